@@ -1,0 +1,32 @@
+"""Sparse LU for models whose bandwidth is too large for a band solver: nets of rods, many closed loops."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import SuperLU, splu
+
+from rigid.system import Floats, Ints
+
+_factors: dict[int, SuperLU] = {}
+
+
+def sparse_factor(handle: int, values: Floats, indptr: Ints, indices: Ints) -> int:
+    """Factor the matrix in compressed columns and remember the factors under `handle`. Returns 0, or 1 if singular."""
+    n = len(indptr) - 1
+    matrix = csc_matrix((values[: indptr[-1]], indices, indptr), shape=(n, n))
+    try:
+        _factors[handle] = splu(matrix)
+    except RuntimeError:  # SuperLU's word for a singular matrix
+        return 1
+    return 0
+
+
+def sparse_solve(handle: int, rhs: Floats) -> Floats:
+    """Solution of the last factored matrix of `handle`."""
+    return np.ascontiguousarray(_factors[handle].solve(rhs))
+
+
+def sparse_forget(handle: int) -> None:
+    """Give the memory of the factors back."""
+    _factors.pop(handle, None)

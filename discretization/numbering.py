@@ -1,0 +1,174 @@
+"""Where every block of the Newton matrix goes: unknowns in an order of small bandwidth, addresses of dense blocks.
+
+The unknowns are 6 a moving frame (dr, eta) and one a scalar constraint. Frames and joints are the vertices of a graph, joined
+where they share a block; reverse Cuthill-McKee orders it, so that multipliers stand beside the frames they act on. Below a
+limit on the bandwidth the matrix is stored as LAPACK wants a band, above it by compressed columns. In both, a dense block
+(I, J) has its entry (i, j) at `base + i + j * stride[J]`, so one assembly serves both.
+
+Fixed frames get the address of a dump behind the matrix and behind the right-hand side: assembly needs no branches.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from discretization.system import System
+from rigid.system import COINCIDENT, Ints, rows_of
+
+BAND_LIMIT = 150
+_handles = count()
+
+
+class Numbering(NamedTuple):
+    """Addresses of the unknowns and of the blocks of the matrix."""
+
+    size: int  # number of unknowns N
+    band: int  # half bandwidth, or -1: compressed columns
+    n_values: int  # entries of the matrix; the dump begins there
+    n_dump: int
+    handle: int  # names the sparse factorisation
+    frame: Ints  # (n,) first unknown of a frame, N where it is fixed
+    frame_stride: Ints  # (n,)
+    frame_base: Ints  # (n,) diagonal blocks
+    row: Ints  # (c,) unknown of the first multiplier of a constraint
+    row_stride: Ints  # (c,)
+    lam: Ints  # (c,) place of that multiplier in State.lam
+    constraint_base: Ints  # (c, 8) blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b
+    element_base: Ints  # (m, 4) aa, ab, ba, bb
+    spring_base: Ints  # (s, 4)
+    torsion_base: Ints  # (t, 4)
+    indptr: Ints  # compressed columns, else empty
+    indices: Ints
+
+
+def number(system: System, band_limit: int = BAND_LIMIT) -> Numbering:
+    """Order the unknowns of `system` and place its blocks; above `band_limit` the matrix is sparse."""
+    frames, constraints = system.frames, system.constraints
+    n = len(frames.mass)
+    fixed = frames.fixed.astype(bool)
+    rows = rows_of(constraints.kind)
+    lam = np.concatenate([[0], np.cumsum(rows)])[:-1].astype(np.int64)
+
+    # vertices: moving frames, then joints
+    vertex_of_frame = np.where(fixed, -1, np.cumsum(~fixed) - 1)
+    n_moving = int((~fixed).sum())
+    joints, vertex_of_constraint = np.unique(constraints.joint, return_inverse=True)
+    vertex_of_constraint = vertex_of_constraint + n_moving
+    n_vertices = n_moving + len(joints)
+    weight = np.full(n_vertices, 6, dtype=np.int64)
+    weight[n_moving:] = 0
+    np.add.at(weight, vertex_of_constraint, rows)
+    # the rows of a joint follow each other in the order of its constraints
+    order_in = np.argsort(vertex_of_constraint, kind="stable")
+    before = np.concatenate([[0], np.cumsum(rows[order_in])])[:-1]
+    first = np.searchsorted(vertex_of_constraint[order_in], vertex_of_constraint[order_in], side="left")
+    offset_in_joint = np.empty(len(rows), dtype=np.int64)
+    offset_in_joint[order_in] = before - before[first] if len(rows) else before
+
+    couples = [system.elements.frames, system.springs.frames, system.torsions.frames]
+    couples.append(constraints.frames[constraints.kind != COINCIDENT])
+    ab = vertex_of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
+    to_joint = [np.stack([vertex_of_frame[constraints.frames[:, k]], vertex_of_constraint], axis=1) for k in (0, 1)]
+    pairs = np.concatenate([ab, *to_joint])
+    pairs = pairs[(pairs >= 0).all(axis=1)]
+    diagonal = np.repeat(np.arange(n_moving)[:, None], 2, axis=1)
+    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1], diagonal]), axis=0)
+
+    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_vertices, n_vertices)).tocsr()
+    order = np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
+    start = np.empty(n_vertices, dtype=np.int64)
+    start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]
+    size = int(weight.sum())
+
+    frame = np.where(fixed, size, start[vertex_of_frame] if n_vertices else size)
+    row = start[vertex_of_constraint] + offset_in_joint
+    reach = np.abs(start[pairs[:, 0]] - start[pairs[:, 1]]) + np.maximum(weight[pairs[:, 0]], weight[pairs[:, 1]]) - 1
+    band = int(reach.max(initial=0))
+
+    if band <= band_limit:
+        width = 3 * band + 1
+        indptr = indices = np.empty(0, dtype=np.int64)
+        n_values = size * width
+        column_stride = np.full(n_vertices + 1, width - 1, dtype=np.int64)
+
+        def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
+            return i + j * (width - 1) + 2 * band
+
+    else:
+        # columns of one vertex share their pattern: a run of blocks sorted by row
+        by_column = np.lexsort((start[pairs[:, 0]], start[pairs[:, 1]]))
+        block_row, block_column = pairs[by_column].T
+        heights = weight[block_row]
+        length = np.zeros(n_vertices, dtype=np.int64)
+        np.add.at(length, block_column, heights)
+        above = np.cumsum(heights) - heights
+        first_block = np.searchsorted(start[block_column], start[block_column], side="left")
+        offset = above - above[first_block]
+        column_length = np.empty(size, dtype=np.int64)
+        for v_weight in np.unique(weight):
+            chosen = np.flatnonzero(weight == v_weight)
+            column_length[start[chosen][:, None] + np.arange(v_weight)] = length[chosen][:, None]
+        indptr = np.concatenate([[0], np.cumsum(column_length)]).astype(np.int64)
+        n_values = int(indptr[-1])
+        indices = np.empty(n_values, dtype=np.int64)
+        for k in range(int(heights.max(initial=0))):
+            for c in range(int(weight.max(initial=0))):
+                use = (heights > k) & (weight[block_column] > c)
+                at = indptr[start[block_column[use]] + c] + offset[use] + k
+                indices[at] = start[block_row[use]] + k
+        column_stride = np.concatenate([length, [1]])
+        key = block_column * np.int64(n_vertices + 1) + block_row
+        sorter = np.argsort(key)
+
+        def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
+            found = np.searchsorted(key[sorter], vj * np.int64(n_vertices + 1) + vi)
+            block = sorter[np.minimum(found, len(key) - 1)]
+            return indptr[start[vj]] + (j - start[vj]) * length[vj] + offset[block] + (i - start[vi])
+
+    def place(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
+        out = np.full(len(i), n_values, dtype=np.int64)
+        moving = (vi >= 0) & (vj >= 0)
+        out[moving] = base(i[moving], j[moving], vi[moving], vj[moving])
+        return out
+
+    def pair_blocks(pair: Ints) -> Ints:
+        a, b = pair.reshape(-1, 2).T
+        return np.stack(
+            [place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j]) for i in (a, b) for j in (a, b)], axis=1
+        )
+
+    a, b = constraints.frames.reshape(-1, 2).T
+    va, vb, vc = vertex_of_frame[a], vertex_of_frame[b], vertex_of_constraint
+    coupled = np.full((len(rows), 4), n_values, dtype=np.int64)
+    full = constraints.kind != COINCIDENT
+    coupled[full] = pair_blocks(constraints.frames[full])
+    coupled[~full, 0] = place(frame[a], frame[a], va, va)[~full]
+    coupled[~full, 3] = place(frame[b], frame[b], vb, vb)[~full]
+    with_lam = [place(frame[a], row, va, vc), place(frame[b], row, vb, vc)]
+    with_lam += [place(row, frame[a], vc, va), place(row, frame[b], vc, vb)]
+    everything = np.arange(n)
+    stride_of_frame = column_stride[vertex_of_frame]  # the last entry serves fixed frames
+    return Numbering(
+        size=size,
+        band=band if band <= band_limit else -1,
+        n_values=n_values,
+        n_dump=12 * int(column_stride.max(initial=1)) + 64,
+        handle=next(_handles),
+        frame=frame.astype(np.int64),
+        frame_stride=stride_of_frame,
+        frame_base=place(frame, frame, vertex_of_frame[everything], vertex_of_frame[everything]),
+        row=row.astype(np.int64),
+        row_stride=column_stride[vertex_of_constraint],
+        lam=lam,
+        constraint_base=np.concatenate([coupled, np.stack(with_lam, axis=1)], axis=1),
+        element_base=pair_blocks(system.elements.frames),
+        spring_base=pair_blocks(system.springs.frames),
+        torsion_base=pair_blocks(system.torsions.frames),
+        indptr=indptr,
+        indices=indices,
+    )

@@ -1,0 +1,142 @@
+"""Newton's method for one step, and the linear solvers behind it.
+
+The matrix is renewed unless the last correction shrank the residual a hundredfold; then its factors serve once more. The
+iteration ends when every residual is at its own round-off level (`noise`), since energy and momentum are kept only as well
+as these equations are solved; or when it cannot shrink further and is within a safe factor of that level.
+"""
+
+from numba import objmode
+
+from discretization.assembly import assemble
+from discretization.linear.banded import band_factor, band_solve
+from discretization.linear.sparse import sparse_factor, sparse_solve
+from rigid.compilation import kernel
+from rigid.rotations import cayley_turn, inverse_tangent, rotation_matrix
+
+CONVERGED, NOT_CONVERGED, SINGULAR, FOLDED, NOT_FINITE = 0, 1, 2, 3, 4
+REASONS = {
+    NOT_CONVERGED: "Newton's iteration did not converge",
+    SINGULAR: "the Newton matrix is singular (a joint repeats what another one fixes, or a frame has no inertia)",
+    FOLDED: "the relative rotation of the two ends of a rod element passed pi (use more elements)",
+    NOT_FINITE: "the residual is not a finite number",
+}
+
+_AT_NOISE = 4.0  # residual/noise that counts as solved
+_SAFE = 1e5  # the same where the iteration has stalled
+_REUSE = 0.01  # contraction that earns the factors a second use
+MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
+
+
+@kernel
+def factor(numbering, work):
+    """LU factors of the assembled matrix; 0 or SINGULAR."""
+    if numbering.band >= 0:
+        return SINGULAR if band_factor(work.values, numbering.size, numbering.band, work.pivots, work.integers) else 0
+    values, indptr, indices, handle = work.values, numbering.indptr, numbering.indices, numbering.handle
+    with objmode(status="int64"):
+        status = sparse_factor(handle, values, indptr, indices)
+    return SINGULAR if status else 0
+
+
+@kernel
+def solve(numbering, work):
+    """work.rhs = matrix^-1 work.rhs."""
+    if numbering.band >= 0:
+        band_solve(work.values, numbering.size, numbering.band, work.pivots, work.rhs, work.integers)
+        return
+    rhs, handle = work.rhs, numbering.handle
+    with objmode(solution="float64[::1]"):
+        solution = sparse_solve(handle, rhs)
+    for i in range(numbering.size):
+        work.rhs[i] = solution[i]
+
+
+@kernel
+def move(system, state, work):
+    """r1, q1, R1 of the increments dr, psi."""
+    for f in range(system.frames.mass.shape[0]):
+        for i in range(3):
+            work.r1[f, i] = state.r[f, i] + work.dr[f, i]
+        cayley_turn(work.psi[f], state.quat[f], work.q1[f])
+        rotation_matrix(work.q1[f], work.R1[f])
+
+
+@kernel
+def correct(system, numbering, work):
+    """Add the correction in work.rhs: dr, psi (through T^-1 eta) and the multipliers."""
+    frames, rhs = system.frames, work.rhs
+    largest = 0.0
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] == 0:
+            at = numbering.frame[f] + 3
+            turn = rhs[at] * rhs[at] + rhs[at + 1] * rhs[at + 1] + rhs[at + 2] * rhs[at + 2]
+            largest = max(largest, turn)
+    damping = 1.0 if largest <= MAX_TURN * MAX_TURN else MAX_TURN / largest**0.5
+    Tinv = work.M[0]
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] != 0:
+            continue
+        at = numbering.frame[f]
+        inverse_tangent(work.psi[f], Tinv)
+        for i in range(3):
+            work.dr[f, i] += damping * rhs[at + i]
+        for i in range(3):
+            work.psi[f, i] += damping * (
+                Tinv[i, 0] * rhs[at + 3] + Tinv[i, 1] * rhs[at + 4] + Tinv[i, 2] * rhs[at + 5]
+            )
+    for c in range(numbering.row.shape[0]):
+        rows = 3 if system.constraints.kind[c] == 0 else 1
+        for i in range(rows):
+            work.lam[numbering.lam[c] + i] += damping * rhs[numbering.row[c] + i]
+
+
+@kernel
+def residual_over_noise(numbering, work):
+    """Largest residual in units of its round-off level; -1 where it is not finite."""
+    worst = 0.0
+    for i in range(numbering.size):
+        ratio = abs(work.residual[i]) / (work.noise[i] + 1e-300)
+        if not ratio < 1e300:
+            return -1.0
+        worst = max(worst, ratio)
+    return worst
+
+
+@kernel
+def newton(system, numbering, state, work, h, load_values, max_iterations, count):
+    """Solve the step's equations from the present dr, psi, lam. count: (2,) iterations, factorisations added."""
+    move(system, state, work)
+    fresh = False
+    before = 1e300
+    for iteration in range(max_iterations + 1):
+        tangent = iteration == 0
+        status = assemble(system, numbering, state, work, h, load_values, tangent)
+        if status != 0:
+            return FOLDED
+        level = residual_over_noise(numbering, work)
+        if level < 0.0:
+            return NOT_FINITE
+        if level <= _AT_NOISE:
+            return CONVERGED
+        stalled = iteration > 2 and level > 0.3 * before
+        if stalled and fresh and level <= _SAFE:
+            return CONVERGED
+        if iteration == max_iterations:
+            return NOT_CONVERGED
+        if tangent or level > _REUSE * before:
+            if not tangent:
+                assemble(system, numbering, state, work, h, load_values, True)
+            if factor(numbering, work) != 0:
+                return SINGULAR
+            count[1] += 1
+            fresh = True
+        else:
+            fresh = False
+        before = level
+        for i in range(numbering.size):
+            work.rhs[i] = -work.residual[i]
+        solve(numbering, work)
+        correct(system, numbering, work)
+        move(system, state, work)
+        count[0] += 1
+    return NOT_CONVERGED

@@ -1,0 +1,51 @@
+"""How kernels are compiled: one decorator, one cache.
+
+numba's file cache watches the file a kernel stands in but not the helpers it calls, so an edited helper would go unnoticed.
+The cache directory is therefore keyed on a hash of all kernel sources; NUMBA_CACHE_DIR, when set, is left alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import platformdirs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _kernel_sources() -> list[Path]:
+    files = list(Path(__file__).parent.glob("**/*.py"))
+    spec = importlib.util.find_spec("discretization")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        files += Path(folder).glob("**/*.py")
+    return sorted(files)
+
+
+def _cache_directory() -> Path:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for file in _kernel_sources():
+        digest.update(file.read_bytes())
+    return Path(platformdirs.user_cache_dir("rodsim")) / digest.hexdigest()[:16]
+
+
+if "NUMBA_CACHE_DIR" not in os.environ:
+    numba.config.CACHE_DIR = str(_cache_directory())
+
+# Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.
+_OPTIONS = {"cache": True, "error_model": "numpy"}
+
+
+def kernel(function: F) -> F:
+    """Compile a function of arrays and scalars, with the shared cache."""
+    return numba.njit(**_OPTIONS)(function)
+
+
+def small_kernel(function: F) -> F:
+    """Compile a helper of a few operations and put its body into its callers."""
+    return numba.njit(inline="never", **_OPTIONS)(function)

@@ -1,0 +1,97 @@
+"""Unit quaternions as numpy arrays, scalar first: (w, x, y, z) = (cos(a/2), sin(a/2) n).
+
+All functions broadcast over leading axes. R(q) maps body to inertial components and R(p o q) = R(p) R(q).
+Inside the compiled march the same formulas stand in `rigid.rotations`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rigid.system import Floats
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def multiply(p: ArrayLike, q: ArrayLike) -> Floats:
+    """Hamilton product p o q, shapes (..., 4)."""
+    p, q = np.asarray(p, float), np.asarray(q, float)
+    pv, qv = p[..., 1:], q[..., 1:]
+    w = p[..., 0] * q[..., 0] - np.sum(pv * qv, axis=-1)
+    vector = p[..., :1] * qv + q[..., :1] * pv + np.cross(pv, qv)
+    return np.concatenate([w[..., None], vector], axis=-1)
+
+
+def conjugate(q: ArrayLike) -> Floats:
+    """(w, -x, -y, -z), the inverse of a unit quaternion; shape (..., 4)."""
+    return np.asarray(q, float) * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def normalize(q: ArrayLike) -> Floats:
+    """q / |q|, shape (..., 4)."""
+    q = np.asarray(q, float)
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def to_matrix(q: ArrayLike) -> Floats:
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4); column k is the director d_k."""
+    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def from_matrix(R: ArrayLike) -> Floats:
+    """Unit quaternions (..., 4), w >= 0, of rotation matrices (..., 3, 3).
+
+    Each of the four components is the largest somewhere; the column of the 4 x 4 matrix 4 q q^T with the largest diagonal
+    entry loses no digits (Shepperd 1978).
+    """
+    R = np.asarray(R, float)
+    trace = np.trace(R, axis1=-2, axis2=-1)
+    outer = np.empty((*R.shape[:-2], 4, 4))
+    outer[..., 0, 0] = 1 + trace
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        outer[..., i + 1, i + 1] = 1 + 2 * R[..., i, i] - trace
+        outer[..., 0, i + 1] = outer[..., i + 1, 0] = R[..., k, j] - R[..., j, k]
+        outer[..., i + 1, j + 1] = outer[..., j + 1, i + 1] = R[..., i, j] + R[..., j, i]
+    best = np.argmax(np.diagonal(outer, axis1=-2, axis2=-1), axis=-1)
+    q = normalize(np.take_along_axis(outer, best[..., None, None], axis=-1)[..., 0])
+    return np.where(q[..., :1] < 0, -q, q)
+
+
+def rotate(q: ArrayLike, x: ArrayLike) -> Floats:
+    """R(q) x for vectors x of shape (..., 3)."""
+    q, x = np.asarray(q, float), np.asarray(x, float)
+    t = 2 * np.cross(q[..., 1:], x)
+    return x + q[..., :1] * t + np.cross(q[..., 1:], t)
+
+
+def from_rotation_vector(w: ArrayLike) -> Floats:
+    """Exponential map: rotation by |w| about w; shape (..., 3) to (..., 4), accurate at every angle."""
+    w = np.asarray(w, float)
+    half = np.linalg.norm(w, axis=-1, keepdims=True) / 2
+    # np.sinc(x) = sin(pi x)/(pi x) is 1 at 0
+    return np.concatenate([np.cos(half), w / 2 * np.sinc(half / np.pi)], axis=-1)
+
+
+def to_rotation_vector(q: ArrayLike) -> Floats:
+    """Logarithm: rotation vector (..., 3) of length at most pi of unit quaternions (..., 4)."""
+    q = np.asarray(q, float)
+    q = np.where(q[..., :1] < 0, -q, q)
+    sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(sine, q[..., :1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factor = np.where(sine > 0, angle / np.where(sine > 0, sine, 1.0), 2.0)
+    return factor * q[..., 1:]
+
+
+def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Floats:
+    """Rotation by `angle` (rad) about `axis` (..., 3), of any non-zero length."""
+    axis = np.asarray(axis, float)
+    unit = axis / np.linalg.norm(axis, axis=-1, keepdims=True)
+    return from_rotation_vector(unit * np.asarray(angle, float)[..., None])
