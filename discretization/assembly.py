@@ -11,6 +11,8 @@ f, tau are the discrete derivatives of all energies minus the applied loads, G o
 are scaled by s = 2 m/h of the lighter frame, so that the matrix is balanced: Lam = s x unknown.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -18,13 +20,40 @@ import numpy as np
 from discretization.numbering import Numbering
 from discretization.space import se3_element
 from discretization.system import System
-from rigid import constraints as rigid_constraints
 from rigid.compilation import kernel, small_kernel
-from rigid.constraints import add_cross, add_dyad, constraint_gradient, constraint_hessian, constraint_value
-from rigid.linear_algebra import apply, apply_transposed, cross, dot
-from rigid.rotations import inverse_tangent, rotation_matrix
-from rigid.springs import spring_force, spring_tangent, torsion_spring
-from rigid.system import COINCIDENT, DISTANCE, FORCE, PERPENDICULAR, Floats, State
+from rigid.constraints import (
+    add_at,
+    add_constraint_hessian,
+    add_pair_hessian,
+    constraint_gradient,
+    constraint_value,
+    turned_right,
+)
+from rigid.linear_algebra import (
+    add3,
+    add_block,
+    apply,
+    apply_transposed,
+    average,
+    cross,
+    dot,
+    dyad,
+    hat,
+    load3,
+    load9,
+    load_block,
+    matrix_minus,
+    matrix_times,
+    minus,
+    outer,
+    plus,
+    product,
+    times,
+    transposed_product,
+)
+from rigid.rotations import cayley_turn, inverse_tangent, load4, rotation_matrix
+from rigid.springs import spring_force, torsion_spring
+from rigid.system import COINCIDENT, DISTANCE, FORCE, PERPENDICULAR, Floats
 
 EPS = 2.220446049250313e-16
 
@@ -50,12 +79,7 @@ class Workspace(NamedTuple):
     values: Floats  # (n_values + n_dump,)
     pivots: np.ndarray  # (N,) int32
     integers: np.ndarray  # (8,) int32
-    M: Floats  # (MATRICES, 3, 3)
-    V: Floats  # (VECTORS, 3)
-    H: Floats  # (4, 6, 6)
-    K9: Floats  # (9, 9)
-    K12: Floats  # (12, 12)
-    vector: Floats  # (6, 12)
+    K: Floats  # (9, 9) tangent of one element
 
 
 def workspace(system: System, numbering: Numbering) -> Workspace:
@@ -86,128 +110,124 @@ def workspace(system: System, numbering: Numbering) -> Workspace:
         values=np.zeros(numbering.n_values + numbering.n_dump),
         pivots=np.zeros(numbering.size, dtype=np.int32),
         integers=np.zeros(8, dtype=np.int32),
-        M=np.zeros((se3_element.MATRICES, 3, 3)),
-        V=np.zeros((max(se3_element.VECTORS, rigid_constraints.VECTORS) + 16, 3)),
-        H=np.zeros((4, 6, 6)),
-        K9=np.zeros((9, 9)),
-        K12=np.zeros((12, 12)),
-        vector=np.zeros((6, 12)),
+        K=np.zeros((9, 9)),
     )
-
-
-@small_kernel
-def add_block(values, base, stride, K, i0, j0, factor):
-    """values[base + i + j stride] += factor K[i0 + i, j0 + j], 6 x 6."""
-    for j in range(6):
-        at = base + j * stride
-        for i in range(6):
-            values[at + i] += factor * K[i0 + i, j0 + j]
-
-
-@small_kernel
-def add_pair(values, base, stride_a, stride_b, K, factor):
-    """All four blocks of K (12, 12) between two frames."""
-    add_block(values, base[0], stride_a, K, 0, 0, factor)
-    add_block(values, base[1], stride_b, K, 0, 6, factor)
-    add_block(values, base[2], stride_a, K, 6, 0, factor)
-    add_block(values, base[3], stride_b, K, 6, 6, factor)
 
 
 @kernel
 def begin_step(system, numbering, state, work, h):
-    """Everything that the Newton iterations of a step share: rotations, start of the elements, scales, noise levels."""
-    frames, elements, constraints = system.frames, system.elements, system.constraints
+    """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints, noise levels."""
+    frames, elements, constraints, springs = system.frames, system.elements, system.constraints, system.springs
     noise = work.noise
-    gravity = np.sqrt(dot(system.gravity, system.gravity))
-    t, Jw = work.V[0], work.V[1]
+    gravity = np.sqrt(dot(load3(system.gravity), load3(system.gravity)))
     for f in range(frames.mass.shape[0]):
-        rotation_matrix(state.quat[f], work.R0[f])
-        at = numbering.frame[f]
-        mass = frames.mass[f]
-        apply(frames.inertia[f], state.Omega[f], Jw)
-        speed = np.sqrt(dot(state.v[f], state.v[f]))
-        spin = np.sqrt(dot(Jw, Jw))
+        _store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
+        at, mass = numbering.frame[f], frames.mass[f]
+        v, spin = load3(state.v[f]), apply(load9(frames.inertia[f]), load3(state.Omega[f]))
+        force = EPS * mass * (4.0 * np.sqrt(dot(v, v)) + abs(h) * gravity)
+        moment = 8.0 * EPS * np.sqrt(dot(spin, spin))
         for i in range(3):
-            noise[at + i] = EPS * mass * (4.0 * speed + abs(h) * gravity)
-            noise[at + 3 + i] = 8.0 * EPS * spin
+            noise[at + i] = force
+            noise[at + 3 + i] = moment
     for m in range(elements.length.shape[0]):
         a, b = elements.frames[m, 0], elements.frames[m, 1]
-        for i in range(3):
-            t[i] = state.r[b, i] - state.r[a, i]
+        L = elements.length[m]
         se3_element.start_of_step(
-            work.R0[a],
-            work.R0[b],
-            state.quat[a],
-            state.quat[b],
-            t,
-            elements.length[m],
+            rotation_of(work.R0, a),
+            rotation_of(work.R0, b),
+            load4(state.quat[a]),
+            load4(state.quat[b]),
+            minus(load3(state.r[b]), load3(state.r[a])),
+            L,
             elements.stiffness[m],
             elements.damping[m],
             elements.strain0[m],
             h,
-            work.vector[0],
-            work.V[1],
-            work.V[2],
             work.start[m],
         )
-        L = elements.length[m]
         force = EPS * abs(h) * work.element_scale[m, 0]
         moment = force * L + EPS * abs(h) * work.element_scale[m, 1] / L
-        for side in range(2):
-            at = numbering.frame[elements.frames[m, side]]
-            for i in range(3):
-                noise[at + i] += force
-                noise[at + 3 + i] += moment
-    springs = system.springs
+        _add_noise(noise, numbering.frame[a], numbering.frame[b], force, moment)
     for s in range(springs.stiffness.shape[0]):
         level = EPS * abs(h) * springs.stiffness[s] * (1.0 + springs.length0[s])
-        for side in range(2):
-            at = numbering.frame[springs.frames[s, side]]
-            for i in range(3):
-                noise[at + i] += level
-                noise[at + 3 + i] += level
+        a, b = springs.frames[s, 0], springs.frames[s, 1]
+        _add_noise(noise, numbering.frame[a], numbering.frame[b], level, level)
     for s in range(system.torsions.stiffness.shape[0]):
         level = EPS * abs(h * system.torsions.stiffness[s]) * (1.0 + abs(state.angle[s]))
-        for side in range(2):
-            at = numbering.frame[system.torsions.frames[s, side]]
-            for i in range(3):
-                noise[at + 3 + i] += level
+        a, b = system.torsions.frames[s, 0], system.torsions.frames[s, 1]
+        _add_noise(noise, numbering.frame[a], numbering.frame[b], 0.0, level)
     for c in range(constraints.kind.shape[0]):
-        a, b = constraints.frames[c, 0], constraints.frames[c, 1]
-        lightest = 0.0
-        for side in range(2):
-            f = constraints.frames[c, side]
-            if frames.fixed[f] == 0:
-                J = frames.inertia[f]
-                size = frames.mass[f]
-                if constraints.kind[c] == PERPENDICULAR:
-                    size = J[0, 0] + J[1, 1] + J[2, 2]
-                if lightest == 0.0 or size < lightest:
-                    lightest = size
-        scale = 2.0 * lightest / abs(h)
+        kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
+        scale = 2.0 / abs(h) * _lightest(frames, a, b, kind)
         work.scale[c] = scale
         reach = 1.0
-        if constraints.kind[c] != PERPENDICULAR:
-            reach = np.sqrt(dot(state.r[a], state.r[a])) + np.sqrt(dot(state.r[b], state.r[b]))
-            reach += np.sqrt(dot(constraints.Xa[c], constraints.Xa[c])) + np.sqrt(dot(constraints.Xb[c], constraints.Xb[c]))
-        rows = 3 if constraints.kind[c] == COINCIDENT else 1
+        if kind != PERPENDICULAR:
+            reach = _length(state.r[a]) + _length(state.r[b]) + _length(constraints.Xa[c]) + _length(constraints.Xb[c])
         impulse = 0.0
-        for i in range(rows):
+        for i in range(3 if kind == COINCIDENT else 1):
             noise[numbering.row[c] + i] = 2.0 * EPS * scale * reach
             impulse += abs(h * state.lam[numbering.lam[c] + i])
-        for side in range(2):
-            at = numbering.frame[constraints.frames[c, side]]
-            for i in range(3):
-                noise[at + i] += EPS * impulse
-                noise[at + 3 + i] += EPS * impulse * reach
-    return 0
+        _add_noise(noise, numbering.frame[a], numbering.frame[b], EPS * impulse, EPS * impulse * reach)
+
+
+@small_kernel
+def _length(x):
+    return np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+
+
+@small_kernel
+def _add_noise(noise, at, bt, force, moment):
+    for i in range(3):
+        noise[at + i] += force
+        noise[bt + i] += force
+        noise[at + 3 + i] += moment
+        noise[bt + 3 + i] += moment
+
+
+@small_kernel
+def _lightest(frames, a, b, kind):
+    """Mass, or inertia where only directors are held, of the lighter moving frame."""
+    lightest = 0.0
+    for f in (a, b):
+        if frames.fixed[f] == 0:
+            size = frames.mass[f]
+            if kind == PERPENDICULAR:
+                size = frames.inertia[f, 0, 0] + frames.inertia[f, 1, 1] + frames.inertia[f, 2, 2]
+            if lightest == 0.0 or size < lightest:
+                lightest = size
+    return lightest
+
+
+@small_kernel
+def rotation_of(R, f):
+    """Rotation matrix of frame f as a tuple, from an array (n, 3, 3)."""
+    return (
+        R[f, 0, 0], R[f, 0, 1], R[f, 0, 2], R[f, 1, 0], R[f, 1, 1], R[f, 1, 2], R[f, 2, 0], R[f, 2, 1], R[f, 2, 2]
+    )  # fmt: skip
+
+
+@small_kernel
+def _store_rotation(R, f, A):
+    R[f, 0, 0], R[f, 0, 1], R[f, 0, 2] = A[0], A[1], A[2]
+    R[f, 1, 0], R[f, 1, 1], R[f, 1, 2] = A[3], A[4], A[5]
+    R[f, 2, 0], R[f, 2, 1], R[f, 2, 2] = A[6], A[7], A[8]
+
+
+@kernel
+def move(system, state, work):
+    """r1, q1, R1 of the increments dr, psi."""
+    for f in range(system.frames.mass.shape[0]):
+        for i in range(3):
+            work.r1[f, i] = state.r[f, i] + work.dr[f, i]
+        q = cayley_turn(load3(work.psi[f]), load4(state.quat[f]))
+        work.q1[f, 0], work.q1[f, 1], work.q1[f, 2], work.q1[f, 3] = q
+        _store_rotation(work.R1, f, rotation_matrix(q))
 
 
 @kernel
 def assemble(system, numbering, state, work, h, load_values, tangent):
     """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0 or the status of a failed element."""
-    n_unknowns = numbering.size
-    for i in range(n_unknowns + 6):
+    for i in range(numbering.size + 6):
         work.residual[i] = 0.0
     if tangent:
         for i in range(numbering.n_values):
@@ -225,67 +245,41 @@ def assemble(system, numbering, state, work, h, load_values, tangent):
 
 @kernel
 def _inertia(system, numbering, state, work, h, tangent):
-    frames = system.frames
-    Omega, L0, L1, t, Tinv = work.V[0], work.V[1], work.V[2], work.V[3], work.M[0]
-    RJ, RT = work.M[1], work.M[2]
+    frames, gravity = system.frames, load3(system.gravity)
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue
-        at, mass, J = numbering.frame[f], frames.mass[f], frames.inertia[f]
-        R0, R1 = work.R0[f], work.R1[f]
-        apply_transposed(R0, work.psi[f], Omega)
-        for i in range(3):
-            Omega[i] = 2.0 * Omega[i] / h - state.Omega[f, i]
-        apply(J, Omega, t)
-        apply(R1, t, L1)
-        apply(J, state.Omega[f], t)
-        apply(R0, t, L0)
-        for i in range(3):
-            work.residual[at + i] += mass * (2.0 * (work.dr[f, i] / h - state.v[f, i]) - h * system.gravity[i])  # (1)
-            work.residual[at + 3 + i] += L1[i] - L0[i]  # (2)
-        if not tangent:
-            continue
-        # d(R1 J Omega1) = -hat(L1) eta + (2/h) R1 J R0^T T^-1 eta
-        inverse_tangent(work.psi[f], Tinv)
-        for i in range(3):
+        at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
+        R0, R1, psi, Omega0 = rotation_of(work.R0, f), rotation_of(work.R1, f), load3(work.psi[f]), load3(state.Omega[f])
+        Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), Omega0)
+        L1 = apply(R1, apply(J, Omega1))
+        momentum = minus(times(1.0 / h, load3(work.dr[f])), load3(state.v[f]))
+        add3(minus(times(2.0 * mass, momentum), times(h * mass, gravity)), work.residual[at : at + 3])  # (1)
+        add3(minus(L1, apply(R0, apply(J, Omega0))), work.residual[at + 3 : at + 6])  # (2)
+        if tangent:
+            # d(R1 J Omega1) = -hat(L1) eta + (2/h) R1 J R0^T T^-1 eta
+            base, stride = numbering.frame_base[f], numbering.frame_stride[f]
             for j in range(3):
-                RT[i, j] = R0[0, i] * Tinv[0, j] + R0[1, i] * Tinv[1, j] + R0[2, i] * Tinv[2, j]
-                RJ[i, j] = R1[i, 0] * J[0, j] + R1[i, 1] * J[1, j] + R1[i, 2] * J[2, j]
-        base, stride = numbering.frame_base[f], numbering.frame_stride[f]
-        for j in range(3):
-            work.values[base + j + j * stride] += 2.0 * mass / h
-            column = base + 3 + (3 + j) * stride
-            for i in range(3):
-                x = RJ[i, 0] * RT[0, j] + RJ[i, 1] * RT[1, j] + RJ[i, 2] * RT[2, j]
-                work.values[column + i] += 2.0 / h * x
-        column = base + 3 + 3 * stride
-        work.values[column + 1] -= L1[2]
-        work.values[column + 2] += L1[1]
-        work.values[column + stride] += L1[2]
-        work.values[column + stride + 2] -= L1[0]
-        work.values[column + 2 * stride] -= L1[1]
-        work.values[column + 2 * stride + 1] += L1[0]
+                work.values[base + j + j * stride] += 2.0 * mass / h
+            K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
+            add_at(work.values, base, stride, 1, 1, 1.0, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
 
 
 @kernel
 def _elements(system, numbering, state, work, h, tangent):
-    elements = system.elements
-    force, w = work.vector[0], work.vector[1]
-    e0, e1 = work.vector[3], work.vector[4]
-    K, values = work.K9, work.values
+    elements, K, values = system.elements, work.K, work.values
     for m in range(elements.length.shape[0]):
         a, b = elements.frames[m, 0], elements.frames[m, 1]
-        for i in range(3):
-            e0[i] = state.r[b, i] - state.r[a, i]
-            # not r1_b - r1_a: far from the origin that would lose the digits Newton needs
-            e1[i] = e0[i] + (work.dr[b, i] - work.dr[a, i])
-        status = se3_element.discrete_forces(
-            work.R0[a],
-            work.R1[a],
-            work.R0[b],
-            work.R1[b],
-            work.q1[a],
-            work.q1[b],
+        e0 = minus(load3(state.r[b]), load3(state.r[a]))
+        # not r1_b - r1_a: far from the origin that would lose the digits Newton needs
+        e1 = plus(e0, minus(load3(work.dr[b]), load3(work.dr[a])))
+        status, n, torque_a, torque_b = se3_element.discrete_forces(
+            rotation_of(work.R0, a),
+            rotation_of(work.R1, a),
+            rotation_of(work.R0, b),
+            rotation_of(work.R1, b),
+            load4(work.q1[a]),
+            load4(work.q1[b]),
             e0,
             e1,
             work.start[m],
@@ -294,294 +288,210 @@ def _elements(system, numbering, state, work, h, tangent):
             elements.damping[m],
             h,
             tangent,
-            work.M,
-            work.V,
-            w,
             work.strain1[m],
-            work.H,
-            force,
             K,
         )
         if status != 0:
             return status
         at, bt = numbering.frame[a], numbering.frame[b]
-        for i in range(3):
-            work.residual[at + i] -= h * force[i]
-            work.residual[bt + i] += h * force[i]
-            work.residual[at + 3 + i] += h * force[3 + i]
-            work.residual[bt + 3 + i] += h * force[6 + i]
+        add3(times(-h, n), work.residual[at : at + 3])
+        add3(times(h, torque_a), work.residual[at + 3 : at + 6])
+        add3(times(h, n), work.residual[bt : bt + 3])
+        add3(times(h, torque_b), work.residual[bt + 3 : bt + 6])
         if not tangent:
             continue
-        # columns e1 = r_b - r_a, eta_a, eta_b; rows n (minus on a), torques
+        # columns e1 = r_b - r_a, eta_a, eta_b; rows n (minus that on a), torques
         base = numbering.element_base[m]
-        stride_a, stride_b = numbering.frame_stride[a], numbering.frame_stride[b]
-        for j in range(3):
-            aa, ab = base[0] + j * stride_a, base[1] + j * stride_b
-            ba, bb = base[2] + j * stride_a, base[3] + j * stride_b
-            aat, abt = base[0] + (3 + j) * stride_a, base[1] + (3 + j) * stride_b
-            bat, bbt = base[2] + (3 + j) * stride_a, base[3] + (3 + j) * stride_b
-            for i in range(3):
-                x = h * K[i, j]
-                values[aa + i] += x
-                values[bb + i] += x
-                values[ab + i] -= x
-                values[ba + i] -= x
-                x = h * K[3 + i, j]
-                values[aa + 3 + i] -= x
-                values[ab + 3 + i] += x
-                x = h * K[6 + i, j]
-                values[ba + 3 + i] -= x
-                values[bb + 3 + i] += x
-                x = h * K[i, 3 + j]
-                values[aat + i] -= x
-                values[bat + i] += x
-                x = h * K[i, 6 + j]
-                values[abt + i] -= x
-                values[bbt + i] += x
-                values[aat + 3 + i] += h * K[3 + i, 3 + j]
-                values[abt + 3 + i] += h * K[3 + i, 6 + j]
-                values[bat + 3 + i] += h * K[6 + i, 3 + j]
-                values[bbt + 3 + i] += h * K[6 + i, 6 + j]
+        aa, ab, ba, bb = base[0], base[1], base[2], base[3]
+        sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
+        ne, na, nb = load_block(K, 0, 0), load_block(K, 0, 3), load_block(K, 0, 6)
+        add_at(values, aa, sa, 0, 0, h, ne)
+        add_at(values, ba, sa, 0, 0, -h, ne)
+        add_at(values, ab, sb, 0, 0, -h, ne)
+        add_at(values, bb, sb, 0, 0, h, ne)
+        add_at(values, aa, sa, 0, 1, -h, na)
+        add_at(values, ba, sa, 0, 1, h, na)
+        add_at(values, ab, sb, 0, 1, -h, nb)
+        add_at(values, bb, sb, 0, 1, h, nb)
+        te, ta, tb = load_block(K, 3, 0), load_block(K, 3, 3), load_block(K, 3, 6)
+        add_at(values, aa, sa, 1, 0, -h, te)
+        add_at(values, ab, sb, 1, 0, h, te)
+        add_at(values, aa, sa, 1, 1, h, ta)
+        add_at(values, ab, sb, 1, 1, h, tb)
+        te, ta, tb = load_block(K, 6, 0), load_block(K, 6, 3), load_block(K, 6, 6)
+        add_at(values, ba, sa, 1, 0, -h, te)
+        add_at(values, bb, sb, 1, 0, h, te)
+        add_at(values, ba, sa, 1, 1, h, ta)
+        add_at(values, bb, sb, 1, 1, h, tb)
     return 0
 
 
 @small_kernel
-def _turned(R0, R1, X, x0, x1, xbar):
-    """x0 = R0 X, x1 = R1 X and their mean."""
-    apply(R0, X, x0)
-    apply(R1, X, x1)
-    for i in range(3):
-        xbar[i] = 0.5 * (x0[i] + x1[i])
+def _turned(work, f, X):
+    """R0 X, R1 X and their mean."""
+    x0, x1 = apply(rotation_of(work.R0, f), X), apply(rotation_of(work.R1, f), X)
+    return x0, x1, average(x0, x1)
 
 
 @kernel
 def _constraints(system, numbering, state, work, tangent):
-    constraints, V, values = system.constraints, work.V, work.values
-    xa0, xa1, xa, xb0, xb1, xb = V[0], V[1], V[2], V[3], V[4], V[5]
-    ua0, ua1, ua, ub0, ub1, ub = V[6], V[7], V[8], V[9], V[10], V[11]
-    d1, d, lam, t = V[12], V[13], V[14], V[15]
-    scratch = V[16:]
-    mean_gradient, end_gradient, K = work.vector[0], work.vector[1], work.K12
+    constraints, values, residual = system.constraints, work.values, work.residual
     for c in range(constraints.kind.shape[0]):
         kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
         at, bt, row, scale = numbering.frame[a], numbering.frame[b], numbering.row[c], work.scale[c]
-        base = numbering.constraint_base[c]
-        stride_a, stride_b, stride_c = numbering.frame_stride[a], numbering.frame_stride[b], numbering.row_stride[c]
-        _turned(work.R0[a], work.R1[a], constraints.Xa[c], xa0, xa1, xa)
-        _turned(work.R0[b], work.R1[b], constraints.Xb[c], xb0, xb1, xb)
-        for i in range(3):
-            d1[i] = (work.r1[b, i] - work.r1[a, i]) + (xb1[i] - xa1[i])
+        first, base = numbering.lam[c], numbering.constraint_base[c]
+        sa, sb, sc = numbering.frame_stride[a], numbering.frame_stride[b], numbering.row_stride[c]
+        xa0, xa1, xa = _turned(work, a, load3(constraints.Xa[c]))
+        xb0, xb1, xb = _turned(work, b, load3(constraints.Xb[c]))
+        d1 = plus(minus(load3(work.r1[b]), load3(work.r1[a])), minus(xb1, xa1))
         if kind == COINCIDENT:
-            for i in range(3):
-                lam[i] = scale * work.lam[numbering.lam[c] + i]
-                work.residual[row + i] = scale * d1[i]  # (3)
-                work.residual[at + i] -= lam[i]
-                work.residual[bt + i] += lam[i]
-            cross(xa, lam, t)
-            for i in range(3):
-                work.residual[at + 3 + i] -= t[i]
-            cross(xb, lam, t)
-            for i in range(3):
-                work.residual[bt + 3 + i] += t[i]
+            lam = times(scale, load3(work.lam[first : first + 3]))
+            add3(times(scale, d1), residual[row : row + 3])  # (3)
+            add3(times(-1.0, lam), residual[at : at + 3])
+            add3(lam, residual[bt : bt + 3])
+            add3(cross(lam, xa), residual[at + 3 : at + 6])
+            add3(cross(xb, lam), residual[bt + 3 : bt + 6])
             if not tangent:
                 continue
             for i in range(3):
-                values[base[4] + i + i * stride_c] -= scale
-                values[base[5] + i + i * stride_c] += scale
-                values[base[6] + i + i * stride_a] -= scale
-                values[base[7] + i + i * stride_b] += scale
-            _hat_block(values, base[4] + 3, stride_c, xa, -scale)
-            _hat_block(values, base[5] + 3, stride_c, xb, scale)
-            _hat_block(values, base[6] + 3 * stride_a, stride_a, xa1, scale)
-            _hat_block(values, base[7] + 3 * stride_b, stride_b, xb1, -scale)
-            _dyad_block(values, base[0] + 3 + 3 * stride_a, stride_a, xa1, lam, -0.5)
-            _dyad_block(values, base[3] + 3 + 3 * stride_b, stride_b, xb1, lam, 0.5)
+                values[base[4] + i + i * sc] -= scale
+                values[base[5] + i + i * sc] += scale
+                values[base[6] + i + i * sa] -= scale
+                values[base[7] + i + i * sb] += scale
+            add_block(matrix_times(-scale, hat(xa)), values, base[4] + 3, sc)
+            add_block(matrix_times(scale, hat(xb)), values, base[5] + 3, sc)
+            add_block(matrix_times(scale, hat(xa1)), values, base[6] + 3 * sa, sa)
+            add_block(matrix_times(-scale, hat(xb1)), values, base[7] + 3 * sb, sb)
+            add_at(values, base[0], sa, 1, 1, -0.5, dyad(xa1, lam))
+            add_at(values, base[3], sb, 1, 1, 0.5, dyad(xb1, lam))
             continue
-        _turned(work.R0[a], work.R1[a], constraints.Ua[c], ua0, ua1, ua)
-        _turned(work.R0[b], work.R1[b], constraints.Ub[c], ub0, ub1, ub)
-        for i in range(3):
-            d[i] = 0.5 * ((state.r[b, i] - state.r[a, i]) + (xb0[i] - xa0[i]) + d1[i])
-        impulse = scale * work.lam[numbering.lam[c]]
-        work.residual[row] = scale * (constraint_value(kind, ua1, ub1, d1) - constraints.value[c])  # (3)
-        constraint_gradient(kind, ua, ub, xa, xb, d, scratch, mean_gradient)
-        for i in range(6):
-            work.residual[at + i] += impulse * mean_gradient[i]
-            work.residual[bt + i] += impulse * mean_gradient[6 + i]
+        _, ua1, ua = _turned(work, a, load3(constraints.Ua[c]))
+        _, ub1, ub = _turned(work, b, load3(constraints.Ub[c]))
+        d0 = plus(minus(load3(state.r[b]), load3(state.r[a])), minus(xb0, xa0))
+        d = average(d0, d1)
+        impulse = scale * work.lam[first]
+        residual[row] += scale * (constraint_value(kind, ua1, ub1, d1) - constraints.value[c])  # (3)
+        force, torque_a, torque_b = constraint_gradient(kind, ua, ub, xa, xb, d)
+        _add_pair_forces(residual, at, bt, times(impulse, force), times(impulse, torque_a), times(impulse, torque_b))
         if not tangent:
             continue
-        constraint_gradient(kind, ua1, ub1, xa1, xb1, d1, scratch, end_gradient)
-        for i in range(6):
-            values[base[4] + i] += scale * mean_gradient[i]
-            values[base[5] + i] += scale * mean_gradient[6 + i]
-            values[base[6] + i * stride_a] += scale * end_gradient[i]
-            values[base[7] + i * stride_b] += scale * end_gradient[6 + i]
-        K[:] = 0.0
-        constraint_hessian(kind, impulse, ua, ub, xa, xb, d, ua1, ub1, xa1, xb1, scratch, K)
-        add_pair(values, base, stride_a, stride_b, K, 1.0)
-
-
-@small_kernel
-def _hat_block(values, base, stride, a, factor):
-    """values block (3, 3) at base += factor hat(a)."""
-    x, y, z = factor * a[0], factor * a[1], factor * a[2]
-    values[base + 1] += z
-    values[base + 2] -= y
-    values[base + stride] -= z
-    values[base + stride + 2] += x
-    values[base + 2 * stride] += y
-    values[base + 2 * stride + 1] -= x
-
-
-@small_kernel
-def _dyad_block(values, base, stride, a, b, factor):
-    """values block (3, 3) at base += factor (a b^T - (a . b) I)."""
-    ab = factor * dot(a, b)
-    for j in range(3):
+        force1, torque_a1, torque_b1 = constraint_gradient(kind, ua1, ub1, xa1, xb1, d1)
         for i in range(3):
-            values[base + i + j * stride] += factor * a[i] * b[j]
-        values[base + j + j * stride] -= ab
+            values[base[4] + i] -= scale * force[i]
+            values[base[4] + 3 + i] += scale * torque_a[i]
+            values[base[5] + i] += scale * force[i]
+            values[base[5] + 3 + i] += scale * torque_b[i]
+            values[base[6] + i * sa] -= scale * force1[i]
+            values[base[6] + (3 + i) * sa] += scale * torque_a1[i]
+            values[base[7] + i * sb] += scale * force1[i]
+            values[base[7] + (3 + i) * sb] += scale * torque_b1[i]
+        add_constraint_hessian(kind, impulse, ua, ub, xa, xb, d, ua1, ub1, xa1, xb1, values, base, sa, sb)
+
+
+@small_kernel
+def _add_pair_forces(residual, at, bt, force, torque_a, torque_b):
+    add3(times(-1.0, force), residual[at : at + 3])
+    add3(torque_a, residual[at + 3 : at + 6])
+    add3(force, residual[bt : bt + 3])
+    add3(torque_b, residual[bt + 3 : bt + 6])
 
 
 @small_kernel
 def spring_ends(springs, state, work, s):
-    """Levers and line of spring s: V[0:6] = x_a, x_b at 0, 1 and mean; V[6:9] = d0, d1, mean."""
-    V = work.V
+    """d0, d1 of spring s and its levers: x_a1, mean x_a, x_b1, mean x_b."""
     a, b = springs.frames[s, 0], springs.frames[s, 1]
-    _turned(work.R0[a], work.R1[a], springs.Xa[s], V[0], V[1], V[2])
-    _turned(work.R0[b], work.R1[b], springs.Xb[s], V[3], V[4], V[5])
-    for i in range(3):
-        e0 = state.r[b, i] - state.r[a, i]
-        V[6, i] = e0 + (V[3, i] - V[0, i])
-        V[7, i] = e0 + (work.dr[b, i] - work.dr[a, i]) + (V[4, i] - V[1, i])
-        V[8, i] = 0.5 * (V[6, i] + V[7, i])
+    xa0, xa1, xa = _turned(work, a, load3(springs.Xa[s]))
+    xb0, xb1, xb = _turned(work, b, load3(springs.Xb[s]))
+    e0 = minus(load3(state.r[b]), load3(state.r[a]))
+    e1 = plus(e0, minus(load3(work.dr[b]), load3(work.dr[a])))
+    return plus(e0, minus(xb0, xa0)), plus(e1, minus(xb1, xa1)), xa1, xa, xb1, xb
 
 
 @kernel
 def _springs(system, numbering, state, work, h, tangent):
-    springs, V, K = system.springs, work.V, work.K12
-    xa1, xa, xb1, xb, d0, d1, d, scratch = V[1], V[2], V[4], V[5], V[6], V[7], V[8], V[16:]
-    gradient, gradient1 = work.vector[0], work.vector[1]
+    springs, values = system.springs, work.values
     for s in range(springs.stiffness.shape[0]):
         a, b = springs.frames[s, 0], springs.frames[s, 1]
-        spring_ends(springs, state, work, s)
-        sigma, slope, last, _ = spring_force(
-            springs.stiffness[s], springs.damping[s], springs.length0[s], h, d, d0, d1
-        )
-        constraint_gradient(DISTANCE, d, d, xa, xb, d, scratch, gradient)
+        d0, d1, xa1, xa, xb1, xb = spring_ends(springs, state, work, s)
+        d = average(d0, d1)
+        sigma, slope, _ = spring_force(springs.stiffness[s], springs.damping[s], springs.length0[s], h, d, d0, d1)
+        force, torque_a, torque_b = constraint_gradient(DISTANCE, d, d, xa, xb, d)
+        sh = sigma * h
         at, bt = numbering.frame[a], numbering.frame[b]
-        for i in range(6):
-            work.residual[at + i] += h * sigma * gradient[i]
-            work.residual[bt + i] += h * sigma * gradient[6 + i]
-        if tangent:
-            constraint_gradient(DISTANCE, d1, d1, xa1, xb1, d1, scratch, gradient1)
-            K[:] = 0.0
-            spring_tangent(sigma, slope, last, xa, xb, d, d1, xa1, xb1, gradient, gradient1, K)
-            add_pair(
-                work.values,
-                numbering.spring_base[s],
-                numbering.frame_stride[a],
-                numbering.frame_stride[b],
-                K,
-                h,
-            )
+        _add_pair_forces(work.residual, at, bt, times(sh, force), times(sh, torque_a), times(sh, torque_b))
+        if not tangent:
+            continue
+        base, sa, sb = numbering.spring_base[s], numbering.frame_stride[a], numbering.frame_stride[b]
+        add_pair_hessian(sh, xa, xb, d, xa1, xb1, values, base, sa, sb)
+        force1, torque_a1, torque_b1 = constraint_gradient(DISTANCE, d1, d1, xa1, xb1, d1)
+        column_a, column_b = (times(-1.0, force1), torque_a1), (force1, torque_b1)
+        row_a, row_b = (times(-1.0, force), torque_a), (force, torque_b)
+        for i in range(2):
+            for j in range(2):
+                add_at(values, base[0], sa, i, j, h * slope, outer(row_a[i], column_a[j]))
+                add_at(values, base[1], sb, i, j, h * slope, outer(row_a[i], column_b[j]))
+                add_at(values, base[2], sa, i, j, h * slope, outer(row_b[i], column_a[j]))
+                add_at(values, base[3], sb, i, j, h * slope, outer(row_b[i], column_b[j]))
 
 
-@kernel
-def torsion_step(torsions, work, alpha, s, h, tangent, force, K):
-    """Torques of torsion spring s over the step; returns the change of its angle and the dissipation."""
-    V = work.V
+@small_kernel
+def torsion_step(torsions, work, alpha, s, h):
+    """`torsion_spring` for spring s over the step."""
     a, b = torsions.frames[s, 0], torsions.frames[s, 1]
-    u0, w0, b0, u1, w1, b1, t = V[0], V[1], V[2], V[3], V[4], V[5], V[6]
-    _turned(work.R0[a], work.R1[a], torsions.Ua[s], u0, u1, t)
-    _turned(work.R0[a], work.R1[a], torsions.Wa[s], w0, w1, t)
-    _turned(work.R0[b], work.R1[b], torsions.Ub[s], b0, b1, t)
-    return torsion_spring(
-        torsions.stiffness[s],
-        torsions.damping[s],
-        torsions.angle0[s],
-        h,
-        alpha,
-        u0,
-        w0,
-        b0,
-        u1,
-        w1,
-        b1,
-        tangent,
-        V[8:16],
-        V[16],
-        force,
-        K,
-    )
+    u0, u1, _ = _turned(work, a, load3(torsions.Ua[s]))
+    w0, w1, _ = _turned(work, a, load3(torsions.Wa[s]))
+    b0, b1, _ = _turned(work, b, load3(torsions.Ub[s]))
+    stiffness, damping, angle0 = torsions.stiffness[s], torsions.damping[s], torsions.angle0[s]
+    return torsion_spring(stiffness, damping, angle0, h, alpha, u0, w0, b0, u1, w1, b1)
 
 
 @kernel
 def _torsions(system, numbering, state, work, h, tangent):
-    torsions = system.torsions
-    force, K6, K = work.vector[0], work.H[0], work.K12
+    torsions, values = system.torsions, work.values
     for s in range(torsions.stiffness.shape[0]):
         a, b = torsions.frames[s, 0], torsions.frames[s, 1]
-        torsion_step(torsions, work, state.angle[s], s, h, tangent, force, K6)
+        _, _, torque, to_a, to_b = torsion_step(torsions, work, state.angle[s], s, h)
         at, bt = numbering.frame[a], numbering.frame[b]
-        for i in range(3):
-            work.residual[at + 3 + i] += h * force[i]
-            work.residual[bt + 3 + i] += h * force[3 + i]
+        add3(times(h, torque), work.residual[at + 3 : at + 6])
+        add3(times(-h, torque), work.residual[bt + 3 : bt + 6])
         if tangent:
-            K[:] = 0.0
-            for i in range(3):
-                for j in range(3):
-                    K[3 + i, 3 + j] = K6[i, j]
-                    K[3 + i, 9 + j] = K6[i, 3 + j]
-                    K[9 + i, 3 + j] = K6[3 + i, j]
-                    K[9 + i, 9 + j] = K6[3 + i, 3 + j]
-            add_pair(
-                work.values,
-                numbering.torsion_base[s],
-                numbering.frame_stride[a],
-                numbering.frame_stride[b],
-                K,
-                h,
-            )
+            base, sa, sb = numbering.torsion_base[s], numbering.frame_stride[a], numbering.frame_stride[b]
+            add_at(values, base[0], sa, 1, 1, h, to_a)
+            add_at(values, base[1], sb, 1, 1, h, to_b)
+            add_at(values, base[2], sa, 1, 1, -h, to_a)
+            add_at(values, base[3], sb, 1, 1, -h, to_b)
 
 
-@kernel
-def load_step(loads, work, value, l, force):
-    """Averaged force and torque (6,) of load l over the step."""
+@small_kernel
+def load_step(loads, work, value, l):
+    """Averaged force and torque of load l over the step, then what its tangent needs: x1, x, value at the end, mean value."""
     f = loads.frame[l]
-    V = work.V
-    x0, x1, x, F0, F1, F, t = V[0], V[1], V[2], V[3], V[4], V[5], V[6]
-    for i in range(3):
-        F0[i], F1[i], F[i] = value[i], value[i], value[i]
+    F = F1 = load3(value)
     if loads.following[l] != 0:
-        _turned(work.R0[f], work.R1[f], value, F0, F1, F)
+        _, F1, F = _turned(work, f, F)
+    _, x1, x = _turned(work, f, load3(loads.X[l]))
     if loads.kind[l] == FORCE:
-        _turned(work.R0[f], work.R1[f], loads.X[l], x0, x1, x)
-        cross(x, F, t)
-        for i in range(3):
-            force[i], force[3 + i] = F[i], t[i]
-    else:
-        for i in range(3):
-            force[i], force[3 + i] = 0.0, F[i]
+        return F, cross(x, F), x1, x, F1, F
+    return (0.0, 0.0, 0.0), F, x1, x, F1, F
 
 
 @kernel
 def _loads(system, numbering, work, h, load_values, tangent):
-    loads, V, K, force = system.loads, work.V, work.K12, work.vector[0]
+    loads, values = system.loads, work.values
     for l in range(loads.kind.shape[0]):
         f = loads.frame[l]
-        load_step(loads, work, load_values[l], l, force)
+        force, torque, x1, x, F1, F = load_step(loads, work, load_values[l], l)
         at = numbering.frame[f]
-        for i in range(6):
-            work.residual[at + i] -= h * force[i]
+        add3(times(-h, force), work.residual[at : at + 3])
+        add3(times(-h, torque), work.residual[at + 3 : at + 6])
         if not tangent:
             continue
-        x1, x, F1, F = V[1], V[2], V[4], V[5]
-        K[:] = 0.0
+        base, stride, half = numbering.frame_base[f], numbering.frame_stride[f], 0.5 * h
+        following = loads.following[l] != 0
         if loads.kind[l] == FORCE:
-            add_dyad(K, 3, 3, 0.5, x1, F)
-            if loads.following[l] != 0:
-                add_cross(K, 0, 3, -0.5, F1)
-                rigid_constraints.add_dyad_transposed(K, 3, 3, 0.5, x, F1)
-        elif loads.following[l] != 0:
-            add_cross(K, 3, 3, -0.5, F1)
-        add_block(work.values, numbering.frame_base[f], numbering.frame_stride[f], K, 0, 0, -h)
+            add_at(values, base, stride, 1, 1, -half, dyad(x1, F))
+            if following:
+                add_at(values, base, stride, 0, 1, half, hat(F1))
+                add_at(values, base, stride, 1, 1, -half, turned_right(x, F1))
+        elif following:
+            add_at(values, base, stride, 1, 1, half, hat(F1))

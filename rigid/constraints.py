@@ -9,13 +9,23 @@ All kinds are bilinear in positions and directors of frames a and b; with p = r 
 
 With every factor averaged over the step the gradient G is a discrete derivative: y1 - y0 = G . (dr_a, psi_a, dr_b, psi_b),
 and G of a common rigid motion vanishes, so constraint forces do no work and keep both momenta.
+
+A gradient is the tuple (force on b, torque on a, torque on b); the force on a is minus that on b.
 """
 
 from rigid.compilation import small_kernel
-from rigid.linear_algebra import cross, dot
+from rigid.linear_algebra import (
+    add_block,
+    cross,
+    dot,
+    dyad,
+    hat,
+    matrix_times,
+    plus,
+    times,
+    transpose,
+)
 from rigid.system import ALONG, PERPENDICULAR
-
-VECTORS = 12  # scratch 3-vectors
 
 
 @small_kernel
@@ -29,116 +39,81 @@ def constraint_value(kind, ua, ub, d):
 
 
 @small_kernel
-def constraint_gradient(kind, ua, ub, xa, xb, d, scratch, out):
-    """out (12,) = gradient with respect to (r_a, turn_a, r_b, turn_b), of averaged factors or of those at the end."""
-    w, t = scratch[0], scratch[1]
-    for i in range(12):
-        out[i] = 0.0
+def constraint_gradient(kind, ua, ub, xa, xb, d):
+    """Force on b, torque on a, torque on b: of averaged factors, or of those at the end of the step."""
     if kind == PERPENDICULAR:
-        cross(ua, ub, t)
-        for i in range(3):
-            out[3 + i] = t[i]
-            out[9 + i] = -t[i]
-        return
-    force = ua if kind == ALONG else d
-    for i in range(3):
-        out[i] = -force[i]
-        out[6 + i] = force[i]
-        w[i] = d[i] + xa[i] if kind == ALONG else xa[i]
+        torque = cross(ua, ub)
+        return (0.0, 0.0, 0.0), torque, times(-1.0, torque)
     if kind == ALONG:
-        cross(force, w, t)  # u_a x (p_b - r_a)
-    else:
-        cross(force, w, t)  # -x_a x d
-    for i in range(3):
-        out[3 + i] = t[i]
-    cross(xb, force, t)
-    for i in range(3):
-        out[9 + i] = t[i]
+        return ua, cross(ua, plus(d, xa)), cross(xb, ua)
+    return d, cross(d, xa), cross(xb, d)
 
 
 @small_kernel
-def add_dyad(K, i0, j0, factor, a, b):
-    """Block (i0, j0) of K += factor (a b^T - (a . b) I), the matrix of eta -> factor (eta x a) x b."""
-    ab = dot(a, b)
-    for i in range(3):
-        for j in range(3):
-            K[i0 + i, j0 + j] += factor * a[i] * b[j]
-        K[i0 + i, j0 + i] -= factor * ab
+def turned_right(a, b):
+    """Matrix of eta -> a x (eta x b)."""
+    return matrix_times(-1.0, transpose(dyad(a, b)))
 
 
 @small_kernel
-def add_cross(K, i0, j0, factor, a):
-    """Block (i0, j0) of K += factor hat(a)."""
-    x, y, z = factor * a[0], factor * a[1], factor * a[2]
-    K[i0, j0 + 1] -= z
-    K[i0, j0 + 2] += y
-    K[i0 + 1, j0] += z
-    K[i0 + 1, j0 + 2] -= x
-    K[i0 + 2, j0] -= y
-    K[i0 + 2, j0 + 1] += x
+def add_at(values, base, stride, row, column, factor, A):
+    """Sub-block (row, column) of a block of two frames' unknowns += factor A; 0 is the position, 1 the rotation."""
+    add_block(matrix_times(factor, A), values, base + 3 * row + 3 * column * stride, stride)
 
 
 @small_kernel
-def add_dyad_transposed(K, i0, j0, factor, a, b):
-    """Block (i0, j0) of K += factor ((a . b) I - b a^T), the matrix of eta -> factor a x (eta x b)."""
-    ab = dot(a, b)
-    for i in range(3):
-        for j in range(3):
-            K[i0 + i, j0 + j] -= factor * b[i] * a[j]
-        K[i0 + i, j0 + i] += factor * ab
+def add_constraint_hessian(kind, lam, ua, ub, xa, xb, d, ua1, ub1, xa1, xb1, values, base, stride_a, stride_b):
+    """Matrix += lam d(averaged gradient)/d(end of the step): bars without suffix, end values with 1.
 
-
-@small_kernel
-def constraint_hessian(kind, lam, ua, ub, xa, xb, d, ua1, ub1, xa1, xb1, scratch, K):
-    """K (12, 12) += lam d(averaged gradient)/d(end of the step): bars without suffix, end values with 1.
-
-    Half of every factor turns with the end of the step: delta(ubar) = eta x u1/2.
+    Half of every factor turns with the end of the step: delta ubar = eta x u1/2. `base`: blocks aa, ab, ba, bb.
     """
     half = 0.5 * lam
+    aa, ab, ba, bb = base[0], base[1], base[2], base[3]
     if kind == PERPENDICULAR:
-        add_dyad(K, 3, 3, half, ua1, ub)
-        add_dyad_transposed(K, 3, 9, half, ua, ub1)
-        add_dyad(K, 9, 3, -half, ua1, ub)
-        add_dyad_transposed(K, 9, 9, -half, ua, ub1)
+        left, right = dyad(ua1, ub), turned_right(ua, ub1)
+        add_at(values, aa, stride_a, 1, 1, half, left)
+        add_at(values, ab, stride_b, 1, 1, half, right)
+        add_at(values, ba, stride_a, 1, 1, -half, left)
+        add_at(values, bb, stride_b, 1, 1, -half, right)
     elif kind == ALONG:
-        w = scratch[0]
-        for i in range(3):
-            w[i] = d[i] + xa[i]
-        add_cross(K, 6, 3, -half, ua1)  # force on b
-        add_cross(K, 0, 3, half, ua1)
-        add_dyad(K, 9, 9, half, xb1, ua)  # x_b x u_a
-        add_dyad_transposed(K, 9, 3, half, xb, ua1)
-        add_dyad(K, 3, 3, half, ua1, w)  # u_a x w
-        add_cross(K, 3, 6, half, ua)
-        add_cross(K, 3, 0, -half, ua)
-        add_dyad_transposed(K, 3, 9, half, ua, xb1)
+        w = plus(d, xa)
+        add_at(values, ba, stride_a, 0, 1, -half, hat(ua1))  # force on b
+        add_at(values, aa, stride_a, 0, 1, half, hat(ua1))
+        add_at(values, bb, stride_b, 1, 1, half, dyad(xb1, ua))  # x_b x u_a
+        add_at(values, ba, stride_a, 1, 1, half, turned_right(xb, ua1))
+        add_at(values, aa, stride_a, 1, 1, half, dyad(ua1, w))  # u_a x w
+        add_at(values, aa, stride_a, 1, 0, -half, hat(ua))
+        add_at(values, ab, stride_b, 1, 0, half, hat(ua))
+        add_at(values, ab, stride_b, 1, 1, half, turned_right(ua, xb1))
     else:
-        add_pair_hessian(lam, xa, xb, d, xa1, xb1, K)
+        add_pair_hessian(lam, xa, xb, d, xa1, xb1, values, base, stride_a, stride_b)
 
 
 @small_kernel
-def add_pair_hessian(sigma, xa, xb, d, xa1, xb1, K):
-    """K (12, 12) += tangent at fixed sigma of the force sigma dbar on p_b, -sigma dbar on p_a."""
+def add_pair_hessian(sigma, xa, xb, d, xa1, xb1, values, base, stride_a, stride_b):
+    """Matrix += tangent at fixed sigma of the force sigma dbar on p_b, -sigma dbar on p_a."""
     half = 0.5 * sigma
+    aa, ab, ba, bb = base[0], base[1], base[2], base[3]
     for i in range(3):
-        K[i, i] += half
-        K[6 + i, 6 + i] += half
-        K[i, 6 + i] -= half
-        K[6 + i, i] -= half
-    # force on b: sigma (delta r_b - delta r_a - x_b1 x eta... )/2
-    add_cross(K, 6, 9, -half, xb1)
-    add_cross(K, 6, 3, half, xa1)
-    add_cross(K, 0, 9, half, xb1)
-    add_cross(K, 0, 3, -half, xa1)
+        values[aa + i + i * stride_a] += half
+        values[bb + i + i * stride_b] += half
+        values[ab + i + i * stride_b] -= half
+        values[ba + i + i * stride_a] -= half
+    # force on b: sigma/2 (delta r_b - delta r_a + eta_b x x_b1 - eta_a x x_a1)
+    add_at(values, bb, stride_b, 0, 1, -half, hat(xb1))
+    add_at(values, ba, stride_a, 0, 1, half, hat(xa1))
+    add_at(values, ab, stride_b, 0, 1, half, hat(xb1))
+    add_at(values, aa, stride_a, 0, 1, -half, hat(xa1))
     # torque on b: x_b x d
-    add_dyad(K, 9, 9, half, xb1, d)
-    add_cross(K, 9, 6, half, xb)
-    add_cross(K, 9, 0, -half, xb)
-    add_dyad_transposed(K, 9, 9, half, xb, xb1)
-    add_dyad_transposed(K, 9, 3, -half, xb, xa1)
+    add_at(values, bb, stride_b, 1, 1, half, dyad(xb1, d))
+    add_at(values, bb, stride_b, 1, 0, half, hat(xb))
+    add_at(values, ba, stride_a, 1, 0, -half, hat(xb))
+    add_at(values, bb, stride_b, 1, 1, half, turned_right(xb, xb1))
+    add_at(values, ba, stride_a, 1, 1, -half, turned_right(xb, xa1))
     # torque on a: -x_a x d
-    add_dyad(K, 3, 3, -half, xa1, d)
-    add_cross(K, 3, 6, -half, xa)
-    add_cross(K, 3, 0, half, xa)
-    add_dyad_transposed(K, 3, 9, -half, xa, xb1)
-    add_dyad_transposed(K, 3, 3, half, xa, xa1)
+    add_at(values, aa, stride_a, 1, 1, -half, dyad(xa1, d))
+    add_at(values, ab, stride_b, 1, 0, -half, hat(xa))
+    add_at(values, aa, stride_a, 1, 0, half, hat(xa))
+    add_at(values, ab, stride_b, 1, 1, -half, turned_right(xa, xb1))
+    add_at(values, aa, stride_a, 1, 1, half, turned_right(xa, xa1))
+

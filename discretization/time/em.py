@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly import begin_step, load_step, spring_ends, torsion_step
+from discretization.assembly import rotation_of, begin_step, load_step, spring_ends, torsion_step
 from discretization.space.se3_element import E0
 from discretization.time.newton import newton
 from rigid.compilation import kernel
-from rigid.linear_algebra import apply, apply_transposed, dot
+from rigid.linear_algebra import apply, apply_transposed, average, dot, load3, minus, plus, store3, times
 from rigid.springs import spring_force
 from rigid.system import COINCIDENT
 
@@ -37,21 +37,18 @@ class March(NamedTuple):
 @kernel
 def _predict(system, numbering, state, work, h):
     """Start of Newton: motion with the acceleration of the last step, multipliers of the last step."""
-    frames = system.frames
-    omega, acc, psi = work.V[0], state.acc, work.psi
+    frames, acc = system.frames, state.acc
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue
-        apply(work.R0[f], state.Omega[f], omega)
-        for i in range(3):
-            work.dr[f, i] = h * (state.v[f, i] + 0.5 * h * acc[f, i])
-            psi[f, i] = h * (omega[i] + 0.5 * h * acc[f, 3 + i])
-        # a turn by |psi| has the Cayley vector 2 tan(|psi|/2)
-        angle = np.sqrt(dot(psi[f], psi[f]))
+        omega = apply(rotation_of(work.R0, f), load3(state.Omega[f]))
+        turn = times(h, plus(omega, times(0.5 * h, load3(acc[f, 3:6]))))
+        # a turn by that angle has the Cayley vector of length 2 tan(angle/2)
+        angle = np.sqrt(dot(turn, turn))
         if 1e-8 < angle < 3.0:
-            longer = 2.0 * np.tan(0.5 * angle) / angle
-            for i in range(3):
-                psi[f, i] *= longer
+            turn = times(2.0 * np.tan(0.5 * angle) / angle, turn)
+        store3(times(h, plus(load3(state.v[f]), times(0.5 * h, load3(acc[f, 0:3])))), work.dr[f])
+        store3(turn, work.psi[f])
     for c in range(system.constraints.kind.shape[0]):
         first = numbering.lam[c]
         for i in range(3 if system.constraints.kind[c] == COINCIDENT else 1):
@@ -61,28 +58,26 @@ def _predict(system, numbering, state, work, h):
 @kernel
 def _account(system, state, work, h, load_values):
     """Add the work of the loads and the dissipation of the step to state.totals; turn the torsion springs' angles on."""
-    force, K6, V = work.vector[0], work.H[0], work.V
     done, lost = 0.0, 0.0
     for l in range(system.loads.kind.shape[0]):
         f = system.loads.frame[l]
-        load_step(system.loads, work, load_values[l], l, force)
-        for i in range(3):
-            done += force[i] * work.dr[f, i] + force[3 + i] * work.psi[f, i]
+        force, torque, _, _, _, _ = load_step(system.loads, work, load_values[l], l)
+        done += dot(force, load3(work.dr[f])) + dot(torque, load3(work.psi[f]))
     if work.viscous:
-        elements, de = system.elements, work.vector[1]
+        elements = system.elements
         for m in range(elements.length.shape[0]):
             for i in range(6):
-                de[i] = work.strain1[m, i] - work.start[m, E0 + i]
-            for i in range(6):
                 for j in range(6):
-                    lost += elements.length[m] / h * de[i] * elements.damping[m, i, j] * de[j]
+                    rate_i = work.strain1[m, i] - work.start[m, E0 + i]
+                    rate_j = work.strain1[m, j] - work.start[m, E0 + j]
+                    lost += elements.length[m] / h * rate_i * elements.damping[m, i, j] * rate_j
     springs = system.springs
     for s in range(springs.stiffness.shape[0]):
         if springs.damping[s] != 0.0:
-            spring_ends(springs, state, work, s)
-            lost += spring_force(0.0, springs.damping[s], 0.0, h, V[8], V[6], V[7])[3]
+            d0, d1, _, _, _, _ = spring_ends(springs, state, work, s)
+            lost += spring_force(0.0, springs.damping[s], 0.0, h, average(d0, d1), d0, d1)[2]
     for s in range(system.torsions.stiffness.shape[0]):
-        delta, dissipated = torsion_step(system.torsions, work, state.angle[s], s, h, False, force, K6)
+        delta, dissipated, _, _, _ = torsion_step(system.torsions, work, state.angle[s], s, h)
         state.angle[s] += delta
         lost += dissipated
     state.totals[0] += done
@@ -92,23 +87,20 @@ def _account(system, state, work, h, load_values):
 @kernel
 def _commit(system, numbering, state, work, h):
     """Take the end of the step over into the state: (1), (2), multipliers, accelerations."""
-    frames, Omega, omega0, omega1 = system.frames, work.V[0], work.V[1], work.V[2]
+    frames = system.frames
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue
-        apply(work.R0[f], state.Omega[f], omega0)
-        apply_transposed(work.R0[f], work.psi[f], Omega)
-        for i in range(3):
-            v1 = 2.0 * work.dr[f, i] / h - state.v[f, i]
-            state.acc[f, i] = (v1 - state.v[f, i]) / h
-            state.v[f, i] = v1
-            state.Omega[f, i] = 2.0 * Omega[i] / h - state.Omega[f, i]
-            state.r[f, i] = work.r1[f, i]
+        R0, R1, v0, Omega0 = rotation_of(work.R0, f), rotation_of(work.R1, f), load3(state.v[f]), load3(state.Omega[f])
+        v1 = minus(times(2.0 / h, load3(work.dr[f])), v0)
+        Omega1 = minus(times(2.0 / h, apply_transposed(R0, load3(work.psi[f]))), Omega0)
+        store3(times(1.0 / h, minus(v1, v0)), state.acc[f, 0:3])
+        store3(times(1.0 / h, minus(apply(R1, Omega1), apply(R0, Omega0))), state.acc[f, 3:6])
+        store3(v1, state.v[f])
+        store3(Omega1, state.Omega[f])
+        store3(load3(work.r1[f]), state.r[f])
         for i in range(4):
             state.quat[f, i] = work.q1[f, i]
-        apply(work.R1[f], state.Omega[f], omega1)
-        for i in range(3):
-            state.acc[f, 3 + i] = (omega1[i] - omega0[i]) / h
     for c in range(system.constraints.kind.shape[0]):
         first = numbering.lam[c]
         for i in range(3 if system.constraints.kind[c] == COINCIDENT else 1):

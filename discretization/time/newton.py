@@ -7,11 +7,13 @@ as these equations are solved; or when it cannot shrink further and is within a 
 
 from numba import objmode
 
-from discretization.assembly import assemble
+from discretization.assembly import assemble, move
 from discretization.linear.banded import band_factor, band_solve
 from discretization.linear.sparse import sparse_factor, sparse_solve
 from rigid.compilation import kernel
-from rigid.rotations import cayley_turn, inverse_tangent, rotation_matrix
+from rigid.linear_algebra import add3, apply, load3, times
+from rigid.rotations import inverse_tangent
+from rigid.system import COINCIDENT
 
 CONVERGED, NOT_CONVERGED, SINGULAR, FOLDED, NOT_FINITE = 0, 1, 2, 3, 4
 REASONS = {
@@ -52,16 +54,6 @@ def solve(numbering, work):
 
 
 @kernel
-def move(system, state, work):
-    """r1, q1, R1 of the increments dr, psi."""
-    for f in range(system.frames.mass.shape[0]):
-        for i in range(3):
-            work.r1[f, i] = state.r[f, i] + work.dr[f, i]
-        cayley_turn(work.psi[f], state.quat[f], work.q1[f])
-        rotation_matrix(work.q1[f], work.R1[f])
-
-
-@kernel
 def correct(system, numbering, work):
     """Add the correction in work.rhs: dr, psi (through T^-1 eta) and the multipliers."""
     frames, rhs = system.frames, work.rhs
@@ -72,20 +64,14 @@ def correct(system, numbering, work):
             turn = rhs[at] * rhs[at] + rhs[at + 1] * rhs[at + 1] + rhs[at + 2] * rhs[at + 2]
             largest = max(largest, turn)
     damping = 1.0 if largest <= MAX_TURN * MAX_TURN else MAX_TURN / largest**0.5
-    Tinv = work.M[0]
     for f in range(frames.mass.shape[0]):
-        if frames.fixed[f] != 0:
-            continue
-        at = numbering.frame[f]
-        inverse_tangent(work.psi[f], Tinv)
-        for i in range(3):
-            work.dr[f, i] += damping * rhs[at + i]
-        for i in range(3):
-            work.psi[f, i] += damping * (
-                Tinv[i, 0] * rhs[at + 3] + Tinv[i, 1] * rhs[at + 4] + Tinv[i, 2] * rhs[at + 5]
-            )
+        if frames.fixed[f] == 0:
+            at = numbering.frame[f]
+            add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])
+            eta = times(damping, load3(rhs[at + 3 : at + 6]))
+            add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
     for c in range(numbering.row.shape[0]):
-        rows = 3 if system.constraints.kind[c] == 0 else 1
+        rows = 3 if system.constraints.kind[c] == COINCIDENT else 1
         for i in range(rows):
             work.lam[numbering.lam[c] + i] += damping * rhs[numbering.row[c] + i]
 
