@@ -49,6 +49,7 @@ from rigid.linear_algebra import (
     plus,
     product,
     times,
+    trace,
     transposed_product,
 )
 from rigid.rotations import cayley_turn, inverse_tangent, load4, rotation_matrix
@@ -71,6 +72,7 @@ class Workspace(NamedTuple):
     start: Floats  # (elements, START)
     strain1: Floats  # (elements, 6) strains at the end of the step
     viscous: bool  # some element dissipates
+    accounts: bool  # something does work, dissipates or counts its angle
     element_scale: Floats  # (elements, 2) largest stiffness of force and of moment, for the noise
     scale: Floats  # (c,) scale of constraint rows
     residual: Floats  # (N + 6,)
@@ -78,7 +80,9 @@ class Workspace(NamedTuple):
     rhs: Floats  # (N,)
     values: Floats  # (n_values + n_dump,)
     pivots: np.ndarray  # (N,) int32
-    integers: np.ndarray  # (8,) int32
+    integers: np.ndarray  # (8,) int32, arguments of LAPACK
+    first: np.ndarray  # (N,) int32 first rows of the columns of U
+    multipliers: Floats  # (band + 8,)
     K: Floats  # (9, 9) tangent of one element
 
 
@@ -87,6 +91,7 @@ def workspace(system: System, numbering: Numbering) -> Workspace:
     n, m, c = len(system.frames.mass), len(system.elements.length), len(system.constraints.kind)
     n_lam = int(np.where(system.constraints.kind == COINCIDENT, 3, 1).sum())
     stiffness = np.abs(system.elements.stiffness)
+    viscous = bool(np.any(system.elements.damping))
     scale = np.zeros((m, 2))
     if m:
         scale[:, 0] = stiffness[:, :3, :].max(axis=(1, 2))
@@ -101,7 +106,8 @@ def workspace(system: System, numbering: Numbering) -> Workspace:
         R1=np.zeros((n, 3, 3)),
         start=np.zeros((m, se3_element.START)),
         strain1=np.zeros((m, 6)),
-        viscous=bool(np.any(system.elements.damping)),
+        viscous=viscous,
+        accounts=viscous or bool(len(system.loads.kind) or len(system.torsions.damping) or np.any(system.springs.damping)),
         element_scale=scale,
         scale=np.ones(c),
         residual=np.zeros(numbering.size + 6),
@@ -110,6 +116,8 @@ def workspace(system: System, numbering: Numbering) -> Workspace:
         values=np.zeros(numbering.n_values + numbering.n_dump),
         pivots=np.zeros(numbering.size, dtype=np.int32),
         integers=np.zeros(8, dtype=np.int32),
+        first=np.zeros(numbering.size, dtype=np.int32),
+        multipliers=np.zeros(max(numbering.band, 0) + 8),
         K=np.zeros((9, 9)),
     )
 
@@ -119,13 +127,16 @@ def begin_step(system, numbering, state, work, h):
     """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints, noise levels."""
     frames, elements, constraints, springs = system.frames, system.elements, system.constraints, system.springs
     noise = work.noise
+    extent = 0.0
     gravity = np.sqrt(dot(load3(system.gravity), load3(system.gravity)))
     for f in range(frames.mass.shape[0]):
         _store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
+        extent = max(extent, _length(state.r[f]))
         at, mass = numbering.frame[f], frames.mass[f]
         v, spin = load3(state.v[f]), apply(load9(frames.inertia[f]), load3(state.Omega[f]))
         force = EPS * mass * (4.0 * np.sqrt(dot(v, v)) + abs(h) * gravity)
-        moment = 8.0 * EPS * np.sqrt(dot(spin, spin))
+        gyration = np.sqrt(trace(load9(frames.inertia[f])) / mass)
+        moment = 8.0 * EPS * np.sqrt(dot(spin, spin)) + force * gyration
         for i in range(3):
             noise[at + i] = force
             noise[at + 3 + i] = moment
@@ -162,12 +173,25 @@ def begin_step(system, numbering, state, work, h):
         work.scale[c] = scale
         reach = 1.0
         if kind != PERPENDICULAR:
-            reach = _length(state.r[a]) + _length(state.r[b]) + _length(constraints.Xa[c]) + _length(constraints.Xb[c])
-        impulse = 0.0
+            reach = 0.1 * extent + _length(state.r[a]) + _length(state.r[b])
+            reach += _length(constraints.Xa[c]) + _length(constraints.Xb[c])
         for i in range(3 if kind == COINCIDENT else 1):
             noise[numbering.row[c] + i] = 2.0 * EPS * scale * reach
-            impulse += abs(h * state.lam[numbering.lam[c] + i])
-        _add_noise(noise, numbering.frame[a], numbering.frame[b], EPS * impulse, EPS * impulse * reach)
+
+
+@kernel
+def add_constraint_noise(system, numbering, work):
+    """Raise the noise levels by the rounding of the present constraint impulses."""
+    constraints = system.constraints
+    for c in range(constraints.kind.shape[0]):
+        kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
+        impulse = 0.0
+        for i in range(3 if kind == COINCIDENT else 1):
+            impulse += EPS * work.scale[c] * abs(work.lam[numbering.lam[c] + i])
+        arm = _length(constraints.Xa[c]) + _length(constraints.Xb[c])
+        if kind != COINCIDENT:
+            arm += 1.0
+        _add_noise(work.noise, numbering.frame[a], numbering.frame[b], impulse, arm * impulse)
 
 
 @small_kernel

@@ -87,7 +87,8 @@ def number(system: System, band_limit: int = BAND_LIMIT) -> Numbering:
 
     frame = np.where(fixed, size, start[vertex_of_frame] if n_vertices else size)
     row = start[vertex_of_constraint] + offset_in_joint
-    reach = np.abs(start[pairs[:, 0]] - start[pairs[:, 1]]) + np.maximum(weight[pairs[:, 0]], weight[pairs[:, 1]]) - 1
+    # from the first unknown of the upper vertex to the last one of the lower
+    reach = start[pairs[:, 1]] + weight[pairs[:, 1]] - 1 - start[pairs[:, 0]]
     band = int(reach.max(initial=0))
 
     if band <= band_limit:

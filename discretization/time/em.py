@@ -19,7 +19,7 @@ import numpy as np
 from discretization.assembly import rotation_of, begin_step, load_step, spring_ends, torsion_step
 from discretization.space.se3_element import E0
 from discretization.time.newton import newton
-from rigid.compilation import kernel
+from rigid.compilation import allocating_kernel, kernel
 from rigid.linear_algebra import apply, apply_transposed, average, dot, load3, minus, plus, store3, times
 from rigid.springs import spring_force
 from rigid.system import COINCIDENT
@@ -107,7 +107,7 @@ def _commit(system, numbering, state, work, h):
             state.lam[first + i] = work.lam[first + i] * work.scale[c] / h
 
 
-@kernel
+@allocating_kernel
 def march(system, numbering, state, work, substeps, load_values, max_iterations, statistics):
     """Advance `state` in place by len(load_values) / len(substeps) steps.
 
@@ -127,7 +127,8 @@ def march(system, numbering, state, work, substeps, load_values, max_iterations,
         statistics[3] = count[1]
         if status != 0:
             return status
-        _account(system, state, work, h, load_values[step])
+        if work.accounts:
+            _account(system, state, work, h, load_values[step])
         _commit(system, numbering, state, work, h)
         done += 1
         statistics[0] = done

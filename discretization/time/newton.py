@@ -7,10 +7,11 @@ as these equations are solved; or when it cannot shrink further and is within a 
 
 from numba import objmode
 
-from discretization.assembly import assemble, move
+from discretization.assembly import add_constraint_noise, assemble, move
 from discretization.linear.banded import band_factor, band_solve
+from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
 from discretization.linear.sparse import sparse_factor, sparse_solve
-from rigid.compilation import kernel
+from rigid.compilation import allocating_kernel, kernel
 from rigid.linear_algebra import add3, apply, load3, times
 from rigid.rotations import inverse_tangent
 from rigid.system import COINCIDENT
@@ -29,9 +30,14 @@ _REUSE = 0.01  # contraction that earns the factors a second use
 MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
 
 
-@kernel
+@allocating_kernel
 def factor(numbering, work):
     """LU factors of the assembled matrix; 0 or SINGULAR."""
+    if 0 <= numbering.band <= NARROW:
+        failed = narrow_factor(
+            work.values, numbering.size, numbering.band, work.pivots, work.first, work.multipliers
+        )
+        return SINGULAR if failed else 0
     if numbering.band >= 0:
         return SINGULAR if band_factor(work.values, numbering.size, numbering.band, work.pivots, work.integers) else 0
     values, indptr, indices, handle = work.values, numbering.indptr, numbering.indices, numbering.handle
@@ -40,9 +46,12 @@ def factor(numbering, work):
     return SINGULAR if status else 0
 
 
-@kernel
+@allocating_kernel
 def solve(numbering, work):
     """work.rhs = matrix^-1 work.rhs."""
+    if 0 <= numbering.band <= NARROW:
+        narrow_solve(work.values, numbering.size, numbering.band, work.pivots, work.first, work.rhs)
+        return
     if numbering.band >= 0:
         band_solve(work.values, numbering.size, numbering.band, work.pivots, work.rhs, work.integers)
         return
@@ -88,7 +97,7 @@ def residual_over_noise(numbering, work):
     return worst
 
 
-@kernel
+@allocating_kernel
 def newton(system, numbering, state, work, h, load_values, max_iterations, count):
     """Solve the step's equations from the present dr, psi, lam. count: (2,) iterations, factorisations added."""
     move(system, state, work)
@@ -99,6 +108,8 @@ def newton(system, numbering, state, work, h, load_values, max_iterations, count
         status = assemble(system, numbering, state, work, h, load_values, tangent)
         if status != 0:
             return FOLDED
+        if iteration < 2:
+            add_constraint_noise(system, numbering, work)
         level = residual_over_noise(numbering, work)
         if level < 0.0:
             return NOT_FINITE

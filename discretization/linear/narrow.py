@@ -1,0 +1,105 @@
+"""LU of narrow bands, where a LAPACK call spends its time in calls of BLAS on a dozen numbers.
+
+The same storage as `discretization.linear.banded`: column by column, (N, 3 band + 1), entry (i, j) at [j, 2 band + i - j], room for the
+fill of row exchanges above. A row is exchanged only where the diagonal is below a tenth of the largest entry under it, which
+keeps the factors narrow. Eight or four rows are updated at a time; the multipliers are padded with zeros, so the
+last ones add nothing to what stands behind them (the array needs a few entries of slack at its end).
+"""
+
+from rigid.compilation import kernel
+
+NARROW = 12  # bandwidth up to which this beats LAPACK
+_PIVOT = 0.1
+
+
+@kernel
+def narrow_factor(values, size, band, pivots, first, multipliers):
+    """LU factors in place; pivots (size,) int32, first (size,) int32 receives the first row of every column of U.
+
+    multipliers: scratch (band + 8,). Returns 0, or the number of the column without a pivot.
+    """
+    width, top = 3 * band + 1, 2 * band
+    filled = -1  # last column reached by the rows so far
+    for j in range(size):
+        diagonal = j * width + top
+        below = min(band, size - 1 - j)
+        pivot, largest = 0, abs(values[diagonal])
+        under, at = 0.0, 0
+        for i in range(1, below + 1):
+            x = abs(values[diagonal + i])
+            if x > under:
+                under, at = x, i
+        if largest < _PIVOT * under:
+            pivot, largest = at, under
+        if not largest > 0.0:
+            return j + 1
+        pivots[j] = pivot
+        reach = min(j + pivot + band, size - 1)
+        while filled < reach:
+            filled += 1
+            first[filled] = j
+        last = filled
+        if pivot != 0:
+            for c in range(last - j + 1):
+                here = diagonal + c * (width - 1)
+                x = values[here]
+                values[here] = values[here + pivot]
+                values[here + pivot] = x
+        scale = 1.0 / values[diagonal]
+        for i in range(below):
+            x = values[diagonal + 1 + i] * scale
+            multipliers[i] = x
+            values[diagonal + 1 + i] = x
+        for i in range(below, below + 8):
+            multipliers[i] = 0.0
+        for i in range(0, below, 8):
+            l0, l1, l2, l3 = multipliers[i], multipliers[i + 1], multipliers[i + 2], multipliers[i + 3]
+            l4, l5, l6, l7 = multipliers[i + 4], multipliers[i + 5], multipliers[i + 6], multipliers[i + 7]
+            here = diagonal
+            if below - i > 4:
+                for _ in range(last - j):
+                    here += width - 1
+                    u = values[here]
+                    k = here + 1 + i
+                    x0, x1, x2, x3 = values[k], values[k + 1], values[k + 2], values[k + 3]
+                    x4, x5, x6, x7 = values[k + 4], values[k + 5], values[k + 6], values[k + 7]
+                    values[k] = x0 - l0 * u
+                    values[k + 1] = x1 - l1 * u
+                    values[k + 2] = x2 - l2 * u
+                    values[k + 3] = x3 - l3 * u
+                    values[k + 4] = x4 - l4 * u
+                    values[k + 5] = x5 - l5 * u
+                    values[k + 6] = x6 - l6 * u
+                    values[k + 7] = x7 - l7 * u
+            else:
+                for _ in range(last - j):
+                    here += width - 1
+                    u = values[here]
+                    k = here + 1 + i
+                    x0, x1, x2, x3 = values[k], values[k + 1], values[k + 2], values[k + 3]
+                    values[k] = x0 - l0 * u
+                    values[k + 1] = x1 - l1 * u
+                    values[k + 2] = x2 - l2 * u
+                    values[k + 3] = x3 - l3 * u
+    return 0
+
+
+@kernel
+def narrow_solve(values, size, band, pivots, first, rhs):
+    """Solve in place of rhs (size,) with the factors of `narrow_factor`."""
+    width, top = 3 * band + 1, 2 * band
+    for j in range(size):
+        pivot = pivots[j]
+        x = rhs[j + pivot]
+        if pivot != 0:
+            rhs[j + pivot] = rhs[j]
+            rhs[j] = x
+        below = j * width + top
+        for i in range(1, min(band, size - 1 - j) + 1):
+            rhs[j + i] -= values[below + i] * x
+    for j in range(size - 1, -1, -1):
+        diagonal = j * width + top
+        x = rhs[j] / values[diagonal]
+        rhs[j] = x
+        for i in range(first[j] - j, 0):
+            rhs[j + i] -= values[diagonal + i] * x

@@ -1,0 +1,18 @@
+"""The errors a user can meet; each names the object, the value and the cure."""
+
+from __future__ import annotations
+
+
+class ModelError(ValueError):
+    """The model, as described, cannot be simulated."""
+
+
+class ConvergenceError(RuntimeError):
+    """A step could not be solved even after halving it; what was computed before is kept.
+
+    Attributes: t (s) reached, h (s) smallest step tried, iterations, residual in units of round-off, message.
+    """
+
+    def __init__(self, t: float, h: float, iterations: int, residual: float, message: str):
+        super().__init__(message)
+        self.t, self.h, self.iterations, self.residual, self.message = t, h, iterations, residual, message

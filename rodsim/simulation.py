@@ -1,0 +1,204 @@
+"""`simulate`: from a model to a result, output by output, with a progress line; stopped runs can be resumed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discretization.consistent import project_velocities
+from discretization.measures import (
+    constraint_residual,
+    element_states,
+    energies,
+    momenta,
+    velocity_residual,
+)
+from discretization.system import System
+from discretization.time.stepper import Report, Stepper
+from rigid.errors import ConvergenceError, ModelError
+from rigid.system import State
+from rodsim.results.writer import MemoryWriter, ResultWriter
+
+if TYPE_CHECKING:
+    from rodsim.model import Model
+    from rodsim.results.result import Result
+
+INTEGRATORS = {"em": 2, "em4": 4, "em6": 6}
+_PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the progress line moves
+
+
+def simulate(
+    model: Model,
+    t_end: float,
+    dt: float,
+    integrator: str = "em",
+    output: str | Path | None = None,
+    output_every: int = 1,
+    resume: bool = False,
+    progress: bool | None = None,
+) -> Result:
+    """Simulate `model` from t = 0 to `t_end` with steps of `dt` (s) and return the result.
+
+    Parameters
+    ----------
+    integrator: "em" (order 2), "em4", "em6" (its compositions, conservative models only).
+    output: file to write, VTKHDF and native result at once (`.vtkhdf`); None keeps the result in memory.
+    output_every: steps between outputs; the initial and the last state are always written.
+    resume: go on where `output` stops, to the bit; the file must come from the same model, dt and output_every.
+    progress: show a progress line on stderr; by default where that is a terminal.
+
+    Raises
+    ------
+    ModelError: the model or an argument cannot be used; nothing has been written then.
+    ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file keeps it.
+    """
+    order, n_steps = _check(t_end, dt, integrator, output_every)
+    built = model.build()
+    stepper = Stepper(built.system, dt, order, built.load_values)
+    state, _ = project_velocities(built.system, built.state)
+    outputs = [*range(0, n_steps, output_every), n_steps]
+    settings = {"dt": dt, "integrator": integrator, "output_every": output_every, "t_end": t_end}
+    built.layout.description["run"] = settings
+    writer: ResultWriter | MemoryWriter
+    step = 0
+    if output is None:
+        writer = MemoryWriter(built.layout)
+    elif resume:
+        writer, _, step, state = ResultWriter.resume(output, built.layout, len(outputs))
+    else:
+        writer = ResultWriter.create(output, built.layout, len(outputs))
+    with _Progress(n_steps, step, dt, progress) as line:
+        try:
+            if step == 0 and not (resume and output is not None):
+                _append(writer, built.system, state, 0, dt, None)
+            for target in outputs:
+                if target <= step:
+                    continue
+                reports = []
+                while step < target:
+                    began = time.perf_counter()
+                    count = min(line.chunk, target - step)
+                    state, report = stepper.advance(state, step, count)
+                    step += count
+                    reports.append(report)
+                    line.moved(step, time.perf_counter() - began, count)
+                audit = _append(writer, built.system, state, step, dt, reports)
+                line.audit(audit)
+        except ConvergenceError as error:
+            error.result = _finish(writer, output)  # type: ignore[attr-defined]
+            raise
+        except BaseException:
+            writer.close()
+            raise
+    return _finish(writer, output)
+
+
+def _check(t_end: float, dt: float, integrator: str, output_every: int) -> tuple[int, int]:
+    """Order of the integrator and number of steps."""
+    if integrator not in INTEGRATORS:
+        raise ModelError(f"integrator '{integrator}' is not known; choose one of {', '.join(INTEGRATORS)}")
+    for name, value in (("t_end", t_end), ("dt", dt)):
+        if not (np.isfinite(value) and value > 0.0):
+            raise ModelError(f"{name} = {value} s; give a positive number")
+    if output_every < 1 or output_every != int(output_every):
+        raise ModelError(f"output_every = {output_every}; give a whole number of steps, at least 1")
+    n_steps = round(t_end / dt)
+    if n_steps < 1 or abs(n_steps * dt - t_end) > 1e-9 * t_end:
+        nearest = t_end / max(n_steps, 1)
+        raise ModelError(f"t_end = {t_end} s is not a multiple of dt = {dt} s; use dt = {nearest:.12g}")
+    return INTEGRATORS[integrator], n_steps
+
+
+def _append(
+    writer: ResultWriter | MemoryWriter,
+    system: System,
+    state: State,
+    step: int,
+    dt: float,
+    reports: list[Report] | None,
+) -> Mapping[str, float]:
+    strains, stresses = element_states(system, state)
+    audit = audit_of(system, state, reports or [])
+    writer.append(step * dt, step, state, strains, stresses, audit)
+    return audit
+
+
+def audit_of(system: System, state: State, reports: list[Report]) -> dict[str, float]:
+    """The audit columns of one output: energies, momenta, residuals and what Newton did since the last one."""
+    energy = energies(system, state)
+    P, L = momenta(system, state)
+    taken = sum(report.substeps for report in reports)
+    return {
+        "kinetic": energy.kinetic,
+        "elastic": energy.elastic,
+        "gravity": energy.gravity,
+        "spring": energy.spring,
+        "total": energy.total,
+        "work": float(state.totals[0]),
+        "dissipation": float(state.totals[1]),
+        **{f"P{axis}": float(value) for axis, value in zip("xyz", P, strict=True)},
+        **{f"L{axis}": float(value) for axis, value in zip("xyz", L, strict=True)},
+        "constraint": float(np.abs(constraint_residual(system, state)).max(initial=0.0)),
+        "velocity_constraint": float(np.abs(velocity_residual(system, state)).max(initial=0.0)),
+        "quat_norm": float(np.abs(np.linalg.norm(state.quat, axis=1) - 1.0).max()),
+        "newton_mean": sum(report.iterations for report in reports) / taken if taken else 0.0,
+        "newton_max": float(max((report.most_iterations for report in reports), default=0)),
+        "halvings": float(sum(report.halvings for report in reports)),
+    }
+
+
+def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:
+    from rodsim.results.result import Result
+
+    writer.close()
+    if isinstance(writer, MemoryWriter):
+        return writer.result()
+    assert output is not None
+    return Result.open(output)
+
+
+class _Progress:
+    """The progress line, and the number of steps that a march takes between looks at the clock."""
+
+    def __init__(self, n_steps: int, step: int, dt: float, show: bool | None):
+        self.chunk = 1
+        self._dt = dt
+        self._first: Mapping[str, float] | None = None
+        self._bar = None
+        if show if show is not None else sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=n_steps, initial=step, unit="step", dynamic_ncols=True, leave=True)
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def moved(self, step: int, seconds: float, count: int) -> None:
+        """Learn from the last march and move the bar."""
+        if seconds < _PATIENCE / 2:
+            self.chunk = 2 * count if count == self.chunk else self.chunk
+        elif seconds > _PATIENCE:
+            self.chunk = max(1, count // 2)
+        if self._bar is not None:
+            self._bar.update(count)
+            self._bar.set_description(f"t = {step * self._dt:.4g} s", refresh=False)
+
+    def audit(self, audit: Mapping[str, float]) -> None:
+        """Show the energy error and the Newton iterations."""
+        if self._bar is None:
+            return
+        balance = audit["total"] - audit["work"] + audit["dissipation"]
+        if self._first is None:
+            self._first = {"balance": balance}
+        scale = max(abs(audit["kinetic"]) + abs(audit["elastic"]) + abs(audit["spring"]), 1e-300)
+        error = (balance - self._first["balance"]) / scale
+        self._bar.set_postfix_str(f"dE/E {error:+.1e}, Newton {audit['newton_mean']:.1f}", refresh=False)
