@@ -136,7 +136,7 @@ def begin_step(system, numbering, state, work, h):
         v, spin = load3(state.v[f]), apply(load9(frames.inertia[f]), load3(state.Omega[f]))
         force = EPS * mass * (4.0 * np.sqrt(dot(v, v)) + abs(h) * gravity)
         gyration = np.sqrt(trace(load9(frames.inertia[f])) / mass)
-        moment = 8.0 * EPS * np.sqrt(dot(spin, spin)) + force * gyration
+        moment = 2.0 * EPS * np.sqrt(dot(spin, spin)) + force * gyration
         for i in range(3):
             noise[at + i] = force
             noise[at + 3 + i] = moment

@@ -1,0 +1,134 @@
+"""The assembled equations: analytic tangent against differences, band against sparse, energy of every interaction."""
+
+import numpy as np
+import pytest
+from arrays import everything, make_state, make_system
+
+from discretization.assembly import assemble, begin_step, move, workspace
+from discretization.measures import constraint_residual, energies
+from discretization.numbering import number
+from discretization.time.newton import correct, factor, solve
+from discretization.time.stepper import Stepper
+from rigid.system import COINCIDENT, Constraints, Springs, TorsionSprings
+
+H = 0.05
+BAND, SPARSE = 150, 3
+
+
+def stirred(band_limit):
+    """`everything` in the middle of a Newton iteration: system, numbering, state, workspace, loads."""
+    system, state = everything()
+    numbering = number(system, band_limit)
+    work = workspace(system, numbering)
+    rng = np.random.default_rng(3)
+    n = len(system.frames.mass)
+    work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((n - 1, 3)), 0.2 * rng.standard_normal((n - 1, 3))
+    work.lam[:] = rng.standard_normal(len(work.lam))
+    loads = rng.standard_normal((len(system.loads.kind), 3))
+    begin_step(system, numbering, state, work, H)
+    move(system, state, work)
+    return system, numbering, state, work, loads
+
+
+def dense(numbering, values):
+    n, out = numbering.size, np.zeros((numbering.size, numbering.size))
+    if numbering.band < 0:
+        for j in range(n):
+            column = slice(numbering.indptr[j], numbering.indptr[j + 1])
+            out[numbering.indices[column], j] = values[column]
+        return out
+    b = numbering.band
+    columns = values[: numbering.n_values].reshape(n, 3 * b + 1)
+    for j in range(n):
+        rows = np.arange(max(0, j - b), min(n, j + b + 1))
+        out[rows, j] = columns[j, 2 * b + rows - j]
+    return out
+
+
+@pytest.mark.parametrize("band_limit", [BAND, SPARSE])
+def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limit):
+    system, numbering, state, work, loads = stirred(band_limit)
+    assert (numbering.band < 0) == (band_limit == SPARSE)
+    assemble(system, numbering, state, work, H, loads, True)
+    K = dense(numbering, work.values)
+    kept = [array.copy() for array in (work.dr, work.psi, work.lam)]
+    size, columns = 1e-6, []
+    for j in range(numbering.size):
+        residual = []
+        for sign in (1, -1):
+            for array, value in zip((work.dr, work.psi, work.lam), kept, strict=True):
+                array[...] = value
+            work.rhs[:] = 0.0
+            work.rhs[j] = sign * size
+            correct(system, numbering, work)
+            move(system, state, work)
+            assemble(system, numbering, state, work, H, loads, False)
+            residual.append(work.residual[: numbering.size].copy())
+        columns.append((residual[0] - residual[1]) / (2 * size))
+    assert np.abs(K - np.array(columns).T).max() < 1e-8 * np.abs(K).max()
+
+
+@pytest.mark.parametrize("band_limit", [BAND, 10, SPARSE])
+def test_solvers_solve(band_limit):
+    system, numbering, state, work, loads = stirred(band_limit)
+    assemble(system, numbering, state, work, H, loads, True)
+    K = dense(numbering, work.values)
+    rhs = np.random.default_rng(1).standard_normal(numbering.size)
+    work.rhs[:] = rhs
+    assert factor(numbering, work) == 0
+    solve(numbering, work)
+    assert np.abs(K @ work.rhs - rhs).max() < 1e-10 * np.abs(K).max()
+
+
+def two_bodies(**interactions):
+    inertia = np.array([np.diag([0.4, 0.5, 0.7]), np.diag([0.3, 0.2, 0.4])])
+    system = make_system(np.array([1.0, 2.0]), inertia, **interactions)
+    v, Omega = np.array([[0.3, 0, 0], [0, 0.2, -0.1]]), np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 1.0]])
+    return system, lambda angle=(): make_state(system, [[0, 0, 0], [1.0, 0.4, 0]], v=v, Omega=Omega, angle=angle)
+
+
+def x(*rows):
+    return np.array(rows, dtype=float)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.4])
+def test_springs_keep_the_energy_balance(damping):
+    spring = Springs(np.array([[1, 2]]), x([0, 0.2, 0]), x([0.1, 0, 0.3]), x(30.0).ravel(), x(damping).ravel(), x(0.5).ravel())
+    system, state = two_bodies(springs=spring)
+    balance_holds(system, state(), damping)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.4])
+def test_torsion_springs_keep_the_energy_balance_through_full_turns(damping):
+    torsion = TorsionSprings(np.array([[1, 2]]), x([1, 0, 0]), x([0, 1, 0]), x([1, 0, 0]), x(0.2).ravel(), x(damping).ravel(), x(0.3).ravel())
+    system, state = two_bodies(torsions=torsion)
+    start = state([0.0])
+    start.Omega[1:] = [[0, 0, 14.0], [0, 0, -3.0]]
+    after = balance_holds(system, start, damping)
+    assert abs(after.angle[0]) > 2 * np.pi or damping
+
+
+def balance_holds(system, state, damping):
+    before = energies(system, state).total
+    after, _ = Stepper(system, H).advance(state, 0, 60)
+    lost = after.totals[1]
+    assert (lost > 1e-3) == (damping > 0)
+    assert abs(energies(system, after).total + lost - before) < 1e-13 * (1 + abs(before))
+    return after
+
+
+def test_a_closed_loop_is_kept_together():
+    """Four bars in a square with spherical joints, a tree cut twice: constraints hold to round-off."""
+    n = 4
+    corner = np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]], dtype=float)
+    system = make_system(
+        np.ones(n),
+        np.tile(np.diag([0.2, 0.2, 0.3]), (n, 1, 1)),
+        constraints=Constraints(
+            np.full(n, COINCIDENT), np.array([[1, 2], [2, 3], [3, 4], [4, 1]]), x([0, 1, 0], [-1, 0, 0], [0, -1, 0], [1, 0, 0]),
+            x([1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n), np.arange(n),
+        ),
+    )  # fmt: skip
+    state = make_state(system, corner, v=np.array([[0, 0, 1.0], [0, 0, -1.0], [0, 0, 1.0], [0, 0, -1.0]]))
+    after, _ = Stepper(system, H).advance(state, 0, 100)
+    assert np.abs(constraint_residual(system, after)).max() < 1e-13
