@@ -1,0 +1,131 @@
+"""Mass, centre of mass and inertia of rigid bodies, given or from a shape.
+
+A shape has its own axes and reference point; the solver's frame sits at the centre of mass with the same axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rigid.checks import number, vector
+from rigid.errors import ModelError
+from rigid.system import Floats, Ints
+
+_NO_VERTICES, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+
+
+@dataclass(eq=False)
+class MassProperties:
+    """A rigid body's mass (kg), inertia about the centre of mass (3, 3) or (3,) principal (kg m^2), and its surface.
+
+    `center` (3,): the centre of mass from the reference point, in the shape's axes. `vertices` (nv, 3) from the reference point
+    and `faces` (nf, 3), counter-clockwise from outside, are for drawing only.
+
+    Raises ModelError for a mass that is not positive, an inertia that is not symmetric positive definite or whose principal
+    moments violate the triangle inequality.
+    """
+
+    mass: float
+    inertia: Floats
+    center: Floats = field(default_factory=lambda: np.zeros(3))
+    vertices: Floats = field(default_factory=lambda: _NO_VERTICES)
+    faces: Ints = field(default_factory=lambda: _NO_FACES)
+
+    def __post_init__(self) -> None:
+        self.mass = number("mass properties", "mass", self.mass, positive=True)
+        self.center = vector("mass properties", "center", self.center)
+        J = np.array(self.inertia, dtype=float)
+        J = np.diag(J) if J.shape == (3,) else J
+        if J.shape != (3, 3) or not np.all(np.isfinite(J)) or np.abs(J - J.T).max() > 1e-9 * np.abs(J).max():
+            raise ModelError(f"mass properties: inertia = {self.inertia!r}; give 3 moments or a symmetric 3 x 3 matrix")
+        principal = np.linalg.eigvalsh(J)
+        if principal[0] <= 0.0:
+            raise ModelError(f"mass properties: principal moments {principal} are not all positive")
+        if principal[2] > (principal[0] + principal[1]) * (1 + 1e-9):
+            raise ModelError(
+                f"mass properties: principal moments {principal} break the triangle inequality J3 <= J1 + J2; "
+                "no body has such an inertia"
+            )
+        self.inertia = 0.5 * (J + J.T)
+        self.vertices = np.asarray(self.vertices, dtype=float).reshape(-1, 3)
+        self.faces = np.asarray(self.faces, dtype=np.int64).reshape(-1, 3)
+
+    @property
+    def principal_moments(self) -> Floats:
+        """(3,) ascending, kg m^2."""
+        return np.linalg.eigvalsh(self.inertia)
+
+    @property
+    def principal_axes(self) -> Floats:
+        """(3, 3) columns in the order of `principal_moments`, a right-handed set."""
+        axes = np.linalg.eigh(self.inertia)[1]
+        axes[:, 2] *= np.sign(np.linalg.det(axes))
+        return axes
+
+
+def _mass(owner: str, volume: float, density: float | None, mass: float | None) -> float:
+    if (density is None) == (mass is None):
+        raise ModelError(f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}")
+    if mass is not None:
+        return number(owner, "mass", mass, positive=True)
+    return number(owner, "density", density, positive=True) * volume  # type: ignore[arg-type]
+
+
+def Box(x: float, y: float, z: float, density: float | None = None, mass: float | None = None) -> MassProperties:
+    """Box with edges x, y, z (m) along its axes; reference point: its centre. Give density (kg/m^3) or mass (kg)."""
+    edges = np.array([number("Box", name, value, positive=True) for name, value in zip("xyz", (x, y, z), strict=True)])
+    m = _mass("Box", float(edges.prod()), density, mass)
+    square = edges**2
+    signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
+    return MassProperties(m, m / 12 * (square.sum() - square), np.zeros(3), signs * edges / 2, np.array(faces))
+
+
+def Sphere(radius: float, density: float | None = None, mass: float | None = None) -> MassProperties:
+    """Solid sphere; reference point: its centre."""
+    r = number("Sphere", "radius", radius, positive=True)
+    m = _mass("Sphere", 4 / 3 * np.pi * r**3, density, mass)
+    angle = np.linspace(0, np.pi, 13)
+    vertices, faces = _revolve(r * np.sin(angle), -r * np.cos(angle))
+    return MassProperties(m, np.full(3, 0.4 * m * r**2), np.zeros(3), vertices, faces)
+
+
+def Cylinder(radius: float, height: float, density: float | None = None, mass: float | None = None) -> MassProperties:
+    """Solid cylinder about its z axis; reference point: its centre."""
+    r = number("Cylinder", "radius", radius, positive=True)
+    h = number("Cylinder", "height", height, positive=True)
+    m = _mass("Cylinder", np.pi * r**2 * h, density, mass)
+    across = m * (3 * r**2 + h**2) / 12
+    vertices, faces = _revolve([0, r, r, 0], [-h / 2, -h / 2, h / 2, h / 2])
+    return MassProperties(m, np.array([across, across, m * r**2 / 2]), np.zeros(3), vertices, faces)
+
+
+def Cone(radius: float, height: float, density: float | None = None, mass: float | None = None) -> MassProperties:
+    """Solid cone with its apex, the reference point, at the origin and its base at z = height: a top on its tip."""
+    r = number("Cone", "radius", radius, positive=True)
+    h = number("Cone", "height", height, positive=True)
+    m = _mass("Cone", np.pi * r**2 * h / 3, density, mass)
+    across = 3 / 80 * m * (4 * r**2 + h**2)
+    vertices, faces = _revolve([0, r, 0], [0, h, h])
+    inertia = np.array([across, across, 0.3 * m * r**2])
+    return MassProperties(m, inertia, np.array([0, 0, 0.75 * h]), vertices, faces)
+
+
+def _revolve(radii: ArrayLike, heights: ArrayLike, n: int = 32) -> tuple[Floats, Ints]:
+    """Surface of revolution about z of a profile that begins and ends on the axis, from below to above."""
+    radii, heights = np.asarray(radii, float), np.asarray(heights, float)
+    angle = 2 * np.pi * np.arange(n) / n
+    rings = [np.stack([r * np.cos(angle), r * np.sin(angle), np.full(n, z)], axis=1) for r, z in zip(radii, heights, strict=True)][1:-1]
+    vertices = np.concatenate([[[0, 0, heights[0]]], *rings, [[0, 0, heights[-1]]]])
+    k, nxt, last = np.arange(n), (np.arange(n) + 1) % n, len(vertices) - 1
+    faces = [np.stack([np.zeros(n, int), 1 + nxt, 1 + k], axis=1)]
+    for ring in range(len(rings) - 1):
+        a, b = 1 + ring * n, 1 + (ring + 1) * n
+        faces += [np.stack([a + k, a + nxt, b + nxt], axis=1), np.stack([a + k, b + nxt, b + k], axis=1)]
+    top = 1 + (len(rings) - 1) * n
+    faces.append(np.stack([top + k, top + nxt, np.full(n, last)], axis=1))
+    return vertices, np.concatenate(faces)

@@ -1,0 +1,79 @@
+"""What a joint is: elementary constraints between two markers.
+
+A marker is a point and a right-handed triad e1, e2, e3 fixed on a frame. The two markers of a joint coincide at assembly, so a joint is
+declared by which of their parts have to stay together. A new joint is one short file: a class with `rows`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Floats
+
+
+class Marker(NamedTuple):
+    """A point and a triad on a frame."""
+
+    frame: int
+    X: Floats  # (3,) from the frame's origin, frame axes
+    axes: Floats  # (3, 3) columns e1, e2, e3 in frame axes
+
+    @classmethod
+    def at(cls, frame: int, r: Floats, quat: Floats, point: Floats, axes: Floats) -> Marker:
+        """Marker on the frame with pose (r, quat) at a world point with world axes (columns)."""
+        back = quaternions.conjugate(quat)
+        return cls(frame, quaternions.rotate(back, point - r), quaternions.rotate(back, axes.T).T)
+
+
+class Row(NamedTuple):
+    """One elementary constraint (see `rigid.constraints`); COINCIDENT counts for three scalar equations."""
+
+    kind: int
+    Ua: Floats
+    Ub: Floats
+    value: float = 0.0
+
+
+_NONE = np.zeros(3)
+
+
+def coincident() -> Row:
+    """p_b - p_a = 0."""
+    return Row(COINCIDENT, _NONE, _NONE)
+
+
+def perpendicular(a: Marker, i: int, b: Marker, j: int) -> Row:
+    """e_i of a . e_j of b = 0."""
+    return Row(PERPENDICULAR, a.axes[:, i - 1], b.axes[:, j - 1])
+
+
+def in_plane(a: Marker, i: int) -> Row:
+    """e_i of a . (p_b - p_a) = 0."""
+    return Row(ALONG, a.axes[:, i - 1], _NONE)
+
+
+def aligned(a: Marker, b: Marker) -> list[Row]:
+    """Both triads are the same: e1 . e2 = e2 . e3 = e3 . e1 = 0 across the joint."""
+    return [perpendicular(a, 1, b, 2), perpendicular(a, 2, b, 3), perpendicular(a, 3, b, 1)]
+
+
+class Joint:
+    """Base of all joints.
+
+    Class facts: `kind` its name in models and scenes; `n_rows` scalar equations; `free` the motion that stays free;
+    `axis` whether the joint has a direction, which becomes e3 of the markers.
+    """
+
+    kind: ClassVar[str]
+    n_rows: ClassVar[int]
+    free: ClassVar[str]
+    axis: ClassVar[bool] = False
+    to_ground: ClassVar[bool] = False
+
+    @staticmethod
+    def rows(a: Marker, b: Marker) -> list[Row]:
+        """The elementary constraints between the markers."""
+        raise NotImplementedError

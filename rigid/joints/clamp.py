@@ -1,0 +1,7 @@
+from rigid.joints.weld import WeldJoint
+
+
+class ClampJoint(WeldJoint):
+    """A weld to the ground. Six multipliers; nothing stays free."""
+
+    kind, to_ground = "clamp", True

@@ -1,0 +1,14 @@
+from rigid.joints.base import Joint, Marker, Row, aligned, in_plane
+
+
+class PrismaticJoint(Joint):
+    """p_b stays on the axis e3 of a and the triads stay aligned: e1^a . (p_b - p_a) = e2^a . (p_b - p_a) = 0.
+
+    Five multipliers; the translation along e3 stays free.
+    """
+
+    kind, n_rows, free, axis = "prismatic", 5, "1 translation", True
+
+    @staticmethod
+    def rows(a: Marker, b: Marker) -> list[Row]:
+        return [in_plane(a, 1), in_plane(a, 2), *aligned(a, b)]

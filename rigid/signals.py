@@ -1,0 +1,164 @@
+"""Functions of time for loads: constants, tables and a few named shapes. All are plain data, fit for a scene file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rigid.checks import number, vector
+from rigid.errors import ModelError
+from rigid.system import Floats
+
+
+class Signal:
+    """A scalar function of time, vectorised: s(t) for t of any shape, s."""
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        raise NotImplementedError
+
+    def along(self, direction: ArrayLike) -> VectorSignal:
+        """The vector function s(t) direction, (3,)."""
+        return VectorSignal(self, vector(type(self).__name__, "direction", direction))
+
+
+@dataclass(frozen=True, eq=False)
+class VectorSignal:
+    """scalar(t) direction."""
+
+    scalar: Signal
+    direction: Floats
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        return self.scalar(t)[..., None] * self.direction
+
+
+@dataclass(frozen=True)
+class Constant(Signal):
+    """value at all times."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        number("Constant", "value", self.value)
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        return np.full(np.shape(t), float(self.value))
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Signal):
+    """Straight lines between (times, values); before the first and after the last the value stays."""
+
+    times: ArrayLike
+    values: ArrayLike
+
+    def __post_init__(self) -> None:
+        times, values = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
+        if times.ndim != 1 or values.shape != times.shape or len(times) == 0:
+            raise ModelError(f"Table: {times.shape} times and {values.shape} values; give as many values as times")
+        if not (np.all(np.isfinite(times)) and np.all(np.isfinite(values))):
+            raise ModelError("Table: a time or value is not finite")
+        if np.any(np.diff(times) <= 0):
+            where = int(np.argmax(np.diff(times) <= 0))
+            raise ModelError(f"Table: time {times[where + 1]} follows {times[where]}; times must increase")
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "values", values)
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        return np.interp(t, np.asarray(self.times), np.asarray(self.values))
+
+
+@dataclass(frozen=True)
+class Ramp(Signal):
+    """From 0 at t_start to value at t_end, linear, then constant."""
+
+    value: float
+    t_start: float
+    t_end: float
+
+    def __post_init__(self) -> None:
+        _increasing("Ramp", t_start=self.t_start, t_end=self.t_end)
+        number("Ramp", "value", self.value)
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        return np.interp(t, [self.t_start, self.t_end], [0.0, self.value])
+
+
+@dataclass(frozen=True)
+class Triangle(Signal):
+    """0 at t_start, peak at t_peak, 0 from t_end on."""
+
+    peak: float
+    t_peak: float
+    t_end: float
+    t_start: float = 0.0
+
+    def __post_init__(self) -> None:
+        _increasing("Triangle", t_start=self.t_start, t_peak=self.t_peak, t_end=self.t_end)
+        number("Triangle", "peak", self.peak)
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        return np.interp(t, [self.t_start, self.t_peak, self.t_end], [0.0, self.peak, 0.0])
+
+
+@dataclass(frozen=True)
+class Sine(Signal):
+    """amplitude sin(2 pi frequency t + phase) + offset; frequency in Hz, phase in rad."""
+
+    amplitude: float
+    frequency: float
+    phase: float = 0.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("amplitude", "frequency", "phase", "offset"):
+            number("Sine", name, getattr(self, name))
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        return self.amplitude * np.sin(2 * np.pi * self.frequency * np.asarray(t) + self.phase) + self.offset
+
+
+@dataclass(frozen=True)
+class Pulse(Signal):
+    """value for t_start <= t < t_end, else 0."""
+
+    value: float
+    t_start: float
+    t_end: float
+
+    def __post_init__(self) -> None:
+        _increasing("Pulse", t_start=self.t_start, t_end=self.t_end)
+        number("Pulse", "value", self.value)
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        t = np.asarray(t, dtype=float)
+        return np.where((t >= self.t_start) & (t < self.t_end), float(self.value), 0.0)
+
+
+def _increasing(owner: str, **times: float) -> None:
+    names, values = list(times), [number(owner, name, value) for name, value in times.items()]
+    for k in range(len(values) - 1):
+        if values[k] >= values[k + 1]:
+            raise ModelError(f"{owner}: {names[k]} = {values[k]} is not before {names[k + 1]} = {values[k + 1]}")
+
+
+VectorFunction = Callable[[Floats], Floats]
+
+
+def vector_function(owner: str, value: object) -> VectorFunction:
+    """A function times (k,) -> vectors (k, 3) from a constant vector, a signal along a direction, or a callable t -> (3,)."""
+    if isinstance(value, VectorSignal):
+        return value
+    if isinstance(value, Signal):
+        raise ModelError(f"{owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`")
+    if callable(value):
+
+        def sampled(times: Floats) -> Floats:
+            return np.array([vector(owner, f"value at t = {t:g}", value(float(t))) for t in times]).reshape(-1, 3)
+
+        return sampled
+    constant = vector(owner, "value", value)  # type: ignore[arg-type]
+    return lambda times: np.broadcast_to(constant, (len(times), 3))

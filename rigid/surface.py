@@ -1,0 +1,102 @@
+"""Mass properties of a body from its closed surface, by the divergence theorem.
+
+With the signed tetrahedra (origin, a, b, c) of volume V = a . (b x c)/6: centre (a + b + c)/4 and second moment
+int x x^T = V/20 (a a^T + b b^T + c c^T + s s^T), s = a + b + c.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rigid.checks import number
+from rigid.errors import ModelError
+from rigid.inertia import MassProperties
+from rigid.system import Floats, Ints
+
+
+def Mesh(
+    source: str | Path | tuple[ArrayLike, ArrayLike],
+    density: float | None = None,
+    mass: float | None = None,
+    scale: float = 1.0,
+) -> MassProperties:
+    """Homogeneous body inside a closed surface; reference point: the origin of the mesh.
+
+    Parameters: `source` a file that meshio reads (STL, OBJ, PLY, VTK ...; triangles and quadrilaterals) or (vertices (nv, 3),
+    faces (nf, 3)); `scale` multiplies coordinates (0.001 for millimetres). Give density (kg/m^3) or mass (kg).
+
+    Raises ModelError where the surface is not closed, not consistently oriented, or encloses nothing.
+    """
+    owner = f"Mesh '{source}'" if isinstance(source, str | Path) else "Mesh"
+    vertices, faces = _read(owner, source) if isinstance(source, str | Path) else source
+    vertices = number(owner, "scale", scale, positive=True) * np.asarray(vertices, dtype=float)
+    faces = np.asarray(faces, dtype=np.int64)
+    vertices, faces = _merge(vertices, faces)
+    _check_closed(owner, faces)
+    volume, center, second = _moments(vertices, faces)
+    extent = np.ptp(vertices, axis=0).max(initial=0.0)
+    if volume < 0:
+        faces, volume = faces[:, ::-1], -volume
+        second = -second
+    if volume <= 1e-12 * extent**3:
+        raise ModelError(f"{owner}: the surface encloses a volume of {volume:.3g} m^3; give a closed surface of a solid")
+    if (density is None) == (mass is None):
+        raise ModelError(f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}")
+    m = number(owner, "mass", mass, positive=True) if mass is not None else number(owner, "density", density, positive=True) * volume  # type: ignore[arg-type]
+    about_center = second / volume - np.outer(center, center)
+    return MassProperties(m, m * (np.trace(about_center) * np.eye(3) - about_center), center, vertices, faces)
+
+
+def _read(owner: str, path: str | Path) -> tuple[Floats, Ints]:
+    import meshio
+
+    if not Path(path).is_file():
+        raise ModelError(f"{owner}: no such file")
+    try:
+        mesh = meshio.read(path)
+    except (Exception, SystemExit) as error:
+        raise ModelError(f"{owner}: meshio cannot read it: {error}") from error
+    faces = []
+    for block in mesh.cells:
+        if block.type == "triangle":
+            faces.append(block.data)
+        elif block.type == "quad":
+            faces += [block.data[:, [0, 1, 2]], block.data[:, [0, 2, 3]]]
+    if not faces:
+        raise ModelError(f"{owner}: holds no triangles or quadrilaterals; give the surface of the body")
+    return mesh.points[:, :3], np.concatenate(faces)
+
+
+def _merge(vertices: Floats, faces: Ints) -> tuple[Floats, Ints]:
+    """One vertex for equal coordinates (STL files repeat them), no degenerate faces, no unused vertices."""
+    digits = np.round(vertices / max(np.ptp(vertices, axis=0).max(initial=0.0), 1e-300), 9)
+    _, first, inverse = np.unique(digits, axis=0, return_index=True, return_inverse=True)
+    faces = inverse.reshape(-1)[faces]
+    distinct = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+    used, faces = np.unique(faces[distinct], return_inverse=True)
+    return vertices[first][used], faces.reshape(-1, 3)
+
+
+def _check_closed(owner: str, faces: Ints) -> None:
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    directed, times = np.unique(edges, axis=0, return_counts=True)
+    if np.any(times > 1):
+        raise ModelError(f"{owner}: {int((times > 1).sum())} edges are run through twice in the same direction; orient the faces alike")
+    forward = set(map(tuple, directed))
+    open_edges = sum((b, a) not in forward for a, b in forward)
+    if open_edges:
+        raise ModelError(f"{owner}: the surface is not closed, {open_edges} edges belong to one face only; close the holes")
+
+
+def _moments(vertices: Floats, faces: Ints) -> tuple[float, Floats, Floats]:
+    """Signed volume, centre of mass, second moment int x x^T dV."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    volumes = np.einsum("fi,fi->f", a, np.cross(b, c)) / 6
+    volume = float(volumes.sum())
+    s = a + b + c
+    center = volumes @ s / (4 * volume) if volume else np.zeros(3)
+    second = sum(np.einsum("f,fi,fj->ij", volumes, x, x) for x in (a, b, c, s)) / 20
+    return volume, center, np.asarray(second)

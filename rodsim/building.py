@@ -1,0 +1,340 @@
+"""From a `Model` to arrays: frames of bodies and rods, rows of joints, springs, loads, the initial state, the layout."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from discretization.measures import constraint_residual
+from discretization.system import System
+from rigid import quaternions
+from rigid.errors import ModelError
+from rigid.joints import JOINTS, Marker
+from rigid.joints.base import Row
+from rigid.signals import VectorSignal
+from rigid.system import Constraints, Floats, Frames, Loads, Springs, State, TorsionSprings, rows_of
+from rodsim.meshing import RodMesh, joined, mesh_rod
+from rodsim.model import Built
+from rodsim.parts import Anchor, Body, Ground, Rod
+from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
+
+if TYPE_CHECKING:
+    from rodsim.model import JointEntry, Model, TorsionEntry
+
+_ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
+
+
+class Placed(NamedTuple):
+    """A point on a frame."""
+
+    frame: int
+    X: Floats  # (3,) from the frame's origin, frame axes
+    world: Floats  # (3,) at t = 0
+
+
+class Placement:
+    """Frame numbers and initial poses: the ground, then bodies, then the nodes of the rods."""
+
+    def __init__(self, model: Model):
+        if not model.bodies and not model.rods:
+            raise ModelError(f"model '{model.name}': nothing that moves; add a body or a rod")
+        bodies = list(model.bodies.values())
+        self.body_frame = {body.name: k + 1 for k, body in enumerate(bodies)}
+        self.meshes: dict[str, RodMesh] = {}
+        self.first: dict[str, int] = {}
+        n = 1 + len(bodies)
+        for rod in model.rods.values():
+            self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod))
+            self.first[rod.name] = n
+            n += len(self.meshes[rod.name].mass)
+        meshes = list(self.meshes.values())
+        back = [quaternions.conjugate(body.orientation) for body in bodies]
+        spin = [quaternions.rotate(q, body.angular_velocity) for q, body in zip(back, bodies, strict=True)]
+        at_center = [b.velocity + np.cross(b.angular_velocity, b.center - b.position) for b in bodies]
+        self.r = _stack([[0.0, 0.0, 0.0]], [b.center for b in bodies], *(m.r for m in meshes))
+        self.quat = _stack([quaternions.IDENTITY], [b.orientation for b in bodies], *(m.quat for m in meshes))
+        self.v = _stack([[0.0, 0.0, 0.0]], at_center, *(m.v for m in meshes))
+        self.Omega = _stack([[0.0, 0.0, 0.0]], spin, *(m.Omega for m in meshes))
+        mass = _stack([1.0], [b.properties.mass for b in bodies], *(m.mass for m in meshes))
+        inertia = _stack([np.eye(3)], [b.properties.inertia for b in bodies], *(m.inertia for m in meshes))
+        fixed = np.zeros(n, dtype=np.uint8)
+        fixed[0] = 1
+        self.frames = Frames(mass, inertia, fixed)
+        self.size = float(max(np.ptp(self.r, axis=0).max(), 1e-12))
+
+    def place(self, anchor: Anchor) -> Placed:
+        """Frame and lever of an anchor."""
+        part = anchor.part
+        if isinstance(part, Ground):
+            return Placed(0, anchor.X, anchor.X)
+        if isinstance(part, Body):
+            frame, X = self.body_frame[part.name], anchor.X - part.properties.center
+        else:
+            frame, X = self.first[part.name] + self.meshes[part.name].node(anchor.s), anchor.X
+        return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
+
+    def frame_of(self, thing: Anchor | Body | Ground) -> int:
+        """Frame number of what a joint holds."""
+        if isinstance(thing, Anchor):
+            return self.place(thing).frame
+        return self.body_frame[thing.name] if isinstance(thing, Body) else 0
+
+    def local(self, frame: int, direction: Floats) -> Floats:
+        """World direction in the axes of a frame."""
+        return quaternions.rotate(quaternions.conjugate(self.quat[frame]), direction)
+
+
+def build(model: Model) -> Built:
+    """See `Model.build`."""
+    placement = Placement(model)
+    meshes = list(placement.meshes.values())
+    elements = joined([m.elements for m in meshes], np.array(list(placement.first.values()), dtype=np.int64))
+    constraints = _constraints(model, placement)
+    springs, torsions = _springs(model, placement), _torsions(model, placement)
+    loads = _loads(model, placement)
+    system = System(placement.frames, elements, constraints, springs, torsions, loads, model.gravity.copy())
+    n, n_rows = len(placement.frames.mass), int(rows_of(constraints.kind).sum())
+    state = State(
+        placement.r,
+        placement.quat,
+        placement.v,
+        placement.Omega,
+        np.zeros(n_rows),
+        np.zeros(len(torsions.stiffness)),
+        np.zeros((n, 6)),
+        np.zeros(2),
+    )
+    _check_assembled(model, placement, system, state)
+    layout = _layout(model, placement, system, n_rows)
+    functions = [(name, entry.value) for name, entry in model.loads.items()]
+
+    def load_values(times: Floats) -> Floats:
+        out = np.empty((len(times), len(functions), 3))
+        for k, (name, function) in enumerate(functions):
+            out[:, k] = function(times)
+            bad = ~np.isfinite(out[:, k]).all(axis=1)
+            if bad.any():
+                raise ModelError(f"load '{name}': value at t = {times[np.argmax(bad)]:g} s is not finite")
+        return out
+
+    return Built(system, state, layout, load_values)
+
+
+def fingerprint(system: System) -> str:
+    """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
+    digest = hashlib.sha256()
+    for part in system:
+        for array in part if isinstance(part, tuple) else (part,):
+            digest.update(repr((array.shape, array.dtype.str)).encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _stack(*parts: Any) -> Floats:
+    return np.ascontiguousarray(np.concatenate([np.asarray(part, dtype=float) for part in parts if len(part)]))
+
+
+def _stops(model: Model, rod: Rod) -> list[float]:
+    """Fractions of the rod's length that need a node."""
+    things: list[Any] = [x for entry in model.joints.values() for x in (entry.a, entry.b)]
+    things += [x for entry in model.springs.values() for x in (entry.a, entry.b)]
+    things += [x for entry in model.torsions.values() for x in (entry.a, entry.b)]
+    things += [entry.anchor for entry in model.loads.values()]
+    return [x.s for x in things if isinstance(x, Anchor) and x.part is rod]
+
+
+def _constraints(model: Model, placement: Placement) -> Constraints:
+    rows: list[tuple[int, Marker, Marker, Row]] = []
+    for number, entry in enumerate(model.joints.values()):
+        a, b = _markers(entry, placement)
+        rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b)]
+    if not rows:
+        none = np.zeros((0, 3))
+        return Constraints(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), none, none, none, none, np.zeros(0), np.zeros(0, np.int64))
+    return Constraints(
+        kind=np.array([row.kind for _, _, _, row in rows], dtype=np.int64),
+        frames=np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64),
+        Xa=np.array([a.X for _, a, _, _ in rows]),
+        Xb=np.array([b.X for _, _, b, _ in rows]),
+        Ua=np.array([row.Ua for _, _, _, row in rows]),
+        Ub=np.array([row.Ub for _, _, _, row in rows]),
+        value=np.array([row.value for _, _, _, row in rows]),
+        joint=np.array([number for number, _, _, _ in rows], dtype=np.int64),
+    )
+
+
+def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker]:
+    owner = f"{entry.kind} joint '{entry.name}'"
+    points = [(str(x), placement.place(x).world) for x in (entry.a, entry.b) if isinstance(x, Anchor)]
+    if entry.at is not None:
+        points.insert(0, ("at", entry.at))
+    if not points:
+        raise ModelError(f"{owner}: says not where it is; give `at=` or a point of a part")
+    for name, point in points[1:]:
+        gap = np.linalg.norm(point - points[0][1])
+        if gap > _ASSEMBLED * placement.size:
+            raise ModelError(
+                f"{owner}: |g| = {gap:.3g} m at t = 0 between {points[0][0]} and {name}; move one of them or name one point only"
+            )
+    axes = np.eye(3)
+    if entry.axis is not None:
+        across = np.eye(3)[np.argmin(np.abs(entry.axis))]
+        e1 = np.cross(across, entry.axis)
+        e1 /= np.linalg.norm(e1)
+        axes = np.stack([e1, np.cross(entry.axis, e1), entry.axis], axis=1)
+    frames = [placement.frame_of(x) for x in (entry.a, entry.b)]
+    r, quat = placement.r, placement.quat
+    # the lever of an anchor as it was given, not through its world point: joints then begin with g = 0 to the last digit
+    a, b = (Marker.at(f, r[f], quat[f], points[0][1], axes) for f in frames)
+    return a, b
+
+
+def _springs(model: Model, placement: Placement) -> Springs:
+    entries = list(model.springs.values())
+    a, b = ([placement.place(getattr(entry, side)) for entry in entries] for side in "ab")
+    length = [
+        np.linalg.norm(pb.world - pa.world) if entry.length is None else entry.length
+        for entry, pa, pb in zip(entries, a, b, strict=True)
+    ]
+    return Springs(
+        np.array([(pa.frame, pb.frame) for pa, pb in zip(a, b, strict=True)], dtype=np.int64).reshape(-1, 2),
+        np.array([p.X for p in a]).reshape(-1, 3),
+        np.array([p.X for p in b]).reshape(-1, 3),
+        np.array([entry.stiffness for entry in entries], dtype=float),
+        np.array([entry.damping for entry in entries], dtype=float),
+        np.array(length, dtype=float),
+    )
+
+
+def _torsions(model: Model, placement: Placement) -> TorsionSprings:
+    entries: list[TorsionEntry] = list(model.torsions.values())
+    frames = np.array([[placement.frame_of(x) for x in (entry.a, entry.b)] for entry in entries], dtype=np.int64).reshape(-1, 2)
+    Ua, Wa, Ub = np.empty((3, len(entries), 3))
+    for k, entry in enumerate(entries):
+        u = np.cross(np.eye(3)[np.argmin(np.abs(entry.axis))], entry.axis)
+        u /= np.linalg.norm(u)
+        w = np.cross(entry.axis, u)
+        a, b = frames[k]
+        Ua[k], Wa[k], Ub[k] = placement.local(a, u), placement.local(a, w), placement.local(b, u)
+    return TorsionSprings(
+        frames,
+        Ua,
+        Wa,
+        Ub,
+        np.array([entry.stiffness for entry in entries], dtype=float),
+        np.array([entry.damping for entry in entries], dtype=float),
+        np.array([entry.angle for entry in entries], dtype=float),
+    )
+
+
+def _loads(model: Model, placement: Placement) -> Loads:
+    entries = list(model.loads.values())
+    placed = [placement.place(entry.anchor) for entry in entries]
+    return Loads(
+        np.array([entry.kind for entry in entries], dtype=np.int64),
+        np.array([p.frame for p in placed], dtype=np.int64),
+        np.array([p.X for p in placed]).reshape(-1, 3),
+        np.array([entry.following for entry in entries], dtype=np.uint8),
+    )
+
+
+def _check_assembled(model: Model, placement: Placement, system: System, state: State) -> None:
+    g = np.abs(constraint_residual(system, state))
+    if not len(g) or g.max() <= _ASSEMBLED * max(placement.size, 1.0):
+        return
+    worst = int(np.repeat(system.constraints.joint, rows_of(system.constraints.kind))[np.argmax(g)])
+    entry = list(model.joints.values())[worst]
+    raise ModelError(f"{entry.kind} joint '{entry.name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`")
+
+
+def _layout(model: Model, placement: Placement, system: System, n_rows: int) -> Layout:
+    rods, first_element = [], 0
+    for rod in model.rods.values():
+        mesh, first = placement.meshes[rod.name], placement.first[rod.name]
+        n_elements = len(mesh.elements.length)
+        rods.append(
+            RodLayout(
+                name=rod.name,
+                frames=first + np.arange(len(mesh.mass)),
+                elements=first_element + np.arange(n_elements),
+                arclength=mesh.arclength,
+                radius=mesh.radius,
+                closed=rod.closed,
+            )
+        )
+        first_element += n_elements
+    bodies = [
+        BodyLayout(
+            name=body.name,
+            frame=placement.body_frame[body.name],
+            reference=-body.properties.center,
+            vertices=body.properties.vertices - body.properties.center,
+            faces=body.properties.faces,
+        )
+        for body in model.bodies.values()
+    ]
+    ends = np.cumsum([JOINTS[entry.kind].n_rows for entry in model.joints.values()], dtype=int)
+    joints = [
+        JointLayout(name=entry.name, kind=entry.kind, rows=(int(end) - JOINTS[entry.kind].n_rows, int(end)))
+        for entry, end in zip(model.joints.values(), ends, strict=True)
+    ]
+    pairs = [system.constraints.frames, system.springs.frames, system.torsions.frames]
+    return Layout(
+        name=model.name,
+        rods=rods,
+        bodies=bodies,
+        joints=joints,
+        description=_description(model, system),
+        n_frames=len(system.frames.mass),
+        n_elements=len(system.elements.length),
+        n_multipliers=n_rows,
+        n_torsions=len(system.torsions.stiffness),
+        constraints=system.constraints,
+        gravity=model.gravity,
+        grounded=bool(any((pair == 0).any() for pair in pairs)),
+    )
+
+
+def _description(model: Model, system: System) -> dict[str, Any]:
+    """The model in words and numbers, fit for JSON."""
+
+    def described(value: Any) -> Any:
+        if isinstance(value, VectorSignal):
+            fields = {k: np.asarray(v).tolist() for k, v in vars(value.scalar).items()}
+            return {"signal": type(value.scalar).__name__, **fields, "direction": value.direction.tolist()}
+        return "callable" if callable(value) else np.asarray(value, dtype=float).tolist()
+
+    return {
+        "name": model.name,
+        "fingerprint": fingerprint(system),
+        "gravity": model.gravity.tolist(),
+        "bodies": {
+            name: {
+                "mass": body.properties.mass,
+                "inertia": body.properties.inertia.tolist(),
+                "position": body.position.tolist(),
+                "orientation": body.orientation.tolist(),
+            }
+            for name, body in model.bodies.items()
+        },
+        "rods": {
+            name: {"length": rod.stress_free.length, "n_elements": rod.n_elements, "closed": rod.closed}
+            for name, rod in model.rods.items()
+        },
+        "joints": {
+            name: {"kind": entry.kind, "a": str(entry.a), "b": str(entry.b)} for name, entry in model.joints.items()
+        },
+        "springs": {name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness} for name, entry in model.springs.items()},
+        "torsion_springs": {name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness} for name, entry in model.torsions.items()},
+        "loads": {
+            name: {
+                "kind": "moment" if entry.kind else "force",
+                "on": str(entry.anchor),
+                "following": entry.following,
+                "value": described(entry.described),
+            }
+            for name, entry in model.loads.items()
+        },
+    }

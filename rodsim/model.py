@@ -1,0 +1,292 @@
+"""`Model`: bodies, rods, joints, springs and loads by name, built into the arrays that integrators read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.system import System
+from rigid.checks import direction, number, vector
+from rigid.errors import ModelError
+from rigid.inertia import MassProperties
+from rigid.joints import JOINTS
+from rigid.signals import VectorFunction, vector_function
+from rigid.system import FORCE, MOMENT, Floats, State
+from rodsim.curves import CurveLike
+from rodsim.parts import Anchor, Body, Ground, Rod, make_body, make_rod
+from rodsim.results.layout import Layout
+from rodsim.sections import Section
+
+Attachable = Anchor | Body | Rod | Ground
+
+
+class JointEntry(NamedTuple):
+    """A joint between two anchors; `at` world point and `axis` world direction, or None."""
+
+    name: str
+    kind: str
+    a: Anchor | Ground | Body
+    b: Anchor | Ground | Body
+    at: Floats | None
+    axis: Floats | None
+
+
+class SpringEntry(NamedTuple):
+    """A spring-damper between two anchors."""
+
+    name: str
+    a: Anchor
+    b: Anchor
+    stiffness: float
+    damping: float
+    length: float | None
+
+
+class TorsionEntry(NamedTuple):
+    """A torsion spring about a world axis between two parts."""
+
+    name: str
+    a: Anchor | Ground | Body
+    b: Anchor | Ground | Body
+    axis: Floats
+    stiffness: float
+    damping: float
+    angle: float
+
+
+class LoadEntry(NamedTuple):
+    """A force or moment on an anchor."""
+
+    name: str
+    kind: int
+    anchor: Anchor
+    value: VectorFunction
+    following: bool
+    described: Any
+
+
+class Built(NamedTuple):
+    """A model as arrays, with its initial state, what a result needs to know, and the loads as a function of times."""
+
+    system: System
+    state: State
+    layout: Layout
+    load_values: Callable[[Floats], Floats]
+
+
+class Model:
+    """A mechanical system. All poses are in world coordinates, all quantities in consistent units (SI: m, kg, s, N, rad)."""
+
+    def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)):
+        self.name = name
+        self.gravity = vector(f"model '{name}'", "gravity", gravity)
+        self.ground = Ground()
+        self.bodies: dict[str, Body] = {}
+        self.rods: dict[str, Rod] = {}
+        self.joints: dict[str, JointEntry] = {}
+        self.springs: dict[str, SpringEntry] = {}
+        self.torsions: dict[str, TorsionEntry] = {}
+        self.loads: dict[str, LoadEntry] = {}
+
+    def add_body(
+        self,
+        name: str,
+        shape: MassProperties,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        velocity: ArrayLike = (0.0, 0.0, 0.0),
+        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> Body:
+        """Add a rigid body: `shape` placed with its reference point at `position` (3,) and axes turned by `orientation` (w, x, y, z).
+
+        velocity (3,): of the reference point; angular_velocity (3,): both in inertial axes. They need not fit the joints: the nearest
+        velocities that do are used.
+        """
+        self._new(name)
+        body = make_body(name, shape, position, orientation, velocity, angular_velocity)
+        self.bodies[name] = body
+        return body
+
+    def add_rod(
+        self,
+        name: str,
+        curve: CurveLike,
+        section: Section | Callable[[float], Section],
+        n_elements: int = 20,
+        closed: bool = False,
+        up: ArrayLike | None = None,
+        stress_free: CurveLike | None = None,
+        velocity: ArrayLike | Callable[[float], ArrayLike] | None = None,
+        angular_velocity: ArrayLike | None = None,
+    ) -> Rod:
+        """Add a rod along `curve`: points (k, 3), two for a straight rod, or a callable s in [0, 1] -> (3,).
+
+        section: one `Section`, or a callable s -> Section. up: the direction of d3 at the start. stress_free: the shape without stress, by default
+        the initial one. velocity: (3,) or a callable s -> (3,), m/s; angular_velocity (3,), rad/s, of the cross-sections; both inertial.
+        """
+        self._new(name)
+        rod = make_rod(name, curve, section, n_elements, closed, up, stress_free, velocity, angular_velocity)
+        self.rods[name] = rod
+        return rod
+
+    def add_joint(
+        self, name: str, kind: str, a: Attachable, b: Attachable | None = None, at: ArrayLike | None = None, axis: ArrayLike | None = None
+    ) -> JointEntry:
+        """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical, revolute, prismatic.
+
+        at (3,): its world point at t = 0, by default that of an anchor; axis (3,): world direction of revolute and prismatic joints.
+        A clamp joins `a` to the ground.
+        """
+        self._new_among(self.joints, "joint", name)
+        owner = f"{kind} joint '{name}'"
+        if kind not in JOINTS:
+            near = difflib.get_close_matches(str(kind), JOINTS, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise ModelError(f"joint '{name}': kind '{kind}' is not known, choose one of {', '.join(JOINTS)}{hint}")
+        joint = JOINTS[kind]
+        if b is None:
+            if not joint.to_ground:
+                raise ModelError(f"{owner}: give the two parts it joins")
+            b = self.ground
+        elif joint.to_ground and not isinstance(b.part if isinstance(b, Anchor) else b, Ground):
+            raise ModelError(f"{owner}: a {kind} holds a part to the ground; use 'weld' between two parts")
+        if joint.axis and axis is None:
+            raise ModelError(f"{owner}: needs a direction; give `axis=`")
+        if not joint.axis and axis is not None:
+            raise ModelError(f"{owner}: has no axis; leave `axis=` out")
+        first, second = self._holder(owner, a), self._holder(owner, b)
+        self._check_apart(owner, first, second)
+        entry = JointEntry(
+            name,
+            kind,
+            first,
+            second,
+            None if at is None else vector(owner, "at", at),
+            None if axis is None else direction(owner, "axis", axis),
+        )
+        self.joints[name] = entry
+        return entry
+
+    def add_spring(
+        self, name: str, a: Anchor, b: Anchor, stiffness: float, length: float | None = None, damping: float = 0.0
+    ) -> SpringEntry:
+        """Add a spring-damper between two anchors: stiffness N/m, unstretched length m (default: the initial distance), damping N s/m."""
+        self._new_among(self.springs, "spring", name)
+        owner = f"spring '{name}'"
+        anchors = [self._anchor(owner, x) for x in (a, b)]
+        self._check_apart(owner, *anchors)
+        entry = SpringEntry(
+            name,
+            *anchors,
+            number(owner, "stiffness", stiffness, at_least=0.0),
+            number(owner, "damping", damping, at_least=0.0),
+            None if length is None else number(owner, "length", length, at_least=0.0),
+        )
+        self.springs[name] = entry
+        return entry
+
+    def add_torsion_spring(
+        self,
+        name: str,
+        a: Attachable,
+        b: Attachable,
+        axis: ArrayLike,
+        stiffness: float,
+        damping: float = 0.0,
+        angle: float = 0.0,
+    ) -> TorsionEntry:
+        """Add a torsion spring-damper about the world direction `axis`: stiffness N m/rad, damping N m s/rad, unstressed at `angle` (rad)
+        from the initial pose. Meant for parts that a revolute joint of the same axis joins."""
+        self._new_among(self.torsions, "torsion spring", name)
+        owner = f"torsion spring '{name}'"
+        first, second = self._holder(owner, a), self._holder(owner, b)
+        self._check_apart(owner, first, second)
+        entry = TorsionEntry(
+            name,
+            first,
+            second,
+            direction(owner, "axis", axis),
+            number(owner, "stiffness", stiffness, at_least=0.0),
+            number(owner, "damping", damping, at_least=0.0),
+            number(owner, "angle", angle),
+        )
+        self.torsions[name] = entry
+        return entry
+
+    def add_force(self, name: str, anchor: Anchor, value: Any, following: bool = False) -> LoadEntry:
+        """Apply a force (N) at an anchor: constant (3,), a signal `.along(direction)`, or a callable t -> (3,).
+
+        Components are inertial, or those of the moving part where `following`.
+        """
+        return self._add_load(name, FORCE, anchor, value, following)
+
+    def add_moment(self, name: str, anchor: Anchor, value: Any, following: bool = False) -> LoadEntry:
+        """Apply a moment (N m); see `add_force`."""
+        return self._add_load(name, MOMENT, anchor, value, following)
+
+    def build(self) -> Built:
+        """The arrays of the model, its initial state and its layout.
+
+        Raises ModelError where parts do not fit together: joints that are not assembled at t = 0, a model without anything that moves.
+        """
+        from rodsim.building import build
+
+        return build(self)
+
+    def _add_load(self, name: str, kind: int, anchor: Anchor, value: Any, following: bool) -> LoadEntry:
+        self._new_among(self.loads, "load", name)
+        owner = f"load '{name}'"
+        held = self._anchor(owner, anchor)
+        if isinstance(held.part, Ground):
+            raise ModelError(f"{owner}: acts on the ground, which does not move; give a body or a rod")
+        entry = LoadEntry(name, kind, held, vector_function(owner, value), bool(following), value)
+        self.loads[name] = entry
+        return entry
+
+    def _new(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"{name!r} is not a name; give a text that is not empty")
+        if name == self.ground.name:
+            raise ModelError("'ground' is the name of the ground; choose another one")
+        for what, table in (("body", self.bodies), ("rod", self.rods)):
+            if name in table:
+                raise ModelError(f"there is already a {what} '{name}'; choose another name")
+
+    @staticmethod
+    def _new_among(table: dict[str, Any], what: str, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"{what} {name!r}: give a name that is not empty")
+        if name in table:
+            raise ModelError(f"there is already a {what} '{name}'; choose another name")
+
+    def _anchor(self, owner: str, thing: Any) -> Anchor:
+        if isinstance(thing, Body):
+            return thing.at((0.0, 0.0, 0.0))
+        if not isinstance(thing, Anchor):
+            raise ModelError(f"{owner}: {thing!r} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)")
+        self._check_mine(owner, thing.part)
+        return thing
+
+    def _holder(self, owner: str, thing: Any) -> Anchor | Ground | Body:
+        if isinstance(thing, Rod):
+            raise ModelError(f"{owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
+        if not isinstance(thing, Anchor | Ground | Body):
+            raise ModelError(f"{owner}: {thing!r} is not a body, an anchor or the ground")
+        self._check_mine(owner, thing.part if isinstance(thing, Anchor) else thing)
+        return thing
+
+    def _check_mine(self, owner: str, part: Ground | Body | Rod) -> None:
+        mine: dict[str, Any] = {**self.bodies, **self.rods, self.ground.name: self.ground}
+        if mine.get(part.name) is not part:
+            raise ModelError(f"{owner}: {part} belongs to another model")
+
+    @staticmethod
+    def _check_apart(owner: str, a: Any, b: Any) -> None:
+        pa, pb = (x.part if isinstance(x, Anchor) else x for x in (a, b))
+        same_node = isinstance(pa, Rod) and isinstance(a, Anchor) and isinstance(b, Anchor) and a.s != b.s
+        if pa is pb and not same_node:
+            raise ModelError(f"{owner}: joins {pa} to itself; give two parts")

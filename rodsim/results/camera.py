@@ -1,0 +1,89 @@
+"""A camera that sees everything: chosen from the points of a scene, shared by both ways to draw it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rigid.system import Floats
+
+ANGLE = np.radians(28.0)  # of view, over the height of the picture
+MARGIN = 1.12  # room around the scene
+FLAT = 0.08  # a scene thinner than this part of its size is looked at from straight ahead
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A perspective camera; columns of `axes` are right, up and towards the viewer."""
+
+    position: Floats  # (3,) m
+    axes: Floats  # (3, 3)
+    distance: float  # m, to the middle of the scene
+
+    @property
+    def focus(self) -> Floats:
+        """(3,) m, the point in the middle of the picture."""
+        return self.position - self.distance * self.axes[:, 2]
+
+    def project(self, points: Floats, width: int, height: int) -> tuple[Floats, Floats]:
+        """Pixels (n, 2), from the top left, and distances (n,) from the picture plane of points (n, 3)."""
+        seen = (points - self.position) @ self.axes
+        depth = -seen[:, 2]
+        scale = height / 2 / np.tan(ANGLE / 2) / np.maximum(depth, 1e-9 * self.distance)
+        pixels = np.stack([width / 2 + seen[:, 0] * scale, height / 2 - seen[:, 1] * scale], axis=1)
+        return pixels, depth
+
+
+def upward(gravity: Floats | None) -> Floats:
+    """The direction that is up in a picture: against gravity, else z."""
+    if gravity is None or not np.any(gravity):
+        return np.array([0.0, 0.0, 1.0])
+    return -gravity / np.linalg.norm(gravity)
+
+
+def view_direction(points: Floats, up: Floats) -> tuple[Floats, Floats]:
+    """Where to look from, and up, for points (n, 3): across a flat scene, else from above at an angle."""
+    variances, axes = np.linalg.eigh(np.cov(points.T))
+    normal = axes[:, 0]
+    if variances[0] < FLAT**2 * variances[1]:
+        if abs(normal @ up) > 0.9:  # a scene in a horizontal plane: a map with y to the north
+            north = np.array([0.0, 1.0, 0.0]) if abs(up[1]) < 0.9 else np.array([0.0, 0.0, 1.0])
+            return up, north
+        normal = normal - (normal @ up) * up
+        normal /= np.linalg.norm(normal)
+        if np.cross(up, normal) @ (1.0, 0.5, 0.25) < 0:
+            normal = -normal  # x, else y, to the right
+        direction = normal + 0.18 * up
+        return direction / np.linalg.norm(direction), up
+    side = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    side = side - (side @ up) * up
+    side /= np.linalg.norm(side)
+    front = np.cross(side, up)  # from where side points to the right
+    direction = 0.45 * side + 0.8 * front + 0.42 * up
+    return direction / np.linalg.norm(direction), up
+
+
+def fit(points: Floats, direction: ArrayLike, up: ArrayLike, aspect: float) -> Camera:
+    """The nearest camera in `direction` from the scene that sees all points (n, 3); aspect: width/height."""
+    back = np.asarray(direction, float)
+    back = back / np.linalg.norm(back)
+    right = np.cross(np.asarray(up, float), back)
+    if np.linalg.norm(right) < 1e-9:
+        raise ValueError(f"camera: looks along 'up' = {np.asarray(up)}; give another view or another up")
+    right /= np.linalg.norm(right)
+    axes = np.stack([right, np.cross(back, right), back], axis=1)
+    seen = points @ axes
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    middle = (low + high) / 2
+    tangents = np.tan(ANGLE / 2) * np.array([aspect, 1.0])
+    distance = 0.0
+    for _ in range(4):  # nearer points look larger: the middle of the picture is not that of the box
+        offset = np.abs(seen[:, :2] - middle[:2]) * MARGIN / tangents
+        distance = float((offset.max(axis=1) + seen[:, 2] - middle[2]).max())
+        scaled = (seen[:, :2] - middle[:2]) / (distance - (seen[:, 2:] - middle[2]))
+        middle[:2] += (scaled.min(axis=0) + scaled.max(axis=0)) / 2 * distance * 0.9
+    size = float((high - low).max())
+    distance = max(distance, 1e-3 * size, 1e-12)
+    return Camera(position=axes @ middle + distance * back, axes=axes, distance=distance)

@@ -1,0 +1,141 @@
+"""The points, lines and triangles of a model, and the arrays on them, for every picture and file of it.
+
+Point i is fixed to frame f_i at X_i: p = r[f] + R[f] X, v = v[f] + R[f] (Omega[f] x X). A rod is a poly-line
+through its frames (X = 0), a body its surface. Points of rods come first, then those of bodies; so do cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rigid.quaternions import to_matrix
+from rigid.system import Floats, Ints, State
+from rodsim.results.layout import Layout
+
+Floats32 = NDArray[np.float32]
+
+# Arrays on points that change in time, with the number of their components. Single precision: they are for
+# the eye; the exact numbers are in the `rodsim` group.
+POINT_ARRAYS: Mapping[str, int] = {
+    "velocity": 3,  # m/s
+    "d1": 3,  # directors; d1 is the section normal, along the rod
+    "d2": 3,
+    "d3": 3,
+    "quaternion": 4,  # (w, x, y, z)
+    "Gamma": 3,  # strains and stresses in section axes, mean of the elements that meet at the node
+    "K": 3,  # 1/m
+    "N": 3,  # N
+    "M": 3,  # N m
+    "force_n": 3,  # N, inertial axes
+    "moment_m": 3,  # N m, inertial axes
+}
+STATIC_POINT_ARRAYS = ("radius", "arclength", "object")
+CELL_ARRAYS = ("object", "is_rod")
+
+
+class Drawing:
+    """Topology of a layout, worked out once, and its arrays at any state."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        no_element = layout.n_elements  # an extra row of zeros: points that belong to no element
+        frame: list[Ints] = []
+        local: list[Floats] = []
+        before: list[Ints] = []
+        after: list[Ints] = []
+        radius: list[Floats] = []
+        arclength: list[Floats] = []
+        counts: list[int] = []
+        self.lines: list[Ints] = []
+        triangles: list[Ints] = [np.zeros((0, 3), np.int64)]
+        start = 0
+        for rod in layout.rods:
+            n = len(rod.frames)
+            ids = np.arange(start, start + n)
+            self.lines.append(np.append(ids, start) if rod.closed else ids)
+            frame.append(rod.frames)
+            local.append(np.zeros((n, 3)))
+            e = rod.elements
+            before.append(np.roll(e, 1) if rod.closed else np.append(e[:1], e))
+            after.append(e if rod.closed else np.append(e, e[-1:]))
+            radius.append(rod.radius)
+            arclength.append(rod.arclength)
+            counts.append(n)
+            start += n
+        self.n_rod_points = start
+        for body in layout.bodies:
+            n = len(body.vertices)
+            triangles.append(body.faces + start)
+            frame.append(np.full(n, body.frame))
+            local.append(body.vertices)
+            before.append(np.full(n, no_element))
+            after.append(np.full(n, no_element))
+            radius.append(np.zeros(n))
+            arclength.append(np.zeros(n))
+            counts.append(n)
+            start += n
+        self.n_points = start
+        self.names = [rod.name for rod in layout.rods] + [body.name for body in layout.bodies]
+        self.triangles = np.concatenate(triangles)
+        self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
+        self._X = np.concatenate([np.zeros((0, 3)), *local])
+        self._before = np.concatenate([np.zeros(0, np.int64), *before]).astype(np.int64)
+        self._after = np.concatenate([np.zeros(0, np.int64), *after]).astype(np.int64)
+        owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        self.static_points: dict[str, NDArray[Any]] = {
+            "radius": np.concatenate([np.zeros(0), *radius]).astype(np.float32),
+            "arclength": np.concatenate([np.zeros(0), *arclength]).astype(np.float32),
+            "object": owner,
+        }
+        faces_each = [len(body.faces) for body in layout.bodies]
+        n_rods = len(layout.rods)
+        cell_owner = np.concatenate(
+            [np.arange(n_rods), np.repeat(np.arange(n_rods, n_rods + len(faces_each)), faces_each)]
+        )
+        self.cells: dict[str, NDArray[Any]] = {
+            "object": cell_owner.astype(np.int32),
+            "is_rod": (cell_owner < n_rods).astype(np.int8),
+        }
+
+    def points(self, state: State) -> Floats:
+        """Positions (n_points, 3) of all points."""
+        R = to_matrix(state.quat)[self._frame]
+        return state.r[self._frame] + np.einsum("pij,pj->pi", R, self._X)
+
+    def arrays(self, state: State, strains: Floats, stresses: Floats) -> tuple[Floats, dict[str, Floats32]]:
+        """Positions (n_points, 3) and the `POINT_ARRAYS` (n_points, components).
+
+        Parameters
+        ----------
+        strains, stresses : (n_elements, 6), (Gamma, K) and (N, M) of every rod element
+        """
+        frame, X = self._frame, self._X
+        # once per frame, then gathered: a body has many vertices and one frame
+        R = to_matrix(state.quat)[frame]
+        points = state.r[frame] + np.einsum("pij,pj->pi", R, X)
+        velocity = state.v[frame] + np.einsum("pij,pj->pi", R, np.cross(state.Omega[frame], X))
+        at_nodes = self._at_nodes(np.concatenate([strains, stresses], axis=1))
+        N, M = at_nodes[:, 6:9], at_nodes[:, 9:12]
+        values = {
+            "velocity": velocity,
+            "d1": R[:, :, 0],
+            "d2": R[:, :, 1],
+            "d3": R[:, :, 2],
+            "quaternion": state.quat[frame],
+            "Gamma": at_nodes[:, 0:3],
+            "K": at_nodes[:, 3:6],
+            "N": N,
+            "M": M,
+            "force_n": np.einsum("pij,pj->pi", R, N),
+            "moment_m": np.einsum("pij,pj->pi", R, M),
+        }
+        with np.errstate(over="ignore"):  # a diverged run is kept as well as single precision can
+            return points, {name: np.ascontiguousarray(a, np.float32) for name, a in values.items()}
+
+    def _at_nodes(self, of_elements: Floats) -> Floats:
+        padded = np.concatenate([of_elements, np.zeros((1, of_elements.shape[1]))])
+        return 0.5 * (padded[self._before] + padded[self._after])

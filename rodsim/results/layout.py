@@ -1,0 +1,165 @@
+"""What is drawn and named in a result, as plain arrays: rods, bodies and joints by frame and row numbers.
+
+`Model.build()` makes a `Layout`; the writers store it beside the states, so that a file explains itself.
+Frame 0 is the ground. Shapes: n_nodes nodes and n_el elements of one rod, nv vertices and nf triangles of
+one body.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rigid.system import Constraints, Floats, Ints, State
+
+
+def _array(
+    owner: str, what: str, value: ArrayLike, shape: tuple[int | None, ...], kind: type
+) -> NDArray[Any]:
+    """`value` as a contiguous array of `shape` (None: any length); ValueError says whose it is."""
+    array: NDArray[Any] = np.ascontiguousarray(value, dtype=kind)
+    if array.size == 0 and array.ndim != len(shape):
+        array = array.reshape([0 if n is None else n for n in shape])
+    if array.ndim != len(shape) or any(
+        n is not None and n != m for n, m in zip(shape, array.shape, strict=True)
+    ):
+        wanted = "(" + ", ".join("n" if n is None else str(n) for n in shape) + ")"
+        raise ValueError(f"{owner}: {what} has shape {array.shape}; give an array of shape {wanted}")
+    return array
+
+
+@dataclass(eq=False)
+class RodLayout:
+    """One rod: its cross-sections (frames) and elements in order along the rod.
+
+    A closed rod has as many elements as nodes; the last element joins the last node to the first.
+    """
+
+    name: str
+    frames: Ints  # (n_nodes,)
+    elements: Ints  # (n_el,)
+    arclength: Floats  # (n_nodes,) m, stress-free
+    radius: Floats  # (n_nodes,) m, for drawing; 0: not known
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        owner = f"rod '{self.name}'"
+        self.frames = _array(owner, "frames", self.frames, (None,), np.int64)
+        n_nodes = len(self.frames)
+        n_elements = n_nodes if self.closed else n_nodes - 1
+        self.elements = _array(owner, "elements", self.elements, (n_elements,), np.int64)
+        self.arclength = _array(owner, "arclength", self.arclength, (n_nodes,), np.float64)
+        self.radius = _array(owner, "radius", self.radius, (n_nodes,), np.float64)
+
+
+@dataclass(eq=False)
+class BodyLayout:
+    """One rigid body: its frame, the point its position means, and its surface (may be empty)."""
+
+    name: str
+    frame: int
+    reference: Floats  # (3,) m, the body's reference point from the frame's origin, frame axes
+    vertices: Floats  # (nv, 3) m, from the frame's origin, frame axes
+    faces: Ints  # (nf, 3) vertex numbers, counter-clockwise seen from outside
+
+    def __post_init__(self) -> None:
+        owner = f"body '{self.name}'"
+        self.frame = int(self.frame)
+        self.reference = _array(owner, "reference", self.reference, (3,), np.float64)
+        self.vertices = _array(owner, "vertices", self.vertices, (None, 3), np.float64)
+        self.faces = _array(owner, "faces", self.faces, (None, 3), np.int64)
+        if self.faces.size and not 0 <= self.faces.min() <= self.faces.max() < len(self.vertices):
+            raise ValueError(
+                f"{owner}: faces name vertices {self.faces.min()} to {self.faces.max()}, "
+                f"but there are {len(self.vertices)}"
+            )
+
+
+@dataclass(eq=False)
+class JointLayout:
+    """One joint: the rows [start, stop) of `State.lam` that hold its multipliers."""
+
+    name: str
+    kind: str
+    rows: tuple[int, int]  # a slice is taken as well
+
+    def __post_init__(self) -> None:
+        start, stop = (self.rows.start, self.rows.stop) if isinstance(self.rows, slice) else self.rows
+        self.rows = (int(start), int(stop))
+
+
+@dataclass(eq=False)
+class Layout:
+    """Everything a result needs to know of a model besides its states."""
+
+    name: str
+    rods: list[RodLayout]
+    bodies: list[BodyLayout]
+    joints: list[JointLayout]
+    description: dict[str, Any] = field(default_factory=dict)  # JSON-able
+    n_frames: int = 1  # with the ground
+    n_elements: int = 0
+    n_multipliers: int = 0
+    n_torsions: int = 0
+    # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
+    constraints: Constraints | None = None
+    # For the audit: which momenta should be kept. None: not known, judged from constraints and energies.
+    gravity: Floats | None = None  # (3,) m/s^2
+    grounded: bool | None = None  # a joint, a spring or a fixed frame holds something to the ground
+
+    def __post_init__(self) -> None:
+        if self.gravity is not None:
+            self.gravity = _array(f"model '{self.name}'", "gravity", self.gravity, (3,), np.float64)
+        rods, bodies = [rod.name for rod in self.rods], [body.name for body in self.bodies]
+        joints = [joint.name for joint in self.joints]
+        for kind, names in (("rod", rods), ("body", bodies), ("joint", joints)):
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            if twice:
+                raise ValueError(
+                    f"model '{self.name}': more than one {kind} is called '{twice[0]}'; rename one"
+                )
+        for rod in self.rods:
+            self._check(f"rod '{rod.name}'", "frame", rod.frames, self.n_frames)
+            self._check(f"rod '{rod.name}'", "element", rod.elements, self.n_elements)
+        for body in self.bodies:
+            self._check(f"body '{body.name}'", "frame", np.array([body.frame]), self.n_frames)
+        for joint in self.joints:
+            start, stop = joint.rows
+            if not 0 <= start <= stop <= self.n_multipliers:
+                raise ValueError(
+                    f"joint '{joint.name}': rows {joint.rows} of {self.n_multipliers} multipliers"
+                )
+
+    @staticmethod
+    def _check(owner: str, what: str, numbers: Ints, count: int) -> None:
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < count:
+            raise ValueError(
+                f"{owner}: {what} numbers {numbers.min()} to {numbers.max()}, but there are {count}"
+            )
+
+    def state_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of every field of a `State` of this model."""
+        n = self.n_frames
+        return {
+            "r": (n, 3),
+            "quat": (n, 4),
+            "v": (n, 3),
+            "Omega": (n, 3),
+            "lam": (self.n_multipliers,),
+            "angle": (self.n_torsions,),
+            "acc": (n, 6),
+            "totals": (2,),
+        }
+
+    def check_state(self, state: State) -> None:
+        """Raise ValueError where `state` does not have the shapes of this model."""
+        for name, shape in self.state_shapes().items():
+            found = np.shape(getattr(state, name))
+            if found != shape:
+                raise ValueError(
+                    f"model '{self.name}': State.{name} has shape {found}, the model has {shape}"
+                )

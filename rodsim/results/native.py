@@ -1,0 +1,167 @@
+"""The `rodsim` group of a result file: layout, full states bit for bit, strains, stresses, audit table."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rigid.system import Constraints
+from rodsim.results.columns import COLUMNS
+from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
+from rodsim.results.storage import Counter, Series
+
+if TYPE_CHECKING:
+    import h5py
+
+ROOT = "rodsim"
+FORMAT = 1  # raised when an older reader would misread the file
+TIME, STEP, AUDIT = "time", "step", "audit"
+
+
+def series(layout: Layout) -> list[Series]:
+    """The datasets that grow by one output."""
+    states = [Series(f"{ROOT}/{name}", shape, np.float64) for name, shape in layout.state_shapes().items()]
+    m = layout.n_elements
+    return [
+        *states,
+        Series(f"{ROOT}/strains", (m, 6), np.float64),
+        Series(f"{ROOT}/stresses", (m, 6), np.float64),
+        Series(f"{ROOT}/{AUDIT}", (len(COLUMNS),), np.float64),
+        Series(f"{ROOT}/{TIME}", (), np.float64),
+        Series(f"{ROOT}/{STEP}", (), np.int64),
+    ]
+
+
+def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> None:
+    """Everything that does not grow."""
+    root = file.require_group(ROOT)
+    root.attrs["format"] = FORMAT
+    root.attrs["capacity"] = np.int64(capacity)
+    root.attrs["counter"] = np.array(counter, dtype=np.int64)
+    root.attrs["audit_columns"] = ",".join(COLUMNS)
+    # a dataset, not an attribute: attributes end at 64 kB
+    root["description"] = description_text(layout)
+    group = root.create_group("layout")
+    group.attrs["name"] = layout.name
+    for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions"):
+        group.attrs[name] = getattr(layout, name)
+    if layout.gravity is not None:
+        group.attrs["gravity"] = layout.gravity
+    if layout.grounded is not None:
+        group.attrs["grounded"] = bool(layout.grounded)
+    rods, bodies, joints = (group.create_group(name) for name in ("rods", "bodies", "joints"))
+    _names(rods, [rod.name for rod in layout.rods])
+    rods["closed"] = np.array([rod.closed for rod in layout.rods], dtype=np.int8)
+    for field in ("frames", "elements", "arclength", "radius"):
+        _ragged(rods, field, [getattr(rod, field) for rod in layout.rods])
+    _names(bodies, [body.name for body in layout.bodies])
+    bodies["frame"] = np.array([body.frame for body in layout.bodies], dtype=np.int64)
+    bodies["reference"] = np.array([body.reference for body in layout.bodies]).reshape(-1, 3)
+    for field in ("vertices", "faces"):
+        _ragged(bodies, field, [getattr(body, field) for body in layout.bodies])
+    _names(joints, [joint.name for joint in layout.joints])
+    _names(joints, [joint.kind for joint in layout.joints], "kinds")
+    joints["rows"] = np.array([joint.rows for joint in layout.joints], dtype=np.int64).reshape(-1, 2)
+    if layout.constraints is not None:
+        constraints = group.create_group("constraints")
+        for field, values in layout.constraints._asdict().items():
+            constraints[field] = values
+
+
+def read_layout(file: h5py.File) -> Layout:
+    """The layout as it was given to `create`, bit for bit."""
+    root = file[ROOT]
+    group = root["layout"]
+    rods, bodies, joints = group["rods"], group["bodies"], group["joints"]
+    rod_fields = [_unragged(rods, field) for field in ("frames", "elements", "arclength", "radius")]
+    body_fields = [_unragged(bodies, field) for field in ("vertices", "faces")]
+    constraints = None
+    if "constraints" in group:
+        constraints = Constraints(
+            **{field: group["constraints"][field][...] for field in Constraints._fields}
+        )
+    return Layout(
+        name=str(group.attrs["name"]),
+        rods=[
+            RodLayout(name, frames, elements, arclength, radius, bool(closed))
+            for name, closed, frames, elements, arclength, radius in zip(
+                _read(rods), rods["closed"][...], *rod_fields, strict=True
+            )
+        ],
+        bodies=[
+            BodyLayout(name, int(frame), reference, vertices, faces)
+            for name, frame, reference, vertices, faces in zip(
+                _read(bodies), bodies["frame"][...], bodies["reference"][...], *body_fields, strict=True
+            )
+        ],
+        joints=[
+            JointLayout(name, kind, (int(rows[0]), int(rows[1])))
+            for name, kind, rows in zip(
+                _read(joints), _read(joints, "kinds"), joints["rows"][...], strict=True
+            )
+        ],
+        description=json.loads(root["description"].asstr()[()]),
+        n_frames=int(group.attrs["n_frames"]),
+        n_elements=int(group.attrs["n_elements"]),
+        n_multipliers=int(group.attrs["n_multipliers"]),
+        n_torsions=int(group.attrs["n_torsions"]),
+        constraints=constraints,
+        gravity=group.attrs.get("gravity"),
+        grounded=bool(group.attrs["grounded"]) if "grounded" in group.attrs else None,
+    )
+
+
+def count(file: h5py.File) -> int:
+    """Number of outputs in the file."""
+    return int(file["VTKHDF/Steps"].attrs["NSteps"])
+
+
+def description_text(layout: Layout) -> str:
+    """The model description as JSON."""
+    try:
+        return json.dumps(layout.description)
+    except TypeError as error:
+        raise TypeError(f"model '{layout.name}': its description is not plain JSON data: {error}") from None
+
+
+def check_file(file: h5py.File, path: Path) -> h5py.Group:
+    """The `rodsim` group, or ValueError: what the file is instead."""
+    root = file.get(ROOT)
+    if root is None:
+        raise ValueError(f"'{path}' is an HDF5 file, but not a rodsim result: it has no group '{ROOT}'")
+    if int(root.attrs["format"]) != FORMAT:
+        raise ValueError(
+            f"'{path}' has format {root.attrs['format']}, this rodsim reads {FORMAT}; update rodsim"
+        )
+    return root
+
+
+def _names(group: h5py.Group, names: Sequence[str], field: str = "names") -> None:
+    import h5py
+
+    group.create_dataset(field, data=np.array(names, dtype=object), dtype=h5py.string_dtype())
+
+
+def _read(group: h5py.Group, field: str = "names") -> list[str]:
+    return [str(name) for name in group[field].asstr()[...]]
+
+
+def _ragged(group: h5py.Group, field: str, arrays: Sequence[NDArray[Any]]) -> None:
+    # one dataset for all objects, and where each begins: a thousand bodies are not three thousand datasets
+    if arrays:
+        group[field] = np.concatenate(arrays)
+    group[f"{field}_start"] = np.concatenate([[0], np.cumsum([len(a) for a in arrays])]).astype(np.int64)
+
+
+def _unragged(group: h5py.Group, field: str) -> list[NDArray[Any]]:
+    start = group[f"{field}_start"][...]
+    if len(start) == 1:
+        return []
+    values = group[field][...]
+    return [values[a:b] for a, b in itertools.pairwise(start)]

@@ -1,0 +1,339 @@
+"""Pictures and movies of a result: a still of one time, of several laid over each other, or MP4 and GIF.
+
+Drawn off screen with OpenGL; without it stills and movies are painted in software
+(`rodsim.results.painter`), which needs nothing but pip's packages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rigid.quaternions import normalize
+from rigid.system import Floats, State
+from rodsim.results import overlay
+from rodsim.results.camera import Camera, fit, upward, view_direction
+from rodsim.results.drawing import Drawing
+from rodsim.results.scene import SceneBuilder, Surface, merge
+
+if TYPE_CHECKING:
+    from rodsim.results.result import Result
+
+Picture = NDArray[np.uint8]
+Engine = Literal["auto", "opengl", "painter"]
+Lines = list[tuple[Floats, tuple[int, int, int]]]
+
+RODS = np.array([[222, 98, 50], [28, 130, 140], [135, 90, 165], [205, 155, 30], [75, 145, 90]]) / 255
+BODIES = np.array([[66, 104, 160], [110, 115, 128], [160, 130, 100], [90, 140, 130]]) / 255
+NEXT = 0.35  # how much paler every second one of a family is
+TIMES = np.array([[250, 205, 100], [235, 130, 75], [190, 65, 95], [110, 35, 105], [45, 25, 75]]) / 255
+GRID = (218, 221, 226)
+FADE = 0.8  # how much of the first of several times is white
+OVERLAID = 10  # times in a still, unless said otherwise
+LOOKED_AT = 80  # outputs looked at to place the camera
+NEARER = 3e-4  # of the distance, between times drawn over each other
+LEGEND = 6  # no more names than this
+
+
+def render(
+    result: Result,
+    path: Path | str | None = None,
+    times: float | Sequence[float] | None = None,
+    size: tuple[int, int] = (1600, 1000),
+    view: ArrayLike | None = None,
+    up: ArrayLike | None = None,
+    ground: bool = False,
+    labels: bool = True,
+    engine: Engine = "auto",
+) -> Picture:
+    """A still picture (height, width, 3); saved where `path` is given.
+
+    Parameters
+    ----------
+    times : one time (s) or several, drawn over each other, the earlier the paler; default: evenly over the
+    run size : width and height in pixels view : from where to look, a direction; default: chosen so that
+    most is seen up : the direction that is up in the picture; default: against gravity, else z ground :
+    draw a grid below everything labels : write names and times engine : 'opengl', 'painter' (in software),
+    or 'auto': OpenGL where there is one
+
+    Raises
+    ------
+    ValueError: nothing to draw, or an unknown engine. RuntimeError: engine 'opengl' without OpenGL, with
+    the cure.
+    """
+    stage = _Stage(result, size, view, up, ground)
+    t = result.t
+    if times is None:
+        wanted: Sequence[float] = np.linspace(t[0], t[-1], min(OVERLAID, len(t))).tolist()
+    else:
+        wanted = [float(x) for x in np.atleast_1d(np.asarray(times, dtype=float))]
+    outputs = sorted({result.index_at(x) for x in wanted})
+    camera = stage.camera(outputs)
+    parts, colors = [], []
+    for k, i in enumerate(outputs):
+        surface = stage.builder.surface(result.state(i))
+        # later ones a little nearer: what stays where it was shows its last colour
+        surface = surface._replace(
+            vertices=surface.vertices + k * NEARER * camera.distance * camera.axes[:, 2]
+        )
+        age = 1 - k / (len(outputs) - 1) if len(outputs) > 1 else 0.0
+        parts.append(surface)
+        colors.append(stage.colors(surface, age, overlaid=len(outputs) > 1))
+    with _drawer(camera, size, stage.grid(), engine) as draw:
+        picture = draw(merge(parts), np.concatenate(colors))
+    if labels:
+        picture = stage.label(picture, t[outputs])
+    if path is not None:
+        _save(picture, Path(path))
+    return picture
+
+
+def render_movie(
+    result: Result,
+    path: Path | str,
+    speed: float = 1.0,
+    fps: int = 25,
+    size: tuple[int, int] = (1280, 720),
+    view: ArrayLike | None = None,
+    up: ArrayLike | None = None,
+    ground: bool = False,
+    labels: bool = True,
+    engine: Engine = "auto",
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """A movie, .mp4 or .gif; returns the number of its frames. For other parameters see `render`.
+
+    Parameters
+    ----------
+    speed : seconds of the run shown in a second; between outputs the motion is interpolated
+    progress : called with (frames done, frames in all)
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".mp4", ".gif"):
+        raise ValueError(f"render to '{path}': a movie ends in .mp4 or .gif")
+    if not (speed > 0 and fps > 0):
+        raise ValueError(f"render to '{path}': speed = {speed}, fps = {fps}; both must be positive")
+    stage = _Stage(result, size, view, up, ground)
+    t = result.t
+    n = max(1, int(np.floor((t[-1] - t[0]) / speed * fps)) + 1)
+    camera = stage.camera(range(result.n_outputs))
+    digits = overlay.digits_for(speed / fps)
+    with _movie(path, fps) as add, _drawer(camera, size, stage.grid(), engine) as draw:
+        for k in range(n):
+            now = min(float(t[0]) + k * speed / fps, float(t[-1]))
+            surface = stage.builder.surface(state_at(result, t, now))
+            picture = draw(surface, stage.colors(surface, 0.0, overlaid=False))
+            if labels:
+                picture = overlay.write_time(stage.name(picture), now, digits)
+            add(picture)
+            if progress is not None:
+                progress(k + 1, n)
+    return n
+
+
+def state_at(result: Result, t: Floats, now: float) -> State:
+    """The state between outputs, for the eye: cubic in positions, normalised means of quaternions."""
+    i = int(np.clip(np.searchsorted(t, now, side="right") - 1, 0, max(0, len(t) - 2)))
+    a = result.state(i)
+    if len(t) == 1 or now <= t[i]:
+        return a
+    b, h = result.state(i + 1), float(t[i + 1] - t[i])
+    x = (now - float(t[i])) / h
+    r = (1 + 2 * x) * (1 - x) ** 2 * a.r + x * (1 - x) ** 2 * h * a.v
+    r = r + x**2 * (3 - 2 * x) * b.r + x**2 * (x - 1) * h * b.v
+    near = np.where(np.sum(a.quat * b.quat, axis=1, keepdims=True) < 0, -b.quat, b.quat)
+    return a._replace(r=r, quat=normalize((1 - x) * a.quat + x * near))
+
+
+class _Stage:
+    """What stays the same from picture to picture."""
+
+    def __init__(
+        self,
+        result: Result,
+        size: tuple[int, int],
+        view: ArrayLike | None,
+        up: ArrayLike | None,
+        ground: bool,
+    ) -> None:
+        layout = result.layout
+        if result.n_outputs == 0:
+            raise ValueError("render: the result holds no output; run the simulation first")
+        self.result = result
+        self._drawing = Drawing(layout)
+        if self._drawing.n_points == 0:
+            raise ValueError(f"render: model '{layout.name}' has no rods and no surfaces to draw")
+        self._size, self._view, self._ground = size, view, ground
+        self._up = upward(layout.gravity) if up is None else np.asarray(up, float) / np.linalg.norm(up)
+        rods, self._legend = _palette([rod.name for rod in layout.rods], RODS)
+        bodies, names = _palette([body.name for body in layout.bodies], BODIES)
+        self._palette = np.concatenate([rods, bodies])
+        self._legend += names
+        chosen = np.unique(np.linspace(0, result.n_outputs - 1, min(LOOKED_AT, result.n_outputs)).astype(int))
+        clouds = {int(i): self._drawing.points(result.state(int(i))) for i in chosen}
+        self._clouds = {i: points for i, points in clouds.items() if np.all(np.isfinite(points))}
+        if not self._clouds:
+            raise ValueError(f"render: model '{layout.name}' has no output with finite positions")
+        extents = [points.max(axis=0) - points.min(axis=0) for points in self._clouds.values()]
+        everything = np.concatenate(list(self._clouds.values()))
+        whole = np.linalg.norm(everything.max(axis=0) - everything.min(axis=0))
+        self.builder = SceneBuilder(layout, max(float(np.linalg.norm(extents[0])), 0.5 * float(whole)))
+
+    def camera(self, outputs: Sequence[int] | range) -> Camera:
+        """One that sees everything at these outputs."""
+        # of the outputs to be drawn, those not looked at before
+        if len(outputs) <= LOOKED_AT:
+            clouds = [self.builder.surface(self.result.state(i)).vertices for i in outputs]
+        else:
+            clouds = list(self._clouds.values())
+        points = np.concatenate(clouds)
+        points = points[np.all(np.isfinite(points), axis=1)]
+        self._seen = points
+        view, up = view_direction(points, self._up)
+        if self._view is not None:
+            view, up = np.asarray(self._view, float), self._up
+        points = np.concatenate([points, *(ends for ends, _ in self.grid())])
+        return fit(points, view, up, self._size[0] / self._size[1])
+
+    def grid(self) -> Lines:
+        """Lines of the ground, below the lowest point; none unless asked for."""
+        if not self._ground:
+            return []
+        up = self._up
+        side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
+        side = side - (side @ up) * up
+        side /= np.linalg.norm(side)
+        other = np.cross(up, side)
+        axes = np.stack([side, other, up], axis=1)
+        seen = self._seen @ axes
+        low, high = seen.min(axis=0), seen.max(axis=0)
+        size = float((high - low).max())
+        pitch = 10 ** np.floor(np.log10(size / 4)) if size > 0 else 1.0
+        pitch *= max(k for k in (1, 2, 5) if k * pitch <= size / 4 or k == 1)
+        height = low[2] - 0.02 * size
+        start, stop = np.floor(low[:2] / pitch - 0.3), np.ceil(high[:2] / pitch + 0.3)
+        lines: Lines = []
+        for axis in (0, 1):
+            for k in np.arange(start[axis], stop[axis] + 1):
+                ends = np.full((2, 3), height)
+                ends[:, axis] = k * pitch
+                ends[:, 1 - axis] = pitch * np.array([start[1 - axis], stop[1 - axis]])
+                lines.append((ends @ axes.T, GRID))
+        return lines
+
+    def colors(self, surface: Surface, age: float, overlaid: bool) -> Floats:
+        """Colours (n, 3) of vertices; age: 1 for the first, 0 for the last of several times."""
+        if overlaid and self._alone:
+            return np.broadcast_to(time_color(1 - age), (len(surface.owner), 3))
+        colors = self._palette[surface.owner]
+        return colors + (1 - colors) * FADE * age**0.8
+
+    def label(self, picture: Picture, times: Floats) -> Picture:
+        """Names, and the time or the range of times."""
+        picture = self.name(picture)
+        if len(times) == 1:
+            return overlay.write_time(picture, float(times[0]), overlay.digits_for(self._output_step))
+        x = np.linspace(0, 1, 120)
+        if self._alone:
+            bar = np.array([time_color(k) for k in x])
+        else:
+            base = self._palette[0]
+            bar = base + (1 - base) * FADE * (1 - x[:, None]) ** 0.8
+        digits = overlay.digits_for((times[-1] - times[0]) / 10)
+        return overlay.write_time_bar(picture, float(times[0]), float(times[-1]), digits, bar)
+
+    def name(self, picture: Picture) -> Picture:
+        """The names of all families of objects, where they are few and more than one."""
+        if not 1 < len(self._legend) <= LEGEND:
+            return picture
+        return overlay.write_legend(picture, *zip(*self._legend, strict=True))
+
+    @property
+    def _alone(self) -> bool:
+        return len(self._drawing.names) == 1
+
+    @property
+    def _output_step(self) -> float:
+        t = self.result.t
+        return float(t[-1] - t[0]) / max(1, len(t) - 1)
+
+
+def _palette(names: Sequence[str], hues: Floats) -> tuple[Floats, list[tuple[str, Floats]]]:
+    """Colours (n, 3) of objects, one hue for 'bar 1', 'bar 2', ...; name and colour of every family."""
+    families: dict[str, list[str]] = {}
+    colors = np.zeros((len(names), 3))
+    for i, name in enumerate(names):
+        stem = re.sub(r"[\s_.-]*\d+$", "", name) or name
+        members = families.setdefault(stem, [])
+        hue = hues[list(families).index(stem) % len(hues)]
+        colors[i] = hue + (1 - hue) * NEXT * (len(members) % 2)
+        members.append(name)
+    legend = [
+        (members[0] if len(members) == 1 else f"{stem} ({len(members)})", hues[k % len(hues)])
+        for k, (stem, members) in enumerate(families.items())
+    ]
+    return colors, legend
+
+
+def time_color(x: float) -> Floats:
+    """Colour (3,) for x from 0 (early, light) to 1 (late, dark)."""
+    places = np.linspace(0, 1, len(TIMES))
+    return np.array([np.interp(x, places, TIMES[:, i]) for i in range(3)])
+
+
+@contextmanager
+def _drawer(
+    camera: Camera, size: tuple[int, int], lines: Lines, engine: Engine
+) -> Iterator[Callable[[Surface, Floats], Picture]]:
+    """A function that draws a surface with its colours."""
+    if engine not in ("auto", "opengl", "painter"):
+        raise ValueError(f"render: no engine '{engine}'; give 'auto', 'opengl' or 'painter'")
+    why = None
+    if engine != "painter":
+        from rodsim.results import opengl
+
+        why = opengl.missing()
+        if why is not None and engine == "opengl":
+            raise RuntimeError(f"render: {why}; or give engine='painter'")
+    if engine == "painter" or why is not None:
+        from rodsim.results.painter import paint
+
+        yield lambda surface, colors: paint(surface, colors, camera, *size, lines=lines)
+        return
+    with opengl.Canvas(camera, *size) as canvas:
+        canvas.add_lines(lines)
+        yield canvas.draw
+
+
+@contextmanager
+def _movie(path: Path, fps: int) -> Iterator[Callable[[Picture], Any]]:
+    """A function that adds a frame to a movie."""
+    import imageio.v2 as imageio
+
+    _check_folder(path)
+    if path.suffix.lower() == ".gif":
+        gif: Any = imageio.get_writer(path, mode="I", duration=1000 / fps, loop=0)
+        with gif:
+            yield gif.append_data
+    else:
+        mp4: Any = imageio.get_writer(path, fps=fps, codec="libx264", quality=8, macro_block_size=2)
+        with mp4:
+            yield mp4.append_data
+
+
+def _save(picture: Picture, path: Path) -> None:
+    from PIL import Image
+
+    _check_folder(path)
+    Image.fromarray(picture).save(path)
+
+
+def _check_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"'{path}': no folder '{path.parent}'; make it first")

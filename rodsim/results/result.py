@@ -1,0 +1,267 @@
+"""A result as numpy arrays: times, energies, momenta, and the history of every rod, body and joint."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rigid.system import Floats, Ints, State
+from rodsim.results import native
+from rodsim.results.columns import ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results.histories import BodyHistory, JointHistory, RodHistory
+from rodsim.results.layout import Layout
+
+Key = Any  # what numpy and h5py take as an index
+
+
+class Source(Protocol):
+    """Where the arrays of a result come from."""
+
+    layout: Layout
+    n_outputs: int
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None: in memory."""
+
+    def read(self, name: str, key: Key = ...) -> NDArray[Any]:
+        """Part `key` of the array `name`; its first axis counts the outputs."""
+
+    def refresh(self) -> None:
+        """Take in outputs that have been added since."""
+
+
+class MemorySource:
+    """Arrays in memory."""
+
+    path: Path | None = None
+
+    def __init__(self, layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.layout = layout
+        self._arrays = arrays
+        self.n_outputs = len(arrays[native.TIME])
+
+    def read(self, name: str, key: Key = ...) -> NDArray[Any]:
+        return self._arrays[name][key]
+
+    def refresh(self) -> None:
+        pass
+
+
+class FileSource:
+    """Arrays in a result file, which is open only while it is read: it may grow or be replaced in between."""
+
+    def __init__(self, path: Path) -> None:
+        from rodsim.results.storage import open_file
+
+        self._open = open_file
+        self.path = path
+        if not path.is_file():
+            raise FileNotFoundError(f"'{path}': no such result file")
+        try:
+            file = open_file(path, "r")
+        except OSError as error:
+            raise ValueError(f"'{path}' cannot be read as HDF5; is it a rodsim result? ({error})") from None
+        with file:
+            native.check_file(file, path)
+            self.layout = native.read_layout(file)
+            self.n_outputs = native.count(file)
+
+    def read(self, name: str, key: Key = ...) -> NDArray[Any]:
+        key = key if isinstance(key, tuple) else (key,)
+        first = slice(None) if key[0] is Ellipsis else key[0]
+        with self._open(self.path, "r") as file:
+            dataset = file[f"{native.ROOT}/{name}"]
+            if isinstance(first, slice):  # the file has room for more outputs than it holds
+                first = slice(*first.indices(self.n_outputs))
+            return np.asarray(dataset[(first, *key[1:])])
+
+    def refresh(self) -> None:
+        with self._open(self.path, "r") as file:
+            self.n_outputs = native.count(file)
+
+
+class Result:
+    """The outputs of a run; arrays are read when they are asked for.
+
+    `t` has shape (T,); arrays of rods are [t, node] or [t, element], those of bodies and joints [t].
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._audit: Floats | None = None
+
+    @classmethod
+    def open(cls, path: Path | str) -> Result:
+        """Open a result file, also while it is written.
+
+        Raises
+        ------
+        FileNotFoundError: no such file.
+        ValueError: not a rodsim result, or one of a newer format.
+        """
+        return cls(FileSource(Path(path)))
+
+    def refresh(self) -> Result:
+        """The same result with what has been added to the file since it was opened."""
+        source = copy.copy(self._source)
+        source.refresh()
+        return Result(source)
+
+    def __repr__(self) -> str:
+        where = f"'{self.path}'" if self.path else "in memory"
+        return f"<Result {where}: {self.n_outputs} outputs, rods {self.rods}, bodies {self.bodies}>"
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None: in memory."""
+        return self._source.path
+
+    @property
+    def layout(self) -> Layout:
+        return self._source.layout
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The model as it was built, as plain data."""
+        return self.layout.description
+
+    @property
+    def n_outputs(self) -> int:
+        return self._source.n_outputs
+
+    @property
+    def rods(self) -> list[str]:
+        """Names of the rods."""
+        return [rod.name for rod in self.layout.rods]
+
+    @property
+    def bodies(self) -> list[str]:
+        """Names of the bodies."""
+        return [body.name for body in self.layout.bodies]
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the joints."""
+        return [joint.name for joint in self.layout.joints]
+
+    def rod(self, name: str) -> RodHistory:
+        """The rod called `name`; KeyError names those there are."""
+        return RodHistory(self._source, self._find("rod", name, self.layout.rods))
+
+    def body(self, name: str) -> BodyHistory:
+        """The body called `name`; KeyError names those there are."""
+        return BodyHistory(self._source, self._find("body", name, self.layout.bodies))
+
+    def joint(self, name: str) -> JointHistory:
+        """The joint called `name`; KeyError names those there are."""
+        return JointHistory(self._source, self._find("joint", name, self.layout.joints))
+
+    def state(self, index: int = -1) -> State:
+        """The full state of one output, bit for bit; IndexError where there is no such output."""
+        i = self.index(index)
+        return State(*(self._source.read(name, i) for name in State._fields))
+
+    def strains(self, index: int = -1) -> Floats:
+        """(Gamma, K) of all rod elements at one output, (n_elements, 6)."""
+        return self._source.read("strains", self.index(index))
+
+    def stresses(self, index: int = -1) -> Floats:
+        """(N, M) of all rod elements at one output, (n_elements, 6)."""
+        return self._source.read("stresses", self.index(index))
+
+    def index(self, index: int) -> int:
+        """`index` counted from the start; IndexError says how many outputs there are."""
+        if not -self.n_outputs <= index < self.n_outputs:
+            raise IndexError(f"output {index} of a result with {self.n_outputs} outputs")
+        return index % self.n_outputs
+
+    def index_at(self, t: float) -> int:
+        """Number of the output nearest to the time t (s)."""
+        return int(np.argmin(np.abs(self.t - t)))
+
+    @property
+    def t(self) -> Floats:
+        """(T,) s"""
+        return self._source.read(native.TIME)
+
+    @property
+    def step(self) -> Ints:
+        """(T,) number of steps since t = 0"""
+        return self._source.read(native.STEP)
+
+    @property
+    def energy(self) -> NDArray[Any]:
+        """(T,) J, with the fields kinetic, elastic, gravity, spring, total"""
+        energy = np.empty(self.n_outputs, dtype=[(name, np.float64) for name in ENERGIES])
+        for name in ENERGIES:
+            energy[name] = self.audit_column(name)
+        return energy
+
+    @property
+    def work(self) -> Floats:
+        """(T,) J, done by the loads since t = 0"""
+        return self.audit_column("work")
+
+    @property
+    def dissipation(self) -> Floats:
+        """(T,) J, lost in dampers and viscous rods since t = 0"""
+        return self.audit_column("dissipation")
+
+    @property
+    def linear_momentum(self) -> Floats:
+        """(T, 3) kg m/s"""
+        return np.stack([self.audit_column(name) for name in LINEAR_MOMENTUM], axis=1)
+
+    @property
+    def angular_momentum(self) -> Floats:
+        """(T, 3) kg m^2/s, about the origin"""
+        return np.stack([self.audit_column(name) for name in ANGULAR_MOMENTUM], axis=1)
+
+    @property
+    def constraint_residual(self) -> Floats:
+        """(T,) max |g| of all joints"""
+        return self.audit_column("constraint")
+
+    @property
+    def velocity_residual(self) -> Floats:
+        """(T,) max |G v| of all joints"""
+        return self.audit_column("velocity_constraint")
+
+    @property
+    def quat_norm_error(self) -> Floats:
+        """(T,) max ||q| - 1| of all frames"""
+        return self.audit_column("quat_norm")
+
+    @property
+    def newton_iterations(self) -> Floats:
+        """(T,) Newton iterations a step, mean since the output before"""
+        return self.audit_column("newton_mean")
+
+    @property
+    def halvings(self) -> Floats:
+        """(T,) step halvings since the output before"""
+        return self.audit_column("halvings")
+
+    def audit_column(self, name: str) -> Floats:
+        """(T,) one column of the audit table, see `rodsim.results.columns`."""
+        if name not in COLUMNS:
+            raise KeyError(f"no audit column '{name}'; there are {', '.join(COLUMNS)}")
+        if self._audit is None:
+            self._audit = self._source.read(native.AUDIT)
+        return self._audit[:, COLUMNS.index(name)]
+
+    def _find(self, kind: str, name: str, things: list[Any]) -> Any:
+        for thing in things:
+            if thing.name == name:
+                return thing
+        names = ", ".join(f"'{thing.name}'" for thing in things)
+        plural = {"rod": "rods", "body": "bodies", "joint": "joints"}[kind]
+        raise KeyError(
+            f"no {kind} '{name}'; " + (f"the {plural} are {names}" if names else f"there are no {plural}")
+        )

@@ -1,0 +1,199 @@
+"""Time series in an HDF5 file that survive a kill at any moment.
+
+The number of outputs is known before a run. So every series is a contiguous dataset of its full capacity,
+allocated when the file is made: storing a row needs no new HDF5 structure, only bytes at a known place, and
+those are written past the library. Only then do the counters in the file move on; a row counts when they
+say so. The file on the disk is thus a complete HDF5 file before, between and after all writes, and holds
+every row whose append has returned. Unused capacity is a hole in the file (a sparse file), not disk space.
+
+Old-style object headers (`LIBVER`) carry no checksum and no "open for writing" mark, so a reader may look
+at any time.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import h5py
+
+LIBVER = ("earliest", "v108")
+HEAD = 2**16  # bytes, where the first headers of a file are
+PAGE = 4096
+
+
+class Series(NamedTuple):
+    """One dataset to which every output adds `rows` rows (None: one item, on an axis of its own)."""
+
+    path: str
+    shape: tuple[int, ...]  # of what one output adds
+    dtype: Any
+    flat: bool = (
+        False  # rows of all outputs on one axis, as VTKHDF has them: (capacity * shape[0], *shape[1:])
+    )
+
+    def full_shape(self, capacity: int) -> tuple[int, ...]:
+        if self.flat:
+            return (capacity * self.shape[0], *self.shape[1:])
+        return (capacity, *self.shape)
+
+
+def open_file(path: Path | str, mode: str) -> h5py.File:
+    """The HDF5 file at `path`, without locks: a reader must not stop a running simulation."""
+    import h5py
+
+    try:
+        return h5py.File(path, mode, libver=LIBVER, locking=False)
+    except OSError as error:
+        if mode != "r" or "locking flag" not in str(error):
+            raise
+        return h5py.File(
+            path, mode
+        )  # this process has it open already, with locks: HDF5 wants the same again
+
+
+def create_series(file: h5py.File, series: Sequence[Series], capacity: int) -> None:
+    """Make every dataset of `series`: contiguous, allocated now, not filled."""
+    import h5py
+
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_layout(h5py.h5d.CONTIGUOUS)
+    plist.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    plist.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    plist.set_obj_track_times(False)
+    for item in series:
+        parent, _, name = item.path.rpartition("/")
+        group = file.require_group(parent)
+        space = h5py.h5s.create_simple(item.full_shape(capacity))
+        h5py.h5d.create(group.id, name.encode(), h5py.h5t.py_create(np.dtype(item.dtype)), space, plist)
+
+
+def create_growing(group: h5py.Group, name: str, capacity: int) -> None:
+    """A one-dimensional float64 dataset of length 1 with room for `capacity`, all in one chunk allocated now.
+
+    Unlike a contiguous dataset it can be lengthened, which changes one number in its header and nothing else.
+    """
+    import h5py
+
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_chunk((longest(capacity),))
+    plist.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    plist.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    plist.set_obj_track_times(False)
+    space = h5py.h5s.create_simple((1,), (longest(capacity),))
+    h5py.h5d.create(group.id, name.encode(), h5py.h5t.IEEE_F64LE, space, plist)
+
+
+def longest(capacity: int) -> int:
+    """The maximal length of a growing dataset; not 1, so that (length, maximum) is rare in a header."""
+    return max(capacity, 2)
+
+
+class Counter(NamedTuple):
+    """Where a file keeps the number of its outputs, in bytes from its start: twice, as VTK wants it."""
+
+    steps: int  # the attribute Steps/NSteps
+    length: int  # the length in the header of Steps/Values
+
+    @classmethod
+    def find(cls, path: Path, mark: int, capacity: int) -> Counter:
+        """In a file that holds nothing but the two, with NSteps = mark and one value.
+
+        Raises RuntimeError where they cannot be told apart from other bytes.
+        """
+        head = path.read_bytes()[:HEAD]
+        places = []
+        for pattern in (struct.pack("<q", mark), struct.pack("<qq", 1, longest(capacity))):
+            place = head.find(pattern)
+            if place < 0 or head.find(pattern, place + 1) >= 0:
+                raise RuntimeError(
+                    f"'{path}': this version of HDF5 ({_hdf5()}) does not lay files out as expected"
+                )
+            places.append(place)
+        return cls(*places)
+
+    def write(self, file: BinaryIO, n: int) -> None:
+        """Make n >= 1 outputs count, in one write where both places are on one page of the disk's cache.
+
+        VTK copies all of Values into an array of NSteps numbers, so Values must never be the longer of the
+        two: if there must be two writes, NSteps goes first.
+        """
+        number = struct.pack("<q", n)
+        first, last = min(self), max(self)
+        if first // PAGE == (last + 7) // PAGE:
+            file.seek(first)
+            both = bytearray(file.read(last + 8 - first))
+            both[self.steps - first : self.steps - first + 8] = number
+            both[self.length - first : self.length - first + 8] = number
+            file.seek(first)
+            file.write(both)
+            return
+        for place in self:
+            file.seek(place)
+            file.write(number)
+
+    def holds(self, file: BinaryIO, steps: int, length: int) -> bool:
+        """Whether the two numbers are where they should be; not so after a repack by another program."""
+        found = []
+        for place in self:
+            file.seek(place)
+            found.append(file.read(8))
+        return found == [struct.pack("<q", steps), struct.pack("<q", length)]
+
+
+def _hdf5() -> str:
+    import h5py
+
+    return str(h5py.version.hdf5_version)
+
+
+class RowWriter:
+    """Writes rows of an existing file at their places, and then its counter."""
+
+    def __init__(self, path: Path, places: Mapping[str, tuple[int, Series]], counter: Counter) -> None:
+        self._places = places
+        self._counter = counter
+        self._file: BinaryIO = open(path, "r+b", buffering=0)  # noqa: SIM115, closed in close()
+
+    def write(self, path: str, index: int, value: NDArray[Any] | np.generic) -> None:
+        """Store `value` as output number `index` of the series `path`."""
+        offset, item = self._places[path]
+        row = np.asarray(value, dtype=item.dtype, order="C")
+        if row.shape != item.shape:
+            raise ValueError(f"series '{path}': output of shape {row.shape}, the file has {item.shape}")
+        if row.nbytes == 0:
+            return
+        view = memoryview(row.tobytes())
+        self._file.seek(offset + index * row.nbytes)
+        while len(view) > 0:  # a raw write may be partial
+            view = view[self._file.write(view) :]
+
+    def count(self, n: int) -> None:
+        """Make n outputs count."""
+        self._counter.write(self._file, n)
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def places_of(
+    file: h5py.File, series: Sequence[Series], growing: Sequence[str]
+) -> dict[str, tuple[int, Series]]:
+    """Where each series starts in the file, in bytes."""
+    places = {}
+    for item in series:
+        offset = file[item.path].id.get_offset()
+        places[item.path] = (0 if offset is None else offset, item)
+    for path in growing:
+        chunk = file[path].id.get_chunk_info(0)
+        places[path] = (chunk.byte_offset, Series(path, (), np.float64))
+    return places

@@ -1,0 +1,97 @@
+"""The VTKHDF side of a result file: a PolyData that moves, as ParaView 5.12 and later open it.
+
+Format: VTK's file format documentation, "VTKHDF File Format", PolyData with temporal data (version 2). The
+topology is stored once; the offsets of every step into it are zero, those into points and point arrays
+advance by n_points. Offsets are known for all outputs in advance; only `Steps/Values` and the attribute
+`NSteps` grow with the run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rodsim.results.drawing import POINT_ARRAYS, Drawing
+from rodsim.results.storage import Series, create_growing
+
+if TYPE_CHECKING:
+    import h5py
+
+ROOT = "VTKHDF"
+VALUES = f"{ROOT}/Steps/Values"
+VERSION = (2, 0)
+
+
+def series(drawing: Drawing) -> list[Series]:
+    """The datasets that grow by one output."""
+    n = drawing.n_points
+    arrays = [
+        Series(f"{ROOT}/PointData/{name}", (n, components), np.float32, flat=True)
+        for name, components in POINT_ARRAYS.items()
+    ]
+    return [Series(f"{ROOT}/Points", (n, 3), np.float64, flat=True), *arrays]
+
+
+def create_counter(file: h5py.File, capacity: int, mark: int) -> None:
+    """The two places that count the outputs; NSteps is `mark`, Values has one item."""
+    steps = file.create_group(f"{ROOT}/Steps")
+    steps.attrs.create("NSteps", mark, dtype="<i8")
+    create_growing(steps, "Values", capacity)
+
+
+def create(file: h5py.File, drawing: Drawing, capacity: int) -> None:
+    """What does not grow: topology, static arrays, offsets of all steps to come. After `create_counter`."""
+    import h5py
+
+    root = file[ROOT]
+    root.attrs["Version"] = np.array(VERSION, dtype=np.int64)
+    # readers compare a fixed-length ASCII string
+    root.attrs.create("Type", b"PolyData", dtype=h5py.string_dtype("ascii", len("PolyData")))
+    root["NumberOfPoints"] = np.array([drawing.n_points], dtype=np.int64)
+    _cells(root, "Vertices", [])
+    _cells(root, "Lines", list(drawing.lines))
+    _cells(root, "Polygons", list(drawing.triangles))
+    _cells(root, "Strips", [])
+    point_data, cell_data, field_data = (
+        root.require_group(n) for n in ("PointData", "CellData", "FieldData")
+    )
+    for name, values in drawing.static_points.items():
+        point_data[name] = values
+    for name, numbers in drawing.cells.items():
+        cell_data[name] = numbers
+    if drawing.names:
+        # VTK reads strings of variable length in ASCII only
+        names = [name.encode("ascii", "backslashreplace").decode() for name in drawing.names]
+        field_data.create_dataset("object_names", data=names, dtype=h5py.string_dtype("ascii"))
+    _steps(root["Steps"], drawing, capacity)
+
+
+def _cells(root: h5py.Group, kind: str, cells: list[NDArray[np.int64]]) -> None:
+    group = root.create_group(kind)
+    sizes = [len(cell) for cell in cells]
+    group["NumberOfCells"] = np.array([len(cells)], dtype=np.int64)
+    group["NumberOfConnectivityIds"] = np.array([sum(sizes)], dtype=np.int64)
+    group["Offsets"] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    group["Connectivity"] = np.concatenate([np.zeros(0, np.int64), *cells]).astype(np.int64)
+
+
+def _steps(steps: h5py.Group, drawing: Drawing, capacity: int) -> None:
+    steps["PointOffsets"] = np.arange(capacity, dtype=np.int64) * drawing.n_points
+    steps["PartOffsets"] = np.zeros(capacity, dtype=np.int64)
+    steps["NumberOfParts"] = np.ones(capacity, dtype=np.int64)
+    steps["CellOffsets"] = np.zeros((capacity, 4), dtype=np.int64)  # vertices, lines, polygons, strips
+    # the same numbers again and again: a second name for the dataset instead of a second dataset
+    steps["ConnectivityIdOffsets"] = steps["CellOffsets"]
+    of_points, of_cells = steps.create_group("PointDataOffsets"), steps.create_group("CellDataOffsets")
+    for name in POINT_ARRAYS:
+        of_points[name] = steps["PointOffsets"]
+    for name in drawing.static_points:
+        of_points[name] = steps["PartOffsets"]
+    for name in drawing.cells:
+        of_cells[name] = steps["PartOffsets"]
+    if drawing.names:
+        steps.create_group("FieldDataOffsets")["object_names"] = steps["PartOffsets"]
+        sizes = np.tile(np.array([1, len(drawing.names)], dtype=np.int64), (capacity, 1))
+        steps.create_group("FieldDataSizes")["object_names"] = sizes

@@ -1,0 +1,67 @@
+"""An XDMF time series whose points move and whose cells are lines and triangles, on top of meshio's writer.
+
+meshio's own series keeps the points of the first output, refuses lines beside triangles and puts the `.h5`
+into the working folder; those three things are replaced here. Its reader reads the result; it takes the
+points from the first output, those of later ones are there plus `displacement`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import h5py
+import meshio
+import numpy as np
+from numpy.typing import NDArray
+
+from rigid.system import Floats
+
+POLYLINE, TRIANGLE = 2, 4  # XDMF's numbers of cell types
+
+
+class MovingMeshWriter(meshio.xdmf.TimeSeriesWriter):
+    """Writes `path` and, beside it, the `.h5` that holds the numbers."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+
+    def __enter__(self) -> MovingMeshWriter:
+        self.h5_filename = self.filename.with_suffix(".h5")
+        self.h5_file = h5py.File(self.h5_filename, "w")
+        return self
+
+    def cells(self, cells: Sequence[tuple[str, NDArray[np.int64]]], grid: ElementTree.Element) -> None:
+        """Mixed topology: (2, 2, a, b) for a line, (4, a, b, c) for a triangle."""
+        heads = {"line": [POLYLINE, 2], "triangle": [TRIANGLE]}
+        rows = [
+            np.concatenate([np.tile(heads[kind], (len(nodes), 1)), nodes], axis=1).ravel()
+            for kind, nodes in cells
+        ]
+        n_cells = sum(len(nodes) for _, nodes in cells)
+        topology = ElementTree.SubElement(
+            grid, "Topology", TopologyType="Mixed", NumberOfElements=str(n_cells)
+        )
+        data = np.concatenate([np.zeros(0, np.int64), *rows])
+        item = ElementTree.SubElement(
+            topology, "DataItem", DataType="Int", Dimensions=str(len(data)), Format="HDF", Precision="8"
+        )
+        item.text = self.numpy_to_xml_string(data)
+
+    def write_output(
+        self,
+        t: float,
+        points: Floats,
+        point_data: Mapping[str, NDArray[Any]],
+        cell_data: Mapping[str, list[NDArray[Any]]],
+    ) -> None:
+        """One output at time t (s): its own points, the cells of `write_points_cells`."""
+        grid = ElementTree.SubElement(self.collection, "Grid", Name=f"t = {t!r}", GridType="Uniform")
+        same = f'xpointer(//Grid[@Name="{self.mesh_name}"]/*[self::Topology])'
+        ElementTree.SubElement(grid, "{http://www.w3.org/2003/XInclude}include", xpointer=same)
+        self.points(grid, points)
+        ElementTree.SubElement(grid, "Time", Value=repr(t))
+        self.point_data(point_data, grid)
+        self.cell_data(cell_data, grid)

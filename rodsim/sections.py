@@ -1,0 +1,116 @@
+"""Cross-sections: stiffness, viscosity, mass and rotary inertia per length, in section axes (d1 along the rod)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rigid.checks import number
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.materials import Material
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A section law (N, M) = C (Gamma, K) + D d(Gamma, K)/dt and its inertia; made by one of the class methods.
+
+    stiffness, damping (6, 6): N, N m and N m^2, times s for damping; mass_per_length kg/m; inertia_per_length (3,) kg m about d1, d2, d3;
+    radius m, for drawing.
+    """
+
+    stiffness: Floats
+    mass_per_length: float
+    inertia_per_length: Floats
+    damping: Floats = field(default_factory=lambda: np.zeros((6, 6)))
+    radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        for what in ("stiffness", "damping"):
+            matrix = np.array(getattr(self, what), dtype=float)
+            if matrix.shape != (6, 6) or not np.all(np.isfinite(matrix)):
+                raise ModelError(f"Section: {what} has shape {matrix.shape}; give a finite 6 x 6 matrix")
+            if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
+                raise ModelError(f"Section: {what} is not symmetric")
+            lowest = np.linalg.eigvalsh(matrix)[0]
+            if what == "stiffness" and lowest <= 0.0:
+                raise ModelError(f"Section: stiffness has the eigenvalue {lowest:.3g}; it must be positive definite")
+            if what == "damping" and lowest < -1e-12 * np.abs(matrix).max():
+                raise ModelError(f"Section: damping has the eigenvalue {lowest:.3g}; it must not feed energy in")
+            object.__setattr__(self, what, matrix)
+        number("Section", "mass_per_length", self.mass_per_length, positive=True)
+        inertia = np.array(self.inertia_per_length, dtype=float)
+        if inertia.shape != (3,) or not np.all(np.isfinite(inertia)) or np.any(inertia <= 0.0):
+            raise ModelError(f"Section: inertia_per_length = {self.inertia_per_length!r}; give 3 positive numbers (J1, J2, J3)")
+        object.__setattr__(self, "inertia_per_length", inertia)
+        number("Section", "radius", self.radius, at_least=0.0)
+
+    @classmethod
+    def _solid(cls, area: float, I2: float, I3: float, torsion: float, material: Material, radius: float) -> Section:
+        """From area (m^2), second moments about d2, d3 and the torsion constant (m^4)."""
+        G = material.shear_modulus
+        shear = material.shear_factor * G * area
+        stiffness = np.diag([material.E * area, shear, shear, G * torsion, material.E * I2, material.E * I3])
+        inertia = material.density * np.array([I2 + I3, I2, I3])
+        return cls(stiffness, material.density * area, inertia, material.damping_time * stiffness, radius)
+
+    @classmethod
+    def circular(cls, radius: float, material: Material) -> Section:
+        """Full circle."""
+        r = number("Section.circular", "radius", radius, positive=True)
+        I = np.pi * r**4 / 4
+        return cls._solid(np.pi * r**2, I, I, 2 * I, material, r)
+
+    @classmethod
+    def tube(cls, outer_radius: float, inner_radius: float, material: Material) -> Section:
+        """Circular tube."""
+        R = number("Section.tube", "outer_radius", outer_radius, positive=True)
+        r = number("Section.tube", "inner_radius", inner_radius, at_least=0.0)
+        if r >= R:
+            raise ModelError(f"Section.tube: inner_radius = {r} is not smaller than outer_radius = {R}")
+        I = np.pi * (R**4 - r**4) / 4
+        return cls._solid(np.pi * (R**2 - r**2), I, I, 2 * I, material, R)
+
+    @classmethod
+    def rectangle(cls, width: float, height: float, material: Material) -> Section:
+        """Rectangle, `width` along d2 and `height` along d3; torsion constant by Saint-Venant's series."""
+        w = number("Section.rectangle", "width", width, positive=True)
+        h = number("Section.rectangle", "height", height, positive=True)
+        a, b = max(w, h), min(w, h)
+        n = np.arange(1, 40, 2)
+        torsion = a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5))
+        radius = float(np.sqrt(w * h / np.pi))  # a circle of the same area, for drawing
+        return cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius)
+
+    @classmethod
+    def from_stiffness(
+        cls,
+        *,
+        EA: float | None = None,
+        GA: float | Sequence[float] | None = None,
+        GJ: float | None = None,
+        EI: float | Sequence[float] | None = None,
+        C: ArrayLike | None = None,
+        mass_per_length: float,
+        inertia_per_length: float | Sequence[float],
+        damping_time: float = 0.0,
+        D: ArrayLike | None = None,
+        radius: float = 0.0,
+    ) -> Section:
+        """From EA (N), GA (GA2, GA3) (N), GJ, EI (EI2, EI3) (N m^2), or the full 6 x 6 matrix C; damping_time (s) or the 6 x 6 matrix D."""
+        scalars = (EA, GA, GJ, EI)
+        if (C is None) == any(value is None for value in scalars):
+            raise ModelError("Section.from_stiffness: give EA, GA, GJ and EI, or C")
+        if C is None:
+            values = [EA, *np.broadcast_to(np.asarray(GA, float), 2), GJ, *np.broadcast_to(np.asarray(EI, float), 2)]
+            for name, value in zip(("EA", "GA2", "GA3", "GJ", "EI2", "EI3"), values, strict=True):
+                number("Section.from_stiffness", name, value, positive=True)  # type: ignore[arg-type]
+            C = np.diag(np.array(values, dtype=float))
+        stiffness = np.array(C, dtype=float)
+        number("Section.from_stiffness", "damping_time", damping_time, at_least=0.0)
+        damping = np.array(D, dtype=float) if D is not None else damping_time * stiffness
+        inertia = np.broadcast_to(np.asarray(inertia_per_length, float), 3).copy()
+        return cls(stiffness, mass_per_length, inertia, damping, radius)

@@ -1,0 +1,92 @@
+"""A made-up model for tests of results: an open rod, a ring, a box and a joint; states from a formula."""
+
+import numpy as np
+
+from rigid.quaternions import from_rotation_vector
+from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, State
+from rodsim.results.columns import COLUMNS
+from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
+
+N_OPEN, N_RING = 9, 12
+BOX = 0.3 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+BOX_FACES = [
+    [0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
+    [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3],
+]  # fmt: skip
+
+
+def sample_layout(description=None):
+    """Frames: 0 the ground, 1 the box, then the rod and the ring in reverse order of their nodes."""
+    first_ring = 2 + N_OPEN
+    n_frames = first_ring + N_RING
+    rods = [
+        RodLayout(
+            "whip",
+            frames=np.arange(2, first_ring),
+            elements=np.arange(N_OPEN - 1),
+            arclength=np.linspace(0, 2, N_OPEN),
+            radius=np.full(N_OPEN, 0.02),
+        ),
+        RodLayout(
+            "ring",
+            frames=np.arange(first_ring, n_frames)[::-1],
+            elements=np.arange(N_OPEN - 1, N_OPEN - 1 + N_RING)[::-1],
+            arclength=np.linspace(0, 3, N_RING, endpoint=False),
+            radius=np.linspace(0.02, 0.05, N_RING),
+            closed=True,
+        ),
+    ]
+    constraints = Constraints(
+        kind=np.array([COINCIDENT, PERPENDICULAR]),
+        frames=np.array([[0, 1], [0, 1]]),
+        Xa=np.zeros((2, 3)),
+        Xb=np.array([[0.3, 0, 0], [0.3, 0, 0]]),
+        Ua=np.array([[0.0, 0, 0], [1, 0, 0]]),
+        Ub=np.array([[0.0, 0, 0], [0, 1, 0]]),
+        value=np.zeros(2),
+        joint=np.zeros(2, dtype=np.int64),
+    )
+    return Layout(
+        name="sample",
+        rods=rods,
+        bodies=[BodyLayout("box", 1, np.array([0.3, 0.3, 0.3]), BOX, BOX_FACES)],
+        joints=[JointLayout("hinge", "sample", slice(0, 4))],
+        description={"name": "sample", "rods": 2, "E": 2.1e11} if description is None else description,
+        n_frames=n_frames,
+        n_elements=N_OPEN - 1 + N_RING,
+        n_multipliers=4,
+        n_torsions=1,
+        constraints=constraints,
+    )
+
+
+def sample_output(layout, i):
+    """Arguments of `append` for output i: a waving rod, a drifting ring and a tumbling box."""
+    t = 0.05 * i
+    random = np.random.default_rng(i)
+    n, m = layout.n_frames, layout.n_elements
+    r = np.zeros((n, 3))
+    turn = np.zeros((n, 3))
+    s = layout.rods[0].arclength
+    whip = layout.rods[0].frames
+    r[whip] = np.stack([s, 0.3 * np.sin(2 * s + 5 * t), 0.1 * s * np.cos(3 * t)], axis=1)
+    turn[whip, 2] = np.arctan(0.6 * np.cos(2 * s + 5 * t))
+    angle = 2 * np.pi * np.arange(N_RING) / N_RING
+    ring = layout.rods[1].frames
+    r[ring] = np.stack([1 + 0.5 * np.cos(angle), -1 + 0.5 * np.sin(angle), 0.5 * t + 0 * angle], axis=1)
+    turn[ring, 2] = angle + np.pi / 2
+    r[1] = (0.5, 1.2, 0.4 + 0.2 * t)
+    turn[1] = (t, 2 * t, 0.3)
+    state = State(
+        r=r,
+        quat=from_rotation_vector(turn),
+        v=random.normal(size=(n, 3)),
+        Omega=random.normal(size=(n, 3)),
+        lam=random.normal(size=4),
+        angle=random.normal(size=1),
+        acc=random.normal(size=(n, 6)),
+        totals=random.normal(size=2),
+    )
+    strains, stresses = random.normal(size=(m, 6)), random.normal(size=(m, 6))
+    audit = dict(zip(COLUMNS, random.normal(size=len(COLUMNS)), strict=True))
+    return t, 10 * i, state, strains, stresses, audit

@@ -1,0 +1,329 @@
+"""The result file keeps every output bit for bit, survives a kill, and goes on where it stopped."""
+
+import os
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from results_sample import sample_layout, sample_output
+
+from rodsim.results import MemoryWriter, Result, ResultWriter, native
+from rodsim.results.columns import COLUMNS
+from rodsim.results.layout import BodyLayout, Layout, RodLayout
+from rodsim.results.storage import PAGE
+
+
+def write(path, layout, outputs, capacity=None):
+    with ResultWriter.create(path, layout, capacity or len(outputs)) as writer:
+        for i in outputs:
+            writer.append(*sample_output(layout, i))
+
+
+def assert_holds(result, layout, n):
+    """The result holds exactly the first n sample outputs, bit for bit."""
+    assert result.n_outputs == n
+    for i in range(n):
+        t, step, state, strains, stresses, audit = sample_output(layout, i)
+        assert (result.t[i], result.step[i]) == (t, step)
+        for name, value, stored in zip(state._fields, state, result.state(i), strict=True):
+            assert stored.tobytes() == value.tobytes(), name
+        assert result.strains(i).tobytes() == strains.tobytes()
+        assert result.stresses(i).tobytes() == stresses.tobytes()
+        assert [result.audit_column(name)[i] for name in COLUMNS] == list(audit.values())
+
+
+def test_file_keeps_every_output_bit_for_bit(tmp_path):
+    layout = sample_layout()
+    write(tmp_path / "a.vtkhdf", layout, range(5))
+    assert_holds(Result.open(tmp_path / "a.vtkhdf"), layout, 5)
+
+
+def test_memory_keeps_every_output_bit_for_bit():
+    layout = sample_layout()
+    writer = MemoryWriter(layout)
+    for i in range(5):
+        writer.append(*sample_output(layout, i))
+    assert_holds(writer.result(), layout, 5)
+
+
+def test_file_keeps_the_layout(tmp_path):
+    layout = sample_layout()
+    write(tmp_path / "a.vtkhdf", layout, [0])
+    stored = Result.open(tmp_path / "a.vtkhdf").layout
+    assert list(stored.description.items()) == list(layout.description.items())
+    for kind in ("rods", "bodies", "joints"):
+        for a, b in zip(getattr(stored, kind), getattr(layout, kind), strict=True):
+            for field, value in vars(b).items():
+                assert np.array_equal(getattr(a, field), value), (kind, field)
+    for a, b in zip(stored.constraints, layout.constraints, strict=True):
+        assert np.array_equal(a, b)
+    assert stored.state_shapes() == layout.state_shapes()
+
+
+def test_model_without_rods_bodies_or_joints_is_stored(tmp_path):
+    layout = Layout("empty", [], [], [])
+    writer = ResultWriter.create(tmp_path / "a.vtkhdf", layout, 2)
+    _, _, state, _, _, audit = sample_output(sample_layout(), 0)
+    state = state._replace(**{name: np.zeros(shape) for name, shape in layout.state_shapes().items()})
+    writer.append(0.0, 0, state, np.zeros((0, 6)), np.zeros((0, 6)), audit)
+    writer.close()
+    assert Result.open(tmp_path / "a.vtkhdf").n_outputs == 1
+
+
+def test_reader_sees_every_output_while_the_writer_goes_on(tmp_path):
+    layout = sample_layout()
+    with ResultWriter.create(tmp_path / "a.vtkhdf", layout, 4) as writer:
+        writer.append(*sample_output(layout, 0))
+        result = Result.open(tmp_path / "a.vtkhdf")
+        for n in range(2, 5):
+            writer.append(*sample_output(layout, n - 1))
+            assert result.n_outputs == 1  # what was opened does not change under the reader
+            assert_holds(result.refresh(), layout, n)
+
+
+def test_resume_within_capacity_continues_bit_for_bit(tmp_path):
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    write(path, layout, range(3), capacity=6)
+    inode = path.stat().st_ino
+    writer, t, step, state = ResultWriter.resume(path, layout, 6)
+    expected = sample_output(layout, 2)
+    assert (t, step) == expected[:2]
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(state, expected[2], strict=True))
+    for i in range(3, 6):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert path.stat().st_ino == inode
+    assert_holds(Result.open(path), layout, 6)
+
+
+def test_resume_past_capacity_continues_bit_for_bit(tmp_path):
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    write(path, layout, range(3))
+    writer, *_ = ResultWriter.resume(path, layout, 7)
+    for i in range(3, 7):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert_holds(Result.open(path), layout, 7)
+    assert os.listdir(tmp_path) == ["a.vtkhdf"]
+
+
+def test_resumed_file_equals_an_uninterrupted_one(tmp_path):
+    layout = sample_layout()
+    write(tmp_path / "whole.vtkhdf", layout, range(6))
+    write(tmp_path / "parts.vtkhdf", layout, range(2))
+    writer, *_ = ResultWriter.resume(tmp_path / "parts.vtkhdf", layout, 6)
+    for i in range(2, 6):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert (tmp_path / "whole.vtkhdf").read_bytes() == (tmp_path / "parts.vtkhdf").read_bytes()
+
+
+def test_resume_may_lengthen_a_run_but_not_change_it(tmp_path):
+    path = tmp_path / "a.vtkhdf"
+    write(path, sample_layout({"run": {"t_end": 1.0, "dt": 0.1}}), range(2))
+    longer = sample_layout({"run": {"t_end": 2.0, "dt": 0.1}})
+    writer, *_ = ResultWriter.resume(path, longer, 4)
+    writer.close()
+    assert Result.open(path).description == longer.description
+    with pytest.raises(ValueError, match="differs from 'sample' in run"):
+        ResultWriter.resume(path, sample_layout({"run": {"t_end": 2.0, "dt": 0.2}}), 4)
+
+
+def test_both_counters_are_on_one_page(tmp_path):
+    """So that one write moves both, and a kill cannot come between."""
+    layout = sample_layout()
+    for capacity in (1, 2, 3, 64, 1000, 10**6):
+        with ResultWriter.create(tmp_path / "a.vtkhdf", layout, capacity) as writer:
+            writer.append(*sample_output(layout, 0))
+        with h5py.File(tmp_path / "a.vtkhdf") as file:
+            places = file["rodsim"].attrs["counter"]
+        assert min(places) // PAGE == (max(places) + 7) // PAGE
+
+
+def test_kill_between_the_counters_loses_nothing(tmp_path):
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    write(path, layout, range(3), capacity=5)
+    with h5py.File(path) as file:
+        length = int(file["rodsim"].attrs["counter"][1])
+    with open(path, "r+b") as file:  # as if NSteps had been written, the length of Values not
+        file.seek(length)
+        file.write(struct.pack("<q", 2))
+    assert_holds(Result.open(path), layout, 3)
+    writer, t, *_ = ResultWriter.resume(path, layout, 5)
+    assert t == sample_output(layout, 2)[0]
+    for i in (3, 4):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert_holds(Result.open(path), layout, 5)
+    with h5py.File(path) as file:
+        assert list(file["VTKHDF/Steps/Values"]) == [sample_output(layout, i)[0] for i in range(5)]
+
+
+def test_file_copied_by_another_program_is_resumed(tmp_path):
+    """A repack puts everything elsewhere in the file."""
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    write(path, layout, range(3), capacity=5)
+    with h5py.File(path) as old, h5py.File(tmp_path / "b.vtkhdf", "w") as new:
+        new.create_group("something else").attrs["x"] = np.arange(1000)
+        for name in reversed(list(old)):
+            old.copy(name, new)
+    writer, *_ = ResultWriter.resume(tmp_path / "b.vtkhdf", layout, 5)
+    for i in (3, 4):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert_holds(Result.open(tmp_path / "b.vtkhdf"), layout, 5)
+
+
+def test_file_may_be_open_in_h5py_while_it_is_written(tmp_path):
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    with ResultWriter.create(path, layout, 3) as writer:
+        writer.append(*sample_output(layout, 0))
+        with h5py.File(path) as file:
+            writer.append(*sample_output(layout, 1))
+            assert file["rodsim/r"].shape[0] == 3
+            assert Result.open(path).n_outputs == 2
+
+
+KILLED = """
+import sys
+from results_sample import sample_layout, sample_output
+from rodsim.results import ResultWriter
+
+layout = sample_layout()
+writer = ResultWriter.create(sys.argv[1], layout, 100_000)
+for i in range(100_000):
+    writer.append(*sample_output(layout, i))
+    print(i + 1, flush=True)
+"""
+
+
+def killed_run(path, outputs):
+    """Run a writer in another process, kill it when it reports `outputs`; the last number it reported."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(path)],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parent.parent,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), "OPENBLAS_NUM_THREADS": "1"},
+        text=True,
+    )
+    for line in process.stdout:
+        if int(line) >= outputs:
+            process.send_signal(signal.SIGKILL)
+            break
+    rest = process.stdout.read().split()
+    process.wait()
+    assert process.returncode == -signal.SIGKILL
+    return int(rest[-1]) if rest else outputs
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("outputs", [1, 7, 40])
+def test_killed_run_keeps_every_stored_output(tmp_path, outputs):
+    from test_results_vtkhdf import vtk_steps
+
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    reported = killed_run(path, outputs)
+    result = Result.open(path)
+    assert result.n_outputs in (reported, reported + 1)  # killed between storing and saying so
+    assert_holds(result, layout, result.n_outputs)
+    with h5py.File(path) as file:  # with the locks and checks of a stranger
+        assert file["VTKHDF/Steps"].attrs["NSteps"] == result.n_outputs
+    times = [t for t, _ in vtk_steps(path)]
+    assert times == list(result.t)
+
+
+def test_failed_creation_leaves_an_existing_file_as_it_was(tmp_path):
+    path = tmp_path / "a.vtkhdf"
+    write(path, sample_layout(), range(2))
+    before = path.read_bytes()
+    with pytest.raises(TypeError, match="not plain JSON"):
+        ResultWriter.create(path, sample_layout(description={"bad": object()}), 3)
+    ResultWriter.create(path, sample_layout(), 3).close()  # a run that failed before its first output
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.vtkhdf"]
+
+
+def test_unused_capacity_takes_no_space(tmp_path):
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    write(path, layout, range(2), capacity=20_000)
+    stat = path.stat()
+    assert stat.st_size > 1e8
+    if hasattr(stat, "st_blocks"):
+        assert stat.st_blocks * 512 < 2e7
+
+
+def test_long_description_is_kept(tmp_path):
+    description = {"points": [[float(i), 0.1 * i, 1 / (i + 1)] for i in range(20_000)]}
+    write(tmp_path / "a.vtkhdf", sample_layout(description), [0])
+    assert Result.open(tmp_path / "a.vtkhdf").description == description
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda p: ResultWriter.create(p / "no" / "a", sample_layout(), 1), FileNotFoundError, "no folder"),
+        (lambda p: ResultWriter.create(p / "a", sample_layout(), 0), ValueError, "capacity = 0"),
+        (lambda p: ResultWriter.create(p, sample_layout(), 1), IsADirectoryError, "is a folder"),
+        (
+            lambda p: ResultWriter.resume(p / "none", sample_layout(), 1),
+            FileNotFoundError,
+            "no result to resume",
+        ),
+        (
+            lambda p: ResultWriter.resume(p / "good", sample_layout({"E": 1}), 1),
+            ValueError,
+            "another model.*E",
+        ),
+        (lambda p: Result.open(p / "none"), FileNotFoundError, "no such result"),
+        (lambda p: Result.open(p / "text"), ValueError, "cannot be read as HDF5"),
+        (lambda p: Result.open(p / "other"), ValueError, "not a rodsim result"),
+        (lambda p: Result.open(p / "good").rod("wihp"), KeyError, "the rods are 'whip', 'ring'"),
+        (lambda p: Result.open(p / "good").body("x"), KeyError, "the bodies are 'box'"),
+        (lambda p: Result.open(p / "good").joint("x"), KeyError, "the joints are 'hinge'"),
+        (lambda p: Result.open(p / "good").state(7), IndexError, "2 outputs"),
+        (lambda p: Result.open(p / "good").audit_column("x"), KeyError, "there are kinetic"),
+        (lambda p: RodLayout("r", [1, 2], [0, 1], [0, 1], [0, 0]), ValueError, "rod 'r': elements"),
+        (lambda p: BodyLayout("b", 1, [0, 0, 0], [[0, 0, 0]], [[0, 1, 2]]), ValueError, "body 'b': faces"),
+        (
+            lambda p: Layout("m", 2 * sample_layout().rods, [], []),
+            ValueError,
+            "more than one rod is called 'whip'",
+        ),
+        (lambda p: native.description_text(sample_layout({"x": {1, 2}})), TypeError, "plain JSON"),
+    ],
+)
+def test_errors_name_the_object_and_the_cure(tmp_path, make, error, message):
+    (tmp_path / "text").write_text("hello")
+    with h5py.File(tmp_path / "other", "w") as file:
+        file["x"] = 1
+    write(tmp_path / "good", sample_layout(), range(2))
+    with pytest.raises(error, match=message):
+        make(tmp_path)
+
+
+def test_append_refuses_what_does_not_fit(tmp_path):
+    layout = sample_layout()
+    t, step, state, strains, stresses, audit = sample_output(layout, 0)
+    with ResultWriter.create(tmp_path / "a.vtkhdf", layout, 1) as writer:
+        with pytest.raises(ValueError, match="no column 'halvings'"):
+            writer.append(
+                t, step, state, strains, stresses, {k: v for k, v in audit.items() if k != "halvings"}
+            )
+        with pytest.raises(ValueError, match="unknown column speed"):
+            writer.append(t, step, state, strains, stresses, {**audit, "speed": 1.0})
+        writer.append(t, step, state, strains, stresses, audit)
+        with pytest.raises(ValueError, match="room for 1 outputs"):
+            writer.append(t, step, state, strains, stresses, audit)
+
+
+@pytest.mark.parametrize("module", ["rodsim.results", "rodsim.results.result", "rodsim.results.writer"])
+def test_importing_results_loads_no_heavy_library(module):
+    heavy = ["vtk", "vtkmodules", "pyvista", "matplotlib", "h5py", "meshio"]
+    code = f"import sys, {module}; print([m for m in {heavy} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"

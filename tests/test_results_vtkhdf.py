@@ -1,0 +1,122 @@
+"""VTK's own reader finds in the file what was written: all times, points, cells and arrays."""
+
+import numpy as np
+import pytest
+from results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, sample_output
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+from rigid.quaternions import rotate, to_matrix
+from rodsim.results import ResultWriter
+from rodsim.results.drawing import CELL_ARRAYS, POINT_ARRAYS, STATIC_POINT_ARRAYS, Drawing
+
+
+def vtk_steps(path):
+    """(time, polydata) of every step, read by vtkHDFReader."""
+    from vtkmodules.vtkCommonDataModel import vtkPolyData
+    from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
+    from vtkmodules.vtkIOHDF import vtkHDFReader
+
+    reader = vtkHDFReader()
+    reader.SetFileName(str(path))
+    assert reader.CanReadFile(str(path))
+    reader.UpdateInformation()
+    times = reader.GetOutputInformation(0).Get(Pipeline.TIME_STEPS()) or (0.0,)
+    steps = []
+    for t in times:
+        reader.UpdateTimeStep(t)
+        data = vtkPolyData()
+        data.DeepCopy(reader.GetOutput())
+        steps.append((t, data))
+    return steps
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    layout, path = sample_layout(), tmp_path_factory.mktemp("vtk") / "a.vtkhdf"
+    with ResultWriter.create(path, layout, 9) as writer:
+        for i in range(6):
+            writer.append(*sample_output(layout, i))
+    return layout, vtk_steps(path)
+
+
+def test_vtk_reads_every_time(written):
+    layout, steps = written
+    assert [t for t, _ in steps] == [sample_output(layout, i)[0] for i in range(6)]
+
+
+def test_vtk_reads_every_point_and_array(written):
+    layout, steps = written
+    drawing = Drawing(layout)
+    for i, (_, data) in enumerate(steps):
+        _, _, state, strains, stresses, _ = sample_output(layout, i)
+        points, arrays = drawing.arrays(state, strains, stresses)
+        assert np.array_equal(vtk_to_numpy(data.GetPoints().GetData()), points)
+        found = data.GetPointData()
+        assert {found.GetArrayName(k) for k in range(found.GetNumberOfArrays())} == {
+            *POINT_ARRAYS,
+            *STATIC_POINT_ARRAYS,
+        }
+        for name, values in {**arrays, **drawing.static_points}.items():
+            assert np.array_equal(vtk_to_numpy(found.GetArray(name)), values), name
+
+
+def test_vtk_reads_rods_as_lines_and_bodies_as_polygons(written):
+    for _, data in written[1]:
+        assert (data.GetNumberOfLines(), data.GetNumberOfPolys(), data.GetNumberOfVerts()) == (2, 12, 0)
+        lines = vtk_to_numpy(data.GetLines().GetConnectivityArray())
+        ring = N_OPEN + np.arange(N_RING)
+        assert np.array_equal(lines, [*range(N_OPEN), *ring, ring[0]])
+        faces = vtk_to_numpy(data.GetPolys().GetConnectivityArray()).reshape(-1, 3)
+        assert np.array_equal(faces, np.array(BOX_FACES) + N_OPEN + N_RING)
+
+
+def test_vtk_reads_cell_arrays_and_names(written):
+    for _, data in written[1]:
+        cells = data.GetCellData()
+        assert {cells.GetArrayName(k) for k in range(cells.GetNumberOfArrays())} == set(CELL_ARRAYS)
+        assert np.array_equal(vtk_to_numpy(cells.GetArray("object")), [0, 1] + 12 * [2])
+        assert np.array_equal(vtk_to_numpy(cells.GetArray("is_rod")), [1, 1] + 12 * [0])
+        names = data.GetFieldData().GetAbstractArray("object_names")
+        assert [names.GetValue(k) for k in range(names.GetNumberOfValues())] == ["whip", "ring", "box"]
+
+
+def test_single_output_is_read(tmp_path):
+    layout = sample_layout()
+    with ResultWriter.create(tmp_path / "a.vtkhdf", layout, 3) as writer:
+        writer.append(*sample_output(layout, 0))
+    ((_, data),) = vtk_steps(tmp_path / "a.vtkhdf")
+    assert np.array_equal(
+        vtk_to_numpy(data.GetPoints().GetData()), Drawing(layout).points(sample_output(layout, 0)[2])
+    )
+
+
+def test_body_points_move_as_a_rigid_body():
+    layout = sample_layout()
+    _, _, state, strains, stresses, _ = sample_output(layout, 3)
+    points, arrays = Drawing(layout).arrays(state, strains, stresses)
+    box = layout.bodies[0]
+    on_box = points[N_OPEN + N_RING :]
+    np.testing.assert_allclose(on_box, state.r[1] + rotate(state.quat[1], box.vertices), atol=1e-15)
+    omega = rotate(state.quat[1], state.Omega[1])
+    velocity = state.v[1] + np.cross(omega, on_box - state.r[1])
+    np.testing.assert_allclose(arrays["velocity"][N_OPEN + N_RING :], velocity, rtol=1e-6, atol=1e-6)
+
+
+def test_node_stress_is_the_mean_of_the_elements_that_meet_there():
+    layout = sample_layout()
+    _, _, state, strains, stresses, _ = sample_output(layout, 1)
+    _, arrays = Drawing(layout).arrays(state, strains, stresses)
+    whip, ring = layout.rods
+    N = stresses[whip.elements, :3]
+    expected = np.concatenate([N[:1], (N[1:] + N[:-1]) / 2, N[-1:]])
+    np.testing.assert_allclose(arrays["N"][:N_OPEN], expected, rtol=1e-6)
+    M = stresses[ring.elements, 3:]
+    expected = (M + np.roll(M, 1, axis=0)) / 2  # element i joins nodes i and i + 1
+    np.testing.assert_allclose(arrays["M"][N_OPEN : N_OPEN + N_RING], expected, rtol=1e-5, atol=1e-7)
+    R = to_matrix(state.quat[ring.frames])
+    np.testing.assert_allclose(
+        arrays["moment_m"][N_OPEN : N_OPEN + N_RING],
+        np.einsum("nij,nj->ni", R, expected),
+        rtol=1e-5,
+        atol=1e-6,
+    )
