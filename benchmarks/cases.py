@@ -1,0 +1,242 @@
+"""The bench cases B1 to B4: data and converged values, in one place for every program.
+
+Units are SI-like. Quaternions are (w, x, y, z). The converged values come from refined solutions by two
+independent discretisations (B1 to B3) or a closed form (B4); `floor` is the relative error below which they
+cannot tell two programs apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, pi, sin
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RodCase:
+    """A straight rod, free or clamped at its start, moved by gravity or by an end load (a triangle in time).
+
+    The load acts at the start node: force f(t) `force`, moment f(t) `moment`, both with inertial components;
+    f rises linearly to `peak` at `t_peak` and falls to 0 at `t_unloaded`.
+    """
+
+    name: str
+    title: str
+    start: tuple[float, float, float]
+    end: tuple[float, float, float]
+    stiffness: tuple[float, float, float, float, float, float]  # EA, GA2, GA3, GJ, EI2, EI3
+    mass_per_length: float  # kg/m
+    inertia_per_length: tuple[float, float, float]  # kg m, about d1 (the axis), d2, d3
+    t_end: float
+    t_energy: float  # from here on the total energy is constant
+    tips: dict[str, tuple[float, float, float]]  # converged "start", "end" positions at t_end
+    floor: float
+    clamped: bool = False
+    gravity: float = 0.0  # m/s^2, along -z
+    peak: float = 0.0
+    t_peak: float = 0.0
+    t_unloaded: float = 0.0
+    force: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    moment: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def length(self) -> float:
+        """Length of the rod, m."""
+        return float(np.linalg.norm(np.subtract(self.end, self.start)))
+
+    @property
+    def axes(self) -> Floats:
+        """Section axes in the start configuration as the columns of a rotation matrix, d1 along the rod."""
+        d1 = np.subtract(self.end, self.start) / self.length
+        d3 = np.array([0.0, 0.0, 1.0])  # both rods lie in the plane z = 0
+        return np.column_stack([d1, np.cross(d3, d1), d3])
+
+    def load_factor(self, t: float) -> float:
+        """f(t): 0, up to `peak` at `t_peak`, down to 0 at `t_unloaded`, 0 after."""
+        if t <= 0.0 or t >= self.t_unloaded:
+            return 0.0
+        if t <= self.t_peak:
+            return self.peak * t / self.t_peak
+        return self.peak * (self.t_unloaded - t) / (self.t_unloaded - self.t_peak)
+
+    def error(self, start: Floats, end: Floats) -> float:
+        """Largest distance of an end of the rod from its converged position at `t_end`, over the length."""
+        found = {"start": start, "end": end}
+        return max(float(np.linalg.norm(found[k] - np.array(r))) for k, r in self.tips.items()) / self.length
+
+
+@dataclass(frozen=True)
+class ChainCase:
+    """N rigid bars in a row along x, spherical joints between, pinned at the origin, released at rest."""
+
+    name: str
+    title: str
+    n_bars: int
+    t_end: float
+    tip: tuple[float, float, float] | None = None  # converged position of the free end at t_end
+    floor: float = 0.0
+    bar_length: float = 1.0
+    bar_side: float = 0.1
+    density: float = 1000.0
+    gravity: float = 9.81
+
+    @property
+    def mass(self) -> float:
+        """Mass of one bar, kg."""
+        return self.density * self.bar_length * self.bar_side**2
+
+    @property
+    def inertia(self) -> tuple[float, float, float]:
+        """Principal moments of one bar about its centre, the first about its axis, kg m^2."""
+        across = self.mass / 12.0 * (self.bar_length**2 + self.bar_side**2)
+        return self.mass / 6.0 * self.bar_side**2, across, across
+
+    @property
+    def energy_scale(self) -> float:
+        """What an energy error is measured against: the weight times half the length of the chain, J."""
+        return self.n_bars * self.mass * self.gravity * 0.5 * self.n_bars * self.bar_length
+
+    def error(self, tip: Floats) -> float:
+        """Distance of the free end from its converged position over a bar length; nan where unknown."""
+        if self.tip is None:
+            return float("nan")
+        return float(np.linalg.norm(tip - np.array(self.tip))) / self.bar_length
+
+
+@dataclass(frozen=True)
+class TopCase:
+    """A spinning cone, tip down and pinned at the origin, in exact steady precession about z.
+
+    R(t) = Rz(precession t) R0 Rz(spin t), R0 = Rx(tilt); the centre of mass is at R(t) (0, 0, l).
+    """
+
+    name: str
+    title: str
+    t_end: float
+    floor: float
+    density: float = 2700.0
+    height: float = 0.1
+    radius: float = 0.05
+    tilt: float = pi / 3.0
+    precession: float = 10.0
+    spin: float = 135.6
+    gravity: float = 9.81
+
+    @property
+    def mass(self) -> float:
+        """Mass of the cone, kg."""
+        return self.density * pi * self.radius**2 * self.height / 3.0
+
+    @property
+    def offset(self) -> float:
+        """Distance from the pinned tip to the centre of mass, m."""
+        return 0.75 * self.height
+
+    @property
+    def inertia(self) -> tuple[float, float, float]:
+        """Principal moments about the centre of mass, the last about the axis of the cone, kg m^2."""
+        across = 3.0 / 20.0 * self.mass * (self.radius**2 + self.height**2 / 4.0)
+        return across, across, 3.0 / 10.0 * self.mass * self.radius**2
+
+    @property
+    def quat(self) -> tuple[float, float, float, float]:
+        """Start orientation Rx(tilt)."""
+        return cos(self.tilt / 2.0), sin(self.tilt / 2.0), 0.0, 0.0
+
+    @property
+    def omega(self) -> Floats:
+        """Start angular velocity, inertial axes, rad/s."""
+        axis = np.array([0.0, -sin(self.tilt), cos(self.tilt)])
+        return np.array([0.0, 0.0, self.precession]) + self.spin * axis
+
+    @property
+    def r(self) -> Floats:
+        """Start position of the centre of mass, m."""
+        return self.offset * np.array([0.0, -sin(self.tilt), cos(self.tilt)])
+
+    @property
+    def v(self) -> Floats:
+        """Start velocity of the centre of mass, m/s."""
+        return np.cross(self.omega, self.r)
+
+    @property
+    def energy_scale(self) -> float:
+        """What an energy error is measured against: the start kinetic energy, J."""
+        return self.energy(self.r, self.v, np.diag(np.array(self.inertia)), self.omega, potential=False)
+
+    def energy(self, r: Floats, v: Floats, inertia: Floats, omega: Floats, potential: bool = True) -> float:
+        """Kinetic and (unless told not to) potential energy, J; `inertia`, `omega` in the same axes."""
+        kinetic = 0.5 * self.mass * float(v @ v) + 0.5 * float(omega @ inertia @ omega)
+        return kinetic + (self.mass * self.gravity * float(r[2]) if potential else 0.0)
+
+    def error(self, r: Floats) -> float:
+        """Distance of the centre of mass from its exact position at `t_end`, over `offset`."""
+        phi = self.precession * self.t_end
+        exact = self.offset * np.array(
+            [sin(self.tilt) * sin(phi), -sin(self.tilt) * cos(phi), cos(self.tilt)]
+        )
+        return float(np.linalg.norm(r - exact)) / self.offset
+
+
+def circular_section(radius: float, E: float, nu: float, shear: float) -> tuple[float, ...]:
+    """(EA, GA2, GA3, GJ, EI2, EI3) of a full circular section."""
+    G, A, inertia = E / (2.0 * (1.0 + nu)), pi * radius**2, pi * radius**4 / 4.0
+    return E * A, shear * G * A, shear * G * A, 2.0 * G * inertia, E * inertia, E * inertia
+
+
+B1 = RodCase(
+    name="B1",
+    title="flying spaghetti, ends at t = 10, error / length",
+    start=(6.0, 0.0, 0.0),
+    end=(0.0, 8.0, 0.0),
+    stiffness=(1e4, 1e4, 1e4, 500.0, 500.0, 500.0),
+    mass_per_length=1.0,
+    inertia_per_length=(20.0, 10.0, 10.0),
+    t_end=10.0,
+    t_energy=5.0,
+    tips={"start": (42.832147, 3.6926775, -4.3862873), "end": (38.31212, 5.1981688, 4.2515371)},
+    floor=1e-5,
+    peak=200.0,
+    t_peak=2.5,
+    t_unloaded=5.0,
+    force=(0.1, 0.0, 0.0),
+    moment=(0.0, -0.5, -1.0),
+)
+
+_RADIUS, _DENSITY = 0.01, 1000.0
+B2 = RodCase(
+    name="B2",
+    title="falling cantilever, tip at t = 1, error / length",
+    start=(0.0, 0.0, 0.0),
+    end=(1.0, 0.0, 0.0),
+    stiffness=circular_section(_RADIUS, E=1e7, nu=0.3, shear=5.0 / 6.0),  # type: ignore[arg-type]
+    mass_per_length=_DENSITY * pi * _RADIUS**2,
+    inertia_per_length=tuple(_DENSITY * pi * _RADIUS**4 * c for c in (0.5, 0.25, 0.25)),  # type: ignore[arg-type]
+    t_end=1.0,
+    t_energy=0.0,
+    tips={"end": (-0.3140, 0.0, -0.5264)},
+    floor=1e-4,
+    clamped=True,
+    gravity=9.81,
+)
+
+B3_5 = ChainCase(
+    "B3-5",
+    "5 pinned rigid bars, tip at t = 2, error / bar",
+    5,
+    2.0,
+    tip=(-4.598300, 0.0, -0.758024),
+    floor=1e-6,
+)
+B3_100 = ChainCase("B3-100", "100 pinned rigid bars to t = 0.5, time a step", 100, 0.5)
+B3_500 = ChainCase("B3-500", "500 pinned rigid bars to t = 0.2, time a step", 500, 0.2)
+B4 = TopCase(
+    "B4", "heavy top in steady precession, centre of mass at t = 2, error / its distance", 2.0, floor=1e-13
+)
+
+Case = RodCase | ChainCase | TopCase
+CASES: dict[str, Case] = {case.name: case for case in (B1, B2, B3_5, B3_100, B3_500, B4)}

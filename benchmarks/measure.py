@@ -1,0 +1,77 @@
+"""All runs of one case: warm-up, interleaved repeats, medians."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import Any
+
+from benchmarks.cases import Case
+from benchmarks.measurement import Measurement
+from benchmarks.programs import PROGRAMS, Runner
+from benchmarks.sweeps import QUICK, SWEEPS
+
+
+@dataclass
+class _Task:
+    """One run of one program, repeated."""
+
+    program: str
+    case: Case
+    runner: Runner
+    resolution: int
+    h: float
+    options: dict[str, Any]
+    measured: list[Measurement] = field(default_factory=list)
+    broken: bool = False
+
+    def once(self) -> Measurement:
+        return self.runner(self.case, self.resolution, self.h, **self.options)
+
+
+def measure(
+    case: Case, only: Sequence[str] | None, repeats: int, quick: bool
+) -> tuple[list[Measurement], list[str]]:
+    """The runs of every program installed, with their median times, and remarks on what failed or is missing.
+
+    The repeats go round all programs in turn, so that a slow spell of the machine hits everybody alike.
+    """
+    tasks, remarks = _tasks(case, only, quick)
+    warm: set[str] = set()
+    for _ in range(repeats):
+        for task in tasks:
+            if task.broken:
+                continue
+            try:
+                if task.program not in warm:  # compiles, loads caches
+                    task.once()
+                    warm.add(task.program)
+                task.measured.append(task.once())
+            except RuntimeError as error:
+                task.broken = True
+                remarks.append(f"{task.program}, resolution {task.resolution}, h = {task.h:g}: {error}")
+    done = [t.measured for t in tasks if t.measured]
+    return [replace(ms[0], wall_s=median(m.wall_s for m in ms)) for ms in done], remarks
+
+
+def _tasks(case: Case, only: Sequence[str] | None, quick: bool) -> tuple[list[_Task], list[str]]:
+    tasks: list[_Task] = []
+    remarks: list[str] = []
+    for program in PROGRAMS:
+        sweep = SWEEPS[case.name].get(program.name, [])
+        if not sweep or (only and program.name not in ("rodsim", *only)):
+            continue
+        if program.version() is None:
+            remarks.append(
+                f"{program.name} is skipped: not installed; pip install '.[bench]' brings the peers"
+            )
+            continue
+        try:
+            runner = program.runner(case)
+        except ImportError as error:
+            remarks.append(f"{program.name} is skipped, it does not import: {error}")
+            continue
+        runs = sweep[:QUICK] if quick else sweep
+        tasks += [_Task(program.name, case, runner, n, h, options) for n, h, options in runs]
+    return tasks, remarks

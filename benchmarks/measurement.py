@@ -1,0 +1,24 @@
+"""What one run of one program yields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One run: `wall_s` is the time loop alone, after warm-up; errors are relative, see `cases`."""
+
+    program: str
+    case: str
+    resolution: int  # elements, or bars
+    h: float  # s; the step as asked for
+    steps: int
+    wall_s: float
+    error: float
+    energy_drift: float  # relative; nan where the program gives no velocities
+
+    @property
+    def us_per_step(self) -> float:
+        """Wall time a step, microseconds."""
+        return 1e6 * self.wall_s / self.steps

@@ -1,0 +1,88 @@
+"""B3, B4 in MuJoCo: ball joints in minimal coordinates, RK4; contacts and constraints off."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from benchmarks.cases import ChainCase, Floats, TopCase
+from benchmarks.measurement import Measurement
+
+NAME = "MuJoCo"
+# A diverged run would leave a log file in the working directory.
+mujoco.set_mju_user_warning(lambda message: None)
+
+
+def run(case: ChainCase | TopCase, resolution: int, h: float, integrator: str = "RK4") -> Measurement:
+    """One run with steps of h; `resolution` is the number of bodies and only labels the result.
+
+    `integrator`: RK4, or one of MuJoCo's first-order schemes, which evaluate the dynamics once a step (Euler,
+    implicit, implicitfast).
+    """
+    model = _compile(case, h, integrator)
+    data = mujoco.MjData(model)
+    if isinstance(case, TopCase):
+        data.qpos[:] = case.quat
+        data.qvel[:] = _rotation(np.array(case.quat)).T @ case.omega  # a ball joint's rates are body-fixed
+    before = _energy(model, data)
+    steps = round(case.t_end / h)
+    begin = perf_counter()
+    mujoco.mj_step(model, data, nstep=steps)
+    wall = perf_counter() - begin
+    after = _energy(model, data)
+    last = model.nbody - 1
+    if isinstance(case, ChainCase):
+        half = np.array([0.5 * case.bar_length, 0.0, 0.0])
+        error = case.error(data.xipos[last] + data.ximat[last].reshape(3, 3) @ half)
+    else:
+        error = case.error(data.xipos[last])
+    drift = (after - before) / case.energy_scale
+    name = NAME if integrator == "RK4" else f"{NAME} {integrator}"
+    return Measurement(name, case.name, resolution, h, steps, wall, error, drift)
+
+
+def _compile(case: ChainCase | TopCase, h: float, integrator: str) -> Any:
+    """The model, contacts and constraints off; built by calls, as XML stops at some 500 nested bodies."""
+    spec = mujoco.MjSpec()
+    spec.option.timestep = h
+    spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
+    spec.option.gravity = (0.0, 0.0, -case.gravity)
+    spec.option.disableflags = int(
+        mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
+    )
+    if isinstance(case, TopCase):
+        _add_body(spec.worldbody, (0.0, 0.0, 0.0), case.mass, case.inertia, (0.0, 0.0, case.offset))
+        return spec.compile()
+    parent = spec.worldbody
+    for i in range(case.n_bars):  # each bar's frame sits at the joint towards the pinned end
+        at = (case.bar_length if i else 0.0, 0.0, 0.0)
+        parent = _add_body(parent, at, case.mass, case.inertia, (0.5 * case.bar_length, 0.0, 0.0))
+    return spec.compile()
+
+
+def _add_body(
+    parent: Any,
+    at: tuple[float, float, float],
+    mass: float,
+    inertia: tuple[float, float, float],
+    centre: tuple[float, float, float],
+) -> Any:
+    body = parent.add_body(pos=at, mass=mass, inertia=inertia, ipos=centre, explicitinertial=True)
+    body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
+    return body
+
+
+def _energy(model: Any, data: Any) -> float:
+    mujoco.mj_forward(model, data)
+    mujoco.mj_energyPos(model, data)
+    mujoco.mj_energyVel(model, data)
+    return float(data.energy.sum())
+
+
+def _rotation(quat: Floats) -> Floats:
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, quat)
+    return matrix.reshape(3, 3)

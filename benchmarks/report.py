@@ -1,0 +1,81 @@
+"""The tables that `benchmarks.run` prints."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+
+from benchmarks.cases import Case, ChainCase, TopCase
+from benchmarks.fronts import front, time_at_error
+from benchmarks.measurement import Measurement
+
+
+def kernels(rows: Iterable[tuple[str, float, str]]) -> None:
+    """Rodsim's own ratios, one a line: what, value, goal."""
+    print("\nrodsim alone")
+    for what, value, goal in rows:
+        print(f"  {what:<72} {value:>9.3g}   {goal}")
+
+
+def head(versions: dict[str, str | None]) -> None:
+    """Versions of the programs; how to read what follows."""
+    there = ", ".join(f"{name} {version}" for name, version in versions.items() if version is not None)
+    print(f"{there}; Python {platform.python_version()}, one thread")
+    print("time: the time loop after warm-up; rodsim, faster: its time at the peer's error, and the ratio")
+
+
+def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
+    """One case: every run, then how many times faster rodsim is, at equal error and a step."""
+    unit = "bars" if isinstance(case, ChainCase) else "bodies" if isinstance(case, TopCase) else "elements"
+    print(f"\n{case.name}  {case.title}")
+    columns = f"{'h':>10}{'steps':>8}{'time, s':>10}{'us/step':>10}{'error':>10}{'energy':>10}{'rodsim':>10}"
+    print(f"  {'program':<14}{unit:>9}{columns}{'faster':>9}")
+    ours = front(m for m in runs if _is_ours(m))
+    for m in runs:
+        numbers = f"{m.h:>10g}{m.steps:>8}{m.wall_s:>10.4f}{m.us_per_step:>10.1f}{m.error:>10.1e}"
+        print(f"  {m.program:<14}{m.resolution:>9}{numbers}{m.energy_drift:>10.0e}{_compared(case, m, ours)}")
+    for line in remarks:
+        print(f"  {line}")
+    _equal_error(case, runs, ours)
+    if isinstance(case, (ChainCase, TopCase)):
+        _per_step(runs)
+
+
+def _compared(case: Case, m: Measurement, ours: list[Measurement]) -> str:
+    """Rodsim's time at the error of a peer's run, and the ratio; ">" where rodsim is more accurate anyhow."""
+    at = None if _is_ours(m) or not m.error < 1.0 else time_at_error(ours, max(m.error, case.floor))
+    if at is None:
+        return ""
+    return f"{at.wall_s:>10.4f}{('>' if at.bound else '') + f'{m.wall_s / at.wall_s:.1f}':>9}"
+
+
+def _equal_error(case: Case, runs: list[Measurement], ours: list[Measurement]) -> None:
+    """Least and greatest factor along each peer's own front, where both programs reach the error."""
+    for peer in _peers(runs):
+        factors = []
+        for m in front(x for x in runs if x.program == peer):
+            at = time_at_error(ours, max(m.error, case.floor))
+            if at is not None:
+                factors.append((m.wall_s / at.wall_s, at.bound))
+        if factors:
+            (low, _), (high, bound) = min(factors), max(factors)
+            span = f"{low:.1f} to {high:.1f}" if len(factors) > 1 else f"{low:.1f}"
+            print(f"  at equal error rodsim is {span}{' or more' if bound else ''} times as fast as {peer}")
+
+
+def _per_step(runs: list[Measurement]) -> None:
+    """Time a step against rodsim's `em`, each at its first step size."""
+    mine = next((m for m in runs if m.program == "rodsim"), None)
+    if mine is None:
+        return
+    for peer in _peers(runs):
+        other = next(m for m in runs if m.program == peer)
+        print(f"  a step of {peer} takes {other.us_per_step / mine.us_per_step:.2f} times a step of rodsim")
+
+
+def _peers(runs: list[Measurement]) -> list[str]:
+    return list(dict.fromkeys(m.program for m in runs if not _is_ours(m)))
+
+
+def _is_ours(m: Measurement) -> bool:
+    return m.program.startswith("rodsim")

@@ -1,0 +1,64 @@
+"""Which runs each program makes of each case: (number of elements or bars, step h, options of `run`).
+
+The pairs lie near each program's own best front of error against time: mesh and step are refined together.
+The first `QUICK` entries of a sweep are the quick ones; times a step are compared at its first entry.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Run = tuple[int, float, dict[str, Any]]
+QUICK = 2
+
+
+def _plain(*runs: tuple[int, float]) -> list[Run]:
+    return [(n, h, {}) for n, h in runs]
+
+
+SWEEPS: dict[str, dict[str, list[Run]]] = {
+    "B1": {
+        "rodsim": [
+            *_plain((20, 0.05), (40, 0.025), (20, 0.1)),
+            *[(n, h, {"order": 4}) for n, h in ((20, 0.25), (40, 0.25), (40, 0.1), (80, 0.1), (160, 0.1))],
+        ],
+        "Exudyn": _plain((20, 0.05), (20, 0.1), (20, 0.02), (40, 0.02), (40, 0.01), (80, 0.02)),
+        "PyElastica": _plain((20, 2e-3), (40, 1e-3), (20, 5e-4), (20, 2e-4), (40, 1e-4)),
+    },
+    "B2": {
+        "rodsim": _plain((10, 0.01), (10, 0.02), (20, 0.01), (20, 0.005), (40, 0.005), (5, 0.02)),
+        "Exudyn": _plain((10, 0.01), (10, 0.02), (20, 0.01), (20, 0.005), (40, 0.005)),
+        "PyElastica": _plain((20, 1e-4), (50, 1e-4), (100, 5e-5), (200, 2.5e-5)),
+    },
+    "B3-5": {
+        "rodsim": [
+            *_plain((5, 0.02), (5, 0.01), (5, 0.005), (5, 0.0025)),
+            *[(5, h, {"order": 4}) for h in (0.04, 0.02, 0.01)],
+            *[(5, h, {"order": 6}) for h in (0.08, 0.04, 0.02)],
+        ],
+        "Exudyn": _plain((5, 0.01), (5, 0.005), (5, 0.0025), (5, 0.001)),
+        "MuJoCo": _plain((5, 0.02), (5, 0.01), (5, 0.04), (5, 0.005)),
+    },
+    "B3-100": {
+        "rodsim": _plain((100, 0.01)),
+        "Exudyn": _plain((100, 0.01)),
+        "MuJoCo": [(100, 0.01, {}), (100, 0.01, {"integrator": "Euler"})],
+    },
+    "B3-500": {
+        "rodsim": _plain((500, 0.01)),
+        "Exudyn": _plain((500, 0.01)),
+        "MuJoCo": [
+            (500, 0.05, {}),
+            (500, 0.05, {"integrator": "Euler"}),
+        ],  # a step of N = 500 takes 0.1 to 0.4 s
+    },
+    "B4": {
+        "rodsim": [
+            *_plain((1, 0.01), (1, 0.002), (1, 0.0005)),
+            *[(1, h, {"order": 4}) for h in (0.01, 0.005, 0.002)],
+            *[(1, h, {"order": 6}) for h in (0.01, 0.005, 0.002)],
+        ],
+        "Exudyn": _plain((1, 0.01), (1, 0.002), (1, 0.0005)),
+        "MuJoCo": _plain((1, 0.01), (1, 0.002), (1, 0.001), (1, 0.0005)),
+    },
+}
