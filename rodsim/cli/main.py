@@ -1,0 +1,109 @@
+"""The `rodsim` command. Exit codes: 0 ok, 2 bad input, 3 did not converge (what was computed is kept), 130 interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
+
+_EPILOG = """exit codes: 0 ok, 2 bad input, 3 did not converge (the result so far is kept), 130 interrupted
+
+examples:
+  rodsim run scene.yaml                 simulate, write scene.vtkhdf (open it in ParaView 5.12 or later)
+  rodsim audit scene.vtkhdf             were energy and momentum kept?
+  rodsim render scene.vtkhdf -o a.mp4   make a movie"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options; imports nothing heavy."""
+    top = argparse.ArgumentParser(
+        prog="rodsim",
+        description="Simulate rods and rigid multibody systems with structure-preserving integrators.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="store_true", help="print the version and stop")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+
+    run = commands.add_parser("run", help="simulate a scene")
+    run.add_argument("scene", help="scene file, YAML")
+    run.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")
+    run.add_argument("--t-end", type=float, help="s, instead of the scene's")
+    run.add_argument("--dt", type=float, help="s, instead of the scene's")
+    run.add_argument("--integrator", help="em, em4 or em6, instead of the scene's")
+    run.add_argument("--output-every", type=int, help="steps between outputs, instead of the scene's")
+    run.add_argument("--resume", action="store_true", help="go on where the result file stops")
+    run.add_argument("--force", action="store_true", help="overwrite an existing result")
+    run.add_argument("--quiet", action="store_true", help="no progress line, no audit")
+
+    check = commands.add_parser("check", help="check a scene without running it")
+    check.add_argument("scene")
+
+    info = commands.add_parser("info", help="what is in a scene or a result")
+    info.add_argument("file")
+    info.add_argument("--json", action="store_true", help="for programs")
+
+    audit = commands.add_parser("audit", help="energies, momenta, constraints of a result: were they kept?")
+    audit.add_argument("file")
+    audit.add_argument("--json", action="store_true", help="for programs")
+
+    export = commands.add_parser("export", help="write a result for older ParaView and other programs")
+    export.add_argument("file")
+    export.add_argument("--format", choices=["pvd", "vtu", "xdmf"], default="pvd")
+    export.add_argument("-o", "--output", help="file to write; default: beside the result")
+    export.add_argument("--every", type=int, default=1, help="every n-th output only")
+
+    plot = commands.add_parser("plot", help="energies, momenta, residuals, paths over time")
+    plot.add_argument("file")
+    plot.add_argument("-o", "--output", help="picture (.png, .pdf, .svg); default: beside the result")
+    plot.add_argument(
+        "--what",
+        default="overview",
+        choices=["overview", "energy", "balance", "momentum", "residuals", "newton", "path"],
+    )
+    plot.add_argument("--points", nargs="+", help="for path: bodies, rods, or rod:node")
+
+    render = commands.add_parser("render", help="picture or movie of a result")
+    render.add_argument("file")
+    render.add_argument("-o", "--output", help=".png, .mp4 or .gif; default: .png beside the result")
+    render.add_argument("--time", type=float, nargs="+", help="s; several are drawn over each other")
+    render.add_argument("--speed", type=float, default=1.0, help="of a movie: seconds of the run in a second")
+
+    commands.add_parser("schema", help="JSON schema of scenes")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    top = parser()
+    try:
+        options = top.parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    if options.version:
+        from rodsim import __version__
+
+        print(f"rodsim {__version__}")
+        return OK
+    if options.command is None:
+        top.print_help()
+        return BAD_INPUT
+    from rodsim.cli import commands
+
+    try:
+        return int(commands.COMMANDS[options.command](options))
+    except KeyboardInterrupt:
+        print("rodsim: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return OK
+    except commands.USER_ERRORS as error:
+        print(f"rodsim: {commands.words(error)}", file=sys.stderr)
+        return BAD_INPUT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

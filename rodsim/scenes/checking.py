@@ -1,0 +1,115 @@
+"""From plain data to a checked `Scene`; pydantic's complaints become lines that name file, line, object, value and cure."""
+
+from __future__ import annotations
+
+import difflib
+import typing
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from rodsim.scenes import schema
+from rodsim.scenes.errors import Path, SceneError
+from rodsim.scenes.reading import Source
+
+OBJECTS = {
+    "materials": "material",
+    "sections": "section",
+    "rods": "rod",
+    "bodies": "body",
+    "joints": "joint",
+    "springs": "spring",
+    "torsion_springs": "torsion spring",
+    "loads": "load",
+}
+MOST_PROBLEMS = 10
+
+_KEYS = sorted(
+    {
+        field
+        for item in vars(schema).values()
+        if isinstance(item, type) and issubclass(item, BaseModel)
+        for field in item.model_fields
+    }
+)
+
+
+def check(source: Source) -> schema.Scene:
+    """The scene, or a SceneError with up to ten problems, in the order of the file."""
+    try:
+        return schema.Scene.model_validate(source.data)
+    except ValidationError as error:
+        problems = {}
+        for item in error.errors(include_url=False):
+            path, missing = _place(source.data, item["loc"])
+            line = source.line(path)
+            # of a union pydantic tells why each member failed; the deepest one is what the user meant
+            rank = (len(path), item["type"] != "missing")
+            text = _text(source.data, path, missing, item)
+            key = (_object_path(path), path[:3])
+            if key not in problems or rank > problems[key][0]:
+                problems[key] = (rank, line, text)
+        ordered = sorted({(line, text) for _, line, text in problems.values()})
+        raise SceneError([(source.file, line, text) for line, text in ordered[:MOST_PROBLEMS]]) from None
+
+
+def name_object(data: Any, path: Path) -> str:
+    """The object that `path` leads into, in words: "rod 'arm'"; or the section of the scene."""
+    if not path:
+        return "scene"
+    head = str(path[0])
+    if head in OBJECTS and len(path) > 1:
+        item = data[head][path[1]] if isinstance(data.get(head), list) and isinstance(path[1], int) else None
+        name = item.get("name") if isinstance(item, dict) else None
+        if isinstance(path[1], str):
+            return f"{OBJECTS[head]} '{path[1]}'"
+        return f"{OBJECTS[head]} '{name}'" if isinstance(name, str) else f"{OBJECTS[head]} {path[1] + 1}"
+    return head
+
+
+def _object_path(path: Path) -> Path:
+    return path[:2]
+
+
+def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
+    """Where pydantic's location lies in the data, and the key it misses there; names of union members are skipped."""
+    path: list[str | int] = []
+    here, missing = data, None
+    for k, part in enumerate(loc):
+        if (isinstance(here, dict) and isinstance(part, str) and part in here) or (
+            isinstance(here, list) and isinstance(part, int) and part < len(here)
+        ):
+            here = here[part]
+            path.append(part)
+        elif k == len(loc) - 1 and isinstance(part, str):
+            missing = part
+    return tuple(path), missing
+
+
+def _text(data: Any, path: Path, missing: str | None, item: typing.Mapping[str, Any]) -> str:
+    who = name_object(data, path)
+    depth = 2 if path and path[0] in OBJECTS else 1
+    what = ".".join(str(part) for part in path[depth:])
+    kind = item["type"]
+    value = item.get("input")
+    if kind == "missing":
+        inside = f" in '{what}'" if what else ""
+        return f"{who}: '{missing}' is missing{inside}; give it"
+    if kind == "extra_forbidden":
+        key = str(path[-1])
+        near = difflib.get_close_matches(key, _KEYS, 1)
+        hint = f"did you mean '{near[0]}'?" if near and near[0] != key else "leave it out"
+        return f"{who}: the key '{key}' is not known here; {hint}"
+    if kind in ("union_tag_not_found", "union_tag_invalid"):
+        key = str(item.get("ctx", {}).get("discriminator", "type")).strip("'")
+        expected = item.get("ctx", {}).get("expected_tags")
+        found = value.get(key) if isinstance(value, dict) else value
+        cure = f"give one of {expected}" if expected else f"say which with '{key}:'"
+        return f"{who}: {what or 'value'}: {key} = {_short(found)} is not known; {cure}"
+    message = item["msg"].replace("Input should", "it should").replace("Value error, ", "")
+    return f"{who}: {what or 'value'} = {_short(value)}: {message}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

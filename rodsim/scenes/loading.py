@@ -1,0 +1,237 @@
+"""From a checked scene to a `Model`: one function for each kind of thing."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path as FilePath
+from typing import Any, NamedTuple
+
+from rigid import quaternions, signals
+from rigid.errors import ModelError
+from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
+from rigid.surface import Mesh
+from rodsim.materials import Material
+from rodsim.model import Model
+from rodsim.parts import Anchor, Body, Ground
+from rodsim.scenes import schema
+from rodsim.scenes.checking import check, name_object
+from rodsim.scenes.curves import curve_of
+from rodsim.scenes.errors import Path, SceneError, SceneProblem
+from rodsim.scenes.reading import Source, read
+from rodsim.sections import Section
+
+
+class Loaded(NamedTuple):
+    """A scene ready to run."""
+
+    source: Source
+    scene: schema.Scene
+    model: Model
+
+
+def load(path: str | FilePath) -> Loaded:
+    """Read, check and build the scene file `path`.
+
+    Raises SceneError, with file, line, object, value and cure, for whatever is wrong with it.
+    """
+    source = read(path)
+    scene = check(source)
+    try:
+        model = _Loader(scene, FilePath(path).parent).model()
+    except SceneProblem as problem:
+        raise source.error(problem.path, str(problem)) from None
+    try:
+        model.build()
+    except ModelError as error:
+        raise translate(source, error) from None
+    return Loaded(source, scene, model)
+
+
+def translate(source: Source, error: ModelError) -> SceneError:
+    """A SceneError at the line of the object that `error` names."""
+    for name in re.findall(r"'([^']+)'", str(error)):
+        for head in ("joints", "loads", "springs", "torsion_springs", "rods", "bodies"):
+            for k, item in enumerate(source.data.get(head) or []):
+                if item.get("name") == name:
+                    return source.error((head, k), str(error))
+    return source.error((), str(error))
+
+
+class _Loader:
+    def __init__(self, scene: schema.Scene, folder: FilePath):
+        self._scene, self._folder = scene, folder
+        self._model = Model(scene.name, scene.gravity)
+
+    def model(self) -> Model:
+        """All parts, each under the path it stands at."""
+        scene = self._scene
+        self._unique_names()
+        self._each("bodies", scene.bodies, self._body)
+        self._each("rods", scene.rods, self._rod)
+        self._each("joints", scene.joints, self._joint)
+        self._each("springs", scene.springs, self._spring)
+        self._each("torsion_springs", scene.torsion_springs, self._torsion)
+        self._each("loads", scene.loads, self._load)
+        for name in scene.sections:
+            self._guard(("sections", name), lambda name=name: self._section(("sections", name), name))
+        return self._model
+
+    def _unique_names(self) -> None:
+        for heads in (("bodies", "rods"), ("joints",), ("springs",), ("torsion_springs",), ("loads",)):
+            seen: dict[str, str] = {}
+            for head in heads:
+                for k, item in enumerate(getattr(self._scene, head)):
+                    who = name_object({head: [{"name": item.name}]}, (head, 0))
+                    if item.name in seen:
+                        raise SceneProblem((head, k, "name"), f"{who}: there is already a {seen[item.name]}; choose another name")
+                    seen[item.name] = who
+
+    def _each(self, head: str, items: Iterable[Any], add: Any) -> None:
+        for k, item in enumerate(items):
+            self._guard((head, k), lambda item=item, k=k: add((head, k), item))
+
+    def _guard(self, path: Path, action: Any) -> None:
+        """Run `action`; what it complains of gets the path of the object."""
+        try:
+            action()
+        except ModelError as error:
+            text = str(error)
+            who = name_object(self._plain(path), path)
+            name = who.split(" '")[-1].rstrip("'")
+            raise SceneProblem(path, text if name in text else f"{who}: {text}") from None
+
+    def _plain(self, path: Path) -> dict[str, Any]:
+        items = getattr(self._scene, str(path[0]))
+        return {str(path[0]): [{"name": item.name} for item in items] if isinstance(items, list) else dict(items)}
+
+    # --- parts
+
+    def _body(self, path: Path, item: schema.BodyScene) -> None:
+        turn = item.orientation
+        if isinstance(turn, schema.AxisAngle):
+            if not any(turn.axis):
+                raise ModelError(f"body '{item.name}': orientation.axis = {turn.axis} has no direction; give one that is not zero")
+            quat = quaternions.from_axis_angle(turn.axis, turn.angle_deg * 3.141592653589793 / 180)
+        else:
+            quat = turn  # type: ignore[assignment]
+        self._model.add_body(item.name, self._shape(item.shape), item.position, quat, item.velocity, item.angular_velocity)
+
+    def _shape(self, shape: Any) -> MassProperties:
+        if isinstance(shape, schema.GivenShape):
+            return MassProperties(shape.mass, shape.inertia, shape.center)  # type: ignore[arg-type]
+        given = {"density": shape.density, "mass": shape.mass}
+        if isinstance(shape, schema.BoxShape):
+            return Box(*shape.size, **given)
+        if isinstance(shape, schema.SphereShape):
+            return Sphere(shape.radius, **given)
+        if isinstance(shape, schema.MeshShape):
+            return Mesh(self._folder / shape.file, scale=shape.scale, **given)
+        make = Cylinder if isinstance(shape, schema.CylinderShape) else Cone
+        return make(shape.radius, shape.height, **given)
+
+    def _rod(self, path: Path, item: schema.RodScene) -> None:
+        owner = f"rod '{item.name}'"
+
+        def curve(given: Any) -> Any:
+            return given if isinstance(given, list) else curve_of(owner, given)
+
+        self._model.add_rod(
+            item.name,
+            curve(item.curve),
+            self._section((*path, "section"), item.section),
+            item.n_elements,
+            item.closed,
+            item.up,
+            None if item.stress_free is None else curve(item.stress_free),
+            item.velocity,
+            item.angular_velocity,
+        )
+
+    def _section(self, path: Path, given: Any) -> Section:
+        if isinstance(given, str):
+            given = _look_up(path, "section", given, self._scene.sections)
+        if isinstance(given, schema.StiffnessSection):
+            return Section.from_stiffness(**given.model_dump(exclude={"type"}))
+        material = given.material
+        if isinstance(material, str):
+            material = _look_up(path, "material", material, self._scene.materials)
+        stuff = Material(**material.model_dump())
+        if isinstance(given, schema.CircularSection):
+            return Section.circular(given.radius, stuff)
+        if isinstance(given, schema.TubeSection):
+            return Section.tube(given.outer_radius, given.inner_radius, stuff)
+        return Section.rectangle(given.width, given.height, stuff)
+
+    # --- what joins and loads them
+
+    def _anchor(self, path: Path, given: Any) -> Anchor | Body | Ground:
+        if isinstance(given, schema.GroundAnchor):
+            return self._model.ground.at(given.ground)
+        if given == "ground":
+            return self._model.ground
+        if isinstance(given, schema.RodAnchor):
+            return _look_up(path, "rod", given.rod, self._model.rods).at(given.s, given.offset)
+        name = given if isinstance(given, str) else given.body
+        if isinstance(given, str) and name in self._model.rods:
+            raise SceneProblem(path, f"'{name}' is a rod: say where on it, for example {{rod: {name}, s: 1.0}}")
+        body: Body = _look_up(path, "body", name, self._model.bodies)
+        if isinstance(given, str):
+            return body
+        if given.at is not None and given.at_world is not None:
+            raise SceneProblem(path, f"body '{name}': both 'at' and 'at_world' are given; give one")
+        if given.at_world is not None:
+            return body.at_world(given.at_world)
+        return body if given.at is None else body.at(given.at)
+
+    def _joint(self, path: Path, item: schema.JointScene) -> None:
+        a = self._anchor((*path, "a"), item.a)
+        b = None if item.b is None else self._anchor((*path, "b"), item.b)
+        self._model.add_joint(item.name, item.kind, a, b, item.at, item.axis)
+
+    def _spring(self, path: Path, item: schema.SpringScene) -> None:
+        a, b = (self._point((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
+        self._model.add_spring(item.name, a, b, item.stiffness, item.length, item.damping)
+
+    def _point(self, path: Path, given: Any) -> Anchor:
+        thing = self._anchor(path, given)
+        if isinstance(thing, Ground):
+            raise SceneProblem(path, "'ground' alone is no point; give {ground: [x, y, z]}")
+        return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body) else thing
+
+    def _torsion(self, path: Path, item: schema.TorsionSpringScene) -> None:
+        a, b = (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
+        self._model.add_torsion_spring(item.name, a, b, item.axis, item.stiffness, item.damping, item.angle)
+
+    def _load(self, path: Path, item: schema.LoadScene) -> None:
+        add = self._model.add_force if item.kind == "force" else self._model.add_moment
+        add(item.name, self._point((*path, "on"), item.on), _value(item.value), item.following)
+
+
+_SIGNALS = {
+    "constant": signals.Constant,
+    "table": signals.Table,
+    "ramp": signals.Ramp,
+    "triangle": signals.Triangle,
+    "sine": signals.Sine,
+    "pulse": signals.Pulse,
+}
+
+
+def _value(given: Any) -> Any:
+    if isinstance(given, list):
+        return given
+    fields = given.model_dump(exclude={"function", "direction"})
+    return _SIGNALS[given.function](**fields).along(given.direction)
+
+
+def _look_up(path: Path, what: str, name: str, table: dict[str, Any]) -> Any:
+    if name in table:
+        return table[name]
+    near = difflib.get_close_matches(name, table, 1)
+    if near:
+        cure = f"did you mean '{near[0]}'?"
+    else:
+        cure = f"there are {', '.join(table)}" if table else f"the scene has none; add a {what}"
+    raise SceneProblem(path, f"there is no {what} '{name}'; {cure}")

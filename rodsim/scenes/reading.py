@@ -1,0 +1,108 @@
+"""YAML to plain data, with the line of every value. Safe constructors only; duplicate keys and runaway aliases are errors."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import Any
+
+import yaml
+
+from rodsim.scenes.errors import Path, SceneError
+
+LARGEST_FILE = 20_000_000  # bytes
+MOST_VALUES = 1_000_000  # after aliases have been followed
+DEEPEST = 40
+
+
+class Source:
+    """The data of a scene file and where each part of it stands."""
+
+    def __init__(self, file: str, data: Any, lines: dict[Path, int]):
+        self.file, self.data, self.lines = file, data, lines
+
+    def line(self, path: Path) -> int:
+        """Line of the value at `path`, or of the nearest thing around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def error(self, path: Path, text: str) -> SceneError:
+        """A `SceneError` with one problem at `path`."""
+        return SceneError([(self.file, self.line(path), text)])
+
+
+def read(path: str | FilePath) -> Source:
+    """Read a scene file.
+
+    Raises SceneError where it is missing, not text, not YAML, or not a mapping.
+    """
+    file, name = FilePath(path), str(path)
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise SceneError([(name, 1, f"the file has {file.stat().st_size} bytes; a scene has at most {LARGEST_FILE}")])
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SceneError([(name, 1, "no such file")]) from None
+    except UnicodeDecodeError as error:
+        raise SceneError([(name, 1, f"not a text file (byte {error.start}); give a scene in YAML, UTF-8")]) from None
+    except OSError as error:
+        raise SceneError([(name, 1, f"cannot be read: {error.strerror}")]) from None
+    return parse(text, name)
+
+
+def parse(text: str, name: str) -> Source:
+    """Parse the text of a scene; `name` stands in messages."""
+    try:
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            if node is None:
+                raise SceneError([(name, 1, "the scene is empty; give at least `rods` or `bodies`, and `run`")])
+            lines: dict[Path, int] = {}
+            data = _Plain(loader, name, lines).convert(node, (), 0)
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise SceneError([(name, line, f"not valid YAML: {error.problem or error.context}")]) from None
+    except yaml.YAMLError as error:
+        raise SceneError([(name, 1, f"not valid YAML: {' '.join(str(error).split())}")]) from None
+    except (ValueError, OverflowError, RecursionError) as error:
+        if isinstance(error, SceneError):
+            raise
+        raise SceneError([(name, 1, f"not valid YAML: {error}")]) from None
+    if not isinstance(data, dict):
+        raise SceneError([(name, 1, f"a scene is a mapping of keys to values, not {data!r:.60}")])
+    return Source(name, data, lines)
+
+
+class _Plain:
+    """Converts YAML nodes to dicts, lists and scalars, and notes their lines."""
+
+    def __init__(self, loader: yaml.SafeLoader, name: str, lines: dict[Path, int]):
+        self._loader, self._name, self._lines = loader, name, lines
+        self._count = 0
+
+    def convert(self, node: yaml.Node, path: Path, depth: int) -> Any:
+        line = node.start_mark.line + 1
+        self._lines[path] = line
+        self._count += 1
+        if self._count > MOST_VALUES or depth > DEEPEST:
+            raise SceneError([(self._name, line, "too many or too deeply nested values (do aliases point into themselves?)")])
+        if isinstance(node, yaml.MappingNode):
+            out: dict[str, Any] = {}
+            for key_node, value_node in node.value:
+                if not isinstance(key_node, yaml.ScalarNode):
+                    where = key_node.start_mark.line + 1
+                    raise SceneError([(self._name, where, "a key is not a word; write `key: value`")])
+                key = key_node.value  # as written: YAML 1.1 would turn `on` into True
+                if key in out:
+                    where = key_node.start_mark.line + 1
+                    raise SceneError([(self._name, where, f"the key '{key}' stands twice; keep one")])
+                out[key] = self.convert(value_node, (*path, key), depth + 1)
+                self._lines[(*path, key)] = key_node.start_mark.line + 1
+            return out
+        if isinstance(node, yaml.SequenceNode):
+            return [self.convert(item, (*path, k), depth + 1) for k, item in enumerate(node.value)]
+        return self._loader.construct_object(node)

@@ -1,0 +1,352 @@
+"""What may stand in a scene, as pydantic models. `Scene.model_json_schema()` is the published schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+
+Number = FiniteFloat
+Positive = Annotated[FiniteFloat, Field(gt=0)]
+NotNegative = Annotated[FiniteFloat, Field(ge=0)]
+Vector = Annotated[list[FiniteFloat], Field(min_length=3, max_length=3)]
+Quaternion = Annotated[list[FiniteFloat], Field(min_length=4, max_length=4)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Part(BaseModel):
+    """Base: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+# --- materials and sections
+
+
+class MaterialScene(Part):
+    """Linear elastic material."""
+
+    E: Positive
+    nu: Annotated[FiniteFloat, Field(gt=-1, le=0.5)] | None = None
+    G: Positive | None = None
+    density: Positive
+    shear_factor: Positive = 5 / 6
+    damping_time: NotNegative = 0.0
+
+
+class CircularSection(Part):
+    type: Literal["circular"]
+    radius: Positive
+    material: Name | MaterialScene
+
+
+class TubeSection(Part):
+    type: Literal["tube"]
+    outer_radius: Positive
+    inner_radius: NotNegative
+    material: Name | MaterialScene
+
+
+class RectangleSection(Part):
+    """`width` along d2, `height` along d3."""
+
+    type: Literal["rectangle"]
+    width: Positive
+    height: Positive
+    material: Name | MaterialScene
+
+
+class StiffnessSection(Part):
+    """Stiffness and inertia given: EA, GA (one or two), GJ, EI (one or two), or the 6 x 6 matrix C."""
+
+    type: Literal["stiffness"]
+    EA: Positive | None = None
+    GA: Positive | Annotated[list[Positive], Field(min_length=2, max_length=2)] | None = None
+    GJ: Positive | None = None
+    EI: Positive | Annotated[list[Positive], Field(min_length=2, max_length=2)] | None = None
+    C: list[list[FiniteFloat]] | None = None
+    mass_per_length: Positive
+    inertia_per_length: Positive | Annotated[list[Positive], Field(min_length=3, max_length=3)]
+    damping_time: NotNegative = 0.0
+    radius: NotNegative = 0.0
+
+
+SectionScene = Annotated[
+    CircularSection | TubeSection | RectangleSection | StiffnessSection, Field(discriminator="type")
+]
+
+# --- rods
+
+
+class CircleCurve(Part):
+    """Arc or full circle about `center`, from the direction `start` counter-clockwise about `normal`."""
+
+    type: Literal["circle"]
+    radius: Positive
+    center: Vector = [0.0, 0.0, 0.0]
+    normal: Vector = [0.0, 0.0, 1.0]
+    start: Vector = [1.0, 0.0, 0.0]
+    angle_deg: Annotated[FiniteFloat, Field(gt=0, le=360)] = 360.0
+
+
+class HelixCurve(Part):
+    """Helix about `axis` through `center`, beginning in the direction `start`; `pitch` is the rise of one turn."""
+
+    type: Literal["helix"]
+    radius: Positive
+    pitch: Number
+    turns: Positive
+    center: Vector = [0.0, 0.0, 0.0]
+    axis: Vector = [0.0, 0.0, 1.0]
+    start: Vector = [1.0, 0.0, 0.0]
+
+
+Curve = Annotated[list[Vector], Field(min_length=2)] | Annotated[CircleCurve | HelixCurve, Field(discriminator="type")]
+
+
+class RodScene(Part):
+    """A rod along points (two: straight) or a named curve."""
+
+    name: Name
+    curve: Curve
+    section: Name | SectionScene
+    n_elements: Annotated[int, Field(ge=1, le=1_000_000)] = 20
+    closed: bool = False
+    up: Vector | None = None
+    stress_free: Curve | None = None
+    velocity: Vector = [0.0, 0.0, 0.0]
+    angular_velocity: Vector = [0.0, 0.0, 0.0]
+
+
+# --- bodies
+
+
+class Massive(Part):
+    """Homogeneous: density or mass."""
+
+    density: Positive | None = None
+    mass: Positive | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Massive:
+        if (self.density is None) == (self.mass is None):
+            raise ValueError("give either density or mass")
+        return self
+
+
+class BoxShape(Massive):
+    type: Literal["box"]
+    size: Annotated[list[Positive], Field(min_length=3, max_length=3)]
+
+
+class CylinderShape(Massive):
+    type: Literal["cylinder"]
+    radius: Positive
+    height: Positive
+
+
+class SphereShape(Massive):
+    type: Literal["sphere"]
+    radius: Positive
+
+
+class ConeShape(Massive):
+    """Apex at the origin of its axes, base at z = height."""
+
+    type: Literal["cone"]
+    radius: Positive
+    height: Positive
+
+
+class MeshShape(Massive):
+    """A closed surface that meshio reads; `file` is relative to the scene."""
+
+    type: Literal["mesh"]
+    file: Name
+    scale: Positive = 1.0
+
+
+class GivenShape(Part):
+    """Mass and inertia about the centre of mass, which is `center` in the body's axes."""
+
+    type: Literal["given"]
+    mass: Positive
+    inertia: Annotated[list[Positive], Field(min_length=3, max_length=3)] | Annotated[
+        list[Vector], Field(min_length=3, max_length=3)
+    ]
+    center: Vector = [0.0, 0.0, 0.0]
+
+
+Shape = Annotated[
+    BoxShape | CylinderShape | SphereShape | ConeShape | MeshShape | GivenShape, Field(discriminator="type")
+]
+
+
+class AxisAngle(Part):
+    """Rotation by `angle_deg` about `axis`."""
+
+    axis: Vector
+    angle_deg: Number
+
+
+class BodyScene(Part):
+    """A rigid body placed in the world."""
+
+    name: Name
+    shape: Shape
+    position: Vector = [0.0, 0.0, 0.0]
+    orientation: Quaternion | AxisAngle = [1.0, 0.0, 0.0, 0.0]
+    velocity: Vector = [0.0, 0.0, 0.0]
+    angular_velocity: Vector = [0.0, 0.0, 0.0]
+
+
+# --- joints, springs, loads
+
+
+class BodyAnchor(Part):
+    """A point of a body, local (`at`) or world (`at_world`) coordinates; neither: the body as a whole, or its origin."""
+
+    body: Name
+    at: Vector | None = None
+    at_world: Vector | None = None
+
+
+class RodAnchor(Part):
+    """A point of a rod at the fraction s of its length, `offset` in section axes."""
+
+    rod: Name
+    s: Annotated[FiniteFloat, Field(ge=0, le=1)]
+    offset: Vector = [0.0, 0.0, 0.0]
+
+
+class GroundAnchor(Part):
+    """A fixed point."""
+
+    ground: Vector
+
+
+Anchor = Name | BodyAnchor | RodAnchor | GroundAnchor
+
+
+class JointScene(Part):
+    """A joint; a name alone is a body or `ground`."""
+
+    name: Name
+    kind: Literal["clamp", "weld", "spherical", "revolute", "prismatic"]
+    a: Anchor
+    b: Anchor | None = None
+    at: Vector | None = None
+    axis: Vector | None = None
+
+
+class SpringScene(Part):
+    """A spring-damper between two points."""
+
+    name: Name
+    a: Anchor
+    b: Anchor
+    stiffness: NotNegative
+    length: NotNegative | None = None
+    damping: NotNegative = 0.0
+
+
+class TorsionSpringScene(Part):
+    """A torsion spring-damper about a world axis."""
+
+    name: Name
+    a: Anchor
+    b: Anchor
+    axis: Vector
+    stiffness: NotNegative
+    damping: NotNegative = 0.0
+    angle: Number = 0.0
+
+
+class Directed(Part):
+    """A named function of time along a direction."""
+
+    direction: Vector
+
+
+class ConstantSignal(Directed):
+    function: Literal["constant"]
+    value: Number
+
+
+class TableSignal(Directed):
+    function: Literal["table"]
+    times: Annotated[list[FiniteFloat], Field(min_length=1)]
+    values: Annotated[list[FiniteFloat], Field(min_length=1)]
+
+
+class RampSignal(Directed):
+    function: Literal["ramp"]
+    value: Number
+    t_start: Number = 0.0
+    t_end: Number
+
+
+class TriangleSignal(Directed):
+    function: Literal["triangle"]
+    peak: Number
+    t_start: Number = 0.0
+    t_peak: Number
+    t_end: Number
+
+
+class SineSignal(Directed):
+    function: Literal["sine"]
+    amplitude: Number
+    frequency: Number
+    phase: Number = 0.0
+    offset: Number = 0.0
+
+
+class PulseSignal(Directed):
+    function: Literal["pulse"]
+    value: Number
+    t_start: Number = 0.0
+    t_end: Number
+
+
+Signal = Annotated[
+    ConstantSignal | TableSignal | RampSignal | TriangleSignal | SineSignal | PulseSignal, Field(discriminator="function")
+]
+
+
+class LoadScene(Part):
+    """A force or moment: a constant vector, or a function of time along a direction."""
+
+    name: Name
+    kind: Literal["force", "moment"]
+    on: Anchor
+    value: Vector | Signal
+    following: bool = False
+
+
+# --- the whole
+
+
+class RunScene(Part):
+    """How to simulate."""
+
+    t_end: Positive
+    dt: Positive
+    integrator: Literal["em", "em4", "em6"] = "em"
+    output_every: Annotated[int, Field(ge=1)] = 1
+
+
+class Scene(Part):
+    """A model and how to simulate it."""
+
+    name: Name = "scene"
+    gravity: Vector = [0.0, 0.0, 0.0]
+    materials: dict[str, MaterialScene] = {}
+    sections: dict[str, SectionScene] = {}
+    rods: list[RodScene] = []
+    bodies: list[BodyScene] = []
+    joints: list[JointScene] = []
+    springs: list[SpringScene] = []
+    torsion_springs: list[TorsionSpringScene] = []
+    loads: list[LoadScene] = []
+    run: RunScene
