@@ -47,6 +47,7 @@ from rigid.linear_algebra import (
     minus,
     outer,
     plus,
+    plus_identity,
     product,
     times,
     trace,
@@ -318,6 +319,12 @@ def _elements(system, numbering, state, work, h, tangent):
         if status != 0:
             return status
         at, bt = numbering.frame[a], numbering.frame[b]
+        coupling = elements.coupling[m]
+        if coupling != 0.0:
+            # momentum -coupling (v_b - v_a) of b and its opposite of a, as in (1)
+            dv0 = minus(load3(state.v[b]), load3(state.v[a]))
+            rate = minus(times(1.0 / h, minus(load3(work.dr[b]), load3(work.dr[a]))), dv0)
+            n = minus(n, times(2.0 * coupling / h, rate))
         add3(times(-h, n), work.residual[at : at + 3])
         add3(times(h, torque_a), work.residual[at + 3 : at + 6])
         add3(times(h, n), work.residual[bt : bt + 3])
@@ -329,6 +336,7 @@ def _elements(system, numbering, state, work, h, tangent):
         aa, ab, ba, bb = base[0], base[1], base[2], base[3]
         sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
         ne, na, nb = load_block(K, 0, 0), load_block(K, 0, 3), load_block(K, 0, 6)
+        ne = plus_identity(ne, -2.0 * coupling / (h * h))
         add_at(values, aa, sa, 0, 0, h, ne)
         add_at(values, ba, sa, 0, 0, -h, ne)
         add_at(values, ab, sb, 0, 0, -h, ne)

@@ -56,6 +56,13 @@ def constraint_jacobian(system: System, state: State) -> coo_matrix:
     return coo_matrix((x[keep], (i[keep], j[keep])), shape=(int(rows.sum()), 6 * n))
 
 
+def _shared_mass(system: System, size: int) -> coo_matrix:
+    """Off-diagonal and diagonal parts of consistent rod masses: -coupling |v_b - v_a|^2/2 as a matrix."""
+    a, b = (6 * system.elements.frames.reshape(-1, 2).T[:, :, None] + np.arange(3)).reshape(2, -1)
+    c = np.repeat(system.elements.coupling, 3)
+    return coo_matrix((np.concatenate([-c, -c, c, c]), (np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a]))), shape=(size, size))
+
+
 def project_velocities(system: System, state: State) -> tuple[State, float]:
     """State with velocities that satisfy all joints (1), and the largest change of a velocity (m/s or rad/s).
 
@@ -70,7 +77,8 @@ def project_velocities(system: System, state: State) -> tuple[State, float]:
     blocks = [block for k in range(n) for block in (system.frames.mass[k] * np.eye(3), spatial[k])]
     omega = quaternions.rotate(state.quat, state.Omega)
     velocity = np.concatenate([state.v, omega], axis=1).ravel()
-    matrix = bmat([[block_diag(blocks), G.T], [G, None]], format="csc")
+    mass = block_diag(blocks) + _shared_mass(system, 6 * n)
+    matrix = bmat([[mass, G.T], [G, None]], format="csc")
     try:
         correction = splu(matrix).solve(np.concatenate([np.zeros(6 * n), -(G @ velocity)]))
     except RuntimeError as singular:

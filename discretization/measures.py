@@ -41,6 +41,7 @@ def energies(system: System, state: State) -> Energies:
     v, Omega = state.v[moving], state.Omega[moving]
     mass, inertia = frames.mass[moving], frames.inertia[moving]
     kinetic = 0.5 * mass @ np.sum(v * v, axis=1) + 0.5 * np.einsum("ni,nij,nj", Omega, inertia, Omega, optimize=True)
+    kinetic -= 0.5 * system.elements.coupling @ np.sum(_spread(system, state) ** 2, axis=1)
     strain, stress = element_states(system, state)
     elastic = 0.5 * system.elements.length @ np.sum(strain * stress, axis=1)
     gravity = -(mass @ (state.r[moving] @ system.gravity))
@@ -53,9 +54,24 @@ def energies(system: System, state: State) -> Energies:
 def momenta(system: System, state: State) -> tuple[Floats, Floats]:
     """Linear momentum (3,) in N s and angular momentum (3,) about the origin in N m s of all moving frames."""
     moving = system.frames.fixed == 0
-    p = system.frames.mass[moving, None] * state.v[moving]
+    p = translational_momenta(system, state)[moving]
     spin = np.einsum("nij,nj->ni", system.frames.inertia[moving], state.Omega[moving])
     return p.sum(axis=0), (np.cross(state.r[moving], p) + quaternions.rotate(state.quat[moving], spin)).sum(axis=0)
+
+
+def translational_momenta(system: System, state: State) -> Floats:
+    """Momentum (n, 3) of every frame, N s: its own and what a consistent mass shares with its neighbours."""
+    p = system.frames.mass[:, None] * state.v
+    shared = system.elements.coupling[:, None] * _spread(system, state)
+    np.add.at(p, system.elements.frames[:, 0], shared)
+    np.subtract.at(p, system.elements.frames[:, 1], shared)
+    return p
+
+
+def _spread(system: System, state: State) -> Floats:
+    """v_b - v_a (m, 3) of all elements."""
+    a, b = system.elements.frames.reshape(-1, 2).T
+    return state.v[b] - state.v[a]
 
 
 def point_distance(pair, state: State) -> Floats:

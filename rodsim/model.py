@@ -122,14 +122,17 @@ class Model:
         stress_free: CurveLike | None = None,
         velocity: ArrayLike | Callable[[float], ArrayLike] | None = None,
         angular_velocity: ArrayLike | None = None,
+        mass: str = "mean",
     ) -> Rod:
         """Add a rod along `curve`: points (k, 3), two for a straight rod, or a callable s in [0, 1] -> (3,).
 
         section: one `Section`, or a callable s -> Section. up: the direction of d3 at the start. stress_free: the shape without stress, by default
         the initial one. velocity: (3,) or a callable s -> (3,), m/s; angular_velocity (3,), rad/s, of the cross-sections; both inertial.
+        mass: translational mass "lumped" at the nodes, "consistent" (velocities linear between nodes: a straight element has its exact rotary
+        inertia, best where a rod tumbles freely), or the "mean" of both, which is better than lumped wherever it was measured.
         """
         self._new(name)
-        rod = make_rod(name, curve, section, n_elements, closed, up, stress_free, velocity, angular_velocity)
+        rod = make_rod(name, curve, section, n_elements, closed, up, stress_free, velocity, angular_velocity, mass)
         self.rods[name] = rod
         return rod
 

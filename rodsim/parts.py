@@ -17,6 +17,10 @@ from rodsim.curves import Curve, CurveLike
 from rodsim.sections import Section
 
 
+# Part of the consistent translational mass in that of a rod.
+MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
+
+
 @dataclass(frozen=True, eq=False)
 class Ground:
     """The frame that does not move."""
@@ -73,6 +77,7 @@ class Rod:
     stress_free_up: Floats | None
     velocity: Floats | Callable[[float], ArrayLike]
     angular_velocity: Floats
+    consistency: float = 0.5  # part of the consistent in the translational mass
 
     @property
     def closed(self) -> bool:
@@ -122,6 +127,7 @@ def make_rod(
     stress_free: CurveLike | None,
     velocity: ArrayLike | Callable[[float], ArrayLike] | None,
     angular_velocity: ArrayLike | None,
+    mass: str = "mean",
 ) -> Rod:
     """Check what the user gave and make a rod of it."""
     owner = f"rod '{name}'"
@@ -129,6 +135,8 @@ def make_rod(
         raise ModelError(f"{owner}: n_elements = {n_elements!r}; give a whole number, at least {3 if closed else 1}")
     if not (isinstance(section, Section) or callable(section)):
         raise ModelError(f"{owner}: section = {section!r} is neither a Section nor a callable s -> Section")
+    if mass not in MASSES:
+        raise ModelError(f"{owner}: mass = {mass!r} is not known; choose one of {', '.join(MASSES)}")
     shape = Curve(owner, curve, closed)
     free = shape if stress_free is None else Curve(f"{owner}, stress-free shape", stress_free, closed)
     return Rod(
@@ -141,6 +149,7 @@ def make_rod(
         None if up is None or stress_free is not None else vector(owner, "up", up),
         velocity if callable(velocity) else vector(owner, "velocity", (0, 0, 0) if velocity is None else velocity),
         vector(owner, "angular_velocity", (0, 0, 0) if angular_velocity is None else angular_velocity),
+        MASSES[mass],
     )
 
 

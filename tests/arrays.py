@@ -29,7 +29,7 @@ def make_system(
     none, pair, vector = zeros(0), zeros((0, 2), np.int64), zeros((0, 3))
     return System(
         Frames(np.concatenate([[1.0], mass]), np.concatenate([[np.eye(3)], inertia]), fixed),
-        elements or Elements(pair, none, zeros((0, 6, 6)), zeros((0, 6, 6)), zeros((0, 6))),
+        elements or Elements(pair, none, zeros((0, 6, 6)), zeros((0, 6, 6)), zeros((0, 6)), none),
         constraints
         or Constraints(zeros(0, np.int64), pair, vector, vector, vector, vector, none, zeros(0, np.int64)),
         springs or Springs(pair, vector, vector, none, none, none),
@@ -58,7 +58,7 @@ def make_state(system: System, r, quat=None, v=None, Omega=None, angle=()) -> St
     )
 
 
-def free_rod(n: int = 6, curved: bool = True) -> tuple[System, State]:
+def free_rod(n: int = 6, curved: bool = True, consistent: float = 1.0) -> tuple[System, State]:
     """A free elastic rod, stress-free in a bent shape, with some motion; node k has unequal moments of inertia."""
     rng = np.random.default_rng(4)
     length = np.full(n, 1.0 / n)
@@ -68,7 +68,7 @@ def free_rod(n: int = 6, curved: bool = True) -> tuple[System, State]:
     frames = np.stack([np.arange(1, n + 1), np.arange(2, n + 2)], axis=1)
     mass = np.full(n + 1, 1.0 / n)
     inertia = mass[:, None, None] * np.diag([0.02, 0.03, 0.015])
-    system = make_system(mass, inertia, Elements(frames, length, C, 0 * C, strain0))
+    system = make_system(mass, inertia, Elements(frames, length, C, 0 * C, strain0, consistent * length / 6))
     r = np.linspace([0, 0, 0], [1, 0, 0], n + 1)
     quat = quaternions.from_rotation_vector(0.05 * rng.standard_normal((n + 1, 3)))
     v = np.array([1.0, 0.5, 0.0]) + np.cross([0.0, 1.0, 2.0], r)
@@ -100,7 +100,7 @@ def everything() -> tuple[System, State]:
     system = make_system(
         rng.uniform(1, 2, 5),
         np.tile(np.diag([1.0, 2.0, 2.5]) + 0.1, (5, 1, 1)),
-        Elements(np.array([[1, 2], [2, 3], [0, 3]]), np.array([1.0, 2.0, 1.5]), eye, 0.1 * eye, 0.1 * rng.standard_normal((3, 6))),
+        Elements(np.array([[1, 2], [2, 3], [0, 3]]), np.array([1.0, 2.0, 1.5]), eye, 0.1 * eye, 0.1 * rng.standard_normal((3, 6)), np.array([0.1, 0.0, 0.2])),
         Constraints(
             np.array([0, 1, 2, 3, 0, 2]), pairs, vectors(6), vectors(6), units(6), units(6), rng.standard_normal(6),
             np.array([0, 1, 1, 2, 3, 4]),

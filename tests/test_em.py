@@ -49,8 +49,8 @@ def rod_errors(order):
     """Against the same mesh integrated with a far smaller step."""
     system, state = free_rod()
     t_end = 0.2
-    exact = Stepper(system, t_end / 800, 6).advance(state, 0, 800)[0].r
-    counts = {2: (160, 320), 4: (80, 160), 6: (100, 200)}[order]
+    exact = Stepper(system, t_end / 1200, 6).advance(state, 0, 1200)[0].r
+    counts = {2: (160, 320), 4: (80, 160), 6: (160, 320)}[order]
     return [np.abs(Stepper(system, t_end / n, order).advance(state, 0, n)[0].r - exact).max() for n in counts]
 
 

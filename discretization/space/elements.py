@@ -19,3 +19,4 @@ class Elements(NamedTuple):
     stiffness: Floats  # (m, 6, 6) maps (Gamma, K) - strain0 to (N, M)
     damping: Floats  # (m, 6, 6) maps the strain rate to the viscous part of (N, M)
     strain0: Floats  # (m, 6) strains (Gamma, K) of the stress-free shape
+    coupling: Floats  # (m,) kg, kinetic energy - coupling |v_b - v_a|^2/2; 0: lumped mass, mass/6: consistent

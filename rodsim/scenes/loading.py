@@ -147,6 +147,7 @@ class _Loader:
             None if item.stress_free is None else curve(item.stress_free),
             item.velocity,
             item.angular_velocity,
+            item.mass,
         )
 
     def _section(self, path: Path, given: Any) -> Section:

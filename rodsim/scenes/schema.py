@@ -116,6 +116,7 @@ class RodScene(Part):
     stress_free: Curve | None = None
     velocity: Vector = [0.0, 0.0, 0.0]
     angular_velocity: Vector = [0.0, 0.0, 0.0]
+    mass: Literal["lumped", "mean", "consistent"] = "mean"
 
 
 # --- bodies
