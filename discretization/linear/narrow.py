@@ -6,10 +6,51 @@ keeps the factors narrow. Eight or four rows are updated at a time; the multipli
 last ones add nothing to what stands behind them (the array needs a few entries of slack at its end).
 """
 
-from rigid.compilation import kernel
+import numpy as np
+
+from rigid.compilation import kernel, small_kernel
 
 NARROW = 12  # bandwidth up to which this beats LAPACK
 _PIVOT = 0.1
+_1, _2, _3, _4, _5, _6, _7 = (np.uintp(k) for k in range(1, 8))
+
+
+@small_kernel
+def _update8(values, multipliers, diagonal, i, stride, columns):
+    """Rows i .. i + 7 below the diagonal, in all columns to the right: x -= l u. Unsigned indices spare the test for negative ones."""
+    l0, l1, l2, l3 = multipliers[i], multipliers[i + 1], multipliers[i + 2], multipliers[i + 3]
+    l4, l5, l6, l7 = multipliers[i + 4], multipliers[i + 5], multipliers[i + 6], multipliers[i + 7]
+    here = np.uintp(diagonal)
+    for _ in range(columns):
+        here += np.uintp(stride)
+        u = values[here]
+        k = here + np.uintp(1 + i)
+        x0, x1, x2, x3 = values[k], values[k + _1], values[k + _2], values[k + _3]
+        x4, x5, x6, x7 = values[k + _4], values[k + _5], values[k + _6], values[k + _7]
+        values[k] = x0 - l0 * u
+        values[k + _1] = x1 - l1 * u
+        values[k + _2] = x2 - l2 * u
+        values[k + _3] = x3 - l3 * u
+        values[k + _4] = x4 - l4 * u
+        values[k + _5] = x5 - l5 * u
+        values[k + _6] = x6 - l6 * u
+        values[k + _7] = x7 - l7 * u
+
+
+@small_kernel
+def _update4(values, multipliers, diagonal, i, stride, columns):
+    """Rows i .. i + 3, as `_update8`."""
+    l0, l1, l2, l3 = multipliers[i], multipliers[i + 1], multipliers[i + 2], multipliers[i + 3]
+    here = np.uintp(diagonal)
+    for _ in range(columns):
+        here += np.uintp(stride)
+        u = values[here]
+        k = here + np.uintp(1 + i)
+        x0, x1, x2, x3 = values[k], values[k + _1], values[k + _2], values[k + _3]
+        values[k] = x0 - l0 * u
+        values[k + _1] = x1 - l1 * u
+        values[k + _2] = x2 - l2 * u
+        values[k + _3] = x3 - l3 * u
 
 
 @kernel
@@ -26,7 +67,7 @@ def narrow_factor(values, size, band, pivots, first, multipliers):
         pivot, largest = 0, abs(values[diagonal])
         under, at = 0.0, 0
         for i in range(1, below + 1):
-            x = abs(values[diagonal + i])
+            x = abs(values[np.uintp(diagonal + i)])
             if x > under:
                 under, at = x, i
         if largest < _PIVOT * under:
@@ -41,10 +82,11 @@ def narrow_factor(values, size, band, pivots, first, multipliers):
         last = filled
         if pivot != 0:
             for c in range(last - j + 1):
-                here = diagonal + c * (width - 1)
+                here = np.uintp(diagonal + c * (width - 1))
+                there = here + np.uintp(pivot)
                 x = values[here]
-                values[here] = values[here + pivot]
-                values[here + pivot] = x
+                values[here] = values[there]
+                values[there] = x
         scale = 1.0 / values[diagonal]
         for i in range(below):
             x = values[diagonal + 1 + i] * scale
@@ -53,34 +95,10 @@ def narrow_factor(values, size, band, pivots, first, multipliers):
         for i in range(below, below + 8):
             multipliers[i] = 0.0
         for i in range(0, below, 8):
-            l0, l1, l2, l3 = multipliers[i], multipliers[i + 1], multipliers[i + 2], multipliers[i + 3]
-            l4, l5, l6, l7 = multipliers[i + 4], multipliers[i + 5], multipliers[i + 6], multipliers[i + 7]
-            here = diagonal
             if below - i > 4:
-                for _ in range(last - j):
-                    here += width - 1
-                    u = values[here]
-                    k = here + 1 + i
-                    x0, x1, x2, x3 = values[k], values[k + 1], values[k + 2], values[k + 3]
-                    x4, x5, x6, x7 = values[k + 4], values[k + 5], values[k + 6], values[k + 7]
-                    values[k] = x0 - l0 * u
-                    values[k + 1] = x1 - l1 * u
-                    values[k + 2] = x2 - l2 * u
-                    values[k + 3] = x3 - l3 * u
-                    values[k + 4] = x4 - l4 * u
-                    values[k + 5] = x5 - l5 * u
-                    values[k + 6] = x6 - l6 * u
-                    values[k + 7] = x7 - l7 * u
+                _update8(values, multipliers, diagonal, i, width - 1, last - j)
             else:
-                for _ in range(last - j):
-                    here += width - 1
-                    u = values[here]
-                    k = here + 1 + i
-                    x0, x1, x2, x3 = values[k], values[k + 1], values[k + 2], values[k + 3]
-                    values[k] = x0 - l0 * u
-                    values[k + 1] = x1 - l1 * u
-                    values[k + 2] = x2 - l2 * u
-                    values[k + 3] = x3 - l3 * u
+                _update4(values, multipliers, diagonal, i, width - 1, last - j)
     return 0
 
 
@@ -96,10 +114,10 @@ def narrow_solve(values, size, band, pivots, first, rhs):
             rhs[j] = x
         below = j * width + top
         for i in range(1, min(band, size - 1 - j) + 1):
-            rhs[j + i] -= values[below + i] * x
+            rhs[np.uintp(j + i)] -= values[np.uintp(below + i)] * x
     for j in range(size - 1, -1, -1):
         diagonal = j * width + top
         x = rhs[j] / values[diagonal]
         rhs[j] = x
         for i in range(first[j] - j, 0):
-            rhs[j + i] -= values[diagonal + i] * x
+            rhs[np.uintp(j + i)] -= values[np.uintp(diagonal + i)] * x

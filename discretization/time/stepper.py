@@ -74,11 +74,9 @@ class Stepper:
         step, last = first_step, first_step + n_steps
         fractions = len(substeps(self.order, 1.0))
         while step < last:
-            # a failed substep leaves the ones before it of the same step done: go back to whole steps
             before = State(*(array.copy() for array in state)) if fractions > 1 else state
-            chunk = last - step if fractions == 1 else 1
             statistics[:] = 0
-            start = self.h * np.arange(step, step + chunk)
+            start = self.h * np.arange(step, last)
             status = self._march(state, self.h, start, statistics)
             iterations += int(statistics[1])
             most = max(most, int(statistics[2]))
@@ -86,7 +84,10 @@ class Stepper:
             step += int(statistics[0]) // fractions
             if status == 0:
                 continue
-            state = before
+            if fractions > 1:
+                # substeps of the failed step have been taken: repeat the whole steps before it, which is the same to the bit
+                state = before
+                self._march(state, self.h, start[: int(statistics[0]) // fractions], statistics)
             try:
                 count = self._halve(state, self.h * step, self.h, 1, statistics)
             except ConvergenceError as error:
