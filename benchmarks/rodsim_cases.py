@@ -52,7 +52,9 @@ def _rod(case: RodCase, n_elements: int) -> Model:
         inertia_per_length=case.inertia_per_length,
     )
     model = Model(case.name, gravity=(0.0, 0.0, -case.gravity))
-    rod = model.add_rod("rod", np.array([case.start, case.end]), section, n_elements=n_elements)
+    # a rod that tumbles freely: consistent mass, as in Exudyn's beam; one that bends: the default
+    mass = "mean" if case.clamped else "consistent"
+    rod = model.add_rod("rod", np.array([case.start, case.end]), section, n_elements=n_elements, mass=mass)
     if case.clamped:
         model.add_joint("clamp", "clamp", rod.start, model.ground)
     if case.peak:
