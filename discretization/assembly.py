@@ -1,14 +1,15 @@
 """Residual and tangent of a Cayley energy-momentum step, assembled from frames and interactions.
 
-Unknowns: dr, psi of every moving frame, impulses Lam of every constraint. With suffix 0 and 1 for the ends of the step, bars for
-averages, R1 = cay(psi) R0:
+Unknowns: dr, psi of every moving frame, impulses Lam of every constraint. With suffix 0 and 1 for the ends
+of the step, bars for averages, R1 = cay(psi) R0:
 
     2 m (dr/h - v0) + h f + G_r^T Lam = 0                                                               (1)
     R1 J Omega1 - R0 J Omega0 + h tau + G_psi^T Lam = 0,   Omega1 = 2 R0^T psi/h - Omega0               (2)
     g(1) = 0                                                                                            (3)
 
-f, tau are the discrete derivatives of all energies minus the applied loads, G of all constraints. Rows (3) and the multipliers
-are scaled by s = 2 m/h of the lighter frame, so that the matrix is balanced: Lam = s x unknown.
+f, tau are the discrete derivatives of all energies minus the applied loads, G of all constraints. Rows (3)
+and the multipliers are scaled by s = 2 m/h of the lighter frame, so that the matrix is balanced: Lam = s x
+unknown.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ def workspace(system: System, numbering: Numbering) -> Workspace:
         start=np.zeros((m, se3_element.START)),
         strain1=np.zeros((m, 6)),
         viscous=viscous,
-        accounts=viscous or bool(len(system.loads.kind) or len(system.torsions.damping) or np.any(system.springs.damping)),
+        accounts=viscous
+        or bool(len(system.loads.kind) or len(system.torsions.damping) or np.any(system.springs.damping)),
         element_scale=scale,
         scale=np.ones(c),
         residual=np.zeros(numbering.size + 6),
@@ -125,8 +127,15 @@ def workspace(system: System, numbering: Numbering) -> Workspace:
 
 @kernel
 def begin_step(system, numbering, state, work, h):
-    """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints, noise levels."""
-    frames, elements, constraints, springs = system.frames, system.elements, system.constraints, system.springs
+    """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints,
+    noise levels.
+    """
+    frames, elements, constraints, springs = (
+        system.frames,
+        system.elements,
+        system.constraints,
+        system.springs,
+    )
     noise = work.noise
     extent = 0.0
     gravity = np.sqrt(dot(load3(system.gravity), load3(system.gravity)))
@@ -251,7 +260,9 @@ def move(system, state, work):
 
 @kernel
 def assemble(system, numbering, state, work, h, load_values, tangent):
-    """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0 or the status of a failed element."""
+    """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0 or the status of a
+    failed element.
+    """
     for i in range(numbering.size + 6):
         work.residual[i] = 0.0
     if tangent:
@@ -275,7 +286,12 @@ def _inertia(system, numbering, state, work, h, tangent):
         if frames.fixed[f] != 0:
             continue
         at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
-        R0, R1, psi, Omega0 = rotation_of(work.R0, f), rotation_of(work.R1, f), load3(work.psi[f]), load3(state.Omega[f])
+        R0, R1, psi, Omega0 = (
+            rotation_of(work.R0, f),
+            rotation_of(work.R1, f),
+            load3(work.psi[f]),
+            load3(state.Omega[f]),
+        )
         Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), Omega0)
         L1 = apply(R1, apply(J, Omega1))
         momentum = minus(times(1.0 / h, load3(work.dr[f])), load3(state.v[f]))
@@ -404,7 +420,9 @@ def _constraints(system, numbering, state, work, tangent):
         impulse = scale * work.lam[first]
         residual[row] += scale * (constraint_value(kind, ua1, ub1, d1) - constraints.value[c])  # (3)
         force, torque_a, torque_b = constraint_gradient(kind, ua, ub, xa, xb, d)
-        _add_pair_forces(residual, at, bt, times(impulse, force), times(impulse, torque_a), times(impulse, torque_b))
+        _add_pair_forces(
+            residual, at, bt, times(impulse, force), times(impulse, torque_a), times(impulse, torque_b)
+        )
         if not tangent:
             continue
         force1, torque_a1, torque_b1 = constraint_gradient(kind, ua1, ub1, xa1, xb1, d1)
@@ -446,7 +464,9 @@ def _springs(system, numbering, state, work, h, tangent):
         a, b = springs.frames[s, 0], springs.frames[s, 1]
         d0, d1, xa1, xa, xb1, xb = spring_ends(springs, state, work, s)
         d = average(d0, d1)
-        sigma, slope, _ = spring_force(springs.stiffness[s], springs.damping[s], springs.length0[s], h, d, d0, d1)
+        sigma, slope, _ = spring_force(
+            springs.stiffness[s], springs.damping[s], springs.length0[s], h, d, d0, d1
+        )
         force, torque_a, torque_b = constraint_gradient(DISTANCE, d, d, xa, xb, d)
         sh = sigma * h
         at, bt = numbering.frame[a], numbering.frame[b]
@@ -496,7 +516,9 @@ def _torsions(system, numbering, state, work, h, tangent):
 
 @small_kernel
 def load_step(loads, work, value, l):
-    """Averaged force and torque of load l over the step, then what its tangent needs: x1, x, value at the end, mean value."""
+    """Averaged force and torque of load l over the step, then what its tangent needs: x1, x, value at the
+    end, mean value.
+    """
     f = loads.frame[l]
     F = F1 = load3(value)
     if loads.following[l] != 0:

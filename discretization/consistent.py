@@ -1,7 +1,8 @@
-"""Consistent initial velocities: the nearest ones, in the metric of the kinetic energy, that the joints allow.
+"""Consistent initial velocities: the nearest ones, in the metric of the kinetic energy, that the joints
+allow.
 
-    minimise  (v - v*)^T M (v - v*)/2  subject to  G v = 0:   [M  G^T] [dv ]   [   0   ]
-                                                              [G   0 ] [mu ] = [-G v*  ]                      (1)
+minimise  (v - v*)^T M (v - v*)/2  subject to  G v = 0:   [M  G^T] [dv ]   [   0   ]
+                                                          [G   0 ] [mu ] = [-G v*  ]                      (1)
 """
 
 from __future__ import annotations
@@ -14,21 +15,29 @@ from discretization.measures import velocity_residual
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Floats, State, rows_of
+from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Floats, Ints, State, rows_of
 
 
 def constraint_jacobian(system: System, state: State) -> coo_matrix:
-    """G (m, 6 n): derivatives of all constraints to (r, turn) of all frames, spatial; zero columns for fixed frames."""
+    """G (m, 6 n): derivatives of all constraints to (r, turn) of all frames, spatial; zero columns for fixed
+    frames.
+    """
     constraints = system.constraints
     n = len(system.frames.mass)
     a, b = constraints.frames.reshape(-1, 2).T
-    xa, xb = quaternions.rotate(state.quat[a], constraints.Xa), quaternions.rotate(state.quat[b], constraints.Xb)
-    ua, ub = quaternions.rotate(state.quat[a], constraints.Ua), quaternions.rotate(state.quat[b], constraints.Ub)
+    xa, xb = (
+        quaternions.rotate(state.quat[a], constraints.Xa),
+        quaternions.rotate(state.quat[b], constraints.Xb),
+    )
+    ua, ub = (
+        quaternions.rotate(state.quat[a], constraints.Ua),
+        quaternions.rotate(state.quat[b], constraints.Ub),
+    )
     d = state.r[b] + xb - state.r[a] - xa
     rows, first = rows_of(constraints.kind), np.cumsum(rows_of(constraints.kind)) - rows_of(constraints.kind)
-    entries: list[tuple[Floats, Floats, Floats]] = []
+    entries: list[tuple[Ints, Ints, Floats]] = []
 
-    def add(row: Floats, frame: Floats, offset: int, vector: Floats) -> None:
+    def add(row: Ints, frame: Ints, offset: int, vector: Floats) -> None:
         columns = 6 * frame[:, None] + offset + np.arange(3)
         entries.append((np.repeat(row, 3), columns.ravel(), vector.ravel()))
 
@@ -60,7 +69,10 @@ def _shared_mass(system: System, size: int) -> coo_matrix:
     """Off-diagonal and diagonal parts of consistent rod masses: -coupling |v_b - v_a|^2/2 as a matrix."""
     a, b = (6 * system.elements.frames.reshape(-1, 2).T[:, :, None] + np.arange(3)).reshape(2, -1)
     c = np.repeat(system.elements.coupling, 3)
-    return coo_matrix((np.concatenate([-c, -c, c, c]), (np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a]))), shape=(size, size))
+    return coo_matrix(
+        (np.concatenate([-c, -c, c, c]), (np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a]))),
+        shape=(size, size),
+    )
 
 
 def project_velocities(system: System, state: State) -> tuple[State, float]:

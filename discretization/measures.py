@@ -40,23 +40,31 @@ def energies(system: System, state: State) -> Energies:
     frames, moving = system.frames, system.frames.fixed == 0
     v, Omega = state.v[moving], state.Omega[moving]
     mass, inertia = frames.mass[moving], frames.inertia[moving]
-    kinetic = 0.5 * mass @ np.sum(v * v, axis=1) + 0.5 * np.einsum("ni,nij,nj", Omega, inertia, Omega, optimize=True)
+    kinetic = 0.5 * mass @ np.sum(v * v, axis=1) + 0.5 * np.einsum(
+        "ni,nij,nj", Omega, inertia, Omega, optimize=True
+    )
     kinetic -= 0.5 * system.elements.coupling @ np.sum(_spread(system, state) ** 2, axis=1)
     strain, stress = element_states(system, state)
     elastic = 0.5 * system.elements.length @ np.sum(strain * stress, axis=1)
     gravity = -(mass @ (state.r[moving] @ system.gravity))
     springs, torsions = system.springs, system.torsions
     stretch = np.linalg.norm(point_distance(system.springs, state), axis=1) - springs.length0
-    spring = 0.5 * springs.stiffness @ stretch**2 + 0.5 * torsions.stiffness @ (state.angle - torsions.angle0) ** 2
+    spring = (
+        0.5 * springs.stiffness @ stretch**2 + 0.5 * torsions.stiffness @ (state.angle - torsions.angle0) ** 2
+    )
     return Energies(float(kinetic), float(elastic), float(gravity), float(spring))
 
 
 def momenta(system: System, state: State) -> tuple[Floats, Floats]:
-    """Linear momentum (3,) in N s and angular momentum (3,) about the origin in N m s of all moving frames."""
+    """Linear momentum (3,) in N s and angular momentum (3,) about the origin in N m s of all moving
+    frames.
+    """
     moving = system.frames.fixed == 0
     p = translational_momenta(system, state)[moving]
     spin = np.einsum("nij,nj->ni", system.frames.inertia[moving], state.Omega[moving])
-    return p.sum(axis=0), (np.cross(state.r[moving], p) + quaternions.rotate(state.quat[moving], spin)).sum(axis=0)
+    return p.sum(axis=0), (np.cross(state.r[moving], p) + quaternions.rotate(state.quat[moving], spin)).sum(
+        axis=0
+    )
 
 
 def translational_momenta(system: System, state: State) -> Floats:
@@ -105,8 +113,14 @@ def velocity_residual(system: System, state: State) -> Floats:
     constraints = system.constraints
     a, b = constraints.frames.reshape(-1, 2).T
     omega = quaternions.rotate(state.quat, state.Omega)
-    xa, xb = quaternions.rotate(state.quat[a], constraints.Xa), quaternions.rotate(state.quat[b], constraints.Xb)
-    ua, ub = quaternions.rotate(state.quat[a], constraints.Ua), quaternions.rotate(state.quat[b], constraints.Ub)
+    xa, xb = (
+        quaternions.rotate(state.quat[a], constraints.Xa),
+        quaternions.rotate(state.quat[b], constraints.Xb),
+    )
+    ua, ub = (
+        quaternions.rotate(state.quat[a], constraints.Ua),
+        quaternions.rotate(state.quat[b], constraints.Ub),
+    )
     d = state.r[b] + xb - state.r[a] - xa
     rate = state.v[b] + np.cross(omega[b], xb) - state.v[a] - np.cross(omega[a], xa)
     dua, dub = np.cross(omega[a], ua), np.cross(omega[b], ub)

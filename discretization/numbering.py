@@ -1,11 +1,14 @@
-"""Where every block of the Newton matrix goes: unknowns in an order of small bandwidth, addresses of dense blocks.
+"""Where every block of the Newton matrix goes: unknowns in an order of small bandwidth, addresses of dense
+blocks.
 
-The unknowns are 6 a moving frame (dr, eta) and one a scalar constraint. Frames and joints are the vertices of a graph, joined
-where they share a block; reverse Cuthill-McKee orders it, so that multipliers stand beside the frames they act on. Below a
-limit on the bandwidth the matrix is stored as LAPACK wants a band, above it by compressed columns. In both, a dense block
-(I, J) has its entry (i, j) at `base + i + j * stride[J]`, so one assembly serves both.
+The unknowns are 6 a moving frame (dr, eta) and one a scalar constraint. Frames and joints are the vertices
+of a graph, joined where they share a block; reverse Cuthill-McKee orders it, so that multipliers stand
+beside the frames they act on. Below a limit on the bandwidth the matrix is stored as LAPACK wants a band,
+above it by compressed columns. In both, a dense block (I, J) has its entry (i, j) at `base + i + j *
+stride[J]`, so one assembly serves both.
 
-Fixed frames get the address of a dump behind the matrix and behind the right-hand side: assembly needs no branches.
+Fixed frames get the address of a dump behind the matrix and behind the right-hand side: assembly needs no
+branches.
 """
 
 from __future__ import annotations
@@ -73,13 +76,17 @@ def number(system: System, band_limit: int = BAND_LIMIT) -> Numbering:
     couples = [system.elements.frames, system.springs.frames, system.torsions.frames]
     couples.append(constraints.frames[constraints.kind != COINCIDENT])
     ab = vertex_of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
-    to_joint = [np.stack([vertex_of_frame[constraints.frames[:, k]], vertex_of_constraint], axis=1) for k in (0, 1)]
+    to_joint = [
+        np.stack([vertex_of_frame[constraints.frames[:, k]], vertex_of_constraint], axis=1) for k in (0, 1)
+    ]
     pairs = np.concatenate([ab, *to_joint])
     pairs = pairs[(pairs >= 0).all(axis=1)]
     diagonal = np.repeat(np.arange(n_moving)[:, None], 2, axis=1)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1], diagonal]), axis=0)
 
-    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_vertices, n_vertices)).tocsr()
+    graph = coo_matrix(
+        (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_vertices, n_vertices)
+    ).tocsr()
     order = np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
     start = np.empty(n_vertices, dtype=np.int64)
     start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]
@@ -140,7 +147,12 @@ def number(system: System, band_limit: int = BAND_LIMIT) -> Numbering:
     def pair_blocks(pair: Ints) -> Ints:
         a, b = pair.reshape(-1, 2).T
         return np.stack(
-            [place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j]) for i in (a, b) for j in (a, b)], axis=1
+            [
+                place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
+                for i in (a, b)
+                for j in (a, b)
+            ],
+            axis=1,
         )
 
     a, b = constraints.frames.reshape(-1, 2).T

@@ -1,8 +1,10 @@
-"""Rigid or flexible? A chain of rigid bars falls from horizontal beside a hanging rod of the same length and mass.
+"""Rigid or flexible? A chain of rigid bars falls from horizontal beside a hanging rod of the same length and
+mass.
 
-Both are pinned at the wall and start at rest. The chain has ten bars with spherical joints, square section 0.05, density 1000; the rod is a
-thin rubber cord (E = 5e5). For the first moments they fall alike; then the cord, which resists bending and stretches, lags behind the
-chain's whip. Energy of both stays at its initial value, to round-off.
+Both are pinned at the wall and start at rest. The chain has ten bars with spherical joints, square section
+0.05, density 1000; the rod is a thin rubber cord (E = 5e5). For the first moments they fall alike; then the
+cord, which resists bending and stretches, lags behind the chain's whip. Energy of both stays at its initial
+value, to round-off.
 
 The picture shows the two side by side at several times.
 """
@@ -37,7 +39,11 @@ def model(n_bars: int = 10, n_elements: int = 40) -> Model:
 
 
 def run(
-    dt: float = 2.5e-3, t_end: float = 3.0, output: Path | None = None, output_every: int = 8, progress: bool | None = None
+    dt: float = 2.5e-3,
+    t_end: float = 3.0,
+    output: Path | None = None,
+    output_every: int = 8,
+    progress: bool | None = None,
 ) -> Result:
     """Simulate the fall."""
     return simulate(model(), t_end, dt, output=output, output_every=output_every, progress=progress)
@@ -59,4 +65,6 @@ if __name__ == "__main__":
     apart = np.linalg.norm(chain - cord, axis=1)
     for t in (0.2, 0.5, 1.0, 2.0, 3.0):
         i = fall.index_at(t)
-        print(f"t = {t:3.1f}  chain tip z = {chain[i, 2]:7.3f}  cord tip z = {cord[i, 2]:7.3f}  apart {apart[i]:.3f}")
+        print(
+            f"t = {t:3.1f}  chain tip z = {chain[i, 2]:7.3f}  cord tip z = {cord[i, 2]:7.3f}  apart {apart[i]:.3f}"
+        )

@@ -1,7 +1,8 @@
 """The demo: two simulations, their result files, pictures and audits, under one folder.
 
-Writes for each of the flying spaghetti and the pair of chain and rod: NAME.vtkhdf (open it in ParaView 5.12 or later), NAME.png (several
-times in one picture), NAME_plots.png (energies, momenta, residuals), NAME_audit.txt; and a movie NAME.mp4 of the pair.
+Writes for each of the flying spaghetti and the pair of chain and rod: NAME.vtkhdf (open it in ParaView 5.12
+or later), NAME.png (several times in one picture), NAME_plots.png (energies, momenta, residuals),
+NAME_audit.txt; and a movie NAME.mp4 of the pair.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def main() -> None:
     spaghetti = flying_spaghetti.run(output=folder / "flying_spaghetti.vtkhdf")
     show(spaghetti, folder, "flying_spaghetti", [0, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8])
     for t in (5.0, 10.0):
-        print(f"ends at t = {t:g}: {flying_spaghetti.end_error(spaghetti, t):.3f} from the converged positions (length 10)")
+        print(
+            f"ends at t = {t:g}: {flying_spaghetti.end_error(spaghetti, t):.3f} from the converged positions (length 10)"
+        )
     print()
 
     pair = chain_and_rod.run(output=folder / "chain_and_rod.vtkhdf")

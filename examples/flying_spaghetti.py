@@ -1,9 +1,11 @@
 """A free rod, kicked at one end, tumbles through space: the flying spaghetti of Simo and Vu-Quoc (1988).
 
-A straight rod of length 10 from (6, 0, 0) to (0, 8, 0) is loaded at its first end by a force f/10 e1 and a moment (0, -f/2, -f), f a
-triangle of 200 at t = 2.5 back to 0 at t = 5; EA = GA = 1e4, GJ = EI = 500, A_rho = 1, J_rho = diag(20, 10, 10). Afterwards it is free:
-energy, linear momentum (50, 0, 0) and angular momentum stay as they are. Converged positions of the ends:
-t = 5 (19.213602, 1.6255553, -2.1272407) and (12.953001, 6.809428, 3.0287719).
+A straight rod of length 10 from (6, 0, 0) to (0, 8, 0) is loaded at its first end by a force f/10 e1 and a
+moment (0, -f/2, -f), f a triangle of 200 at t = 2.5 back to 0 at t = 5; EA = GA = 1e4, GJ = EI = 500, A_rho
+= 1, J_rho = diag(20, 10, 10). Afterwards it is free: energy, linear momentum (50, 0, 0) and angular momentum
+stay as they are.
+Converged positions of the ends: t = 5 (19.213602, 1.6255553, -2.1272407) and (12.953001, 6.809428,
+3.0287719).
 
 The picture shows a rod that flies to the right while it winds and unwinds like a piece of cooked spaghetti.
 """
@@ -27,7 +29,13 @@ def model(n_elements: int = 20) -> Model:
     """The rod and its load."""
     spaghetti = Model("flying spaghetti")
     section = Section.from_stiffness(
-        EA=1e4, GA=1e4, GJ=500.0, EI=500.0, mass_per_length=1.0, inertia_per_length=(20.0, 10.0, 10.0), radius=0.15
+        EA=1e4,
+        GA=1e4,
+        GJ=500.0,
+        EI=500.0,
+        mass_per_length=1.0,
+        inertia_per_length=(20.0, 10.0, 10.0),
+        radius=0.15,
     )
     rod = spaghetti.add_rod("spaghetti", [(6, 0, 0), (0, 8, 0)], section, n_elements)
     f = signals.Triangle(peak=200.0, t_peak=2.5, t_end=5.0)

@@ -51,5 +51,7 @@ def unit_quaternion(owner: str, what: str, value: ArrayLike) -> Floats:
     q = vector(owner, what, value, 4)
     size = np.linalg.norm(q)
     if abs(size - 1.0) > 1e-6:
-        raise ModelError(f"{owner}: {what} = {value!r} has length {size:.6g}; give a unit quaternion (w, x, y, z)")
+        raise ModelError(
+            f"{owner}: {what} = {value!r} has length {size:.6g}; give a unit quaternion (w, x, y, z)"
+        )
     return q / size

@@ -1,7 +1,8 @@
 """How kernels are compiled: one decorator, one cache.
 
-numba's file cache watches the file a kernel stands in but not the helpers it calls, so an edited helper would go unnoticed.
-The cache directory is therefore keyed on a hash of all kernel sources; NUMBA_CACHE_DIR, when set, is left alone.
+numba's file cache watches the file a kernel stands in but not the helpers it calls, so an edited helper
+would go unnoticed. The cache directory is therefore keyed on a hash of all kernel sources; NUMBA_CACHE_DIR,
+when set, is left alone.
 """
 
 from __future__ import annotations
@@ -35,26 +36,27 @@ def _cache_directory() -> Path:
 
 
 if "NUMBA_CACHE_DIR" not in os.environ:
-    numba.config.CACHE_DIR = str(_cache_directory())
+    setattr(numba.config, "CACHE_DIR", str(_cache_directory()))  # noqa: B010  not in numba's stubs
 
 # Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.
-_OPTIONS = {"cache": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+_njit: Any = numba.njit
 
 
 def kernel(function: F) -> F:
     """Compile a function of arrays and scalars that allocates nothing.
 
-    Without allocation there is nothing to count: the reference counting of all arrays that pass through a call is left out,
-    which for the named tuples of a model took ten times as long as a joint.
+    Without allocation there is nothing to count: the reference counting of all arrays that pass through a
+    call is left out, which for the named tuples of a model took ten times as long as a joint.
     """
-    return numba.njit(_nrt=False, **_OPTIONS)(function)
+    return _njit(_nrt=False, **_OPTIONS)(function)
 
 
 def small_kernel(function: F) -> F:
     """Compile a helper of a few operations on scalars and tuples."""
-    return numba.njit(_nrt=False, **_OPTIONS)(function)
+    return _njit(_nrt=False, **_OPTIONS)(function)
 
 
 def allocating_kernel(function: F) -> F:
     """Compile a function that allocates arrays or calls Python: the outermost ones."""
-    return numba.njit(**_OPTIONS)(function)
+    return _njit(**_OPTIONS)(function)

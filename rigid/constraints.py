@@ -1,14 +1,16 @@
-"""Scalar constraints of two frames: value, gradients and second derivative for the Cayley energy-momentum step.
+"""Scalar constraints of two frames: value, gradients and second derivative for the Cayley energy-momentum
+step.
 
 All kinds are bilinear in positions and directors of frames a and b; with p = r + R X, u = R U, d = p_b - p_a:
 
-    PERPENDICULAR  y = u_a . u_b                torques  +-(u_a x u_b)                                       (1)
-    ALONG          y = u_a . d                  force u_a on p_b, torque on a  u_a x (p_b - r_a)             (2)
-    DISTANCE       y = d . d/2                  force d on p_b, -d on p_a                                    (3)
-    COINCIDENT     y = d, three rows            assembled by `discretization.assembly` itself                (4)
+    PERPENDICULAR  y = u_a . u_b                torques  +-(u_a x u_b)
+    (1) ALONG          y = u_a . d                  force u_a on p_b, torque on a  u_a x (p_b - r_a)
+    (2) DISTANCE       y = d . d/2                  force d on p_b, -d on p_a
+    (3) COINCIDENT     y = d, three rows            assembled by `discretization.assembly` itself
+    (4)
 
-With every factor averaged over the step the gradient G is a discrete derivative: y1 - y0 = G . (dr_a, psi_a, dr_b, psi_b),
-and G of a common rigid motion vanishes, so constraint forces do no work and keep both momenta.
+With every factor averaged over the step the gradient G is a discrete derivative: y1 - y0 = G . (dr_a, psi_a,
+dr_b, psi_b), and G of a common rigid motion vanishes, so constraint forces do no work and keep both momenta.
 
 A gradient is the tuple (force on b, torque on a, torque on b); the force on a is minus that on b.
 """
@@ -57,15 +59,20 @@ def turned_right(a, b):
 
 @small_kernel
 def add_at(values, base, stride, row, column, factor, A):
-    """Sub-block (row, column) of a block of two frames' unknowns += factor A; 0 is the position, 1 the rotation."""
+    """Sub-block (row, column) of a block of two frames' unknowns += factor A; 0 is the position, 1 the
+    rotation.
+    """
     add_block(matrix_times(factor, A), values, base + 3 * row + 3 * column * stride, stride)
 
 
 @small_kernel
-def add_constraint_hessian(kind, lam, ua, ub, xa, xb, d, ua1, ub1, xa1, xb1, values, base, stride_a, stride_b):
+def add_constraint_hessian(
+    kind, lam, ua, ub, xa, xb, d, ua1, ub1, xa1, xb1, values, base, stride_a, stride_b
+):
     """Matrix += lam d(averaged gradient)/d(end of the step): bars without suffix, end values with 1.
 
-    Half of every factor turns with the end of the step: delta ubar = eta x u1/2. `base`: blocks aa, ab, ba, bb.
+    Half of every factor turns with the end of the step: delta ubar = eta x u1/2. `base`: blocks aa, ab, ba,
+    bb.
     """
     half = 0.5 * lam
     aa, ab, ba, bb = base[0], base[1], base[2], base[3]
@@ -116,4 +123,3 @@ def add_pair_hessian(sigma, xa, xb, d, xa1, xb1, values, base, stride_a, stride_
     add_at(values, aa, stride_a, 1, 0, half, hat(xa))
     add_at(values, ab, stride_b, 1, 1, -half, turned_right(xa, xb1))
     add_at(values, aa, stride_a, 1, 1, half, turned_right(xa, xa1))
-

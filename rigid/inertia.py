@@ -1,6 +1,7 @@
 """Mass, centre of mass and inertia of rigid bodies, given or from a shape.
 
-A shape has its own axes and reference point; the solver's frame sits at the centre of mass with the same axes.
+A shape has its own axes and reference point; the solver's frame sits at the centre of mass with the same
+axes.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ _NO_VERTICES, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
 
 @dataclass(eq=False)
 class MassProperties:
-    """A rigid body's mass (kg), inertia about the centre of mass (3, 3) or (3,) principal (kg m^2), and its surface.
+    """A rigid body's mass (kg), inertia about the centre of mass (3, 3) or (3,) principal (kg m^2), and its
+    surface.
 
-    `center` (3,): the centre of mass from the reference point, in the shape's axes. `vertices` (nv, 3) from the reference point
-    and `faces` (nf, 3), counter-clockwise from outside, are for drawing only.
+    `center` (3,): the centre of mass from the reference point, in the shape's axes. `vertices` (nv, 3) from
+    the reference point and `faces` (nf, 3), counter-clockwise from outside, are for drawing only.
 
-    Raises ModelError for a mass that is not positive, an inertia that is not symmetric positive definite or whose principal
-    moments violate the triangle inequality.
+    Raises ModelError for a mass that is not positive, an inertia that is not symmetric positive definite or
+    whose principal moments violate the triangle inequality.
     """
 
     mass: float
@@ -40,7 +42,9 @@ class MassProperties:
         J = np.array(self.inertia, dtype=float)
         J = np.diag(J) if J.shape == (3,) else J
         if J.shape != (3, 3) or not np.all(np.isfinite(J)) or np.abs(J - J.T).max() > 1e-9 * np.abs(J).max():
-            raise ModelError(f"mass properties: inertia = {self.inertia!r}; give 3 moments or a symmetric 3 x 3 matrix")
+            raise ModelError(
+                f"mass properties: inertia = {self.inertia!r}; give 3 moments or a symmetric 3 x 3 matrix"
+            )
         principal = np.linalg.eigvalsh(J)
         if principal[0] <= 0.0:
             raise ModelError(f"mass properties: principal moments {principal} are not all positive")
@@ -68,21 +72,31 @@ class MassProperties:
 
 def _mass(owner: str, volume: float, density: float | None, mass: float | None) -> float:
     if (density is None) == (mass is None):
-        raise ModelError(f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}")
+        raise ModelError(
+            f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}"
+        )
     if mass is not None:
         return number(owner, "mass", mass, positive=True)
     return number(owner, "density", density, positive=True) * volume  # type: ignore[arg-type]
 
 
-def Box(x: float, y: float, z: float, density: float | None = None, mass: float | None = None) -> MassProperties:
-    """Box with edges x, y, z (m) along its axes; reference point: its centre. Give density (kg/m^3) or mass (kg)."""
-    edges = np.array([number("Box", name, value, positive=True) for name, value in zip("xyz", (x, y, z), strict=True)])
+def Box(
+    x: float, y: float, z: float, density: float | None = None, mass: float | None = None
+) -> MassProperties:
+    """Box with edges x, y, z (m) along its axes; reference point: its centre. Give density (kg/m^3) or mass
+    (kg).
+    """
+    edges = np.array(
+        [number("Box", name, value, positive=True) for name, value in zip("xyz", (x, y, z), strict=True)]
+    )
     m = _mass("Box", float(edges.prod()), density, mass)
     square = edges**2
     signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     faces = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
-    return MassProperties(m, m / 12 * (square.sum() - square), np.zeros(3), signs * edges / 2, np.array(faces))
+    return MassProperties(
+        m, m / 12 * (square.sum() - square), np.zeros(3), signs * edges / 2, np.array(faces)
+    )
 
 
 def Sphere(radius: float, density: float | None = None, mass: float | None = None) -> MassProperties:
@@ -94,7 +108,9 @@ def Sphere(radius: float, density: float | None = None, mass: float | None = Non
     return MassProperties(m, np.full(3, 0.4 * m * r**2), np.zeros(3), vertices, faces)
 
 
-def Cylinder(radius: float, height: float, density: float | None = None, mass: float | None = None) -> MassProperties:
+def Cylinder(
+    radius: float, height: float, density: float | None = None, mass: float | None = None
+) -> MassProperties:
     """Solid cylinder about its z axis; reference point: its centre."""
     r = number("Cylinder", "radius", radius, positive=True)
     h = number("Cylinder", "height", height, positive=True)
@@ -104,8 +120,12 @@ def Cylinder(radius: float, height: float, density: float | None = None, mass: f
     return MassProperties(m, np.array([across, across, m * r**2 / 2]), np.zeros(3), vertices, faces)
 
 
-def Cone(radius: float, height: float, density: float | None = None, mass: float | None = None) -> MassProperties:
-    """Solid cone with its apex, the reference point, at the origin and its base at z = height: a top on its tip."""
+def Cone(
+    radius: float, height: float, density: float | None = None, mass: float | None = None
+) -> MassProperties:
+    """Solid cone with its apex, the reference point, at the origin and its base at z = height: a top on its
+    tip.
+    """
     r = number("Cone", "radius", radius, positive=True)
     h = number("Cone", "height", height, positive=True)
     m = _mass("Cone", np.pi * r**2 * h / 3, density, mass)
@@ -119,7 +139,10 @@ def _revolve(radii: ArrayLike, heights: ArrayLike, n: int = 32) -> tuple[Floats,
     """Surface of revolution about z of a profile that begins and ends on the axis, from below to above."""
     radii, heights = np.asarray(radii, float), np.asarray(heights, float)
     angle = 2 * np.pi * np.arange(n) / n
-    rings = [np.stack([r * np.cos(angle), r * np.sin(angle), np.full(n, z)], axis=1) for r, z in zip(radii, heights, strict=True)][1:-1]
+    rings = [
+        np.stack([r * np.cos(angle), r * np.sin(angle), np.full(n, z)], axis=1)
+        for r, z in zip(radii, heights, strict=True)
+    ][1:-1]
     vertices = np.concatenate([[[0, 0, heights[0]]], *rings, [[0, 0, heights[-1]]]])
     k, nxt, last = np.arange(n), (np.arange(n) + 1) % n, len(vertices) - 1
     faces = [np.stack([np.zeros(n, int), 1 + nxt, 1 + k], axis=1)]

@@ -1,7 +1,7 @@
 """3-vectors and 3 x 3 matrices for the kernels, as tuples of 3 and of 9 floats (row by row).
 
-Tuples live in registers: a product of two matrices costs a quarter of what it costs with small arrays, and nothing aliases.
-`load_*` and `store_*` are the border to arrays.
+Tuples live in registers: a product of two matrices costs a quarter of what it costs with small arrays, and
+nothing aliases. `load_*` and `store_*` are the border to arrays.
 """
 
 from rigid.compilation import small_kernel

@@ -48,8 +48,8 @@ def to_matrix(q: ArrayLike) -> Floats:
 def from_matrix(R: ArrayLike) -> Floats:
     """Unit quaternions (..., 4), w >= 0, of rotation matrices (..., 3, 3).
 
-    Each of the four components is the largest somewhere; the column of the 4 x 4 matrix 4 q q^T with the largest diagonal
-    entry loses no digits (Shepperd 1978).
+    Each of the four components is the largest somewhere; the column of the 4 x 4 matrix 4 q q^T with the
+    largest diagonal entry loses no digits (Shepperd 1978).
     """
     R = np.asarray(R, float)
     trace = np.trace(R, axis1=-2, axis2=-1)

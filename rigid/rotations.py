@@ -1,7 +1,7 @@
 """Rotation kernels of the Cayley energy-momentum step, on tuples.
 
-A step turns a frame by R1 = cay(psi) R0 with the Cayley vector psi = 2 tan(theta/2) n. A variation of the end of the step
-is written as delta R1 = hat(eta) R1; then delta psi = T(psi)^-1 eta with
+A step turns a frame by R1 = cay(psi) R0 with the Cayley vector psi = 2 tan(theta/2) n. A variation of the
+end of the step is written as delta R1 = hat(eta) R1; then delta psi = T(psi)^-1 eta with
 
     T(psi)^-1 = I + psi psi^T / 4 - hat(psi) / 2                                      (1)
 

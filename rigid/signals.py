@@ -1,4 +1,6 @@
-"""Functions of time for loads: constants, tables and a few named shapes. All are plain data, fit for a scene file."""
+"""Functions of time for loads: constants, tables and a few named shapes. All are plain data, fit for a scene
+file.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ class Table(Signal):
     def __post_init__(self) -> None:
         times, values = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
         if times.ndim != 1 or values.shape != times.shape or len(times) == 0:
-            raise ModelError(f"Table: {times.shape} times and {values.shape} values; give as many values as times")
+            raise ModelError(
+                f"Table: {times.shape} times and {values.shape} values; give as many values as times"
+            )
         if not (np.all(np.isfinite(times)) and np.all(np.isfinite(values))):
             raise ModelError("Table: a time or value is not finite")
         if np.any(np.diff(times) <= 0):
@@ -68,7 +72,7 @@ class Table(Signal):
         object.__setattr__(self, "values", values)
 
     def __call__(self, t: ArrayLike) -> Floats:
-        return np.interp(t, np.asarray(self.times), np.asarray(self.values))
+        return np.interp(np.asarray(t, dtype=float), np.asarray(self.times), np.asarray(self.values))
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class Ramp(Signal):
         number("Ramp", "value", self.value)
 
     def __call__(self, t: ArrayLike) -> Floats:
-        return np.interp(t, [self.t_start, self.t_end], [0.0, self.value])
+        return np.interp(np.asarray(t, dtype=float), [self.t_start, self.t_end], [0.0, self.value])
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,9 @@ class Triangle(Signal):
         number("Triangle", "peak", self.peak)
 
     def __call__(self, t: ArrayLike) -> Floats:
-        return np.interp(t, [self.t_start, self.t_peak, self.t_end], [0.0, self.peak, 0.0])
+        return np.interp(
+            np.asarray(t, dtype=float), [self.t_start, self.t_peak, self.t_end], [0.0, self.peak, 0.0]
+        )
 
 
 @dataclass(frozen=True)
@@ -142,22 +148,30 @@ def _increasing(owner: str, **times: float) -> None:
     names, values = list(times), [number(owner, name, value) for name, value in times.items()]
     for k in range(len(values) - 1):
         if values[k] >= values[k + 1]:
-            raise ModelError(f"{owner}: {names[k]} = {values[k]} is not before {names[k + 1]} = {values[k + 1]}")
+            raise ModelError(
+                f"{owner}: {names[k]} = {values[k]} is not before {names[k + 1]} = {values[k + 1]}"
+            )
 
 
 VectorFunction = Callable[[Floats], Floats]
 
 
 def vector_function(owner: str, value: object) -> VectorFunction:
-    """A function times (k,) -> vectors (k, 3) from a constant vector, a signal along a direction, or a callable t -> (3,)."""
+    """A function times (k,) -> vectors (k, 3) from a constant vector, a signal along a direction, or a
+    callable t -> (3,).
+    """
     if isinstance(value, VectorSignal):
         return value
     if isinstance(value, Signal):
-        raise ModelError(f"{owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`")
+        raise ModelError(
+            f"{owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`"
+        )
     if callable(value):
 
         def sampled(times: Floats) -> Floats:
-            return np.array([vector(owner, f"value at t = {t:g}", value(float(t))) for t in times]).reshape(-1, 3)
+            return np.array([vector(owner, f"value at t = {t:g}", value(float(t))) for t in times]).reshape(
+                -1, 3
+            )
 
         return sampled
     constant = vector(owner, "value", value)  # type: ignore[arg-type]

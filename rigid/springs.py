@@ -1,16 +1,19 @@
 """Spring-dampers in the Cayley energy-momentum step.
 
-Between two points, l = |d|, d = p_b - p_a, V = k (l - l0)^2/2. Since l1 - l0 = dbar . (d1 - d0)/lbar exactly, the force
+Between two points, l = |d|, d = p_b - p_a, V = k (l - l0)^2/2. Since l1 - l0 = dbar . (d1 - d0)/lbar
+exactly, the force
 
-    sigma dbar,   sigma = (k (lbar - l0) + c dbar . (d1 - d0)/(h lbar))/lbar                                 (1)
+    sigma dbar,   sigma = (k (lbar - l0) + c dbar . (d1 - d0)/(h lbar))/lbar
+    (1)
 
 does exactly the work -(V1 - V0) minus the dissipation c (dl/h)^2 h.
 
-In an angle: with c = u_a . u_b, s = w_a . u_b the angle from u_a to u_b about u_a x w_a is atan2(s, c); its change over the step
-is delta = atan2(X, Y), X = c0 s1 - s0 c1 = cbar (s1 - s0) - sbar (c1 - c0), so that
+In an angle: with c = u_a . u_b, s = w_a . u_b the angle from u_a to u_b about u_a x w_a is atan2(s, c); its
+change over the step is delta = atan2(X, Y), X = c0 s1 - s0 c1 = cbar (s1 - s0) - sbar (c1 - c0), so that
 
-    moment m = k (alpha0 + delta/2 - angle0) + c delta/h                                                     (2)
-    torque on a  m rho ((cbar wbar_a - sbar ubar_a) x ubar_b),  on b minus that,  rho = delta/X              (3)
+    moment m = k (alpha0 + delta/2 - angle0) + c delta/h
+    (2) torque on a  m rho ((cbar wbar_a - sbar ubar_a) x ubar_b),  on b minus that,  rho = delta/X
+    (3)
 
 is again a discrete derivative; alpha0 is carried through full turns.
 """
@@ -19,7 +22,18 @@ import math
 
 from rigid.compilation import small_kernel
 from rigid.constraints import turned_right
-from rigid.linear_algebra import average, cross, dot, dyad, matrix_plus, matrix_times, minus, outer, plus, times
+from rigid.linear_algebra import (
+    average,
+    cross,
+    dot,
+    dyad,
+    matrix_plus,
+    matrix_times,
+    minus,
+    outer,
+    plus,
+    times,
+)
 
 
 @small_kernel
@@ -49,7 +63,8 @@ def angle_over_sine(a):
 
 @small_kernel
 def torsion_spring(stiffness, damping, angle0, h, alpha, u0, w0, b0, u1, w1, b1):
-    """(3): change of the angle, dissipation, torque on a, and its derivatives to eta_a and eta_b (two matrices).
+    """(3): change of the angle, dissipation, torque on a, and its derivatives to eta_a and eta_b (two
+    matrices).
 
     u, w: directions on frame a, b: direction on frame b, at the start (0) and the end (1) of the step.
     """

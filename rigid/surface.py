@@ -1,7 +1,7 @@
 """Mass properties of a body from its closed surface, by the divergence theorem.
 
-With the signed tetrahedra (origin, a, b, c) of volume V = a . (b x c)/6: centre (a + b + c)/4 and second moment
-int x x^T = V/20 (a a^T + b b^T + c c^T + s s^T), s = a + b + c.
+With the signed tetrahedra (origin, a, b, c) of volume V = a . (b x c)/6: centre (a + b + c)/4 and second
+moment int x x^T = V/20 (a a^T + b b^T + c c^T + s s^T), s = a + b + c.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ def Mesh(
 ) -> MassProperties:
     """Homogeneous body inside a closed surface; reference point: the origin of the mesh.
 
-    Parameters: `source` a file that meshio reads (STL, OBJ, PLY, VTK ...; triangles and quadrilaterals) or (vertices (nv, 3),
-    faces (nf, 3)); `scale` multiplies coordinates (0.001 for millimetres). Give density (kg/m^3) or mass (kg).
+    Parameters: `source` a file that meshio reads (STL, OBJ, PLY, VTK ...; triangles and quadrilaterals) or
+    (vertices (nv, 3), faces (nf, 3)); `scale` multiplies coordinates (0.001 for millimetres). Give density
+    (kg/m^3) or mass (kg).
 
     Raises ModelError where the surface is not closed, not consistently oriented, or encloses nothing.
     """
@@ -42,10 +43,18 @@ def Mesh(
         faces, volume = faces[:, ::-1], -volume
         second = -second
     if volume <= 1e-12 * extent**3:
-        raise ModelError(f"{owner}: the surface encloses a volume of {volume:.3g} m^3; give a closed surface of a solid")
+        raise ModelError(
+            f"{owner}: the surface encloses a volume of {volume:.3g} m^3; give a closed surface of a solid"
+        )
     if (density is None) == (mass is None):
-        raise ModelError(f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}")
-    m = number(owner, "mass", mass, positive=True) if mass is not None else number(owner, "density", density, positive=True) * volume  # type: ignore[arg-type]
+        raise ModelError(
+            f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}"
+        )
+    m = (
+        number(owner, "mass", mass, positive=True)
+        if mass is not None
+        else number(owner, "density", density or 0.0, positive=True) * volume
+    )
     about_center = second / volume - np.outer(center, center)
     return MassProperties(m, m * (np.trace(about_center) * np.eye(3) - about_center), center, vertices, faces)
 
@@ -84,11 +93,15 @@ def _check_closed(owner: str, faces: Ints) -> None:
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     directed, times = np.unique(edges, axis=0, return_counts=True)
     if np.any(times > 1):
-        raise ModelError(f"{owner}: {int((times > 1).sum())} edges are run through twice in the same direction; orient the faces alike")
+        raise ModelError(
+            f"{owner}: {int((times > 1).sum())} edges are run through twice in the same direction; orient the faces alike"
+        )
     forward = set(map(tuple, directed))
     open_edges = sum((b, a) not in forward for a, b in forward)
     if open_edges:
-        raise ModelError(f"{owner}: the surface is not closed, {open_edges} edges belong to one face only; close the holes")
+        raise ModelError(
+            f"{owner}: the surface is not closed, {open_edges} edges belong to one face only; close the holes"
+        )
 
 
 def _moments(vertices: Floats, faces: Ints) -> tuple[float, Floats, Floats]:

@@ -1,20 +1,21 @@
 """A multibody system as plain arrays: frames and the interactions between them.
 
-Everything an integrator needs of a model is in the named tuples below; they are what the compiled kernels read. Frame 0
-is always the ground. Lengths in m, masses in kg, angles in rad; matrices are row-major; quaternions are (w, x, y, z).
+Everything an integrator needs of a model is in the named tuples below; they are what the compiled kernels
+read. Frame 0 is always the ground. Lengths in m, masses in kg, angles in rad; matrices are row-major;
+quaternions are (w, x, y, z).
 
-Rod elements are interactions of two frames like any other, but their strains belong to the space discretisation:
-see `discretization.space.elements`.
+Rod elements are interactions of two frames like any other, but their strains belong to the space
+discretisation: see `discretization.space.elements`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]  # always float64
 Ints = NDArray[np.int64]
 
 # Kinds of scalar constraints, all bilinear in positions and directors (see `rigid.constraints`).
@@ -73,7 +74,9 @@ class TorsionSprings(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Forces and moments on frames; their values per step come from the caller as an array (steps, loads, 3)."""
+    """Forces and moments on frames; their values per step come from the caller as an array (steps, loads,
+    3).
+    """
 
     kind: Ints  # (l,) FORCE or MOMENT
     frame: Ints  # (l,)
@@ -82,7 +85,9 @@ class Loads(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything needed to go on to the last bit. Arrays are owned by the state; a step never changes its input."""
+    """Everything needed to go on to the last bit. Arrays are owned by the state; a step never changes its
+    input.
+    """
 
     r: Floats  # (n, 3) positions
     quat: Floats  # (n, 4) unit quaternions (w, x, y, z), body to inertial

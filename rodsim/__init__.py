@@ -1,6 +1,6 @@
 """rodsim: geometrically exact rods and rigid multibody systems with structure-preserving integrators.
 
-    from rodsim import Box, Material, Model, Section, simulate
+from rodsim import Box, Material, Model, Section, simulate
 """
 
 from __future__ import annotations

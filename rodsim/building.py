@@ -1,4 +1,6 @@
-"""From a `Model` to arrays: frames of bodies and rods, rows of joints, springs, loads, the initial state, the layout."""
+"""From a `Model` to arrays: frames of bodies and rods, rows of joints, springs, loads, the initial state,
+the layout.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,8 @@ class Placement:
         if isinstance(part, Ground):
             return Placed(0, anchor.X, anchor.X)
         if isinstance(part, Body):
-            frame, X = self.body_frame[part.name], anchor.X - part.properties.center
+            frame = self.body_frame[part.name]
+            X: Floats = anchor.X - part.properties.center
         else:
             frame, X = self.first[part.name] + self.meshes[part.name].node(anchor.s), anchor.X
         return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
@@ -133,7 +136,9 @@ def fingerprint(system: System) -> str:
 
 
 def _stack(*parts: Any) -> Floats:
-    return np.ascontiguousarray(np.concatenate([np.asarray(part, dtype=float) for part in parts if len(part)]))
+    return np.ascontiguousarray(
+        np.concatenate([np.asarray(part, dtype=float) for part in parts if len(part)])
+    )
 
 
 def _stops(model: Model, rod: Rod) -> list[float]:
@@ -152,7 +157,16 @@ def _constraints(model: Model, placement: Placement) -> Constraints:
         rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b)]
     if not rows:
         none = np.zeros((0, 3))
-        return Constraints(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), none, none, none, none, np.zeros(0), np.zeros(0, np.int64))
+        return Constraints(
+            np.zeros(0, np.int64),
+            np.zeros((0, 2), np.int64),
+            none,
+            none,
+            none,
+            none,
+            np.zeros(0),
+            np.zeros(0, np.int64),
+        )
     return Constraints(
         kind=np.array([row.kind for _, _, _, row in rows], dtype=np.int64),
         frames=np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64),
@@ -186,7 +200,8 @@ def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker]:
         axes = np.stack([e1, np.cross(entry.axis, e1), entry.axis], axis=1)
     frames = [placement.frame_of(x) for x in (entry.a, entry.b)]
     r, quat = placement.r, placement.quat
-    # the lever of an anchor as it was given, not through its world point: joints then begin with g = 0 to the last digit
+    # the lever of an anchor as it was given, not through its world point: joints then begin with g = 0 to
+    # the last digit
     a, b = (Marker.at(f, r[f], quat[f], points[0][1], axes) for f in frames)
     return a, b
 
@@ -210,7 +225,9 @@ def _springs(model: Model, placement: Placement) -> Springs:
 
 def _torsions(model: Model, placement: Placement) -> TorsionSprings:
     entries: list[TorsionEntry] = list(model.torsions.values())
-    frames = np.array([[placement.frame_of(x) for x in (entry.a, entry.b)] for entry in entries], dtype=np.int64).reshape(-1, 2)
+    frames = np.array(
+        [[placement.frame_of(x) for x in (entry.a, entry.b)] for entry in entries], dtype=np.int64
+    ).reshape(-1, 2)
     Ua, Wa, Ub = np.empty((3, len(entries), 3))
     for k, entry in enumerate(entries):
         u = np.cross(np.eye(3)[np.argmin(np.abs(entry.axis))], entry.axis)
@@ -246,7 +263,9 @@ def _check_assembled(model: Model, placement: Placement, system: System, state: 
         return
     worst = int(np.repeat(system.constraints.joint, rows_of(system.constraints.kind))[np.argmax(g)])
     entry = list(model.joints.values())[worst]
-    raise ModelError(f"{entry.kind} joint '{entry.name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`")
+    raise ModelError(
+        f"{entry.kind} joint '{entry.name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`"
+    )
 
 
 def _layout(model: Model, placement: Placement, system: System, n_rows: int) -> Layout:
@@ -324,10 +343,17 @@ def _description(model: Model, system: System) -> dict[str, Any]:
             for name, rod in model.rods.items()
         },
         "joints": {
-            name: {"kind": entry.kind, "a": str(entry.a), "b": str(entry.b)} for name, entry in model.joints.items()
+            name: {"kind": entry.kind, "a": str(entry.a), "b": str(entry.b)}
+            for name, entry in model.joints.items()
         },
-        "springs": {name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness} for name, entry in model.springs.items()},
-        "torsion_springs": {name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness} for name, entry in model.torsions.items()},
+        "springs": {
+            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
+            for name, entry in model.springs.items()
+        },
+        "torsion_springs": {
+            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
+            for name, entry in model.torsions.items()
+        },
         "loads": {
             name: {
                 "kind": "moment" if entry.kind else "force",

@@ -1,7 +1,8 @@
 """Curves in space: arc length, points and frames along them.
 
-The section normal d1 is the tangent; d2, d3 follow with the least rotation (double reflection, Wang et al. 2008), so a
-curve without torsion about its tangent gets no twist. On closed curves the angle left over is spread evenly.
+The section normal d1 is the tangent; d2, d3 follow with the least rotation (double reflection, Wang et al.
+2008), so a curve without torsion about its tangent gets no twist. On closed curves the angle left over is
+spread evenly.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ _GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
 class Curve:
     """A curve by points, (k, 3) in m, or by a callable s in [0, 1] -> (3,).
 
-    Two points are a straight line; more are joined by a cubic spline in the length of the chords (periodic where closed; do
-    not repeat the first point). Raises ModelError for a curve without length, with equal neighbours or values that are not finite.
+    Two points are a straight line; more are joined by a cubic spline in the length of the chords (periodic
+    where closed; do not repeat the first point). Raises ModelError for a curve without length, with equal
+    neighbours or values that are not finite.
     """
 
     def __init__(self, owner: str, curve: CurveLike, closed: bool = False):
@@ -42,7 +44,9 @@ class Curve:
         self._lengths = np.concatenate([[0.0], np.cumsum(half * (speed @ _GAUSS_W))])
         self.length = float(self._lengths[-1])
         if not (np.isfinite(self.length) and self.length > 0.0):
-            raise ModelError(f"{owner}: the curve has the length {self.length}; give points apart from each other")
+            raise ModelError(
+                f"{owner}: the curve has the length {self.length}; give points apart from each other"
+            )
 
     def parameter(self, fraction: Floats) -> Floats:
         """Parameter of the spline at fractions of the arc length, by Newton from a linear guess."""
@@ -63,9 +67,11 @@ class Curve:
         return u
 
     def frames(self, owner: str, fractions: Floats, up: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Positions (n, 3) and quaternions (n, 4) at fractions of the arc length; `up` is turned into d3 at the first one.
+        """Positions (n, 3) and quaternions (n, 4) at fractions of the arc length; `up` is turned into d3 at
+        the first one.
 
-        Between the given fractions the frame is carried along in small steps. Neighbours have q_i . q_{i+1} > 0.
+        Between the given fractions the frame is carried along in small steps. Neighbours have q_i . q_{i+1}
+        > 0.
         """
         fractions = np.asarray(fractions, float)
         last = 1.0 if self.closed else fractions[-1]
@@ -99,7 +105,9 @@ def _spline_of(owner: str, curve: CurveLike, closed: bool) -> tuple[CubicSpline 
             raise ModelError(f"{owner}: the curve must give 3 finite numbers for every s in [0, 1]")
         if closed:
             if np.abs(points[-1] - points[0]).max() > 1e-9 * np.ptp(points, axis=0).max():
-                raise ModelError(f"{owner}: closed, but the curve ends at {points[-1]} and not where it begins, {points[0]}")
+                raise ModelError(
+                    f"{owner}: closed, but the curve ends at {points[-1]} and not where it begins, {points[0]}"
+                )
             points[-1] = points[0]
             return make_interp_spline(s, points, k=5, bc_type="periodic"), s
         return make_interp_spline(s, points, k=5), s
@@ -108,7 +116,9 @@ def _spline_of(owner: str, curve: CurveLike, closed: bool) -> tuple[CubicSpline 
     except (TypeError, ValueError):
         points = np.empty(0)
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2 or not np.all(np.isfinite(points)):
-        raise ModelError(f"{owner}: give the curve as at least 2 points of 3 finite numbers, or as a callable")
+        raise ModelError(
+            f"{owner}: give the curve as at least 2 points of 3 finite numbers, or as a callable"
+        )
     if closed:
         if len(points) < 3:
             raise ModelError(f"{owner}: a closed curve needs at least 3 points, not {len(points)}")
@@ -117,7 +127,9 @@ def _spline_of(owner: str, curve: CurveLike, closed: bool) -> tuple[CubicSpline 
         points[-1] = points[0]
     chords = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if np.any(chords == 0.0):
-        raise ModelError(f"{owner}: points {int(np.argmin(chords))} and {int(np.argmin(chords)) + 1} of the curve are equal")
+        raise ModelError(
+            f"{owner}: points {int(np.argmin(chords))} and {int(np.argmin(chords)) + 1} of the curve are equal"
+        )
     u = np.concatenate([[0.0], np.cumsum(chords)])
     if len(points) == 2:
         return make_interp_spline(u, points, k=1), u

@@ -12,7 +12,8 @@ from rigid.errors import ModelError
 class Material:
     """Young's modulus E (Pa), Poisson's ratio nu or shear modulus G (Pa), density (kg/m^3).
 
-    `shear_factor` multiplies G A; `damping_time` (s) is the ratio of viscosity to stiffness, D = damping_time C.
+    `shear_factor` multiplies G A; `damping_time` (s) is the ratio of viscosity to stiffness, D =
+    damping_time C.
     """
 
     E: float
@@ -28,7 +29,9 @@ class Material:
         number("Material", "shear_factor", self.shear_factor, positive=True)
         number("Material", "damping_time", self.damping_time, at_least=0.0)
         if (self.nu is None) == (self.G is None):
-            raise ModelError(f"Material: give either nu or G, not {'both' if self.G is not None else 'neither'}")
+            raise ModelError(
+                f"Material: give either nu or G, not {'both' if self.G is not None else 'neither'}"
+            )
         if self.nu is not None and not -1.0 < number("Material", "nu", self.nu) <= 0.5:
             raise ModelError(f"Material: nu = {self.nu} is outside (-1, 0.5]")
         if self.G is not None:

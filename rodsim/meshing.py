@@ -99,7 +99,14 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         inertia[:, :, None] * np.eye(3),
         area,
         fractions * rod.stress_free.length,
-        Elements(np.stack([a, b], axis=1), length, stiffness, damping, strain0, rod.consistency * per_length * length / 6),
+        Elements(
+            np.stack([a, b], axis=1),
+            length,
+            stiffness,
+            damping,
+            strain0,
+            rod.consistency * per_length * length / 6,
+        ),
     )
 
 
@@ -133,8 +140,12 @@ def joined(parts: list[Elements], first_frames: Ints) -> Elements:
     """The elements of several rods, frame numbers moved behind `first_frames`."""
     if not parts:
         none = np.zeros(0)
-        return Elements(np.zeros((0, 2), np.int64), none, np.zeros((0, 6, 6)), np.zeros((0, 6, 6)), np.zeros((0, 6)), none)
+        return Elements(
+            np.zeros((0, 2), np.int64), none, np.zeros((0, 6, 6)), np.zeros((0, 6, 6)), np.zeros((0, 6)), none
+        )
     return Elements(
-        np.concatenate([part.frames + first for part, first in zip(parts, first_frames, strict=True)]).astype(np.int64),
+        np.concatenate([part.frames + first for part, first in zip(parts, first_frames, strict=True)]).astype(
+            np.int64
+        ),
         *(np.ascontiguousarray(np.concatenate(columns)) for columns in list(zip(*parts, strict=True))[1:]),
     )

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from discretization.system import System
@@ -70,7 +69,9 @@ class LoadEntry(NamedTuple):
 
 
 class Built(NamedTuple):
-    """A model as arrays, with its initial state, what a result needs to know, and the loads as a function of times."""
+    """A model as arrays, with its initial state, what a result needs to know, and the loads as a function of
+    times.
+    """
 
     system: System
     state: State
@@ -79,7 +80,9 @@ class Built(NamedTuple):
 
 
 class Model:
-    """A mechanical system. All poses are in world coordinates, all quantities in consistent units (SI: m, kg, s, N, rad)."""
+    """A mechanical system. All poses are in world coordinates, all quantities in consistent units (SI: m,
+    kg, s, N, rad).
+    """
 
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)):
         self.name = name
@@ -101,10 +104,11 @@ class Model:
         velocity: ArrayLike = (0.0, 0.0, 0.0),
         angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
     ) -> Body:
-        """Add a rigid body: `shape` placed with its reference point at `position` (3,) and axes turned by `orientation` (w, x, y, z).
+        """Add a rigid body: `shape` placed with its reference point at `position` (3,) and axes turned by
+        `orientation` (w, x, y, z).
 
-        velocity (3,): of the reference point; angular_velocity (3,): both in inertial axes. They need not fit the joints: the nearest
-        velocities that do are used.
+        velocity (3,): of the reference point; angular_velocity (3,): both in inertial axes. They need not
+        fit the joints: the nearest velocities that do are used.
         """
         self._new(name)
         body = make_body(name, shape, position, orientation, velocity, angular_velocity)
@@ -126,30 +130,43 @@ class Model:
     ) -> Rod:
         """Add a rod along `curve`: points (k, 3), two for a straight rod, or a callable s in [0, 1] -> (3,).
 
-        section: one `Section`, or a callable s -> Section. up: the direction of d3 at the start. stress_free: the shape without stress, by default
-        the initial one. velocity: (3,) or a callable s -> (3,), m/s; angular_velocity (3,), rad/s, of the cross-sections; both inertial.
-        mass: translational mass "lumped" at the nodes, "consistent" (velocities linear between nodes: a straight element has its exact rotary
-        inertia, best where a rod tumbles freely), or the "mean" of both, which is better than lumped wherever it was measured.
+        section: one `Section`, or a callable s -> Section. up: the direction of d3 at the start.
+        stress_free: the shape without stress, by default the initial one. velocity: (3,) or a callable s ->
+        (3,), m/s; angular_velocity (3,), rad/s, of the cross-sections; both inertial.
+        mass: translational mass "lumped" at the nodes, "consistent" (velocities linear between nodes: a
+        straight element has its exact rotary inertia, best where a rod tumbles freely), or the "mean" of
+        both, which is better than lumped wherever it was measured.
         """
         self._new(name)
-        rod = make_rod(name, curve, section, n_elements, closed, up, stress_free, velocity, angular_velocity, mass)
+        rod = make_rod(
+            name, curve, section, n_elements, closed, up, stress_free, velocity, angular_velocity, mass
+        )
         self.rods[name] = rod
         return rod
 
     def add_joint(
-        self, name: str, kind: str, a: Attachable, b: Attachable | None = None, at: ArrayLike | None = None, axis: ArrayLike | None = None
+        self,
+        name: str,
+        kind: str,
+        a: Attachable,
+        b: Attachable | None = None,
+        at: ArrayLike | None = None,
+        axis: ArrayLike | None = None,
     ) -> JointEntry:
-        """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical, revolute, prismatic.
+        """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical,
+        revolute, prismatic.
 
-        at (3,): its world point at t = 0, by default that of an anchor; axis (3,): world direction of revolute and prismatic joints.
-        A clamp joins `a` to the ground.
+        at (3,): its world point at t = 0, by default that of an anchor; axis (3,): world direction of
+        revolute and prismatic joints. A clamp joins `a` to the ground.
         """
         self._new_among(self.joints, "joint", name)
         owner = f"{kind} joint '{name}'"
         if kind not in JOINTS:
             near = difflib.get_close_matches(str(kind), JOINTS, 1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise ModelError(f"joint '{name}': kind '{kind}' is not known, choose one of {', '.join(JOINTS)}{hint}")
+            raise ModelError(
+                f"joint '{name}': kind '{kind}' is not known, choose one of {', '.join(JOINTS)}{hint}"
+            )
         joint = JOINTS[kind]
         if b is None:
             if not joint.to_ground:
@@ -175,16 +192,25 @@ class Model:
         return entry
 
     def add_spring(
-        self, name: str, a: Anchor, b: Anchor, stiffness: float, length: float | None = None, damping: float = 0.0
+        self,
+        name: str,
+        a: Anchor,
+        b: Anchor,
+        stiffness: float,
+        length: float | None = None,
+        damping: float = 0.0,
     ) -> SpringEntry:
-        """Add a spring-damper between two anchors: stiffness N/m, unstretched length m (default: the initial distance), damping N s/m."""
+        """Add a spring-damper between two anchors: stiffness N/m, unstretched length m (default: the initial
+        distance), damping N s/m.
+        """
         self._new_among(self.springs, "spring", name)
         owner = f"spring '{name}'"
-        anchors = [self._anchor(owner, x) for x in (a, b)]
-        self._check_apart(owner, *anchors)
+        first, second = self._anchor(owner, a), self._anchor(owner, b)
+        self._check_apart(owner, first, second)
         entry = SpringEntry(
             name,
-            *anchors,
+            first,
+            second,
             number(owner, "stiffness", stiffness, at_least=0.0),
             number(owner, "damping", damping, at_least=0.0),
             None if length is None else number(owner, "length", length, at_least=0.0),
@@ -202,8 +228,9 @@ class Model:
         damping: float = 0.0,
         angle: float = 0.0,
     ) -> TorsionEntry:
-        """Add a torsion spring-damper about the world direction `axis`: stiffness N m/rad, damping N m s/rad, unstressed at `angle` (rad)
-        from the initial pose. Meant for parts that a revolute joint of the same axis joins."""
+        """Add a torsion spring-damper about the world direction `axis`: stiffness N m/rad, damping N m
+        s/rad, unstressed at `angle` (rad) from the initial pose. Meant for parts that a revolute joint of
+        the same axis joins."""
         self._new_among(self.torsions, "torsion spring", name)
         owner = f"torsion spring '{name}'"
         first, second = self._holder(owner, a), self._holder(owner, b)
@@ -221,7 +248,8 @@ class Model:
         return entry
 
     def add_force(self, name: str, anchor: Anchor, value: Any, following: bool = False) -> LoadEntry:
-        """Apply a force (N) at an anchor: constant (3,), a signal `.along(direction)`, or a callable t -> (3,).
+        """Apply a force (N) at an anchor: constant (3,), a signal `.along(direction)`, or a callable t ->
+        (3,).
 
         Components are inertial, or those of the moving part where `following`.
         """
@@ -234,7 +262,8 @@ class Model:
     def build(self) -> Built:
         """The arrays of the model, its initial state and its layout.
 
-        Raises ModelError where parts do not fit together: joints that are not assembled at t = 0, a model without anything that moves.
+        Raises ModelError where parts do not fit together: joints that are not assembled at t = 0, a model
+        without anything that moves.
         """
         from rodsim.building import build
 
@@ -270,7 +299,9 @@ class Model:
         if isinstance(thing, Body):
             return thing.at((0.0, 0.0, 0.0))
         if not isinstance(thing, Anchor):
-            raise ModelError(f"{owner}: {thing!r} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)")
+            raise ModelError(
+                f"{owner}: {thing!r} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
+            )
         self._check_mine(owner, thing.part)
         return thing
 

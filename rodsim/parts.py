@@ -1,4 +1,6 @@
-"""The parts of a model as the user sees them: ground, bodies, rods, and anchors, the points joints and loads hold on to."""
+"""The parts of a model as the user sees them: ground, bodies, rods, and anchors, the points joints and loads
+hold on to.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,6 @@ from rigid.inertia import MassProperties
 from rigid.system import Floats
 from rodsim.curves import Curve, CurveLike
 from rodsim.sections import Section
-
 
 # Part of the consistent translational mass in that of a rod.
 MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
@@ -37,7 +38,9 @@ class Ground:
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A rigid body; `position` (3,) and `orientation` (w, x, y, z) place the axes of its shape in the world."""
+    """A rigid body; `position` (3,) and `orientation` (w, x, y, z) place the axes of its shape in the
+    world.
+    """
 
     name: str
     properties: MassProperties
@@ -66,7 +69,9 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Rod:
-    """A geometrically exact rod along a curve; its mesh is made when the model is built, with nodes at all anchors."""
+    """A geometrically exact rod along a curve; its mesh is made when the model is built, with nodes at all
+    anchors.
+    """
 
     name: str
     curve: Curve
@@ -85,7 +90,9 @@ class Rod:
         return self.curve.closed
 
     def at(self, s: float, offset: ArrayLike = (0.0, 0.0, 0.0)) -> Anchor:
-        """The point at the fraction s in [0, 1] of the stress-free length; `offset` (3,) m in section axes (d1, d2, d3)."""
+        """The point at the fraction s in [0, 1] of the stress-free length; `offset` (3,) m in section axes
+        (d1, d2, d3).
+        """
         x = number(str(self), "s", s)
         if not 0.0 <= x <= 1.0:
             raise ModelError(f"{self}: s = {s} is outside [0, 1]; give the fraction of the rod's length")
@@ -107,7 +114,9 @@ class Rod:
 
 @dataclass(frozen=True, eq=False)
 class Anchor:
-    """A point on a part: X (3,) in the shape's axes (body), section axes (rod) or world (ground); s on a rod."""
+    """A point on a part: X (3,) in the shape's axes (body), section axes (rod) or world (ground); s on a
+    rod.
+    """
 
     part: Ground | Body | Rod
     X: Floats
@@ -132,7 +141,9 @@ def make_rod(
     """Check what the user gave and make a rod of it."""
     owner = f"rod '{name}'"
     if not isinstance(n_elements, int | np.integer) or n_elements < (3 if closed else 1):
-        raise ModelError(f"{owner}: n_elements = {n_elements!r}; give a whole number, at least {3 if closed else 1}")
+        raise ModelError(
+            f"{owner}: n_elements = {n_elements!r}; give a whole number, at least {3 if closed else 1}"
+        )
     if not (isinstance(section, Section) or callable(section)):
         raise ModelError(f"{owner}: section = {section!r} is neither a Section nor a callable s -> Section")
     if mass not in MASSES:
@@ -147,7 +158,9 @@ def make_rod(
         int(n_elements),
         None if up is None else vector(owner, "up", up),
         None if up is None or stress_free is not None else vector(owner, "up", up),
-        velocity if callable(velocity) else vector(owner, "velocity", (0, 0, 0) if velocity is None else velocity),
+        velocity
+        if callable(velocity)
+        else vector(owner, "velocity", (0, 0, 0) if velocity is None else velocity),
         vector(owner, "angular_velocity", (0, 0, 0) if angular_velocity is None else angular_velocity),
         MASSES[mass],
     )
@@ -164,7 +177,9 @@ def make_body(
     """Check what the user gave and make a body of it."""
     owner = f"body '{name}'"
     if not isinstance(properties, MassProperties):
-        raise ModelError(f"{owner}: {properties!r} is no shape; give Box, Cylinder, Sphere, Cone, Mesh or MassProperties")
+        raise ModelError(
+            f"{owner}: {properties!r} is no shape; give Box, Cylinder, Sphere, Cone, Mesh or MassProperties"
+        )
     return Body(
         name,
         properties,

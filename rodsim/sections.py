@@ -1,4 +1,6 @@
-"""Cross-sections: stiffness, viscosity, mass and rotary inertia per length, in section axes (d1 along the rod)."""
+"""Cross-sections: stiffness, viscosity, mass and rotary inertia per length, in section axes (d1 along the
+rod).
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,11 @@ from rodsim.materials import Material
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A section law (N, M) = C (Gamma, K) + D d(Gamma, K)/dt and its inertia; made by one of the class methods.
+    """A section law (N, M) = C (Gamma, K) + D d(Gamma, K)/dt and its inertia; made by one of the class
+    methods.
 
-    stiffness, damping (6, 6): N, N m and N m^2, times s for damping; mass_per_length kg/m; inertia_per_length (3,) kg m about d1, d2, d3;
-    radius m, for drawing.
+    stiffness, damping (6, 6): N, N m and N m^2, times s for damping; mass_per_length kg/m;
+    inertia_per_length (3,) kg m about d1, d2, d3; radius m, for drawing.
     """
 
     stiffness: Floats
@@ -37,19 +40,27 @@ class Section:
                 raise ModelError(f"Section: {what} is not symmetric")
             lowest = np.linalg.eigvalsh(matrix)[0]
             if what == "stiffness" and lowest <= 0.0:
-                raise ModelError(f"Section: stiffness has the eigenvalue {lowest:.3g}; it must be positive definite")
+                raise ModelError(
+                    f"Section: stiffness has the eigenvalue {lowest:.3g}; it must be positive definite"
+                )
             if what == "damping" and lowest < -1e-12 * np.abs(matrix).max():
-                raise ModelError(f"Section: damping has the eigenvalue {lowest:.3g}; it must not feed energy in")
+                raise ModelError(
+                    f"Section: damping has the eigenvalue {lowest:.3g}; it must not feed energy in"
+                )
             object.__setattr__(self, what, matrix)
         number("Section", "mass_per_length", self.mass_per_length, positive=True)
         inertia = np.array(self.inertia_per_length, dtype=float)
         if inertia.shape != (3,) or not np.all(np.isfinite(inertia)) or np.any(inertia <= 0.0):
-            raise ModelError(f"Section: inertia_per_length = {self.inertia_per_length!r}; give 3 positive numbers (J1, J2, J3)")
+            raise ModelError(
+                f"Section: inertia_per_length = {self.inertia_per_length!r}; give 3 positive numbers (J1, J2, J3)"
+            )
         object.__setattr__(self, "inertia_per_length", inertia)
         number("Section", "radius", self.radius, at_least=0.0)
 
     @classmethod
-    def _solid(cls, area: float, I2: float, I3: float, torsion: float, material: Material, radius: float) -> Section:
+    def _solid(
+        cls, area: float, I2: float, I3: float, torsion: float, material: Material, radius: float
+    ) -> Section:
         """From area (m^2), second moments about d2, d3 and the torsion constant (m^4)."""
         G = material.shear_modulus
         shear = material.shear_factor * G * area
@@ -81,7 +92,9 @@ class Section:
         h = number("Section.rectangle", "height", height, positive=True)
         a, b = max(w, h), min(w, h)
         n = np.arange(1, 40, 2)
-        torsion = a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5))
+        torsion = (
+            a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5))
+        )
         radius = float(np.sqrt(w * h / np.pi))  # a circle of the same area, for drawing
         return cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius)
 
@@ -100,14 +113,21 @@ class Section:
         D: ArrayLike | None = None,
         radius: float = 0.0,
     ) -> Section:
-        """From EA (N), GA (GA2, GA3) (N), GJ, EI (EI2, EI3) (N m^2), or the full 6 x 6 matrix C; damping_time (s) or the 6 x 6 matrix D."""
+        """From EA (N), GA (GA2, GA3) (N), GJ, EI (EI2, EI3) (N m^2), or the full 6 x 6 matrix C;
+        damping_time (s) or the 6 x 6 matrix D.
+        """
         scalars = (EA, GA, GJ, EI)
         if (C is None) == any(value is None for value in scalars):
             raise ModelError("Section.from_stiffness: give EA, GA, GJ and EI, or C")
         if C is None:
-            values = [EA, *np.broadcast_to(np.asarray(GA, float), 2), GJ, *np.broadcast_to(np.asarray(EI, float), 2)]
+            values = [
+                EA,
+                *np.broadcast_to(np.asarray(GA, float), 2),
+                GJ,
+                *np.broadcast_to(np.asarray(EI, float), 2),
+            ]
             for name, value in zip(("EA", "GA2", "GA3", "GJ", "EI2", "EI3"), values, strict=True):
-                number("Section.from_stiffness", name, value, positive=True)  # type: ignore[arg-type]
+                number("Section.from_stiffness", name, value, positive=True)
             C = np.diag(np.array(values, dtype=float))
         stiffness = np.array(C, dtype=float)
         number("Section.from_stiffness", "damping_time", damping_time, at_least=0.0)

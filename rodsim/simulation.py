@@ -1,4 +1,6 @@
-"""`simulate`: from a model to a result, output by output, with a progress line; stopped runs can be resumed."""
+"""`simulate`: from a model to a result, output by output, with a progress line; stopped runs can be
+resumed.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +51,15 @@ def simulate(
     integrator: "em" (order 2), "em4", "em6" (its compositions, conservative models only).
     output: file to write, VTKHDF and native result at once (`.vtkhdf`); None keeps the result in memory.
     output_every: steps between outputs; the initial and the last state are always written.
-    resume: go on where `output` stops, to the bit; the file must come from the same model, dt and output_every.
+    resume: go on where `output` stops, to the bit; the file must come from the same model, dt and
+    output_every.
     progress: show a progress line on stderr; by default where that is a terminal.
 
     Raises
     ------
     ModelError: the model or an argument cannot be used; nothing has been written then.
-    ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file keeps it.
+    ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file
+    keeps it.
     """
     order, n_steps = _check(t_end, dt, integrator, output_every)
     built = model.build()
@@ -129,7 +133,9 @@ def _append(
 
 
 def audit_of(system: System, state: State, reports: list[Report]) -> dict[str, float]:
-    """The audit columns of one output: energies, momenta, residuals and what Newton did since the last one."""
+    """The audit columns of one output: energies, momenta, residuals and what Newton did since the last
+    one.
+    """
     energy = energies(system, state)
     P, L = momenta(system, state)
     taken = sum(report.substeps for report in reports)

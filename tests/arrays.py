@@ -44,7 +44,11 @@ def make_state(system: System, r, quat=None, v=None, Omega=None, angle=()) -> St
     n = len(system.frames.mass)
 
     def all_frames(values, ground):
-        return np.concatenate([[ground], values]) if values is not None else np.tile(ground, (n, 1)).astype(float)
+        return (
+            np.concatenate([[ground], values])
+            if values is not None
+            else np.tile(ground, (n, 1)).astype(float)
+        )
 
     return State(
         all_frames(np.asarray(r, float), [0.0, 0.0, 0.0]),
@@ -59,7 +63,9 @@ def make_state(system: System, r, quat=None, v=None, Omega=None, angle=()) -> St
 
 
 def free_rod(n: int = 6, curved: bool = True, consistent: float = 1.0) -> tuple[System, State]:
-    """A free elastic rod, stress-free in a bent shape, with some motion; node k has unequal moments of inertia."""
+    """A free elastic rod, stress-free in a bent shape, with some motion; node k has unequal moments of
+    inertia.
+    """
     rng = np.random.default_rng(4)
     length = np.full(n, 1.0 / n)
     C = np.tile(np.diag([200.0, 100.0, 100.0, 2.0, 3.0, 4.0]), (n, 1, 1))
@@ -96,11 +102,11 @@ def everything() -> tuple[System, State]:
     ua = units(2)
     wa = np.cross(ua, units(2))
     wa /= np.linalg.norm(wa, axis=1, keepdims=True)
-    eye = np.tile(np.eye(6), (3, 1, 1))
+    eye, strain0 = np.tile(np.eye(6), (3, 1, 1)), 0.1 * rng.standard_normal((3, 6))
     system = make_system(
         rng.uniform(1, 2, 5),
         np.tile(np.diag([1.0, 2.0, 2.5]) + 0.1, (5, 1, 1)),
-        Elements(np.array([[1, 2], [2, 3], [0, 3]]), np.array([1.0, 2.0, 1.5]), eye, 0.1 * eye, 0.1 * rng.standard_normal((3, 6)), np.array([0.1, 0.0, 0.2])),
+        Elements(np.array([[1, 2], [2, 3], [0, 3]]), np.array([1.0, 2, 1.5]), eye, 0.1 * eye, strain0, np.array([0.1, 0.0, 0.2])),
         Constraints(
             np.array([0, 1, 2, 3, 0, 2]), pairs, vectors(6), vectors(6), units(6), units(6), rng.standard_normal(6),
             np.array([0, 1, 1, 2, 3, 4]),

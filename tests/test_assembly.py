@@ -1,4 +1,6 @@
-"""The assembled equations: analytic tangent against differences, band against sparse, energy of every interaction."""
+"""The assembled equations: analytic tangent against differences, band against sparse, energy of every
+interaction.
+"""
 
 import numpy as np
 import pytest
@@ -84,7 +86,9 @@ def two_bodies(**interactions):
     inertia = np.array([np.diag([0.4, 0.5, 0.7]), np.diag([0.3, 0.2, 0.4])])
     system = make_system(np.array([1.0, 2.0]), inertia, **interactions)
     v, Omega = np.array([[0.3, 0, 0], [0, 0.2, -0.1]]), np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 1.0]])
-    return system, lambda angle=(): make_state(system, [[0, 0, 0], [1.0, 0.4, 0]], v=v, Omega=Omega, angle=angle)
+    return system, lambda angle=(): make_state(
+        system, [[0, 0, 0], [1.0, 0.4, 0]], v=v, Omega=Omega, angle=angle
+    )
 
 
 def x(*rows):
@@ -93,14 +97,29 @@ def x(*rows):
 
 @pytest.mark.parametrize("damping", [0.0, 0.4])
 def test_springs_keep_the_energy_balance(damping):
-    spring = Springs(np.array([[1, 2]]), x([0, 0.2, 0]), x([0.1, 0, 0.3]), x(30.0).ravel(), x(damping).ravel(), x(0.5).ravel())
+    spring = Springs(
+        np.array([[1, 2]]),
+        x([0, 0.2, 0]),
+        x([0.1, 0, 0.3]),
+        x(30.0).ravel(),
+        x(damping).ravel(),
+        x(0.5).ravel(),
+    )
     system, state = two_bodies(springs=spring)
     balance_holds(system, state(), damping)
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.4])
 def test_torsion_springs_keep_the_energy_balance_through_full_turns(damping):
-    torsion = TorsionSprings(np.array([[1, 2]]), x([1, 0, 0]), x([0, 1, 0]), x([1, 0, 0]), x(0.2).ravel(), x(damping).ravel(), x(0.3).ravel())
+    torsion = TorsionSprings(
+        np.array([[1, 2]]),
+        x([1, 0, 0]),
+        x([0, 1, 0]),
+        x([1, 0, 0]),
+        x(0.2).ravel(),
+        x(damping).ravel(),
+        x(0.3).ravel(),
+    )
     system, state = two_bodies(torsions=torsion)
     start = state([0.0])
     start.Omega[1:] = [[0, 0, 14.0], [0, 0, -3.0]]

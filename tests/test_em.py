@@ -30,19 +30,25 @@ def test_em_conserves_energy_and_momenta(name, order):
 
 
 def test_free_asymmetric_body_approaches_the_exact_solution():
-    """Attitude at t = 0.1 of the body J = diag(6, 8, 3), Omega0 = (10, 20, 20): Jacobi's elliptic functions."""
+    """Attitude at t = 0.1 of the body J = diag(6, 8, 3), Omega0 = (10, 20, 20): Jacobi's elliptic
+    functions.
+    """
     exact = [0.19544703333727887, 0.61427117054739361, 0.73098487729427010, 0.22390287037256214]
     system, state = asymmetric_top()
     after, _ = Stepper(system, 0.1 / 256, 6).advance(state, 0, 256)
     assert np.abs(after.quat[1] - exact).max() < 1e-11
-    assert np.abs(after.Omega[1] - [24.485755354502755, 13.236370466398553, -0.59852132422474882]).max() < 1e-9
+    assert (
+        np.abs(after.Omega[1] - [24.485755354502755, 13.236370466398553, -0.59852132422474882]).max() < 1e-9
+    )
 
 
 def body_errors(order):
     exact = np.array([0.19544703333727887, 0.61427117054739361, 0.73098487729427010, 0.22390287037256214])
     system, state = asymmetric_top()
     counts = {2: (64, 128), 4: (32, 64), 6: (24, 48)}[order]
-    return [np.abs(Stepper(system, 0.1 / n, order).advance(state, 0, n)[0].quat[1] - exact).max() for n in counts]
+    return [
+        np.abs(Stepper(system, 0.1 / n, order).advance(state, 0, n)[0].quat[1] - exact).max() for n in counts
+    ]
 
 
 def rod_errors(order):
@@ -97,7 +103,9 @@ def test_a_common_rigid_motion_of_the_start_moves_the_result():
     system, state = free_rod()
     g = quaternions.normalize([0.3, -0.5, 0.2, 0.8])
     moved = state._replace(
-        r=quaternions.rotate(g, state.r), v=quaternions.rotate(g, state.v), quat=quaternions.multiply(g, state.quat)
+        r=quaternions.rotate(g, state.r),
+        v=quaternions.rotate(g, state.v),
+        quat=quaternions.multiply(g, state.quat),
     )
     plain, _ = Stepper(system, 0.02).advance(state, 0, 20)
     after, _ = Stepper(system, 0.02).advance(moved, 0, 20)

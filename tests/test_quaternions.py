@@ -13,7 +13,9 @@ ANGLES = [1.0, 1e-3, 1e-8, 1e-12, 1e-16]
 
 
 def test_rotation_of_a_product_is_the_product_of_rotations():
-    difference = quaternions.to_matrix(quaternions.multiply(P, Q)) - quaternions.to_matrix(P) @ quaternions.to_matrix(Q)
+    difference = quaternions.to_matrix(quaternions.multiply(P, Q)) - quaternions.to_matrix(
+        P
+    ) @ quaternions.to_matrix(Q)
     assert np.abs(difference).max() < 4e-15
 
 
@@ -30,13 +32,17 @@ def test_half_turns_have_a_quaternion(axis):
 
 def test_rotating_by_quaternion_is_rotating_by_matrix():
     x = rng.standard_normal((40, 3))
-    assert np.allclose(quaternions.rotate(P, x), np.einsum("nij,nj->ni", quaternions.to_matrix(P), x), atol=1e-14)
+    assert np.allclose(
+        quaternions.rotate(P, x), np.einsum("nij,nj->ni", quaternions.to_matrix(P), x), atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("angle", [3.0, *ANGLES])
 def test_exponential_and_logarithm_are_inverse_at_every_size(angle):
     w = angle * np.array([2.0, -1.0, 2.0]) / 3
-    assert np.abs(quaternions.to_rotation_vector(quaternions.from_rotation_vector(w)) - w).max() < 4e-16 * angle
+    assert (
+        np.abs(quaternions.to_rotation_vector(quaternions.from_rotation_vector(w)) - w).max() < 4e-16 * angle
+    )
 
 
 @pytest.mark.parametrize("size", ANGLES)

@@ -15,7 +15,7 @@ def pose_of(Gamma, K, s):
     """Exact pose of a rod of constant strain after the arc length s: exponential of the twist on SE(3)."""
     twist = np.zeros((4, 4))
     twist[:3, :3] = [[0, -K[2], K[1]], [K[2], 0, -K[0]], [-K[1], K[0], 0]]
-    twist[:3, 3] = np.array(Gamma) + [1, 0, 0]
+    twist[:3, 3] = np.add(Gamma, (1, 0, 0))
     pose = expm(s * twist)
     return pose[:3, 3], quaternions.from_matrix(pose[:3, :3])
 
@@ -45,7 +45,11 @@ def test_strains_are_objective():
     qb = quaternions.multiply(qa, quaternions.from_rotation_vector(rng.standard_normal((10, 3))))
     g = quaternions.normalize(rng.standard_normal(4))
     before = strains(ra, qa, rb, qb, LENGTH)
-    moved = [x for r, q in ((ra, qa), (rb, qb)) for x in (quaternions.rotate(g, r) + [3, 4, 5], quaternions.multiply(g, q))]
+    moved = [
+        x
+        for r, q in ((ra, qa), (rb, qb))
+        for x in (np.add(quaternions.rotate(g, r), (3, 4, 5)), quaternions.multiply(g, q))
+    ]
     assert np.abs(strains(*moved, LENGTH) - before).max() < 1e-12
 
 
@@ -67,18 +71,38 @@ def step(bend, viscosity=0.0, seed=0, eta=None, tangent=False):
     e1 = e0 + de
     if eta is not None:
         e1 = e1 + eta[:3]
-        qa1, qb1 = (quaternions.multiply(quaternions.from_rotation_vector(x), q) for x, q in ((eta[3:6], qa1), (eta[6:], qb1)))
+        qa1, qb1 = (
+            quaternions.multiply(quaternions.from_rotation_vector(x), q)
+            for x, q in ((eta[3:6], qa1), (eta[6:], qb1))
+        )
     A0, A1, B0, B1 = (floats(quaternions.to_matrix(q)) for q in (qa0, qa1, qb0, qb1))
     start, strain1, K = np.empty(START), np.empty(6), np.empty((9, 9))
     start_of_step(A0, B0, floats(qa0), floats(qb0), floats(e0), LENGTH, C, D, strain0, H, start)
     status, *forces = discrete_forces(
-        A0, A1, B0, B1, floats(qa1), floats(qb1), floats(e0), floats(e1), start, LENGTH, C, D, H, tangent, strain1, K
+        A0,
+        A1,
+        B0,
+        B1,
+        floats(qa1),
+        floats(qb1),
+        floats(e0),
+        floats(e1),
+        start,
+        LENGTH,
+        C,
+        D,
+        H,
+        tangent,
+        strain1,
+        K,
     )
     assert status == 0
     forces = np.concatenate(forces)
     work = forces @ np.concatenate([de, psi_a, psi_b])
     first, last = start[E0 : E0 + 6], strain1
-    energy = LENGTH / 2 * ((last - strain0) @ C @ (last - strain0) - (first - strain0) @ C @ (first - strain0))
+    energy = (
+        LENGTH / 2 * ((last - strain0) @ C @ (last - strain0) - (first - strain0) @ C @ (first - strain0))
+    )
     lost = LENGTH / H * (last - first) @ D @ (last - first)
     return forces, K, work, energy, lost, (e0 + e1) / 2
 

@@ -1,8 +1,8 @@
 """LAPACK's band solver inside compiled code.
 
-scipy ships LAPACK with C-callable entry points; their addresses are given to the linker of the compiler under names of ours, so
-that kernels which call them can be cached. The matrix is stored column by column, (N, 3 band + 1) in C order, entry (i, j)
-at [j, 2 band + i - j].
+scipy ships LAPACK with C-callable entry points; their addresses are given to the linker of the compiler
+under names of ours, so that kernels which call them can be cached. The matrix is stored column by column,
+(N, 3 band + 1) in C order, entry (i, j) at [j, 2 band + i - j].
 """
 
 import llvmlite.binding
@@ -12,7 +12,9 @@ from numba.extending import get_cython_function_address
 from rigid.compilation import kernel
 
 for _name in ("dgbtrf", "dgbtrs"):
-    llvmlite.binding.add_symbol(f"rodsim_{_name}", get_cython_function_address("scipy.linalg.cython_lapack", _name))
+    llvmlite.binding.add_symbol(
+        f"rodsim_{_name}", get_cython_function_address("scipy.linalg.cython_lapack", _name)
+    )
 
 _i = types.CPointer(types.int32)
 _d = types.CPointer(types.float64)

@@ -1,9 +1,10 @@
 """LU of narrow bands, where a LAPACK call spends its time in calls of BLAS on a dozen numbers.
 
-The same storage as `discretization.linear.banded`: column by column, (N, 3 band + 1), entry (i, j) at [j, 2 band + i - j], room for the
-fill of row exchanges above. A row is exchanged only where the diagonal is below a tenth of the largest entry under it, which
-keeps the factors narrow. Eight or four rows are updated at a time; the multipliers are padded with zeros, so the
-last ones add nothing to what stands behind them (the array needs a few entries of slack at its end).
+The same storage as `discretization.linear.banded`: column by column, (N, 3 band + 1), entry (i, j) at [j, 2
+band + i - j], room for the fill of row exchanges above. A row is exchanged only where the diagonal is below
+a tenth of the largest entry under it, which keeps the factors narrow. Eight or four rows are updated at a
+time; the multipliers are padded with zeros, so the last ones add nothing to what stands behind them (the
+array needs a few entries of slack at its end).
 """
 
 import numpy as np
@@ -17,7 +18,9 @@ _1, _2, _3, _4, _5, _6, _7 = (np.uintp(k) for k in range(1, 8))
 
 @small_kernel
 def _update8(values, multipliers, diagonal, i, stride, columns):
-    """Rows i .. i + 7 below the diagonal, in all columns to the right: x -= l u. Unsigned indices spare the test for negative ones."""
+    """Rows i .. i + 7 below the diagonal, in all columns to the right: x -= l u. Unsigned indices spare the
+    test for negative ones.
+    """
     l0, l1, l2, l3 = multipliers[i], multipliers[i + 1], multipliers[i + 2], multipliers[i + 3]
     l4, l5, l6, l7 = multipliers[i + 4], multipliers[i + 5], multipliers[i + 6], multipliers[i + 7]
     here = np.uintp(diagonal)
@@ -55,7 +58,8 @@ def _update4(values, multipliers, diagonal, i, stride, columns):
 
 @kernel
 def narrow_factor(values, size, band, pivots, first, multipliers):
-    """LU factors in place; pivots (size,) int32, first (size,) int32 receives the first row of every column of U.
+    """LU factors in place; pivots (size,) int32, first (size,) int32 receives the first row of every column
+    of U.
 
     multipliers: scratch (band + 8,). Returns 0, or the number of the column without a pivot.
     """

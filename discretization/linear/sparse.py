@@ -12,7 +12,9 @@ _factors: dict[int, SuperLU] = {}
 
 
 def sparse_factor(handle: int, values: Floats, indptr: Ints, indices: Ints) -> int:
-    """Factor the matrix in compressed columns and remember the factors under `handle`. Returns 0, or 1 if singular."""
+    """Factor the matrix in compressed columns and remember the factors under `handle`. Returns 0, or 1 if
+    singular.
+    """
     n = len(indptr) - 1
     matrix = csc_matrix((values[: indptr[-1]], indices, indptr), shape=(n, n))
     try:

@@ -1,7 +1,7 @@
 """Rod elements as plain arrays: pairs of frames with a stored energy.
 
-The energy of an element is L/2 (e - e0)^T C (e - e0) with e = (Gamma, K), the SE(3) strains of `se3_element`; its
-viscous stress is D de/dt.
+The energy of an element is L/2 (e - e0)^T C (e - e0) with e = (Gamma, K), the SE(3) strains of
+`se3_element`; its viscous stress is D de/dt.
 """
 
 from __future__ import annotations

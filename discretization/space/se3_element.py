@@ -1,28 +1,34 @@
 """The SE(3) rod element: strains of two frames, discrete derivative of its energy, analytic tangent.
 
-Two frames a, b (rotations A, B; positions with e = r_b - r_a) and the stress-free length L. From bilinear invariants
+Two frames a, b (rotations A, B; positions with e = r_b - r_a) and the stress-free length L. From bilinear
+invariants
 
-    k = 4 axial(A^T B)/(1 + tr A^T B) = 2 tan(theta/2) n,   y = (A + B)^T e/(2 L),   s = k . y,   u = k . k/4      (1)
-    Gamma = g(u) y - p(u) s k - e1                                                                             (2)
-    K     = f(u) k/L                                                                                           (3)
+    k = 4 axial(A^T B)/(1 + tr A^T B) = 2 tan(theta/2) n,   y = (A + B)^T e/(2 L),   s = k . y,   u = k . k/4
+         (1) Gamma = g(u) y - p(u) s k - e1
+     (2) K     = f(u) k/L
+     (3)
 
-which is the logarithm of the relative pose: constant strain (a helix, an arc, pure bending) is exact with one element.
-The stored energy is L/2 (e - e0)^T C (e - e0), e = (Gamma, K).
+which is the logarithm of the relative pose: constant strain (a helix, an arc, pure bending) is exact with
+one element. The stored energy is L/2 (e - e0)^T C (e - e0), e = (Gamma, K).
 
 Over a step (0 -> 1, bars are averages, F[..] divided differences) with averaged stresses w = (wN, wM)
 
-    w  = C (ebar - e0) + D (e1 - e0)/h                                                                         (4)
-    cy = L (gbar wN - pbar (wN . kbar) kbar)                                                                   (5)
-    ck = fbar wM + f[]/2 (wM . kbar) kbar
-         + L (kbar/2 (g[] wN . ybar - p[] wN . avg(s k)) - pbar (sbar wN + (wN . kbar) ybar))                  (6)
-    n  = (Abar + Bbar) cy/(2 L)                         force on r_b, -n on r_a                                (7)
-    Dk ck = 4 axial(Abar Z Bbar^T)/Tbar,  Z = hat(ck) - (kbar . ck)/2 I,  Tbar = 1 + avg tr A^T B              (8)
-    torques: on a  (Abar cy) x ebar/(2 L) - Dk ck,   on b  (Bbar cy) x ebar/(2 L) + Dk ck                      (9)
+    w  = C (ebar - e0) + D (e1 - e0)/h
+     (4) cy = L (gbar wN - pbar (wN . kbar) kbar)
+     (5) ck = fbar wM + f[]/2 (wM . kbar) kbar
+         + L (kbar/2 (g[] wN . ybar - p[] wN . avg(s k)) - pbar (sbar wN + (wN . kbar) ybar))
+          (6)
+    n  = (Abar + Bbar) cy/(2 L)                         force on r_b, -n on r_a
+     (7) Dk ck = 4 axial(Abar Z Bbar^T)/Tbar,  Z = hat(ck) - (kbar . ck)/2 I,  Tbar = 1 + avg tr A^T B
+     (8)
+    torques: on a  (Abar cy) x ebar/(2 L) - Dk ck,   on b  (Bbar cy) x ebar/(2 L) + Dk ck
+     (9)
 
-so that n . (dr_b - dr_a) + torques . psi equals the change of energy plus what is dissipated, exactly; net force is zero and
-net moment is zero, exactly. Derivation: docs/numerics.md.
+so that n . (dr_b - dr_a) + torques . psi equals the change of energy plus what is dissipated, exactly; net
+force is zero and net moment is zero, exactly. Derivation: docs/numerics.md.
 
-Tangents are taken with respect to the end of the step: de of e1, and delta A1 = hat(eta_a) A1, delta B1 = hat(eta_b) B1.
+Tangents are taken with respect to the end of the step: de of e1, and delta A1 = hat(eta_a) A1, delta B1 =
+hat(eta_b) B1.
 """
 
 from __future__ import annotations
@@ -64,7 +70,8 @@ from rigid.linear_algebra import (
 from rigid.rotations import inverse_tangent, load4, relative_half, rotation_matrix
 from rigid.system import Floats
 
-# What an element remembers of the start of a step: y, k, s, u, scalar of the half rotation, constant part of w (4), strains.
+# What an element remembers of the start of a step: y, k, s, u, scalar of the half rotation, constant part of
+# w (4), strains.
 Y0, K0, S0, U0, HALF0, STRESS0, E0, START = 0, 3, 6, 7, 8, 9, 15, 21
 
 
@@ -110,7 +117,9 @@ def strains(ra: ArrayLike, qa: ArrayLike, rb: ArrayLike, qb: ArrayLike, length: 
     r, quat = np.concatenate([ra, rb]), np.concatenate([qa, qb])
     frames = np.stack([np.arange(m), np.arange(m) + m], axis=1)
     out = np.empty((m, 6))
-    element_strains(frames, np.broadcast_to(np.asarray(length, float), (m,)).copy(), r, quaternions.normalize(quat), out)
+    element_strains(
+        frames, np.broadcast_to(np.asarray(length, float), (m,)).copy(), r, quaternions.normalize(quat), out
+    )
     return out
 
 
@@ -140,11 +149,14 @@ def _end_stiffness(stiffness, damping, h, i, j):
 
 
 @small_kernel
-def discrete_forces(A0, A1, B0, B1, qa1, qb1, e0, e1, start, length, stiffness, damping, h, tangent, strain1, K):
-    """n of (7) and the torques (9) on a and b; with `tangent` their derivatives K (9, 9) to (e1, eta_a, eta_b).
+def discrete_forces(
+    A0, A1, B0, B1, qa1, qb1, e0, e1, start, length, stiffness, damping, h, tangent, strain1, K
+):
+    """n of (7) and the torques (9) on a and b; with `tangent` their derivatives K (9, 9) to (e1, eta_a,
+    eta_b).
 
-    `strain1` (6,) receives the strains at the end. Returns (status, n, torque_a, torque_b), status 1 where the relative
-    rotation of the two frames passed pi.
+    `strain1` (6,) receives the strains at the end. Returns (status, n, torque_a, torque_b), status 1 where
+    the relative rotation of the two frames passed pi.
     """
     y1, k1, s1, u1, half1 = invariants(A1, B1, qa1, qb1, e1, length)
     half0, s0, u0 = start[HALF0], start[S0], start[U0]

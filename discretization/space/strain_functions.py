@@ -6,12 +6,13 @@ With u = |k|^2/4 = tan^2(theta/2), the three functions of design are
     g(u) = (1 + u) f(u) = theta/sin(theta)                                            (2)
     p(u) = (g(u) - 1)/(4 u)                                                           (3)
 
-smooth at u = 0. A discrete derivative needs F[u0, u1] = (F(u1) - F(u0))/(u1 - u0), its tangent F[u0, u1, u1]. By the
-product rule of averages g[u0, u1] = (1 + ubar) f[u0, u1] + fbar, so only f and p are evaluated:
+smooth at u = 0. A discrete derivative needs F[u0, u1] = (F(u1) - F(u0))/(u1 - u0), its tangent F[u0, u1,
+u1]. By the product rule of averages g[u0, u1] = (1 + ubar) f[u0, u1] + fbar, so only f and p are evaluated:
 
 - u0, u1 <= 0.1: power series (radius 1), the divided differences by Horner's rule on the quotients;
 - else, u0 and u1 apart: the quotient itself (at most one digit is lost);
-- else: Taylor series of f about the middle, coefficients from 2 (n+1) u a_{n+1} + (2n+1) a_n = (-1)^n/(1+u)^{n+1}.
+- else: Taylor series of f about the middle, coefficients from 2 (n+1) u a_{n+1} + (2n+1) a_n =
+(-1)^n/(1+u)^{n+1}.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Symmetric compositions of a symmetric step of order 2: substep fractions that sum to 1.
 
 Order 4: Suzuki 1990, five substeps, 1/(4 - 4^(1/3)) twice, the negative one, twice again.
-Order 6: Yoshida 1990, seven substeps, solution A; w_1..w_3 solve the order conditions, refined here to full precision by the
-sum condition. See Hairer, Lubich, Wanner, Geometric Numerical Integration, V.3.2.
+Order 6: Yoshida 1990, seven substeps, solution A; w_1..w_3 solve the order conditions, refined here to full
+precision by the sum condition. See Hairer, Lubich, Wanner, Geometric Numerical Integration, V.3.2.
 """
 
 from __future__ import annotations

@@ -4,10 +4,12 @@
     v1 = 2 dr/h - v0,   Omega1 = 2 R0^T psi/h - Omega0                                                  (2)
     balance of momenta with discrete derivatives, g(1) = 0: see `discretization.assembly`               (3)
 
-Order 2, symmetric, implicit. Conserves: total energy (or its balance with work and dissipation), linear momentum, angular
-momentum, |q| = 1, position constraints. The velocities at the ends satisfy the constraints in the mean of a step.
+Order 2, symmetric, implicit. Conserves: total energy (or its balance with work and dissipation), linear
+momentum, angular momentum, |q| = 1, position constraints. The velocities at the ends satisfy the constraints
+in the mean of a step.
 
-A composition advances by substeps of gamma_i h; since `em` is symmetric this raises the order and keeps every invariant.
+A composition advances by substeps of gamma_i h; since `em` is symmetric this raises the order and keeps
+every invariant.
 """
 
 from __future__ import annotations
@@ -16,13 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly import rotation_of, begin_step, load_step, spring_ends, torsion_step
+from discretization.assembly import begin_step, load_step, rotation_of, spring_ends, torsion_step
 from discretization.space.se3_element import E0
 from discretization.time.newton import newton
 from rigid.compilation import allocating_kernel, kernel
 from rigid.linear_algebra import apply, apply_transposed, average, dot, load3, minus, plus, store3, times
 from rigid.springs import spring_force
 from rigid.system import COINCIDENT
+
 
 class March(NamedTuple):
     """What a march over several steps reports."""
@@ -57,7 +60,9 @@ def _predict(system, numbering, state, work, h):
 
 @kernel
 def _account(system, state, work, h, load_values):
-    """Add the work of the loads and the dissipation of the step to state.totals; turn the torsion springs' angles on."""
+    """Add the work of the loads and the dissipation of the step to state.totals; turn the torsion springs'
+    angles on.
+    """
     done, lost = 0.0, 0.0
     for l in range(system.loads.kind.shape[0]):
         f = system.loads.frame[l]
@@ -91,7 +96,12 @@ def _commit(system, numbering, state, work, h):
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue
-        R0, R1, v0, Omega0 = rotation_of(work.R0, f), rotation_of(work.R1, f), load3(state.v[f]), load3(state.Omega[f])
+        R0, R1, v0, Omega0 = (
+            rotation_of(work.R0, f),
+            rotation_of(work.R1, f),
+            load3(state.v[f]),
+            load3(state.Omega[f]),
+        )
         v1 = minus(times(2.0 / h, load3(work.dr[f])), v0)
         Omega1 = minus(times(2.0 / h, apply_transposed(R0, load3(work.psi[f]))), Omega0)
         store3(times(1.0 / h, minus(v1, v0)), state.acc[f, 0:3])
@@ -111,11 +121,11 @@ def _commit(system, numbering, state, work, h):
 def march(system, numbering, state, work, substeps, load_values, max_iterations, statistics):
     """Advance `state` in place by len(load_values) / len(substeps) steps.
 
-    substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep; statistics: (4,) int64 receives
-    substeps done, iterations, most iterations, factorisations. On failure the state is the last one reached.
+    substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep; statistics:
+    (4,) int64 receives substeps done, iterations, most iterations, factorisations. On failure the state is
+    the last one reached.
     """
     count = np.zeros(2, dtype=np.int64)
-    done = 0
     for step in range(load_values.shape[0]):
         h = substeps[step % substeps.shape[0]]
         count[0] = 0
@@ -130,6 +140,5 @@ def march(system, numbering, state, work, substeps, load_values, max_iterations,
         if work.accounts:
             _account(system, state, work, h, load_values[step])
         _commit(system, numbering, state, work, h)
-        done += 1
-        statistics[0] = done
+        statistics[0] = step + 1
     return 0

@@ -1,8 +1,9 @@
 """Newton's method for one step, and the linear solvers behind it.
 
-The matrix is renewed unless the last correction shrank the residual a hundredfold; then its factors serve once more. The
-iteration ends when every residual is at its own round-off level (`noise`), since energy and momentum are kept only as well
-as these equations are solved; or when it cannot shrink further and is within a safe factor of that level.
+The matrix is renewed unless the last correction shrank the residual a hundredfold; then its factors serve
+once more. The iteration ends when every residual is at its own round-off level (`noise`), since energy and
+momentum are kept only as well as these equations are solved; or when it cannot shrink further and is within
+a safe factor of that level.
 """
 
 from numba import objmode
@@ -39,7 +40,11 @@ def factor(numbering, work):
         )
         return SINGULAR if failed else 0
     if numbering.band >= 0:
-        return SINGULAR if band_factor(work.values, numbering.size, numbering.band, work.pivots, work.integers) else 0
+        return (
+            SINGULAR
+            if band_factor(work.values, numbering.size, numbering.band, work.pivots, work.integers)
+            else 0
+        )
     values, indptr, indices, handle = work.values, numbering.indptr, numbering.indices, numbering.handle
     with objmode(status="int64"):
         status = sparse_factor(handle, values, indptr, indices)
@@ -99,7 +104,9 @@ def residual_over_noise(numbering, work):
 
 @allocating_kernel
 def newton(system, numbering, state, work, h, load_values, max_iterations, count):
-    """Solve the step's equations from the present dr, psi, lam. count: (2,) iterations, factorisations added."""
+    """Solve the step's equations from the present dr, psi, lam. count: (2,) iterations, factorisations
+    added.
+    """
     move(system, state, work)
     fresh = False
     before = 1e300

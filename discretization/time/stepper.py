@@ -35,8 +35,8 @@ class Report(NamedTuple):
 class Stepper:
     """Advances states of one system by steps of one length with `em`, composed to order 2, 4 or 6.
 
-    Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`: bandwidth above which
-    the linear solver is sparse.
+    Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`:
+    bandwidth above which the linear solver is sparse.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -63,10 +63,11 @@ class Stepper:
             sparse_forget(self.numbering.handle)
 
     def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
-        """State after the steps first_step + 1 ... first_step + n_steps; step k ends at t = k h. `state` is not changed.
+        """State after the steps first_step + 1 ... first_step + n_steps; step k ends at t = k h. `state` is
+        not changed.
 
-        Raises ConvergenceError where a step fails even after MAX_HALVINGS halvings; its attributes `state` and `step` hold what was
-        reached before.
+        Raises ConvergenceError where a step fails even after MAX_HALVINGS halvings; its attributes `state`
+        and `step` hold what was reached before.
         """
         state = State(*(array.copy() for array in state))
         statistics = np.zeros(4, dtype=np.int64)
@@ -76,7 +77,7 @@ class Stepper:
         while step < last:
             before = State(*(array.copy() for array in state)) if fractions > 1 else state
             statistics[:] = 0
-            start = self.h * np.arange(step, last)
+            start: Floats = self.h * np.arange(step, last)
             status = self._march(state, self.h, start, statistics)
             iterations += int(statistics[1])
             most = max(most, int(statistics[2]))
@@ -85,7 +86,8 @@ class Stepper:
             if status == 0:
                 continue
             if fractions > 1:
-                # substeps of the failed step have been taken: repeat the whole steps before it, which is the same to the bit
+                # substeps of the failed step have been taken: repeat the whole steps before it, which is the
+                # same to the bit
                 state = before
                 self._march(state, self.h, start[: int(statistics[0]) // fractions], statistics)
             try:
@@ -106,7 +108,14 @@ class Stepper:
         else:
             values = np.ascontiguousarray(self._load_values(middles), dtype=float)
         return march(
-            self.system, self.numbering, state, self.work, substeps(self.order, h), values, MAX_ITERATIONS, statistics
+            self.system,
+            self.numbering,
+            state,
+            self.work,
+            substeps(self.order, h),
+            values,
+            MAX_ITERATIONS,
+            statistics,
         )
 
     def _halve(self, state: State, t: float, h: float, depth: int, statistics: np.ndarray) -> int:

@@ -1,7 +1,8 @@
 """What a joint is: elementary constraints between two markers.
 
-A marker is a point and a right-handed triad e1, e2, e3 fixed on a frame. The two markers of a joint coincide at assembly, so a joint is
-declared by which of their parts have to stay together. A new joint is one short file: a class with `rows`.
+A marker is a point and a right-handed triad e1, e2, e3 fixed on a frame. The two markers of a joint coincide
+at assembly, so a joint is declared by which of their parts have to stay together. A new joint is one short
+file: a class with `rows`.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def aligned(a: Marker, b: Marker) -> list[Row]:
 class Joint:
     """Base of all joints.
 
-    Class facts: `kind` its name in models and scenes; `n_rows` scalar equations; `free` the motion that stays free;
-    `axis` whether the joint has a direction, which becomes e3 of the markers.
+    Class facts: `kind` its name in models and scenes; `n_rows` scalar equations; `free` the motion that
+    stays free; `axis` whether the joint has a direction, which becomes e3 of the markers.
     """
 
     kind: ClassVar[str]

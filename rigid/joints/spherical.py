@@ -2,7 +2,9 @@ from rigid.joints.base import Joint, Marker, Row, coincident
 
 
 class SphericalJoint(Joint):
-    """The points coincide: p_b - p_a = 0. Three multipliers (the force on b, inertial axes); all rotations stay free."""
+    """The points coincide: p_b - p_a = 0. Three multipliers (the force on b, inertial axes); all rotations
+    stay free.
+    """
 
     kind, n_rows, free = "spherical", 3, "3 rotations"
 

@@ -54,7 +54,10 @@ def run(options: argparse.Namespace) -> int:
         print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
-        print(f"\nrodsim: interrupted; `rodsim run {options.scene} -o {output} --resume` goes on", file=sys.stderr)
+        print(
+            f"\nrodsim: interrupted; `rodsim run {options.scene} -o {output} --resume` goes on",
+            file=sys.stderr,
+        )
         return 130
     if not options.quiet:
         from rodsim.results.audit import audit as make_audit
@@ -84,7 +87,9 @@ def _check_output(output: Path, options: argparse.Namespace) -> None:
     if not os.access(output.parent, os.W_OK):
         raise ModelError(f"'{output}': the folder '{output.parent}' cannot be written to")
     if output.exists() and not options.resume and not options.force:
-        raise ModelError(f"'{output}' exists; --resume goes on with it, --force overwrites it, -o names another file")
+        raise ModelError(
+            f"'{output}' exists; --resume goes on with it, --force overwrites it, -o names another file"
+        )
     if options.resume and not output.exists():
         raise ModelError(f"'{output}': no result to resume; leave --resume out")
 
@@ -143,7 +148,9 @@ def info(options: argparse.Namespace) -> int:
         "n_outputs": result.n_outputs,
         "t_start": float(t[0]) if len(t) else None,
         "t_end": float(t[-1]) if len(t) else None,
-        "rods": {rod.name: {"nodes": len(rod.frames), "elements": len(rod.elements)} for rod in result.layout.rods},
+        "rods": {
+            rod.name: {"nodes": len(rod.frames), "elements": len(rod.elements)} for rod in result.layout.rods
+        },
         "bodies": [body.name for body in result.layout.bodies],
         "joints": {joint.name: joint.kind for joint in result.layout.joints},
         "run": result.description.get("run", {}),
@@ -158,7 +165,9 @@ def info(options: argparse.Namespace) -> int:
     if result.layout.bodies:
         print(f"  {len(result.layout.bodies)} bodies: {_some([body.name for body in result.layout.bodies])}")
     if result.layout.joints:
-        print(f"  {len(result.layout.joints)} joints: {_some([f'{j.name} ({j.kind})' for j in result.layout.joints])}")
+        print(
+            f"  {len(result.layout.joints)} joints: {_some([f'{j.name} ({j.kind})' for j in result.layout.joints])}"
+        )
     return 0
 
 
@@ -218,7 +227,11 @@ def schema(options: argparse.Namespace) -> int:
     """rodsim schema"""
     from rodsim.scenes.schema import Scene
 
-    print(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **Scene.model_json_schema()}, indent=2))
+    print(
+        json.dumps(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", **Scene.model_json_schema()}, indent=2
+        )
+    )
     return 0
 
 

@@ -1,4 +1,6 @@
-"""The `rodsim` command. Exit codes: 0 ok, 2 bad input, 3 did not converge (what was computed is kept), 130 interrupted."""
+"""The `rodsim` command. Exit codes: 0 ok, 2 bad input, 3 did not converge (what was computed is kept), 130
+interrupted.
+"""
 
 from __future__ import annotations
 

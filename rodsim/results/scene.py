@@ -98,7 +98,8 @@ def tube(rod: RodLayout, state: State, least_radius: float) -> tuple[Floats, Flo
     i, k = np.meshgrid(np.arange(n - 1) * SIDES, np.arange(SIDES), indexing="ij")
     a, b = i + k, i + (k + 1) % SIDES
     faces = np.stack([a, b, b + SIDES, a, b + SIDES, a + SIDES], axis=-1).reshape(-1, 3)
-    vertices, normals = [rings.reshape(-1, 3)], [out.reshape(-1, 3)]
+    vertices: list[Floats] = [rings.reshape(-1, 3)]
+    normals: list[Floats] = [out.reshape(-1, 3)]
     triangles = [faces]
     if not rod.closed:
         for end, sign in ((0, -1.0), (n - 1, 1.0)):

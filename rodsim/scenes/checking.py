@@ -1,4 +1,6 @@
-"""From plain data to a checked `Scene`; pydantic's complaints become lines that name file, line, object, value and cure."""
+"""From plain data to a checked `Scene`; pydantic's complaints become lines that name file, line, object,
+value and cure.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def check(source: Source) -> schema.Scene:
     try:
         return schema.Scene.model_validate(source.data)
     except ValidationError as error:
-        problems = {}
+        problems: dict[Any, tuple[tuple[int, bool], int, str]] = {}
         for item in error.errors(include_url=False):
             path, missing = _place(source.data, item["loc"])
             line = source.line(path)
@@ -59,7 +61,8 @@ def name_object(data: Any, path: Path) -> str:
         return "scene"
     head = str(path[0])
     if head in OBJECTS and len(path) > 1:
-        item = data[head][path[1]] if isinstance(data.get(head), list) and isinstance(path[1], int) else None
+        items, key = data.get(head), path[1]
+        item = items[key] if isinstance(items, list) and isinstance(key, int) else None
         name = item.get("name") if isinstance(item, dict) else None
         if isinstance(path[1], str):
             return f"{OBJECTS[head]} '{path[1]}'"
@@ -72,13 +75,16 @@ def _object_path(path: Path) -> Path:
 
 
 def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
-    """Where pydantic's location lies in the data, and the key it misses there; names of union members are skipped."""
+    """Where pydantic's location lies in the data, and the key it misses there; names of union members are
+    skipped.
+    """
     path: list[str | int] = []
-    here, missing = data, None
+    here: Any = data
+    missing: str | None = None
     for k, part in enumerate(loc):
-        if (isinstance(here, dict) and isinstance(part, str) and part in here) or (
-            isinstance(here, list) and isinstance(part, int) and part < len(here)
-        ):
+        named = isinstance(here, dict) and isinstance(part, str) and part in here
+        counted = isinstance(here, list) and isinstance(part, int) and part < len(here)
+        if named or counted:
             here = here[part]
             path.append(part)
         elif k == len(loc) - 1 and isinstance(part, str):

@@ -14,7 +14,9 @@ from rodsim.scenes.schema import CircleCurve, HelixCurve
 def curve_of(owner: str, curve: CircleCurve | HelixCurve) -> Callable[[float], np.ndarray]:
     """The curve as a function of s in [0, 1]."""
     circle = isinstance(curve, CircleCurve)
-    axis = direction(owner, "normal" if circle else "axis", curve.normal if isinstance(curve, CircleCurve) else curve.axis)
+    axis = direction(
+        owner, "normal" if circle else "axis", curve.normal if isinstance(curve, CircleCurve) else curve.axis
+    )
     start = np.array(curve.start, dtype=float)
     x = start - (start @ axis) * axis
     size = np.linalg.norm(x)

@@ -8,7 +8,9 @@ Path = tuple[str | int, ...]  # keys and indices from the top of a scene
 
 
 class SceneError(ValueError):
-    """A scene that cannot be used; `str()` is `file:line: what is wrong; what to do`, a line for each problem."""
+    """A scene that cannot be used; `str()` is `file:line: what is wrong; what to do`, a line for each
+    problem.
+    """
 
     def __init__(self, problems: Sequence[tuple[str, int, str]]):
         self.problems = list(problems)

@@ -85,7 +85,10 @@ class _Loader:
                 for k, item in enumerate(getattr(self._scene, head)):
                     who = name_object({head: [{"name": item.name}]}, (head, 0))
                     if item.name in seen:
-                        raise SceneProblem((head, k, "name"), f"{who}: there is already a {seen[item.name]}; choose another name")
+                        raise SceneProblem(
+                            (head, k, "name"),
+                            f"{who}: there is already a {seen[item.name]}; choose another name",
+                        )
                     seen[item.name] = who
 
     def _each(self, head: str, items: Iterable[Any], add: Any) -> None:
@@ -104,7 +107,9 @@ class _Loader:
 
     def _plain(self, path: Path) -> dict[str, Any]:
         items = getattr(self._scene, str(path[0]))
-        return {str(path[0]): [{"name": item.name} for item in items] if isinstance(items, list) else dict(items)}
+        return {
+            str(path[0]): [{"name": item.name} for item in items] if isinstance(items, list) else dict(items)
+        }
 
     # --- parts
 
@@ -112,11 +117,15 @@ class _Loader:
         turn = item.orientation
         if isinstance(turn, schema.AxisAngle):
             if not any(turn.axis):
-                raise ModelError(f"body '{item.name}': orientation.axis = {turn.axis} has no direction; give one that is not zero")
+                raise ModelError(
+                    f"body '{item.name}': orientation.axis = {turn.axis} has no direction; give one that is not zero"
+                )
             quat = quaternions.from_axis_angle(turn.axis, turn.angle_deg * 3.141592653589793 / 180)
         else:
             quat = turn  # type: ignore[assignment]
-        self._model.add_body(item.name, self._shape(item.shape), item.position, quat, item.velocity, item.angular_velocity)
+        self._model.add_body(
+            item.name, self._shape(item.shape), item.position, quat, item.velocity, item.angular_velocity
+        )
 
     def _shape(self, shape: Any) -> MassProperties:
         if isinstance(shape, schema.GivenShape):
@@ -176,7 +185,9 @@ class _Loader:
             return _look_up(path, "rod", given.rod, self._model.rods).at(given.s, given.offset)
         name = given if isinstance(given, str) else given.body
         if isinstance(given, str) and name in self._model.rods:
-            raise SceneProblem(path, f"'{name}' is a rod: say where on it, for example {{rod: {name}, s: 1.0}}")
+            raise SceneProblem(
+                path, f"'{name}' is a rod: say where on it, for example {{rod: {name}, s: 1.0}}"
+            )
         body: Body = _look_up(path, "body", name, self._model.bodies)
         if isinstance(given, str):
             return body

@@ -1,4 +1,6 @@
-"""YAML to plain data, with the line of every value. Safe constructors only; duplicate keys and runaway aliases are errors."""
+"""YAML to plain data, with the line of every value. Safe constructors only; duplicate keys and runaway
+aliases are errors.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,16 @@ def read(path: str | FilePath) -> Source:
     file, name = FilePath(path), str(path)
     try:
         if file.stat().st_size > LARGEST_FILE:
-            raise SceneError([(name, 1, f"the file has {file.stat().st_size} bytes; a scene has at most {LARGEST_FILE}")])
+            raise SceneError(
+                [(name, 1, f"the file has {file.stat().st_size} bytes; a scene has at most {LARGEST_FILE}")]
+            )
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SceneError([(name, 1, "no such file")]) from None
     except UnicodeDecodeError as error:
-        raise SceneError([(name, 1, f"not a text file (byte {error.start}); give a scene in YAML, UTF-8")]) from None
+        raise SceneError(
+            [(name, 1, f"not a text file (byte {error.start}); give a scene in YAML, UTF-8")]
+        ) from None
     except OSError as error:
         raise SceneError([(name, 1, f"cannot be read: {error.strerror}")]) from None
     return parse(text, name)
@@ -57,7 +63,9 @@ def parse(text: str, name: str) -> Source:
         try:
             node = loader.get_single_node()
             if node is None:
-                raise SceneError([(name, 1, "the scene is empty; give at least `rods` or `bodies`, and `run`")])
+                raise SceneError(
+                    [(name, 1, "the scene is empty; give at least `rods` or `bodies`, and `run`")]
+                )
             lines: dict[Path, int] = {}
             data = _Plain(loader, name, lines).convert(node, (), 0)
         finally:
@@ -89,7 +97,15 @@ class _Plain:
         self._lines[path] = line
         self._count += 1
         if self._count > MOST_VALUES or depth > DEEPEST:
-            raise SceneError([(self._name, line, "too many or too deeply nested values (do aliases point into themselves?)")])
+            raise SceneError(
+                [
+                    (
+                        self._name,
+                        line,
+                        "too many or too deeply nested values (do aliases point into themselves?)",
+                    )
+                ]
+            )
         if isinstance(node, yaml.MappingNode):
             out: dict[str, Any] = {}
             for key_node, value_node in node.value:

@@ -90,7 +90,9 @@ class CircleCurve(Part):
 
 
 class HelixCurve(Part):
-    """Helix about `axis` through `center`, beginning in the direction `start`; `pitch` is the rise of one turn."""
+    """Helix about `axis` through `center`, beginning in the direction `start`; `pitch` is the rise of one
+    turn.
+    """
 
     type: Literal["helix"]
     radius: Positive
@@ -101,7 +103,10 @@ class HelixCurve(Part):
     start: Vector = [1.0, 0.0, 0.0]
 
 
-Curve = Annotated[list[Vector], Field(min_length=2)] | Annotated[CircleCurve | HelixCurve, Field(discriminator="type")]
+Curve = (
+    Annotated[list[Vector], Field(min_length=2)]
+    | Annotated[CircleCurve | HelixCurve, Field(discriminator="type")]
+)
 
 
 class RodScene(Part):
@@ -172,9 +177,10 @@ class GivenShape(Part):
 
     type: Literal["given"]
     mass: Positive
-    inertia: Annotated[list[Positive], Field(min_length=3, max_length=3)] | Annotated[
-        list[Vector], Field(min_length=3, max_length=3)
-    ]
+    inertia: (
+        Annotated[list[Positive], Field(min_length=3, max_length=3)]
+        | Annotated[list[Vector], Field(min_length=3, max_length=3)]
+    )
     center: Vector = [0.0, 0.0, 0.0]
 
 
@@ -205,7 +211,9 @@ class BodyScene(Part):
 
 
 class BodyAnchor(Part):
-    """A point of a body, local (`at`) or world (`at_world`) coordinates; neither: the body as a whole, or its origin."""
+    """A point of a body, local (`at`) or world (`at_world`) coordinates; neither: the body as a whole, or
+    its origin.
+    """
 
     body: Name
     at: Vector | None = None
@@ -311,7 +319,8 @@ class PulseSignal(Directed):
 
 
 Signal = Annotated[
-    ConstantSignal | TableSignal | RampSignal | TriangleSignal | SineSignal | PulseSignal, Field(discriminator="function")
+    ConstantSignal | TableSignal | RampSignal | TriangleSignal | SineSignal | PulseSignal,
+    Field(discriminator="function"),
 ]
 
 
