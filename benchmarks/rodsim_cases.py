@@ -15,13 +15,14 @@ from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.system import State
 from rodsim import Box, Cone, Model, Section, signals
+from rodsim.model import Built
 
 NAME = "rodsim"
 
 
 def run(case: Case, resolution: int, h: float, order: int = 2) -> Measurement:
     """One run with steps of h of `em` (order 2), or of its composition of order 4 or 6."""
-    built = _MODELS[type(case)](case, resolution).build()
+    built = build(case, resolution)
     system, state = built.system, built.state
     stepper = Stepper(system, h, order, built.load_values)
     steps = round(case.t_end / h)
@@ -39,6 +40,11 @@ def run(case: Case, resolution: int, h: float, order: int = 2) -> Measurement:
     drift = (energies(system, state).total - before) / _energy_scale(case, before)
     name = NAME if order == 2 else f"{NAME} em{order}"
     return Measurement(name, case.name, resolution, h, steps, wall, _error(case, state), drift)
+
+
+def build(case: Case, resolution: int) -> Built:
+    """The case as arrays, with `resolution` elements or bars."""
+    return _MODELS[type(case)](case, resolution).build()
 
 
 def _rod(case: RodCase, n_elements: int) -> Model:

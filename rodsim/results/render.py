@@ -67,13 +67,15 @@ def render(
     ValueError: nothing to draw, or an unknown engine. RuntimeError: engine 'opengl' without OpenGL, with
     the cure.
     """
-    stage = _Stage(result, size, view, up, ground)
+    if result.n_outputs == 0:
+        raise ValueError("render: the result holds no output; run the simulation first")
     t = result.t
     if times is None:
         wanted: Sequence[float] = np.linspace(t[0], t[-1], min(OVERLAID, len(t))).tolist()
     else:
         wanted = [float(x) for x in np.atleast_1d(np.asarray(times, dtype=float))]
     outputs = sorted({result.index_at(x) for x in wanted})
+    stage = _Stage(result, size, view, up, ground, outputs)
     camera = stage.camera(outputs)
     parts, colors = [], []
     for k, i in enumerate(outputs):
@@ -161,6 +163,7 @@ class _Stage:
         view: ArrayLike | None,
         up: ArrayLike | None,
         ground: bool,
+        outputs: Sequence[int] | None = None,  # to be drawn; None: all
     ) -> None:
         layout = result.layout
         if result.n_outputs == 0:
@@ -175,7 +178,10 @@ class _Stage:
         bodies, names = _palette([body.name for body in layout.bodies], BODIES)
         self._palette = np.concatenate([rods, bodies])
         self._legend += names
-        chosen = np.unique(np.linspace(0, result.n_outputs - 1, min(LOOKED_AT, result.n_outputs)).astype(int))
+        candidates = np.arange(result.n_outputs) if outputs is None else np.asarray(outputs)
+        chosen = candidates[
+            np.unique(np.linspace(0, len(candidates) - 1, min(LOOKED_AT, len(candidates))).astype(int))
+        ]
         clouds = {int(i): self._drawing.points(result.state(int(i))) for i in chosen}
         self._clouds = {i: points for i, points in clouds.items() if np.all(np.isfinite(points))}
         if not self._clouds:
