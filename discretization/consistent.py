@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import block_diag, bmat, coo_matrix
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from discretization.measures import velocity_residual
@@ -16,6 +17,9 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Floats, Ints, State, rows_of
+
+
+LARGEST_LOOP = 1500  # constraints
 
 
 def constraint_jacobian(system: System, state: State) -> coo_matrix:
@@ -63,6 +67,36 @@ def constraint_jacobian(system: System, state: State) -> coo_matrix:
     i, j, x = (np.concatenate(part) for part in zip(*entries, strict=True))
     keep = np.repeat(system.frames.fixed == 0, 6)[j]
     return coo_matrix((x[keep], (i[keep], j[keep])), shape=(int(rows.sum()), 6 * n))
+
+
+def dependent_joints(system: System, state: State) -> list[int]:
+    """Numbers of joints that repeat, in a closed loop of frames, what the joints before them fix already.
+
+    Without loops joints cannot depend on each other. Loops with more than LARGEST_LOOP constraints are not looked at.
+    """
+    constraints = system.constraints
+    n_joints = len(np.unique(constraints.joint))
+    edges = np.unique(np.column_stack([constraints.joint, constraints.frames]), axis=0)[:, 1:]
+    ones, n = np.ones(len(edges)), len(system.frames.mass)
+    n_trees, _ = connected_components(coo_matrix((ones, edges.T), shape=(n, n)), directed=False)
+    if n_joints <= n - n_trees or len(state.lam) > LARGEST_LOOP:
+        return []
+    G = constraint_jacobian(system, state).toarray()
+    size = float(np.ptp(state.r, axis=0).max()) or 1.0
+    G[:, np.arange(G.shape[1]) % 6 > 2] /= size  # turns in metres
+    G /= np.maximum(np.linalg.norm(G, axis=1), 1e-300)[:, None]
+    # row by row, so that of two joints that say the same the later one is named
+    joint_of_row = np.repeat(constraints.joint, rows_of(constraints.kind))
+    found, basis = [], np.zeros((0, G.shape[1]))
+    for joint in np.unique(joint_of_row):
+        new = G[joint_of_row == joint]
+        for _ in range(2):  # twice is enough to be orthogonal to the basis
+            new = new - (new @ basis.T) @ basis
+        values, directions = np.linalg.svd(new, full_matrices=False)[1:]
+        if values.min() < 1e-9:
+            found.append(int(joint))
+        basis = np.concatenate([basis, directions[values >= 1e-9]])
+    return found
 
 
 def _shared_mass(system: System, size: int) -> coo_matrix:

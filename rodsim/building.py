@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from discretization.consistent import dependent_joints
 from discretization.measures import constraint_residual
 from discretization.system import System
 from rigid import quaternions
@@ -110,6 +111,7 @@ def build(model: Model) -> Built:
         np.zeros(2),
     )
     _check_assembled(model, placement, system, state)
+    _check_independent(model, system, state)
     layout = _layout(model, placement, system, n_rows)
     functions = [(name, entry.value) for name, entry in model.loads.items()]
 
@@ -265,6 +267,17 @@ def _check_assembled(model: Model, placement: Placement, system: System, state: 
     entry = list(model.joints.values())[worst]
     raise ModelError(
         f"{entry.kind} joint '{entry.name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`"
+    )
+
+
+def _check_independent(model: Model, system: System, state: State) -> None:
+    repeated = dependent_joints(system, state)
+    if not repeated:
+        return
+    entry = list(model.joints.values())[repeated[0]]
+    raise ModelError(
+        f"{entry.kind} joint '{entry.name}': repeats what the other joints of its loop fix already, so its forces are not "
+        "determined; use a joint that leaves more motion free, for example spherical in place of revolute"
     )
 
 
