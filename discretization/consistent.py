@@ -18,7 +18,6 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Floats, Ints, State, rows_of
 
-
 LARGEST_LOOP = 1500  # constraints
 
 

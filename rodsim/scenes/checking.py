@@ -26,6 +26,9 @@ OBJECTS = {
 }
 MOST_PROBLEMS = 10
 
+# Errors of union members that are of another kind than what was given: a text where a list stands.
+_OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type", "dict_type")
+
 _KEYS = sorted(
     {
         field
@@ -41,12 +44,12 @@ def check(source: Source) -> schema.Scene:
     try:
         return schema.Scene.model_validate(source.data)
     except ValidationError as error:
-        problems: dict[Any, tuple[tuple[int, bool], int, str]] = {}
+        problems: dict[Any, tuple[tuple[bool, int, bool], int, str]] = {}
         for item in error.errors(include_url=False):
             path, missing = _place(source.data, item["loc"])
             line = source.line(path)
             # of a union pydantic tells why each member failed; the deepest one is what the user meant
-            rank = (len(path), item["type"] != "missing")
+            rank = (item["type"] not in _OTHER_KIND, len(path), item["type"] != "missing")
             text = _text(source.data, path, missing, item)
             key = (_object_path(path), path[:3])
             if key not in problems or rank > problems[key][0]:

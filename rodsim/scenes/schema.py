@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, FiniteFloat, Tag, model_validator
 
 Number = FiniteFloat
 Positive = Annotated[FiniteFloat, Field(gt=0)]
@@ -234,7 +234,26 @@ class GroundAnchor(Part):
     ground: Vector
 
 
-Anchor = Name | BodyAnchor | RodAnchor | GroundAnchor
+def _kind_of_anchor(value: Any) -> str | None:
+    if isinstance(value, str):
+        return "anchor by name"
+    for kind in ("body", "rod", "ground"):
+        if (isinstance(value, dict) and kind in value) or type(value).__name__.lower() == f"{kind}anchor":
+            return f"anchor by {kind}"
+    return None
+
+
+Anchor = Annotated[
+    Annotated[Name, Tag("anchor by name")]
+    | Annotated[BodyAnchor, Tag("anchor by body")]
+    | Annotated[RodAnchor, Tag("anchor by rod")]
+    | Annotated[GroundAnchor, Tag("anchor by ground")],
+    Discriminator(
+        _kind_of_anchor,
+        custom_error_type="no_anchor",
+        custom_error_message="it should be a body's name, ground, {body: name, at: [x, y, z]}, {rod: name, s: 0.5} or {ground: [x, y, z]}",
+    ),
+]
 
 
 class JointScene(Part):

@@ -1,0 +1,136 @@
+"""Malformed scenes end with exit code 2 and a message that names file, line and object; nothing is written, no traceback."""
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rodsim.cli.main import main
+
+SCENES = sorted((Path(__file__).parent.parent / "examples" / "scenes").glob("*.yaml"))
+WRONG = ["nonsense", -1.0, float("nan"), float("inf"), [], {}, None, [1, 2], "!!python/object:os.system"]
+TEXTS = {
+    "empty": "",
+    "only a comment": "# nothing\n",
+    "a list": "- 1\n- 2\n",
+    "a number": "42\n",
+    "broken flow": "rods: [1, 2\nrun: {t_end: 1}\n",
+    "tab": "rods:\n\t- name: a\n",
+    "duplicate key": "name: a\nname: b\nrun: {t_end: 1, dt: 0.1}\n",
+    "python tag": "name: !!python/object/apply:os.system ['true']\nrun: {t_end: 1, dt: 0.1}\n",
+    "unknown alias": "name: *nobody\n",
+    "alias in itself": "bodies: &a [*a]\nrun: {t_end: 1, dt: 0.1}\n",
+    "bomb": "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+    + "".join(
+        f"{c}: &{c} [{','.join(['*' + b] * 10)}]\n" for b, c in zip("abcdefgh", "bcdefghi", strict=True)
+    ),
+    "deep": "a: " + "[" * 200 + "]" * 200 + "\n",
+    "two documents": "name: a\n---\nname: b\n",
+    "no run": "bodies: [{name: a, shape: {type: sphere, radius: 1, mass: 1}}]\n",
+    "nothing moves": "run: {t_end: 1, dt: 0.1}\n",
+    "control character": "name: \x01\n",
+    "key is a list": "? [a, b]\n: 1\n",
+}
+
+
+def places(data, path=()):
+    """Paths to all values of a scene."""
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in items:
+        yield (*path, key)
+        yield from places(value, (*path, key))
+
+
+def changed(data, path, value):
+    out = copy.deepcopy(data)
+    here = out
+    for key in path[:-1]:
+        here = here[key]
+    if value is KeyError:
+        del here[path[-1]]
+    else:
+        here[path[-1]] = value
+    return out
+
+
+def mutations():
+    """Texts of scenes, each with one thing wrong."""
+    for name, text in TEXTS.items():
+        yield name, text
+    for file in SCENES:
+        data = yaml.safe_load(file.read_text().replace(" on:", ' "on":'))
+        for k, path in enumerate(places(data)):
+            label = f"{file.stem}: {'.'.join(map(str, path))}"
+            # a place takes one wrong value after the other, so that all kinds of value meet all kinds of place
+            wrong = WRONG[k % len(WRONG)]
+            if path[-1] != "name" and not (path[0] == "name") and path[-1] not in ("integrator",):
+                yield f"{label} = {wrong}", yaml.safe_dump(changed(data, path, wrong), sort_keys=False)
+            if isinstance(path[-1], str):
+                misspelt = changed(data, path, KeyError)
+                parent = misspelt
+                for key in path[:-1]:
+                    parent = parent[key]
+                parent[path[-1] + "x"] = 1.0
+                yield f"{label} misspelt", yaml.safe_dump(misspelt, sort_keys=False)
+
+
+def test_at_least_200_malformed_scenes_are_refused_with_place_and_cure(tmp_path, capsys):
+    refused, bad = 0, []
+    out = tmp_path / "out.vtkhdf"
+    for number, (label, text) in enumerate(mutations()):
+        file = tmp_path / f"scene{number}.yaml"
+        file.write_text(text)
+        code = main(["check", str(file)])
+        said = capsys.readouterr().err
+        if code == 0:  # a wrong value that is right there: an empty list of joints, no closing spring
+            continue
+        refused += 1
+        if code != 2 or not re.search(rf"{re.escape(str(file))}:\d+: \S", said) or "Traceback" in said:
+            bad.append(f"{label}: exit {code}: {said[:300]}")
+    assert bad == []
+    assert refused >= 200
+    assert not out.exists()
+
+
+CASES = {
+    "unknown material": (
+        "material: silicone",
+        "material: silicon",
+        9,
+        "rod 'arm'|material 'silicon'.*silicone",
+    ),
+    "negative elements": ("n_elements: 20", "n_elements: -3", 10, r"rod 'arm': n_elements = -3"),
+    "unknown kind": ("kind: clamp", "kind: clmp", 12, "joint 'wall': kind = 'clmp'"),
+    "outside": ("s: 0}", "s: 1.5}", 12, "joint 'wall': a.s = 1.5"),
+    "unknown rod": ("a: {rod: arm", "a: {rod: arn", 12, "no rod 'arn'; did you mean 'arm'"),
+    "bad density": ("density: 1000", "density: 0", 5, "material 'silicone': density = 0"),
+    "misspelt key": ("radius: 0.01", "radios: 0.01", 9, "radios"),
+    "wrong dt": ("dt: 0.005", "dt: fast", 13, "run: dt = 'fast'"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_message_names_line_object_and_value(case, tmp_path, capsys):
+    old, new, line, words = CASES[case]
+    text = next(f for f in SCENES if f.stem == "falling_cantilever").read_text()
+    assert old in text
+    file = tmp_path / "scene.yaml"
+    file.write_text(text.replace(old, new))
+    assert main(["run", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert f"{file}:{line}: " in said
+    assert re.search(words, said)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("what", ["missing", "folder", "binary"])
+def test_files_that_are_no_scenes(what, tmp_path, capsys):
+    file = tmp_path / "scene.yaml"
+    if what == "folder":
+        file.mkdir()
+    if what == "binary":
+        file.write_bytes(bytes(range(256)))
+    assert main(["run", str(file)]) == 2
+    assert str(file) in capsys.readouterr().err
