@@ -57,15 +57,14 @@ def changed(data, path, value):
 
 def mutations():
     """Texts of scenes, each with one thing wrong."""
-    for name, text in TEXTS.items():
-        yield name, text
+    yield from TEXTS.items()
     for file in SCENES:
         data = yaml.safe_load(file.read_text().replace(" on:", ' "on":'))
         for k, path in enumerate(places(data)):
             label = f"{file.stem}: {'.'.join(map(str, path))}"
             # a place takes one wrong value after the other, so that all kinds of value meet all kinds of place
             wrong = WRONG[k % len(WRONG)]
-            if path[-1] != "name" and not (path[0] == "name") and path[-1] not in ("integrator",):
+            if path[-1] != "name" and path[0] != "name" and path[-1] not in ("integrator",):
                 yield f"{label} = {wrong}", yaml.safe_dump(changed(data, path, wrong), sort_keys=False)
             if isinstance(path[-1], str):
                 misspelt = changed(data, path, KeyError)

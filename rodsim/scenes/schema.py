@@ -251,7 +251,8 @@ Anchor = Annotated[
     Discriminator(
         _kind_of_anchor,
         custom_error_type="no_anchor",
-        custom_error_message="it should be a body's name, ground, {body: name, at: [x, y, z]}, {rod: name, s: 0.5} or {ground: [x, y, z]}",
+        custom_error_message="it should be a body's name, ground, {body: name, at: [x, y, z]}, "
+        "{rod: name, s: 0.5} or {ground: [x, y, z]}",
     ),
 ]
 

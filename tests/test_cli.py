@@ -1,0 +1,124 @@
+"""The command: exit codes, what it writes, resume to the bit, start-up without heavy modules."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rodsim import Result
+from rodsim.cli.main import main
+
+SCENES = Path(__file__).parent.parent / "examples" / "scenes"
+HEAVY = ("numpy", "numba", "scipy", "h5py", "vtk", "pyvista", "matplotlib", "pydantic", "yaml")
+
+
+def run(scene, out, *more):
+    return main(["run", str(SCENES / f"{scene}.yaml"), "-o", str(out), "--quiet", *more])
+
+
+@pytest.mark.parametrize("scene", sorted(file.stem for file in SCENES.glob("*.yaml")))
+def test_every_example_scene_runs_and_keeps_its_laws(scene, tmp_path, capsys):
+    out = tmp_path / "out.vtkhdf"
+    assert run(scene, out, "--t-end", "0.2") == 0
+    assert main(["audit", str(out), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["energy_balance"] < 1e-11
+    assert report["constraint_relative"] < 1e-12
+
+
+def test_a_result_goes_through_all_commands(tmp_path, capsys):
+    out = tmp_path / "out.vtkhdf"
+    assert run("rod_and_ball", out, "--t-end", "0.1") == 0
+    for command in (
+        ["info", str(out)],
+        ["info", str(out), "--json"],
+        ["audit", str(out)],
+        ["plot", str(out)],
+        ["plot", str(out), "--what", "energy", "-o", str(tmp_path / "energy.svg")],
+        ["render", str(out), "-o", str(tmp_path / "still.png")],
+        ["export", str(out), "--format", "pvd"],
+        ["export", str(out), "--format", "xdmf", "--every", "2"],
+        ["schema"],
+        ["check", str(SCENES / "chain.yaml")],
+    ):
+        assert main(command) == 0, command
+    assert {"out.png", "energy.svg", "still.png", "out.pvd", "out.xdmf"} <= {
+        f.name for f in tmp_path.iterdir()
+    }
+
+
+def test_resume_repeats_the_uninterrupted_run_to_the_bit(tmp_path):
+    whole, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    assert run("rod_and_ball", whole, "--t-end", "0.2") == 0
+    assert run("rod_and_ball", parts, "--t-end", "0.1") == 0
+    assert run("rod_and_ball", parts, "--t-end", "0.2", "--resume") == 0
+    first, second = Result.open(whole), Result.open(parts)
+    assert first.n_outputs == second.n_outputs
+    for i in range(first.n_outputs):
+        assert all(np.array_equal(x, y) for x, y in zip(first.state(i), second.state(i), strict=True))
+
+
+def bad_inputs(tmp_path):
+    existing = tmp_path / "existing.vtkhdf"
+    existing.write_bytes(b"something of the user's")
+    chain = str(SCENES / "chain.yaml")
+    return {
+        "missing scene": ["run", str(tmp_path / "no.yaml")],
+        "existing output": ["run", chain, "-o", str(existing)],
+        "no folder": ["run", chain, "-o", str(tmp_path / "no" / "out.vtkhdf")],
+        "resume of nothing": ["run", chain, "-o", str(tmp_path / "no.vtkhdf"), "--resume"],
+        "resume of another file": ["run", chain, "-o", str(existing), "--resume"],
+        "unknown integrator": ["run", chain, "-o", str(tmp_path / "a.vtkhdf"), "--integrator", "rk4"],
+        "dt": ["run", chain, "-o", str(tmp_path / "a.vtkhdf"), "--dt", "0.3"],
+        "not a result": ["info", str(existing)],
+        "missing result": ["audit", str(tmp_path / "no.vtkhdf")],
+        "scene as result": ["plot", chain],
+        "unknown command": ["walk"],
+        "no command": [],
+    }
+
+
+def test_bad_input_gives_exit_2_and_leaves_files_alone(tmp_path, capsys):
+    for name, command in bad_inputs(tmp_path).items():
+        assert main(command) == 2, name
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err, name
+        assert said.err or said.out, name
+    assert [file.name for file in tmp_path.iterdir()] == ["existing.vtkhdf"]
+    assert (tmp_path / "existing.vtkhdf").read_bytes() == b"something of the user's"
+
+
+UNSOLVABLE = """
+name: torn
+rods:
+  - {name: arm, curve: [[0, 0, 0], [1, 0, 0]], n_elements: 1,
+     section: {type: stiffness, EA: 100, GA: 100, GJ: 0.001, EI: 0.001, mass_per_length: 1, inertia_per_length: 0.001}}
+joints: [{name: wall, kind: clamp, a: {rod: arm, s: 0}}]
+loads:
+  - {name: wrench, kind: moment, on: {rod: arm, s: 1}, value: {function: ramp, value: 100, t_end: 1, direction: [0, 0, 1]}}
+run: {t_end: 1, dt: 0.01}
+"""
+
+
+def test_a_run_that_cannot_go_on_gives_exit_3_and_keeps_what_it_has(tmp_path, capsys):
+    """One element is wound up beyond half a turn, which its strains cannot describe."""
+    scene, out = tmp_path / "torn.yaml", tmp_path / "torn.vtkhdf"
+    scene.write_text(UNSOLVABLE)
+    assert main(["run", str(scene), "-o", str(out), "--quiet"]) == 3
+    said = capsys.readouterr().err
+    assert "more elements" in said
+    assert str(out) in said
+    kept = Result.open(out)
+    assert kept.n_outputs > 3
+    assert np.all(np.isfinite(kept.rod("arm").r[-1]))
+
+
+def test_help_needs_nothing_heavy():
+    code = "import sys, rodsim.cli.main as m; m.parser().format_help(); print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not set(HEAVY) & set(loaded)
