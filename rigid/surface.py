@@ -65,7 +65,8 @@ def _read(owner: str, path: str | Path) -> tuple[Floats, Ints]:
     if not Path(path).is_file():
         raise ModelError(f"{owner}: no such file")
     try:
-        mesh = meshio.read(path)
+        with np.errstate(all="ignore"):  # its STL reader tries a text header as a number of faces
+            mesh = meshio.read(path)
     except (Exception, SystemExit) as error:
         raise ModelError(f"{owner}: meshio cannot read it: {error}") from error
     faces = []

@@ -1,0 +1,71 @@
+"""Mass properties: closed forms, the divergence theorem on meshes, refusals."""
+
+import meshio
+import numpy as np
+import pytest
+
+from rodsim import Box, Cone, Cylinder, MassProperties, Mesh, ModelError, Sphere
+
+
+def test_closed_forms():
+    assert Box(1, 2, 3, density=2.0).mass == pytest.approx(12)
+    assert np.diag(Box(1, 2, 3, mass=12).inertia) == pytest.approx([13, 10, 5])
+    assert np.diag(Sphere(2, mass=5).inertia) == pytest.approx([8, 8, 8])
+    assert np.diag(Cylinder(1, 2, mass=12).inertia) == pytest.approx([7, 7, 6])
+    top = Cone(0.05, 0.1, density=2700)  # the heavy top of the Livens paper
+    assert top.mass == pytest.approx(0.70685834705770348, rel=1e-14)
+    assert np.diag(top.inertia) == pytest.approx([0.00053014376029327761] * 3, rel=1e-12)
+    assert top.center == pytest.approx([0, 0, 0.075])
+
+
+def test_mesh_of_a_box_is_the_box():
+    box = Box(1, 2, 3, density=5)
+    mesh = Mesh((np.add(box.vertices, (4, 5, 6)), box.faces), density=5)
+    assert mesh.mass == pytest.approx(box.mass, rel=1e-14)
+    assert mesh.center == pytest.approx([4, 5, 6], rel=1e-14)
+    assert np.abs(mesh.inertia - box.inertia).max() < 1e-12
+
+
+@pytest.mark.parametrize("shape", [Sphere(1, density=1), Cylinder(1, 2, density=1), Cone(1, 2, density=1)])
+def test_surfaces_drawn_for_round_shapes_are_closed_and_nearly_as_heavy(shape):
+    mesh = Mesh((shape.vertices, shape.faces), density=1)
+    assert mesh.mass == pytest.approx(shape.mass, rel=0.05)
+    assert np.abs(mesh.center - shape.center).max() < 1e-2
+    assert np.abs(mesh.inertia - shape.inertia).max() < 0.1 * shape.inertia.max()
+
+
+def test_an_stl_file_inside_out_and_in_millimetres_is_read(tmp_path):
+    box = Box(1, 2, 3, density=5)
+    file = tmp_path / "box.stl"
+    meshio.write_points_cells(file, 1000 * box.vertices, [("triangle", box.faces[:, ::-1])])
+    mesh = Mesh(file, density=5, scale=0.001)
+    assert mesh.mass == pytest.approx(box.mass, rel=1e-6)
+    assert np.abs(mesh.inertia - box.inertia).max() < 1e-5 * box.inertia.max()
+
+
+def test_principal_axes_diagonalise_the_inertia():
+    rng = np.random.default_rng(0)
+    R = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    body = MassProperties(2.0, R @ np.diag([2.0, 3.0, 4.0]) @ R.T)
+    axes = body.principal_axes
+    assert np.abs(axes.T @ body.inertia @ axes - np.diag([2, 3, 4])).max() < 1e-12
+    assert np.linalg.det(axes) == pytest.approx(1)
+
+
+BOX = Box(1, 1, 1, mass=1)
+REFUSED = {
+    "not closed": lambda: Mesh((BOX.vertices, BOX.faces[1:]), mass=1),
+    "orient": lambda: Mesh((BOX.vertices, np.concatenate([BOX.faces[:1, ::-1], BOX.faces[1:]])), mass=1),
+    "encloses": lambda: Mesh(([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 1)]), mass=1),
+    "no such file": lambda: Mesh("missing.stl", mass=1),
+    "either density or mass": lambda: Mesh((BOX.vertices, BOX.faces)),
+    "triangle inequality": lambda: MassProperties(1.0, (1, 1, 3)),
+    "not all positive": lambda: MassProperties(1.0, (1, 1, -1)),
+    "mass = 0": lambda: MassProperties(0.0, (1, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_impossible_bodies_are_refused_with_the_cure(words):
+    with pytest.raises(ModelError, match=words):
+        REFUSED[words]()
