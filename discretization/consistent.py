@@ -8,7 +8,7 @@ minimise  (v - v*)^T M (v - v*)/2  subject to  G v = 0:   [M  G^T] [dv ]   [   0
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import block_diag, bmat, coo_matrix
+from scipy.sparse import bmat, bsr_matrix, coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
@@ -119,10 +119,12 @@ def project_velocities(system: System, state: State) -> tuple[State, float]:
     G = constraint_jacobian(system, state).tocsc()
     R = quaternions.to_matrix(state.quat)
     spatial = R @ system.frames.inertia @ np.swapaxes(R, 1, 2)
-    blocks = [block for k in range(n) for block in (system.frames.mass[k] * np.eye(3), spatial[k])]
+    blocks = np.zeros((n, 6, 6))
+    blocks[:, :3, :3] = system.frames.mass[:, None, None] * np.eye(3)
+    blocks[:, 3:, 3:] = spatial
     omega = quaternions.rotate(state.quat, state.Omega)
     velocity = np.concatenate([state.v, omega], axis=1).ravel()
-    mass = block_diag(blocks) + _shared_mass(system, 6 * n)
+    mass = bsr_matrix((blocks, np.arange(n), np.arange(n + 1))) + _shared_mass(system, 6 * n)
     matrix = bmat([[mass, G.T], [G, None]], format="csc")
     try:
         correction = splu(matrix).solve(np.concatenate([np.zeros(6 * n), -(G @ velocity)]))

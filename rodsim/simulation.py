@@ -64,10 +64,12 @@ def simulate(
     order, n_steps = _check(t_end, dt, integrator, output_every)
     built = model.build()
     stepper = Stepper(built.system, dt, order, built.load_values)
-    state, _ = project_velocities(built.system, built.state)
+    state, change = project_velocities(built.system, built.state)
     outputs = [*range(0, n_steps, output_every), n_steps]
     settings = {"dt": dt, "integrator": integrator, "output_every": output_every, "t_end": t_end}
     built.layout.description["run"] = settings
+    # how far the nearest velocities that the joints allow are from those given (m/s or rad/s)
+    built.layout.description["velocity_projection"] = change
     writer: ResultWriter | MemoryWriter
     step = 0
     if output is None:

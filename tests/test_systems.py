@@ -148,6 +148,7 @@ def test_inconsistent_velocities_are_projected_onto_the_joints():
     result = simulate(model, 0.01, 0.01)
     assert result.velocity_residual[0] < 1e-13
     assert np.abs(result.state(0).v).max() > 0.1
+    assert result.description["velocity_projection"] > 0.1
 
 
 def test_every_anchor_has_a_node_and_no_mass_is_lost():

@@ -62,6 +62,9 @@ def run(options: argparse.Namespace) -> int:
     if not options.quiet:
         from rodsim.results.audit import audit as make_audit
 
+        change = result.description.get("velocity_projection", 0.0)
+        if change > 1e-9:
+            print(f"initial velocities were changed by up to {change:.3g} (m/s or rad/s) to fit the joints")
         print(make_audit(result).text())
         print(f"written to {output}")
     return 0
