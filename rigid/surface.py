@@ -32,12 +32,16 @@ def Mesh(
     Raises ModelError where the surface is not closed, not consistently oriented, or encloses nothing.
     """
     owner = f"Mesh '{source}'" if isinstance(source, str | Path) else "Mesh"
-    vertices, faces = _read(owner, source) if isinstance(source, str | Path) else source
-    vertices = number(owner, "scale", scale, positive=True) * np.asarray(vertices, dtype=float)
-    faces = np.asarray(faces, dtype=np.int64)
+    vertices, faces = _read(owner, source) if isinstance(source, str | Path) else _given(owner, source)
+    vertices = number(owner, "scale", scale, positive=True) * vertices
+    if not np.all(np.isfinite(vertices)):
+        where = int(np.argmin(np.isfinite(vertices).all(axis=1)))
+        raise ModelError(f"{owner}: vertex {where} is {vertices[where]}; give finite coordinates")
     vertices, faces = _merge(vertices, faces)
     _check_closed(owner, faces)
-    volume, center, second = _moments(vertices, faces)
+    # about a point inside the surface: from far away, the small inertia would drown in that of the distance
+    origin = vertices.mean(axis=0)
+    volume, center, second = _moments(vertices - origin, faces)
     extent = np.ptp(vertices, axis=0).max(initial=0.0)
     if volume < 0:
         faces, volume = faces[:, ::-1], -volume
@@ -56,7 +60,30 @@ def Mesh(
         else number(owner, "density", density or 0.0, positive=True) * volume
     )
     about_center = second / volume - np.outer(center, center)
-    return MassProperties(m, m * (np.trace(about_center) * np.eye(3) - about_center), center, vertices, faces)
+    inertia = m * (np.trace(about_center) * np.eye(3) - about_center)
+    return MassProperties(m, inertia, origin + center, vertices, faces)
+
+
+def _given(owner: str, source: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Ints]:
+    """Vertices and faces given as arrays, checked."""
+    try:
+        points, triangles = source
+        vertices, numbers = np.array(points, dtype=float), np.array(triangles, dtype=float)
+    except (TypeError, ValueError):
+        vertices = numbers = np.empty(0)
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or numbers.ndim != 2 or numbers.shape[1] != 3:
+        raise ModelError(f"{owner}: give a file, or vertices (nv, 3) and triangles (nf, 3) of vertex numbers")
+    if not (len(vertices) and len(numbers)):
+        raise ModelError(
+            f"{owner}: {len(vertices)} vertices and {len(numbers)} triangles; give a closed surface"
+        )
+    # before they become integers, where nan would be some number
+    if np.any(numbers != np.round(numbers)) or numbers.min() < 0 or numbers.max() >= len(vertices):
+        raise ModelError(
+            f"{owner}: vertex numbers from {numbers.min():g} to {numbers.max():g}; "
+            f"give whole numbers from 0 to {len(vertices) - 1}"
+        )
+    return vertices, numbers.astype(np.int64)
 
 
 def _read(owner: str, path: str | Path) -> tuple[Floats, Ints]:

@@ -26,6 +26,13 @@ def test_mesh_of_a_box_is_the_box():
     assert np.abs(mesh.inertia - box.inertia).max() < 1e-12
 
 
+def test_inertia_of_a_mesh_does_not_lose_digits_far_from_the_origin():
+    """Coordinates of a site plan: at 1e5 m the vertices themselves are rounded to 1e-11 m."""
+    box = Box(1, 2, 3, density=5)
+    mesh = Mesh((box.vertices + 1e5, box.faces), density=5)
+    assert np.abs(mesh.inertia - box.inertia).max() < 1e-9 * box.inertia.max()
+
+
 @pytest.mark.parametrize("shape", [Sphere(1, density=1), Cylinder(1, 2, density=1), Cone(1, 2, density=1)])
 def test_surfaces_drawn_for_round_shapes_are_closed_and_nearly_as_heavy(shape):
     mesh = Mesh((shape.vertices, shape.faces), density=1)
@@ -57,6 +64,12 @@ REFUSED = {
     "not closed": lambda: Mesh((BOX.vertices, BOX.faces[1:]), mass=1),
     "orient": lambda: Mesh((BOX.vertices, np.concatenate([BOX.faces[:1, ::-1], BOX.faces[1:]])), mass=1),
     "encloses": lambda: Mesh(([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 1)]), mass=1),
+    "vertex numbers from 3 to 10": lambda: Mesh((BOX.vertices, BOX.faces + 3), mass=1),
+    "whole numbers": lambda: Mesh((BOX.vertices, BOX.faces + 0.5), mass=1),
+    "numbers from nan": lambda: Mesh((BOX.vertices, BOX.faces * np.nan), mass=1),
+    "vertex 0 is": lambda: Mesh((BOX.vertices * np.nan, BOX.faces), mass=1),
+    "0 triangles": lambda: Mesh((BOX.vertices, np.zeros((0, 3))), mass=1),
+    "triangles \\(nf, 3\\)": lambda: Mesh((BOX.vertices, BOX.faces[:, :2]), mass=1),
     "no such file": lambda: Mesh("missing.stl", mass=1),
     "either density or mass": lambda: Mesh((BOX.vertices, BOX.faces)),
     "triangle inequality": lambda: MassProperties(1.0, (1, 1, 3)),
