@@ -14,14 +14,18 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
 
 from rigid import quaternions
-from rigid.checks import direction
+from rigid.checks import direction, vector
 from rigid.compilation import allocating_kernel
 from rigid.errors import ModelError
 from rigid.system import Floats
 
 CurveLike = ArrayLike | Callable[[float], ArrayLike]
 
-_SAMPLES = 2000  # pieces of the spline through a callable
+_SAMPLES = 2000  # pieces of the first spline through a callable; doubled until the spline follows it
+_MOST_SAMPLES = 256_000
+_FOLLOWS = 1e-10  # of the extent: how far the spline may be from the callable between samples
+# rad of the tangent between two places where the frame is carried along; its error is of order 4
+_STEP = 0.05
 _GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
 
 
@@ -37,16 +41,26 @@ class Curve:
         self.closed = closed
         self._spline, breaks = _spline_of(owner, curve, closed)
         self._slope = self._spline.derivative()
-        middle, half = (breaks[1:] + breaks[:-1]) / 2, np.diff(breaks) / 2
-        nodes = middle[:, None] + half[:, None] * _GAUSS_X
-        speed = np.linalg.norm(self._slope(nodes.ravel()), axis=1).reshape(nodes.shape)
-        self._breaks = breaks
-        self._lengths = np.concatenate([[0.0], np.cumsum(half * (speed @ _GAUSS_W))])
+        self._breaks, pieces = _measured(self._slope, breaks)
+        self._lengths = np.concatenate([[0.0], np.cumsum(pieces)])
         self.length = float(self._lengths[-1])
         if not (np.isfinite(self.length) and self.length > 0.0):
             raise ModelError(
                 f"{owner}: the curve has the length {self.length}; give points apart from each other"
             )
+        speed = np.linalg.norm(self._slope(self._breaks), axis=1)
+        if speed.min() < 1e-8 * self.length / (self._breaks[-1] - self._breaks[0]):
+            where = self._spline(self._breaks[np.argmin(speed)])
+            raise ModelError(
+                f"{owner}: the curve stands still at {where} and has no tangent there; let it move at every s"
+            )
+        self._places = np.sort(np.append(_gauss_nodes(self._breaks).ravel(), self._breaks))
+        tangents = self._slope(self._places)
+        tangents /= np.linalg.norm(tangents, axis=1)[:, None]
+        # the angle by the chord: exact for small ones, where arccos loses half of the digits
+        chord = np.linalg.norm(np.diff(tangents, axis=0), axis=1)
+        angles = 2 * np.arcsin(np.minimum(chord / 2, 1.0))
+        self._turned = np.concatenate([[0.0], np.cumsum(angles)])
 
     def parameter(self, fraction: Floats) -> Floats:
         """Parameter of the spline at fractions of the arc length, by Newton from a linear guess."""
@@ -71,13 +85,23 @@ class Curve:
         the first one.
 
         Between the given fractions the frame is carried along in small steps. Neighbours have q_i . q_{i+1}
-        > 0.
+        > 0. Raises ModelError where the tangent turns by more than pi between neighbours: from their frames
+        alone, that cannot be told from a smaller turn the other way.
         """
         fractions = np.asarray(fractions, float)
-        last = 1.0 if self.closed else fractions[-1]
-        stops = np.append(fractions, last) if self.closed else fractions
+        # a closed curve is carried along up to its start: the angle left over there is spread
+        stops = np.append(fractions, 1.0) if self.closed and fractions[-1] < 1.0 else fractions
+        turned = np.diff(np.interp(self.parameter(stops), self._places, self._turned))
+        if turned.max(initial=0.0) > np.pi:
+            where, n = int(np.argmax(turned)), len(turned)
+            more = int(np.ceil(n * turned.max()))
+            raise ModelError(
+                f"{owner}: the curve turns by {turned.max():.3g} rad along element {where} of {n}; "
+                f"give more elements, {more} make about 1 rad each"
+            )
         # at least 256 steps on the whole, so that few nodes do not make the carried frame coarse
-        per = max(1, int(np.ceil(256 / max(len(stops) - 1, 1))))
+        steps = max(256 / max(len(stops) - 1, 1), turned.max(initial=0.0) / _STEP)
+        per = max(1, int(np.ceil(steps)))
         fine = (stops[:-1, None] + np.diff(stops)[:, None] * np.arange(per) / per).ravel()
         u = self.parameter(np.append(fine, stops[-1]))
         r, t = self._spline(u), self._slope(u)
@@ -99,18 +123,7 @@ class Curve:
 
 def _spline_of(owner: str, curve: CurveLike, closed: bool) -> tuple[CubicSpline | BSpline, Floats]:
     if callable(curve):
-        s = np.linspace(0.0, 1.0, _SAMPLES + 1)
-        points = np.array([np.asarray(curve(float(x)), dtype=float) for x in s])
-        if points.shape != (len(s), 3) or not np.all(np.isfinite(points)):
-            raise ModelError(f"{owner}: the curve must give 3 finite numbers for every s in [0, 1]")
-        if closed:
-            if np.abs(points[-1] - points[0]).max() > 1e-9 * np.ptp(points, axis=0).max():
-                raise ModelError(
-                    f"{owner}: closed, but the curve ends at {points[-1]} and not where it begins, {points[0]}"
-                )
-            points[-1] = points[0]
-            return make_interp_spline(s, points, k=5, bc_type="periodic"), s
-        return make_interp_spline(s, points, k=5), s
+        return _through_callable(owner, curve, closed)
     try:
         points = np.array(curve, dtype=float)
     except (TypeError, ValueError):
@@ -134,6 +147,81 @@ def _spline_of(owner: str, curve: CurveLike, closed: bool) -> tuple[CubicSpline 
     if len(points) == 2:
         return make_interp_spline(u, points, k=1), u
     return CubicSpline(u, points, bc_type="periodic" if closed else "not-a-knot"), u
+
+
+def _through_callable(
+    owner: str, curve: Callable[[float], ArrayLike], closed: bool
+) -> tuple[BSpline, Floats]:
+    """A spline of degree 5 through samples of `curve`, doubled until it meets those in between.
+
+    Corners and noise are never met: where the spline follows nearly everywhere and doubling gains little, it
+    is left at that. Finer samples would only raise the slope of the noise.
+    """
+    n, before = _SAMPLES, np.inf
+    while True:
+        s = np.linspace(0.0, 1.0, n + 1)
+        points = _sampled(owner, curve, s)
+        extent = np.ptp(points, axis=0).max()
+        if extent == 0.0:
+            raise ModelError(
+                f"{owner}: the curve has the length 0, it is {points[0]} for every s; let it move with s"
+            )
+        if closed:
+            if np.abs(points[-1] - points[0]).max() > 1e-9 * extent:
+                raise ModelError(
+                    f"{owner}: closed, but the curve ends at {points[-1]} and not where it begins, {points[0]}"
+                )
+            points[-1] = points[0]
+        spline = make_interp_spline(s, points, k=5, bc_type="periodic" if closed else None)
+        # not half-way: there, a helix of two turns to a sample would seem to be met
+        between = s[:-1] + 0.382 * np.diff(s)
+        away = np.linalg.norm(spline(between) - _sampled(owner, curve, between), axis=1)
+        chord = np.linalg.norm(np.diff(points, axis=0), axis=1)
+        # near corners few samples are missed, on a curve that winds too finely for them nearly all
+        nearly = np.median(away) <= 1e-2 * np.median(chord)
+        # doubling divides the error of a smooth curve by 64, by 4 where the curvature jumps, by 2 at corners
+        if away.max() <= _FOLLOWS * extent or (nearly and away.max() > before / 8):
+            return spline, s
+        if 2 * n > _MOST_SAMPLES:
+            if nearly:
+                return spline, s
+            raise ModelError(
+                f"{owner}: the curve winds too finely to be followed with {n} samples; give it in several rods"
+            )
+        n, before = 2 * n, away.max()
+
+
+def _sampled(owner: str, curve: Callable[[float], ArrayLike], s: Floats) -> Floats:
+    """Points (k, 3) of a callable at s (k,)."""
+    return np.array([vector(owner, f"curve at s = {x:g}", curve(float(x))) for x in s])
+
+
+def _gauss_nodes(breaks: Floats) -> Floats:
+    """Nodes (k, 8) of Gauss' rule on the k pieces between breaks."""
+    middle, half = (breaks[1:] + breaks[:-1]) / 2, np.diff(breaks) / 2
+    return middle[:, None] + half[:, None] * _GAUSS_X
+
+
+def _piece_lengths(slope: BSpline | CubicSpline, breaks: Floats) -> Floats:
+    """Arc lengths (k,) of the k pieces between breaks by Gauss' rule."""
+    nodes = _gauss_nodes(breaks)
+    speed = np.linalg.norm(slope(nodes.ravel()), axis=1).reshape(nodes.shape)
+    return np.diff(breaks) / 2 * (speed @ _GAUSS_W)
+
+
+def _measured(slope: BSpline | CubicSpline, breaks: Floats) -> tuple[Floats, Floats]:
+    """Breaks (k + 1,) and the lengths (k,) between them: pieces are halved until the rule gives the same on
+    their halves. The speed is a square root: where the curve nearly stops, one rule a piece is not enough.
+    """
+    for _ in range(30):
+        whole = _piece_lengths(slope, breaks)
+        middle = (breaks[1:] + breaks[:-1]) / 2
+        halves = _piece_lengths(slope, np.sort(np.append(breaks, middle))).reshape(-1, 2).sum(axis=1)
+        open_ = np.abs(halves - whole) > 1e-13 * whole.sum()
+        if not open_.any():
+            break
+        breaks = np.sort(np.append(breaks, middle[open_]))
+    return breaks, _piece_lengths(slope, breaks)
 
 
 def _normal(owner: str, tangent: Floats, up: ArrayLike | None) -> Floats:

@@ -1,0 +1,141 @@
+"""Curves: arc length, frames along them, callables that wind finely, refusals."""
+
+import numpy as np
+import pytest
+from scipy.special import ellipe
+
+from rigid import quaternions
+from rodsim import ModelError
+from rodsim.curves import Curve
+
+FRACTIONS = np.linspace(0, 1, 41)
+
+
+def helix(turns, radius=1.0, rise=0.1):
+    """Callable and exact length of a helix."""
+    angle = 2 * np.pi * turns
+    length = np.hypot(angle * radius, rise * turns)
+    return lambda s: (radius * np.cos(angle * s), radius * np.sin(angle * s), rise * turns * s), length
+
+
+def wave(s):
+    """A closed curve in space that is not plane."""
+    a = 2 * np.pi * s
+    return np.cos(a), np.sin(a), 0.3 * np.sin(2 * a)
+
+
+SHAPES = {
+    "line": Curve("line", [(0, 0, 0), (1, 2, 3)]),
+    "points": Curve("points", [(0, 0, 0), (1, 2, 0), (2, 0, 1), (3, 1, 0), (7, 0, 0)]),
+    "helix": Curve("helix", helix(3)[0]),
+    "closed": Curve("closed", wave, closed=True),
+}
+
+
+@pytest.mark.parametrize("turns", [0.25, 5, 50, 1000, 4000])
+def test_length_of_a_helix_however_many_turns(turns):
+    curve, length = helix(turns)
+    assert Curve("helix", curve).length == pytest.approx(length, rel=1e-10)
+
+
+def test_length_of_an_ellipse_is_the_elliptic_integral():
+    """The flat ends bend sharply: 3 x 0.3 m."""
+    ellipse = Curve(
+        "ellipse", lambda s: (3 * np.cos(2 * np.pi * s), 0.3 * np.sin(2 * np.pi * s), 0), closed=True
+    )
+    assert ellipse.length == pytest.approx(4 * 3 * ellipe(1 - 0.1**2), rel=1e-10)
+
+
+def test_length_of_a_spline_through_few_points_is_that_of_fine_chords():
+    """Chords are short by order 2; extrapolated from two subdivisions, by order 4."""
+    curve = SHAPES["points"]
+
+    def chords(n):
+        return np.linalg.norm(
+            np.diff(curve.frames("points", np.linspace(0, 1, n + 1))[0], axis=0), axis=1
+        ).sum()
+
+    assert (4 * chords(8000) - chords(4000)) / 3 == pytest.approx(curve.length, rel=1e-10)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_fractions_are_those_of_the_arc_length(name):
+    r, _ = SHAPES[name].frames(name, np.linspace(0, 1, 2001))
+    chords = np.linalg.norm(np.diff(r, axis=0), axis=1)
+    pieces = SHAPES[name].length / 2000
+    # a chord of an arc is shorter by (curvature length)^2/24 of itself
+    assert np.all(chords <= pieces * (1 + 1e-9))
+    assert np.all(chords >= pieces * (1 - 1e-3))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_first_director_is_the_tangent_and_neighbours_are_on_the_same_side(name):
+    """Central differences of the positions come nearer to it with order 2."""
+    distance = []
+    for n in (4000, 8000):
+        r, quat = SHAPES[name].frames(name, np.linspace(0, 1, n + 1))
+        assert np.abs(np.linalg.norm(quat, axis=1) - 1).max() < 1e-14
+        assert np.sum(quat[1:] * quat[:-1], axis=1).min() > 0
+        central = r[2:] - r[:-2]
+        central /= np.linalg.norm(central, axis=1)[:, None]
+        distance.append(np.abs(quaternions.to_matrix(quat)[1:-1, :, 0] - central).max())
+    assert distance[1] < 1e-4
+    assert distance[1] < max(distance[0] / 3.5, 1e-11)  # a line is exact but for rounding
+
+
+@pytest.mark.parametrize("name", ["line", "points", "helix"])
+def test_frames_along_open_curves_do_not_spin_about_the_tangent(name):
+    """The rate of twist is of the order of the distance between nodes, squared."""
+    _, quat = SHAPES[name].frames(name, np.linspace(0, 1, 4001))
+    turn = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(quat[:-1]), quat[1:]))
+    assert np.abs(turn[:, 0]).max() < 1e-5 * max(np.abs(turn).max(), 1e-3)
+
+
+def test_a_closed_curve_closes_with_its_twist_spread_evenly():
+    n = 2000
+    _, quat = SHAPES["closed"].frames("closed", np.arange(n) / n)
+    following = np.roll(quat, -1, axis=0)
+    turn = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(quat), following))
+    assert np.ptp(turn[:, 0]) < 1e-5 * np.abs(turn).max()
+
+
+def test_up_is_the_third_director_at_the_start():
+    _, quat = SHAPES["line"].frames("line", FRACTIONS, up=(0, 1, 0))
+    d1, _, d3 = quaternions.to_matrix(quat[0]).T
+    across = np.array([0, 1, 0]) - d1[1] * d1
+    assert d3 == pytest.approx(across / np.linalg.norm(across), abs=1e-14)
+
+
+def test_a_callable_with_a_corner_is_followed_beside_it():
+    """The corner is rounded off over the distance of some samples, of which there are 1000s."""
+    corner = Curve("corner", lambda s: (s, abs(s - 0.5), 0))
+    r, _ = corner.frames("corner", np.array([0.0, 0.25, 0.75, 1.0]))
+    assert corner.length == pytest.approx(np.sqrt(2), rel=1e-4)
+    assert np.abs(r - [(0, 0.5, 0), (0.25, 0.25, 0), (0.75, 0.25, 0), (1, 0.5, 0)]).max() < 1e-4
+
+
+def test_noise_in_a_callable_is_not_taken_for_a_curve_that_winds():
+    """Values of single precision: 32 elements on an arc of 1 rad and 1 m."""
+    arc = Curve("arc", lambda s: np.array([np.sin(s), np.cos(s), 0], dtype=np.float32))
+    r, _ = arc.frames("arc", np.linspace(0, 1, 33))
+    assert arc.length == pytest.approx(1, rel=1e-5)
+    assert np.linalg.norm(r, axis=1) == pytest.approx(1, abs=1e-6)
+
+
+REFUSED = {
+    "stands still": lambda: Curve("rod 'a'", lambda s: (s**2, 0, 0)),
+    "curve at s = 0.5": lambda: Curve("rod 'a'", lambda s: (s, 0, 0) if s < 0.5 else (s, 0)),
+    "the length 0": lambda: Curve("rod 'a'", lambda s: (1, 2, 3)),
+    "winds too finely": lambda: Curve("rod 'a'", helix(123_456)[0]),
+    "points 1 and 2": lambda: Curve("rod 'a'", [(0, 0, 0), (1, 0, 0), (1, 0, 0), (2, 0, 0)]),
+    "at least 2 points": lambda: Curve("rod 'a'", [(0, 0, 0)]),
+    "not where it begins": lambda: Curve("rod 'a'", lambda s: (s, s**2, 0), closed=True),
+    "along the rod": lambda: SHAPES["line"].frames("rod 'a'", FRACTIONS, up=(1, 2, 3)),
+    "give more elements": lambda: Curve("rod 'a'", helix(20)[0]).frames("rod 'a'", np.linspace(0, 1, 21)),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_curves_without_length_or_tangent_are_refused_with_the_cure(words):
+    with pytest.raises(ModelError, match=f"rod 'a'.*{words}"):
+        REFUSED[words]()
