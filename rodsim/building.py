@@ -190,7 +190,8 @@ def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker]:
         raise ModelError(f"{owner}: says not where it is; give `at=` or a point of a part")
     for name, point in points[1:]:
         gap = np.linalg.norm(point - points[0][1])
-        if gap > _ASSEMBLED * placement.size:
+        # a lone body at the origin has no size of its own here: count how far out the points are as well
+        if gap > _ASSEMBLED * max(placement.size, np.abs(point).max(), np.abs(points[0][1]).max()):
             raise ModelError(
                 f"{owner}: |g| = {gap:.3g} m at t = 0 between {points[0][0]} and {name}; move one of them or name one point only"
             )
@@ -201,9 +202,12 @@ def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker]:
         e1 /= np.linalg.norm(e1)
         axes = np.stack([e1, np.cross(entry.axis, e1), entry.axis], axis=1)
     frames = [placement.frame_of(x) for x in (entry.a, entry.b)]
+    if frames[0] == frames[1]:
+        raise ModelError(
+            f"{owner}: joins {entry.a} to {entry.b}, which is the same node; give two points apart"
+        )
     r, quat = placement.r, placement.quat
-    # the lever of an anchor as it was given, not through its world point: joints then begin with g = 0 to
-    # the last digit
+    # both levers from one world point: the joint begins with g = 0 to the last digits
     a, b = (Marker.at(f, r[f], quat[f], points[0][1], axes) for f in frames)
     return a, b
 

@@ -13,10 +13,8 @@ from rigid import quaternions
 from rigid.checks import vector
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
-from rodsim.parts import Rod
+from rodsim.parts import SAME_NODE, Rod
 from rodsim.sections import Section
-
-_SAME = 1e-9  # anchors closer than this fraction of the length share a node
 
 
 class RodMesh(NamedTuple):
@@ -44,7 +42,7 @@ def node_fractions(n_elements: int, anchors: Iterable[float], closed: bool) -> F
     The number of elements stays `n_elements` wherever there are fewer anchors than elements.
     """
     stops = np.unique(np.concatenate([[0.0, 1.0], list(anchors)]))
-    stops = stops[np.concatenate([[True], np.diff(stops) > _SAME])]
+    stops = stops[np.concatenate([[True], np.diff(stops) > SAME_NODE])]
     stops[-1] = 1.0
     pieces = np.diff(stops)
     counts = np.maximum(1, np.floor(pieces * n_elements + 1e-9).astype(int))
@@ -66,7 +64,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     if rod.stress_free is rod.curve:
         r_free, quat_free = r, quat
     else:
-        r_free, quat_free = rod.stress_free.frames(owner, fractions, rod.stress_free_up)
+        r_free, quat_free = rod.stress_free.frames(f"{owner}, stress-free shape", fractions, rod.up)
     stops = np.append(fractions, 1.0) if rod.closed else fractions
     length = np.diff(stops) * rod.stress_free.length
     a = np.arange(len(length))

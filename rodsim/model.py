@@ -131,8 +131,9 @@ class Model:
         """Add a rod along `curve`: points (k, 3), two for a straight rod, or a callable s in [0, 1] -> (3,).
 
         section: one `Section`, or a callable s -> Section. up: the direction of d3 at the start.
-        stress_free: the shape without stress, by default the initial one. velocity: (3,) or a callable s ->
-        (3,), m/s; angular_velocity (3,), rad/s, of the cross-sections; both inertial.
+        stress_free: the shape without stress, by default the initial one; `up` holds for it too.
+        velocity: (3,) or a callable s -> (3,), m/s; angular_velocity (3,), rad/s, of the cross-sections;
+        both inertial.
         mass: translational mass "lumped" at the nodes, "consistent" (velocities linear between nodes: a
         straight element has its exact rotary inertia, best where a rod tumbles freely), or the "mean" of
         both, which is better than lumped wherever it was measured.
@@ -297,7 +298,7 @@ class Model:
 
     def _anchor(self, owner: str, thing: Any) -> Anchor:
         if isinstance(thing, Body):
-            return thing.at((0.0, 0.0, 0.0))
+            thing = thing.at((0.0, 0.0, 0.0))
         if not isinstance(thing, Anchor):
             raise ModelError(
                 f"{owner}: {thing!r} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"

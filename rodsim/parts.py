@@ -21,6 +21,8 @@ from rodsim.sections import Section
 # Part of the consistent translational mass in that of a rod.
 MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
 
+SAME_NODE = 1e-9  # anchors closer than this fraction of the length share a node
+
 
 @dataclass(frozen=True, eq=False)
 class Ground:
@@ -78,8 +80,7 @@ class Rod:
     stress_free: Curve
     section: Section | Callable[[float], Section]
     n_elements: int
-    up: Floats | None
-    stress_free_up: Floats | None
+    up: Floats | None  # of both shapes
     velocity: Floats | Callable[[float], ArrayLike]
     angular_velocity: Floats
     consistency: float = 0.5  # part of the consistent in the translational mass
@@ -96,7 +97,9 @@ class Rod:
         x = number(str(self), "s", s)
         if not 0.0 <= x <= 1.0:
             raise ModelError(f"{self}: s = {s} is outside [0, 1]; give the fraction of the rod's length")
-        return Anchor(self, vector(str(self), "offset", offset), 0.0 if self.closed and x == 1.0 else x)
+        # the end of a closed rod is its start, also where s is off by rounding
+        x = 0.0 if self.closed and 1.0 - x <= SAME_NODE else x
+        return Anchor(self, vector(str(self), "offset", offset), x)
 
     @property
     def start(self) -> Anchor:
@@ -157,7 +160,6 @@ def make_rod(
         section,
         int(n_elements),
         None if up is None else vector(owner, "up", up),
-        None if up is None or stress_free is not None else vector(owner, "up", up),
         velocity
         if callable(velocity)
         else vector(owner, "velocity", (0, 0, 0) if velocity is None else velocity),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rigid.checks import number
+from rigid.checks import number, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.materials import Material
@@ -33,7 +33,7 @@ class Section:
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
-            matrix = np.array(getattr(self, what), dtype=float)
+            matrix = _numbers(getattr(self, what))
             if matrix.shape != (6, 6) or not np.all(np.isfinite(matrix)):
                 raise ModelError(f"Section: {what} has shape {matrix.shape}; give a finite 6 x 6 matrix")
             if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
@@ -49,7 +49,7 @@ class Section:
                 )
             object.__setattr__(self, what, matrix)
         number("Section", "mass_per_length", self.mass_per_length, positive=True)
-        inertia = np.array(self.inertia_per_length, dtype=float)
+        inertia = _numbers(self.inertia_per_length)
         if inertia.shape != (3,) or not np.all(np.isfinite(inertia)) or np.any(inertia <= 0.0):
             raise ModelError(
                 f"Section: inertia_per_length = {self.inertia_per_length!r}; give 3 positive numbers (J1, J2, J3)"
@@ -117,20 +117,32 @@ class Section:
         damping_time (s) or the 6 x 6 matrix D.
         """
         scalars = (EA, GA, GJ, EI)
-        if (C is None) == any(value is None for value in scalars):
-            raise ModelError("Section.from_stiffness: give EA, GA, GJ and EI, or C")
+        owner = "Section.from_stiffness"
+        given = sum(value is not None for value in scalars)
+        if given != (4 if C is None else 0):
+            raise ModelError(
+                f"{owner}: give EA, GA, GJ and EI, or C, not {given} of the four and {'no ' * (C is None)}C"
+            )
         if C is None:
-            values = [
-                EA,
-                *np.broadcast_to(np.asarray(GA, float), 2),
-                GJ,
-                *np.broadcast_to(np.asarray(EI, float), 2),
-            ]
+            values = [EA, *_each(owner, "GA", GA, 2).tolist(), GJ, *_each(owner, "EI", EI, 2).tolist()]
             for name, value in zip(("EA", "GA2", "GA3", "GJ", "EI2", "EI3"), values, strict=True):
-                number("Section.from_stiffness", name, value, positive=True)
+                number(owner, name, value, positive=True)
             C = np.diag(np.array(values, dtype=float))
-        stiffness = np.array(C, dtype=float)
-        number("Section.from_stiffness", "damping_time", damping_time, at_least=0.0)
-        damping = np.array(D, dtype=float) if D is not None else damping_time * stiffness
-        inertia = np.broadcast_to(np.asarray(inertia_per_length, float), 3).copy()
+        stiffness = _numbers(C)
+        time = number(owner, "damping_time", damping_time, at_least=0.0)
+        damping = _numbers(D) if D is not None else time * stiffness
+        inertia = _each(owner, "inertia_per_length", inertia_per_length, 3)
         return cls(stiffness, mass_per_length, inertia, damping, radius)
+
+
+def _numbers(value: ArrayLike) -> Floats:
+    """`value` as floats; what is none becomes empty, which no check of a shape lets pass."""
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        return np.empty(0)
+
+
+def _each(owner: str, what: str, value: object, n: int) -> Floats:
+    """One number for all of n directions, or n numbers."""
+    return vector(owner, what, value if isinstance(value, Sequence | np.ndarray) else [value] * n, n)  # type: ignore[arg-type]

@@ -1,0 +1,82 @@
+"""Putting a model together: where anchors and joints end up, what stress-free means, refusals."""
+
+import numpy as np
+import pytest
+
+from discretization.measures import energies
+from rigid import quaternions
+from rodsim import Box, Material, Model, ModelError, Section
+
+SECTION = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000.0))
+LINE = [(0, 0, 0), (1, 0, 0)]
+RING = [(np.cos(a), np.sin(a), 0) for a in 2 * np.pi * np.arange(20) / 20]
+
+
+@pytest.mark.parametrize("up", [None, (1, 0, 1), (0, -1, 0.3)])
+def test_a_rod_that_begins_in_its_stress_free_shape_has_no_stress(up):
+    angle = np.linspace(0.3, 2.3, 30)
+    arc = np.stack([np.cos(angle), np.sin(angle), 0.2 * angle], axis=1)
+    model = Model("arc")
+    model.add_rod("arc", arc, SECTION, 10, up=up, stress_free=arc)
+    built = model.build()
+    assert energies(built.system, built.state).elastic < 1e-20  # round-off, squared, of E A L = 6e5 J
+
+
+def test_the_end_of_a_closed_rod_is_its_start_also_when_rounded():
+    model = Model("ring")
+    ring = model.add_rod("ring", RING, SECTION, 12, closed=True)
+    for k, s in enumerate((0.0, 1.0, 1.0 - 1e-12)):
+        model.add_force(f"f{k}", ring.at(s), (0, 0, 1))
+    built = model.build()
+    assert list(built.system.loads.frame) == [1, 1, 1]
+    assert len(built.layout.rods[0].frames) == 12
+
+
+def test_a_joint_on_a_lone_body_at_the_origin_forgives_rounding():
+    """The two points differ in the last digit; the model has no other size than their distance from the origin."""
+    model = Model("pendulum")
+    body = model.add_body("b", Box(1, 2, 3, mass=1), orientation=(np.cos(0.3), np.sin(0.3), 0, 0))
+    point = quaternions.rotate(body.orientation, (0.1, 0.2, 0.3)) * (1 + 2e-16)
+    model.add_joint("j", "spherical", model.ground.at(point), body.at((0.1, 0.2, 0.3)))
+    assert len(model.build().state.lam) == 3
+
+
+def foreign_body():
+    other = Model("other").add_body("x", Box(1, 1, 1, mass=1))
+    model = Model("mine")
+    model.add_body("b", Box(1, 1, 1, mass=1))
+    model.add_force("f", other, (1, 0, 0))
+
+
+def node_with_itself():
+    model = Model("rod")
+    rod = model.add_rod("r", LINE, SECTION)
+    model.add_joint("j", "weld", rod.at(0.5), rod.at(0.5 + 1e-12))
+    model.build()
+
+
+def one_turn_an_element():
+    model = Model("coil")
+    coil = lambda s: (np.cos(40 * np.pi * s), np.sin(40 * np.pi * s), 2 * s)  # noqa: E731
+    model.add_rod("coil", coil, SECTION, 20)
+    model.build()
+
+
+def up_along_the_stress_free_shape():
+    model = Model("rod")
+    model.add_rod("r", LINE, SECTION, up=(0, 0, 1), stress_free=[(0, 0, 0), (0, 0, 1)])
+    model.build()
+
+
+REFUSED = {
+    "load 'f': body 'x' belongs to another model": foreign_body,
+    "joint 'j': .* same node": node_with_itself,
+    "rod 'coil': .* 6.28 rad .* give more elements": one_turn_an_element,
+    "rod 'r', stress-free shape: up .* across": up_along_the_stress_free_shape,
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_models_that_do_not_fit_together_are_refused_with_the_cure(words):
+    with pytest.raises(ModelError, match=words):
+        REFUSED[words]()

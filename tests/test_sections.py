@@ -1,0 +1,99 @@
+"""Sections and materials: closed forms, limits, refusals."""
+
+import numpy as np
+import pytest
+
+from rodsim import Material, ModelError, Section
+
+STEEL = Material(E=2.1e11, nu=0.3, density=7850.0, damping_time=1e-4)
+
+
+def properties(section):
+    """(EA, GA2, GA3, GJ, EI2, EI3)."""
+    return np.diag(section.stiffness)
+
+
+def test_circle_has_its_closed_forms():
+    r, G = 0.01, 2.1e11 / 2.6
+    A, I = np.pi * r**2, np.pi * r**4 / 4
+    section = Section.circular(r, STEEL)
+    assert properties(section) == pytest.approx(
+        [2.1e11 * A, 5 / 6 * G * A, 5 / 6 * G * A, 2 * G * I, 2.1e11 * I, 2.1e11 * I]
+    )
+    assert section.mass_per_length == pytest.approx(7850 * A)
+    assert section.inertia_per_length == pytest.approx([2 * 7850 * I, 7850 * I, 7850 * I])
+    assert np.abs(section.damping - 1e-4 * section.stiffness).max() == 0
+
+
+def test_a_circle_is_a_tube_and_its_core():
+    core, tube, full = (
+        Section.circular(0.01, STEEL),
+        Section.tube(0.02, 0.01, STEEL),
+        Section.circular(0.02, STEEL),
+    )
+    assert properties(core) + properties(tube) == pytest.approx(properties(full))
+    assert core.inertia_per_length + tube.inertia_per_length == pytest.approx(full.inertia_per_length)
+
+
+def test_a_rectangle_is_stiffer_across_its_height():
+    """Width 1 along d2, height 3 along d3: bending about d2 lifts the material 3 high."""
+    values = properties(Section.rectangle(1, 3, Material(E=12.0, G=1.0, density=12.0)))
+    assert values[[0, 4, 5]] == pytest.approx([36, 27, 3])
+
+
+def test_torsion_of_rectangles_is_saint_venants():
+    """Timoshenko & Goodier, Theory of elasticity, table of a b^3 factors: 0.1406 for a square, 1/3 for a strip."""
+    material = Material(E=1.0, G=1.0, density=1.0)
+    assert properties(Section.rectangle(1, 1, material))[3] == pytest.approx(0.1406, abs=5e-5)
+    assert properties(Section.rectangle(2, 1, material))[3] == pytest.approx(2 * 0.229, abs=1e-3)
+    assert properties(Section.rectangle(1, 1e4, material))[3] == pytest.approx(1e4 / 3, rel=1e-4)
+    assert (
+        properties(Section.rectangle(1, 2, material))[3] == properties(Section.rectangle(2, 1, material))[3]
+    )
+
+
+def test_shear_modulus_comes_from_poissons_ratio_or_as_given():
+    assert Material(E=2.6, nu=0.3, density=1).shear_modulus == pytest.approx(1)
+    assert Material(E=2.6, G=5, density=1).shear_modulus == 5
+
+
+def test_one_number_stands_for_both_axes():
+    one = Section.from_stiffness(EA=1, GA=2, GJ=3, EI=4, mass_per_length=1, inertia_per_length=5)
+    each = Section.from_stiffness(
+        EA=1, GA=(2, 2), GJ=3, EI=(4, 4), mass_per_length=1, inertia_per_length=(5, 5, 5)
+    )
+    assert np.array_equal(one.stiffness, each.stiffness)
+    assert np.array_equal(one.inertia_per_length, each.inertia_per_length)
+
+
+def given(**changes):
+    values = {"EA": 1, "GA": 1, "GJ": 1, "EI": 1, "mass_per_length": 1, "inertia_per_length": 1}
+    return lambda: Section.from_stiffness(**{**values, **changes})
+
+
+NO = {"EA": None, "GA": None, "GJ": None, "EI": None}
+REFUSED = [
+    ("GA = .* 2 finite", given(GA=(1, 2, 3))),
+    ("GA = 'x'", given(GA="x")),
+    ("EI3 = -1", given(EI=(1, -1))),
+    ("3 of the four and no C", given(EA=None)),
+    ("1 of the four and C", given(**{**NO, "EA": 1.0}, C=np.eye(6))),
+    ("stiffness has shape", given(**NO, C=np.eye(3))),
+    ("stiffness has shape", given(**NO, C="stiff")),
+    ("not symmetric", given(**NO, C=np.eye(6) + np.eye(6, k=1))),
+    ("positive definite", given(**NO, C=np.diag([1, 1, 1, 1, 1, -1]))),
+    ("feed energy", given(D=-np.eye(6))),
+    ("inertia_per_length", given(inertia_per_length=(1, 2))),
+    ("inertia_per_length", given(inertia_per_length=0)),
+    ("mass_per_length = 0", given(mass_per_length=0)),
+    ("inner_radius", lambda: Section.tube(1, 1, STEEL)),
+    ("nu = 0.6", lambda: Material(E=1, nu=0.6, density=1)),
+    ("either nu or G", lambda: Material(E=1, density=1)),
+    ("E = 0", lambda: Material(E=0, nu=0.3, density=1)),
+]
+
+
+@pytest.mark.parametrize(("words", "make"), REFUSED)
+def test_impossible_sections_are_refused_with_the_cure(words, make):
+    with pytest.raises(ModelError, match=words):
+        make()

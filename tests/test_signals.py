@@ -1,0 +1,51 @@
+"""Functions of time: their values at the corners, vectors of them, refusals."""
+
+import numpy as np
+import pytest
+
+from rigid.signals import vector_function
+from rodsim import ModelError, signals
+
+VALUES = [
+    (signals.Constant(3.0), [-1, 0, 9], [3, 3, 3]),
+    (signals.Table([0, 1, 3], [1, 2, 0]), [-1, 0, 0.5, 1, 2, 3, 9], [1, 1, 1.5, 2, 1, 0, 0]),
+    (signals.Ramp(4.0, 1, 3), [0, 1, 2, 3, 9], [0, 0, 2, 4, 4]),
+    (signals.Triangle(200, t_peak=2.5, t_end=5), [-1, 0, 1.25, 2.5, 5, 9], [0, 0, 100, 200, 0, 0]),
+    (signals.Sine(2, frequency=0.5, phase=np.pi / 2, offset=1), [0, 0.5, 1, 2], [3, 1, -1, 3]),
+    (signals.Pulse(5, 1, 2), [0.999, 1, 1.999, 2], [0, 5, 5, 0]),
+]
+
+
+@pytest.mark.parametrize(("signal", "times", "values"), VALUES)
+def test_signal_has_its_values_at_the_corners_and_beyond(signal, times, values):
+    assert signal(times) == pytest.approx(values, abs=1e-14)
+    assert float(signal(float(times[1]))) == pytest.approx(values[1], abs=1e-14)
+
+
+@pytest.mark.parametrize(("signal", "times", "values"), VALUES)
+def test_a_signal_along_a_direction_is_that_many_times_the_direction(signal, times, values):
+    assert signal.along((1, 0, -2))(np.array(times)) == pytest.approx(np.outer(values, (1, 0, -2)), abs=1e-13)
+
+
+def test_a_constant_a_signal_and_a_callable_are_the_same_load():
+    times = np.array([0.0, 0.7])
+    forms = [(1, 2, 3), signals.Constant(1.0).along((1, 2, 3)), lambda t: (1, 2, 3)]
+    assert all(np.array_equal(vector_function("load 'f'", form)(times), [(1, 2, 3)] * 2) for form in forms)
+
+
+REFUSED = [
+    ("time 1.0 follows 1.0", lambda: signals.Table([0, 1, 1], [0, 1, 2])),
+    ("as many values as times", lambda: signals.Table([0, 1], [0])),
+    ("not finite", lambda: signals.Table([0, np.inf], [0, 1])),
+    ("t_peak = 6.* not before t_end", lambda: signals.Triangle(1, t_peak=6, t_end=5)),
+    ("Sine: amplitude = nan", lambda: signals.Sine(np.nan, 1)),
+    ("direction", lambda: signals.Constant(1.0).along((1, 2))),
+    (r"load 'f'.*\.along", lambda: vector_function("load 'f'", signals.Constant(1.0))),
+    ("load 'f'.* t = 0.5", lambda: vector_function("load 'f'", lambda t: (t, t))(np.array([0.5]))),
+]
+
+
+@pytest.mark.parametrize(("words", "make"), REFUSED)
+def test_impossible_signals_are_refused_with_the_cure(words, make):
+    with pytest.raises(ModelError, match=words):
+        make()
