@@ -60,3 +60,24 @@ def small_kernel(function: F) -> F:
 def allocating_kernel(function: F) -> F:
     """Compile a function that allocates arrays or calls Python: the outermost ones."""
     return _njit(**_OPTIONS)(function)
+
+
+def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator: compile for one signature, as a function that compiled code can be handed and call.
+
+    Like `kernel`, for functions that allocate nothing.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        return numba.cfunc(signature, _nrt=False, **_OPTIONS)(function)
+
+    return decorate
+
+
+def explicit_kernel(signature: Any) -> Callable[[F], F]:
+    """Decorator: compile for one signature, for functions that take compiled functions as arguments."""
+
+    def decorate(function: F) -> F:
+        return _njit(signature, _nrt=False, **_OPTIONS)(function)
+
+    return decorate

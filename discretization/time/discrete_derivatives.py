@@ -1,0 +1,216 @@
+"""Discrete derivatives of V, g, T(q, v) and T*(q, p) between the ends of a step.
+
+    D f . (y1 - y0) = f(y1) - f(y0),   D f -> f' as the step shrinks
+
+A system may bring its own (in terms of invariants: Gonzalez' G-equivariant ones); otherwise Gonzalez' midpoint
+formula is used, and for functions of two arguments its partitioned form. Sources: Gonzalez 1996; 000 (71), (129)-(131).
+"""
+
+from discretization.time.dense import difference, inner, mean, multiply, solve
+from rigid.compilation import small_kernel
+from rigid.mechanical import (
+    CONSTANT_MASS,
+    DISCRETE_CONSTRAINTS,
+    DISCRETE_KINETIC,
+    DISCRETE_POTENTIAL,
+    INVERSE_MASS,
+)
+
+_TINY = 1e-28  # |q1 - q0|^2/|q|^2 below which the correction is nothing but round-off
+
+
+@small_kernel
+def correction_factor(change, q0, q1):
+    """1/|q1 - q0|^2, or 0 where the two coincide to round-off."""
+    square, size = inner(change, change), 0.0
+    for i in range(q0.size):
+        size += q0[i].real * q0[i].real + q1[i].real * q1[i].real
+    return 1.0 / square if square.real > _TINY * size else 0j
+
+
+@small_kernel
+def discrete_gradient(fn, D, q0, q1, work, out):
+    """out = D V, (n,)."""
+    if D.flags & DISCRETE_POTENTIAL:
+        fn.discrete_gradient(q0, q1, D, out)
+        return
+    n = D.n
+    middle, change = work.vector[0, :n], work.vector[1, :n]
+    mean(q0, q1, middle)
+    difference(q1, q0, change)
+    fn.gradient(middle, D, out)
+    value = work.vector[2, :1]
+    fn.potential(q1, D, value)
+    gap = value[0]
+    fn.potential(q0, D, value)
+    gap = (gap - value[0] - inner(out, change)) * correction_factor(change, q0, q1)
+    for i in range(n):
+        out[i] += gap * change[i]
+
+
+@small_kernel
+def discrete_jacobian(fn, D, q0, q1, work, out):
+    """out = D g, (m, n)."""
+    if D.flags & DISCRETE_CONSTRAINTS:
+        fn.discrete_jacobian(q0, q1, D, out)
+        return
+    n, m = D.n, D.m
+    middle, change, g0, g1 = work.vector[0, :n], work.vector[1, :n], work.vector[2, :m], work.vector[3, :m]
+    mean(q0, q1, middle)
+    difference(q1, q0, change)
+    fn.jacobian(middle, D, out)
+    fn.constraints(q0, D, g0)
+    fn.constraints(q1, D, g1)
+    factor = correction_factor(change, q0, q1)
+    for k in range(m):
+        gap = g1[k] - g0[k] - inner(out[k], change)
+        for i in range(n):
+            out[k, i] += gap * factor * change[i]
+
+
+@small_kernel
+def add_gonzalez_of_form(fn, D, mass, q0, q1, a, weight, work, out):
+    """out += weight times Gonzalez' discrete derivative in q of a . A(q) a/2, A = M (mass) or W."""
+    n = D.n
+    middle, change, image, slope = (
+        work.vector[0, :n],
+        work.vector[1, :n],
+        work.vector[2, :n],
+        work.vector[3, :n],
+    )
+    mean(q0, q1, middle)
+    difference(q1, q0, change)
+    form_gradient(fn, D, mass, middle, a, a, work, slope)
+    gap = 0j
+    apply_form(fn, D, mass, q1, a, work, image)
+    gap += inner(a, image)
+    apply_form(fn, D, mass, q0, a, work, image)
+    gap -= inner(a, image)
+    factor = 0.5 * (gap - inner(slope, change)) * correction_factor(change, q0, q1)
+    for i in range(n):
+        out[i] += weight * (0.5 * slope[i] + factor * change[i])
+
+
+@small_kernel
+def apply_form(fn, D, mass, q, a, work, out):
+    """out = M(q) a (mass) or W(q) a."""
+    if mass:
+        fn.mass(q, D, work.square)
+        multiply(work.square, a, out)
+    else:
+        velocity_of(fn, D, q, a, work, out)
+
+
+@small_kernel
+def form_gradient(fn, D, mass, q, a, b, work, out):
+    """out = gradient of a . M(q) b (mass) or of a . W(q) b; uses work.vector rows 36 to 39."""
+    n = D.n
+    if mass:
+        fn.mass_gradient(q, a, b, D, out)
+    elif D.flags & INVERSE_MASS:
+        fn.inverse_mass_gradient(q, a, b, D, out)
+    else:
+        # W = M^-1: dW = -W dM W
+        u, w = work.vector[36, :n], work.vector[37, :n]
+        velocity_of(fn, D, q, a, work, u)
+        velocity_of(fn, D, q, b, work, w)
+        fn.mass_gradient(q, u, w, D, out)
+        for i in range(n):
+            out[i] = -out[i]
+
+
+@small_kernel
+def velocity_of(fn, D, q, p, work, out):
+    """out = W(q) p: the velocity of momentum p."""
+    if D.flags & INVERSE_MASS:
+        fn.inverse_mass(q, D, work.square)
+        multiply(work.square, p, out)
+        return
+    for i in range(D.n):
+        out[i] = p[i]
+    fn.mass(q, D, work.square)
+    solve(work.square, out)
+
+
+@small_kernel
+def mass_solve(fn, D, q, p, work, out):
+    """out = M(q)^-1 p, also where W is another continuation of the inverse."""
+    if D.flags & CONSTANT_MASS and D.flags & INVERSE_MASS:
+        fn.inverse_mass(q, D, work.square)
+        multiply(work.square, p, out)
+        return
+    for i in range(D.n):
+        out[i] = p[i]
+    fn.mass(q, D, work.square)
+    solve(work.square, out)
+
+
+@small_kernel
+def discrete_kinetic(fn, D, q0, v0, q1, v1, work, out_q, out_v):
+    """out_q, out_v = D_q T, D_v T: in invariants, or partitioned as in 000 (129)-(131)."""
+    if D.flags & DISCRETE_KINETIC:
+        fn.discrete_kinetic(q0, v0, q1, v1, D, out_q, out_v)
+        return
+    partitioned(fn, D, True, q0, v0, q1, v1, work, out_q, out_v)
+
+
+@small_kernel
+def discrete_coenergy(fn, D, q0, p0, q1, p1, work, out_q, out_p):
+    """out_q, out_p = D_q T*, D_p T*."""
+    if D.flags & DISCRETE_KINETIC:
+        fn.discrete_coenergy(q0, p0, q1, p1, D, out_q, out_p)
+        return
+    partitioned(fn, D, False, q0, p0, q1, p1, work, out_q, out_p)
+
+
+@small_kernel
+def partitioned(fn, D, mass, q0, v0, q1, v1, work, out_q, out_v):
+    """Partitioned discrete derivatives of v . A(q) v/2: 000 (129)-(131)."""
+    n = D.n
+    middle, image = work.vector[4, :n], work.vector[5, :n]
+    for i in range(n):
+        out_q[i] = 0.0
+    if D.flags & CONSTANT_MASS == 0:
+        add_gonzalez_of_form(fn, D, mass, q0, q1, v0, 0.5, work, out_q)
+        add_gonzalez_of_form(fn, D, mass, q0, q1, v1, 0.5, work, out_q)
+    mean(v0, v1, middle)
+    apply_form(fn, D, mass, q0, middle, work, out_v)
+    if D.flags & CONSTANT_MASS == 0:
+        apply_form(fn, D, mass, q1, middle, work, image)
+        for i in range(n):
+            out_v[i] = 0.5 * (out_v[i] + image[i])
+
+
+@small_kernel
+def add_hidden_gradient(fn, D, mass, q, p, gam, weight, work, out_q, out_p):
+    """Gradients of gam . g_v, g_v = G(q) A(q) p with A = M^-1 (mass) or W: times weight, added.
+
+    Uses the rows 30 to 37 of work.vector.
+    """
+    n = D.n
+    w, f, u, slope = work.vector[30, :n], work.vector[31, :n], work.vector[32, :n], work.vector[33, :n]
+    fn.jacobian(q, D, work.other)
+    for j in range(n):
+        f[j] = 0.0
+        for k in range(D.m):
+            f[j] += work.other[k, j] * gam[k]
+    if mass:
+        mass_solve(fn, D, q, p, work, w)
+        mass_solve(fn, D, q, f, work, u)
+    else:
+        velocity_of(fn, D, q, p, work, w)
+        velocity_of(fn, D, q, f, work, u)
+    fn.curvature(q, w, gam, D, slope)
+    for i in range(n):
+        out_p[i] += weight * u[i]
+        out_q[i] += weight * slope[i]
+    if D.flags & CONSTANT_MASS:
+        return
+    if mass:
+        fn.mass_gradient(q, w, u, D, slope)
+        for i in range(n):
+            out_q[i] -= weight * slope[i]
+    else:
+        form_gradient(fn, D, False, q, p, f, work, slope)
+        for i in range(n):
+            out_q[i] += weight * slope[i]

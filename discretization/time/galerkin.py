@@ -1,0 +1,121 @@
+"""mG(k): the Petrov-Galerkin time elements of 001 sec. 3.1 (Betsch and Steinmann 2002).
+
+On a step z = (q, p) is a polynomial of degree k through equidistant nodes, test functions and multipliers are
+polynomials of degree k - 1; with Gauss points xi_g, weights w_g and test functions N~_J, J = 1..k:
+
+    sum_g w_g N~_J (q' - h (T*_p + Psi_p^T mu)) = 0                       (1)
+    sum_g w_g N~_J (p' + h (T*_q + dV - F + G^T gamma + Psi_q^T mu)) = 0  (2)
+    sum_g w_g N~_J G q' = 0                                               (3)
+    sum_g w_g N~_J (Psi_q q' + Psi_p p') = 0,    Psi = G W p              (4)
+
+The constraints stand differentiated, 001 (14)_2: they hold at the end of a step where the quadrature integrates them
+exactly. Order 2k at the nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.time.dense import inner, multiply_transposed
+from discretization.time.discrete_derivatives import add_hidden_gradient, form_gradient, velocity_of
+from discretization.time.quadrature import gauss, lagrange
+from discretization.time.scheme import residual, update
+from rigid.compilation import small_kernel
+from rigid.system import Floats
+
+
+def shape_table(k: int, points: int, tests: int) -> Floats:
+    """Options of the element: k, points, then for each Gauss point its weight, N_I, N_I' (k + 1 each) and the tests.
+
+    `tests`: degree of the test functions and multipliers.
+    """
+    x, w = gauss(points)
+    N, dN = lagrange(np.linspace(0.0, 1.0, k + 1), x)
+    nodes = np.linspace(0.0, 1.0, tests + 1) if tests else np.array([0.5])
+    M, _ = lagrange(nodes, x)
+    rows = [np.concatenate([[w[g]], N[g], dN[g], M[g]]) for g in range(points)]
+    return np.concatenate([[k, points], *rows])
+
+
+@small_kernel
+def interpolate(k, options, at, z0, x, first, stride, out, rate):
+    """out, rate = sum N_I z_I, sum N_I' z_I with z_1 = z0 and z_I = x[first + (I - 2) stride :]."""
+    for i in range(out.size):
+        out[i] = options[at] * z0[i]
+        rate[i] = options[at + k + 1] * z0[i]
+    for I in range(1, k + 1):
+        start = first + (I - 1) * stride
+        for i in range(out.size):
+            out[i] += options[at + I] * x[start + i]
+            rate[i] += options[at + k + 1 + I] * x[start + i]
+
+
+@residual
+def mg_residual(fn, D, S, W, x, r):
+    """(1)-(4); unknowns (q, p) at the nodes 2..k + 1, then gamma_1..k, mu_1..k."""
+    n, m, h = D.n, D.m, S.h
+    k, points = int(S.options[0]), int(S.options[1])
+    q, dq, p, dp = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n], W.vector[13, :n]
+    gam, mu, unit = W.vector[14, :m], W.vector[15, :m], W.vector[16, :m]
+    H_q, H_p, V_q, F = W.vector[17, :n], W.vector[18, :n], W.vector[19, :n], W.vector[20, :n]
+    pull, psi_q, psi_p = W.vector[21, :n], W.vector[22, :n], W.vector[23, :n]
+    G_dq, psi_t = W.vector[24, :m], W.vector[25, :m]
+    for i in range(r.size):
+        r[i] = 0.0
+    multipliers = 2 * n * k
+    for g in range(points):
+        at = 2 + g * (3 + 3 * k)
+        weight = S.options[at]
+        interpolate(k, S.options, at + 1, S.q0, x, 0, 2 * n, q, dq)
+        interpolate(k, S.options, at + 1, S.p0, x, n, 2 * n, p, dp)
+        tests = at + 3 + 2 * k
+        for c in range(m):
+            gam[c], mu[c] = 0.0, 0.0
+            for J in range(k):
+                gam[c] += S.options[tests + J] * x[multipliers + J * m + c]
+                mu[c] += S.options[tests + J] * x[multipliers + (k + J) * m + c]
+        velocity_of(fn, D, q, p, W, H_p)
+        form_gradient(fn, D, False, q, p, p, W, H_q)
+        fn.gradient(q, D, V_q)
+        fn.force(q, S.signal[g], D, F)
+        for i in range(n):
+            H_q[i] = 0.5 * H_q[i] + V_q[i] - F[i]
+        if m > 0:
+            fn.jacobian(q, D, W.jacobian)
+            multiply_transposed(W.jacobian, gam, pull)
+            for i in range(n):
+                H_q[i] += pull[i]
+            for c in range(m):
+                G_dq[c] = inner(W.jacobian[c], dq)
+                for l in range(m):
+                    unit[l] = 0.0
+                unit[c] = 1.0
+                for i in range(n):
+                    psi_q[i], psi_p[i] = 0.0, 0.0
+                add_hidden_gradient(fn, D, False, q, p, unit, 1.0, W, psi_q, psi_p)
+                psi_t[c] = inner(psi_q, dq) + inner(psi_p, dp)
+                for i in range(n):
+                    H_q[i] += mu[c] * psi_q[i]
+                    H_p[i] += mu[c] * psi_p[i]
+        for J in range(k):
+            factor = weight * S.options[tests + J]
+            for i in range(n):
+                r[2 * n * J + i] += factor * (dq[i] - h * H_p[i])  # (1)
+                r[2 * n * J + n + i] += factor * (dp[i] + h * H_q[i])  # (2)
+            for c in range(m):
+                r[multipliers + J * m + c] += factor * G_dq[c]  # (3)
+                r[multipliers + (k + J) * m + c] += factor * psi_t[c]  # (4)
+
+
+@update
+def mg_update(fn, D, S, W, x, q, p, v, lam, gam):
+    """State at the last node; multipliers are those of the last test function."""
+    n, m = D.n, D.m
+    k = int(S.options[0])
+    last = 2 * n * (k - 1)
+    for i in range(n):
+        q[i], p[i] = x[last + i], x[last + n + i]
+    for c in range(m):
+        lam[c] = x[2 * n * k + (k - 1) * m + c]
+        gam[c] = x[2 * n * k + (2 * k - 1) * m + c]
+    velocity_of(fn, D, q, p, W, v)

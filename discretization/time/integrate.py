@@ -1,0 +1,243 @@
+"""`integrate`: a mechanical system, an integrator, a step: the trajectory with everything it conserves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discretization.time import implicit
+from discretization.time.integrators import scheme as named_scheme
+from discretization.time.scheme import ROWS, Scheme, Work
+from rigid import chart_layout, mechanical
+from rigid.errors import ConvergenceError, ModelError
+from rigid.mechanical import MechanicalSystem, Symmetry
+from rigid.system import Floats, Ints
+
+MAX_ITERATIONS = 40
+
+
+@dataclass
+class Trajectory:
+    """States at the ends of the steps.
+
+    Attributes: system, scheme, h; t (N + 1,); q, p, v (N + 1, n); lam, gam (N + 1, m), row k belongs to the step that
+    ends there; iterations (N + 1,) of Newton's method.
+    """
+
+    system: MechanicalSystem
+    scheme: Scheme
+    h: float
+    t: Floats
+    q: Floats
+    p: Floats
+    v: Floats
+    lam: Floats
+    gam: Floats
+    iterations: Ints
+
+    def kinetic(self) -> Floats:
+        """T(q, v) (N + 1,)."""
+        return np.array([self.system.kinetic(q, v) for q, v in zip(self.q, self.v, strict=True)])
+
+    def potential(self) -> Floats:
+        """V(q) (N + 1,)."""
+        return np.array([self.system.potential(q) for q in self.q])
+
+    def generalised_energy(self) -> Floats:
+        """p . v - T(q, v) + V(q): 000 (74)."""
+        return np.einsum("ij,ij->i", self.p, self.v) - self.kinetic() + self.potential()
+
+    def total_energy(self) -> Floats:
+        """T(q, v) + V(q): 000 (80)."""
+        return self.kinetic() + self.potential()
+
+    def hamiltonian(self) -> Floats:
+        """T*(q, p) + V(q); needs a regular mass."""
+        return np.array([self.system.hamiltonian(q, p) for q, p in zip(self.q, self.p, strict=True)])
+
+    def energy(self) -> Floats:
+        """The energy the scheme is about: generalised for Livens' schemes, T* + V for the others."""
+        if self.system.has(mechanical.LAGRANGE_TOP):
+            mass = self.system.mass(self.q[0])[0, 0]
+            return np.einsum("ij,ij->i", self.p, self.p) / (2.0 * mass) + self.potential()
+        if "generalised energy" in self.scheme.promises or self.system.has(mechanical.SINGULAR_MASS):
+            return self.generalised_energy()
+        return self.hamiltonian()
+
+    def momentum(self, symmetry: Symmetry) -> Floats:
+        """The momentum map of a symmetry (N + 1,)."""
+        return symmetry(self.q, self.p)
+
+    def position_residual(self) -> Floats:
+        """max |g(q)| (N + 1,)."""
+        return np.array([np.abs(self.system.constraints(q)).max(initial=0.0) for q in self.q])
+
+    def velocity_residual(self) -> Floats:
+        """max |G(q) W(q) p| (N + 1,), or of G(q) v where the mass is singular."""
+        singular = self.system.has(mechanical.SINGULAR_MASS)
+        worst = []
+        for q, p, v in zip(self.q, self.p, self.v, strict=True):
+            velocity = v if singular else self.system.inverse_mass(q) @ p
+            worst.append(np.abs(self.system.jacobian(q) @ velocity).max(initial=0.0))
+        return np.array(worst)
+
+    def part(self, last: int) -> Trajectory:
+        """The first `last` steps."""
+        cut = slice(last + 1)
+        arrays = (self.t, self.q, self.p, self.v, self.lam, self.gam, self.iterations)
+        return Trajectory(self.system, self.scheme, self.h, *(a[cut] for a in arrays))
+
+
+def integrate(
+    system: MechanicalSystem,
+    integrator: str | Scheme,
+    h: float,
+    t_end: float,
+    guess: str = "advanced",
+    tolerance: float = 0.0,
+    **parameters: float,
+) -> Trajectory:
+    """March `system` from its initial state to `t_end` with steps h.
+
+    Parameters
+    ----------
+    integrator: a name of `integrators.FAMILIES`, with its `parameters` (theta=..., k=..., s=..., order=4), or a Scheme.
+    guess: "simple" (the state at the start) or "advanced" (q0 + h v0), 002 Table 2.
+    tolerance: Newton ends where the norm of the residual is below it; 0: where it is round-off.
+
+    Raises
+    ------
+    ModelError: the integrator does not fit the system.
+    ConvergenceError: a step failed; `error.trajectory` holds the steps before it.
+    """
+    chosen = named_scheme(integrator, **parameters) if isinstance(integrator, str) else integrator  # type: ignore[arg-type]
+    check_fit(chosen, system)
+    steps = _number_of_steps(h, t_end)
+    if guess not in ("simple", "advanced"):
+        raise ModelError(f"guess = '{guess}'; choose 'simple' or 'advanced'")
+    run = _allocate(system, chosen, h, steps)
+    marched = chosen.prepare(system) if chosen.prepare else system
+    solver, work = solver_for(chosen, system, tolerance, guess == "advanced")
+    fractions = np.array(chosen.fractions)
+    state = [np.zeros(system.n, complex) for _ in range(3)] + [np.zeros(system.m, complex) for _ in range(2)]
+    status, reached, norm = implicit.march(
+        chosen.residual,
+        chosen.update,
+        marched.functions,
+        marched.data,
+        work,
+        solver,
+        float(h),
+        fractions,
+        signals_at(marched, chosen, run.t[:-1], h),
+        chosen.options,
+        run.q,
+        run.p,
+        run.v,
+        run.lam,
+        run.gam,
+        run.iterations,
+        *state,
+    )
+    if status != implicit.SOLVED:
+        t = run.t[reached]
+        error = ConvergenceError(
+            t,
+            h,
+            int(run.iterations[reached + 1]),
+            norm,
+            f"{chosen.name} on '{system.name}' at t = {t:.6g} with h = {h:.3g}: {implicit.REASONS[status]} "
+            f"(|r| = {norm:.3g} after {run.iterations[reached + 1]} iterations); try a smaller h",
+        )
+        error.trajectory = run.part(reached)  # type: ignore[attr-defined]
+        raise error
+    return run
+
+
+def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
+    """Raise ModelError where the scheme cannot integrate the system, saying which can."""
+    flags = system.data.flags
+    if flags & mechanical.LAGRANGE_TOP and not scheme.needs & mechanical.LAGRANGE_TOP:
+        raise ModelError(
+            f"{scheme.name} does not fit '{system.name}', a top in (d3, angular momentum); use BS99, or "
+            "`rigid.charts.rotating_body`, which fits all integrators"
+        )
+    if scheme.needs & ~flags:
+        what = "a top in (d3, angular momentum)" if scheme.needs == mechanical.LAGRANGE_TOP else "a quaternion chart"
+        raise ModelError(f"{scheme.name} needs {what}; '{system.name}' is none")
+    if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
+        raise ModelError(
+            f"{scheme.name} needs a regular mass and that of '{system.name}' is singular; use EML, MPL or "
+            "EML-kappa, or inertia='alpha' or 'gamma'"
+        )
+
+
+def _number_of_steps(h: float, t_end: float) -> int:
+    if not (np.isfinite(h) and h > 0.0 and np.isfinite(t_end) and t_end > 0.0):
+        raise ModelError(f"h = {h}, t_end = {t_end}; give positive numbers")
+    steps = round(t_end / h)
+    if steps < 1 or abs(steps * h - t_end) > 1e-9 * t_end:
+        raise ModelError(f"t_end = {t_end} is not a multiple of h = {h}; use h = {t_end / max(steps, 1):.12g}")
+    return steps
+
+
+def _allocate(system: MechanicalSystem, scheme: Scheme, h: float, steps: int) -> Trajectory:
+    n, m = system.n, system.m
+    q, p, v = (np.zeros((steps + 1, n)) for _ in range(3))
+    q[0], v[0] = system.q0, system.v0
+    p[0] = system.momentum(system.q0, system.v0) if system.p0 is None else system.p0
+    lam, gam = (np.zeros((steps + 1, m)) for _ in range(2))
+    t = h * np.arange(steps + 1)
+    return Trajectory(system, scheme, h, t, q, p, v, lam, gam, np.zeros(steps + 1, np.int64))
+
+
+def signals_at(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float) -> Floats:
+    """Signals (steps, substeps, nodes, s) at the nodes of all substeps."""
+    fractions = np.array(scheme.fractions)
+    begins = np.concatenate([[0.0], np.cumsum(fractions)[:-1]])
+    places = begins[:, None] + fractions[:, None] * np.array(scheme.nodes)
+    times = starts[:, None, None] + h * places
+    size = system.signal_size
+    if not system.has_signal:
+        return np.zeros((*times.shape, size))
+    values = [np.atleast_1d(system.signal(float(t))) for t in times.ravel()]
+    return np.array(values, float).reshape(*times.shape, size)
+
+
+def solver_for(
+    scheme: Scheme, system: MechanicalSystem, tolerance: float = 0.0, advanced: bool = True
+) -> tuple[implicit.Solver, Work]:
+    """Arrays of Newton's method and scratch of the residual."""
+    n, m = system.n, system.m
+    joints = increments = 0
+    if system.has(mechanical.QUATERNIONS):
+        table = system.data.table
+        frames = table[chart_layout.HEAD :][: 2 * table[chart_layout.N_FRAMES]].reshape(-1, 2) >= 0
+        increments, joints = 3 * int(frames.sum()), m - int(frames[:, 1].sum())
+    sizes = scheme.block_sizes(n, m, joints, increments)
+    firsts = np.concatenate([[0], np.cumsum(sizes)])
+    total = int(firsts[-1])
+    blocks = np.array(
+        [(block.kind, first, size) for block, first, size in zip(scheme.blocks, firsts, sizes, strict=False)],
+        np.int64,
+    )
+    solver = implicit.Solver(
+        np.zeros(total, complex),
+        np.zeros(total, complex),
+        np.zeros((total, total)),
+        np.zeros(total),
+        blocks,
+        np.array([block.c for block in scheme.blocks]),
+        float(tolerance),
+        MAX_ITERATIONS,
+        int(advanced),
+    )
+    width = max(n, m, 1)
+    work = Work(
+        np.zeros((ROWS, width), complex),
+        np.zeros((m, n), complex),
+        np.zeros((m, n), complex),
+        np.zeros((n, n), complex),
+    )
+    return solver, work

@@ -1,0 +1,250 @@
+"""The integrators of mechanical systems by name: `scheme(name)` with its facts and its compiled functions.
+
+| name | parameters |
+|---|---|
+| EML, REML, Null-EML, EML-kappa, MPL | |
+| MPH, IMS, EMH, EMS, EM-G | |
+| VI-S, VI-A, VI-B, GGL-EM | theta (VI-A, VI-B), vartheta (VI-B) |
+| mG | k, gauss |
+| GL-SPARK, Lobatto-IIIA-B | s |
+| BS99 | |
+
+`compose` makes a scheme of order 4 or 6 of a symmetric one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from discretization.time import composition
+from discretization.time.scheme import (
+    FORCES,
+    GAMMA,
+    INCREMENT,
+    JOINTS,
+    LAMBDA,
+    Block,
+    P,
+    Q,
+    Scheme,
+    V,
+)
+from rigid import chart_layout
+from rigid.errors import ModelError
+from rigid.mechanical import LAGRANGE_TOP, QUATERNIONS, MechanicalSystem
+from rigid.system import Floats
+
+_ENERGY_MOMENTUM = frozenset({"energy", "momentum", "position"})
+_LIVENS = frozenset({"generalised energy", "momentum", "position"})
+_FULL = (Block(Q), Block(P), Block(V), Block(LAMBDA))
+_HAMILTONIAN = (Block(Q), Block(P), Block(LAMBDA))
+_GGL = (Block(Q), Block(P), Block(V), Block(LAMBDA), Block(GAMMA))
+
+
+def _livens(name: str) -> Scheme:
+    from discretization.time import livens as f
+
+    def full(residual: Any, source: str, **facts: Any) -> Scheme:
+        return Scheme(
+            name, source, residual, f.full_update, _FULL, 2, symmetric=True, singular_mass=True, **facts
+        )
+
+    if name == "EML":
+        return full(f.eml_residual, "000 (72), (86)", promises=_LIVENS)
+    if name == "MPL":
+        return full(f.mpl_residual, "000 (132)", promises=frozenset({"position"}))
+    if name == "EML-kappa":
+        return full(
+            f.kappa_residual, "design of rodsim", promises=_LIVENS, needs=QUATERNIONS, prepare=_by_torque
+        )
+    scheme = full(f.eml_residual, "000 (103)", promises=_LIVENS)
+    if name == "REML":
+        return replace(
+            scheme, residual=f.reml_residual, update=f.reml_update, blocks=(Block(Q), Block(LAMBDA))
+        )
+    return replace(
+        scheme,
+        source="000 remark 4.11",
+        residual=f.null_residual,
+        update=f.null_update,
+        blocks=(Block(INCREMENT), Block(JOINTS)),
+        needs=QUATERNIONS,
+    )
+
+
+def _by_torque(system: MechanicalSystem) -> MechanicalSystem:
+    """The chart whose discrete derivatives act by torques in averaged directors."""
+    table = system.data.table.copy()
+    table[chart_layout.BY_TORQUE] = 1
+    return replace(system, data=system.data._replace(table=table))
+
+
+def _hamiltonian(name: str) -> Scheme:
+    from discretization.time import hamiltonian as f
+
+    sources = {
+        "MPH": "000 (133)",
+        "IMS": "004 (53)",
+        "EMH": "000 (146)",
+        "EMS": "004 (61)",
+        "EM-G": "Gonzalez 1999; 002 sec. 6.3",
+    }
+    if name in ("MPH", "IMS"):
+        residual, promises = f.midpoint_residual, frozenset({"position"})
+    else:
+        residual, promises = f.energy_momentum_residual, _ENERGY_MOMENTUM
+    return Scheme(
+        name,
+        sources[name],
+        residual,
+        f.hamiltonian_update,
+        _HAMILTONIAN,
+        2,
+        symmetric=True,
+        promises=promises,
+    )
+
+
+def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme:
+    from discretization.time import ggl as f
+
+    if name == "VI-S":
+        promises = frozenset({"symplectic", "momentum", "position"})
+        return Scheme(
+            name, "002 (55)", f.vis_residual, f.ggl_update, _GGL, 1, nodes=(0.0,), promises=promises
+        )
+    if name == "GGL-EM":
+        promises = _ENERGY_MOMENTUM | {"velocity"}
+        return Scheme(
+            name, "002 (84)", f.ggl_em_residual, f.ggl_update, _GGL, 2, symmetric=True, promises=promises
+        )
+    if theta is None:
+        theta = 0.5 if name == "VI-A" else 1.0
+    option = f.OPTION_A if name == "VI-A" else f.OPTION_B
+    inside = 0.0 < theta < 1.0 if name == "VI-A" else 0.0 <= theta <= 1.0
+    if not inside:
+        raise ModelError(f"{name}: theta = {theta}; give a number in {'(0, 1)' if option == 0 else '[0, 1]'}")
+    if not 0.0 < vartheta <= 1.0:
+        raise ModelError(f"{name}: vartheta = {vartheta}; give a number in (0, 1]")
+    symmetric = theta == 0.5 and (name == "VI-A" or vartheta == 0.5)
+    promises = {"symplectic", "momentum"}
+    if name == "VI-B":
+        promises.add("position")
+        if theta == 1.0:
+            promises.add("velocity")
+    return Scheme(
+        name,
+        "002 (79)" if name == "VI-A" else "002 (82)",
+        f.theta_residual,
+        f.ggl_update,
+        _GGL,
+        2 if symmetric else 1,
+        nodes=(theta,),
+        symmetric=symmetric,
+        promises=frozenset(promises),
+        options=np.array([theta, vartheta, option]),
+    )
+
+
+def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
+    from discretization.time import galerkin as f
+    from discretization.time.quadrature import gauss as rule
+
+    if k < 1 or k != int(k):
+        raise ModelError(f"mG: k = {k}; give a polynomial degree of at least 1")
+    points = 2 * k if gauss is None else gauss
+    if points < 1 or points != int(points):
+        raise ModelError(f"mG({k}): gauss = {gauss}; give a number of Gauss points of at least 1")
+    blocks = [block for I in range(k) for block in (Block(Q, (I + 1) / k), Block(P, (I + 1) / k))]
+    blocks += [Block(LAMBDA)] * k + [Block(GAMMA)] * k
+    return Scheme(
+        f"mG({k})",
+        "001 (14)",
+        f.mg_residual,
+        f.mg_update,
+        tuple(blocks),
+        2 * k,
+        nodes=tuple(rule(points)[0]),
+        symmetric=True,
+        promises=frozenset(),
+        options=f.shape_table(k, points, k - 1),
+    )
+
+
+def _spark(name: str, s: int = 2) -> Scheme:
+    from discretization.time import spark as f
+    from discretization.time import tableaux
+
+    table = tableaux.gauss_lobatto(s) if name == "GL-SPARK" else tableaux.lobatto_3a_3b(s)
+    stages = len(table.b_tilde)
+    blocks = (*([Block(V)] * s), *([Block(FORCES)] * s), *([Block(LAMBDA)] * stages))
+    return Scheme(
+        f"{name}({s})",
+        "004 (A.1)-(A.6)",
+        f.spark_residual,
+        f.spark_update,
+        blocks,
+        2 * s if name == "GL-SPARK" else 2 * s - 2,
+        nodes=tuple(table.c),
+        symmetric=True,
+        promises=frozenset({"symplectic", "momentum", "position", "velocity"}),
+        options=table.options(),
+    )
+
+
+def _lagrange_top(name: str) -> Scheme:
+    from discretization.time import bobenko_suris as f
+
+    return Scheme(
+        name,
+        "Bobenko, Suris 1999; 002 (166)",
+        f.bs99_residual,
+        f.bs99_update,
+        (Block(Q), Block(P)),
+        1,
+        promises=frozenset({"momentum", "position"}),
+        needs=LAGRANGE_TOP,
+    )
+
+
+FAMILIES: dict[str, Callable[..., Scheme]] = {
+    **dict.fromkeys(("EML", "REML", "Null-EML", "EML-kappa", "MPL"), _livens),
+    **dict.fromkeys(("MPH", "IMS", "EMH", "EMS", "EM-G"), _hamiltonian),
+    **dict.fromkeys(("VI-S", "VI-A", "VI-B", "GGL-EM"), _ggl),
+    "mG": _galerkin,
+    **dict.fromkeys(("GL-SPARK", "Lobatto-IIIA-B"), _spark),
+    "BS99": _lagrange_top,
+}
+
+
+def scheme(name: str, order: int = 2, **parameters: Any) -> Scheme:
+    """The integrator `name` with its parameters; order 4 or 6 composes it.
+
+    Raises ModelError for an unknown name, parameter or composition.
+    """
+    known = {key.lower(): key for key in FAMILIES}
+    if name.lower() not in known:
+        raise ModelError(f"integrator '{name}' is not known; choose one of {', '.join(FAMILIES)}")
+    name = known[name.lower()]
+    try:
+        made = FAMILIES[name](name, **parameters)
+    except TypeError as error:
+        raise ModelError(
+            f"integrator {name}: {', '.join(parameters)} do not fit; see the table of parameters"
+        ) from error
+    return made if order == 2 else compose(made, order)
+
+
+def compose(made: Scheme, order: int) -> Scheme:
+    """Symmetric composition of order 4 or 6 of a symmetric scheme of order 2 (design section 3)."""
+    if not made.symmetric or made.order != 2:
+        raise ModelError(f"integrator {made.name} of order {made.order} cannot be composed: not symmetric of order 2")
+    try:
+        fractions: Floats = composition.FRACTIONS[order]
+    except KeyError:
+        raise ModelError(f"composition of order {order} is not known; choose 4 or 6") from None
+    return replace(made, name=f"{made.name}, order {order}", order=order, fractions=tuple(fractions))

@@ -1,0 +1,258 @@
+"""Livens' principle with independent q, v, p: the energy-momentum scheme EML, its reductions, and the midpoint rule.
+
+EML, 000 (72), in the G-equivariant quaternion form 000 (86):
+
+    q1 - q0 = h vbar                                                      (1)
+    p1 - p0 = h (D_q T - D V + F) - h (D g)^T lam                         (2)
+    pbar    = D_v T                                                       (3)
+    g(q1)   = 0                                                           (4)
+
+keeps the generalised energy p . v - T + V; M may be singular or depend on q. REML, 000 (103), eliminates v1 by (1)
+and p1 by (3); Null-EML, 000 remark 4.11, takes the rotation vector of the step in place of the quaternion, which
+fulfils the internal constraint, and multiplies (2) by the null space matrix G(qbar), which removes its multiplier.
+
+EML-kappa (quaternion chart): a body turns with the Cayley vector of the step also in (1), with
+1/kappa = 2 - 1/|qbar|^2,
+
+    q1 - q0 = (h/kappa) vbar                                              (1k)
+    P1 - P0 = (1/kappa) h D_q T + h F - h (D g)^T lam                     (2k)
+
+where all torques of joints, springs and loads enter as 2 E(qbar)^T torque/|qbar|^2. Then the total angular momentum is
+kept as well where joints couple positions with quaternions; EML keeps it to second order only.
+
+MPL, 000 (132): all derivatives of L at the midpoint.
+"""
+
+import cmath
+
+from discretization.time.dense import mean, multiply, multiply_transposed
+from discretization.time.discrete_derivatives import discrete_gradient, discrete_jacobian, discrete_kinetic
+from discretization.time.scheme import residual, update
+from rigid.chart_layout import FRAME_INTS, HEAD, N_FRAMES
+from rigid.compilation import small_kernel
+from rigid.linear_algebra import dot, times
+from rigid.poses import load_quat
+from rigid.quaternion_maps import G, quat_dot, quat_mean
+
+
+@small_kernel
+def state_of(D, x):
+    """Views of (q1, p1, v1, lam) in the unknowns of the full scheme."""
+    n = D.n
+    return x[:n], x[n : 2 * n], x[2 * n : 3 * n], x[3 * n : 3 * n + D.m]
+
+
+@small_kernel
+def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, r):
+    """r = p1 - p0 - h (D_q T - D V + F) + h (D g)^T lam: (2)."""
+    n = D.n
+    V_q, F, pull, middle = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n], W.vector[13, :n]
+    discrete_gradient(fn, D, S.q0, q1, W, V_q)
+    mean(S.q0, q1, middle)
+    fn.force(middle, S.signal[0], D, F)
+    discrete_jacobian(fn, D, S.q0, q1, W, W.jacobian)
+    multiply_transposed(W.jacobian, lam, pull)
+    for i in range(n):
+        r[i] = p1[i] - S.p0[i] - S.h * (T_q[i] - V_q[i] + F[i] - pull[i])
+
+
+@residual
+def eml_residual(fn, D, S, W, x, r):
+    """(1)-(4)."""
+    n = D.n
+    q1, p1, v1, lam = state_of(D, x)
+    T_q, T_v = W.vector[14, :n], W.vector[15, :n]
+    discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, T_q, T_v)
+    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, r[n : 2 * n])  # (2)
+    for i in range(n):
+        r[i] = q1[i] - S.q0[i] - 0.5 * S.h * (S.v0[i] + v1[i])  # (1)
+        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - T_v[i]  # (3)
+    fn.constraints(q1, D, r[3 * n :])  # (4)
+
+
+@update
+def full_update(fn, D, S, W, x, q, p, v, lam, gam):
+    """State of unknowns (q1, p1, v1, lam)."""
+    n = D.n
+    for i in range(n):
+        q[i], p[i], v[i] = x[i], x[n + i], x[2 * n + i]
+    for k in range(D.m):
+        lam[k] = x[3 * n + k]
+
+
+@small_kernel
+def eliminate(fn, D, S, W, q1, v1, p1, T_q):
+    """v1 by (1), p1 by (3); T_q = D_q T."""
+    n = D.n
+    T_v = W.vector[15, :n]
+    for i in range(n):
+        v1[i] = 2.0 / S.h * (q1[i] - S.q0[i]) - S.v0[i]
+    discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, T_q, T_v)
+    for i in range(n):
+        p1[i] = 2.0 * T_v[i] - S.p0[i]
+
+
+@residual
+def reml_residual(fn, D, S, W, x, r):
+    """(2) and (4) with v1 and p1 eliminated."""
+    n = D.n
+    q1, lam = x[:n], x[n:]
+    v1, p1, T_q = W.vector[16, :n], W.vector[17, :n], W.vector[14, :n]
+    eliminate(fn, D, S, W, q1, v1, p1, T_q)
+    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, r[:n])
+    fn.constraints(q1, D, r[n:])
+
+
+@update
+def reml_update(fn, D, S, W, x, q, p, v, lam, gam):
+    """State of unknowns (q1, lam)."""
+    n = D.n
+    for i in range(n):
+        q[i] = x[i]
+    eliminate(fn, D, S, W, q, v, p, W.vector[14, :n])
+    for k in range(D.m):
+        lam[k] = x[n + k]
+
+
+@small_kernel
+def turned(q, theta):
+    """exp(theta/2) o q, for a rotation vector theta of complex components."""
+    square = 0.25 * dot(theta, theta)
+    if square.real < 1e-4:
+        c = 1.0 - square / 2.0 * (1.0 - square / 12.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0)))
+        s = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0 * (1.0 - square / 72.0)))
+    else:
+        half = cmath.sqrt(square)
+        c, s = cmath.cos(half), cmath.sin(half) / half
+    x = times(0.5 * s, theta)
+    v = q[1]
+    return c * q[0] - dot(x, v), (
+        c * v[0] + q[0] * x[0] + x[1] * v[2] - x[2] * v[1],
+        c * v[1] + q[0] * x[1] + x[2] * v[0] - x[0] * v[2],
+        c * v[2] + q[0] * x[2] + x[0] * v[1] - x[1] * v[0],
+    )
+
+
+@small_kernel
+def moved(D, S, x, q1):
+    """q1 of increments x: dr of a position, the inertial rotation vector of an orientation."""
+    at_x = 0
+    for f in range(D.table[N_FRAMES]):
+        at, to = D.table[HEAD + FRAME_INTS * f], D.table[HEAD + FRAME_INTS * f + 1]
+        if at >= 0:
+            for i in range(3):
+                q1[at + i] = S.q0[at + i] + x[at_x + i]
+            at_x += 3
+        if to >= 0:
+            w, v = turned(load_quat(S.q0, to), (x[at_x], x[at_x + 1], x[at_x + 2]))
+            q1[to], q1[to + 1], q1[to + 2], q1[to + 3] = w, v[0], v[1], v[2]
+            at_x += 3
+    return at_x
+
+
+@small_kernel
+def joint_multipliers(D, x, lam):
+    """lam = (0 for the internal constraints, those of the joints, which stand at the end of x)."""
+    joints = 0
+    for f in range(D.table[N_FRAMES]):
+        if D.table[HEAD + FRAME_INTS * f + 1] >= 0:
+            joints += 1
+    for k in range(joints):
+        lam[k] = 0.0
+    for k in range(joints, D.m):
+        lam[k] = x[x.size - D.m + k]
+    return joints
+
+
+@residual
+def null_residual(fn, D, S, W, x, r):
+    """(2) in the null space of the internal constraints, and (4) of the joints."""
+    n = D.n
+    q1, v1, p1, T_q = W.vector[16, :n], W.vector[17, :n], W.vector[18, :n], W.vector[14, :n]
+    lam, full = W.vector[19, : D.m], W.vector[20, :n]
+    moved(D, S, x, q1)
+    internal = joint_multipliers(D, x, lam)
+    eliminate(fn, D, S, W, q1, v1, p1, T_q)
+    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, full)
+    row = 0
+    for f in range(D.table[N_FRAMES]):
+        at, to = D.table[HEAD + FRAME_INTS * f], D.table[HEAD + FRAME_INTS * f + 1]
+        if at >= 0:
+            for i in range(3):
+                r[row + i] = full[at + i]
+            row += 3
+        if to >= 0:
+            r[row], r[row + 1], r[row + 2] = G(
+                quat_mean(load_quat(S.q0, to), load_quat(q1, to)), load_quat(full, to)
+            )
+            row += 3
+    if internal < D.m:
+        g = W.vector[21, : D.m]
+        fn.constraints(q1, D, g)
+        for k in range(internal, D.m):
+            r[row] = g[k]
+            row += 1
+
+
+@update
+def null_update(fn, D, S, W, x, q, p, v, lam, gam):
+    """State of increments; the internal multipliers follow from the part of (2) along qbar."""
+    n = D.n
+    T_q, full = W.vector[14, :n], W.vector[20, :n]
+    moved(D, S, x, q)
+    joint_multipliers(D, x, lam)
+    eliminate(fn, D, S, W, q, v, p, T_q)
+    momentum_balance(fn, D, S, W, q, p, lam, T_q, full)
+    k = 0
+    for f in range(D.table[N_FRAMES]):
+        to = D.table[HEAD + FRAME_INTS * f + 1]
+        if to >= 0:
+            middle = quat_mean(load_quat(S.q0, to), load_quat(q, to))
+            lam[k] = -quat_dot(middle, load_quat(full, to)) / (S.h * quat_dot(middle, middle))
+            k += 1
+
+
+@residual
+def kappa_residual(fn, D, S, W, x, r):
+    """(1k), (2k), (3), (4)."""
+    n = D.n
+    q1, p1, v1, lam = state_of(D, x)
+    T_q, T_v = W.vector[14, :n], W.vector[15, :n]
+    discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, T_q, T_v)
+    for i in range(n):
+        r[i] = q1[i] - S.q0[i] - 0.5 * S.h * (S.v0[i] + v1[i])
+        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - T_v[i]  # (3)
+    for f in range(D.table[N_FRAMES]):
+        to = D.table[HEAD + FRAME_INTS * f + 1]
+        if to < 0:
+            continue
+        middle = quat_mean(load_quat(S.q0, to), load_quat(q1, to))
+        factor = 2.0 - 1.0 / quat_dot(middle, middle)
+        for i in range(to, to + 4):
+            r[i] = q1[i] - S.q0[i] - 0.5 * S.h * factor * (S.v0[i] + v1[i])  # (1k)
+            T_q[i] *= factor
+    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, r[n : 2 * n])  # (2k)
+    fn.constraints(q1, D, r[3 * n :])  # (4)
+
+
+@residual
+def mpl_residual(fn, D, S, W, x, r):
+    """000 (132)."""
+    n = D.n
+    q1, p1, v1, lam = state_of(D, x)
+    q, v, T_q, T_v = W.vector[16, :n], W.vector[17, :n], W.vector[14, :n], W.vector[15, :n]
+    V_q, F, pull = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n]
+    mean(S.q0, q1, q)
+    mean(S.v0, v1, v)
+    fn.mass(q, D, W.square)
+    multiply(W.square, v, T_v)
+    fn.mass_gradient(q, v, v, D, T_q)
+    fn.gradient(q, D, V_q)
+    fn.force(q, S.signal[0], D, F)
+    fn.jacobian(q, D, W.jacobian)
+    multiply_transposed(W.jacobian, lam, pull)
+    for i in range(n):
+        r[i] = q1[i] - S.q0[i] - S.h * v[i]
+        r[n + i] = p1[i] - S.p0[i] - S.h * (0.5 * T_q[i] - V_q[i] + F[i] - pull[i])
+        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - T_v[i]
+    fn.constraints(q1, D, r[3 * n :])

@@ -1,0 +1,92 @@
+"""What an integrator of mechanical systems is: a residual, an update, and the facts declared about them.
+
+A scheme turns one step into equations r(x) = 0. `residual(functions, data, step, work, x, r)` evaluates them
+for complex x, so that Newton's matrix is a complex-step derivative; `update` brings x to the state at the end
+of the step. `blocks` says what the unknowns are, which gives the initial guess and the scale of corrections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from rigid.compilation import compiled
+from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS
+from rigid.system import Floats
+
+# Kinds of unknown blocks: coordinates, momenta, velocities, forces (guess 0), the multipliers of g, of G v, and
+# increments of coordinates (guess 0), and the multipliers of joints alone.
+Q, P, V, FORCES, LAMBDA, GAMMA, INCREMENT, JOINTS = range(8)
+
+
+class Step(NamedTuple):
+    """What is known at the start of a step."""
+
+    h: float
+    q0: Any  # (n,) complex
+    p0: Any
+    v0: Any
+    signal: Floats  # (k, s) values of the time signals at the nodes of the scheme
+    options: Floats  # parameters of the scheme: theta, tableaux ...
+
+
+class Work(NamedTuple):
+    """Scratch of a residual."""
+
+    vector: Any  # (ROWS, max(n, m)) complex
+    jacobian: Any  # (m, n)
+    other: Any  # (m, n)
+    square: Any  # (n, n)
+
+
+ROWS = 40
+STEP = types.NamedTuple([types.float64, C1, C1, C1, F2, F1], Step)
+WORK = types.NamedUniTuple(C2, 4, Work)  # what numba makes of equal fields
+RESIDUAL_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1)
+UPDATE_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1, C1, C1, C1, C1)
+RESIDUAL, UPDATE = types.FunctionType(RESIDUAL_SIGNATURE), types.FunctionType(UPDATE_SIGNATURE)
+
+residual = compiled(RESIDUAL_SIGNATURE)
+update = compiled(UPDATE_SIGNATURE)
+
+
+class Block(NamedTuple):
+    """Unknowns of one kind at the node c of the step."""
+
+    kind: int
+    c: float = 1.0
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """An integrator of mechanical systems and what is known about it.
+
+    Attributes: name; source (paper and equation); residual, update: compiled; blocks: the unknowns in order;
+    order; nodes: where the time signals are read; symmetric: its composition has a higher order; promises:
+    what it conserves, of "energy", "generalised energy", "momentum", "symplectic", "position", "velocity";
+    singular_mass: whether M may be singular; needs: flags of the system it needs; refuses: flags it refuses.
+    """
+
+    name: str
+    source: str
+    residual: Any
+    update: Any
+    blocks: tuple[Block, ...]
+    order: int
+    nodes: tuple[float, ...] = (0.5,)
+    symmetric: bool = False
+    promises: frozenset[str] = frozenset()
+    singular_mass: bool = False
+    needs: int = 0
+    options: Floats = field(default_factory=lambda: np.zeros(1))
+    fractions: tuple[float, ...] = (1.0,)
+    prepare: Callable[[Any], Any] | None = None  # a system to the one that is marched
+
+    def block_sizes(self, n: int, m: int, joints: int, increments: int) -> list[int]:
+        """Number of unknowns in each block; joints: constraints but the internal ones."""
+        sizes = {Q: n, P: n, V: n, FORCES: n, LAMBDA: m, GAMMA: m, INCREMENT: increments, JOINTS: joints}
+        return [sizes[block.kind] for block in self.blocks]

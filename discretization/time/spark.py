@@ -1,0 +1,103 @@
+"""Specialised partitioned additive Runge-Kutta methods for constrained Hamiltonian systems: 004 (A.1)-(A.7).
+
+    k_i = H_p(Q_i, P_i),   khat_i = -H_q(Q_i, P_i) + F                    (1), (2)
+    g(Qtilde_i) = 0, i = 1..p                                             (3)
+    G(q1) H_p(q1, p1) = 0                                                 (4)
+    Q_i = q0 + h sum a_ij k_j,   Qtilde_i = q0 + h sum abar_ij k_j
+    P_i = p0 + h sum ahat_ij khat_j - h sum atilde_ij G(Qtilde_j)^T Lam_j
+
+Symplectic and symmetric with the coefficients of `tableaux`.
+"""
+
+from discretization.time.dense import multiply, multiply_transposed
+from discretization.time.discrete_derivatives import form_gradient, velocity_of
+from discretization.time.scheme import residual, update
+from rigid.compilation import small_kernel
+
+
+@small_kernel
+def combine(x0, h, x, first, n, A, row, s, out):
+    """out = x0 + h sum_j A[row + j] x_j, x_j = x[first + j n :]."""
+    for i in range(n):
+        out[i] = x0[i]
+    for j in range(s):
+        factor = h * A[row + j]
+        for i in range(n):
+            out[i] += factor * x[first + j * n + i]
+
+
+@small_kernel
+def add_constraint_forces(fn, D, S, W, x, weights, row, places, s, stages, out):
+    """out -= h sum_j A[row + j] G(Qtilde_j)^T Lam_j over the constraint stages; `places`: start of Abar."""
+    n, m, h = D.n, D.m, S.h
+    Qt, pull = W.vector[20, :n], W.vector[21, :n]
+    for j in range(stages):
+        factor = h * weights[row + j]
+        if factor == 0.0:
+            continue
+        combine(S.q0, h, x, 0, n, S.options, places + j * s, s, Qt)
+        fn.jacobian(Qt, D, W.jacobian)
+        start = 2 * s * n + j * m
+        multiply_transposed(W.jacobian, x[start : start + m], pull)
+        for i in range(n):
+            out[i] -= factor * pull[i]
+
+
+@small_kernel
+def sizes(S):
+    """s, number of constraint stages, starts of A, Ahat, Atilde, Abar, b, btilde in the options."""
+    s, stages = int(S.options[0]), int(S.options[1])
+    hat = 2 + s * s
+    tilde = hat + s * s
+    bar = tilde + s * stages
+    return s, stages, 2, hat, tilde, bar, bar + stages * s, bar + stages * s + s
+
+
+@small_kernel
+def end_state(fn, D, S, W, x, q1, p1):
+    """q1 and p1 of the stages."""
+    n = D.n
+    s, stages, _, _, _, bar, b, bt = sizes(S)
+    combine(S.q0, S.h, x, 0, n, S.options, b, s, q1)
+    combine(S.p0, S.h, x, s * n, n, S.options, b, s, p1)
+    add_constraint_forces(fn, D, S, W, x, S.options, bt, bar, s, stages, p1)
+
+
+@residual
+def spark_residual(fn, D, S, W, x, r):
+    """(1)-(4); unknowns k_i, khat_i, Lam_0..p."""
+    n, m, h = D.n, D.m, S.h
+    s, stages, a, hat, tilde, bar, _, _ = sizes(S)
+    Q, P, H_p, H_q = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n], W.vector[13, :n]
+    V_q, F = W.vector[14, :n], W.vector[15, :n]
+    for i in range(s):
+        combine(S.q0, h, x, 0, n, S.options, a + i * s, s, Q)
+        combine(S.p0, h, x, s * n, n, S.options, hat + i * s, s, P)
+        add_constraint_forces(fn, D, S, W, x, S.options, tilde + i * stages, bar, s, stages, P)
+        velocity_of(fn, D, Q, P, W, H_p)
+        form_gradient(fn, D, False, Q, P, P, W, H_q)
+        fn.gradient(Q, D, V_q)
+        fn.force(Q, S.signal[i], D, F)
+        for l in range(n):
+            r[i * n + l] = x[i * n + l] - H_p[l]  # (1)
+            r[(s + i) * n + l] = x[(s + i) * n + l] + 0.5 * H_q[l] + V_q[l] - F[l]  # (2)
+    row = 2 * s * n
+    for i in range(1, stages):
+        combine(S.q0, h, x, 0, n, S.options, bar + i * s, s, Q)
+        fn.constraints(Q, D, r[row : row + m])  # (3)
+        row += m
+    end_state(fn, D, S, W, x, Q, P)
+    velocity_of(fn, D, Q, P, W, H_p)
+    fn.jacobian(Q, D, W.jacobian)
+    multiply(W.jacobian, H_p, r[row : row + m])  # (4)
+
+
+@update
+def spark_update(fn, D, S, W, x, q, p, v, lam, gam):
+    """State at the end of the step; lam is the last multiplier."""
+    n, m = D.n, D.m
+    s, stages, _, _, _, _, _, _ = sizes(S)
+    end_state(fn, D, S, W, x, q, p)
+    velocity_of(fn, D, q, p, W, v)
+    for k in range(m):
+        lam[k] = x[2 * s * n + (stages - 1) * m + k]

@@ -1,0 +1,313 @@
+"""Multibody models as mechanical systems: the director chart and the quaternion chart.
+
+| chart | coordinates of a frame | mass | internal constraints |
+|---|---|---|---|
+| director | (r, d1, d2, d3) | constant, regular | 6 |
+| quaternion, singular | (r, q) | 4 G^T J G (000 (46)) | 1 |
+| quaternion, alpha | (r, q) | 4 L diag(alpha, J) L^T (000 (139), 004) | 1 |
+| quaternion, gamma | (r, q) | 4 gamma I + 4 G^T (J - gamma I) G (004) | 1 |
+
+A frame that only turns about a fixed point has no r among its coordinates; its inertia is then about that point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid import chart_layout as layout
+from rigid import mechanical, quaternions
+from rigid.errors import ModelError
+from rigid.mechanical import Data, Functions, MechanicalSystem, Symmetry
+from rigid.system import COINCIDENT, Constraints, Floats, Frames, Loads, Springs, TorsionSprings, rows_of
+
+CHARTS = {"director": layout.DIRECTORS, "quaternion": layout.QUATERNION}
+INERTIAS = {"singular": layout.SINGULAR, "alpha": layout.ALPHA, "gamma": layout.GAMMA}
+
+
+class Weight(NamedTuple):
+    """A constant force (3,) on the point X (3,) of a frame: a potential."""
+
+    frame: int
+    X: Floats
+    force: Floats
+
+
+class Interactions(NamedTuple):
+    """What acts between the frames; empty by default."""
+
+    constraints: Constraints | None = None
+    springs: Springs | None = None
+    torsions: TorsionSprings | None = None
+    loads: Loads | None = None
+    weights: tuple[Weight, ...] = ()
+    signal: Callable[[float], Floats] | None = None  # t -> (l, 3) values of the loads
+
+
+def multibody_system(
+    name: str,
+    frames: Frames,
+    r: Floats,
+    quat: Floats,
+    v: Floats,
+    Omega: Floats,
+    interactions: Interactions,
+    chart: str = "quaternion",
+    inertia: str = "singular",
+    parameter: float | None = None,
+    held: Sequence[int] = (),
+) -> MechanicalSystem:
+    """The mechanical system of frames and interactions in a chart.
+
+    Parameters
+    ----------
+    r (n, 3), quat (n, 4), v (n, 3), Omega (n, 3): initial state of all frames; fixed ones stay there.
+    chart: "quaternion" or "director". inertia: "singular", "alpha" or "gamma", of the quaternion chart.
+    parameter: alpha or gamma for all frames (kg m^2); by default tr(J)/2, and the mean of the principal moments.
+    held: frames whose position is fixed; they only turn, and their inertia is about that point.
+
+    Raises ModelError for a damper (no potential) or a parameter that is not positive.
+    """
+    _check(name, interactions, chart, inertia, parameter)
+    places = _Places(frames, chart, held)
+    is_quaternion = chart == "quaternion"
+    constraints = interactions.constraints
+    n_joint_rows = 0 if constraints is None else int(rows_of(constraints.kind).sum())
+    table, numbers = _pack(frames, r, quat, interactions, places, chart, inertia, parameter)
+    flags = mechanical.DISCRETE_POTENTIAL | mechanical.DISCRETE_CONSTRAINTS | mechanical.DISCRETE_KINETIC
+    if not is_quaternion:
+        flags |= mechanical.CONSTANT_MASS | mechanical.INVERSE_MASS
+    elif inertia == "singular":
+        flags |= mechanical.QUATERNIONS | mechanical.SINGULAR_MASS
+    else:
+        flags |= mechanical.QUATERNIONS | mechanical.INVERSE_MASS
+    data = Data(places.n, places.internal + n_joint_rows, flags, numbers, table)
+    values = interactions.signal
+    system = MechanicalSystem(
+        name,
+        functions(),
+        data,
+        places.coordinates(r, quat, chart),
+        places.velocities(quat, v, Omega, chart),
+        names=places.names(chart),
+        symmetries=places.symmetries(chart, r),
+        info={"chart": chart, "inertia": inertia, "places": places, "r": r.copy(), "quat": quat.copy()},
+    )
+    if values is not None:
+        system.signal = lambda t: np.ascontiguousarray(values(t), float).ravel()
+    return system
+
+
+def rotating_body(
+    name: str,
+    J: Floats,
+    Omega: Floats,
+    quat: Floats = quaternions.IDENTITY,
+    weights: Sequence[tuple[Floats, Floats]] = (),
+    chart: str = "quaternion",
+    inertia: str = "singular",
+    parameter: float | None = None,
+) -> MechanicalSystem:
+    """A rigid body that turns about a fixed point at the origin, or freely about its centre of mass.
+
+    J (3,) or (3, 3) about that point, kg m^2; Omega (3,) initial, body-fixed, rad/s; weights: pairs of a body-fixed
+    point X (3,) and a constant force (3,), V = -sum f . R X. The heavy top is `weights=[((0, 0, l), (0, 0, -m g))]`.
+    """
+    J = np.asarray(J, float)
+    J = np.diag(J) if J.shape == (3,) else J
+    frames = Frames(np.ones(1), J[None], np.zeros(1, np.uint8))
+    entries = tuple(Weight(0, np.asarray(X, float), np.asarray(f, float)) for X, f in weights)
+    zero = np.zeros((1, 3))
+    quat = np.asarray(quat, float)[None]
+    Omegas = np.asarray(Omega, float)[None]
+    return multibody_system(
+        name,
+        frames,
+        zero,
+        quat,
+        zero,
+        Omegas,
+        Interactions(weights=entries),
+        chart,
+        inertia,
+        parameter,
+        held=(0,),
+    )
+
+
+def functions() -> Functions:
+    """The compiled functions of the charts; compiled, or loaded, at the first call."""
+    from rigid import chart_functions as f
+
+    return Functions(
+        mass=f.mass,
+        mass_gradient=f.mass_gradient,
+        inverse_mass=f.inverse_mass,
+        inverse_mass_gradient=f.inverse_mass_gradient,
+        potential=f.potential,
+        gradient=f.gradient,
+        constraints=f.constraints,
+        jacobian=f.jacobian,
+        curvature=f.curvature,
+        force=f.force,
+        discrete_gradient=f.discrete_gradient,
+        discrete_jacobian=f.discrete_jacobian,
+        discrete_kinetic=f.discrete_kinetic,
+        discrete_coenergy=f.discrete_coenergy,
+    )
+
+
+def _check(
+    name: str, interactions: Interactions, chart: str, inertia: str, parameter: float | None
+) -> None:
+    if chart not in CHARTS:
+        raise ModelError(f"system '{name}': chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
+    if inertia not in INERTIAS:
+        raise ModelError(
+            f"system '{name}': inertia '{inertia}' is not known; choose one of {', '.join(INERTIAS)}"
+        )
+    if parameter is not None and not (np.isfinite(parameter) and parameter > 0.0):
+        raise ModelError(f"system '{name}': {inertia} = {parameter}; give a positive number (kg m^2)")
+    for what, springs in (("spring", interactions.springs), ("torsion spring", interactions.torsions)):
+        if springs is not None and np.any(springs.damping):
+            raise ModelError(
+                f"system '{name}': a damped {what} has no potential; use integrator 'em', or remove the damping"
+            )
+
+
+class _Places:
+    """Where the coordinates of each frame stand."""
+
+    def __init__(self, frames: Frames, chart: str, held: Sequence[int]):
+        self.size = 4 if chart == "quaternion" else 9
+        self.position = np.full(len(frames.mass), -1, np.int64)
+        self.orientation = np.full(len(frames.mass), -1, np.int64)
+        self.n = self.internal = 0
+        for f, fixed in enumerate(frames.fixed):
+            if fixed:
+                continue
+            if f not in held:
+                self.position[f] = self.n
+                self.n += 3
+            self.orientation[f] = self.n
+            self.n += self.size
+            self.internal += 1 if chart == "quaternion" else 6
+
+    def coordinates(self, r: Floats, quat: Floats, chart: str) -> Floats:
+        """q (n,) of poses."""
+        q = np.zeros(self.n)
+        for f, (at, to) in enumerate(zip(self.position, self.orientation, strict=True)):
+            if at >= 0:
+                q[at : at + 3] = r[f]
+            if to >= 0:
+                own = quat[f] if chart == "quaternion" else quaternions.to_matrix(quat[f]).T.ravel()
+                q[to : to + self.size] = own
+        return q
+
+    def velocities(self, quat: Floats, v: Floats, Omega: Floats, chart: str) -> Floats:
+        """dq/dt (n,) of velocities; Omega body-fixed."""
+        rate = np.zeros(self.n)
+        for f, (at, to) in enumerate(zip(self.position, self.orientation, strict=True)):
+            if at >= 0:
+                rate[at : at + 3] = v[f]
+            if to < 0:
+                continue
+            if chart == "quaternion":
+                rate[to : to + 4] = 0.5 * quaternions.multiply(quat[f], np.concatenate([[0.0], Omega[f]]))
+            else:
+                R = quaternions.to_matrix(quat[f])
+                rate[to : to + 9] = np.cross(R @ Omega[f], R.T).ravel()
+        return rate
+
+    def names(self, chart: str) -> tuple[str, ...]:
+        """Names of the coordinates."""
+        names = [""] * self.n
+        for f, (at, to) in enumerate(zip(self.position, self.orientation, strict=True)):
+            if at >= 0:
+                names[at : at + 3] = [f"r{f}{axis}" for axis in "xyz"]
+            if to >= 0:
+                own = "wxyz" if chart == "quaternion" else [f"d{k}{axis}" for k in "123" for axis in "xyz"]
+                names[to : to + self.size] = [f"q{f}{part}" for part in own]
+        return tuple(names)
+
+    def symmetries(self, chart: str, r: Floats) -> tuple[Symmetry, ...]:
+        """Translations and rotations of everything; which of them are symmetries depends on the model."""
+        maps = []
+        if np.any(self.position >= 0):
+            for i, axis in enumerate("xyz"):
+                tau = np.zeros(self.n)
+                tau[self.position[self.position >= 0] + i] = 1.0
+                maps.append(Symmetry(f"P{axis}", np.zeros((self.n, self.n)), tau))
+        for i, axis in enumerate("xyz"):
+            e = np.eye(3)[i]
+            spin = np.cross(e, np.eye(3)).T  # x -> e x x
+            Xi, tau = np.zeros((self.n, self.n)), np.zeros(self.n)
+            for at, to in zip(self.position, self.orientation, strict=True):
+                if at >= 0:
+                    Xi[at : at + 3, at : at + 3] = spin
+                if to < 0:
+                    continue
+                if chart == "quaternion":
+                    unit = np.concatenate([[0.0], e])
+                    for j, basis in enumerate(np.eye(4)):
+                        Xi[to : to + 4, to + j] = 0.5 * quaternions.multiply(unit, basis)
+                else:
+                    for k in range(3):
+                        Xi[to + 3 * k : to + 3 * k + 3, to + 3 * k : to + 3 * k + 3] = spin
+            maps.append(Symmetry(f"L{axis}", Xi, tau))
+        return tuple(maps)
+
+
+def _pack(
+    frames: Frames,
+    r: Floats,
+    quat: Floats,
+    interactions: Interactions,
+    places: _Places,
+    chart: str,
+    inertia: str,
+    parameter: float | None,
+) -> tuple[np.ndarray, Floats]:
+    """Table and numbers in the order of `rigid.chart_layout`."""
+    c, s, t, loads = (
+        interactions.constraints,
+        interactions.springs,
+        interactions.torsions,
+        interactions.loads,
+    )
+    counts = [0 if x is None else len(x[0]) for x in (c, s, t)]
+    table: list[int] = [len(frames.mass), *counts, len(interactions.weights)]
+    table += [0 if loads is None else len(loads.kind), CHARTS[chart], INERTIAS[inertia], 0]
+    numbers: list[float] = []
+    for f in range(len(frames.mass)):
+        J = frames.inertia[f]
+        own = parameter
+        if own is None:
+            own = np.trace(J) / 2 if inertia == "alpha" else np.trace(J) / 3
+        table += [int(places.position[f]), int(places.orientation[f])]
+        directors = quaternions.to_matrix(quat[f]).T.ravel()
+        numbers += [*r[f], *directors, frames.mass[f], *J.ravel(), own]
+    if c is not None:
+        row = places.internal
+        for k, kind in enumerate(c.kind):
+            table += [int(kind), *map(int, c.frames[k]), row]
+            numbers += [*c.Xa[k], *c.Xb[k], *c.Ua[k], *c.Ub[k], c.value[k]]
+            row += 3 if kind == COINCIDENT else 1
+    if s is not None:
+        for k in range(len(s.stiffness)):
+            table += list(map(int, s.frames[k]))
+            numbers += [*s.Xa[k], *s.Xb[k], s.stiffness[k], s.length0[k]]
+    if t is not None:
+        for k in range(len(t.stiffness)):
+            table += list(map(int, t.frames[k]))
+            numbers += [*t.Ua[k], *t.Wa[k], *t.Ub[k], t.stiffness[k], t.angle0[k], 0.0]
+    for weight in interactions.weights:
+        table.append(weight.frame)
+        numbers += [*weight.X, *weight.force]
+    if loads is not None:
+        for k in range(len(loads.kind)):
+            table += [int(loads.kind[k]), int(loads.frame[k]), int(loads.following[k])]
+            numbers += list(loads.X[k])
+    return np.array(table, np.int64), np.array(numbers, float)

@@ -1,0 +1,280 @@
+"""Mechanical systems with holonomic constraints, as integrators see them.
+
+    T = v . M(q) v / 2,   V(q),   g(q) = 0,   generalised forces F(q, s)
+
+A `MechanicalSystem` is a set of compiled functions (`Functions`) of complex arguments, so that a
+derivative is one evaluation at q + i eps away, together with the numbers they read (`Data`). Symbolic
+expressions (`rigid.symbolic`), multibody models (`rigid.charts`) and special systems all become one of these,
+and every integrator of `discretization.time` takes any of them.
+
+Compiled functions cross the border as `numba.cfunc`s of fixed signature: integrators are compiled once, not
+once for every system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from rigid.compilation import allocating_kernel, compiled
+from rigid.errors import ModelError
+from rigid.system import Floats
+
+C1, C2 = types.complex128[::1], types.complex128[:, ::1]
+F1, F2, I1, I2 = types.float64[::1], types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]
+
+
+class Data(NamedTuple):
+    """What the functions of a system read besides their arguments."""
+
+    n: int  # coordinates
+    m: int  # constraints
+    flags: int  # sum of the constants below
+    numbers: Floats
+    table: Any  # (k,) int64
+
+
+DISCRETE_POTENTIAL = 1  # has its own discrete derivative of V
+DISCRETE_CONSTRAINTS = 2  # has its own discrete derivative of g
+DISCRETE_KINETIC = 4  # has its own discrete derivatives of T(q, v) and of the co-energy T*(q, p)
+CONSTANT_MASS = 8
+INVERSE_MASS = 16  # has its own W(q), the matrix of the co-energy T* = p . W(q) p / 2
+SINGULAR_MASS = 32
+QUATERNIONS = 64  # a multibody chart in quaternions: the table is that of `rigid.charts`
+LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a canonical one
+
+DATA = types.NamedTuple([types.int64, types.int64, types.int64, F1, I1], Data)
+
+_VECTOR = types.void(C1, DATA, C1)
+_MATRIX = types.void(C1, DATA, C2)
+
+
+class Functions(NamedTuple):
+    """The compiled functions; each writes to its last argument. Sizes: n coordinates, m constraints."""
+
+    mass: Any  # (q, D, out (n, n))
+    mass_gradient: Any  # (q, a, b, D, out (n,)): gradient of a . M(q) b
+    inverse_mass: Any  # (q, D, out (n, n)): W(q)
+    inverse_mass_gradient: Any  # (q, a, b, D, out (n,)): gradient of a . W(q) b
+    potential: Any  # (q, D, out (1,))
+    gradient: Any  # (q, D, out (n,)) of V
+    constraints: Any  # (q, D, out (m,))
+    jacobian: Any  # (q, D, out (m, n)): G
+    curvature: Any  # (q, w, lam, D, out (n,)): gradient of lam . G(q) w
+    force: Any  # (q, signal, D, out (n,))
+    discrete_gradient: Any  # (q0, q1, D, out (n,)): discrete derivative of V
+    discrete_jacobian: Any  # (q0, q1, D, out (m, n)): discrete derivative of g
+    discrete_kinetic: Any  # (q0, v0, q1, v1, D, out_q (n,), out_v (n,)): of T(q, v)
+    discrete_coenergy: Any  # (q0, p0, q1, p1, D, out_q (n,), out_p (n,)): of T*(q, p)
+
+
+_CONTRACTED = types.void(C1, C1, C1, DATA, C1)
+_PARTITIONED = types.void(C1, C1, C1, C1, DATA, C1, C1)
+
+SIGNATURES = Functions(
+    mass=_MATRIX,
+    mass_gradient=_CONTRACTED,
+    inverse_mass=_MATRIX,
+    inverse_mass_gradient=_CONTRACTED,
+    potential=_VECTOR,
+    gradient=_VECTOR,
+    constraints=_VECTOR,
+    jacobian=_MATRIX,
+    curvature=_CONTRACTED,
+    force=types.void(C1, F1, DATA, C1),
+    discrete_gradient=types.void(C1, C1, DATA, C1),
+    discrete_jacobian=types.void(C1, C1, DATA, C2),
+    discrete_kinetic=_PARTITIONED,
+    discrete_coenergy=_PARTITIONED,
+)
+FUNCTIONS = types.NamedTuple([types.FunctionType(s) for s in SIGNATURES], Functions)
+
+
+def system_function(name: str) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator: compile as the function `name` of `Functions`."""
+    return compiled(getattr(SIGNATURES, name))
+
+
+@system_function("gradient")
+def no_vector(q, D, out):
+    """Zero, for functions with one vector argument."""
+    for i in range(out.size):
+        out[i] = 0.0
+
+
+@system_function("jacobian")
+def no_matrix(q, D, out):
+    """Zero, for functions that fill a matrix."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0.0
+
+
+@system_function("curvature")
+def no_contraction(q, a, b, D, out):
+    """Zero, for contracted derivatives."""
+    for i in range(out.size):
+        out[i] = 0.0
+
+
+@system_function("force")
+def no_force(q, signal, D, out):
+    """Zero, for systems without external forces."""
+    for i in range(out.size):
+        out[i] = 0.0
+
+
+@system_function("discrete_gradient")
+def no_discrete_gradient(q0, q1, D, out):
+    """Never called: the flags say so."""
+
+
+@system_function("discrete_jacobian")
+def no_discrete_jacobian(q0, q1, D, out):
+    """Never called: the flags say so."""
+
+
+@system_function("discrete_kinetic")
+def no_discrete_kinetic(q0, v0, q1, v1, D, out_q, out_v):
+    """Never called: the flags say so."""
+
+
+NOTHING = Functions(
+    mass=no_matrix,
+    mass_gradient=no_contraction,
+    inverse_mass=no_matrix,
+    inverse_mass_gradient=no_contraction,
+    potential=no_vector,
+    gradient=no_vector,
+    constraints=no_vector,
+    jacobian=no_matrix,
+    curvature=no_contraction,
+    force=no_force,
+    discrete_gradient=no_discrete_gradient,
+    discrete_jacobian=no_discrete_jacobian,
+    discrete_kinetic=no_discrete_kinetic,
+    discrete_coenergy=no_discrete_kinetic,
+)
+
+
+class Symmetry(NamedTuple):
+    """The momentum map J = p . (Xi q + tau) of the one-parameter group with generator Xi q + tau."""
+
+    name: str
+    Xi: Floats  # (n, n)
+    tau: Floats  # (n,)
+
+    def __call__(self, q: Floats, p: Floats) -> Floats:
+        """J at q, p of shapes (..., n)."""
+        return np.einsum("...i,...i->...", p, q @ self.Xi.T + self.tau)
+
+
+def _no_signal(t: float) -> Floats:
+    return np.zeros(1)
+
+
+@dataclass
+class MechanicalSystem:
+    """A constrained mechanical system with its initial state.
+
+    Attributes: name; functions, data (compiled); q0, v0 (n,) initial coordinates and velocities; p0 (n,) where
+    it is not M(q0) v0; names of coordinates; symmetries, whose momentum maps are conserved by the exact
+    motion; signal: t -> (k,), the time functions that `force` reads; info: what a chart needs to go back.
+    """
+
+    name: str
+    functions: Functions
+    data: Data
+    q0: Floats
+    v0: Floats
+    names: tuple[str, ...] = ()
+    symmetries: tuple[Symmetry, ...] = ()
+    signal: Callable[[float], Floats] = _no_signal
+    p0: Floats | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.q0, self.v0 = np.array(self.q0, float), np.array(self.v0, float)
+        for what, value in (("q0", self.q0), ("v0", self.v0)):
+            if value.shape != (self.n,) or not np.all(np.isfinite(value)):
+                raise ModelError(f"system '{self.name}': {what} = {value}; give {self.n} finite numbers")
+        if not self.names:
+            self.names = tuple(f"q{i + 1}" for i in range(self.n))
+        residual = np.abs(self.constraints(self.q0)).max(initial=0.0)
+        if residual > 1e-8 * (1.0 + np.abs(self.q0).max()):
+            k = int(np.argmax(np.abs(self.constraints(self.q0))))
+            raise ModelError(
+                f"system '{self.name}': |g{k + 1}(q0)| = {residual:.3g}; give initial coordinates that satisfy g = 0"
+            )
+
+    n = property(lambda self: self.data.n)
+    m = property(lambda self: self.data.m)
+
+    def has(self, flag: int) -> bool:
+        """Whether the flag is set."""
+        return bool(self.data.flags & flag)
+
+    def _call(self, name: str, shape: tuple[int, ...], *arguments: Floats) -> Floats:
+        """One function at real arguments, through the compiled one."""
+        out = np.zeros(shape, complex)
+        inputs = (np.ascontiguousarray(a, complex) for a in arguments)
+        call(getattr(self.functions, name), (*inputs, self.data, out))
+        return out.real
+
+    def mass(self, q: Floats) -> Floats:
+        """M(q), (n, n)."""
+        return self._call("mass", (self.n, self.n), q)
+
+    def inverse_mass(self, q: Floats) -> Floats:
+        """W(q) of the co-energy p . W p / 2, (n, n)."""
+        if self.has(INVERSE_MASS):
+            return self._call("inverse_mass", (self.n, self.n), q)
+        return np.linalg.inv(self.mass(q))
+
+    def potential(self, q: Floats) -> float:
+        """V(q)."""
+        return float(self._call("potential", (1,), q)[0])
+
+    def gradient(self, q: Floats) -> Floats:
+        """Gradient of V, (n,)."""
+        return self._call("gradient", (self.n,), q)
+
+    def constraints(self, q: Floats) -> Floats:
+        """g(q), (m,)."""
+        return self._call("constraints", (self.m,), q)
+
+    def jacobian(self, q: Floats) -> Floats:
+        """G(q), (m, n)."""
+        return self._call("jacobian", (self.m, self.n), q)
+
+    def momentum(self, q: Floats, v: Floats) -> Floats:
+        """p = M(q) v."""
+        return self.mass(q) @ v
+
+    def kinetic(self, q: Floats, v: Floats) -> float:
+        """T(q, v)."""
+        return 0.5 * float(v @ self.mass(q) @ v)
+
+    def hamiltonian(self, q: Floats, p: Floats) -> float:
+        """T*(q, p) + V(q)."""
+        return 0.5 * float(p @ self.inverse_mass(q) @ p) + self.potential(q)
+
+    @property
+    def has_signal(self) -> bool:
+        """Whether `force` depends on time."""
+        return self.signal is not _no_signal
+
+    @property
+    def signal_size(self) -> int:
+        """Number of time functions."""
+        return len(np.atleast_1d(self.signal(0.0)))
+
+
+@allocating_kernel
+def call(function, arguments):
+    """Call a compiled function from Python, through compiled code."""
+    function(*arguments)
