@@ -219,13 +219,17 @@ def solver_for(
     firsts = np.concatenate([[0], np.cumsum(sizes)])
     total = int(firsts[-1])
     blocks = np.array(
-        [(block.kind, first, size) for block, first, size in zip(scheme.blocks, firsts, sizes, strict=False)],
+        [(block.kind, first, size, block.constant) for block, first, size in zip(scheme.blocks, firsts, sizes, strict=False)],
         np.int64,
     )
     solver = implicit.Solver(
         np.zeros(total, complex),
         np.zeros(total, complex),
         np.zeros((total, total)),
+        np.zeros((total, total)),
+        np.zeros(total),
+        np.zeros(total, np.int64),
+        np.zeros(total),
         np.zeros(total),
         blocks,
         np.array([block.c for block in scheme.blocks]),

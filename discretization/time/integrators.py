@@ -40,7 +40,7 @@ from rigid.system import Floats
 
 _ENERGY_MOMENTUM = frozenset({"energy", "momentum", "position"})
 _LIVENS = frozenset({"generalised energy", "momentum", "position"})
-_FULL = (Block(Q), Block(P), Block(V), Block(LAMBDA))
+_FULL = (Block(Q), Block(P, constant=True), Block(V), Block(LAMBDA))
 _HAMILTONIAN = (Block(Q), Block(P), Block(LAMBDA))
 _GGL = (Block(Q), Block(P), Block(V), Block(LAMBDA), Block(GAMMA))
 
@@ -118,7 +118,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             name, "002 (55)", f.vis_residual, f.ggl_update, _GGL, 1, nodes=(0.0,), promises=promises
         )
     if name == "GGL-EM":
-        promises = _ENERGY_MOMENTUM | {"velocity"}
+        promises = _LIVENS | {"velocity"}
         return Scheme(
             name, "002 (84)", f.ggl_em_residual, f.ggl_update, _GGL, 2, symmetric=True, promises=promises
         )

@@ -59,6 +59,7 @@ class Block(NamedTuple):
 
     kind: int
     c: float = 1.0
+    constant: bool = False  # the residual is linear in it, with coefficients that depend on h alone
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def growth(run: Trajectory) -> float:
 def is_stable(integrator: str, h: float, t_end: float) -> bool:
     """Whether the run ends, with an energy that never exceeds ten times the initial one."""
     try:
-        return growth(integrate(four_particles(), integrator, h, round(t_end / h) * h)) < 10.0
+        return growth(integrate(four_particles(), integrator, h, round(t_end / h) * h, guess="simple")) < 10.0
     except ConvergenceError:
         return False
 
@@ -114,8 +114,9 @@ def _iterations(result: Study) -> None:
     """002 Table 2, with the paper's tolerance."""
     published = {"VI-S": (4.0, 3.0), "VI-A": (4.0, 3.0), "VI-B": (4.0, 3.0), "GGL-EM": (4.305, 3.207)}
     for name, expected in published.items():
+        # the paper counts residuals, one more than corrections
         counts = [
-            integrate(four_particles(), name, 0.01, 10.0, guess=guess, tolerance=1e-9).iterations[1:].mean()
+            1.0 + integrate(four_particles(), name, 0.01, 10.0, guess=guess, tolerance=1e-9).iterations[1:].mean()
             for guess in ("simple", "advanced")
         ]
         result.claim(
