@@ -503,10 +503,13 @@ def coenergy_split(D, f):
 def fill_quaternion_form(s, K, beta, gamma, q, to, out):
     """Block at `to` = s (G(q)^T K G(q) + beta q q^T + gamma I)."""
     for j in range(4):
-        e = (1.0 + 0j if j == 0 else 0j), (
-            1.0 + 0j if j == 1 else 0j,
-            1.0 + 0j if j == 2 else 0j,
-            1.0 + 0j if j == 3 else 0j,
+        e = (
+            (1.0 + 0j if j == 0 else 0j),
+            (
+                1.0 + 0j if j == 1 else 0j,
+                1.0 + 0j if j == 2 else 0j,
+                1.0 + 0j if j == 3 else 0j,
+            ),
         )
         c = G_transposed(q, apply(K, G(q, e)))
         b = beta * quat_dot(q, e)

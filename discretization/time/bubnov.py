@@ -185,7 +185,9 @@ class _Problem:
         if n_elements < 1 or abs(n_elements * h - t_end) > 1e-9 * t_end:
             raise ModelError(f"BG({k}): t_end = {t_end} is not a multiple of h = {h}")
         if multipliers not in ("continuous", "discontinuous"):
-            raise ModelError(f"BG({k}): multipliers = '{multipliers}'; choose 'continuous' or 'discontinuous'")
+            raise ModelError(
+                f"BG({k}): multipliers = '{multipliers}'; choose 'continuous' or 'discontinuous'"
+            )
         self.continuous = multipliers == "continuous"
         if q_end is not None and not self.continuous:
             raise ModelError(
@@ -326,7 +328,9 @@ class _Problem:
         n = self.system.n
         states = x[: self.first_multiplier].reshape(-1, 2, n)
         steps = change[: self.first_multiplier].reshape(-1, 2, n)
-        return float(max(np.abs(steps[:, i]).max() / max(np.abs(states[:, i]).max(), 1e-300) for i in range(2)))
+        return float(
+            max(np.abs(steps[:, i]).max() / max(np.abs(states[:, i]).max(), 1e-300) for i in range(2))
+        )
 
     def solution(self, x: Floats, iterations: int, condition: float | None) -> GlobalSolution:
         """Nodes, states and multipliers."""

@@ -21,6 +21,7 @@ from discretization.time.discrete_derivatives import add_hidden_gradient, form_g
 from discretization.time.quadrature import gauss, lagrange
 from discretization.time.scheme import residual, update
 from rigid.compilation import small_kernel
+from rigid.mechanical import CONSTANT_MASS, INVERSE_MASS
 from rigid.system import Floats
 
 
@@ -80,17 +81,42 @@ def weak_forms(fn, D, W, h, signal, q, dq, p, dp, gam, mu, e_q, e_p):
 
 @small_kernel
 def hidden_rate(fn, D, W, q, dq, p, dp, out):
-    """out = Psi_q q' + Psi_p p'."""
+    """out = Psi_q q' + Psi_p p' = G' W p + G (W' p + W p'), with G = G(q) in W.jacobian."""
     n, m = D.n, D.m
-    unit, psi_q, psi_p = W.vector[16, :m], W.vector[22, :n], W.vector[23, :n]
+    unit, slope, w, dw = W.vector[16, :m], W.vector[22, :n], W.vector[23, :n], W.vector[30, :n]
+    velocity_of(fn, D, q, p, W, w)
+    velocity_of(fn, D, q, dp, W, dw)
+    if D.flags & CONSTANT_MASS == 0:
+        add_mass_rate(fn, D, W, q, dq, p, w, dw)
     for c in range(m):
         for l in range(m):
             unit[l] = 0.0
         unit[c] = 1.0
+        fn.curvature(q, w, unit, D, slope)
+        out[c] = inner(slope, dq) + inner(W.jacobian[c], dw)
+
+
+@small_kernel
+def add_mass_rate(fn, D, W, q, dq, p, w, out):
+    """out += W' p, the change of W(q) along q', row by row from gradients of forms."""
+    n = D.n
+    row, slope, change = W.vector[31, :n], W.vector[32, :n], W.vector[33, :n]
+    own = D.flags & INVERSE_MASS != 0
+    for i in range(n):
+        for j in range(n):
+            row[j] = 0.0
+        row[i] = 1.0
+        if own:
+            fn.inverse_mass_gradient(q, row, p, D, slope)
+        else:
+            fn.mass_gradient(q, row, w, D, slope)
+        change[i] = inner(slope, dq)
+    if not own:
+        velocity_of(fn, D, q, change, W, row)
         for i in range(n):
-            psi_q[i], psi_p[i] = 0.0, 0.0
-        add_hidden_gradient(fn, D, False, q, p, unit, 1.0, W, psi_q, psi_p)
-        out[c] = inner(psi_q, dq) + inner(psi_p, dp)
+            change[i] = -row[i]
+    for i in range(n):
+        out[i] += change[i]
 
 
 @small_kernel

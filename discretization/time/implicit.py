@@ -18,7 +18,6 @@ from discretization.time.scheme import (
     JOINTS,
     LAMBDA,
     RESIDUAL,
-    STEP,
     UPDATE,
     WORK,
     P,
@@ -44,6 +43,7 @@ _EPS = 1e-60  # complex step: its square underflows, nothing is subtracted
 _ROUND_OFF = 2e-16  # scaled error that is left after the last correction
 _SMALL = 1e-9  # scaled correction of Newton's method after which that is so
 _STALLED = 1e-12  # scaled correction that counts as the last one where they have stopped shrinking
+_STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate: nothing better is to be had
 _DAMPED_LIMIT = 200
 
 
@@ -198,7 +198,8 @@ def newton(residual, fn, D, S, W, solver, known):
             return NOT_FINITE, iteration, norm
         rate = size / last if iteration > 1 else 1.0
         error = 100.0 * size * size if fresh else size * min(rate, 1.0)
-        if solver.tolerance == 0.0 and (error <= _ROUND_OFF or (size <= _STALLED and rate > 0.5)):
+        stalled = rate > 0.5 and (size <= _STALLED or (fresh and size <= _STALLED_FRESH))
+        if solver.tolerance == 0.0 and (error <= _ROUND_OFF or stalled):
             return SOLVED, iteration, norm
         norm = evaluate(residual, fn, D, S, W, solver)
         if solver.tolerance > 0.0 and norm < solver.tolerance:

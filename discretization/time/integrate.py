@@ -96,6 +96,7 @@ def integrate(
     t_end: float,
     guess: str = "advanced",
     tolerance: float = 0.0,
+    start: tuple[float, Floats, Floats, Floats] | None = None,
     **parameters: float,
 ) -> Trajectory:
     """March `system` from its initial state to `t_end` with steps h.
@@ -105,6 +106,7 @@ def integrate(
     integrator: a name of `integrators.FAMILIES`, with its `parameters` (theta=..., k=..., s=..., order=4), or a Scheme.
     guess: "simple" (the state at the start) or "advanced" (q0 + h v0), 002 Table 2.
     tolerance: Newton ends where the norm of the residual is below it; 0: where it is round-off.
+    start: (t, q, p, v) to go on from, in place of the system's initial state at t = 0; `t_end` counts from there.
 
     Raises
     ------
@@ -117,6 +119,9 @@ def integrate(
     if guess not in ("simple", "advanced"):
         raise ModelError(f"guess = '{guess}'; choose 'simple' or 'advanced'")
     run = _allocate(system, chosen, h, steps)
+    if start is not None:
+        run.t += start[0]
+        run.q[0], run.p[0], run.v[0] = start[1:]
     marched = chosen.prepare(system) if chosen.prepare else system
     solver, work = solver_for(chosen, system, tolerance, guess == "advanced")
     fractions = np.array(chosen.fractions)
@@ -164,7 +169,11 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
             "`rigid.charts.rotating_body`, which fits all integrators"
         )
     if scheme.needs & ~flags:
-        what = "a top in (d3, angular momentum)" if scheme.needs == mechanical.LAGRANGE_TOP else "a quaternion chart"
+        what = (
+            "a top in (d3, angular momentum)"
+            if scheme.needs == mechanical.LAGRANGE_TOP
+            else "a quaternion chart"
+        )
         raise ModelError(f"{scheme.name} needs {what}; '{system.name}' is none")
     if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(
@@ -178,7 +187,9 @@ def _number_of_steps(h: float, t_end: float) -> int:
         raise ModelError(f"h = {h}, t_end = {t_end}; give positive numbers")
     steps = round(t_end / h)
     if steps < 1 or abs(steps * h - t_end) > 1e-9 * t_end:
-        raise ModelError(f"t_end = {t_end} is not a multiple of h = {h}; use h = {t_end / max(steps, 1):.12g}")
+        raise ModelError(
+            f"t_end = {t_end} is not a multiple of h = {h}; use h = {t_end / max(steps, 1):.12g}"
+        )
     return steps
 
 
@@ -219,7 +230,10 @@ def solver_for(
     firsts = np.concatenate([[0], np.cumsum(sizes)])
     total = int(firsts[-1])
     blocks = np.array(
-        [(block.kind, first, size, block.constant) for block, first, size in zip(scheme.blocks, firsts, sizes, strict=False)],
+        [
+            (block.kind, first, size, block.constant)
+            for block, first, size in zip(scheme.blocks, firsts, sizes, strict=False)
+        ],
         np.int64,
     )
     solver = implicit.Solver(

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -239,10 +240,46 @@ def scheme(name: str, order: int = 2, **parameters: Any) -> Scheme:
     return made if order == 2 else compose(made, order)
 
 
+# Positional parameters in a name such as "VI-B(1, 0.5)".
+_POSITIONAL = {"mG": ("k", "gauss"), "VI-A": ("theta",), "VI-B": ("theta", "vartheta")}
+_POSITIONAL |= dict.fromkeys(("GL-SPARK", "Lobatto-IIIA-B"), ("s",))  # type: ignore[arg-type]
+_WHOLE = {"k", "gauss", "s", "order"}
+_PATTERN = re.compile(r"\s*([A-Za-z0-9-]*[A-Za-z0-9])\s*(?:\(([^()]*)\))?\s*")
+
+
+def parse(text: str) -> Scheme:
+    """The scheme written as a name with parameters: "EML", "mG(3)", "VI-B(1, 0.5)", "EML(order=4)".
+
+    Raises ModelError with what could not be read.
+    """
+    match = _PATTERN.fullmatch(text)
+    known = {key.lower(): key for key in FAMILIES}
+    if not match or match[1].lower() not in known:
+        raise ModelError(f"integrator '{text}' is not known; choose one of {', '.join(FAMILIES)}")
+    name = known[match[1].lower()]
+    parameters: dict[str, Any] = {}
+    for place, entry in enumerate(filter(None, (part.strip() for part in (match[2] or "").split(",")))):
+        key, _, value = entry.rpartition("=")
+        names = _POSITIONAL.get(name, ())
+        key = key.strip() or (names[place] if place < len(names) else "")
+        try:
+            parameters[key] = int(value) if key in _WHOLE else float(value)
+        except ValueError:
+            key = ""
+        if not key:
+            what = ", ".join((*names, "order"))
+            raise ModelError(
+                f"integrator '{text}': '{entry}' cannot be read; parameters of {name} are {what}"
+            )
+    return scheme(name, **parameters)
+
+
 def compose(made: Scheme, order: int) -> Scheme:
     """Symmetric composition of order 4 or 6 of a symmetric scheme of order 2 (design section 3)."""
     if not made.symmetric or made.order != 2:
-        raise ModelError(f"integrator {made.name} of order {made.order} cannot be composed: not symmetric of order 2")
+        raise ModelError(
+            f"integrator {made.name} of order {made.order} cannot be composed: not symmetric of order 2"
+        )
     try:
         fractions: Floats = composition.FRACTIONS[order]
     except KeyError:

@@ -116,7 +116,8 @@ def _iterations(result: Study) -> None:
     for name, expected in published.items():
         # the paper counts residuals, one more than corrections
         counts = [
-            1.0 + integrate(four_particles(), name, 0.01, 10.0, guess=guess, tolerance=1e-9).iterations[1:].mean()
+            1.0
+            + integrate(four_particles(), name, 0.01, 10.0, guess=guess, tolerance=1e-9).iterations[1:].mean()
             for guess in ("simple", "advanced")
         ]
         result.claim(
