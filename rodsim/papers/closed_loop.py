@@ -19,7 +19,7 @@ SCHEMES = ("EML", "EML-kappa")
 
 CENTRES = np.array([[5.0, 0.0, 0.0], [0.0, 5.0, 0.0], [-5.0, 0.0, 0.0], [0.0, -5.0, 0.0]])
 IMPULSE = np.array([400.0, 0.0, 0.0])  # of the force 8 f e1
-# of the moment 6 f e1; the centre of bar 1 stays on the 1-axis, so that the force has no moment about the origin
+# of the moment 6 f e1; the centre of bar 1 stays on the 1-axis, so the force has no moment about the origin
 ANGULAR_IMPULSE = np.array([300.0, 0.0, 0.0])
 KINETIC = 2096.167842267  # of the exact motion after t = 1
 
@@ -41,7 +41,7 @@ def loads_at(t: float) -> Floats:
 
 
 def closed_loop() -> MechanicalSystem:
-    """000 (122)-(128): bars of length 10 and section 1 x 1, density 1; bars 1 and 3 along y, 2 and 4 along x."""
+    """000 (122)-(128): bars of length 10, section 1 x 1, density 1; 1 and 3 along y, 2 and 4 along x."""
     along, across = 10.0 / 6.0, 10.0 * 101.0 / 12.0
     J1, J2 = np.diag([across, along, across]), np.diag([along, across, across])
     frames = Frames(np.full(4, 10.0), np.array([J1, J2, J1, J2]), np.zeros(4, np.uint8))
@@ -132,15 +132,20 @@ def study() -> Study:
     _stability(result, runs)
     t = runs["EML"].t
     path = centres(runs["EML-kappa"])
+    path = path - path.mean(axis=1, keepdims=True)
     lines = [Line(f"L{axis}", t, momenta(runs["EML"])[1][:, i]) for i, axis in enumerate("123")]
     result.panels[:0] = [
         Panel("Generalised energy", "t", "E", [Line(name, t, energy) for name, energy in energies.items()]),
         Panel("Total angular momentum, EML", "t", "L", lines),
         Panel(
-            "Centres of the bars against that of the loop, EML-kappa",
-            "1-component",
-            "3-component",
-            [Line(f"bar {i + 1}", *((path - path.mean(1, keepdims=True))[:, i, [0, 2]].T)) for i in range(4)],
+            "Centres of the bars from that of the loop, EML-kappa",
+            "t",
+            "m",
+            [
+                Line("bar 1, 1-component", t, path[:, 0, 0]),
+                Line("bar 2, 2-component", t, path[:, 1, 1]),
+                Line("bar 2, 3-component", t, path[:, 1, 2]),
+            ],
         ),
     ]
     return result
@@ -181,7 +186,9 @@ def _angular_momentum(result: Study, runs: dict[str, Trajectory]) -> None:
     lines = [
         Line(name, runs[name].t[after_load(runs[name]) :], angular_drift(runs[name]) + 1e-15) for name in runs
     ]
-    result.panels.append(Panel(f"Change of the total angular momentum, h = {H}", "t", "|L - L(1)|", lines, "semilog"))
+    result.panels.append(
+        Panel(f"Change of the total angular momentum, h = {H}", "t", "|L - L(1)|", lines, "semilog")
+    )
 
 
 def _orders(result: Study) -> None:

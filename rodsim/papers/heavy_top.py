@@ -49,7 +49,7 @@ def heavy_top(inertia: str = "singular") -> MechanicalSystem:
 
 
 def run(name: str, h: float = H, t_end: float = T_END) -> Trajectory:
-    """The example; Livens' schemes with the singular mass, Hamiltonian ones with alpha = tr(J)/2, 000 (139)."""
+    """The example; Hamiltonian schemes with the mass of alpha = tr(J)/2, 000 (139), others with the singular."""
     return integrate(heavy_top(INERTIAS.get(name, "singular")), name, h, t_end)
 
 
@@ -94,7 +94,10 @@ def study() -> Study:
     result.claim(
         "000 Fig. 10",
         "the midpoint rules do not",
-        ", ".join(f"{name}: increments {increments[name]:.1e}, drift {drift(energies[name]):.1e}" for name in ("MPL", "MPH")),
+        ", ".join(
+            f"{name}: increments {increments[name]:.1e}, drift {drift(energies[name]):.1e}"
+            for name in ("MPL", "MPH")
+        ),
         min(increments["MPL"], increments["MPH"]) > 1e-6,
     )
     vertical = {name: drift(r.momentum(r.system.symmetries[2])) for name, r in runs.items()}
@@ -129,11 +132,14 @@ def study() -> Study:
 def _path(result: Study, runs: dict[str, Trajectory]) -> None:
     """000 Fig. 12."""
     rms = {
-        name: np.sqrt(np.mean((centre(runs[name].q) - exact(runs[name].t)) ** 2, axis=0)) for name in ("EML", "EMH")
+        name: np.sqrt(np.mean((centre(runs[name].q) - exact(runs[name].t)) ** 2, axis=0))
+        for name in ("EML", "EMH")
     }
     paths = {name: centre(runs[name].q) for name in rms} | {"EML-kappa": centre(run("EML-kappa").q)}
     height = LENGTH * np.cos(THETA)
-    extreme = {name: float(path[np.abs(path[:, 2] - height).argmax(), 2] - height) for name, path in paths.items()}
+    extreme = {
+        name: float(path[np.abs(path[:, 2] - height).argmax(), 2] - height) for name, path in paths.items()
+    }
     ratio = float(rms["EML"][2] / rms["EMH"][2])
     alike = 0.8 < ratio < 1.25
     result.claim(

@@ -23,8 +23,8 @@ EXACT_V = np.array([0.134849788518730129, 0.134849788518730129, 0.94557499961623
 def mass_spring() -> MechanicalSystem:
     """000 (106)-(109): q = (x1, q2, x2), m = (2, 1), k = (1, 3), l10 = 1, w = 0.1.
 
-    (109) prints k/4 in both springs; the paper's program, whose trajectory this system reproduces, has k/2. Each
-    spring is a part in its elongation, so that its discrete derivative is the divided difference.
+    (109) prints k/4 in both springs; the paper's program, whose trajectory this system reproduces, has k/2.
+    Each spring is a part in its elongation, so that its discrete derivative is the divided difference.
     """
     x1, q2, x2 = q = sp.symbols("x1 q2 x2")
     s = sp.Symbol("s")
@@ -54,7 +54,10 @@ def errors_at_1(h: float) -> tuple[float, float]:
 def orders(steps: list[float]) -> tuple[Floats, tuple[float, float]]:
     """Errors (steps, 2) of q and v at t = 1, and their observed orders."""
     errors = np.array([errors_at_1(h) for h in steps])
-    return errors, (observed_order(steps, errors[:, 0]), observed_order(steps, errors[:, 1]))
+    return errors, (
+        observed_order(steps, errors[:, 0].tolist()),
+        observed_order(steps, errors[:, 1].tolist()),
+    )
 
 
 def study() -> Study:
@@ -87,7 +90,10 @@ def study() -> Study:
     )
     constraint = example.position_residual()
     result.claim(
-        "000 Fig. 2", "the constraint holds to round-off", f"|g| {constraint.max():.1e}", constraint.max() < 1e-14
+        "000 Fig. 2",
+        "the constraint holds to round-off",
+        f"|g| {constraint.max():.1e}",
+        constraint.max() < 1e-14,
     )
     gap = float(np.abs(energy - example.total_energy()).max())
     fibre = float(np.abs(example.p - example.v @ mass.T).max())

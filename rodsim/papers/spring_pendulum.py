@@ -1,4 +1,4 @@
-"""A mass on a nonlinear spring, free to turn about the origin, in spherical coordinates with M(q): 000 sec. 5.2."""
+"""A mass on a nonlinear spring through the origin, in spherical coordinates with M(q): 000 sec. 5.2."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def cartesian(q: Floats) -> Floats:
 
 
 def reference() -> Floats:
-    """Position at t = 1 of x'' = -EA (|x|^2 - 1)/2 x, in Cartesian coordinates, by an explicit method of order 8."""
+    """Position at t = 1 of x'' = -EA (|x|^2 - 1)/2 x, in Cartesian coordinates, by a method of order 8."""
 
     def rate(t: float, y: Floats) -> Floats:
         x = y[:3]
@@ -115,7 +115,12 @@ def study() -> Study:
     )
     t = example.t
     result.panels += [
-        Panel("Energy", "t", "energy", [Line("T", t, kinetic), Line("V", t, potential), Line("E", t, generalised)]),
+        Panel(
+            "Energy",
+            "t",
+            "energy",
+            [Line("T", t, kinetic), Line("V", t, potential), Line("E", t, generalised)],
+        ),
         Panel("Total energy", "t", "increment of T + V", [Line("", t[1:], np.diff(total))]),
         Panel("Generalised energy", "t", "increment of E", [Line("", t[1:], np.diff(generalised))]),
         Panel("Position at t = 1", "h", "error", lines, "log"),
