@@ -266,9 +266,9 @@ def curvature(q, w, lam, D, out):
         at, i = first + CONSTRAINT_INTS * c, number + CONSTRAINT_FLOATS * c
         kind, a, b, row = table[at], table[at + 1], table[at + 2], table[at + 3]
         if kind == COINCIDENT:
-            f = lam[row], lam[row + 1], lam[row + 2]
-            fa = on_point(times(-1.0, f), load_at(numbers, i))
-            fb = on_point(f, load_at(numbers, i + 3))
+            pull = lam[row], lam[row + 1], lam[row + 2]
+            fa = on_point(times(-1.0, pull), load_at(numbers, i))
+            fb = on_point(pull, load_at(numbers, i + 3))
         else:
             ya, yb = pose(q, numbers, table, a), pose(q, numbers, table, b)
             fa, fb = duals_of_constraint(kind, lam[row], ya, yb, numbers, i)

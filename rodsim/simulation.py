@@ -119,9 +119,9 @@ def simulate(
                 audit = _append(writer, built.system, state, step, dt, reports)
                 line.audit(audit)
         except ConvergenceError as error:
-            if hasattr(error, "state") and error.step > step:
-                _append(writer, built.system, error.state, error.step, dt, None)
-            error.result = _finish(writer, output)  # type: ignore[attr-defined]
+            if error.reached is not None and error.reached[0] > step:
+                _append(writer, built.system, error.reached[1], error.reached[0], dt, None)
+            error.result = _finish(writer, output)
             raise
         except BaseException:
             writer.close()

@@ -313,8 +313,8 @@ class _Problem:
         slopes, out = np.zeros((m, len(z))), np.zeros(m, complex)
 
         def value() -> Floats:
-            parts = (np.ascontiguousarray(part) for part in (z[:n], z[n : 2 * n], z[2 * n :]))
-            acceleration_constraint(system.functions, system.data, self.work, signal, *parts, out)
+            q, p, gam = (np.ascontiguousarray(part) for part in (z[:n], z[n : 2 * n], z[2 * n :]))
+            acceleration_constraint(system.functions, system.data, self.work, signal, q, p, gam, out)
             return out.copy()
 
         for j in range(len(z)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -85,8 +85,16 @@ class Trajectory:
     def part(self, last: int) -> Trajectory:
         """The first `last` steps."""
         cut = slice(last + 1)
-        arrays = (self.t, self.q, self.p, self.v, self.lam, self.gam, self.iterations)
-        return Trajectory(self.system, self.scheme, self.h, *(a[cut] for a in arrays))
+        return replace(
+            self,
+            t=self.t[cut],
+            q=self.q[cut],
+            p=self.p[cut],
+            v=self.v[cut],
+            lam=self.lam[cut],
+            gam=self.gam[cut],
+            iterations=self.iterations[cut],
+        )
 
 
 def integrate(
@@ -155,7 +163,7 @@ def integrate(
             f"{chosen.name} on '{system.name}' at t = {t:.6g} with h = {h:.3g}: {implicit.REASONS[status]} "
             f"(|r| = {norm:.3g} after {run.iterations[reached + 1]} iterations); try a smaller h",
         )
-        error.trajectory = run.part(reached)  # type: ignore[attr-defined]
+        error.trajectory = run.part(reached)
         raise error
     return run
 

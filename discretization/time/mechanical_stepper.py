@@ -101,9 +101,8 @@ class MechanicalStepper:
         try:
             run = integrate(self.mechanical, self.scheme, self.h, count * self.h, start=start)
         except ConvergenceError as error:
-            run = error.trajectory  # type: ignore[attr-defined]
-            reached = self._state(state, run)
-            error.state, error.step = reached, step + len(run.t) - 1  # type: ignore[attr-defined]
+            run = error.trajectory
+            error.reached = step + len(run.t) - 1, self._state(state, run)
             raise
         new = self._state(state, run)
         self._now = run.q[-1], run.p[-1], run.v[-1]

@@ -9,6 +9,8 @@ all derivatives by complex steps. The two-form omega(a, b) = dq_a . dp_b - dq_b 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from discretization.time import implicit
@@ -89,7 +91,8 @@ class _Step:
         for row, start in zip(rows, (q, p, v), strict=False):
             row[0] = start
         state = [np.zeros(k, complex) for k in (n, n, n, m, m)]
-        status, _, _ = implicit.march(
+        march: Any = implicit.march  # its arguments come in groups
+        status, _, _ = march(
             self.scheme.residual,
             self.scheme.update,
             system.functions,
@@ -107,22 +110,22 @@ class _Step:
         assert status == implicit.SOLVED
         return self.solver.x.real.copy()
 
-    def residual(self, x: Floats, state: tuple[Floats, ...]) -> Floats:
+    def residual(self, x: Any, state: tuple[Any, ...]) -> Any:
         """r at complex unknowns and state."""
         out = np.zeros(len(x), complex)
         self._call(self.scheme.residual, x, state, (out,))
         return out
 
-    def update(self, x: Floats, state: tuple[Floats, ...]) -> tuple[Floats, ...]:
+    def update(self, x: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
         """(q1, p1, v1) at complex unknowns and state."""
         n, m = self.system.n, self.system.m
         out = tuple(np.zeros(k, complex) for k in (n, n, n, m, m))
         self._call(self.scheme.update, x, state, out)
         return out[:3]
 
-    def _call(self, function: object, x: Floats, state: tuple[Floats, ...], out: tuple[Floats, ...]) -> None:
-        start = (np.ascontiguousarray(part, complex) for part in state)
-        step = Step(self.h, *start, self.signal, self.scheme.options)
+    def _call(self, function: Any, x: Any, state: tuple[Any, ...], out: tuple[Any, ...]) -> None:
+        q, p, v = (np.ascontiguousarray(part, complex) for part in state)
+        step = Step(self.h, q, p, v, self.signal, self.scheme.options)
         system = self.system
         call(
             function, (system.functions, system.data, step, self.work, np.ascontiguousarray(x, complex), *out)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import sympy as sp
 
@@ -31,7 +33,7 @@ def four_particles() -> MechanicalSystem:
 
     springs = [(0, 2, 50), (1, 3, 500)]
     parts = [Part(sp.Rational(k, 2) * (s - 1) ** 2, s, squared(i, j)) for i, j, k in springs]
-    symmetries = {}
+    symmetries: dict[str, Any] = {}
     for i, axis in enumerate("xyz"):
         e = np.eye(3)[i]
         symmetries[f"P{axis}"] = (np.zeros((12, 12)), np.tile(e, 4))
