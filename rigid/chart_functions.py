@@ -9,6 +9,7 @@ Sources: internal constraints 002 (103), 000 (30); mass 002 (101), 000 (46), (13
 """
 
 import cmath
+import math
 
 from rigid.chart_layout import (
     ALPHA,
@@ -297,8 +298,12 @@ def turned_pair(ya, yb, numbers, i):
 
 @small_kernel
 def argument(c, s):
-    """Angle of (c, s), analytic in both: atan2 where they are real."""
-    return -1j * cmath.log((c + 1j * s) / cmath.sqrt(c * c + s * s))
+    """Angle of (c, s) and, for a complex step, its first derivative along the imaginary parts.
+
+    A complex logarithm would mix the tiny imaginary parts with the real ones and lose them.
+    """
+    square = c.real * c.real + s.real * s.real
+    return math.atan2(s.real, c.real) + 1j * (c.real * s.imag - s.real * c.imag) / square
 
 
 @small_kernel
@@ -306,7 +311,7 @@ def angle_of(ya, yb, numbers, i):
     """Angle of a torsion spring, nearest to the one at the start (`branch`)."""
     c, s, _, _, _ = turned_pair(ya, yb, numbers, i)
     turn, branch = argument(c, s), numbers[i + 11]
-    return turn + 2.0 * cmath.pi * round((branch - turn.real) / (2.0 * cmath.pi))
+    return turn + 2.0 * math.pi * round((branch - turn.real) / (2.0 * math.pi))
 
 
 @small_kernel

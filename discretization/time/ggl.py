@@ -15,6 +15,10 @@ VI-A(theta), VI-B(theta, vartheta), 002 (76), qt = (1 - theta) q0 + theta q1, pi
     pi      = theta p0 + (1 - theta) p1 - (theta D1 g_d - (1 - theta) D2 g_d)^T lam   (8)
     g_d = h g(qt) (A)  or  h ((1 - vartheta) g(q0) + vartheta g(q1)) (B),   G(qt) v = 0   (9), (10)
 
+What violates the constraints is multiplied in every step: by VI-A coordinates normal to g = 0 by -(1 - theta)/theta and
+momenta normal to it by -theta/(1 - theta), so that only theta = 1/2 stays bounded; by VI-B momenta by
+-vartheta/(1 - vartheta), bounded for vartheta <= 1/2. Beyond that the schemes serve for a few steps only.
+
 GGL-EM, 002 (84), discrete derivatives D:
     q1 - q0 = h vbar + h (D_p g_v)^T gam                                  (11)
     p1 - p0 = h (D_q T - D V + F) - h (D g)^T lam - h (D_q g_v)^T gam     (12)

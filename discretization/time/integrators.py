@@ -115,6 +115,7 @@ def _hamiltonian(name: str) -> Scheme:
         _HAMILTONIAN,
         2,
         symmetric=True,
+        reversing=True,
         promises=promises,
     )
 
@@ -153,6 +154,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
         2 if symmetric else 1,
         nodes=(theta,),
         symmetric=symmetric,
+        reversing=True,
         promises=frozenset(kept),
         options=np.array([theta, vartheta, option]),
     )

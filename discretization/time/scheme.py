@@ -81,7 +81,7 @@ class Scheme:
     order: int
     nodes: tuple[float, ...] = (0.5,)
     symmetric: bool = False
-    reversing: bool = False  # p stands beside v, and a step of length 0 reverses p - M v
+    reversing: bool = False  # a step of length 0 reverses p - M v, or momenta normal to g = 0
     promises: frozenset[str] = frozenset()
     singular_mass: bool = False
     needs: int = 0
