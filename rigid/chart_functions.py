@@ -308,7 +308,10 @@ def argument(c, s):
 
 @small_kernel
 def angle_of(ya, yb, numbers, i):
-    """Angle of a torsion spring, nearest to the one at the start (`branch`)."""
+    """Angle of a torsion spring, nearest to the one at the start (`branch`).
+
+    V is a function of q alone and counts no turns: a spring wound by more than half a turn needs `em`.
+    """
     c, s, _, _, _ = turned_pair(ya, yb, numbers, i)
     turn, branch = argument(c, s), numbers[i + 11]
     return turn + 2.0 * math.pi * round((branch - turn.real) / (2.0 * math.pi))

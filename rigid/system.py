@@ -97,6 +97,8 @@ class State(NamedTuple):
     angle: Floats  # (s,) angles of the torsion springs, counted through full turns
     acc: Floats  # (n, 6) rates of (v, spatial angular velocity) over the last step: the predictor's memory
     totals: Floats  # (2,) work done by the loads, energy dissipated, since t = 0
+    # of an integrator of mechanical systems: its coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
+    chart: Floats = np.zeros(0)
 
 
 def rows_of(kind: Ints) -> Ints:

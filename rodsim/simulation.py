@@ -77,10 +77,10 @@ def simulate(
             raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
         stepper = Stepper(built.system, dt, INTEGRATORS[integrator], built.load_values)
     else:
-        if resume:
-            raise ModelError(f"a run with integrator '{integrator}' cannot be resumed; only em, em4, em6 can")
         values = built.load_values
         stepper = MechanicalStepper(model.name, built.system, state, dt, integrator, chart, values)
+        state = stepper.start(state)
+        built.layout.n_chart = len(state.chart)
     outputs = [*range(0, n_steps, output_every), n_steps]
     settings: dict[str, float | str] = {
         "dt": dt,

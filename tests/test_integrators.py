@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discretization.time.integrate import integrate
+from discretization.time.integrate import Start, integrate
 from discretization.time.integrators import FAMILIES, parse
 from discretization.time.symplecticity import _Step, newton_matrix, symplectic_defect
 from rigid.charts import rotating_body
@@ -69,7 +69,8 @@ def test_theta_schemes_multiply_what_violates_the_constraints(name, theta, varth
     p0 = system.momentum(system.q0, system.v0)
     h, found = 1e-5, []
     for p in (p0, p0 + normal):
-        run = integrate(system, name, h, 4 * h, start=(0.0, system.q0, p, system.v0), **parameters)
+        start = Start(0.0, system.q0, p, system.v0, np.zeros(1), np.zeros(1))
+        run = integrate(system, name, h, 4 * h, start=start, **parameters)
         found.append(np.einsum("ij,ij->i", run.q, run.p))
     grown = found[1] - found[0]
     assert grown[1:] / grown[:-1] == pytest.approx(-factor, rel=1e-2)
@@ -107,10 +108,10 @@ def test_a_run_in_two_parts_is_the_run_in_one_to_the_bit():
     system = top("alpha")
     whole = integrate(system, "GGL-EM", 0.02, 1.0)
     first = integrate(system, "GGL-EM", 0.02, 0.4)
-    start = (0.4, first.q[-1], first.p[-1], first.v[-1])
-    second = integrate(system, "GGL-EM", 0.02, 0.6, start=start)
+    second = integrate(system, "GGL-EM", 0.02, 0.6, start=first.at(-1))
     assert np.array_equal(second.q[-1], whole.q[-1])
     assert np.array_equal(second.p[-1], whole.p[-1])
+    assert np.array_equal(second.t[-1], whole.t[-1])
 
 
 def test_failure_keeps_the_steps_before_it():

@@ -45,6 +45,8 @@ _SMALL = 1e-9  # scaled correction of Newton's method after which that is so
 _STALLED = 1e-12  # scaled correction that counts as the last one where they have stopped shrinking
 _STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate: nothing better is to be had
 _DAMPED_LIMIT = 200
+_PATIENT = 4  # iterations after which the residual may end them by being round-off
+_ROUNDED = 2e-15
 
 
 class Solver(NamedTuple):
@@ -174,6 +176,34 @@ def correction_size(S, solver):
 
 
 @small_kernel
+def is_round_off(S, solver):
+    """Whether every row of r = rhs is round-off of the terms it sums: |r_i| <= c eps sum_j |dr_i/dx_j| |x_j|.
+
+    Corrections relative to the unknowns say nothing where velocities or momenta are zero: these count with at least
+    |q0|/h and |p0|/h. Needs the matrix before it is factored.
+    """
+    q, p = 0.0, 0.0
+    for i in range(S.q0.size):
+        q, p = max(q, abs(S.q0[i].real)), max(p, abs(S.p0[i].real))
+    for i in range(solver.x.size):
+        terms = 0.0
+        for b in range(solver.blocks.shape[0]):
+            kind, first, count = solver.blocks[b, 0], solver.blocks[b, 1], solver.blocks[b, 2]
+            least = 0.0
+            if kind == V:
+                least = q / S.h
+            elif kind == FORCES:
+                least = p / S.h
+            elif kind == INCREMENT:
+                least = max(q, 1.0)
+            for j in range(first, first + count):
+                terms += abs(solver.matrix[i, j]) * max(abs(solver.x[j].real), least)
+        if abs(solver.rhs[i]) > _ROUNDED * terms:
+            return False
+    return True
+
+
+@small_kernel
 def newton(residual, fn, D, S, W, solver, known):
     """Solve r(x) = 0 from the guess in x: (status, iterations, norm of the residual).
 
@@ -188,6 +218,8 @@ def newton(residual, fn, D, S, W, solver, known):
             return NOT_FINITE, iteration, norm
         if fresh:
             evaluate_matrix(residual, fn, D, S, W, solver, known or iteration > 1)
+            if iteration > _PATIENT and solver.tolerance == 0.0 and is_round_off(S, solver):
+                return SOLVED, iteration, norm
             if factor(solver.matrix, solver.scale, solver.pivots):
                 return SINGULAR, iteration, norm
         substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
@@ -219,6 +251,8 @@ def damped_newton(residual, fn, D, S, W, solver):
         if not np.isfinite(norm):
             return NOT_FINITE, iteration, norm
         evaluate_matrix(residual, fn, D, S, W, solver, iteration > 1)
+        if is_round_off(S, solver):
+            return SOLVED, iteration, norm
         if factor(solver.matrix, solver.scale, solver.pivots):
             return SINGULAR, iteration, norm
         before = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,17 @@ from rigid.mechanical import MechanicalSystem, Symmetry
 from rigid.system import Floats, Ints
 
 MAX_ITERATIONS = 40
+
+
+class Start(NamedTuple):
+    """Where a run begins or goes on: time, coordinates, momenta, velocities, and multipliers of the step before."""
+
+    t: float
+    q: Floats
+    p: Floats
+    v: Floats
+    lam: Floats
+    gam: Floats
 
 
 @dataclass
@@ -82,6 +94,12 @@ class Trajectory:
             worst.append(np.abs(self.system.jacobian(q) @ velocity).max(initial=0.0))
         return np.array(worst)
 
+    def at(self, k: int) -> Start:
+        """Step k, to go on from: `integrate(..., start=run.at(-1))` gives the same bits as one longer run."""
+        return Start(
+            float(self.t[k]), *(rows[k].copy() for rows in (self.q, self.p, self.v, self.lam, self.gam))
+        )
+
     def part(self, last: int) -> Trajectory:
         """The first `last` steps."""
         cut = slice(last + 1)
@@ -104,7 +122,7 @@ def integrate(
     t_end: float,
     guess: str = "advanced",
     tolerance: float = 0.0,
-    start: tuple[float, Floats, Floats, Floats] | None = None,
+    start: Start | None = None,
     **parameters: float,
 ) -> Trajectory:
     """March `system` from its initial state to `t_end` with steps h.
@@ -114,7 +132,8 @@ def integrate(
     integrator: a name of `integrators.FAMILIES`, with its `parameters` (theta=..., k=..., s=..., order=4), or a Scheme.
     guess: "simple" (the state at the start) or "advanced" (q0 + h v0), 002 Table 2.
     tolerance: Newton ends where the norm of the residual is below it; 0: where it is round-off.
-    start: (t, q, p, v) to go on from, in place of the system's initial state at t = 0; `t_end` counts from there.
+    start: what to go on from (`Trajectory.at`), in place of the system's initial state at t = 0; `t_end` counts from
+    there.
 
     Raises
     ------
@@ -128,8 +147,10 @@ def integrate(
         raise ModelError(f"guess = '{guess}'; choose 'simple' or 'advanced'")
     run = _allocate(system, chosen, h, steps)
     if start is not None:
-        run.t += start[0]
-        run.q[0], run.p[0], run.v[0] = start[1:]
+        # the same times, to the bit, as those of a run from t = 0
+        first = round(start.t / h)
+        run.t = h * np.arange(first, first + steps + 1) if first * h == start.t else start.t + run.t
+        run.q[0], run.p[0], run.v[0], run.lam[0], run.gam[0] = start[1:]
     marched = chosen.prepare(system) if chosen.prepare else system
     solver, work = solver_for(chosen, system, tolerance, guess == "advanced")
     fractions = np.array(chosen.fractions)

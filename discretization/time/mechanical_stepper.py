@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from discretization.system import System
-from discretization.time.integrate import Trajectory, check_fit, integrate
+from discretization.time.integrate import Start, Trajectory, check_fit, integrate
 from discretization.time.integrators import parse
 from discretization.time.scheme import Scheme
 from discretization.time.stepper import Report
@@ -91,37 +91,45 @@ class MechanicalStepper:
         self.chart = default_chart(self.scheme) if chart is None else chart
         self.mechanical = system_in_chart(name, system, state, self.chart, load_values)
         check_fit(self.scheme, self.mechanical)
-        self.system, self.h = system, h
+        self.system, self.h, self.angle0 = system, h, state.angle.copy()
+
+    def start(self, state: State) -> State:
+        """`state`, the initial one, with its place in the chart."""
         q, v = self.mechanical.q0, self.mechanical.v0
-        self._now = q, self.mechanical.momentum(q, v), v
+        none = np.zeros(2 * self.mechanical.m)
+        return state._replace(chart=np.concatenate([q, self.mechanical.momentum(q, v), v, none]))
 
     def advance(self, state: State, step: int, count: int) -> tuple[State, Report]:
-        """`count` steps from the state last returned; `state` gives what the chart does not hold."""
-        start = (step * self.h, *self._now)
+        """`count` steps from a state of `start` or `advance`."""
+        n, m = self.mechanical.n, self.mechanical.m
+        parts = np.split(state.chart, np.cumsum([n, n, n, m]))
+        start = Start(step * self.h, *parts)
         try:
             run = integrate(self.mechanical, self.scheme, self.h, count * self.h, start=start)
         except ConvergenceError as error:
             run = error.trajectory
             error.reached = step + len(run.t) - 1, self._state(state, run)
             raise
-        new = self._state(state, run)
-        self._now = run.q[-1], run.p[-1], run.v[-1]
         counts = run.iterations[1:]
-        return new, Report(int(counts.sum()), int(counts.max()), count, 0)
+        return self._state(state, run), Report(int(counts.sum()), int(counts.max()), count, 0)
 
     def _state(self, state: State, run: Trajectory) -> State:
         q, v, lam = run.q, run.v, run.lam
+        if not (self.scheme.singular_mass or self.mechanical.has(mechanical.SINGULAR_MASS)):
+            # the velocity of a variational scheme lies inside the step
+            v = [self.mechanical.inverse_mass(q[-1]) @ run.p[-1]]
         work = state.totals[0]
         if self.mechanical.has_signal:
             for k in range(len(q) - 1):
                 work += self._force((q[k] + q[k + 1]) / 2, run.t[k] + 0.5 * self.h) @ (q[k + 1] - q[k])
-        r, quat, velocity, Omega = frames_of(self.mechanical, q[-1], v[-1], state)
+        r, quat, velocity, Omega = frames_of(self.mechanical, q, v[-1], state)
         joints = lam.shape[1] - self.mechanical.info["places"].internal
-        new = State(*(array.copy() for array in state))
+        end = np.concatenate(run.at(-1)[1:])
+        new = State(*(array.copy() for array in state))._replace(chart=end)
         new.r[...], new.quat[...], new.v[...], new.Omega[...] = r, quat, velocity, Omega
         new.lam[...] = lam[-1, lam.shape[1] - joints :]
         new.totals[0] = work
-        _turn_angles(self.system, new)
+        _turn_angles(self.system, new, self.angle0)
         return new
 
     def _force(self, q: Floats, t: float) -> Floats:
@@ -136,35 +144,37 @@ class MechanicalStepper:
 def frames_of(
     system: MechanicalSystem, q: Floats, v: Floats, before: State
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """r, quat, velocity and Omega of all frames at coordinates q; fixed ones as they were."""
+    """r, quat, velocity and Omega of all frames after steps q (N + 1, n) from `before`; fixed ones as they were."""
     places, chart = system.info["places"], system.info["chart"]
     r, quat, velocity, Omega = (x.copy() for x in (before.r, before.quat, before.v, before.Omega))
     for f, (at, to) in enumerate(zip(places.position, places.orientation, strict=True)):
         if at >= 0:
-            r[f], velocity[f] = q[at : at + 3], v[at : at + 3]
+            r[f], velocity[f] = q[-1, at : at + 3], v[at : at + 3]
         if to < 0:
             continue
         if chart == "quaternion":
-            own, rate = q[to : to + 4], v[to : to + 4]
+            own, rate = q[-1, to : to + 4], v[to : to + 4]
             Omega[f] = 2.0 * quaternions.multiply(quaternions.conjugate(own), rate)[1:]
         else:
-            R, rate = q[to : to + 9].reshape(3, 3).T, v[to : to + 9].reshape(3, 3).T
-            spin = R.T @ rate
+            R = q[:, to : to + 9].reshape(-1, 3, 3).transpose(0, 2, 1)
+            spin = R[-1].T @ v[to : to + 9].reshape(3, 3).T
             Omega[f] = 0.5 * np.array(
                 [spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]
             )
-            own = quaternions.from_matrix(R)
-        own = quaternions.normalize(own)
-        quat[f] = own if own @ before.quat[f] >= 0.0 else -own
+            # of the two quaternions of each matrix the one near the step before
+            quats = np.vstack([before.quat[f], quaternions.from_matrix(R)])
+            turned = np.einsum("ij,ij->i", quats[1:], quats[:-1]) < 0.0
+            own = quats[-1] if turned.sum() % 2 == 0 else -quats[-1]
+        quat[f] = quaternions.normalize(own)
     return r, quat, velocity, Omega
 
 
-def _turn_angles(system: System, state: State) -> None:
-    """Angles of the torsion springs, counted on from those before to the nearest of the same direction."""
+def _turn_angles(system: System, state: State, start: Floats) -> None:
+    """Angles of the torsion springs, those nearest to the ones at the start, as in the chart's potential."""
     torsions = system.torsions
     for k in range(len(torsions.stiffness)):
         a, b = torsions.frames[k]
         u, w = quaternions.rotate(state.quat[a], np.array([torsions.Ua[k], torsions.Wa[k]]))
         along = quaternions.rotate(state.quat[b], torsions.Ub[k])
         angle = np.arctan2(w @ along, u @ along)
-        state.angle[k] = angle + 2 * np.pi * np.round((state.angle[k] - angle) / (2 * np.pi))
+        state.angle[k] = angle + 2 * np.pi * np.round((start[k] - angle) / (2 * np.pi))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -54,10 +55,11 @@ def run(options: argparse.Namespace) -> int:
         print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
-        print(
-            f"\nrodsim: interrupted; `rodsim run {options.scene} -o {output} --resume` goes on",
-            file=sys.stderr,
-        )
+        again = ["rodsim", "run", options.scene, "-o", str(output), "--resume"]
+        for name in ("t_end", "dt", "integrator", "output_every", "chart"):
+            if getattr(options, name) is not None:
+                again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
+        print(f"\nrodsim: interrupted; `{shlex.join(again)}` goes on", file=sys.stderr)
         return 130
     if not options.quiet:
         from rodsim.results.audit import audit as make_audit

@@ -105,6 +105,7 @@ class Layout:
     n_elements: int = 0
     n_multipliers: int = 0
     n_torsions: int = 0
+    n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
     # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
     constraints: Constraints | None = None
     # For the audit: which momenta should be kept. None: not known, judged from constraints and energies.
@@ -144,7 +145,7 @@ class Layout:
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every field of a `State` of this model."""
         n = self.n_frames
-        return {
+        shapes: dict[str, tuple[int, ...]] = {
             "r": (n, 3),
             "quat": (n, 4),
             "v": (n, 3),
@@ -154,6 +155,9 @@ class Layout:
             "acc": (n, 6),
             "totals": (2,),
         }
+        if self.n_chart:
+            shapes["chart"] = (self.n_chart,)
+        return shapes
 
     def check_state(self, state: State) -> None:
         """Raise ValueError where `state` does not have the shapes of this model."""

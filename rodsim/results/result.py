@@ -165,7 +165,7 @@ class Result:
     def state(self, index: int = -1) -> State:
         """The full state of one output, bit for bit; IndexError where there is no such output."""
         i = self.index(index)
-        return State(*(self._source.read(name, i) for name in State._fields))
+        return State(**{name: self._source.read(name, i) for name in self.layout.state_shapes()})
 
     def strains(self, index: int = -1) -> Floats:
         """(Gamma, K) of all rod elements at one output, (n_elements, 6)."""

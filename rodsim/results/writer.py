@@ -142,7 +142,7 @@ class ResultWriter:
             if n < 1:
                 raise ValueError(f"'{path}' holds no output to resume from; run without resume")
             t, step = float(root[native.TIME][n - 1]), int(root[native.STEP][n - 1])
-            state = State(*(root[name][n - 1] for name in State._fields))
+            state = State(**{name: root[name][n - 1] for name in layout.state_shapes()})
             counter = Counter(*(int(place) for place in root.attrs["counter"]))
             length = file[vtkhdf.VALUES].shape[0]
         drawing = Drawing(layout)
@@ -236,7 +236,7 @@ class ResultWriter:
 def _native_values(
     t: float, step: int, state: State, strains: Floats, stresses: Floats, audit: Mapping[str, float]
 ) -> dict[str, Any]:
-    values = dict(state._asdict())
+    values = {name: value for name, value in state._asdict().items() if name != "chart" or len(value)}
     values.update(
         strains=strains,
         stresses=stresses,

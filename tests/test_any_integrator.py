@@ -1,0 +1,134 @@
+"""Models of bodies and joints under every integrator by a word: the same motion in every chart, and to be resumed."""
+
+import numpy as np
+import pytest
+
+from discretization.time.mechanical_stepper import CHARTS
+from rodsim import Box, Material, Model, ModelError, Section, audit, simulate
+
+H, T_END = 0.01, 0.2
+RUNS = [
+    *[(name, "quaternion") for name in ("EML", "REML", "Null-EML", "EML-kappa", "MPL")],
+    *[
+        (name, chart)
+        for name in ("EMH", "MPH", "GGL-EM")
+        for chart in ("quaternion-alpha", "quaternion-gamma")
+    ],
+    *[(name, "director") for name in ("EM-G", "GGL-EM", "VI-B(0.5, 0.5)", "EML", "MPL")],
+    ("mG(2)", "quaternion-alpha"),
+    ("GL-SPARK(2)", "quaternion-gamma"),
+    ("Lobatto-IIIA-B(3)", "quaternion-alpha"),
+    ("EML(order=4)", "quaternion"),
+]
+FOURTH = ("mG(2)", "GL-SPARK(2)", "Lobatto-IIIA-B(3)", "EML(order=4)")
+
+
+def arms():
+    """Two bars, pinned to the ground and to each other, springs, a following moment and a force that varies."""
+    model = Model("arms", gravity=(0, 0, -9.81))
+    first = model.add_body("first", Box(1, 0.2, 0.1, density=100), position=(0.5, 0, 0))
+    second = model.add_body("second", Box(1, 0.1, 0.2, density=100), position=(1.5, 0, 0))
+    model.add_joint("shoulder", "spherical", a=model.ground, b=first, at=(0, 0, 0))
+    model.add_joint("elbow", "revolute", a=first, b=second, at=(1, 0, 0), axis=(0, 1, 0.5))
+    model.add_spring("cord", model.ground.at((2, 0, 1)), second.at_world((2, 0, 0)), stiffness=50.0)
+    model.add_torsion_spring("coil", first, second, axis=(0, 1, 0.5), stiffness=3.0, angle=0.2)
+    model.add_moment("drive", second.at_world((2, 0, 0)), (0, 2.0, 0.5), following=True)
+    model.add_force("push", second.at_world((2, 0, 0)), lambda t: (0.0, np.sin(10 * t), 0.0))
+    return model
+
+
+def end_of(result):
+    """Positions and velocities of the bars at the end."""
+    return np.array([[getattr(result.body(n), what)[-1] for what in ("r", "v")] for n in ("first", "second")])
+
+
+@pytest.fixture(scope="module")
+def exact():
+    """To 1e-8: `em`, whose error is a series in h^2, extrapolated once."""
+    fine, coarse = (end_of(simulate(arms(), T_END, H / n, output_every=100)) for n in (16, 8))
+    return fine + (fine - coarse) / 3.0
+
+
+@pytest.mark.parametrize(("integrator", "chart"), RUNS)
+def test_every_integrator_and_chart_gives_the_motion(integrator, chart, exact):
+    result = simulate(arms(), T_END, H, integrator, chart=chart)
+    bound = 1e-5 if integrator in FOURTH else 5e-3
+    assert np.abs(end_of(result) - exact).max() < bound
+
+
+@pytest.mark.parametrize("integrator", ["EML", "Null-EML", "EML-kappa", "EM-G", "GGL-EM"])
+def test_energy_follows_the_work_of_the_loads(integrator):
+    """To the order of the scheme in its own velocities; the loads do work from the first step on."""
+    balances = [audit(simulate(arms(), T_END, H / n, integrator)).energy_balance for n in (1, 2)]
+    assert balances[0] < 2e-4
+    assert balances[1] < balances[0] / 3.5 or balances[1] < 1e-12
+
+
+@pytest.mark.parametrize(("integrator", "chart"), RUNS)
+def test_what_hangs_at_rest_stays_at_rest(integrator, chart):
+    """Momenta that are zero do not keep Newton's method from ending."""
+    model = Model("rest", gravity=(0, 0, -9.81))
+    down = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)
+    bar = model.add_body("bar", Box(1, 0.1, 0.1, density=100), position=(0, 0, -0.5), orientation=down)
+    model.add_joint("pin", "spherical", a=model.ground, b=bar, at=(0, 0, 0))
+    history = simulate(model, T_END, H, integrator, chart=chart).body("bar")
+    assert np.abs(history.r[-1] - history.r[0]).max() < 1e-15
+    assert np.abs(history.v).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [("EML", None), ("GGL-EM", None), ("EML-kappa", None), ("mG(2)", "quaternion-alpha")],
+)
+def test_a_resumed_run_is_the_uninterrupted_one_to_the_bit(integrator, chart, tmp_path):
+    settings = {"dt": H, "integrator": integrator, "chart": chart, "output_every": 3}
+    whole = simulate(arms(), 0.3, output=tmp_path / "whole.vtkhdf", **settings)
+    simulate(arms(), 0.12, output=tmp_path / "parts.vtkhdf", **settings)
+    parts = simulate(arms(), 0.3, output=tmp_path / "parts.vtkhdf", resume=True, **settings)
+    assert whole.n_outputs == parts.n_outputs
+    for k in range(whole.n_outputs):
+        for one, other in zip(whole.state(k), parts.state(k), strict=True):
+            assert np.array_equal(one, other)
+
+
+def test_quaternions_of_a_director_chart_follow_the_turning_body():
+    """No jump of sign between outputs, also where a body turns more than once."""
+    model = Model("spin")
+    body = model.add_body("top", Box(1, 2, 3, density=1), angular_velocity=(0, 0, 20))
+    quat = simulate(model, 1.0, 0.01, "EM-G", output_every=5).body(body.name).quat
+    assert np.einsum("ij,ij->i", quat[1:], quat[:-1]).min() > 0.8
+
+
+def rod():
+    model = Model("rod")
+    section = Section.circular(0.01, Material(E=1e6, nu=0.3, density=1000))
+    model.add_rod("arm", [(0, 0, 0), (1, 0, 0)], section, 4)
+    return model
+
+
+def damped():
+    model = arms()
+    model.add_spring(
+        "damper", model.ground.at((2, 0, 1)), model.bodies["second"].at((0, 0, 0)), 1.0, damping=1.0
+    )
+    return model
+
+
+REFUSED = {
+    "rods are integrated by 'em'": lambda: simulate(rod(), T_END, H, "EML"),
+    "damped spring": lambda: simulate(damped(), T_END, H, "EML"),
+    "chart 'euler' is not known": lambda: simulate(arms(), T_END, H, "EML", chart="euler"),
+    "has its own chart": lambda: simulate(arms(), T_END, H, "em", chart="director"),
+    "needs a regular mass": lambda: simulate(arms(), T_END, H, "GGL-EM", chart="quaternion"),
+    "choose one of em, em4, em6, EML": lambda: simulate(arms(), T_END, H, "RK4"),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_does_not_fit_is_refused_before_anything_is_written(message):
+    with pytest.raises(ModelError, match=message):
+        REFUSED[message]()
+
+
+def test_charts_are_the_documented_ones():
+    assert set(CHARTS) == {"quaternion", "quaternion-alpha", "quaternion-gamma", "director"}
