@@ -9,6 +9,7 @@ Sources: internal constraints 002 (103), 000 (30); mass 002 (101), 000 (46), (13
 """
 
 import cmath
+import math
 
 from rigid.chart_layout import (
     ALPHA,
@@ -266,9 +267,9 @@ def curvature(q, w, lam, D, out):
         at, i = first + CONSTRAINT_INTS * c, number + CONSTRAINT_FLOATS * c
         kind, a, b, row = table[at], table[at + 1], table[at + 2], table[at + 3]
         if kind == COINCIDENT:
-            f = lam[row], lam[row + 1], lam[row + 2]
-            fa = on_point(times(-1.0, f), load_at(numbers, i))
-            fb = on_point(f, load_at(numbers, i + 3))
+            pull = lam[row], lam[row + 1], lam[row + 2]
+            fa = on_point(times(-1.0, pull), load_at(numbers, i))
+            fb = on_point(pull, load_at(numbers, i + 3))
         else:
             ya, yb = pose(q, numbers, table, a), pose(q, numbers, table, b)
             fa, fb = duals_of_constraint(kind, lam[row], ya, yb, numbers, i)
@@ -297,8 +298,12 @@ def turned_pair(ya, yb, numbers, i):
 
 @small_kernel
 def argument(c, s):
-    """Angle of (c, s), analytic in both: atan2 where they are real."""
-    return -1j * cmath.log((c + 1j * s) / cmath.sqrt(c * c + s * s))
+    """Angle of (c, s) and, for a complex step, its first derivative along the imaginary parts.
+
+    A complex logarithm would mix the tiny imaginary parts with the real ones and lose them.
+    """
+    square = c.real * c.real + s.real * s.real
+    return math.atan2(s.real, c.real) + 1j * (c.real * s.imag - s.real * c.imag) / square
 
 
 @small_kernel
@@ -306,7 +311,7 @@ def angle_of(ya, yb, numbers, i):
     """Angle of a torsion spring, nearest to the one at the start (`branch`)."""
     c, s, _, _, _ = turned_pair(ya, yb, numbers, i)
     turn, branch = argument(c, s), numbers[i + 11]
-    return turn + 2.0 * cmath.pi * round((branch - turn.real) / (2.0 * cmath.pi))
+    return turn + 2.0 * math.pi * round((branch - turn.real) / (2.0 * math.pi))
 
 
 @small_kernel
@@ -503,10 +508,13 @@ def coenergy_split(D, f):
 def fill_quaternion_form(s, K, beta, gamma, q, to, out):
     """Block at `to` = s (G(q)^T K G(q) + beta q q^T + gamma I)."""
     for j in range(4):
-        e = (1.0 + 0j if j == 0 else 0j), (
-            1.0 + 0j if j == 1 else 0j,
-            1.0 + 0j if j == 2 else 0j,
-            1.0 + 0j if j == 3 else 0j,
+        e = (
+            (1.0 + 0j if j == 0 else 0j),
+            (
+                1.0 + 0j if j == 1 else 0j,
+                1.0 + 0j if j == 2 else 0j,
+                1.0 + 0j if j == 3 else 0j,
+            ),
         )
         c = G_transposed(q, apply(K, G(q, e)))
         b = beta * quat_dot(q, e)

@@ -159,9 +159,7 @@ def functions() -> Functions:
     )
 
 
-def _check(
-    name: str, interactions: Interactions, chart: str, inertia: str, parameter: float | None
-) -> None:
+def _check(name: str, interactions: Interactions, chart: str, inertia: str, parameter: float | None) -> None:
     if chart not in CHARTS:
         raise ModelError(f"system '{name}': chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     if inertia not in INERTIAS:

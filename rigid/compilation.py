@@ -41,6 +41,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 # Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
 _njit: Any = numba.njit
+_cfunc: Any = numba.cfunc
 
 
 def kernel(function: F) -> F:
@@ -69,7 +70,7 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return numba.cfunc(signature, _nrt=False, **_OPTIONS)(function)
+        return _cfunc(signature, _nrt=False, **_OPTIONS)(function)
 
     return decorate
 

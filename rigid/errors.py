@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ModelError(ValueError):
     """The model, as described, cannot be simulated."""
@@ -10,8 +12,13 @@ class ModelError(ValueError):
 class ConvergenceError(RuntimeError):
     """A step could not be solved even after halving it; what was computed before is kept.
 
-    Attributes: t (s) reached, h (s) smallest step tried, iterations, residual in units of round-off, message.
+    Attributes: t (s) reached, h (s) smallest step tried, iterations, residual in units of round-off, message;
+    where they apply, trajectory (the steps before), reached (number of steps and state), result.
     """
+
+    trajectory: Any = None
+    reached: Any = None
+    result: Any = None
 
     def __init__(self, t: float, h: float, iterations: int, residual: float, message: str):
         super().__init__(message)

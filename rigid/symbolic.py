@@ -68,7 +68,9 @@ def symbolic_system(
     n = len(symbols)
     matrix = _mass_matrix(name, symbols, T, M, v)
     parts = _parts(name, V, symbols)
-    potential = sum((part.V.subs(part.s, part.pi) for part in parts), sp.Integer(0)) if parts else sp.sympify(V)
+    potential = (
+        sum((part.V.subs(part.s, part.pi) for part in parts), sp.Integer(0)) if parts else sp.sympify(V)
+    )
     constraints = [sp.sympify(x) for x in g]
     loads = [sp.sympify(x) for x in forces] if forces is not None else None
     _check_symbols(name, symbols, {"M": list(matrix), "V": [potential], "g": constraints}, ())
@@ -96,7 +98,9 @@ def symbolic_system(
     return system
 
 
-def system_of(thing: Any, n: int, q0: Sequence[float], v0: Sequence[float], name: str = "") -> MechanicalSystem:
+def system_of(
+    thing: Any, n: int, q0: Sequence[float], v0: Sequence[float], name: str = ""
+) -> MechanicalSystem:
     """The mechanical system of an object with methods T(q, v) or M(q), V(q), g(q), forces(q, t), of which T or M is
     needed; they are called once, with sympy symbols, and must use sympy's functions.
     """
@@ -294,7 +298,11 @@ class _Writer:
         self.written: list[str] = []
 
     def function(
-        self, name: str, arguments: str, values: sp.Matrix, vectors: Mapping[str, Sequence[sp.Symbol]] | None = None
+        self,
+        name: str,
+        arguments: str,
+        values: sp.Matrix,
+        vectors: Mapping[str, Sequence[sp.Symbol]] | None = None,
     ) -> None:
         """The compiled function `name` that fills `out` with the values, common subexpressions taken out."""
         places = dict(self.places)

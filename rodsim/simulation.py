@@ -21,6 +21,8 @@ from discretization.measures import (
     velocity_residual,
 )
 from discretization.system import System
+from discretization.time.integrators import parse
+from discretization.time.mechanical_stepper import MechanicalStepper
 from discretization.time.stepper import Report, Stepper
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
@@ -43,12 +45,16 @@ def simulate(
     output_every: int = 1,
     resume: bool = False,
     progress: bool | None = None,
+    chart: str | None = None,
 ) -> Result:
     """Simulate `model` from t = 0 to `t_end` with steps of `dt` (s) and return the result.
 
     Parameters
     ----------
-    integrator: "em" (order 2), "em4", "em6" (its compositions, conservative models only).
+    integrator: "em" (order 2), "em4", "em6" (its compositions, conservative models only); or, for rigid bodies and
+    joints, any integrator of mechanical systems: "EML", "EML-kappa", "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
+    chart: coordinates of the latter, "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; by default
+    "quaternion" where the scheme allows its singular mass, else "director".
     output: file to write, VTKHDF and native result at once (`.vtkhdf`); None keeps the result in memory.
     output_every: steps between outputs; the initial and the last state are always written.
     resume: go on where `output` stops, to the bit; the file must come from the same model, dt and
@@ -61,12 +67,29 @@ def simulate(
     ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file
     keeps it.
     """
-    order, n_steps = _check(t_end, dt, integrator, output_every)
+    n_steps = _check(t_end, dt, output_every)
+    check_integrator(integrator)
     built = model.build()
-    stepper = Stepper(built.system, dt, order, built.load_values)
     state, change = project_velocities(built.system, built.state)
+    stepper: Stepper | MechanicalStepper
+    if integrator in INTEGRATORS:
+        if chart is not None:
+            raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
+        stepper = Stepper(built.system, dt, INTEGRATORS[integrator], built.load_values)
+    else:
+        if resume:
+            raise ModelError(f"a run with integrator '{integrator}' cannot be resumed; only em, em4, em6 can")
+        values = built.load_values
+        stepper = MechanicalStepper(model.name, built.system, state, dt, integrator, chart, values)
     outputs = [*range(0, n_steps, output_every), n_steps]
-    settings = {"dt": dt, "integrator": integrator, "output_every": output_every, "t_end": t_end}
+    settings: dict[str, float | str] = {
+        "dt": dt,
+        "integrator": integrator,
+        "output_every": output_every,
+        "t_end": t_end,
+    }
+    if isinstance(stepper, MechanicalStepper):
+        settings["chart"] = stepper.chart
     built.layout.description["run"] = settings
     # how far the nearest velocities that the joints allow are from those given (m/s or rad/s)
     built.layout.description["velocity_projection"] = change
@@ -96,7 +119,9 @@ def simulate(
                 audit = _append(writer, built.system, state, step, dt, reports)
                 line.audit(audit)
         except ConvergenceError as error:
-            error.result = _finish(writer, output)  # type: ignore[attr-defined]
+            if error.reached is not None and error.reached[0] > step:
+                _append(writer, built.system, error.reached[1], error.reached[0], dt, None)
+            error.result = _finish(writer, output)
             raise
         except BaseException:
             writer.close()
@@ -104,10 +129,19 @@ def simulate(
     return _finish(writer, output)
 
 
-def _check(t_end: float, dt: float, integrator: str, output_every: int) -> tuple[int, int]:
-    """Order of the integrator and number of steps."""
+def check_integrator(integrator: str) -> None:
+    """Raise ModelError for a name that is no integrator."""
     if integrator not in INTEGRATORS:
-        raise ModelError(f"integrator '{integrator}' is not known; choose one of {', '.join(INTEGRATORS)}")
+        try:
+            parse(integrator)
+        except ModelError as error:
+            raise ModelError(
+                str(error).replace("choose one of ", f"choose one of {', '.join(INTEGRATORS)}, ")
+            ) from None
+
+
+def _check(t_end: float, dt: float, output_every: int) -> int:
+    """Number of steps."""
     for name, value in (("t_end", t_end), ("dt", dt)):
         if not (np.isfinite(value) and value > 0.0):
             raise ModelError(f"{name} = {value} s; give a positive number")
@@ -117,7 +151,7 @@ def _check(t_end: float, dt: float, integrator: str, output_every: int) -> tuple
     if n_steps < 1 or abs(n_steps * dt - t_end) > 1e-9 * t_end:
         nearest = t_end / max(n_steps, 1)
         raise ModelError(f"t_end = {t_end} s is not a multiple of dt = {dt} s; use dt = {nearest:.12g}")
-    return INTEGRATORS[integrator], n_steps
+    return n_steps
 
 
 def _append(

@@ -81,3 +81,55 @@ def solve(A, x):
             s -= A[k, j] * x[j]
         x[k] = s / A[k, k]
     return 0
+
+
+@small_kernel
+def factor(A, scale, pivots):
+    """LU factors of a real matrix in place, rows first divided by their largest entry (kept in `scale`). 1: singular."""
+    n = pivots.size
+    for i in range(n):
+        largest = 0.0
+        for j in range(n):
+            largest = max(largest, abs(A[i, j]))
+        if not largest > 0.0:
+            return 1
+        scale[i] = 1.0 / largest
+        for j in range(n):
+            A[i, j] *= scale[i]
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[pivot, k]):
+                pivot = i
+        pivots[k] = pivot
+        if not abs(A[pivot, k]) > 0.0:
+            return 1
+        if pivot != k:
+            for j in range(n):
+                A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
+        inverse = 1.0 / A[k, k]
+        for i in range(k + 1, n):
+            if A[i, k] != 0.0:
+                A[i, k] *= inverse
+                for j in range(k + 1, n):
+                    A[i, j] -= A[i, k] * A[k, j]
+    return 0
+
+
+@small_kernel
+def substitute(A, scale, pivots, x):
+    """x = A^-1 x with the factors of `factor`."""
+    n = x.size
+    for i in range(n):
+        x[i] *= scale[i]
+    for k in range(n):
+        pivot = pivots[k]
+        if pivot != k:
+            x[k], x[pivot] = x[pivot], x[k]
+    for k in range(n):
+        for i in range(k + 1, n):
+            x[i] -= A[i, k] * x[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            x[k] -= A[k, j] * x[j]
+        x[k] /= A[k, k]

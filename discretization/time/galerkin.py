@@ -21,6 +21,7 @@ from discretization.time.discrete_derivatives import add_hidden_gradient, form_g
 from discretization.time.quadrature import gauss, lagrange
 from discretization.time.scheme import residual, update
 from rigid.compilation import small_kernel
+from rigid.mechanical import CONSTANT_MASS, INVERSE_MASS
 from rigid.system import Floats
 
 
@@ -50,15 +51,90 @@ def interpolate(k, options, at, z0, x, first, stride, out, rate):
             rate[i] += options[at + k + 1 + I] * x[start + i]
 
 
+@small_kernel
+def weak_forms(fn, D, W, h, signal, q, dq, p, dp, gam, mu, e_q, e_p):
+    """e_q = q' - h (T*_p + Psi_p^T mu), e_p = p' + h (T*_q + dV - F + G^T gam + Psi_q^T mu), ' = d/dxi."""
+    n, m = D.n, D.m
+    H_q, H_p, V_q, F, pull = (
+        W.vector[17, :n],
+        W.vector[18, :n],
+        W.vector[19, :n],
+        W.vector[20, :n],
+        W.vector[21, :n],
+    )
+    velocity_of(fn, D, q, p, W, H_p)
+    form_gradient(fn, D, False, q, p, p, W, H_q)
+    fn.gradient(q, D, V_q)
+    fn.force(q, signal, D, F)
+    for i in range(n):
+        H_q[i] = 0.5 * H_q[i] + V_q[i] - F[i]
+    if m > 0:
+        fn.jacobian(q, D, W.jacobian)
+        multiply_transposed(W.jacobian, gam, pull)
+        for i in range(n):
+            H_q[i] += pull[i]
+        add_hidden_gradient(fn, D, False, q, p, mu, 1.0, W, H_q, H_p)
+    for i in range(n):
+        e_q[i] = dq[i] - h * H_p[i]
+        e_p[i] = dp[i] + h * H_q[i]
+
+
+@small_kernel
+def hidden_rate(fn, D, W, q, dq, p, dp, out):
+    """out = Psi_q q' + Psi_p p' = G' W p + G (W' p + W p'), with G = G(q) in W.jacobian."""
+    n, m = D.n, D.m
+    unit, slope, w, dw = W.vector[16, :m], W.vector[22, :n], W.vector[23, :n], W.vector[30, :n]
+    velocity_of(fn, D, q, p, W, w)
+    velocity_of(fn, D, q, dp, W, dw)
+    if D.flags & CONSTANT_MASS == 0:
+        add_mass_rate(fn, D, W, q, dq, p, w, dw)
+    for c in range(m):
+        for l in range(m):
+            unit[l] = 0.0
+        unit[c] = 1.0
+        fn.curvature(q, w, unit, D, slope)
+        out[c] = inner(slope, dq) + inner(W.jacobian[c], dw)
+
+
+@small_kernel
+def add_mass_rate(fn, D, W, q, dq, p, w, out):
+    """out += W' p, the change of W(q) along q', row by row from gradients of forms."""
+    n = D.n
+    row, slope, change = W.vector[31, :n], W.vector[32, :n], W.vector[33, :n]
+    own = D.flags & INVERSE_MASS != 0
+    for i in range(n):
+        for j in range(n):
+            row[j] = 0.0
+        row[i] = 1.0
+        if own:
+            fn.inverse_mass_gradient(q, row, p, D, slope)
+        else:
+            fn.mass_gradient(q, row, w, D, slope)
+        change[i] = inner(slope, dq)
+    if not own:
+        velocity_of(fn, D, q, change, W, row)
+        for i in range(n):
+            change[i] = -row[i]
+    for i in range(n):
+        out[i] += change[i]
+
+
+@small_kernel
+def sum_multipliers(options, at, count, x, first, m, out):
+    """out = sum_J M_J x_J, x_J = x[first + J m :], M_J = options[at + J]."""
+    for c in range(m):
+        out[c] = 0.0
+        for J in range(count):
+            out[c] += options[at + J] * x[first + J * m + c]
+
+
 @residual
 def mg_residual(fn, D, S, W, x, r):
     """(1)-(4); unknowns (q, p) at the nodes 2..k + 1, then gamma_1..k, mu_1..k."""
     n, m, h = D.n, D.m, S.h
     k, points = int(S.options[0]), int(S.options[1])
     q, dq, p, dp = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n], W.vector[13, :n]
-    gam, mu, unit = W.vector[14, :m], W.vector[15, :m], W.vector[16, :m]
-    H_q, H_p, V_q, F = W.vector[17, :n], W.vector[18, :n], W.vector[19, :n], W.vector[20, :n]
-    pull, psi_q, psi_p = W.vector[21, :n], W.vector[22, :n], W.vector[23, :n]
+    gam, mu, e_q, e_p = W.vector[14, :m], W.vector[15, :m], W.vector[26, :n], W.vector[27, :n]
     G_dq, psi_t = W.vector[24, :m], W.vector[25, :m]
     for i in range(r.size):
         r[i] = 0.0
@@ -69,39 +145,17 @@ def mg_residual(fn, D, S, W, x, r):
         interpolate(k, S.options, at + 1, S.q0, x, 0, 2 * n, q, dq)
         interpolate(k, S.options, at + 1, S.p0, x, n, 2 * n, p, dp)
         tests = at + 3 + 2 * k
+        sum_multipliers(S.options, tests, k, x, multipliers, m, gam)
+        sum_multipliers(S.options, tests, k, x, multipliers + k * m, m, mu)
+        weak_forms(fn, D, W, h, S.signal[g], q, dq, p, dp, gam, mu, e_q, e_p)
         for c in range(m):
-            gam[c], mu[c] = 0.0, 0.0
-            for J in range(k):
-                gam[c] += S.options[tests + J] * x[multipliers + J * m + c]
-                mu[c] += S.options[tests + J] * x[multipliers + (k + J) * m + c]
-        velocity_of(fn, D, q, p, W, H_p)
-        form_gradient(fn, D, False, q, p, p, W, H_q)
-        fn.gradient(q, D, V_q)
-        fn.force(q, S.signal[g], D, F)
-        for i in range(n):
-            H_q[i] = 0.5 * H_q[i] + V_q[i] - F[i]
-        if m > 0:
-            fn.jacobian(q, D, W.jacobian)
-            multiply_transposed(W.jacobian, gam, pull)
-            for i in range(n):
-                H_q[i] += pull[i]
-            for c in range(m):
-                G_dq[c] = inner(W.jacobian[c], dq)
-                for l in range(m):
-                    unit[l] = 0.0
-                unit[c] = 1.0
-                for i in range(n):
-                    psi_q[i], psi_p[i] = 0.0, 0.0
-                add_hidden_gradient(fn, D, False, q, p, unit, 1.0, W, psi_q, psi_p)
-                psi_t[c] = inner(psi_q, dq) + inner(psi_p, dp)
-                for i in range(n):
-                    H_q[i] += mu[c] * psi_q[i]
-                    H_p[i] += mu[c] * psi_p[i]
+            G_dq[c] = inner(W.jacobian[c], dq)
+        hidden_rate(fn, D, W, q, dq, p, dp, psi_t)
         for J in range(k):
             factor = weight * S.options[tests + J]
             for i in range(n):
-                r[2 * n * J + i] += factor * (dq[i] - h * H_p[i])  # (1)
-                r[2 * n * J + n + i] += factor * (dp[i] + h * H_q[i])  # (2)
+                r[2 * n * J + i] += factor * e_q[i]  # (1)
+                r[2 * n * J + n + i] += factor * e_p[i]  # (2)
             for c in range(m):
                 r[multipliers + J * m + c] += factor * G_dq[c]  # (3)
                 r[multipliers + (k + J) * m + c] += factor * psi_t[c]  # (4)

@@ -15,12 +15,18 @@ VI-A(theta), VI-B(theta, vartheta), 002 (76), qt = (1 - theta) q0 + theta q1, pi
     pi      = theta p0 + (1 - theta) p1 - (theta D1 g_d - (1 - theta) D2 g_d)^T lam   (8)
     g_d = h g(qt) (A)  or  h ((1 - vartheta) g(q0) + vartheta g(q1)) (B),   G(qt) v = 0   (9), (10)
 
+What violates the constraints is multiplied in every step: by VI-A coordinates normal to g = 0 by -(1 - theta)/theta and
+momenta normal to it by -theta/(1 - theta), so that only theta = 1/2 stays bounded; by VI-B momenta by
+-vartheta/(1 - vartheta), bounded for vartheta <= 1/2. Beyond that the schemes serve for a few steps only.
+
 GGL-EM, 002 (84), discrete derivatives D:
     q1 - q0 = h vbar + h (D_p g_v)^T gam                                  (11)
     p1 - p0 = h (D_q T - D V + F) - h (D g)^T lam - h (D_q g_v)^T gam     (12)
     pbar = D_v T,   g(q1) = 0,   g_v(q1, p1) = 0                          (13)-(15)
 
-The g_v of (11), (12) and (15) is G W p, with W the system's own continuation of M^-1.
+The g_v of (11), (12) and (15) is G W p, with W the system's own continuation of M^-1; for the unit length of a
+quaternion it is q . p/(4 alpha) (or gamma), which is the same on |q| = 1 and bilinear, so that its discrete derivatives
+are midpoints and keep the angular momentum.
 """
 
 from discretization.time.dense import difference, inner, mean, multiply, multiply_transposed
@@ -34,8 +40,9 @@ from discretization.time.discrete_derivatives import (
     velocity_of,
 )
 from discretization.time.scheme import residual, update
+from rigid.chart_layout import FRAME_FLOATS, FRAME_INTS, HEAD, N_FRAMES
 from rigid.compilation import small_kernel
-from rigid.mechanical import CONSTANT_MASS
+from rigid.mechanical import CONSTANT_MASS, QUATERNIONS
 
 OPTION_A, OPTION_B = 0.0, 1.0
 
@@ -132,42 +139,84 @@ def theta_residual(fn, D, S, W, x, r):
 
 @small_kernel
 def add_discrete_hidden(fn, D, q0, p0, q1, p1, gam, weight, W, out_q, out_p):
-    """out += weight times (D_q g_v)^T gam and (D_p g_v)^T gam: partitioned discrete derivatives of gam . G(q) W(q) p.
+    """out += weight times (D_q g_v)^T gam and (D_p g_v)^T gam.
 
-    In p they are averages over q0 and q1; in q Gonzalez' formula at p0 and at p1, averaged. Where g is quadratic and
-    M constant, g_v is bilinear and Gonzalez' correction zero: these are the midpoint derivatives.
+    Partitioned discrete derivatives of gam . G(q) W(q) p: in p averages over q0 and q1, in q Gonzalez' formula at p0 and
+    at p1, averaged. Where g is quadratic and M constant, g_v is bilinear, Gonzalez' correction zero, and these are the
+    midpoint derivatives.
     """
     n, m = D.n, D.m
-    middle, change, slope, nothing = W.vector[20, :n], W.vector[21, :n], W.vector[22, :n], W.vector[23, :n]
+    middle, change, slope, rate = W.vector[20, :n], W.vector[21, :n], W.vector[22, :n], W.vector[23, :n]
+    g0, g1, rest = W.vector[24, :m], W.vector[25, :m], W.vector[27, :m]
+    joints = add_discrete_unit_length(D, q0, p0, q1, p1, gam, weight, rest, out_q, out_p)
+    if joints == 0:
+        return
     mean(q0, q1, middle)
     difference(q1, q0, change)
     factor = correction_factor(change, q0, q1)
-    g0, g1 = W.vector[24, :m], W.vector[25, :m]
     for end in range(2):
         p, q = (p0, q0) if end == 0 else (p1, q1)
         for i in range(n):
             slope[i] = 0.0
-            nothing[i] = 0.0
-        add_hidden_gradient(fn, D, False, middle, p, gam, 1.0, W, slope, nothing)
+            rate[i] = 0.0
+        add_hidden_gradient(fn, D, False, middle, p, rest, 1.0, W, slope, rate)
         hidden_constraint(fn, D, q0, p, W, g0)
         hidden_constraint(fn, D, q1, p, W, g1)
-        gap = inner(gam, g1) - inner(gam, g0) - inner(slope, change)
+        gap = inner(rest, g1) - inner(rest, g0) - inner(slope, change)
         for i in range(n):
             out_q[i] += 0.5 * weight * (slope[i] + gap * factor * change[i])
-            nothing[i] = 0.0
+            rate[i] = 0.0
             slope[i] = 0.0
-        add_hidden_gradient(fn, D, False, q, p, gam, 1.0, W, slope, nothing)
+        add_hidden_gradient(fn, D, False, q, p, rest, 1.0, W, slope, rate)
         for i in range(n):
-            out_p[i] += 0.5 * weight * nothing[i]
+            out_p[i] += 0.5 * weight * rate[i]
+
+
+@small_kernel
+def add_discrete_unit_length(D, q0, p0, q1, p1, gam, weight, rest, out_q, out_p):
+    """The part of the unit lengths of quaternions; rest = gam without it. Number of constraints left."""
+    for c in range(D.m):
+        rest[c] = gam[c]
+    if D.flags & QUATERNIONS == 0:
+        return D.m
+    row = 0
+    for f in range(D.table[N_FRAMES]):
+        to = D.table[HEAD + FRAME_INTS * f + 1]
+        if to < 0:
+            continue
+        factor = 0.5 * weight * compliance(D, f) * gam[row]
+        for i in range(to, to + 4):
+            out_q[i] += factor * (p0[i] + p1[i])
+            out_p[i] += factor * (q0[i] + q1[i])
+        rest[row] = 0.0
+        row += 1
+    return D.m - row
+
+
+@small_kernel
+def compliance(D, f):
+    """q . W(q) p = compliance q . p on |q| = 1, of alpha- and gamma-type inertia."""
+    return 0.25 / D.numbers[FRAME_FLOATS * f + 22]
 
 
 @small_kernel
 def hidden_constraint(fn, D, q, p, W, out):
-    """out = g_v = G(q) W(q) p."""
+    """out = g_v: G(q) W(q) p, of the unit length of quaternions the bilinear form."""
     w = W.vector[26, : D.n]
     velocity_of(fn, D, q, p, W, w)
     fn.jacobian(q, D, W.other)
     multiply(W.other, w, out)
+    if D.flags & QUATERNIONS == 0:
+        return
+    row = 0
+    for f in range(D.table[N_FRAMES]):
+        to = D.table[HEAD + FRAME_INTS * f + 1]
+        if to < 0:
+            continue
+        out[row] = 0j
+        for i in range(to, to + 4):
+            out[row] += compliance(D, f) * q[i] * p[i]
+        row += 1
 
 
 @residual

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from discretization.time.dense import solve
+from discretization.time.dense import factor, substitute
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
@@ -18,7 +18,6 @@ from discretization.time.scheme import (
     JOINTS,
     LAMBDA,
     RESIDUAL,
-    STEP,
     UPDATE,
     WORK,
     P,
@@ -26,8 +25,12 @@ from discretization.time.scheme import (
     Step,
     V,
 )
+from rigid.chart_layout import FRAME_INTS, HEAD, N_FRAMES
 from rigid.compilation import explicit_kernel, small_kernel
-from rigid.mechanical import DATA, F1, F2, FUNCTIONS, I2
+from rigid.linear_algebra import times
+from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1, I2
+from rigid.poses import load_quat
+from rigid.quaternion_maps import G
 
 SOLVED, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 REASONS = {
@@ -37,86 +40,130 @@ REASONS = {
 }
 
 _EPS = 1e-60  # complex step: its square underflows, nothing is subtracted
-_SMALL = 1e-8  # scaled correction after which the error left is round-off
-_STALLED = 1e-6  # the same where corrections have stopped shrinking
-
-C1 = types.complex128[::1]
+_ROUND_OFF = 2e-16  # scaled error that is left after the last correction
+_SMALL = 1e-9  # scaled correction of Newton's method after which that is so
+_STALLED = 1e-12  # scaled correction that counts as the last one where they have stopped shrinking
+_STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate: nothing better is to be had
+_DAMPED_LIMIT = 200
 
 
 class Solver(NamedTuple):
     """Arrays and settings of Newton's method."""
 
     x: Any  # (N,) complex, unknowns
-    r: Any  # (N,) complex
-    matrix: Any  # (N, N)
-    rhs: Any  # (N,)
-    blocks: Any  # (b, 3): kind, first unknown, number
+    r: Any  # (N,) complex, residual
+    matrix: Any  # (N, N), factors
+    constant: Any  # (N, N), columns of the matrix that depend on h alone
+    scale: Any  # (N,) row scales of the factors
+    pivots: Any  # (N,)
+    rhs: Any  # (N,) residual, then correction
+    kept: Any  # (N,) unknowns before a damped correction
+    blocks: Any  # (b, 4): kind, first unknown, number, whether its columns are constant
     nodes: Any  # (b,) place of each block in the step
     tolerance: float  # of |r|; 0: to round-off
     limit: int  # most iterations
     advanced: int  # 1: the guess of coordinates is q0 + c h v0
 
 
-SOLVER = types.NamedTuple([C1, C1, F2, F1, I2, F1, types.float64, types.int64, types.int64], Solver)
+SOLVER = types.NamedTuple(
+    [C1, C1, F2, F2, F1, I1, F1, F1, I2, F1, types.float64, types.int64, types.int64], Solver
+)
 
 
 @small_kernel
-def guess(S, solver, lam):
+def guess(D, S, solver, lam, advanced):
     """Initial unknowns of a step (002 Table 2: simple or advanced)."""
     for b in range(solver.blocks.shape[0]):
         kind, first, count = solver.blocks[b, 0], solver.blocks[b, 1], solver.blocks[b, 2]
+        if kind == INCREMENT:
+            guess_increments(D, S, solver, first, advanced)
+            continue
         for i in range(count):
+            value = 0.0
             if kind == Q:
-                value = S.q0[i]
-                if solver.advanced:
-                    value += solver.nodes[b] * S.h * S.v0[i]
+                value = S.q0[i].real
+                if advanced:
+                    value += solver.nodes[b] * S.h * S.v0[i].real
             elif kind == P:
-                value = S.p0[i]
+                value = S.p0[i].real
             elif kind == V:
-                value = S.v0[i]
+                value = S.v0[i].real
             elif kind == LAMBDA:
-                value = lam[i]
-            else:
-                value = 0j
-            solver.x[first + i] = value.real
+                value = lam[i].real
+            solver.x[first + i] = value
 
 
 @small_kernel
-def evaluate_matrix(residual, fn, D, S, W, solver):
-    """matrix = dr/dx and rhs = r, by complex steps."""
-    n = solver.x.size
-    for j in range(n):
-        solver.x[j] += 1j * _EPS
-        residual(fn, D, S, W, solver.x, solver.r)
-        solver.x[j] = solver.x[j].real
-        for i in range(n):
-            solver.matrix[i, j] = solver.r[i].imag / _EPS
-    for i in range(n):
+def guess_increments(D, S, solver, first, advanced):
+    """Increments of the frames of a quaternion chart: 0, or h times velocity and angular velocity 2 E(q) v."""
+    for f in range(D.table[N_FRAMES]):
+        at, to = D.table[HEAD + FRAME_INTS * f], D.table[HEAD + FRAME_INTS * f + 1]
+        if at >= 0:
+            for i in range(3):
+                solver.x[first + i] = S.h * S.v0[at + i].real if advanced else 0.0
+            first += 3
+        if to >= 0:
+            q, v = load_quat(S.q0, to), load_quat(S.v0, to)
+            turn = times(2.0 * S.h, G(conjugated(q), conjugated(v)))
+            for i in range(3):
+                # E(q) v is minus G of the conjugates
+                solver.x[first + i] = -turn[i].real if advanced else 0.0
+            first += 3
+
+
+@small_kernel
+def conjugated(q):
+    """(w, -x)."""
+    return q[0], times(-1.0, q[1])
+
+
+@small_kernel
+def evaluate(residual, fn, D, S, W, solver):
+    """rhs = r; its norm."""
+    residual(fn, D, S, W, solver.x, solver.r)
+    norm = 0.0
+    for i in range(solver.x.size):
         solver.rhs[i] = solver.r[i].real
+        norm += solver.rhs[i] * solver.rhs[i]
+    return norm**0.5
 
 
 @small_kernel
-def equilibrate(A, x):
-    """Divide each row of A x = b by its largest entry, so that pivots compare."""
-    for i in range(x.size):
-        largest = 0.0
-        for j in range(x.size):
-            largest = max(largest, abs(A[i, j]))
-        if largest > 0.0:
-            for j in range(x.size):
-                A[i, j] /= largest
-            x[i] /= largest
+def evaluate_matrix(residual, fn, D, S, W, solver, known):
+    """matrix = dr/dx by complex steps; constant columns are taken over where they are `known`."""
+    n = solver.x.size
+    for b in range(solver.blocks.shape[0]):
+        first, count, constant = solver.blocks[b, 1], solver.blocks[b, 2], solver.blocks[b, 3]
+        for j in range(first, first + count):
+            if constant and known:
+                for i in range(n):
+                    solver.matrix[i, j] = solver.constant[i, j]
+                continue
+            solver.x[j] += 1j * _EPS
+            residual(fn, D, S, W, solver.x, solver.r)
+            solver.x[j] = solver.x[j].real
+            for i in range(n):
+                solver.matrix[i, j] = solver.r[i].imag / _EPS
+            if constant:
+                for i in range(n):
+                    solver.constant[i, j] = solver.matrix[i, j]
 
 
 @small_kernel
-def correction_size(solver):
-    """Largest correction in rhs, each block in units of the size of its values; multipliers and forces do not count."""
+def correction_size(S, solver):
+    """Largest correction in rhs, each block in units of the size of its values, forces in units of |p0|/h.
+
+    Multipliers do not count: they may be zero but for round-off.
+    """
     worst = 0.0
     for b in range(solver.blocks.shape[0]):
         kind, first, count = solver.blocks[b, 0], solver.blocks[b, 1], solver.blocks[b, 2]
-        if kind in (LAMBDA, GAMMA, FORCES, JOINTS):
+        if kind in (LAMBDA, GAMMA, JOINTS):
             continue
         size, change = 1e-30, 0.0
+        if kind == FORCES:
+            for i in range(S.p0.size):
+                size = max(size, abs(S.p0[i].real / S.h))
         for i in range(first, first + count):
             size = max(size, abs(solver.x[i].real))
             change = max(change, abs(solver.rhs[i]))
@@ -127,34 +174,78 @@ def correction_size(solver):
 
 
 @small_kernel
-def newton(residual, fn, D, S, W, solver):
-    """Solve r(x) = 0 from the guess in x: (status, iterations, norm of the residual)."""
-    last = 1e300
-    n = solver.x.size
-    norm = 0.0
+def newton(residual, fn, D, S, W, solver, known):
+    """Solve r(x) = 0 from the guess in x: (status, iterations, norm of the residual).
+
+    The first matrix serves on while every correction is at most a twentieth of the one before; `error` is what is
+    left after a correction: its square (as a fraction) with a fresh matrix, else by the rate of contraction.
+    """
+    last = 1.0
+    fresh = True
+    norm = evaluate(residual, fn, D, S, W, solver)
     for iteration in range(1, solver.limit + 1):
-        if n > 0:
-            evaluate_matrix(residual, fn, D, S, W, solver)
-        norm = 0.0
-        for i in range(n):
-            norm += solver.rhs[i] * solver.rhs[i]
-        norm = norm**0.5
         if not np.isfinite(norm):
             return NOT_FINITE, iteration, norm
-        if solver.tolerance > 0.0 and norm < solver.tolerance:
-            return SOLVED, iteration - 1, norm
-        equilibrate(solver.matrix, solver.rhs)
-        if solve(solver.matrix, solver.rhs):
-            return SINGULAR, iteration, norm
-        for i in range(n):
+        if fresh:
+            evaluate_matrix(residual, fn, D, S, W, solver, known or iteration > 1)
+            if factor(solver.matrix, solver.scale, solver.pivots):
+                return SINGULAR, iteration, norm
+        substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
+        for i in range(solver.x.size):
             solver.x[i] -= solver.rhs[i]
-        size = correction_size(solver)
+        size = correction_size(S, solver)
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
-        if solver.tolerance == 0.0 and (size <= _SMALL or (size <= _STALLED and size > 0.1 * last)):
+        rate = size / last if iteration > 1 else 1.0
+        error = 100.0 * size * size if fresh else size * min(rate, 1.0)
+        stalled = rate > 0.5 and (size <= _STALLED or (fresh and size <= _STALLED_FRESH))
+        if solver.tolerance == 0.0 and (error <= _ROUND_OFF or stalled):
             return SOLVED, iteration, norm
+        norm = evaluate(residual, fn, D, S, W, solver)
+        if solver.tolerance > 0.0 and norm < solver.tolerance:
+            return SOLVED, iteration, norm
+        # with a tolerance on |r| the iteration is Newton's own, as the papers count it
+        fresh = solver.tolerance > 0.0 or (iteration > 1 and rate > 0.05)
         last = size
     return NOT_CONVERGED, solver.limit, norm
+
+
+@small_kernel
+def damped_newton(residual, fn, D, S, W, solver):
+    """Newton's method whose corrections are halved until they shrink the residual, in the scales of the matrix's rows."""
+    n = solver.x.size
+    norm = evaluate(residual, fn, D, S, W, solver)
+    for iteration in range(1, _DAMPED_LIMIT + 1):
+        if not np.isfinite(norm):
+            return NOT_FINITE, iteration, norm
+        evaluate_matrix(residual, fn, D, S, W, solver, iteration > 1)
+        if factor(solver.matrix, solver.scale, solver.pivots):
+            return SINGULAR, iteration, norm
+        before = 0.0
+        for i in range(n):
+            before += (solver.scale[i] * solver.rhs[i]) ** 2
+            solver.kept[i] = solver.x[i].real
+        substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
+        for i in range(n):
+            solver.x[i] -= solver.rhs[i]
+        size = correction_size(S, solver)
+        if not np.isfinite(size):
+            return NOT_FINITE, iteration, norm
+        if size <= _SMALL:
+            return SOLVED, iteration, norm
+        damping = 1.0
+        for _ in range(12):
+            norm = evaluate(residual, fn, D, S, W, solver)
+            after = 0.0
+            for i in range(n):
+                after += (solver.scale[i] * solver.rhs[i]) ** 2
+            if after < before:
+                break
+            damping *= 0.5
+            for i in range(n):
+                # kept - correction is x as first tried: the correction follows from the two
+                solver.x[i] = 0.5 * (solver.x[i].real + solver.kept[i])
+    return NOT_CONVERGED, _DAMPED_LIMIT, norm
 
 
 @explicit_kernel(
@@ -171,6 +262,7 @@ def march(
 
     fractions: substeps of a composition; signals (steps, substeps, nodes, s).
     """
+    last_h = 0.0
     q1, p1, v1 = W.vector[34, : D.n], W.vector[35, : D.n], W.vector[29, : D.n]
     for step in range(q.shape[0] - 1):
         for i in range(D.n):
@@ -179,8 +271,15 @@ def march(
             lam1[k], gam1[k] = lam[step, k], gam[step, k]
         for part in range(fractions.size):
             S = Step(fractions[part] * h, q0, p0, v0, signals[step, part], options)
-            guess(S, solver, lam1)
-            status, count, norm = newton(residual, fn, D, S, W, solver)
+            guess(D, S, solver, lam1, solver.advanced)
+            known = S.h == last_h
+            last_h = S.h
+            status, count, norm = newton(residual, fn, D, S, W, solver, known)
+            if status != SOLVED:
+                # large steps: nearer to the start, and with damping
+                guess(D, S, solver, lam1, 0)
+                status, more, norm = damped_newton(residual, fn, D, S, W, solver)
+                count += more
             iterations[step + 1] += count
             if status != SOLVED:
                 return status, step, norm

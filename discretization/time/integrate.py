@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -85,8 +85,16 @@ class Trajectory:
     def part(self, last: int) -> Trajectory:
         """The first `last` steps."""
         cut = slice(last + 1)
-        arrays = (self.t, self.q, self.p, self.v, self.lam, self.gam, self.iterations)
-        return Trajectory(self.system, self.scheme, self.h, *(a[cut] for a in arrays))
+        return replace(
+            self,
+            t=self.t[cut],
+            q=self.q[cut],
+            p=self.p[cut],
+            v=self.v[cut],
+            lam=self.lam[cut],
+            gam=self.gam[cut],
+            iterations=self.iterations[cut],
+        )
 
 
 def integrate(
@@ -96,6 +104,7 @@ def integrate(
     t_end: float,
     guess: str = "advanced",
     tolerance: float = 0.0,
+    start: tuple[float, Floats, Floats, Floats] | None = None,
     **parameters: float,
 ) -> Trajectory:
     """March `system` from its initial state to `t_end` with steps h.
@@ -105,6 +114,7 @@ def integrate(
     integrator: a name of `integrators.FAMILIES`, with its `parameters` (theta=..., k=..., s=..., order=4), or a Scheme.
     guess: "simple" (the state at the start) or "advanced" (q0 + h v0), 002 Table 2.
     tolerance: Newton ends where the norm of the residual is below it; 0: where it is round-off.
+    start: (t, q, p, v) to go on from, in place of the system's initial state at t = 0; `t_end` counts from there.
 
     Raises
     ------
@@ -117,6 +127,9 @@ def integrate(
     if guess not in ("simple", "advanced"):
         raise ModelError(f"guess = '{guess}'; choose 'simple' or 'advanced'")
     run = _allocate(system, chosen, h, steps)
+    if start is not None:
+        run.t += start[0]
+        run.q[0], run.p[0], run.v[0] = start[1:]
     marched = chosen.prepare(system) if chosen.prepare else system
     solver, work = solver_for(chosen, system, tolerance, guess == "advanced")
     fractions = np.array(chosen.fractions)
@@ -150,7 +163,7 @@ def integrate(
             f"{chosen.name} on '{system.name}' at t = {t:.6g} with h = {h:.3g}: {implicit.REASONS[status]} "
             f"(|r| = {norm:.3g} after {run.iterations[reached + 1]} iterations); try a smaller h",
         )
-        error.trajectory = run.part(reached)  # type: ignore[attr-defined]
+        error.trajectory = run.part(reached)
         raise error
     return run
 
@@ -164,7 +177,11 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
             "`rigid.charts.rotating_body`, which fits all integrators"
         )
     if scheme.needs & ~flags:
-        what = "a top in (d3, angular momentum)" if scheme.needs == mechanical.LAGRANGE_TOP else "a quaternion chart"
+        what = (
+            "a top in (d3, angular momentum)"
+            if scheme.needs == mechanical.LAGRANGE_TOP
+            else "a quaternion chart"
+        )
         raise ModelError(f"{scheme.name} needs {what}; '{system.name}' is none")
     if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(
@@ -178,7 +195,9 @@ def _number_of_steps(h: float, t_end: float) -> int:
         raise ModelError(f"h = {h}, t_end = {t_end}; give positive numbers")
     steps = round(t_end / h)
     if steps < 1 or abs(steps * h - t_end) > 1e-9 * t_end:
-        raise ModelError(f"t_end = {t_end} is not a multiple of h = {h}; use h = {t_end / max(steps, 1):.12g}")
+        raise ModelError(
+            f"t_end = {t_end} is not a multiple of h = {h}; use h = {t_end / max(steps, 1):.12g}"
+        )
     return steps
 
 
@@ -219,13 +238,20 @@ def solver_for(
     firsts = np.concatenate([[0], np.cumsum(sizes)])
     total = int(firsts[-1])
     blocks = np.array(
-        [(block.kind, first, size) for block, first, size in zip(scheme.blocks, firsts, sizes, strict=False)],
+        [
+            (block.kind, first, size, block.constant)
+            for block, first, size in zip(scheme.blocks, firsts, sizes, strict=False)
+        ],
         np.int64,
     )
     solver = implicit.Solver(
         np.zeros(total, complex),
         np.zeros(total, complex),
         np.zeros((total, total)),
+        np.zeros((total, total)),
+        np.zeros(total),
+        np.zeros(total, np.int64),
+        np.zeros(total),
         np.zeros(total),
         blocks,
         np.array([block.c for block in scheme.blocks]),

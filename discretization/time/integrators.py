@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -40,7 +41,7 @@ from rigid.system import Floats
 
 _ENERGY_MOMENTUM = frozenset({"energy", "momentum", "position"})
 _LIVENS = frozenset({"generalised energy", "momentum", "position"})
-_FULL = (Block(Q), Block(P), Block(V), Block(LAMBDA))
+_FULL = (Block(Q), Block(P, constant=True), Block(V), Block(LAMBDA))
 _HAMILTONIAN = (Block(Q), Block(P), Block(LAMBDA))
 _GGL = (Block(Q), Block(P), Block(V), Block(LAMBDA), Block(GAMMA))
 
@@ -50,7 +51,16 @@ def _livens(name: str) -> Scheme:
 
     def full(residual: Any, source: str, **facts: Any) -> Scheme:
         return Scheme(
-            name, source, residual, f.full_update, _FULL, 2, symmetric=True, singular_mass=True, **facts
+            name,
+            source,
+            residual,
+            f.full_update,
+            _FULL,
+            2,
+            symmetric=True,
+            singular_mass=True,
+            reversing=True,
+            **facts,
         )
 
     if name == "EML":
@@ -105,6 +115,7 @@ def _hamiltonian(name: str) -> Scheme:
         _HAMILTONIAN,
         2,
         symmetric=True,
+        reversing=True,
         promises=promises,
     )
 
@@ -118,7 +129,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             name, "002 (55)", f.vis_residual, f.ggl_update, _GGL, 1, nodes=(0.0,), promises=promises
         )
     if name == "GGL-EM":
-        promises = _ENERGY_MOMENTUM | {"velocity"}
+        promises = _LIVENS | {"velocity"}
         return Scheme(
             name, "002 (84)", f.ggl_em_residual, f.ggl_update, _GGL, 2, symmetric=True, promises=promises
         )
@@ -131,11 +142,9 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
     if not 0.0 < vartheta <= 1.0:
         raise ModelError(f"{name}: vartheta = {vartheta}; give a number in (0, 1]")
     symmetric = theta == 0.5 and (name == "VI-A" or vartheta == 0.5)
-    promises = {"symplectic", "momentum"}
+    kept = {"symplectic", "momentum"}
     if name == "VI-B":
-        promises.add("position")
-        if theta == 1.0:
-            promises.add("velocity")
+        kept.add("position")
     return Scheme(
         name,
         "002 (79)" if name == "VI-A" else "002 (82)",
@@ -145,7 +154,8 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
         2 if symmetric else 1,
         nodes=(theta,),
         symmetric=symmetric,
-        promises=frozenset(promises),
+        reversing=True,
+        promises=frozenset(kept),
         options=np.array([theta, vartheta, option]),
     )
 
@@ -239,12 +249,51 @@ def scheme(name: str, order: int = 2, **parameters: Any) -> Scheme:
     return made if order == 2 else compose(made, order)
 
 
+# Positional parameters in a name such as "VI-B(1, 0.5)".
+_POSITIONAL = {"mG": ("k", "gauss"), "VI-A": ("theta",), "VI-B": ("theta", "vartheta")}
+_POSITIONAL |= dict.fromkeys(("GL-SPARK", "Lobatto-IIIA-B"), ("s",))
+_WHOLE = {"k", "gauss", "s", "order"}
+_PATTERN = re.compile(r"\s*([A-Za-z0-9-]*[A-Za-z0-9])\s*(?:\(([^()]*)\))?\s*")
+
+
+def parse(text: str) -> Scheme:
+    """The scheme written as a name with parameters: "EML", "mG(3)", "VI-B(1, 0.5)", "EML(order=4)".
+
+    Raises ModelError with what could not be read.
+    """
+    match = _PATTERN.fullmatch(text)
+    known = {key.lower(): key for key in FAMILIES}
+    if not match or match[1].lower() not in known:
+        raise ModelError(f"integrator '{text}' is not known; choose one of {', '.join(FAMILIES)}")
+    name = known[match[1].lower()]
+    parameters: dict[str, Any] = {}
+    for place, entry in enumerate(filter(None, (part.strip() for part in (match[2] or "").split(",")))):
+        key, _, value = entry.rpartition("=")
+        names = _POSITIONAL.get(name, ())
+        key = key.strip() or (names[place] if place < len(names) else "")
+        try:
+            parameters[key] = int(value) if key in _WHOLE else float(value)
+        except ValueError:
+            key = ""
+        if not key:
+            what = ", ".join((*names, "order"))
+            raise ModelError(
+                f"integrator '{text}': '{entry}' cannot be read; parameters of {name} are {what}"
+            )
+    return scheme(name, **parameters)
+
+
 def compose(made: Scheme, order: int) -> Scheme:
     """Symmetric composition of order 4 or 6 of a symmetric scheme of order 2 (design section 3)."""
     if not made.symmetric or made.order != 2:
-        raise ModelError(f"integrator {made.name} of order {made.order} cannot be composed: not symmetric of order 2")
+        raise ModelError(
+            f"integrator {made.name} of order {made.order} cannot be composed: not symmetric of order 2"
+        )
     try:
         fractions: Floats = composition.FRACTIONS[order]
     except KeyError:
         raise ModelError(f"composition of order {order} is not known; choose 4 or 6") from None
+    if made.reversing:
+        # the order conditions hold for maps near the identity, which two halves are and one step is not
+        fractions = np.repeat(fractions / 2.0, 2)
     return replace(made, name=f"{made.name}, order {order}", order=order, fractions=tuple(fractions))

@@ -43,17 +43,20 @@ def state_of(D, x):
 
 
 @small_kernel
-def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, r):
+def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, with_constraints, r):
     """r = p1 - p0 - h (D_q T - D V + F) + h (D g)^T lam: (2)."""
     n = D.n
     V_q, F, pull, middle = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n], W.vector[13, :n]
     discrete_gradient(fn, D, S.q0, q1, W, V_q)
     mean(S.q0, q1, middle)
     fn.force(middle, S.signal[0], D, F)
-    discrete_jacobian(fn, D, S.q0, q1, W, W.jacobian)
-    multiply_transposed(W.jacobian, lam, pull)
     for i in range(n):
-        r[i] = p1[i] - S.p0[i] - S.h * (T_q[i] - V_q[i] + F[i] - pull[i])
+        r[i] = p1[i] - S.p0[i] - S.h * (T_q[i] - V_q[i] + F[i])
+    if with_constraints:
+        discrete_jacobian(fn, D, S.q0, q1, W, W.jacobian)
+        multiply_transposed(W.jacobian, lam, pull)
+        for i in range(n):
+            r[i] += S.h * pull[i]
 
 
 @residual
@@ -63,7 +66,7 @@ def eml_residual(fn, D, S, W, x, r):
     q1, p1, v1, lam = state_of(D, x)
     T_q, T_v = W.vector[14, :n], W.vector[15, :n]
     discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, T_q, T_v)
-    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, r[n : 2 * n])  # (2)
+    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, True, r[n : 2 * n])  # (2)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - 0.5 * S.h * (S.v0[i] + v1[i])  # (1)
         r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - T_v[i]  # (3)
@@ -99,7 +102,7 @@ def reml_residual(fn, D, S, W, x, r):
     q1, lam = x[:n], x[n:]
     v1, p1, T_q = W.vector[16, :n], W.vector[17, :n], W.vector[14, :n]
     eliminate(fn, D, S, W, q1, v1, p1, T_q)
-    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, r[:n])
+    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, True, r[:n])
     fn.constraints(q1, D, r[n:])
 
 
@@ -173,7 +176,7 @@ def null_residual(fn, D, S, W, x, r):
     moved(D, S, x, q1)
     internal = joint_multipliers(D, x, lam)
     eliminate(fn, D, S, W, q1, v1, p1, T_q)
-    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, full)
+    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, internal < D.m, full)
     row = 0
     for f in range(D.table[N_FRAMES]):
         at, to = D.table[HEAD + FRAME_INTS * f], D.table[HEAD + FRAME_INTS * f + 1]
@@ -200,9 +203,9 @@ def null_update(fn, D, S, W, x, q, p, v, lam, gam):
     n = D.n
     T_q, full = W.vector[14, :n], W.vector[20, :n]
     moved(D, S, x, q)
-    joint_multipliers(D, x, lam)
+    internal = joint_multipliers(D, x, lam)
     eliminate(fn, D, S, W, q, v, p, T_q)
-    momentum_balance(fn, D, S, W, q, p, lam, T_q, full)
+    momentum_balance(fn, D, S, W, q, p, lam, T_q, internal < D.m, full)
     k = 0
     for f in range(D.table[N_FRAMES]):
         to = D.table[HEAD + FRAME_INTS * f + 1]
@@ -231,7 +234,7 @@ def kappa_residual(fn, D, S, W, x, r):
         for i in range(to, to + 4):
             r[i] = q1[i] - S.q0[i] - 0.5 * S.h * factor * (S.v0[i] + v1[i])  # (1k)
             T_q[i] *= factor
-    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, r[n : 2 * n])  # (2k)
+    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, True, r[n : 2 * n])  # (2k)
     fn.constraints(q1, D, r[3 * n :])  # (4)
 
 

@@ -59,16 +59,18 @@ class Block(NamedTuple):
 
     kind: int
     c: float = 1.0
+    constant: bool = False  # the residual is linear in it, with coefficients that depend on h alone
 
 
 @dataclass(frozen=True)
 class Scheme:
     """An integrator of mechanical systems and what is known about it.
 
-    Attributes: name; source (paper and equation); residual, update: compiled; blocks: the unknowns in order;
-    order; nodes: where the time signals are read; symmetric: its composition has a higher order; promises:
-    what it conserves, of "energy", "generalised energy", "momentum", "symplectic", "position", "velocity";
-    singular_mass: whether M may be singular; needs: flags of the system it needs; refuses: flags it refuses.
+    Attributes: name; source (paper and equation); residual, update: compiled; blocks: the unknowns in order; order;
+    nodes: where the time signals are read; symmetric: its composition has a higher order; reversing: it is composed in
+    halves; promises: what it conserves, of "energy", "generalised energy", "momentum", "symplectic", "position",
+    "velocity"; singular_mass: whether M may be singular; needs: flags of the system it needs; prepare: what is done to a
+    system before it is marched.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Scheme:
     order: int
     nodes: tuple[float, ...] = (0.5,)
     symmetric: bool = False
+    reversing: bool = False  # a step of length 0 reverses p - M v, or momenta normal to g = 0
     promises: frozenset[str] = frozenset()
     singular_mass: bool = False
     needs: int = 0

@@ -77,6 +77,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
         "dt": run_scene.dt if options.dt is None else options.dt,
         "integrator": run_scene.integrator if options.integrator is None else options.integrator,
         "output_every": run_scene.output_every if options.output_every is None else options.output_every,
+        "chart": run_scene.chart if options.chart is None else options.chart,
     }
 
 
@@ -238,6 +239,22 @@ def schema(options: argparse.Namespace) -> int:
     return 0
 
 
+def reproduce(options: argparse.Namespace) -> int:
+    """rodsim reproduce"""
+    from rodsim.papers.report import STUDIES
+    from rodsim.papers.report import reproduce as run_studies
+
+    if not options.names and not options.all:
+        width = max(map(len, STUDIES))
+        for name, (_, title) in STUDIES.items():
+            print(f"{name:{width}s}  {title}")
+        print("run some with `rodsim reproduce NAME ...`, all with `rodsim reproduce --all`")
+        return 0
+    names = list(STUDIES) if options.all else options.names
+    out = Path(options.output) if options.output else None
+    return 1 if run_studies(names, out, sys.stdout) else 0
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": run,
     "check": check,
@@ -246,5 +263,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "export": export,
     "plot": plot,
     "render": render,
+    "reproduce": reproduce,
     "schema": schema,
 }

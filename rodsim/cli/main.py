@@ -34,7 +34,10 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")
     run.add_argument("--t-end", type=float, help="s, instead of the scene's")
     run.add_argument("--dt", type=float, help="s, instead of the scene's")
-    run.add_argument("--integrator", help="em, em4 or em6, instead of the scene's")
+    run.add_argument(
+        "--integrator", help="em, em4, em6, or for bodies and joints EML, mG(3) ..., instead of the scene's"
+    )
+    run.add_argument("--chart", help="quaternion, quaternion-alpha, quaternion-gamma, director; not for em")
     run.add_argument("--output-every", type=int, help="steps between outputs, instead of the scene's")
     run.add_argument("--resume", action="store_true", help="go on where the result file stops")
     run.add_argument("--force", action="store_true", help="overwrite an existing result")
@@ -72,6 +75,15 @@ def parser() -> argparse.ArgumentParser:
     render.add_argument("-o", "--output", help=".png, .mp4 or .gif; default: .png beside the result")
     render.add_argument("--time", type=float, nargs="+", help="s; several are drawn over each other")
     render.add_argument("--speed", type=float, default=1.0, help="of a movie: seconds of the run in a second")
+
+    reproduce = commands.add_parser(
+        "reproduce", help="published examples: what papers claim, what is measured"
+    )
+    reproduce.add_argument(
+        "names", nargs="*", metavar="NAME", help="studies to run; without a name they are listed"
+    )
+    reproduce.add_argument("--all", action="store_true", help="run all of them")
+    reproduce.add_argument("-o", "--output", help="folder for pictures; default: none are drawn")
 
     commands.add_parser("schema", help="JSON schema of scenes")
     return top

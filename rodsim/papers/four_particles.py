@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import sympy as sp
 
@@ -31,7 +33,7 @@ def four_particles() -> MechanicalSystem:
 
     springs = [(0, 2, 50), (1, 3, 500)]
     parts = [Part(sp.Rational(k, 2) * (s - 1) ** 2, s, squared(i, j)) for i, j, k in springs]
-    symmetries = {}
+    symmetries: dict[str, Any] = {}
     for i, axis in enumerate("xyz"):
         e = np.eye(3)[i]
         symmetries[f"P{axis}"] = (np.zeros((12, 12)), np.tile(e, 4))
@@ -57,7 +59,7 @@ def growth(run: Trajectory) -> float:
 def is_stable(integrator: str, h: float, t_end: float) -> bool:
     """Whether the run ends, with an energy that never exceeds ten times the initial one."""
     try:
-        return growth(integrate(four_particles(), integrator, h, round(t_end / h) * h)) < 10.0
+        return growth(integrate(four_particles(), integrator, h, round(t_end / h) * h, guess="simple")) < 10.0
     except ConvergenceError:
         return False
 
@@ -114,8 +116,10 @@ def _iterations(result: Study) -> None:
     """002 Table 2, with the paper's tolerance."""
     published = {"VI-S": (4.0, 3.0), "VI-A": (4.0, 3.0), "VI-B": (4.0, 3.0), "GGL-EM": (4.305, 3.207)}
     for name, expected in published.items():
+        # the paper counts residuals, one more than corrections
         counts = [
-            integrate(four_particles(), name, 0.01, 10.0, guess=guess, tolerance=1e-9).iterations[1:].mean()
+            1.0
+            + integrate(four_particles(), name, 0.01, 10.0, guess=guess, tolerance=1e-9).iterations[1:].mean()
             for guess in ("simple", "advanced")
         ]
         result.claim(

@@ -14,7 +14,10 @@ from rigid.errors import ModelError
 from rodsim.papers.study import Study
 
 STUDIES = {
-    "mass-spring": ("mass_spring", "000 sec. 5.1: mass-spring system in redundant coordinates, singular mass"),
+    "mass-spring": (
+        "mass_spring",
+        "000 sec. 5.1: mass-spring system in redundant coordinates, singular mass",
+    ),
     "spring-pendulum": ("spring_pendulum", "000 sec. 5.2: spring pendulum in spherical coordinates, M(q)"),
     "free-body": ("free_body", "000 sec. 5.3: free rigid body, cost of EML, REML, Null-EML"),
     "heavy-top": ("heavy_top", "000 sec. 5.4: steady precession, four schemes"),
@@ -44,7 +47,9 @@ def write_report(study: Study, to: TextIO) -> None:
         to.write(f"  {claim.verdict:8s}{claim.source}: {claim.statement}\n")
         to.write(f"          measured: {claim.measured}\n")
         if claim.reason:
-            text = textwrap.fill(f"reason: {claim.reason}", 110, initial_indent=" " * 10, subsequent_indent=" " * 10)
+            text = textwrap.fill(
+                f"reason: {claim.reason}", 110, initial_indent=" " * 10, subsequent_indent=" " * 10
+            )
             to.write(text + "\n")
 
 

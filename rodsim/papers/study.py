@@ -89,7 +89,7 @@ class Study:
         return target
 
 
-def observed_order(steps: Sequence[float], errors: Sequence[float]) -> float:
+def observed_order(steps: ArrayLike, errors: ArrayLike) -> float:
     """Slope of log(error) over log(h), by least squares."""
     return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, FiniteFloat, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    FiniteFloat,
+    Tag,
+    model_validator,
+)
+
+from rigid.errors import ModelError
 
 Number = FiniteFloat
 Positive = Annotated[FiniteFloat, Field(gt=0)]
@@ -357,13 +368,27 @@ class LoadScene(Part):
 # --- the whole
 
 
+def _known_integrator(name: str) -> str:
+    from rodsim.simulation import check_integrator
+
+    try:
+        check_integrator(name)
+    except ModelError as error:
+        raise ValueError(str(error)) from None
+    return name
+
+
+Integrator = Annotated[str, AfterValidator(_known_integrator)]
+
+
 class RunScene(Part):
     """How to simulate."""
 
     t_end: Positive
     dt: Positive
-    integrator: Literal["em", "em4", "em6"] = "em"
+    integrator: Integrator = "em"
     output_every: Annotated[int, Field(ge=1)] = 1
+    chart: Literal["quaternion", "quaternion-alpha", "quaternion-gamma", "director"] | None = None
 
 
 class Scene(Part):

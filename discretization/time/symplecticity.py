@@ -1,0 +1,165 @@
+"""Symplecticity, measured: tangent vectors of the constraint manifold carried along by the derivative of the step.
+
+A step solves r(x, z0) = 0 and gives z1 = u(x, z0). Along a tangent vector dz0,
+
+    dx = -(dr/dx)^-1 (dr/dz) dz0,    dz1 = (du/dx) dx + (du/dz) dz0,
+
+all derivatives by complex steps. The two-form omega(a, b) = dq_a . dp_b - dq_b . dp_a is compared before and after.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discretization.time import implicit
+from discretization.time.integrate import check_fit, signals_at, solver_for
+from discretization.time.scheme import Scheme, Step
+from rigid.mechanical import MechanicalSystem, call
+from rigid.system import Floats
+
+_EPS = 1e-60
+
+
+def tangent_vectors(system: MechanicalSystem, count: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
+    """Random dq, dp, dv (count, n) at the initial state, tangent to g = 0, G v = 0, p = M v."""
+    rng = np.random.default_rng(seed)
+    n, m = system.n, system.m
+    q, v = system.q0, system.v0
+    G = system.jacobian(q)
+    onto = np.eye(n) - np.linalg.pinv(G) @ G if m else np.eye(n)
+    dq = rng.standard_normal((count, n)) @ onto.T
+    dv, dp = np.zeros((count, n)), np.zeros((count, n))
+    for k in range(count):
+        z = q + 1j * _EPS * dq[k]
+        free = onto @ rng.standard_normal(n)
+        if m:
+            bent = _complex(system, "jacobian", (m, n), z).imag / _EPS @ v
+            free -= np.linalg.pinv(G) @ bent
+        dv[k] = free
+        dp[k] = (_complex(system, "mass", (n, n), z).imag / _EPS) @ v + system.mass(q) @ free
+    return dq, dp, dv
+
+
+def two_form(dq: Floats, dp: Floats) -> Floats:
+    """omega(a, b) of all pairs of tangent vectors, (count, count)."""
+    return dq @ dp.T - dp @ dq.T
+
+
+def symplectic_defect(
+    system: MechanicalSystem, scheme: Scheme, h: float, steps: int = 3, count: int = 4
+) -> float:
+    """Largest change of the two-form over `steps` steps, relative to its largest value."""
+    check_fit(scheme, system)
+    marched = scheme.prepare(system) if scheme.prepare else system
+    dq, dp, dv = tangent_vectors(system, count)
+    before = two_form(dq, dp)
+    q, v = system.q0.copy(), system.v0.copy()
+    p = system.momentum(q, v)
+    t = 0.0
+    for _ in range(steps):
+        for fraction, signal in zip(
+            scheme.fractions, signals_at(marched, scheme, np.array([t]), h)[0], strict=True
+        ):
+            q, p, v, dq, dp, dv = _carry(marched, scheme, fraction * h, signal, (q, p, v), (dq, dp, dv))
+        t += h
+    return float(np.abs(two_form(dq, dp) - before).max() / np.abs(before).max())
+
+
+def newton_matrix(system: MechanicalSystem, scheme: Scheme, h: float) -> Floats:
+    """Newton's matrix dr/dx at the solution of the first step."""
+    marched = scheme.prepare(system) if scheme.prepare else system
+    q, v = system.q0, system.v0
+    one = _Step(marched, scheme, h, signals_at(marched, scheme, np.zeros(1), h)[0, 0])
+    x = one.solve(q, system.momentum(q, v), v)
+    return one.derivative(x, (q, system.momentum(q, v), v))
+
+
+class _Step:
+    """One step as a function of unknowns and of the state before it."""
+
+    def __init__(self, system: MechanicalSystem, scheme: Scheme, h: float, signal: Floats):
+        self.system, self.scheme, self.h = system, scheme, h
+        self.signal = np.ascontiguousarray(signal, float)
+        self.solver, self.work = solver_for(scheme, system)
+
+    def solve(self, q: Floats, p: Floats, v: Floats) -> Floats:
+        """Unknowns of the step from a state, by the march itself."""
+        system, n, m = self.system, self.system.n, self.system.m
+        rows = [np.zeros((2, k)) for k in (n, n, n, m, m)]
+        for row, start in zip(rows, (q, p, v), strict=False):
+            row[0] = start
+        state = [np.zeros(k, complex) for k in (n, n, n, m, m)]
+        march: Any = implicit.march  # its arguments come in groups
+        status, _, _ = march(
+            self.scheme.residual,
+            self.scheme.update,
+            system.functions,
+            system.data,
+            self.work,
+            self.solver,
+            self.h,
+            np.ones(1),
+            self.signal[None, None],
+            self.scheme.options,
+            *rows,
+            np.zeros(2, np.int64),
+            *state,
+        )
+        assert status == implicit.SOLVED
+        return self.solver.x.real.copy()
+
+    def residual(self, x: Any, state: tuple[Any, ...]) -> Any:
+        """r at complex unknowns and state."""
+        out = np.zeros(len(x), complex)
+        self._call(self.scheme.residual, x, state, (out,))
+        return out
+
+    def update(self, x: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
+        """(q1, p1, v1) at complex unknowns and state."""
+        n, m = self.system.n, self.system.m
+        out = tuple(np.zeros(k, complex) for k in (n, n, n, m, m))
+        self._call(self.scheme.update, x, state, out)
+        return out[:3]
+
+    def _call(self, function: Any, x: Any, state: tuple[Any, ...], out: tuple[Any, ...]) -> None:
+        q, p, v = (np.ascontiguousarray(part, complex) for part in state)
+        step = Step(self.h, q, p, v, self.signal, self.scheme.options)
+        system = self.system
+        call(
+            function, (system.functions, system.data, step, self.work, np.ascontiguousarray(x, complex), *out)
+        )
+
+    def derivative(self, x: Floats, state: tuple[Floats, ...]) -> Floats:
+        """dr/dx."""
+        columns = [self.residual(x + 1j * _EPS * e, state).imag / _EPS for e in np.eye(len(x))]
+        return np.array(columns).T
+
+
+def _carry(
+    system: MechanicalSystem,
+    scheme: Scheme,
+    h: float,
+    signal: Floats,
+    state: tuple[Floats, Floats, Floats],
+    tangents: tuple[Floats, Floats, Floats],
+) -> tuple[Floats, ...]:
+    """State and tangent vectors after one step."""
+    one = _Step(system, scheme, h, signal)
+    x = one.solve(*state)
+    inverse = np.linalg.inv(one.derivative(x, state))
+    new_state = tuple(part.real for part in one.update(x, state))
+    carried: tuple[list[Floats], ...] = ([], [], [])
+    for d in zip(*tangents, strict=True):
+        moved = tuple(part + 1j * _EPS * change for part, change in zip(state, d, strict=True))
+        dx = -inverse @ (one.residual(x, moved).imag / _EPS)
+        for rows, part in zip(carried, one.update(x + 1j * _EPS * dx, moved), strict=True):
+            rows.append(part.imag / _EPS)
+    return (*new_state, *(np.array(rows) for rows in carried))
+
+
+def _complex(system: MechanicalSystem, name: str, shape: tuple[int, ...], q: Floats) -> Floats:
+    out = np.zeros(shape, complex)
+    call(getattr(system.functions, name), (np.ascontiguousarray(q, complex), system.data, out))
+    return out

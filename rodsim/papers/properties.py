@@ -1,0 +1,227 @@
+"""What every integrator conserves, its order and its cost, measured on one heavy top with nutation.
+
+The table in docs/integrators.md is written by `python -m rodsim.papers.properties docs/integrators.md`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from discretization.time.bubnov import solve_global
+from discretization.time.integrate import Trajectory, integrate
+from discretization.time.integrators import parse
+from discretization.time.symplecticity import symplectic_defect
+from rigid import quaternions
+from rigid.charts import rotating_body
+from rigid.mechanical import LAGRANGE_TOP, MechanicalSystem, Symmetry
+from rigid.symbolic import symbolic_system
+from rigid.system import Floats
+from rodsim.papers.study import observed_order
+
+# Exact axis of the top (A = mgl = 1, C = 1/2, theta0 = pi/4, Omega0 = (0, 0.3, 5)) at t = 1, elliptic functions.
+AXIS = np.array([0.30736818246313608, -0.65020445518572365, 0.69480858289599775])
+_START = quaternions.from_axis_angle((1.0, 0.0, 0.0), np.pi / 4)
+
+# integrator, chart; steps for the observed order
+_SECOND, _FIRST = (1 / 64, 1 / 128, 1 / 256), (1 / 256, 1 / 512, 1 / 1024)
+_FOURTH, _SIXTH, _EIGHTH = (1 / 16, 1 / 32, 1 / 64), (1 / 24, 1 / 32, 1 / 48), (1 / 6, 1 / 8, 1 / 12)
+ROWS: tuple[tuple[str, str, Sequence[float]], ...] = (
+    ("EML", "singular", _SECOND),
+    ("REML", "singular", _SECOND),
+    ("Null-EML", "singular", _SECOND),
+    ("EML-kappa", "singular", _SECOND),
+    ("MPL", "singular", _SECOND),
+    ("EML(order=4)", "singular", _FOURTH),
+    ("EML-kappa(order=6)", "singular", _SIXTH),
+    ("MPH", "alpha", _SECOND),
+    ("IMS", "gamma", _SECOND),
+    ("EMH", "alpha", _SECOND),
+    ("EMS", "gamma", _SECOND),
+    ("EMS(order=6)", "gamma", _SIXTH),
+    ("EM-G", "director", _SECOND),
+    ("VI-S", "director", _FIRST),
+    ("VI-S", "alpha", _FIRST),
+    ("VI-A(0.5)", "director", _SECOND),
+    ("VI-A(0.5)", "alpha", _SECOND),
+    ("VI-B(1, 0.5)", "director", _FIRST),
+    ("VI-B(1, 0.5)", "alpha", _FIRST),
+    ("VI-B(0.5, 0.5)", "director", _SECOND),
+    ("VI-B(0.3, 0.4)", "director", _FIRST),
+    ("VI-A(order=4)", "gamma", _FOURTH),
+    ("GGL-EM", "director", _SECOND),
+    ("GGL-EM", "alpha", _SECOND),
+    ("GGL-EM(order=4)", "director", _FOURTH),
+    ("mG(1)", "alpha", _SECOND),
+    ("mG(2)", "alpha", _FOURTH),
+    ("mG(3)", "alpha", _SIXTH),
+    ("mG(4)", "alpha", _EIGHTH),
+    ("mG(1)", "director", _SECOND),
+    ("mG(2)", "director", _FOURTH),
+    ("GL-SPARK(1)", "gamma", _SECOND),
+    ("GL-SPARK(2)", "gamma", _FOURTH),
+    ("GL-SPARK(3)", "gamma", _SIXTH),
+    ("GL-SPARK(2)", "director", _FOURTH),
+    ("Lobatto-IIIA-B(2)", "gamma", _SECOND),
+    ("Lobatto-IIIA-B(3)", "gamma", _FOURTH),
+    ("Lobatto-IIIA-B(4)", "gamma", _SIXTH),
+    ("BS99", "axis", _FIRST),
+)
+
+
+class Properties(NamedTuple):
+    """One row of the table; drifts are relative, residuals absolute, over t = 2 with h = 0.02."""
+
+    integrator: str
+    chart: str
+    order: float
+    energy: float
+    momentum: float
+    symplectic: float  # change of the two-form, nan where it does not apply
+    position: float  # |g(q)|
+    momentum_constraint: float  # |G W p|, of the singular mass |G v|
+    velocity_constraint: float  # |G v| of the scheme's own v
+    cost: float  # microseconds a step
+
+
+def top(chart: str) -> MechanicalSystem:
+    """The heavy top in a chart: singular, alpha, gamma (quaternions), director, or axis (for BS99)."""
+    J, Omega = np.array([1.0, 1.0, 0.5]), np.array([0.0, 0.3, 5.0])
+    if chart == "axis":
+        return _axis_and_momentum(J, Omega)
+    weights = [(np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, -1.0]))]
+    if chart == "director":
+        return rotating_body("top", J, Omega, _START, weights, chart="director")
+    return rotating_body("top", J, Omega, _START, weights, inertia=chart)
+
+
+def _axis_and_momentum(J: Floats, Omega: Floats) -> MechanicalSystem:
+    """The top in (d3, angular momentum), for BS99."""
+    d = sp.symbols("d1:4")
+    axis = quaternions.rotate(_START, [0.0, 0.0, 1.0])
+    m0 = quaternions.rotate(_START, J * Omega)
+    system = symbolic_system("top in d3 and m", d, q0=axis, v0=np.cross(m0, axis), M=sp.eye(3), V=d[2])
+    vertical = Symmetry("Lz", np.zeros((3, 3)), np.array([0.0, 0.0, 1.0]))  # p . e3
+    flags = system.data.flags | LAGRANGE_TOP
+    return replace(system, data=system.data._replace(flags=flags), p0=m0, symmetries=(vertical,))
+
+
+def axis_of(run: Trajectory) -> Floats:
+    """The computed axis d3 at the end."""
+    q = run.q[-1]
+    if run.system.n == 4:
+        return quaternions.to_matrix(q)[:, 2]
+    return q[-3:]
+
+
+def axis_error(chart: str, integrator: str) -> Callable[[float], float]:
+    """h -> error of the axis at t = 1."""
+    return lambda h: float(np.linalg.norm(axis_of(integrate(top(chart), parse(integrator), h, 1.0)) - AXIS))
+
+
+def measure(integrator: str, chart: str, steps: Sequence[float], timed: bool = True) -> Properties:
+    """All properties of one integrator in one chart."""
+    scheme, system = parse(integrator), top(chart)
+    error = axis_error(chart, integrator)
+    order = observed_order(steps, [error(h) for h in steps])
+    run = integrate(system, scheme, 0.02, 2.0)
+    energy = run.energy()
+    vertical = next(s for s in system.symmetries if s.name == "Lz")
+    L = run.momentum(vertical)
+    hidden = (
+        [system.jacobian(q) @ v for q, v in zip(run.q[1:], run.v[1:], strict=True)]
+        if system.m
+        else [np.zeros(1)]
+    )
+    cost = np.nan
+    if timed:
+        seconds = []
+        for _ in range(5):
+            began = time.perf_counter()
+            integrate(system, scheme, 0.02, 2.0)
+            seconds.append(time.perf_counter() - began)
+        cost = min(seconds) / 100 * 1e6
+    return Properties(
+        integrator,
+        chart,
+        order,
+        float(np.abs(energy - energy[0]).max() / abs(energy[0])),
+        float(np.abs(L - L[0]).max() / abs(L[0])),
+        np.nan if chart == "axis" else symplectic_defect(system, scheme, 0.05),
+        float(run.position_residual().max()),
+        float(run.velocity_residual()[1:].max()) if system.m else 0.0,
+        float(np.abs(hidden).max()),
+        cost,
+    )
+
+
+def measure_global(k: int, multipliers: str) -> Properties:
+    """BG(k): order and drifts; it has no step."""
+    system = top("alpha")
+    errors, steps = [], [1 / 16, 1 / 24, 1 / 32]
+    for h in steps:
+        run = solve_global(system, h, 1.0, k=k, multipliers=multipliers)
+        errors.append(float(np.linalg.norm(axis_of(run) - AXIS)))
+    energy = run.hamiltonian()
+    L = run.momentum(next(s for s in system.symmetries if s.name == "Lz"))
+    return Properties(
+        f"BG({k}), {multipliers}",
+        "alpha",
+        observed_order(steps, errors),
+        float(np.abs(energy - energy[0]).max() / abs(energy[0])),
+        float(np.abs(L - L[0]).max() / abs(L[0])),
+        np.nan,
+        float(run.position_residual().max()),
+        float(run.velocity_residual().max()),
+        float(run.velocity_residual().max()),
+        np.nan,
+    )
+
+
+def table(rows: Sequence[Properties]) -> str:
+    """The rows as a markdown table; values at round-off in bold."""
+    head = "| integrator | chart, mass | order | energy | momentum | two-form | g | G W p | G v | us/step |"
+    lines = [head, "|" + "---|" * 10]
+
+    def cell(value: float) -> str:
+        if np.isnan(value):
+            return ""
+        return f"**{value:.0e}**" if value < 1e-12 else f"{value:.0e}"
+
+    for row in rows:
+        drifts = (row.energy, row.momentum, row.symplectic, row.position)
+        cells = [cell(x) for x in (*drifts, row.momentum_constraint, row.velocity_constraint)]
+        cost = "" if np.isnan(row.cost) else f"{row.cost:.0f}"
+        lines.append(f"| {row.integrator} | {row.chart} | {row.order:.2f} | {' | '.join(cells)} | {cost} |")
+    return "\n".join(lines)
+
+
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+
+
+def main(path: str) -> None:
+    """Measure everything and write the table between its marks in a page."""
+    rows = []
+    for integrator, chart, steps in ROWS:
+        rows.append(measure(integrator, chart, steps))
+        print(table(rows[-1:]).splitlines()[-1], flush=True)
+    for k in (1, 2, 3):
+        for multipliers in ("continuous", "discontinuous"):
+            rows.append(measure_global(k, multipliers))
+            print(table(rows[-1:]).splitlines()[-1], flush=True)
+    page = Path(path)
+    text = page.read_text()
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    page.write_text(f"{before}{BEGIN}\n\n{table(rows)}\n\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
