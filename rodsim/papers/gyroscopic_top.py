@@ -185,9 +185,15 @@ def _invariants(result: Study, runs: Mapping[str, Trajectory]) -> None:
         unit < 1e-13 and along < 1e-14,
     )
     lines = [
-        Line(name, run.t, np.abs(run.energy() / run.energy()[0] - 1) + 1e-17) for name, run in runs.items()
+        Line(name, run.t[:101], np.abs(run.energy() / run.energy()[0] - 1)[:101] + 1e-17)
+        for name, run in runs.items()
     ]
-    result.panels.append(Panel("Energy", "t", "|H/H(0) - 1|", lines, "semilog"))
+    result.panels.append(Panel("Energy, h = 0.002", "t", "|H/H(0) - 1|", lines, "semilog"))
+    lines = [
+        Line(name, run.t, vertical_momentum(run) / vertical_momentum(run)[0] - 1)
+        for name, run in runs.items()
+    ]
+    result.panels.append(Panel("Angular momentum about the vertical, h = 0.002", "t", "J3/J3(0) - 1", lines))
 
 
 def _hidden(result: Study, runs: Mapping[str, Trajectory]) -> None:
@@ -245,11 +251,11 @@ def _orders(result: Study) -> None:
         away < 1e-10,
     )
     lines: dict[str, list[Line]] = {"height": [], "momentum of the centre": []}
-    for name in SCHEMES:
+    for colour, name in enumerate(SCHEMES):
         # The momentum of VI-S has a large second-order part: its order shows at smaller steps only.
-        counts = [(128, 256, 512) if name == "VI-S" else (16, 32, 64, 128)]
+        counts = [(128, 256, 512) if name == "VI-S" else (8, 16, 32, 64, 128)]
         if name in ("VI-A", "VI-B"):  # they alternate from step to step
-            counts.append((15, 31, 63, 127))
+            counts.append((7, 15, 31, 63, 127))
         found = []
         for steps in counts:
             h = [T_ORDER / n for n in steps]
@@ -258,7 +264,12 @@ def _orders(result: Study) -> None:
                 order = observed_order(h, list(errors[:, k]))
                 label = f"{name}, odd numbers of steps" if steps[0] % 2 else name
                 lines[what].append(
-                    Line(f"{label} ({order:.2f})", h, errors[:, k], "x:" if steps[0] % 2 else "o-")
+                    Line(
+                        f"{label} ({order:.2f})",
+                        h,
+                        errors[:, k],
+                        f"C{colour}" + ("x:" if steps[0] % 2 else "o-"),
+                    )
                 )
                 found.append(order)
         odd = "; after odd numbers of steps {:.2f}, {:.2f}".format(*found[2:]) if found[2:] else ""

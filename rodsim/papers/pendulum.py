@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -52,7 +52,7 @@ class Method(NamedTuple):
 
     label: str
     name: str
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, Any]
     order: int
     steps: tuple[int, ...]
 
@@ -138,7 +138,7 @@ def violation_growth(theta: float) -> float:
     return float((residual[-1] / residual[4]) ** (1.0 / (len(residual) - 5)))
 
 
-def failure(integrator: str, h: float, **parameters: float) -> str:
+def failure(integrator: str, h: float, **parameters: Any) -> str:
     """Why a run to t = 10 ends early; "" where it does not."""
     try:
         integrate(pendulum(), integrator, h, T_END, **parameters)
@@ -292,11 +292,14 @@ def _parameters(result: Study) -> None:
 
 
 def _orders(result: Study, methods: tuple[Method, ...], source: str, title: str) -> None:
-    lines = []
+    lines: list[Line] = []
+    families = list(dict.fromkeys(method.name for method in methods))
     for method in methods:
         h, q, p = exact_errors(method)
         orders = observed_order(h, q), observed_order(h, p)
-        lines.append(Line(f"{method.label} ({orders[0]:.2f})", h, q, "o-"))
+        # A colour for each method; markers tell families apart where their errors are the same.
+        style = f"C{len(lines) % 10}" + ("o-", "s--", "x:", "d-")[families.index(method.name)]
+        lines.append(Line(f"{method.label} ({orders[0]:.2f})", h, q, style))
         result.claim(
             source,
             f"{method.label} has order {method.order}",
