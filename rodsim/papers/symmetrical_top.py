@@ -176,7 +176,7 @@ def outcome(method: Method, inertia: str, factor: float, steps: int) -> str:
     try:
         run, failed = run_of(NUTATING, method, inertia, factor, 50.0 / steps, 50.0), False
     except ConvergenceError as error:
-        run, failed = error.trajectory, True  # type: ignore[attr-defined]
+        run, failed = error.trajectory, True
     energy = run.energy()
     if drift(energy) >= energy[0]:
         return "blows up"
@@ -439,12 +439,12 @@ def _features(result: Study, scans: Mapping[str, Scan]) -> None:
     )
     order_2 = ("IMS", "EMS", "GL-SPARK(1)", "Lobatto-IIIA-B(2)")
     higher = ("GL-SPARK(2)", "GL-SPARK(3)", "Lobatto-IIIA-B(3)", "Lobatto-IIIA-B(4)")
-    for top, labels, what in (
+    for top, shown, what in (
         (NUTATING, order_2, "methods of order 2"),
         (FAST, order_2, "methods of order 2"),
         (NUTATING, higher, "higher orders"),
     ):
-        lines = by_type(labels, SCAN, scans[top.name])
+        lines = by_type(shown, SCAN, scans[top.name])
         title = f"{top.name}, h = {top.h}: {what}"
         result.panels.append(
             Panel(title, "alpha, gamma / mean moment", "largest angle to the reference", lines, "log")
