@@ -1,0 +1,355 @@
+"""The examples of 002 secs. 6.1, 6.2 (GGL schemes) and of 004 (inertia of tops): their claims, and the figures."""
+
+import importlib
+from functools import cache
+
+import numpy as np
+import pytest
+
+from discretization.time.integrate import integrate
+from rigid.errors import ConvergenceError
+from rodsim.papers import gyroscopic_top, pendulum, symmetrical_top
+from rodsim.papers.study import drift, observed_order
+
+STUDIES = ("pendulum", "gyroscopic_top", pytest.param("symmetrical_top", marks=pytest.mark.slow))
+
+# What does not hold, each with its reason in the report.
+KNOWN = {
+    "pendulum": {
+        ("002 Fig. 14", "VI-B keeps the secondary constraint (94) on momenta"),
+        ("002 Figs. 4, 5", "VI-A and VI-B oscillate slightly in lambda and gamma, respectively"),
+        ("002 sec. 4.3.1", "VI-A can be used for theta in (0, 1)"),
+        ("002 sec. 4.3.2", "VI-B can be used for vartheta in (0, 1], vartheta = 1 included"),
+    },
+    "gyroscopic_top": {("002 sec. 6.2", "VI-B keeps the velocity constraints on momenta")},
+    "symmetrical_top": {
+        ("004 abstract", "the types differ entirely in their numerical features (Lobatto IIIA-B)"),
+        ("004 abstract", "gamma-type integrations are superior to alpha-type: EMS"),
+        ("004 abstract", "gamma-type integrations are superior to alpha-type: Lobatto IIIA-B"),
+        ("004 abstract", "the same of EMS and of Lobatto IIIA-B with 3 stages"),
+        (
+            "Xu and Zhong 2016, by 004",
+            "the mean of the principal moments is near the best gamma, for the fast top too",
+        ),
+        ("004 abstract", "a good gamma makes integrations more stable than any alpha: IMS"),
+        ("004 abstract", "a good gamma makes integrations more stable than any alpha: GL-SPARK"),
+        ("004 abstract", "a good gamma makes integrations more stable than any alpha: Lobatto IIIA-B"),
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def study_of():
+    """A study by name, run once."""
+    return cache(lambda name: importlib.import_module(f"rodsim.papers.{name}").study())
+
+
+@pytest.fixture(scope="module")
+def swings():
+    """The pendulum with the paper's step."""
+    return {
+        name: integrate(pendulum.pendulum(), name, pendulum.H, pendulum.T_END) for name in pendulum.SCHEMES
+    }
+
+
+@pytest.fixture(scope="module")
+def tops():
+    """The gyroscopic top with the step of 002 Fig. 17."""
+    return {
+        name: integrate(gyroscopic_top.top_for(name), name, 0.002, 1.0) for name in gyroscopic_top.SCHEMES
+    }
+
+
+@pytest.fixture(scope="module")
+def scan():
+    """Errors of the nutating and the fast top over the scans of alpha and gamma, by top, type and method."""
+    errors = {}
+    for top in (symmetrical_top.NUTATING, symmetrical_top.FAST):
+        reference = symmetrical_top.reference_of(top)
+        for method in symmetrical_top.METHODS:
+            for inertia in symmetrical_top.TYPES:
+                errors[top.name, inertia, method.label] = symmetrical_top.scan_errors(
+                    top, method, inertia, reference, symmetrical_top.SCAN
+                )
+    return errors
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_claim_holds_but_the_known_ones(study_of, name):
+    differing = {(claim.source, claim.statement) for claim in study_of(name).claims if not claim.holds}
+    assert differing == KNOWN[name]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_claim_that_differs_has_its_reason(study_of, name):
+    assert all(claim.holds or claim.reason for claim in study_of(name).claims)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_draws_its_picture(study_of, name, tmp_path):
+    assert study_of(name).draw(tmp_path / "picture.png").stat().st_size > 10_000
+
+
+# --- 002 sec. 6.1, pendulum ---
+
+
+def test_pendulum_by_vi_s_follows_the_trajectory_of_the_papers_program(swings):
+    assert pendulum.distance_to_published(swings["VI-S"]) < 1e-9  # printed to 12 digits
+
+
+@pytest.mark.parametrize("method", pendulum.THETA_METHODS + pendulum.HIGH_ORDER, ids=lambda m: m.label)
+def test_pendulum_converges_to_the_exact_motion_with_the_order_of_the_scheme(method):
+    h, q, p = pendulum.exact_errors(method)
+    assert (observed_order(h, q), observed_order(h, p)) == pytest.approx((method.order,) * 2, abs=0.1)
+    assert q[-1] < {1: 2.2e-4, 2: 1.1e-4, 4: 2.4e-7, 6: 2.6e-11, 8: 1.8e-11}[method.order]
+    assert p[-1] < {1: 7e-4, 2: 4e-4, 4: 1e-6, 6: 1.1e-10, 8: 8e-11}[method.order]
+
+
+@pytest.mark.parametrize("name", pendulum.SCHEMES)
+def test_every_ggl_scheme_keeps_the_angular_momentum_of_the_pendulum(swings, name):
+    assert drift(swings[name].momentum(swings[name].system.symmetries[0])) < 5e-15
+
+
+def test_ggl_em_keeps_energy_and_both_constraints_of_the_pendulum(swings):
+    run = swings["GGL-EM"]
+    assert drift(run.energy()) < 1e-13
+    assert run.position_residual().max() < 1e-15
+    assert run.velocity_residual().max() < 5e-15
+
+
+@pytest.mark.parametrize(("name", "expected"), [("VI-S", 0.698), ("VI-A", 0.098), ("VI-B", 0.680)])
+def test_energy_of_variational_schemes_fluctuates(swings, name, expected):
+    assert drift(swings[name].energy()) == pytest.approx(expected, abs=1e-3)
+
+
+def test_vi_s_keeps_both_constraints_and_vi_a_neither(swings):
+    assert swings["VI-S"].position_residual().max() < 1e-15
+    assert swings["VI-S"].velocity_residual().max() < 5e-15
+    assert swings["VI-A"].position_residual().max() == pytest.approx(6.5e-3, rel=0.02)
+    assert swings["VI-A"].velocity_residual().max() == pytest.approx(3.3e-2, rel=0.02)
+
+
+def test_vi_b_keeps_the_velocity_constraint_for_its_velocity_and_to_first_order_for_momenta(swings):
+    assert swings["VI-B"].position_residual().max() < 1e-15
+    assert pendulum.scheme_velocity_residual(swings["VI-B"]).max() < 5e-15
+    steps = [0.0125, 0.00625, 0.003125]
+    found = [integrate(pendulum.pendulum(), "VI-B", h, 5.0).velocity_residual().max() for h in steps]
+    assert observed_order(steps, found) == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize("theta", [0.3, 0.7])
+def test_violation_by_vi_a_off_the_midpoint_grows_by_the_ratio_of_its_weights(theta):
+    ratio = max(theta, 1 - theta) / min(theta, 1 - theta)
+    assert pendulum.violation_growth(theta) == pytest.approx(ratio, rel=5e-3)
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.5, 1.0])
+def test_vi_b_is_singular_with_the_multiplier_at_the_end_only(theta):
+    with pytest.raises(ConvergenceError, match="singular"):
+        integrate(pendulum.pendulum(), "VI-B", 0.005, 0.05, theta=theta, vartheta=1.0)
+
+
+@pytest.mark.parametrize("s", [1, 2, 3])
+def test_gauss_and_lobatto_spark_are_one_method_under_constant_mass_and_weight(s):
+    gauss = integrate(pendulum.pendulum(), "GL-SPARK", 0.05, 2.0, s=s)
+    lobatto = integrate(pendulum.pendulum(), "Lobatto-IIIA-B", 0.05, 2.0, s=s + 1)
+    assert np.abs(gauss.q - lobatto.q).max() < 1e-13
+    assert np.abs(gauss.p - lobatto.p).max() < 1e-11
+
+
+# --- 002 sec. 6.2, top in directors ---
+
+
+def precession(t, vector):
+    """Steady precession about the vertical."""
+    angle = gyroscopic_top.PRECESSION * t
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ vector
+
+
+def test_spin_rate_of_112_gives_steady_precession():
+    assert pytest.approx(135.609, abs=1e-3) == gyroscopic_top.SPIN
+    axis, steps, errors = precession(0.1, gyroscopic_top.AXIS), [2e-3, 1e-3, 5e-4], []
+    for h in steps:
+        run = integrate(gyroscopic_top.director_top(), "mG", h, 0.1, k=3)
+        errors.append(np.abs(run.q[-1, :3] - gyroscopic_top.LENGTH * axis).max())
+        assert np.abs(run.q[-1, 9:12] - run.q[-1, :3] / gyroscopic_top.LENGTH).max() < 1e-11
+    assert observed_order(steps, errors) == pytest.approx(6, abs=0.1)
+    assert errors[-1] < 2e-13
+
+
+@pytest.mark.parametrize(
+    ("name", "of_height", "of_momentum"),
+    [
+        ("VI-S", 6.762e-7, 5.516e-7),
+        ("VI-A", 3.088e-11, 2.7036e-9),
+        ("VI-B", 6.762e-7, 1.3618e-6),
+        ("GGL-EM", 1.481e-12, 3.238e-10),
+        ("BS99", 6.762e-7, 5.203e-7),
+    ],
+)
+def test_top_converges_to_steady_precession_with_the_order_of_the_scheme(name, of_height, of_momentum):
+    centre = precession(gyroscopic_top.T_ORDER, gyroscopic_top.LENGTH * gyroscopic_top.AXIS)
+    momentum = gyroscopic_top.MASS * gyroscopic_top.PRECESSION * np.cross([0.0, 0.0, 1.0], centre)
+    steps = [128, 256, 512] if name == "VI-S" else [32, 64, 128]
+    errors = np.array([gyroscopic_top.errors_at_end(name, n, momentum) for n in steps])
+    h = [gyroscopic_top.T_ORDER / n for n in steps]
+    order = gyroscopic_top.ORDERS[name]
+    assert observed_order(h, errors[:, 0]) == pytest.approx(order, abs=0.05)
+    assert observed_order(h, errors[:, 1]) == pytest.approx(order, abs=0.05)
+    assert errors[steps.index(128)] == pytest.approx((of_height, of_momentum), rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("VI-S", 0.0383), ("VI-A", 0.0135), ("VI-B", 0.0371), ("GGL-EM", 0.0032), ("BS99", 0.0160)],
+)
+def test_height_of_the_top_varies_with_a_coarse_step(tops, name, expected):
+    height = gyroscopic_top.height(tops[name])
+    assert np.abs(height / gyroscopic_top.HEIGHT - 1).max() == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", gyroscopic_top.SCHEMES)
+def test_every_scheme_keeps_the_angular_momentum_of_the_top_about_the_vertical(tops, name):
+    momentum = gyroscopic_top.vertical_momentum(tops[name])
+    assert momentum[0] == pytest.approx(0.0710696, abs=1e-7)
+    assert drift(momentum) < 1e-14 * momentum[0]
+
+
+def test_ggl_em_keeps_energy_and_constraints_of_the_top(tops):
+    run = tops["GGL-EM"]
+    assert drift(run.energy()) < 1e-13 * run.energy()[0]
+    assert run.position_residual().max() < 1e-15
+    assert run.velocity_residual().max() < 1e-12  # rad/s, of 136
+
+
+def test_vi_s_violates_velocity_constraints_but_the_linear_ones(tops):
+    residual = np.abs(gyroscopic_top.hidden_constraints(tops["VI-S"])).max(axis=0)
+    assert residual[:6].max() == pytest.approx(0.374, abs=1e-3)
+    assert residual[6:].max() < 1e-15
+
+
+def test_vi_b_keeps_the_velocity_constraints_of_the_top_for_its_velocity_only(tops):
+    of_scheme = gyroscopic_top.hidden_constraints(tops["VI-B"], of_scheme=True)
+    assert np.abs(of_scheme).max() < 1e-12
+    assert np.abs(gyroscopic_top.hidden_constraints(tops["VI-B"])).max() > 10
+
+
+def test_bobenko_suris_scheme_keeps_length_of_the_axis_and_momentum_about_it(tops):
+    run = tops["BS99"]
+    assert drift(np.einsum("ij,ij->i", run.q, run.q)) < 1e-14
+    assert drift(np.einsum("ij,ij->i", run.p, run.q)) < 1e-15
+
+
+# --- 004, alpha- and gamma-type inertia ---
+
+
+@pytest.mark.parametrize("what", symmetrical_top.printed_tables())
+def test_coefficients_of_spark_methods_are_those_printed(what):
+    printed, ours = symmetrical_top.printed_tables()[what]
+    assert symmetrical_top.table_difference(ours, printed) < 1e-14
+
+
+@pytest.mark.parametrize("s", range(1, 6))
+def test_gauss_lobatto_coefficients_satisfy_their_conditions(s):
+    assert symmetrical_top.gauss_lobatto_residual(s) < 1e-14
+
+
+@pytest.mark.parametrize("s", range(2, 6))
+def test_lobatto_pairs_satisfy_their_conditions(s):
+    assert symmetrical_top.lobatto_residual(s) < 1e-14
+
+
+@pytest.mark.parametrize(("inertia", "factor"), [("alpha", 1.5), ("gamma", 1.0)])
+@pytest.mark.parametrize("method", symmetrical_top.METHODS, ids=lambda m: m.label)
+def test_nutating_top_converges_to_the_exact_motion_with_the_order_of_the_method(method, inertia, factor):
+    top, exact = symmetrical_top.NUTATING, symmetrical_top.exact_quaternion(*symmetrical_top.EXACT[1][1:])
+    h = 2.0 / np.array([160, 320, 640] if method.order == 2 else [20, 40, 80])
+    ends = [symmetrical_top.run_of(top, method, inertia, factor, step, 2.0).q[-1] for step in h]
+    errors = [float(symmetrical_top.angle_between(q, exact)) for q in ends]
+    assert observed_order(h, errors) == pytest.approx(method.order, abs=0.1)
+    assert errors[-1] < {2: 2.3e-4, 4: 1.5e-6, 6: 6e-11}[method.order]
+
+
+@pytest.mark.parametrize(("t", "angles"), [(row[0], row[1:]) for row in symmetrical_top.EXACT])
+@pytest.mark.parametrize("inertia", symmetrical_top.TYPES)
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_exact_nutation_does_not_depend_on_the_inertia(t, angles, inertia, factor):
+    method = symmetrical_top.METHODS[4]
+    q = symmetrical_top.run_of(symmetrical_top.NUTATING, method, inertia, factor, 0.005, t).q[-1]
+    assert symmetrical_top.angle_between(q, symmetrical_top.exact_quaternion(*angles)) < 1e-13
+
+
+def test_fast_top_is_in_steady_precession():
+    run = symmetrical_top.run_of(symmetrical_top.FAST, symmetrical_top.METHODS[4], "gamma", 1.0, 1.25e-4, 0.1)
+    assert symmetrical_top.angle_between(run.q[-1], symmetrical_top.precessing_quaternion(0.1)) < 1e-13
+    published = [0.47023439052574838, 0.49999746345668761, 0.0015926508965691195, 0.72724110030090981]
+    assert run.q[-1] == pytest.approx(published, abs=1e-13)
+
+
+@pytest.mark.parametrize("inertia", symmetrical_top.TYPES)
+@pytest.mark.parametrize("top", [symmetrical_top.NUTATING, symmetrical_top.FAST], ids=lambda top: top.name)
+def test_ems_keeps_energy_and_vertical_momentum(top, inertia):
+    run = symmetrical_top.run_of(top, symmetrical_top.METHODS[1], inertia, 1.0, top.h, 200 * top.h)
+    momentum = run.momentum(run.system.symmetries[symmetrical_top.VERTICAL])
+    assert drift(run.energy()) < 2e-14 * run.energy()[0]
+    assert drift(momentum) < 1e-14 * abs(momentum[0])
+
+
+@pytest.mark.parametrize("label", ["IMS", "EMS", "GL-SPARK(1)"])
+@pytest.mark.parametrize("top", ["nutating top", "fast top"])
+def test_midpoint_methods_do_not_depend_on_alpha(scan, top, label):
+    errors = scan[top, "alpha", label]
+    assert errors == pytest.approx(errors[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("label", symmetrical_top.BY_LOBATTO)
+@pytest.mark.parametrize("top", ["nutating top", "fast top"])
+def test_lobatto_pairs_make_no_difference_of_alpha_and_gamma(scan, top, label):
+    alpha, gamma = (scan[top, inertia, label] for inertia in symmetrical_top.TYPES)
+    assert alpha == pytest.approx(gamma, rel=1e-6, abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("label", "nutating", "fast"),
+    [
+        ("IMS", 10.15, 2.363),
+        ("GL-SPARK(1)", 5.432, 4.468),
+        ("GL-SPARK(2)", 53.29, 12.10),
+        ("GL-SPARK(3)", 11.93, 10.74),
+    ],
+)
+def test_best_gamma_gains_accuracy_over_any_alpha(scan, label, nutating, fast):
+    for top, expected in (("nutating top", nutating), ("fast top", fast)):
+        gain = scan[top, "alpha", label].min() / scan[top, "gamma", label].min()
+        assert gain == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize("label", symmetrical_top.BY_GAUSS)
+def test_best_gamma_is_near_the_moment_about_the_axis_of_a_fast_spin(scan, label):
+    for top in (symmetrical_top.NUTATING, symmetrical_top.FAST):
+        best = symmetrical_top.best_factor(scan[top.name, "gamma", label]) * top.mean / top.J[2]
+        assert 0.7 < best < 2.0
+
+
+@pytest.mark.parametrize("label", symmetrical_top.BY_GAUSS)
+def test_mean_moment_as_gamma_is_better_than_any_alpha(scan, label):
+    middle = len(symmetrical_top.SCAN) // 2
+    for top in ("nutating top", "fast top"):
+        assert scan[top, "gamma", label][middle] < 0.9 * scan[top, "alpha", label].min()
+
+
+@pytest.mark.parametrize("method", symmetrical_top.METHODS, ids=lambda m: m.label)
+def test_mean_moment_as_gamma_saves_newton_iterations(method):
+    alpha = [symmetrical_top.mean_iterations(method, "alpha", x) for x in (0.5, 1.0, 2.0)]
+    assert symmetrical_top.mean_iterations(method, "gamma", 1.0) < min(alpha)
+
+
+@pytest.mark.slow
+def test_midpoint_spark_runs_with_larger_steps_on_alpha_than_on_gamma():
+    method = symmetrical_top.METHODS[2]
+    alpha, gamma = (
+        symmetrical_top.largest_stable_step(method, inertia, 1.0) for inertia in symmetrical_top.TYPES
+    )
+    assert gamma.end == "fails"
+    assert alpha.h > 2 * gamma.h > 1
