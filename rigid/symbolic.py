@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +23,7 @@ import numba
 import numpy as np
 import platformdirs
 import sympy as sp
+from numpy.typing import ArrayLike
 from sympy.printing.pycode import PythonCodePrinter
 
 from rigid import mechanical
@@ -43,8 +46,8 @@ class Part(NamedTuple):
 def symbolic_system(
     name: str,
     q: Sequence[sp.Symbol],
-    q0: Sequence[float],
-    v0: Sequence[float],
+    q0: ArrayLike,
+    v0: ArrayLike,
     T: sp.Expr | None = None,
     M: Any = None,
     V: sp.Expr | float | Sequence[Part] = 0,
@@ -98,9 +101,7 @@ def symbolic_system(
     return system
 
 
-def system_of(
-    thing: Any, n: int, q0: Sequence[float], v0: Sequence[float], name: str = ""
-) -> MechanicalSystem:
+def system_of(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") -> MechanicalSystem:
     """The mechanical system of an object with methods T(q, v) or M(q), V(q), g(q), forces(q, t), of which T or M is
     needed; they are called once, with sympy symbols, and must use sympy's functions.
     """
@@ -124,6 +125,16 @@ def system_of(
         t=t,
         symmetries=getattr(thing, "symmetries", None),
     )
+
+
+def _writable_folder() -> Path:
+    """The user's cache folder, or a temporary one where that cannot be written."""
+    folder = Path(platformdirs.user_cache_dir("rodsim")) / "systems"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="rodsim-"))
+    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="rodsim-"))
 
 
 def _mass_matrix(
@@ -376,8 +387,7 @@ class _Writer:
         name = f"rodsim_system_{key}"
         if name in sys.modules:
             return sys.modules[name]
-        folder = Path(platformdirs.user_cache_dir("rodsim")) / "systems"
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = _writable_folder()
         path = folder / f"{name}.py"
         if not path.exists():
             partial = path.with_suffix(f".{id(self)}.tmp")

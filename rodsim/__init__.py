@@ -9,10 +9,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from discretization.time.integrate import Start, Trajectory, integrate
     from rigid import signals
+    from rigid.charts import multibody_system, rotating_body
     from rigid.errors import ConvergenceError, ModelError
     from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
+    from rigid.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
+    from rigid.symbolic import Part, symbolic_system, system_of
     from rodsim.materials import Material
     from rodsim.model import Model
     from rodsim.results.audit import audit
@@ -33,11 +37,21 @@ _WHERE = {
     "Mesh": "rigid.surface",
     "Model": "rodsim.model",
     "ModelError": "rigid.errors",
+    "MechanicalSystem": "rigid.mechanical",
+    "Part": "rigid.symbolic",
     "Result": "rodsim.results.result",
     "Section": "rodsim.sections",
     "Sphere": "rigid.inertia",
+    "Start": "discretization.time.integrate",
+    "Symmetry": "rigid.mechanical",
+    "Trajectory": "discretization.time.integrate",
     "audit": "rodsim.results.audit",
+    "integrate": "discretization.time.integrate",
+    "multibody_system": "rigid.charts",
+    "rotating_body": "rigid.charts",
     "simulate": "rodsim.simulation",
+    "symbolic_system": "rigid.symbolic",
+    "system_of": "rigid.symbolic",
 }
 
 __all__ = [
@@ -47,15 +61,25 @@ __all__ = [
     "Cylinder",
     "MassProperties",
     "Material",
+    "MechanicalSystem",
     "Mesh",
     "Model",
     "ModelError",
+    "Part",
     "Result",
     "Section",
     "Sphere",
+    "Start",
+    "Symmetry",
+    "Trajectory",
     "audit",
+    "integrate",
+    "multibody_system",
+    "rotating_body",
     "signals",
     "simulate",
+    "symbolic_system",
+    "system_of",
 ]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.time import implicit
-from discretization.time.integrators import scheme as named_scheme
+from discretization.time.integrators import parse
 from discretization.time.scheme import ROWS, Scheme, Work
 from rigid import chart_layout, mechanical
 from rigid.errors import ConvergenceError, ModelError
@@ -129,7 +129,7 @@ def integrate(
 
     Parameters
     ----------
-    integrator: a name of `integrators.FAMILIES`, with its `parameters` (theta=..., k=..., s=..., order=4), or a Scheme.
+    integrator: a name of `integrators.FAMILIES` with its parameters, "mG(3)" or "mG" and k=3, order=4; or a Scheme.
     guess: "simple" (the state at the start) or "advanced" (q0 + h v0), 002 Table 2.
     tolerance: Newton ends where the norm of the residual is below it; 0: where it is round-off.
     start: what to go on from (`Trajectory.at`), in place of the system's initial state at t = 0; `t_end` counts from
@@ -140,7 +140,7 @@ def integrate(
     ModelError: the integrator does not fit the system.
     ConvergenceError: a step failed; `error.trajectory` holds the steps before it.
     """
-    chosen = named_scheme(integrator, **parameters) if isinstance(integrator, str) else integrator  # type: ignore[arg-type]
+    chosen = parse(integrator, **parameters) if isinstance(integrator, str) else integrator
     check_fit(chosen, system)
     steps = _number_of_steps(h, t_end)
     if guess not in ("simple", "advanced"):

@@ -256,8 +256,8 @@ _WHOLE = {"k", "gauss", "s", "order"}
 _PATTERN = re.compile(r"\s*([A-Za-z0-9-]*[A-Za-z0-9])\s*(?:\(([^()]*)\))?\s*")
 
 
-def parse(text: str) -> Scheme:
-    """The scheme written as a name with parameters: "EML", "mG(3)", "VI-B(1, 0.5)", "EML(order=4)".
+def parse(text: str, **more: Any) -> Scheme:
+    """The scheme written as a name with parameters: "EML", "mG(3)", "VI-B(1, 0.5)", "EML(order=4)"; `more` adds some.
 
     Raises ModelError with what could not be read.
     """
@@ -280,7 +280,7 @@ def parse(text: str) -> Scheme:
             raise ModelError(
                 f"integrator '{text}': '{entry}' cannot be read; parameters of {name} are {what}"
             )
-    return scheme(name, **parameters)
+    return scheme(name, **(parameters | more))
 
 
 def compose(made: Scheme, order: int) -> Scheme:

@@ -117,7 +117,7 @@ class MechanicalStepper:
         q, v, lam = run.q, run.v, run.lam
         if not (self.scheme.singular_mass or self.mechanical.has(mechanical.SINGULAR_MASS)):
             # the velocity of a variational scheme lies inside the step
-            v = [self.mechanical.inverse_mass(q[-1]) @ run.p[-1]]
+            v = (self.mechanical.inverse_mass(q[-1]) @ run.p[-1])[None]
         work = state.totals[0]
         if self.mechanical.has_signal:
             for k in range(len(q) - 1):

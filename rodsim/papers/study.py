@@ -65,6 +65,7 @@ class Study:
         """Write the picture (PNG, SVG or PDF by suffix)."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
+        from matplotlib.ticker import NullFormatter
 
         columns = min(len(self.panels), 2)
         rows = -(-len(self.panels) // columns)
@@ -76,6 +77,9 @@ class Study:
                 axes.plot(np.asarray(line.x), np.asarray(line.y), line.style, label=line.label)
             if panel.scale == "log":
                 axes.set_xscale("log")
+                if np.ptp(np.log10(axes.get_xlim())) > 0.7:
+                    # labels of less than whole decades would overlap
+                    axes.xaxis.set_minor_formatter(NullFormatter())
             if panel.scale in ("log", "semilog"):
                 axes.set_yscale("log")
             axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
