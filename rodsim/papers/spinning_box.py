@@ -378,9 +378,9 @@ def _global_convergence(result: Study) -> None:
         same,
         reason=""
         if same
-        else "the orders are the same, the constants are not: the error has a part that changes its sign from element to element, "
-        "and its size depends on the multipliers and on whether the number of elements is even: with k = 3 the error at t = 5 "
-        f"with continuous over that with discontinuous ones is {parity[0]:.2f} with 100 and {parity[1]:.2f} with 101 elements.",
+        else "the orders are the same, the constants are not: they depend on the multipliers and, the one against the other, on "
+        "whether the number of elements is even: with k = 3 the error at t = 5 with continuous over that with discontinuous "
+        f"ones is {parity[0]:.2f} with 100 and {parity[1]:.2f} with 101 elements.",
     )
     _charts(result)
 
