@@ -18,7 +18,9 @@ def main() -> None:
         except ModelError as error:
             print(f"{name:17s} {error}")
             continue
-        print(f"{name:17s} energy {abs(run.energy() - run.energy()[0]).max():7.1e}, angles {run.q[-1].round(6)}")
+        print(
+            f"{name:17s} energy {abs(run.energy() - run.energy()[0]).max():7.1e}, angles {run.q[-1].round(6)}"
+        )
 
 
 if __name__ == "__main__":

@@ -34,6 +34,8 @@ from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS, MechanicalSystem
 from rigid.system import Floats, Ints
 
 _EPS = 1e-60
+_LEAST_DAMPING = 1e-3
+_NEAR = 1e-5  # corrections below which round-off may decide which one is smaller
 
 
 @small_kernel
@@ -145,18 +147,35 @@ def solve_global(
     """
     problem = _Problem(system, h, t_end, k, points, multipliers, q_end)
     x = problem.initial(guess)
-    last = np.inf
+    last, damping = np.inf, 1.0
+    residual, matrix = problem.assemble(x)
     for iteration in range(1, limit + 1):
-        residual, matrix = problem.assemble(x)
-        factors = splu(matrix)
+        try:
+            factors = splu(matrix)
+        except RuntimeError:  # what SuperLU raises for a singular matrix
+            break
         change = factors.solve(residual)
         if not np.all(np.isfinite(change)):
             break
-        x -= change
         size = problem.scaled(change, x)
         if size < 1e-9 or (size < 1e-6 and size > 0.1 * last):
             number = float(np.linalg.cond(matrix.toarray())) if condition else None
-            return problem.solution(x, iteration, number)
+            return problem.solution(x - change, iteration, number)
+        # the natural monotonicity test (Deuflhard 2011, sec. 3.3): the next correction, with the same matrix, is smaller
+        damping = min(1.0, 4.0 * damping)
+        while True:
+            residual, matrix = problem.assemble(x - damping * change)
+            following = (
+                problem.scaled(factors.solve(residual), x) if np.all(np.isfinite(residual)) else np.inf
+            )
+            if following <= (1.0 - 0.5 * damping) * size or size < _NEAR:
+                break
+            damping *= 0.5
+            if damping < _LEAST_DAMPING:
+                break
+        if damping < _LEAST_DAMPING:
+            break
+        x = x - damping * change
         last = size
     raise ConvergenceError(
         0.0,
@@ -263,7 +282,23 @@ class _Problem:
             p = np.array([system.momentum(row, v) for row in q])
         x[: self.first_multiplier] = np.concatenate([q, p], axis=1).ravel()
         x[self.prescribed] = self.values
+        if system.m and (guess is not None or self.q_end is None):
+            # states near a motion: without its gamma the first correction would leave it
+            self._guess_multipliers(x)
         return x
+
+    def _guess_multipliers(self, x: Floats) -> None:
+        """gamma of d^2 g/dt^2 = 0, which is linear in it, at the nodes; mu = 0."""
+        n, m, k = self.system.n, self.system.m, self.k
+        gam = np.empty((self.n_nodes, m))
+        for node in range(self.n_nodes):
+            value, slopes = self._acceleration_at(x[2 * n * node :][: 2 * n], np.zeros(m), node)
+            gam[node] = -np.linalg.solve(slopes[:, 2 * n :], value)
+        if not self.continuous:
+            inside = np.arange(self.n_elements)[:, None] + np.linspace(0.0, 1.0, k) * (k > 1) + 0.5 * (k == 1)
+            nodes = np.arange(self.n_nodes) / k
+            gam = np.stack([np.interp(inside.ravel(), nodes, row) for row in gam.T], axis=1)
+        x[self.first_multiplier :].reshape(-1, 2, m)[:, 0] = gam
 
     def assemble(self, x: Floats) -> tuple[Floats, Any]:
         """Residual and sparse matrix."""
@@ -306,10 +341,15 @@ class _Problem:
 
     def _acceleration(self, x: Floats, node: int) -> tuple[Floats, Floats, Ints]:
         """d^2 g/dt^2 at a node, its derivatives (m, 2n + m) and the unknowns they belong to."""
-        system, n, m = self.system, self.system.n, self.system.m
+        n, m = self.system.n, self.system.m
         states = 2 * n * node + np.arange(2 * n)
         touched = np.concatenate([states, self.first_multiplier + 2 * m * node + np.arange(m)])
-        z = x[touched].astype(complex)
+        return *self._acceleration_at(x[states], x[touched[2 * n :]], node), touched
+
+    def _acceleration_at(self, state: Floats, gam: Floats, node: int) -> tuple[Floats, Floats]:
+        """d^2 g/dt^2 at (q, p), gamma and the time of a node, and its derivatives (m, 2n + m)."""
+        system, n, m = self.system, self.system.n, self.system.m
+        z = np.concatenate([state, gam]).astype(complex)
         signal = np.atleast_1d(np.asarray(system.signal(node * self.h / self.k), float))
         slopes, out = np.zeros((m, len(z))), np.zeros(m, complex)
 
@@ -322,7 +362,7 @@ class _Problem:
             z[j] += 1j * _EPS
             slopes[:, j] = value().imag / _EPS
             z[j] = z[j].real
-        return value().real, slopes, touched
+        return value().real, slopes
 
     def scaled(self, change: Floats, x: Floats) -> float:
         """Largest correction of q and of p in units of their sizes."""
