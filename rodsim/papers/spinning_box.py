@@ -386,7 +386,7 @@ def _global_convergence(result: Study) -> None:
 
 
 def _charts(result: Study) -> None:
-    """BG(k) in both charts at t = 1, where Newton's iteration converges in both."""
+    """BG(k) in both charts, to t = 1."""
     elements = (20, 40)
     orders: dict[tuple[str, int], float] = {}
     factors = []
