@@ -610,8 +610,8 @@ def _stability(result: Study) -> None:
         (
             "Lobatto IIIA-B",
             BY_LOBATTO,
-            "The two types have the same solutions here. Only the way of Newton's iteration to them differs, and with "
-            "it the h at which it fails.",
+            "The two types have the same solutions here. Only the way of Newton's iteration differs, and with it the h at "
+            "which it fails or finds a solution far away.",
         ),
     )
     for who, labels, reason in cases:
