@@ -21,14 +21,13 @@ from discretization.measures import (
     velocity_residual,
 )
 from discretization.system import System
-from discretization.time.integrators import parse
-from discretization.time.mechanical_stepper import MechanicalStepper
 from discretization.time.stepper import Report, Stepper
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
-from rodsim.results.writer import MemoryWriter, ResultWriter
+from rodsim.results.writer import MemoryWriter, ResultWriter, stored_outputs
 
 if TYPE_CHECKING:
+    from discretization.time.mechanical_stepper import MechanicalStepper
     from rodsim.model import Model
     from rodsim.results.result import Result
 
@@ -77,6 +76,9 @@ def simulate(
             raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
         stepper = Stepper(built.system, dt, INTEGRATORS[integrator], built.load_values)
     else:
+        # imported where needed: its kernels take half a second to load
+        from discretization.time.mechanical_stepper import MechanicalStepper
+
         values = built.load_values
         stepper = MechanicalStepper(model.name, built.system, state, dt, integrator, chart, values)
         state = stepper.start(state)
@@ -88,7 +90,7 @@ def simulate(
         "output_every": output_every,
         "t_end": t_end,
     }
-    if isinstance(stepper, MechanicalStepper):
+    if not isinstance(stepper, Stepper):
         settings["chart"] = stepper.chart
     built.layout.description["run"] = settings
     # how far the nearest velocities that the joints allow are from those given (m/s or rad/s)
@@ -98,7 +100,10 @@ def simulate(
     if output is None:
         writer = MemoryWriter(built.layout)
     elif resume:
-        writer, _, step, state = ResultWriter.resume(output, built.layout, len(outputs))
+        # an earlier end may lie between the outputs of this run
+        n_stored, last = stored_outputs(output)
+        capacity = n_stored + sum(target > last for target in outputs)
+        writer, _, step, state = ResultWriter.resume(output, built.layout, capacity)
     else:
         writer = ResultWriter.create(output, built.layout, len(outputs))
     with _Progress(n_steps, step, dt, progress) as line:
@@ -132,6 +137,8 @@ def simulate(
 def check_integrator(integrator: str) -> None:
     """Raise ModelError for a name that is no integrator."""
     if integrator not in INTEGRATORS:
+        from discretization.time.integrators import parse
+
         try:
             parse(integrator)
         except ModelError as error:

@@ -122,3 +122,33 @@ def test_help_needs_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert not set(HEAVY) & set(loaded)
+
+
+def test_studies_are_listed_run_and_drawn(tmp_path, capsys):
+    from rodsim.papers.report import STUDIES
+
+    assert main(["reproduce"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in STUDIES)
+    assert main(["reproduce", "mass-spring", "-o", str(tmp_path)]) == 0
+    report = capsys.readouterr().out
+    assert "PASS    000" in report
+    assert "measured: " in report
+    assert (tmp_path / "mass-spring.png").stat().st_size > 20_000
+    assert main(["reproduce", "mass-string"]) == 2
+    assert "study 'mass-string' is not known; choose one of mass-spring" in capsys.readouterr().err
+
+
+def test_integrator_and_chart_are_chosen_by_a_word_and_resumed_to_the_bit(tmp_path, capsys):
+    whole, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    by = ["--integrator", "VI-B(0.5, 0.5)", "--chart", "quaternion-gamma"]
+    assert run("chain", whole, "--t-end", "0.1", *by) == 0
+    assert run("chain", parts, "--t-end", "0.05", *by) == 0
+    assert run("chain", parts, "--t-end", "0.1", "--resume", *by) == 0
+    first, second = Result.open(whole), Result.open(parts)
+    assert np.array_equal(first.state(-1).chart, second.state(-1).chart)
+    assert np.array_equal(first.state(-1).quat, second.state(-1).quat)
+    assert first.description["run"]["integrator"] == "VI-B(0.5, 0.5)"
+    assert run("chain", tmp_path / "no.vtkhdf", "--integrator", "RK4") == 2
+    assert "integrator 'RK4' is not known; choose one of em, em4, em6, EML" in capsys.readouterr().err
+    assert not (tmp_path / "no.vtkhdf").exists()

@@ -29,6 +29,16 @@ COPY_BYTES = 2**24
 MARK = 0x6D6F646E6573746D  # stands for the number of outputs until its place in the file is known
 
 
+def stored_outputs(path: Path | str) -> tuple[int, int]:
+    """Number of outputs in a result file, and the step of the last one; (0, -1) where there is none."""
+    if not Path(path).is_file():
+        return 0, -1
+    with open_file(Path(path), "r") as file:
+        root = native.check_file(file, Path(path))
+        n = native.count(file)
+        return n, int(root[native.STEP][n - 1]) if n else -1
+
+
 def audit_row(audit: Mapping[str, float]) -> Floats:
     """The audit as a row in the order of `COLUMNS`; ValueError where a column is missing or unknown."""
     try:
