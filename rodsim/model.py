@@ -13,6 +13,7 @@ from rigid.checks import direction, number, vector
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.joints import JOINTS
+from rigid.mechanical import MechanicalSystem
 from rigid.signals import VectorFunction, vector_function
 from rigid.system import FORCE, MOMENT, Floats, State
 from rodsim.curves import CurveLike
@@ -269,6 +270,21 @@ class Model:
         from rodsim.building import build
 
         return build(self)
+
+    def mechanical_system(
+        self, chart: str = "quaternion", parameter: float | None = None
+    ) -> MechanicalSystem:
+        """The model as a mechanical system for `integrate`: coordinates, mass matrix, potential and constraints.
+
+        chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
+        Raises ModelError for rods and dampers, which only `em` integrates.
+        """
+        from discretization.consistent import project_velocities
+        from discretization.time.mechanical_stepper import system_in_chart
+
+        built = self.build()
+        state, _ = project_velocities(built.system, built.state)
+        return system_in_chart(self.name, built.system, state, chart, built.load_values, parameter)
 
     def _add_load(self, name: str, kind: int, anchor: Anchor, value: Any, following: bool) -> LoadEntry:
         self._new_among(self.loads, "load", name)

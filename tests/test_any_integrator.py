@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discretization.time.mechanical_stepper import CHARTS
-from rodsim import Box, Material, Model, ModelError, Section, audit, simulate
+from rodsim import Box, Material, Model, ModelError, Section, audit, integrate, simulate
 
 H, T_END = 0.01, 0.2
 RUNS = [
@@ -128,6 +128,25 @@ REFUSED = {
 def test_what_does_not_fit_is_refused_before_anything_is_written(message):
     with pytest.raises(ModelError, match=message):
         REFUSED[message]()
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_a_model_is_a_mechanical_system_in_every_chart(chart):
+    """The same energy in all of them, and the same motion as `simulate`."""
+    system = arms().mechanical_system(chart)
+    p = system.momentum(system.q0, system.v0)
+    energy = p @ system.v0 / 2 + system.potential(system.q0)
+    reference = audit_energy()
+    assert energy == pytest.approx(reference, rel=1e-12)
+    name = "EML" if chart == "quaternion" else "GGL-EM"
+    run = integrate(system, name, H, T_END)
+    result = simulate(arms(), T_END, H, name, chart=chart, output_every=20)
+    assert np.array_equal(result.state(-1).chart[: system.n], run.q[-1])
+
+
+def audit_energy():
+    """Energy of the arms at the start, by `em`."""
+    return simulate(arms(), H, H).audit_column("total")[0]
 
 
 def test_charts_are_the_documented_ones():

@@ -138,6 +138,7 @@ REFUSED = {
     "k = 0": lambda: parse("mG(0)"),
     "s = 1": lambda: parse("Lobatto-IIIA-B(1)"),
     "cannot be composed": lambda: parse("VI-S(order=4)"),
+    "of order 4 cannot be composed to 8; choose 6": lambda: parse("GL-SPARK(2, order=8)"),
     "choose 4 or 6": lambda: parse("EML(order=8)"),
     "cannot be read": lambda: parse("mG(three)"),
     "do not fit": lambda: parse("EML(theta=0.5)"),

@@ -1,7 +1,7 @@
-"""Symmetric compositions of a symmetric step of order 2: substep fractions that sum to 1.
+"""Symmetric compositions of a symmetric step: substep fractions that sum to 1.
 
-Order 4: Suzuki 1990, five substeps, 1/(4 - 4^(1/3)) twice, the negative one, twice again.
-Order 6: Yoshida 1990, seven substeps, solution A; w_1..w_3 solve the order conditions, refined here to full
+From order p to p + 2: Suzuki 1990, five substeps, 1/(4 - 4^(1/(p + 1))) twice, the negative one, twice again.
+From order 2 to 6: Yoshida 1990, seven substeps, solution A; w_1..w_3 solve the order conditions, refined here to full
 precision by the sum condition. See Hairer, Lubich, Wanner, Geometric Numerical Integration, V.3.2.
 """
 
@@ -11,12 +11,19 @@ import numpy as np
 
 from rigid.system import Floats
 
-_SUZUKI = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
 _YOSHIDA = (0.78451361047755726382, 0.23557321335935813368, -1.17767998417887100695)
 
+
+def suzuki(order: int) -> Floats:
+    """The fractions (5,) that raise a symmetric step of this order by 2."""
+    w = 1.0 / (4.0 - 4.0 ** (1.0 / (order + 1)))
+    return np.array([w, w, 1.0 - 4.0 * w, w, w])
+
+
+# of a step of order 2
 FRACTIONS: dict[int, Floats] = {
     2: np.array([1.0]),
-    4: np.array([_SUZUKI, _SUZUKI, 1.0 - 4.0 * _SUZUKI, _SUZUKI, _SUZUKI]),
+    4: suzuki(2),
     6: np.array([*_YOSHIDA, 1.0 - 2.0 * sum(_YOSHIDA), *_YOSHIDA[::-1]]),
 }
 

@@ -9,7 +9,7 @@
 | GL-SPARK, Lobatto-IIIA-B | s |
 | BS99 | |
 
-`compose` makes a scheme of order 4 or 6 of a symmetric one.
+`compose` raises the order of a symmetric one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from discretization.time.scheme import (
 from rigid import chart_layout
 from rigid.errors import ModelError
 from rigid.mechanical import LAGRANGE_TOP, QUATERNIONS, MechanicalSystem
-from rigid.system import Floats
 
 _ENERGY_MOMENTUM = frozenset({"energy", "momentum", "position"})
 _LIVENS = frozenset({"generalised energy", "momentum", "position"})
@@ -231,8 +230,8 @@ FAMILIES: dict[str, Callable[..., Scheme]] = {
 }
 
 
-def scheme(name: str, order: int = 2, **parameters: Any) -> Scheme:
-    """The integrator `name` with its parameters; order 4 or 6 composes it.
+def scheme(name: str, order: int | None = None, **parameters: Any) -> Scheme:
+    """The integrator `name` with its parameters; with an `order` above its own it is composed.
 
     Raises ModelError for an unknown name, parameter or composition.
     """
@@ -246,7 +245,7 @@ def scheme(name: str, order: int = 2, **parameters: Any) -> Scheme:
         raise ModelError(
             f"integrator {name}: {', '.join(parameters)} do not fit; see the table of parameters"
         ) from error
-    return made if order == 2 else compose(made, order)
+    return made if order is None or order == made.order else compose(made, order)
 
 
 # Positional parameters in a name such as "VI-B(1, 0.5)".
@@ -284,15 +283,20 @@ def parse(text: str, **more: Any) -> Scheme:
 
 
 def compose(made: Scheme, order: int) -> Scheme:
-    """Symmetric composition of order 4 or 6 of a symmetric scheme of order 2 (design section 3)."""
-    if not made.symmetric or made.order != 2:
+    """Symmetric composition of a symmetric scheme: from order 2 to 4 and 6, from any order by 2."""
+    if not made.symmetric:
         raise ModelError(
-            f"integrator {made.name} of order {made.order} cannot be composed: not symmetric of order 2"
+            f"integrator {made.name} of order {made.order} is not symmetric and cannot be composed"
         )
-    try:
-        fractions: Floats = composition.FRACTIONS[order]
-    except KeyError:
-        raise ModelError(f"composition of order {order} is not known; choose 4 or 6") from None
+    if made.order == 2 and order in composition.FRACTIONS:
+        fractions = composition.FRACTIONS[order]
+    elif order == made.order + 2:
+        fractions = composition.suzuki(made.order)
+    else:
+        choice = "4 or 6" if made.order == 2 else str(made.order + 2)
+        raise ModelError(
+            f"integrator {made.name} of order {made.order} cannot be composed to {order}; choose {choice}"
+        )
     if made.reversing:
         # the order conditions hold for maps near the identity, which two halves are and one step is not
         fractions = np.repeat(fractions / 2.0, 2)

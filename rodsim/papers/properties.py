@@ -71,6 +71,7 @@ ROWS: tuple[tuple[str, str, Sequence[float]], ...] = (
     ("GL-SPARK(2)", "gamma", _FOURTH),
     ("GL-SPARK(3)", "gamma", _SIXTH),
     ("GL-SPARK(2)", "director", _FOURTH),
+    ("GL-SPARK(2, order=6)", "gamma", (1 / 8, 1 / 12, 1 / 16)),
     ("Lobatto-IIIA-B(2)", "gamma", _SECOND),
     ("Lobatto-IIIA-B(3)", "gamma", _FOURTH),
     ("Lobatto-IIIA-B(4)", "gamma", _SIXTH),
