@@ -20,6 +20,7 @@ import numpy as np
 from rigid import chart_layout as layout
 from rigid import mechanical, quaternions
 from rigid.errors import ModelError
+from rigid.inertia import MassProperties
 from rigid.mechanical import Data, Functions, MechanicalSystem, Symmetry
 from rigid.system import COINCIDENT, Constraints, Floats, Frames, Loads, Springs, TorsionSprings, rows_of
 
@@ -65,12 +66,13 @@ def multibody_system(
     ----------
     r (n, 3), quat (n, 4), v (n, 3), Omega (n, 3): initial state of all frames; fixed ones stay there.
     chart: "quaternion" or "director". inertia: "singular", "alpha" or "gamma", of the quaternion chart.
-    parameter: alpha or gamma for all frames (kg m^2); by default tr(J)/2, and the mean of the principal moments.
+    parameter: alpha or gamma for all frames (kg m^2); by default half and a third of the sum of the principal moments.
     held: frames whose position is fixed; they only turn, and their inertia is about that point.
 
-    Raises ModelError for a damper (no potential) or a parameter that is not positive.
+    Raises ModelError for a damper (no potential), an inertia no body has, or a parameter that is not positive.
     """
     _check(name, interactions, chart, inertia, parameter)
+    _check_inertia(name, frames)
     places = _Places(frames, chart, held)
     is_quaternion = chart == "quaternion"
     constraints = interactions.constraints
@@ -79,6 +81,8 @@ def multibody_system(
     flags = mechanical.DISCRETE_POTENTIAL | mechanical.DISCRETE_CONSTRAINTS | mechanical.DISCRETE_KINETIC
     if not is_quaternion:
         flags |= mechanical.CONSTANT_MASS | mechanical.INVERSE_MASS
+        if any(_is_flat(J) for J in frames.inertia[frames.fixed == 0]):
+            flags |= mechanical.SINGULAR_MASS
     elif inertia == "singular":
         flags |= mechanical.QUATERNIONS | mechanical.SINGULAR_MASS
     else:
@@ -93,11 +97,49 @@ def multibody_system(
         places.velocities(quat, v, Omega, chart),
         names=places.names(chart),
         symmetries=places.symmetries(chart, r),
-        info={"chart": chart, "inertia": inertia, "places": places, "r": r.copy(), "quat": quat.copy()},
+        info={"chart": chart, "places": places, "torsions": interactions.torsions, "quat": quat.copy()},
     )
+    if interactions.torsions is not None:
+        branches(system)[:] = torsion_angles(system, system.q0[None])[0]
     if values is not None:
         system.signal = lambda t: np.ascontiguousarray(values(t), float).ravel()
     return system
+
+
+def branches(system: MechanicalSystem) -> Floats:
+    """Angles (s,) of the torsion springs, a view: their potential counts angles within half a turn from these."""
+    table, numbers = system.data.table, system.data.numbers
+    count = table[layout.N_TORSIONS]
+    first = (
+        layout.FRAME_FLOATS * table[layout.N_FRAMES] + layout.CONSTRAINT_FLOATS * table[layout.N_CONSTRAINTS]
+    )
+    first += layout.SPRING_FLOATS * table[layout.N_SPRINGS]
+    rows: Floats = numbers[first : first + layout.TORSION_FLOATS * count].reshape(
+        count, layout.TORSION_FLOATS
+    )
+    return rows[:, -1]
+
+
+def torsion_angles(system: MechanicalSystem, q: Floats) -> Floats:
+    """Angles (N, s) in (-pi, pi] of the torsion springs at coordinates (N, n)."""
+    springs: TorsionSprings = system.info["torsions"]
+    angles = np.empty((len(q), len(springs.stiffness)))
+    for k, (a, b) in enumerate(springs.frames):
+        Ra, Rb = rotations(system, q, a), rotations(system, q, b)
+        along = Rb @ springs.Ub[k]
+        c, s = (np.einsum("ij,ij->i", Ra @ U, along) for U in (springs.Ua[k], springs.Wa[k]))
+        angles[:, k] = np.arctan2(s, c)
+    return angles
+
+
+def rotations(system: MechanicalSystem, q: Floats, frame: int) -> Floats:
+    """Rotation matrices (N, 3, 3) of a frame at coordinates (N, n)."""
+    to = system.info["places"].orientation[frame]
+    if to < 0:
+        return np.broadcast_to(quaternions.to_matrix(system.info["quat"][frame]), (len(q), 3, 3))
+    if system.info["chart"] == "quaternion":
+        return quaternions.to_matrix(quaternions.normalize(q[:, to : to + 4]))
+    return q[:, to : to + 9].reshape(-1, 3, 3).transpose(0, 2, 1)
 
 
 def rotating_body(
@@ -137,6 +179,20 @@ def rotating_body(
     )
 
 
+def _is_flat(J: Floats) -> bool:
+    """Whether a body has no extension along one of its axes: its Euler tensor, and the mass of directors, is singular."""
+    moments = np.linalg.eigvalsh(J)
+    return bool(moments[0] + moments[1] - moments[2] <= 1e-12 * moments[2])
+
+
+def _check_inertia(name: str, frames: Frames) -> None:
+    for f in np.flatnonzero(np.asarray(frames.fixed) == 0):
+        try:
+            MassProperties(float(frames.mass[f]), frames.inertia[f])
+        except ModelError as error:
+            raise ModelError(f"system '{name}', frame {f}: {error}") from None
+
+
 def functions() -> Functions:
     """The compiled functions of the charts; compiled, or loaded, at the first call."""
     from rigid import chart_functions as f
@@ -168,6 +224,9 @@ def _check(name: str, interactions: Interactions, chart: str, inertia: str, para
         )
     if parameter is not None and not (np.isfinite(parameter) and parameter > 0.0):
         raise ModelError(f"system '{name}': {inertia} = {parameter}; give a positive number (kg m^2)")
+    for weight in interactions.weights:
+        if not np.all(np.isfinite([*weight.X, *weight.force])):
+            raise ModelError(f"system '{name}': weight {weight.force} at {weight.X}; give finite numbers")
     for what, springs in (("spring", interactions.springs), ("torsion spring", interactions.torsions)):
         if springs is not None and np.any(springs.damping):
             raise ModelError(

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
 from numba import types
 
 from rigid.compilation import allocating_kernel, compiled
@@ -209,6 +210,27 @@ class MechanicalSystem:
             k = int(np.argmax(np.abs(self.constraints(self.q0))))
             raise ModelError(
                 f"system '{self.name}': |g{k + 1}(q0)| = {residual:.3g}; give initial coordinates that satisfy g = 0"
+            )
+        if self.m:
+            self._check_constraints()
+
+    def _check_constraints(self) -> None:
+        """Raise ModelError where rows of G(q0) depend on each other, or v0 violates G v0 = 0."""
+        G = self.jacobian(self.q0)
+        R, order = scipy.linalg.qr(G.T, mode="r", pivoting=True)
+        size = np.zeros(self.m)
+        size[: min(G.shape)] = np.abs(np.diag(R))
+        dependent = np.sort(order[size <= 1e-12 * max(size[0], 1e-300)])
+        if len(dependent):
+            rows = ", ".join(f"g{k + 1}" for k in dependent)
+            raise ModelError(
+                f"system '{self.name}': at q0 {rows} repeat what the other constraints say; leave them out"
+            )
+        rate = np.abs(G @ self.v0)
+        k = int(np.argmax(rate))
+        if rate[k] > 1e-8 * (1e-300 + np.abs(G[k]).max() * np.abs(self.v0).max()):
+            raise ModelError(
+                f"system '{self.name}': d(g{k + 1})/dt = {rate[k]:.3g} at the start; give initial velocities with G(q0) v0 = 0"
             )
 
     n = property(lambda self: self.data.n)

@@ -63,7 +63,7 @@ def simulate(
     Raises
     ------
     ModelError: the model or an argument cannot be used; nothing has been written then.
-    ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file
+    ConvergenceError: a step failed (of `em`: even after halving it); `error.result` holds what was computed, the file
     keeps it.
     """
     n_steps = _check(t_end, dt, output_every)
@@ -136,6 +136,8 @@ def simulate(
 
 def check_integrator(integrator: str) -> None:
     """Raise ModelError for a name that is no integrator."""
+    if not isinstance(integrator, str):
+        raise ModelError(f"integrator = {integrator!r}; give a name such as 'em' or 'GGL-EM'")
     if integrator not in INTEGRATORS:
         from discretization.time.integrators import parse
 

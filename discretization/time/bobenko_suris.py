@@ -3,8 +3,8 @@
     m1 - m0 = h mgl e3 x d0                                               (1)
     d1 - d0 = (h/J1) m1 x dbar                                            (2)
 
-with the angular momentum m about the fixed point and the axis d, V = mgl e3 . d, so that e3 x d mgl = dV x ... of a
-top with the potential of the system: m1 - m0 = -h d0 x (-dV) = h dV x d0. It keeps |d|, m . e3 and m . d exactly.
+with the angular momentum m about the fixed point and the axis d; mgl e3 is the gradient of V. It keeps |d|, m . e3 and
+m . d exactly.
 """
 
 from discretization.time.scheme import residual, update

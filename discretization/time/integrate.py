@@ -11,11 +11,13 @@ from discretization.time import implicit
 from discretization.time.integrators import parse
 from discretization.time.scheme import ROWS, Scheme, Work
 from rigid import chart_layout, mechanical
+from rigid.charts import branches, torsion_angles
 from rigid.errors import ConvergenceError, ModelError
 from rigid.mechanical import MechanicalSystem, Symmetry
 from rigid.system import Floats, Ints
 
 MAX_ITERATIONS = 40
+_MOST_BYTES = 8 * 2**30
 
 
 class Start(NamedTuple):
@@ -137,16 +139,19 @@ def integrate(
 
     Raises
     ------
-    ModelError: the integrator does not fit the system.
+    ModelError: the integrator does not fit the system, or an argument cannot be used.
     ConvergenceError: a step failed; `error.trajectory` holds the steps before it.
     """
-    chosen = parse(integrator, **parameters) if isinstance(integrator, str) else integrator
+    chosen = _chosen(integrator, parameters)
     check_fit(chosen, system)
-    steps = _number_of_steps(h, t_end)
+    steps = number_of_steps(h, t_end)
     if guess not in ("simple", "advanced"):
         raise ModelError(f"guess = '{guess}'; choose 'simple' or 'advanced'")
+    if not (np.isfinite(tolerance) and tolerance >= 0.0):
+        raise ModelError(f"tolerance = {tolerance}; give 0 for round-off, or a bound of |r|")
     run = _allocate(system, chosen, h, steps)
     if start is not None:
+        _check_start(system, start)
         # the same times, to the bit, as those of a run from t = 0
         first = round(start.t / h)
         run.t = h * np.arange(first, first + steps + 1) if first * h == start.t else start.t + run.t
@@ -182,11 +187,58 @@ def integrate(
             int(run.iterations[reached + 1]),
             norm,
             f"{chosen.name} on '{system.name}' at t = {t:.6g} with h = {h:.3g}: {implicit.REASONS[status]} "
-            f"(|r| = {norm:.3g} after {run.iterations[reached + 1]} iterations); try a smaller h",
+            f"(|r| = {norm:.3g} after {run.iterations[reached + 1]} iterations); {chosen.caution or 'try a smaller h'}",
         )
         error.trajectory = run.part(reached)
         raise error
+    if system.info.get("torsions") is not None:
+        _check_windings(run)
     return run
+
+
+class Wound(ConvergenceError):
+    """A torsion spring turned beyond half a turn from where it began, where its potential is no function of q."""
+
+
+def _check_windings(run: Trajectory) -> None:
+    """Raise `Wound` with the steps before a torsion spring left the half turns about `charts.branches`."""
+    system, start = run.system, branches(run.system)
+    angles = np.unwrap(torsion_angles(system, run.q), axis=0) - start
+    turned = np.abs(angles - 2 * np.pi * np.round(angles[0] / (2 * np.pi)))
+    beyond = np.flatnonzero((turned >= np.pi).any(axis=1))
+    if len(beyond):
+        last = max(int(beyond[0]) - 1, 0)
+        k = int(np.argmax(turned[beyond[0]]))
+        error = Wound(
+            run.t[last],
+            run.h,
+            0,
+            0.0,
+            f"torsion spring {k} of '{system.name}' is wound by more than half a turn after t = {run.t[last]:.6g}; "
+            "`simulate` counts its turns",
+        )
+        error.trajectory = run.part(last)
+        raise error
+
+
+def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
+    if isinstance(integrator, str):
+        return parse(integrator, **parameters)
+    if not isinstance(integrator, Scheme):
+        raise ModelError(f"integrator = {integrator!r}; give a name such as 'GGL-EM', or a Scheme")
+    if parameters:
+        raise ModelError(
+            f"{integrator.name} is made already; give {', '.join(parameters)} where it is made, by `parse`"
+        )
+    return integrator
+
+
+def _check_start(system: MechanicalSystem, start: Start) -> None:
+    shapes = {"q": system.n, "p": system.n, "v": system.n, "lam": system.m, "gam": system.m}
+    for what, size in shapes.items():
+        value = np.asarray(getattr(start, what), float)
+        if value.shape != (size,) or not np.all(np.isfinite(value)):
+            raise ModelError(f"start: {what} = {value} for '{system.name}'; give {size} finite numbers")
 
 
 def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
@@ -199,19 +251,19 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
         )
     if scheme.needs & ~flags:
         what = (
-            "a top in (d3, angular momentum)"
+            "a top in (d3, angular momentum), `rigid.charts.lagrange_top`"
             if scheme.needs == mechanical.LAGRANGE_TOP
-            else "a quaternion chart"
+            else "a quaternion chart, chart='quaternion'"
         )
-        raise ModelError(f"{scheme.name} needs {what}; '{system.name}' is none")
+        raise ModelError(f"{scheme.name} needs {what}; '{system.name}' has none")
     if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(
             f"{scheme.name} needs a regular mass and that of '{system.name}' is singular; use EML, MPL or "
-            "EML-kappa, or inertia='alpha' or 'gamma'"
+            "EML-kappa, or a chart with regular mass: quaternion-alpha, quaternion-gamma, director"
         )
 
 
-def _number_of_steps(h: float, t_end: float) -> int:
+def number_of_steps(h: float, t_end: float) -> int:
     if not (np.isfinite(h) and h > 0.0 and np.isfinite(t_end) and t_end > 0.0):
         raise ModelError(f"h = {h}, t_end = {t_end}; give positive numbers")
     steps = round(t_end / h)
@@ -224,6 +276,11 @@ def _number_of_steps(h: float, t_end: float) -> int:
 
 def _allocate(system: MechanicalSystem, scheme: Scheme, h: float, steps: int) -> Trajectory:
     n, m = system.n, system.m
+    size = 8.0 * (steps + 1) * (3 * n + 2 * m + 2)
+    if size > _MOST_BYTES:
+        raise ModelError(
+            f"{steps} steps of '{system.name}' take {size / 2**30:.3g} GiB; run it in parts, with `start=`"
+        )
     q, p, v = (np.zeros((steps + 1, n)) for _ in range(3))
     q[0], v[0] = system.q0, system.v0
     p[0] = system.momentum(system.q0, system.v0) if system.p0 is None else system.p0

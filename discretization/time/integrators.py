@@ -141,11 +141,17 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
     if not 0.0 < vartheta <= 1.0:
         raise ModelError(f"{name}: vartheta = {vartheta}; give a number in (0, 1]")
     symmetric = theta == 0.5 and (name == "VI-A" or vartheta == 0.5)
+    caution = ""
+    if name == "VI-A" and theta != 0.5:
+        caution = "violations of the constraints grow with every step unless theta = 0.5"
+    elif name == "VI-B" and vartheta > 0.5:
+        caution = "momenta normal to the constraints grow with every step unless vartheta <= 0.5"
     kept = {"symplectic", "momentum"}
     if name == "VI-B":
         kept.add("position")
+    label = f"VI-A({theta:g})" if name == "VI-A" else f"VI-B({theta:g}, {vartheta:g})"
     return Scheme(
-        name,
+        label,
         "002 (79)" if name == "VI-A" else "002 (82)",
         f.theta_residual,
         f.ggl_update,
@@ -156,6 +162,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
         reversing=True,
         promises=frozenset(kept),
         options=np.array([theta, vartheta, option]),
+        caution=caution,
     )
 
 
@@ -166,12 +173,14 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
     if k < 1 or k != int(k):
         raise ModelError(f"mG: k = {k}; give a polynomial degree of at least 1")
     points = 2 * k if gauss is None else gauss
-    if points < 1 or points != int(points):
-        raise ModelError(f"mG({k}): gauss = {gauss}; give a number of Gauss points of at least 1")
+    if points < k or points != int(points):
+        raise ModelError(
+            f"mG({k}): gauss = {gauss}; give at least k = {k} Gauss points, fewer leave it singular"
+        )
     blocks = [block for I in range(k) for block in (Block(Q, (I + 1) / k), Block(P, (I + 1) / k))]
     blocks += [Block(LAMBDA)] * k + [Block(GAMMA)] * k
     return Scheme(
-        f"mG({k})",
+        f"mG({k})" if gauss is None else f"mG({k}, {points})",
         "001 (14)",
         f.mg_residual,
         f.mg_update,
@@ -239,12 +248,20 @@ def scheme(name: str, order: int | None = None, **parameters: Any) -> Scheme:
     if name.lower() not in known:
         raise ModelError(f"integrator '{name}' is not known; choose one of {', '.join(FAMILIES)}")
     name = known[name.lower()]
-    try:
-        made = FAMILIES[name](name, **parameters)
-    except TypeError as error:
-        raise ModelError(
-            f"integrator {name}: {', '.join(parameters)} do not fit; see the table of parameters"
-        ) from error
+    allowed = _POSITIONAL.get(name, ())
+    for key, value in (parameters | {"order": order}).items():
+        if key != "order" and key not in allowed:
+            raise ModelError(
+                f"integrator {name}: no parameter {key}; it has {', '.join((*allowed, 'order'))}"
+            )
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float | np.number)):
+            raise ModelError(f"integrator {name}: {key} = {value!r}; give a number")
+        if key in _WHOLE and value is not None:
+            if value != int(value):
+                raise ModelError(f"integrator {name}: {key} = {value}; give a whole number")
+            parameters[key] = int(value)
+    order = parameters.pop("order", None)
+    made = FAMILIES[name](name, **parameters)
     return made if order is None or order == made.order else compose(made, order)
 
 
@@ -266,19 +283,20 @@ def parse(text: str, **more: Any) -> Scheme:
         raise ModelError(f"integrator '{text}' is not known; choose one of {', '.join(FAMILIES)}")
     name = known[match[1].lower()]
     parameters: dict[str, Any] = {}
-    for place, entry in enumerate(filter(None, (part.strip() for part in (match[2] or "").split(",")))):
+    entries = [part.strip() for part in match[2].split(",")] if (match[2] or "").strip() else []
+    for place, entry in enumerate(entries):
         key, _, value = entry.rpartition("=")
         names = _POSITIONAL.get(name, ())
-        key = key.strip() or (names[place] if place < len(names) else "")
+        key = key.strip() or (names[place] if place < len(names) and place == len(parameters) else "")
+        twice = key in parameters or key in more
         try:
             parameters[key] = int(value) if key in _WHOLE else float(value)
         except ValueError:
             key = ""
-        if not key:
+        if not key or twice:
             what = ", ".join((*names, "order"))
-            raise ModelError(
-                f"integrator '{text}': '{entry}' cannot be read; parameters of {name} are {what}"
-            )
+            why = "is given twice" if twice else "cannot be read"
+            raise ModelError(f"integrator '{text}': '{entry}' {why}; parameters of {name} are {what}")
     return scheme(name, **(parameters | more))
 
 

@@ -11,12 +11,13 @@ from collections.abc import Callable
 import numpy as np
 
 from discretization.system import System
-from discretization.time.integrate import Start, Trajectory, check_fit, integrate
+from discretization.time.integrate import Start, Trajectory, Wound, check_fit, integrate
 from discretization.time.integrators import parse
+from discretization.time.quadrature import gauss
 from discretization.time.scheme import Scheme
 from discretization.time.stepper import Report
 from rigid import mechanical, quaternions
-from rigid.charts import Interactions, Weight, multibody_system
+from rigid.charts import Interactions, Weight, branches, multibody_system, torsion_angles
 from rigid.errors import ConvergenceError, ModelError
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats, State
@@ -91,7 +92,7 @@ class MechanicalStepper:
         self.chart = default_chart(self.scheme) if chart is None else chart
         self.mechanical = system_in_chart(name, system, state, self.chart, load_values)
         check_fit(self.scheme, self.mechanical)
-        self.system, self.h, self.angle0 = system, h, state.angle.copy()
+        self.h = h
 
     def start(self, state: State) -> State:
         """`state`, the initial one, with its place in the chart."""
@@ -102,35 +103,62 @@ class MechanicalStepper:
     def advance(self, state: State, step: int, count: int) -> tuple[State, Report]:
         """`count` steps from a state of `start` or `advance`."""
         n, m = self.mechanical.n, self.mechanical.m
-        parts = np.split(state.chart, np.cumsum([n, n, n, m]))
-        start = Start(step * self.h, *parts)
-        try:
-            run = integrate(self.mechanical, self.scheme, self.h, count * self.h, start=start)
-        except ConvergenceError as error:
-            run = error.trajectory
-            error.reached = step + len(run.t) - 1, self._state(state, run)
-            raise
-        counts = run.iterations[1:]
-        return self._state(state, run), Report(int(counts.sum()), int(counts.max()), count, 0)
+        end, iterations = step + count, np.zeros(0, np.int64)
+        while step < end:
+            branches(self.mechanical)[:] = state.angle
+            parts = np.split(state.chart, np.cumsum([n, n, n, m]))
+            start = Start(step * self.h, *parts)
+            try:
+                run = integrate(self.mechanical, self.scheme, self.h, (end - step) * self.h, start=start)
+            except Wound as error:
+                run = error.trajectory
+                if len(run.t) == 1:
+                    raise
+            except ConvergenceError as error:
+                run = error.trajectory
+                error.reached = step + len(run.t) - 1, self._state(state, run)
+                raise
+            step += len(run.t) - 1
+            state = self._state(state, run)
+            iterations = np.concatenate([iterations, run.iterations[1:]])
+        return state, Report(int(iterations.sum()), int(iterations.max()), count, 0)
 
     def _state(self, state: State, run: Trajectory) -> State:
-        q, v, lam = run.q, run.v, run.lam
-        if not (self.scheme.singular_mass or self.mechanical.has(mechanical.SINGULAR_MASS)):
-            # the velocity of a variational scheme lies inside the step
-            v = (self.mechanical.inverse_mass(q[-1]) @ run.p[-1])[None]
-        work = state.totals[0]
-        if self.mechanical.has_signal:
-            for k in range(len(q) - 1):
-                work += self._force((q[k] + q[k + 1]) / 2, run.t[k] + 0.5 * self.h) @ (q[k + 1] - q[k])
-        r, quat, velocity, Omega = frames_of(self.mechanical, q, v[-1], state)
-        joints = lam.shape[1] - self.mechanical.info["places"].internal
-        end = np.concatenate(run.at(-1)[1:])
-        new = State(*(array.copy() for array in state))._replace(chart=end)
+        v = self._velocities(run)
+        r, quat, velocity, Omega = frames_of(self.mechanical, run.q, v[-1], state)
+        new = State(*(array.copy() for array in state))._replace(chart=np.concatenate(run.at(-1)[1:]))
         new.r[...], new.quat[...], new.v[...], new.Omega[...] = r, quat, velocity, Omega
-        new.lam[...] = lam[-1, lam.shape[1] - joints :]
-        new.totals[0] = work
-        _turn_angles(self.system, new, self.angle0)
+        new.lam[...] = run.lam[-1, self.mechanical.info["places"].internal :]
+        new.totals[0] = self._add_work(state.totals[0], run, v)
+        if len(new.angle):
+            angles = torsion_angles(self.mechanical, run.q)
+            whole = np.unwrap(angles, axis=0)
+            counted = state.angle + whole[-1] - whole[0]
+            # the same bits however the steps are divided into marches
+            new.angle[...] = angles[-1] + 2 * np.pi * np.round((counted - angles[-1]) / (2 * np.pi))
         return new
+
+    def _velocities(self, run: Trajectory) -> Floats:
+        """At the ends of the steps; that of a variational scheme lies inside."""
+        if self.scheme.singular_mass or self.mechanical.has(mechanical.SINGULAR_MASS):
+            return run.v
+        return np.array([self.mechanical.inverse_mass(q) @ p for q, p in zip(run.q, run.p, strict=True)])
+
+    def _add_work(self, work: float, run: Trajectory, v: Floats) -> float:
+        """`work` and that of the loads: by the midpoint rule, as schemes of order 2 have it, else on cubic interpolants."""
+        if not self.mechanical.has_signal:
+            return work
+        q, h = run.q, self.h
+        nodes, weights = gauss(3)
+        for k in range(len(q) - 1):
+            if self.scheme.order <= 2:
+                work += float(self._force((q[k] + q[k + 1]) / 2, run.t[k] + 0.5 * h) @ (q[k + 1] - q[k]))
+                continue
+            slopes = h * v[k], h * v[k + 1]
+            for x, weight in zip(nodes, weights, strict=True):
+                place, rate = _hermite(q[k], q[k + 1], *slopes, x)
+                work += weight * float(self._force(place, run.t[k] + x * h) @ rate)
+        return work
 
     def _force(self, q: Floats, t: float) -> Floats:
         system = self.mechanical
@@ -139,6 +167,15 @@ class MechanicalStepper:
         arguments = (np.ascontiguousarray(q, complex), signal, system.data, out)
         mechanical.call(system.functions.force, arguments)
         return out.real
+
+
+def _hermite(a: Floats, b: Floats, da: Floats, db: Floats, x: float) -> tuple[Floats, Floats]:
+    """Cubic on [0, 1] with ends a, b and slopes da, db, and its slope, at x."""
+    change = b - a
+    bend, twist = da - change, db - change
+    place = (1 - x) * a + x * b + x * (1 - x) * ((1 - x) * bend - x * twist)
+    rate = change + (1 - 2 * x) * ((1 - x) * bend - x * twist) - x * (1 - x) * (bend + twist)
+    return place, rate
 
 
 def frames_of(
@@ -167,14 +204,3 @@ def frames_of(
             own = quats[-1] if turned.sum() % 2 == 0 else -quats[-1]
         quat[f] = quaternions.normalize(own)
     return r, quat, velocity, Omega
-
-
-def _turn_angles(system: System, state: State, start: Floats) -> None:
-    """Angles of the torsion springs, those nearest to the ones at the start, as in the chart's potential."""
-    torsions = system.torsions
-    for k in range(len(torsions.stiffness)):
-        a, b = torsions.frames[k]
-        u, w = quaternions.rotate(state.quat[a], np.array([torsions.Ua[k], torsions.Wa[k]]))
-        along = quaternions.rotate(state.quat[b], torsions.Ub[k])
-        angle = np.arctan2(w @ along, u @ along)
-        state.angle[k] = angle + 2 * np.pi * np.round((start[k] - angle) / (2 * np.pi))

@@ -66,20 +66,21 @@ class Block(NamedTuple):
 class Scheme:
     """An integrator of mechanical systems and what is known about it.
 
-    Attributes: name; source (paper and equation); residual, update: compiled; blocks: the unknowns in order; order;
-    nodes: where the time signals are read; symmetric: its composition has a higher order; reversing: it is composed in
-    halves; promises: what it conserves, of "energy", "generalised energy", "momentum", "symplectic", "position",
-    "velocity"; singular_mass: whether M may be singular; needs: flags of the system it needs; prepare: what is done to a
-    system before it is marched.
+    symmetric: a composition raises its order, of two halves of every substep where it is `reversing`.
+    promises: what it conserves, of "energy" and "momentum" (of any system where its discrete derivatives are equivariant:
+    Livens' and the Hamiltonian energy-momentum schemes lose the angular momentum to joints between quaternions, and that
+    of sympy potentials not in `Part`s), "generalised energy", "symplectic", "position" (g = 0) and "velocity" (G W p = 0).
+    needs: flags of the systems it takes; prepare: what is done to a system before it is marched.
+    caution: the cure where Newton's method fails, if it is not a smaller step.
     """
 
     name: str
-    source: str
+    source: str  # paper and equation
     residual: Any
     update: Any
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block, ...]  # the unknowns
     order: int
-    nodes: tuple[float, ...] = (0.5,)
+    nodes: tuple[float, ...] = (0.5,)  # where time signals are read
     symmetric: bool = False
     reversing: bool = False  # a step of length 0 reverses p - M v, or momenta normal to g = 0
     promises: frozenset[str] = frozenset()
@@ -87,6 +88,7 @@ class Scheme:
     needs: int = 0
     options: Floats = field(default_factory=lambda: np.zeros(1))
     fractions: tuple[float, ...] = (1.0,)
+    caution: str = ""
     prepare: Callable[[Any], Any] | None = None  # a system to the one that is marched
 
     def block_sizes(self, n: int, m: int, joints: int, increments: int) -> list[int]:

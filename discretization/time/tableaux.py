@@ -3,7 +3,7 @@
     B(s)   sum b_i c_i^(k-1) = 1/k        C(s)   sum_j a_ij c_j^(k-1) = c_i^k/k
     Ctilde, Cbar: the same between the nodes c of the stages and ctilde of the constraints
 
-(A.16) asks for Ctilde(s - 2); the printed two-stage table and the count of unknowns ask for Ctilde(s - 1).
+Ctilde(s - 2) of (A.16) holds for k = 1..s - 1, by (A.11).
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 
-_EPILOG = """exit codes: 0 ok, 2 bad input, 3 did not converge (the result so far is kept), 130 interrupted
+_EPILOG = """exit codes: 0 ok, 1 a claim of `reproduce` differs without a reason, 2 bad input,
+3 did not converge (the result so far is kept), 130 interrupted
 
 examples:
   rodsim run scene.yaml                 simulate, write scene.vtkhdf (open it in ParaView 5.12 or later)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
-import sympy as sp
 
 from discretization.time.integrate import Trajectory, integrate
-from rigid import mechanical, quaternions
+from rigid import quaternions
 from rigid.charts import Interactions, Weight, multibody_system
+from rigid.lagrange_top import lagrange_top
 from rigid.mechanical import MechanicalSystem
-from rigid.symbolic import symbolic_system
 from rigid.system import COINCIDENT, Constraints, Floats, Frames
 from rodsim.papers.study import Line, Panel, Study, drift, observed_order
 
@@ -64,28 +62,15 @@ def director_top() -> MechanicalSystem:
     )
 
 
-def lagrange_top() -> MechanicalSystem:
-    """q = d3, p = m, the angular momentum about the tip: 002 (164); T = |m|^2/(2 J1) up to a constant."""
-    d = sp.symbols("d1:4")
-    weight = MASS * GRAVITY * LENGTH
-    system = symbolic_system(
-        "Lagrange top",
-        d,
-        q0=list(AXIS),
-        v0=list(np.cross(OMEGA, AXIS)),
-        M=INERTIA_TIP * np.eye(3),
-        V=weight * d[2],
-    )
-    momentum = (
-        INERTIA_TIP * OMEGA + (INERTIA - INERTIA_TIP) * (AXIS @ OMEGA) * AXIS
-    )  # J omega with J of (165)
-    data = system.data._replace(flags=system.data.flags | mechanical.LAGRANGE_TOP)
-    return replace(system, data=data, p0=momentum)
+def axis_and_momentum() -> MechanicalSystem:
+    """The top in (d3, angular momentum), with J omega by (165)."""
+    momentum = INERTIA_TIP * OMEGA + (INERTIA - INERTIA_TIP) * (AXIS @ OMEGA) * AXIS
+    return lagrange_top(INERTIA_TIP, MASS * GRAVITY * LENGTH, AXIS, momentum)
 
 
 def top_for(integrator: str) -> MechanicalSystem:
     """The system an integrator of `SCHEMES` takes."""
-    return lagrange_top() if integrator == "BS99" else director_top()
+    return axis_and_momentum() if integrator == "BS99" else director_top()
 
 
 def height(run: Trajectory) -> Floats:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from discretization.time.bubnov import GlobalSolution, solve_global
@@ -12,7 +10,7 @@ from discretization.time.quadrature import gauss
 from rigid.charts import Interactions, Weight, multibody_system
 from rigid.mechanical import MechanicalSystem
 from rigid.system import COINCIDENT, Constraints, Floats, Frames
-from rodsim.papers.study import Line, Panel, Study, drift, observed_order
+from rodsim.papers.study import Line, Panel, Study, drift, listed, observed_order
 
 NAME = "physical-pendulum"
 H = 0.1
@@ -153,10 +151,6 @@ def study() -> Study:
     return result
 
 
-def _list(values: Sequence[float] | Floats) -> str:
-    return ", ".join(f"{value:.1e}" for value in values)
-
-
 def _conservation(result: Study) -> None:
     """001 Fig. 10."""
     example = march("quaternion", 1, 4)
@@ -170,7 +164,7 @@ def _conservation(result: Study) -> None:
     result.claim(
         "rodsim",
         "mG(1) keeps the Hamiltonian with two Gauss points and more in quaternions, with any number in directors",
-        "drift with 1 to 5 points: " + "; ".join(f"{chart}s {_list(x)}" for chart, x in drifts.items()),
+        "drift with 1 to 5 points: " + "; ".join(f"{chart}s {listed(x)}" for chart, x in drifts.items()),
         max(drifts["quaternion"][1:] + drifts["director"]) < 1e-14 and drifts["quaternion"][0] > 1e-6,
     )
     enough = [energy_drift(march("quaternion", k, 2 * k)) for k in DEGREES]
@@ -178,7 +172,7 @@ def _conservation(result: Study) -> None:
     result.claim(
         "rodsim",
         "mG(k) in quaternions keeps the Hamiltonian with 2k points, not with 2k - 1",
-        f"k = 1, 2, 3: drift with 2k points {_list(enough)}, with 2k - 1 (h = 0.5) {_list(fewer)}",
+        f"k = 1, 2, 3: drift with 2k points {listed(enough)}, with 2k - 1 (h = 0.5) {listed(fewer)}",
         max(enough) < 1e-13 and min(fewer) > 1e-11,
     )
     one = march("quaternion", 1, 1)
@@ -263,8 +257,8 @@ def _means(result: Study) -> None:
     result.claim(
         "001 Fig. 12",
         "smaller steps improve them",
-        f"|g| with h = {', '.join(f'{h:g}' for h in steps)}: internal {_list(sizes[:, 0])} (order {orders[0]:.2f}), "
-        f"external {_list(sizes[:, 1])} (order {orders[1]:.2f})",
+        f"|g| with h = {', '.join(f'{h:g}' for h in steps)}: internal {listed(sizes[:, 0])} (order {orders[0]:.2f}), "
+        f"external {listed(sizes[:, 1])} (order {orders[1]:.2f})",
         max(abs(order - 2.0) for order in orders) < 0.1,
     )
     linear = solve("director", 1, 50, 5.0)
@@ -322,7 +316,7 @@ def _orders(result: Study) -> None:
     result.claim(
         "rodsim",
         "mG(3) is at the exact angle to 1e-10",
-        "; ".join(f"{chart}s {_list(values)}" for chart, values in worst.items())
+        "; ".join(f"{chart}s {listed(values)}" for chart, values in worst.items())
         + f" at t = {', '.join(f'{t:g}' for t in EXACT)} (h = 0.025)",
         max(map(max, worst.values())) < 1e-10,
     )

@@ -33,11 +33,15 @@ STUDIES = {
 
 def run_study(name: str) -> Study:
     """Run one study; raises ModelError for an unknown name."""
-    if name not in STUDIES:
-        raise ModelError(f"study '{name}' is not known; choose one of {', '.join(STUDIES)}")
+    _check_known(name)
     module = importlib.import_module(f"rodsim.papers.{STUDIES[name][0]}")
     result: Study = module.study()
     return result
+
+
+def _check_known(name: str) -> None:
+    if name not in STUDIES:
+        raise ModelError(f"study '{name}' is not known; choose one of {', '.join(STUDIES)}")
 
 
 def write_report(study: Study, to: TextIO) -> None:
@@ -54,8 +58,13 @@ def write_report(study: Study, to: TextIO) -> None:
 
 
 def reproduce(names: Iterable[str], out: Path | None, to: TextIO) -> int:
-    """Run studies and report; returns the number of claims that differ without a reason."""
-    unexplained = 0
+    """Run studies and report; returns the number of claims that differ without a reason.
+
+    Raises ModelError for an unknown name before anything is run.
+    """
+    names, unexplained = list(names), 0
+    for name in names:
+        _check_known(name)
     for name in names:
         began = time.perf_counter()
         study = run_study(name)

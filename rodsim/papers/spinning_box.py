@@ -16,7 +16,7 @@ from rigid import quaternions
 from rigid.charts import rotating_body
 from rigid.mechanical import INVERSE_MASS, MechanicalSystem
 from rigid.system import Floats
-from rodsim.papers.study import Line, Panel, Study, drift, observed_order
+from rodsim.papers.study import Line, Panel, Study, drift, listed, observed_order
 
 NAME = "spinning-box"
 H = 0.05
@@ -176,10 +176,6 @@ def study() -> Study:
     return result
 
 
-def _list(values: Sequence[float] | Floats) -> str:
-    return ", ".join(f"{value:.1e}" for value in values)
-
-
 def _conservation(result: Study) -> None:
     """mG(1) and the number of Gauss points: 001 Figs. 3, 4."""
     L = {chart: [momentum_drift(march(chart, 1, g)) for g in POINTS] for chart in CHARTS}
@@ -187,14 +183,14 @@ def _conservation(result: Study) -> None:
     result.claim(
         "001 Fig. 3",
         "mG(1) in directors keeps angular momentum and energy with any number of Gauss points",
-        f"relative drift with 1 to 5 points: L2 {_list(L['director'])}; energy {_list(E['director'])} (h = {H}, t = 5)",
+        f"relative drift with 1 to 5 points: L2 {listed(L['director'])}; energy {listed(E['director'])} (h = {H}, t = 5)",
         max(L["director"] + E["director"]) < EXACT_ZERO,
     )
     momentum = L["quaternion"]
     result.claim(
         "001 Fig. 4",
         "mG(1) in quaternions keeps angular momentum with one Gauss point, not with more",
-        f"relative drift of L2 with 1 to 5 points: {_list(momentum)}",
+        f"relative drift of L2 with 1 to 5 points: {listed(momentum)}",
         momentum[0] < EXACT_ZERO and min(momentum[1:]) > 1e-6,
     )
     energy = E["quaternion"]
@@ -203,25 +199,25 @@ def _conservation(result: Study) -> None:
     result.claim(
         "001 Fig. 4",
         "mG(1) in quaternions keeps the energy with four Gauss points and more",
-        f"relative drift with 4 and 5 points: {_list(energy[3:])}",
+        f"relative drift with 4 and 5 points: {listed(energy[3:])}",
         max(energy[3:]) < EXACT_ZERO,
     )
     result.claim(
         "001 sec. 5.1",
         "energy conservation of mG(1) requires four Gauss points",
-        f"relative drift with 1 to 5 points: {_list(energy)}: {enough} are enough",
+        f"relative drift with 1 to 5 points: {listed(energy)}: {enough} are enough",
         enough == 4,
         reason=""
         if enough == 4
         else "T* is here a polynomial, for unit quaternions, and its rate along a step one of degree 4k - 1, which 2k points "
-        f"integrate exactly. With M(q)^-1 of any q, as in 001 (58), it is rational: drift {_list(any_q)}, and four points are "
+        f"integrate exactly. With M(q)^-1 of any q, as in 001 (58), it is rational: drift {listed(any_q)}, and four points are "
         "the first not to be told from round-off in a figure.",
     )
     both = [max(pair) for pair in zip(momentum, energy, strict=True)]
     result.claim(
         "001 sec. 5.1",
         "in quaternions no Gauss rule keeps angular momentum and energy at once",
-        f"larger drift of the two with 1 to 5 points: {_list(both)}",
+        f"larger drift of the two with 1 to 5 points: {listed(both)}",
         min(both) > 1e-6,
     )
     t = march("quaternion", 1, 1).t
@@ -250,8 +246,8 @@ def _conservation_of_degrees(result: Study) -> None:
     result.claim(
         "001 sec. 5.1",
         "mG(k) in directors keeps angular momentum and energy",
-        f"with k points, k = 1, 2, 3: relative drift of L2 {_list(L)}, of the energy {_list(E)}; "
-        f"with 2k points L2 of mG(2), mG(3) moves by {_list(lost)}",
+        f"with k points, k = 1, 2, 3: relative drift of L2 {listed(L)}, of the energy {listed(E)}; "
+        f"with 2k points L2 of mG(2), mG(3) moves by {listed(lost)}",
         max(L + E) < EXACT_ZERO,
     )
     kept = [momentum_drift(run) for run in few["quaternion"]]
@@ -259,7 +255,7 @@ def _conservation_of_degrees(result: Study) -> None:
     result.claim(
         "rodsim",
         "in quaternions mG(k) keeps angular momentum with k points and energy with 2k",
-        f"k = 1, 2, 3: relative drift of L2 {_list(kept)}, of the energy {_list(exact)}",
+        f"k = 1, 2, 3: relative drift of L2 {listed(kept)}, of the energy {listed(exact)}",
         max(kept + exact) < EXACT_ZERO,
     )
     short, whole = (
@@ -269,7 +265,7 @@ def _conservation_of_degrees(result: Study) -> None:
     result.claim(
         "rodsim",
         "2k - 1 points do not keep the energy in quaternions",
-        f"k = 1, 2, 3, h = 0.2: relative drift {_list(short)}; with 2k points {_list(whole)}",
+        f"k = 1, 2, 3, h = 0.2: relative drift {listed(short)}; with 2k points {listed(whole)}",
         min(short) > 1e-10 and max(whole) < EXACT_ZERO,
     )
 
@@ -284,7 +280,7 @@ def _global_conservation(result: Study) -> None:
     result.claim(
         "001 Fig. 5",
         "BG(3) keeps neither angular momentum nor energy, both better with smaller steps",
-        f"relative drift with h = {', '.join(f'{h:g}' for h in steps)}: L2 {_list(L)}, energy {_list(E)}: "
+        f"relative drift with h = {', '.join(f'{h:g}' for h in steps)}: L2 {listed(L)}, energy {listed(E)}: "
         f"orders {orders[0]:.2f}, {orders[1]:.2f}",
         min(L + E) > 1e-10 and bool(np.all(np.diff(L) < 0.0) and np.all(np.diff(E) < 0.0)),
     )
@@ -325,7 +321,7 @@ def _convergence(result: Study) -> None:
     result.claim(
         "rodsim",
         "mG(3) is at the exact orientation to 1e-10",
-        "; ".join(f"{chart}s {_list(values)}" for chart, values in worst.items()) + " at t = 0.5, 1, 2",
+        "; ".join(f"{chart}s {listed(values)}" for chart, values in worst.items()) + " at t = 0.5, 1, 2",
         max(map(max, worst.values())) < 1e-10,
     )
 
@@ -466,7 +462,7 @@ def _inverse(result: Study) -> None:
         result.claim(
             "001 sec. 6",
             f"BG(k) in {chart}s solves inverse problems: the motion between the orientations at t = 0 and 0.5",
-            f"p(0) with orders {', '.join(f'{x:.2f}' for x in orders)}, to {_list(best)} with 32 elements",
+            f"p(0) with orders {', '.join(f'{x:.2f}' for x in orders)}, to {listed(best)} with 32 elements",
             all(abs(x - y) < 0.2 for x, y in zip(orders, (2, 2, 4), strict=True)) and best[2] < 1e-7,
         )
     result.panels.append(Panel("Inverse problem, BG(k)", "h", "relative error of p(0)", lines, "log"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -102,6 +102,11 @@ def sweep(steps: Sequence[float], error: Callable[[float], float]) -> tuple[Floa
     """Steps, the error of each, and the observed order."""
     errors = np.array([error(h) for h in steps])
     return np.array(steps), errors, observed_order(steps, errors)
+
+
+def listed(values: Iterable[float]) -> str:
+    """Figures with two digits, for a measurement's text."""
+    return ", ".join(f"{value:.1e}" for value in values)
 
 
 def drift(values: Floats) -> float:
