@@ -57,7 +57,7 @@ def test_free_body_turns_as_the_exact_one_to_1e_10(method, chart, order):
 def test_free_body_converges_with_the_order_of_the_method(method, chart, order):
     steps = [0.1 / n for n in (12, 16, 20, 24)]
     errors = [angle(quaternion(integrate(turning(chart), method, h, 0.1)), FREE_BODY[0.1]) for h in steps]
-    assert observed_order(steps, errors) == pytest.approx(order, abs=0.25)
+    assert observed_order(steps, errors) == pytest.approx(order, abs=0.1)
 
 
 @pytest.mark.parametrize(

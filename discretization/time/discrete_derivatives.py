@@ -122,20 +122,19 @@ def form_gradient(fn, D, mass, q, a, b, work, out):
 @small_kernel
 def velocity_of(fn, D, q, p, work, out):
     """out = W(q) p: the velocity of momentum p."""
-    if D.flags & INVERSE_MASS:
-        fn.inverse_mass(q, D, work.square)
-        multiply(work.square, p, out)
-        return
-    for i in range(D.n):
-        out[i] = p[i]
-    fn.mass(q, D, work.square)
-    solve(work.square, out)
+    divide_by_mass(fn, D, q, p, D.flags & INVERSE_MASS != 0, work, out)
 
 
 @small_kernel
 def mass_solve(fn, D, q, p, work, out):
     """out = M(q)^-1 p, also where W is another continuation of the inverse."""
-    if D.flags & CONSTANT_MASS and D.flags & INVERSE_MASS:
+    divide_by_mass(fn, D, q, p, D.flags & CONSTANT_MASS and D.flags & INVERSE_MASS, work, out)
+
+
+@small_kernel
+def divide_by_mass(fn, D, q, p, by_inverse, work, out):
+    """out = W p or M^-1 p."""
+    if by_inverse:
         fn.inverse_mass(q, D, work.square)
         multiply(work.square, p, out)
         return
