@@ -105,12 +105,6 @@ def duals_of_constraint(kind, lam, ya, yb, numbers, i):
 
 
 @small_kernel
-def internal_rows(table):
-    """Number of internal constraints of a frame that turns: 1 or 6."""
-    return 1 if table[CHART] == QUATERNION else 6
-
-
-@small_kernel
 def pair_of(k):
     """Directors (i, j) of internal constraint k in the director chart: (103) of 002."""
     if k < 3:

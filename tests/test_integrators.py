@@ -6,7 +6,7 @@ import sympy as sp
 
 from discretization.time.integrate import Start, integrate
 from discretization.time.integrators import FAMILIES, parse
-from discretization.time.symplecticity import _Step, newton_matrix, symplectic_defect
+from discretization.time.symplecticity import OneStep, newton_matrix, symplectic_defect
 from rigid.charts import rotating_body
 from rigid.errors import ConvergenceError, ModelError
 from rigid.symbolic import symbolic_system
@@ -87,7 +87,7 @@ def test_newton_matrix_is_the_derivative_of_the_residual(name):
     system = top("singular" if scheme.singular_mass else "gamma")
     if scheme.prepare:
         system = scheme.prepare(system)
-    one = _Step(system, scheme, 0.05, np.zeros((len(scheme.nodes), 1)))
+    one = OneStep(system, scheme, 0.05, np.zeros((len(scheme.nodes), 1)))
     state = (system.q0, system.momentum(system.q0, system.v0), system.v0)
     x = one.solve(*state)
     matrix = newton_matrix(system, scheme, 0.05)

@@ -103,7 +103,7 @@ def apply_form(fn, D, mass, q, a, work, out):
 
 @small_kernel
 def form_gradient(fn, D, mass, q, a, b, work, out):
-    """out = gradient of a . M(q) b (mass) or of a . W(q) b; uses work.vector rows 36 to 39."""
+    """out = gradient of a . M(q) b (mass) or of a . W(q) b."""
     n = D.n
     if mass:
         fn.mass_gradient(q, a, b, D, out)
@@ -182,10 +182,7 @@ def partitioned(fn, D, mass, q0, v0, q1, v1, work, out_q, out_v):
 
 @small_kernel
 def add_hidden_gradient(fn, D, mass, q, p, gam, weight, work, out_q, out_p):
-    """Gradients of gam . g_v, g_v = G(q) A(q) p with A = M^-1 (mass) or W: times weight, added.
-
-    Uses the rows 30 to 37 of work.vector.
-    """
+    """Gradients of gam . g_v, g_v = G(q) A(q) p with A = M^-1 (mass) or W: times weight, added."""
     n = D.n
     w, f, u, slope = work.vector[30, :n], work.vector[31, :n], work.vector[32, :n], work.vector[33, :n]
     fn.jacobian(q, D, work.other)

@@ -56,7 +56,7 @@ def parts(D, x):
 
 @small_kernel
 def lagrangian_force(fn, D, W, q, v, signal, out):
-    """out = L_q(q, v) + F; uses work.vector rows 10 to 12."""
+    """out = L_q(q, v) + F."""
     n = D.n
     V_q, F = W.vector[10, :n], W.vector[11, :n]
     for i in range(n):

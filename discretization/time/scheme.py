@@ -35,7 +35,11 @@ class Step(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch of a residual."""
+    """Scratch of a residual.
+
+    Rows of `vector`: 0 to 9 belong to the discrete derivatives, 10 to 29 to the residual of a family, 30 to 33 and 36 to
+    39 to gradients of masses and hidden constraints; the march keeps the new state in 29, 34 and 35.
+    """
 
     vector: Any  # (ROWS, max(n, m)) complex
     jacobian: Any  # (m, n)

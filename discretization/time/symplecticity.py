@@ -71,12 +71,12 @@ def newton_matrix(system: MechanicalSystem, scheme: Scheme, h: float) -> Floats:
     """Newton's matrix dr/dx at the solution of the first step."""
     marched = scheme.prepare(system) if scheme.prepare else system
     q, v = system.q0, system.v0
-    one = _Step(marched, scheme, h, signals_at(marched, scheme, np.zeros(1), h)[0, 0])
+    one = OneStep(marched, scheme, h, signals_at(marched, scheme, np.zeros(1), h)[0, 0])
     x = one.solve(q, system.momentum(q, v), v)
     return one.derivative(x, (q, system.momentum(q, v), v))
 
 
-class _Step:
+class OneStep:
     """One step as a function of unknowns and of the state before it."""
 
     def __init__(self, system: MechanicalSystem, scheme: Scheme, h: float, signal: Floats):
@@ -146,7 +146,7 @@ def _carry(
     tangents: tuple[Floats, Floats, Floats],
 ) -> tuple[Floats, ...]:
     """State and tangent vectors after one step."""
-    one = _Step(system, scheme, h, signal)
+    one = OneStep(system, scheme, h, signal)
     x = one.solve(*state)
     inverse = np.linalg.inv(one.derivative(x, state))
     new_state = tuple(part.real for part in one.update(x, state))
