@@ -9,12 +9,17 @@ symbols: `system_of(obj, ...)`. Generated kernels are kept, with numba's cache o
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import functools
 import hashlib
 import importlib.util
+import math
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -24,14 +29,54 @@ import numpy as np
 import platformdirs
 import sympy as sp
 from numpy.typing import ArrayLike
-from sympy.printing.pycode import PythonCodePrinter
 
-from rigid import mechanical
+from rigid import mechanical, real_functions
 from rigid.errors import ModelError
 from rigid.mechanical import NOTHING, Data, Functions, MechanicalSystem, Symmetry
 from rigid.system import Floats
 
-_ANALYTIC = ("sin", "cos", "tan", "exp", "log", "sinh", "cosh", "tanh", "asin", "acos", "atan")
+_ANALYTIC = (
+    *("sin", "cos", "tan", "exp", "log", "sinh", "cosh", "tanh", "asin", "acos", "atan"),
+    "asinh",
+)
+_USE = f"use {', '.join(_ANALYTIC)} or sqrt"
+_NOT_ANALYTIC = (
+    *("Abs", "Piecewise", "sign", "Max", "Min", "Heaviside", "DiracDelta", "floor", "ceiling", "frac", "Mod"),
+    *("re", "im", "arg", "conjugate", "atan2", "SingularityFunction"),
+)
+_KEPT_FILES = 200
+
+
+class _Positive(sp.Function):
+    """u where it is positive, else not real: the argument of a logarithm, whose derivative 1/u keeps the domain."""
+
+    nargs = (1,)
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        return sp.Integer(1)
+
+
+def _log(u: sp.Expr) -> sp.Expr:
+    return sp.log(u if u.is_number or isinstance(u, _Positive) else _Positive(u))
+
+
+_REWRITTEN: dict[str, Callable[[sp.Expr], sp.Expr]] = {
+    "log": _log,
+    "cot": lambda u: sp.cos(u) / sp.sin(u),
+    "sec": lambda u: 1 / sp.cos(u),
+    "csc": lambda u: 1 / sp.sin(u),
+    "coth": lambda u: sp.cosh(u) / sp.sinh(u),
+    "sech": lambda u: 1 / sp.cosh(u),
+    "csch": lambda u: 1 / sp.sinh(u),
+    "acot": lambda u: sp.atan(1 / u),
+    "asec": lambda u: sp.acos(1 / u),
+    "acsc": lambda u: sp.asin(1 / u),
+    "acosh": lambda u: _log(u + sp.sqrt(u - 1) * sp.sqrt(u + 1)),
+    "atanh": lambda u: (_log(1 + u) - _log(1 - u)) / 2,
+    "acoth": lambda u: (_log(1 + 1 / u) - _log(1 - 1 / u)) / 2,
+    "asech": lambda u: _log(1 / u + sp.sqrt(1 / u - 1) * sp.sqrt(1 / u + 1)),
+    "acsch": lambda u: sp.asinh(1 / u),
+}
 
 
 class Part(NamedTuple):
@@ -45,7 +90,7 @@ class Part(NamedTuple):
 
 def symbolic_system(
     name: str,
-    q: Sequence[sp.Symbol],
+    q: sp.Symbol | Sequence[sp.Symbol],
     q0: ArrayLike,
     v0: ArrayLike,
     T: sp.Expr | None = None,
@@ -53,7 +98,7 @@ def symbolic_system(
     V: sp.Expr | float | Sequence[Part] = 0,
     g: Sequence[sp.Expr] = (),
     forces: Sequence[sp.Expr] | None = None,
-    v: Sequence[sp.Symbol] | None = None,
+    v: sp.Symbol | Sequence[sp.Symbol] | None = None,
     t: sp.Symbol | None = None,
     symmetries: Mapping[str, Any] | None = None,
 ) -> MechanicalSystem:
@@ -65,37 +110,62 @@ def symbolic_system(
     V: potential, or parts in quadratic invariants. g: constraints g(q) = 0. forces: generalised forces in q and t.
     symmetries: name -> Xi (n, n), or (Xi, tau), for the momentum map p . (Xi q + tau).
 
-    Raises ModelError where an expression is not analytic, has unknown symbols, or T is not quadratic in v.
+    Raises ModelError where an expression is not analytic, has unknown symbols, or is not real at q0, where T is not
+    quadratic in v, and where shapes do not fit.
     """
-    symbols = list(q)
+    symbols = _symbols(name, "q", q)
     n = len(symbols)
-    matrix = _mass_matrix(name, symbols, T, M, v)
+    starts = {"q0": _state(name, "q0", q0, n), "v0": _state(name, "v0", v0, n)}
+    velocities = _symbols(name, "v", v) if v is not None else []
+    _check_distinct(name, symbols, velocities, t)
+    matrix = _mass_matrix(name, symbols, T, M, velocities)
     parts = _parts(name, V, symbols)
+    constraints = _expressions(name, "g", g)
+    loads = _expressions(name, "forces", forces) if forces is not None else None
+    if loads is not None and len(loads) != n:
+        raise ModelError(f"system '{name}': {len(loads)} forces for {n} coordinates; give one for each")
     potential = (
-        sum((part.V.subs(part.s, part.pi) for part in parts), sp.Integer(0)) if parts else sp.sympify(V)
+        sum((part.V.subs(part.s, part.pi) for part in parts), sp.Integer(0))
+        if isinstance(V, list | tuple)
+        else _expression(name, "V", V)
     )
-    constraints = [sp.sympify(x) for x in g]
-    loads = [sp.sympify(x) for x in forces] if forces is not None else None
-    _check_symbols(name, symbols, {"M": list(matrix), "V": [potential], "g": constraints}, ())
-    if loads is not None:
-        _check_symbols(name, symbols, {"forces": loads}, (t,) if t is not None else ())
-        if len(loads) != n:
-            raise ModelError(f"system '{name}': {len(loads)} forces for {n} coordinates; give one for each")
-    writer = _Writer(name, symbols, t)
-    flags = _write(writer, symbols, matrix, potential, parts, constraints, loads, np.asarray(q0, float))
+    real = {"M": list(matrix), "V": [potential], "g": constraints, "forces": loads or []}
+    _check_symbols(name, symbols, real, t)
+    at_start = _values_at_start(name, symbols, starts["q0"], real, t)
+    # names of the user's could be those of symbols that are generated here
+    own = [sp.Symbol(f"q{i}") for i in range(n)]
+    renamed = dict(zip(symbols, own, strict=True)) | ({t: _TIME} if t is not None else {})
+    writer = _Writer(own)
+    flags = _write(
+        writer,
+        own,
+        matrix.xreplace(renamed),
+        potential.xreplace(renamed),
+        [
+            Part(part.V.xreplace({part.s: _INVARIANT}), _INVARIANT, part.pi.xreplace(renamed))
+            for part in parts
+        ],
+        [x.xreplace(renamed) for x in constraints],
+        [x.xreplace(renamed) for x in loads] if loads is not None else None,
+        np.array(at_start["M"]).reshape(n, n),
+    )
     module = writer.module()
     compiled = {field: getattr(module, field) for field in writer.written}
     functions: Functions = NOTHING._replace(**compiled)
-    maps = [_symmetry(name, key, value, n) for key, value in (symmetries or {}).items()]
     system = MechanicalSystem(
         name,
         functions,
         Data(n, len(constraints), flags, np.zeros(1), np.zeros(1, np.int64)),
-        np.asarray(q0, float),
-        np.asarray(v0, float),
+        starts["q0"],
+        starts["v0"],
         names=tuple(str(x) for x in symbols),
-        symmetries=tuple(maps),
+        symmetries=_symmetries(name, symmetries, n),
     )
+    for what, values in (("V", system.gradient(system.q0)), ("g", system.jacobian(system.q0))):
+        if not np.all(np.isfinite(values)):
+            raise ModelError(
+                f"system '{name}': the derivative of {what} is not finite at q0 = {system.q0}; start elsewhere"
+            )
     if loads is not None and t is not None:
         system.signal = lambda time: np.array([time])
     return system
@@ -105,64 +175,181 @@ def system_of(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") 
     """The mechanical system of an object with methods T(q, v) or M(q), V(q), g(q), forces(q, t), of which T or M is
     needed; they are called once, with sympy symbols, and must use sympy's functions.
     """
+    name = name or type(thing).__name__
+    if not isinstance(n, int | np.integer) or n < 1:
+        raise ModelError(f"system '{name}': n = {n!r}; give the number of coordinates")
     q, v, t = list(sp.symbols(f"q1:{n + 1}")), list(sp.symbols(f"v1:{n + 1}")), sp.Symbol("t")
-    own: dict[str, Callable[..., Any]] = {
-        key: getattr(thing, key) for key in ("T", "M", "V", "g", "forces") if hasattr(thing, key)
-    }
+    arguments = {"T": (q, v), "M": (q,), "V": (q,), "g": (q,), "forces": (q, t)}
+    own = [key for key in arguments if hasattr(thing, key)]
     if "T" not in own and "M" not in own:
-        raise ModelError(f"system '{name or type(thing).__name__}': give a method T(q, v) or M(q)")
-    return symbolic_system(
-        name or type(thing).__name__,
-        q,
-        q0,
-        v0,
-        T=own["T"](q, v) if "T" in own else None,
-        M=own["M"](q) if "T" not in own else None,
-        V=own["V"](q) if "V" in own else 0,
-        g=own["g"](q) if "g" in own else (),
-        forces=own["forces"](q, t) if "forces" in own else None,
-        v=v,
-        t=t,
-        symmetries=getattr(thing, "symmetries", None),
-    )
+        raise ModelError(f"system '{name}': give a method T(q, v) or M(q)")
+    if "T" in own and "M" in own:
+        own.remove("M")
+    given: dict[str, Any] = {}
+    for key in own:
+        try:
+            given[key] = getattr(thing, key)(*arguments[key])
+        except Exception as error:
+            names = "q, v" if key == "T" else "q, t" if key == "forces" else "q"
+            raise ModelError(
+                f"system '{name}': {key}({names}) failed with sympy symbols ({type(error).__name__}: {error}); write it "
+                f"as a method {key}(self, {names}) of sympy's functions, not numpy's"
+            ) from error
+    return symbolic_system(name, q, q0, v0, **given, v=v, t=t, symmetries=getattr(thing, "symmetries", None))
 
 
-def _writable_folder() -> Path:
-    """The user's cache folder, or a temporary one where that cannot be written."""
-    folder = Path(platformdirs.user_cache_dir("rodsim")) / "systems"
+_TIME, _INVARIANT = sp.Symbol("t"), sp.Symbol("s")
+
+
+def _symbols(name: str, what: str, given: Any) -> list[sp.Symbol]:
+    """A list of symbols; one alone is a list of one."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="rodsim-"))
-    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="rodsim-"))
+        symbols = [given] if isinstance(given, sp.Symbol) else list(given)
+    except TypeError:
+        symbols = [given]
+    if isinstance(given, str) or not symbols or not all(isinstance(x, sp.Symbol) for x in symbols):
+        raise ModelError(
+            f"system '{name}': {what} = {given!r}; give a list of sympy symbols, such as sympy.symbols('x y')"
+        )
+    return symbols
 
 
-def _mass_matrix(
-    name: str, q: list[sp.Symbol], T: sp.Expr | None, M: Any, v: Sequence[sp.Symbol] | None
-) -> sp.Matrix:
+def _check_distinct(name: str, q: list[sp.Symbol], v: list[sp.Symbol], t: Any) -> None:
+    """Coordinates, velocities and time are different symbols, and coordinates have different names."""
+    for what, symbols in (("q", q), ("v", v)):
+        names = [str(x) for x in symbols]
+        twice = sorted({x for x in names if names.count(x) > 1})
+        if twice:
+            raise ModelError(
+                f"system '{name}': {what} contains {twice} more than once; give each symbol once"
+            )
+    if t is not None and not isinstance(t, sp.Symbol):
+        raise ModelError(f"system '{name}': t = {t!r}; give the sympy symbol that stands for time")
+    shared = sorted(str(x) for x in set(q) & {*v, t} | set(v) & {t})
+    if shared:
+        raise ModelError(f"system '{name}': {shared} in more than one of q, v and t; give different symbols")
+
+
+def _state(name: str, what: str, given: Any, n: int) -> Floats:
+    """Initial coordinates or velocities, (n,)."""
+    try:
+        value = np.array(given, float)
+    except (TypeError, ValueError):
+        value = np.zeros(0)
+    if value.shape != (n,) or not np.all(np.isfinite(value)):
+        raise ModelError(f"system '{name}': {what} = {given!r}; give a list of {n} finite numbers")
+    return value
+
+
+def _expressions(name: str, what: str, given: Any) -> list[sp.Expr]:
+    if isinstance(given, str | sp.Expr | Mapping) or not isinstance(given, Iterable):
+        raise ModelError(
+            f"system '{name}': {what} = {given!r}; give a list of expressions, [{given}] if it is one"
+        )
+    return [_expression(name, what, x) for x in given]
+
+
+def _expression(name: str, what: str, given: Any) -> sp.Expr:
+    """A sympy expression of analytic functions that can be written out, real where its parts are."""
+    try:
+        expression = sp.sympify(given, strict=True)
+    except (sp.SympifyError, TypeError, ValueError):
+        expression = None
+    if not isinstance(expression, sp.Expr):
+        raise ModelError(f"system '{name}': {what} = {given!r} is no expression; write it with sympy")
+    return _rewritten(name, what, expression, {})
+
+
+def _rewritten(name: str, what: str, node: sp.Expr, done: dict[sp.Expr, sp.Expr]) -> sp.Expr:
+    """The expression in sums, products, powers and the functions of `_ANALYTIC`; refuses all others."""
+    if node in done:
+        return done[node]
+    kind = type(node).__name__
+    if isinstance(node, sp.Symbol | sp.Number | sp.NumberSymbol):
+        result = node
+    elif isinstance(node, sp.Add | sp.Mul | sp.Pow | _Positive) or kind in _ANALYTIC or kind in _REWRITTEN:
+        arguments = [_rewritten(name, what, x, done) for x in node.args]
+        result = _REWRITTEN[kind](*arguments) if kind in _REWRITTEN and len(arguments) == 1 else node
+        if result is node and list(node.args) != arguments:
+            result = node.func(*arguments)
+    elif kind in _NOT_ANALYTIC:
+        raise ModelError(f"system '{name}': {what} contains {node}, which is not analytic; {_USE}")
+    elif node.has(sp.I, sp.nan, sp.zoo, sp.oo, -sp.oo) and node.is_Atom:
+        result = sp.nan
+    else:
+        raise ModelError(f"system '{name}': {what} contains {node}, which is not supported; {_USE}")
+    if result.is_number and _number(result) is None:
+        raise ModelError(f"system '{name}': {what} contains {_shown(node)}, which is no finite real number")
+    done[node] = result
+    return result
+
+
+def _number(constant: sp.Expr) -> float | None:
+    """The value of an expression without symbols; None where it is not real and finite."""
+    try:
+        value = complex(sp.N(constant, 20))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return value.real if value.imag == 0.0 and math.isfinite(value.real) else None
+
+
+def _shown(expression: sp.Expr) -> str:
+    """The expression as the user wrote it."""
+    return str(expression.replace(_Positive, lambda u: u))
+
+
+def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbol]) -> sp.Matrix:
+    n = len(q)
     if (T is None) == (M is None):
         raise ModelError(f"system '{name}': give T or M, one of them")
     if T is None:
-        matrix = sp.Matrix(M)
-        if matrix.shape != (len(q), len(q)) or sp.simplify(matrix - matrix.T) != sp.zeros(*matrix.shape):
-            raise ModelError(f"system '{name}': M is not a symmetric {len(q)} x {len(q)} matrix")
-        return matrix
-    if v is None or len(v) != len(q):
-        raise ModelError(f"system '{name}': T needs the velocity symbols; give v=")
-    matrix = sp.hessian(T, list(v))
-    rest = sp.simplify(T - (sp.Matrix([list(v)]) * matrix * sp.Matrix(list(v)))[0] / 2)
-    if any(matrix.has(x) for x in v) or rest != 0:
-        raise ModelError(f"system '{name}': T is not a quadratic form of the velocities {list(v)}")
-    return sp.simplify(matrix)
+        try:
+            given = sp.Matrix(M)
+        except (TypeError, ValueError, sp.SympifyError):
+            given = sp.zeros(0, 0)
+        if given.shape == (n, n):
+            matrix = sp.Matrix(n, n, [_expression(name, "M", x) for x in given])
+            if all(_equal(matrix[i, j], matrix[j, i]) for i in range(n) for j in range(i)):
+                return matrix
+        raise ModelError(f"system '{name}': M is not a symmetric {n} x {n} matrix, but {M!r}; give one")
+    if len(v) != n:
+        raise ModelError(f"system '{name}': T needs the velocity symbols; give v=, {n} of them")
+    energy = _expression(name, "T", T)
+    matrix = sp.hessian(energy, v)
+    if matrix.has(*v):
+        matrix = sp.simplify(matrix)
+    at_rest = dict.fromkeys(v, 0)
+    rest = [energy.subs(at_rest), *(sp.diff(energy, x).subs(at_rest) for x in v)]
+    if matrix.has(*v) or any(sp.simplify(x) != 0 for x in rest):
+        raise ModelError(f"system '{name}': T = {T} is not a quadratic form of the velocities {v}")
+    return sp.simplify(matrix).applyfunc(lambda x: _expression(name, "T", x))
+
+
+def _equal(x: sp.Expr, y: sp.Expr) -> bool:
+    """Whether two expressions are equal, up to round-off where they are numbers."""
+    if x.is_number and y.is_number:
+        return math.isclose(_number(x) or 0.0, _number(y) or 0.0, rel_tol=1e-13)
+    return bool(x == y or sp.simplify(x - y) == 0)
 
 
 def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
     if not isinstance(V, list | tuple):
         return []
-    parts = [Part(*map(sp.sympify, part)) for part in V]
-    for part in parts:
+    parts: list[Part] = []
+    for given in V:
+        if not isinstance(given, list | tuple) or len(given) != 3 or not isinstance(given[1], sp.Symbol):
+            raise ModelError(
+                f"system '{name}': V contains {given!r}; give an expression, or a list of Part(V, s, pi), s a symbol"
+            )
+        part = Part(_expression(name, "V", given[0]), given[1], _expression(name, "V", given[2]))
         if not _degree_at_most(part.pi, q, 2):
             raise ModelError(f"system '{name}': the invariant {part.pi} is not quadratic in the coordinates")
+        if part.V.free_symbols - {part.s}:
+            raise ModelError(
+                f"system '{name}': the part {_shown(part.V)} of V depends on more than its invariant {part.s}; "
+                "give an expression, not parts, as V"
+            )
+        parts.append(part)
     return parts
 
 
@@ -175,26 +362,89 @@ def _degree_at_most(expression: sp.Expr, q: list[sp.Symbol], degree: int) -> boo
 
 
 def _check_symbols(
-    name: str, q: list[sp.Symbol], expressions: Mapping[str, Sequence[sp.Expr]], more: Sequence[sp.Symbol]
+    name: str, q: list[sp.Symbol], expressions: Mapping[str, Sequence[sp.Expr]], t: sp.Symbol | None
 ) -> None:
-    known = {*q, *more}
     for what, entries in expressions.items():
-        for entry in entries:
-            unknown = entry.free_symbols - known
-            if unknown:
-                raise ModelError(
-                    f"system '{name}': {what} contains {sorted(map(str, unknown))}; substitute numbers for them"
-                )
-            for function in entry.atoms(sp.Function) | entry.atoms(sp.Piecewise):
-                if type(function).__name__ not in _ANALYTIC:
-                    raise ModelError(
-                        f"system '{name}': {what} contains {function}, which is not analytic; use {', '.join(_ANALYTIC)} or sqrt"
-                    )
+        known = {*q, t} if what == "forces" else {*q}
+        unknown = sorted({str(x) for entry in entries for x in entry.free_symbols - known})
+        if not unknown:
+            continue
+        cure = "substitute numbers for them"
+        if set(unknown) & {str(x) for x in q}:
+            cure = "these are other symbols than those of q, with the same name but other assumptions; use those of q"
+        elif what == "forces" and t is None:
+            cure += ", or give t= for the time"
+        raise ModelError(f"system '{name}': {what} contains {unknown}; {cure}")
+
+
+def _values_at_start(
+    name: str,
+    q: list[sp.Symbol],
+    q0: Floats,
+    expressions: Mapping[str, Sequence[sp.Expr]],
+    t: sp.Symbol | None,
+) -> dict[str, list[float]]:
+    """All expressions at q0; refuses what is not a real number there. What depends on time is nan."""
+    known: dict[sp.Expr, float] = dict(zip(q, q0.tolist(), strict=True))
+    if t is not None:
+        known[t] = math.nan
+    try:
+        return {what: [_value(x, known) for x in entries] for what, entries in expressions.items()}
+    except _OutsideDomain as outside:
+        node = outside.args[0]
+        what = next(key for key, entries in expressions.items() if any(x.has(node) for x in entries))
+        node = sp.log(node) if isinstance(node, _Positive) else node
+        raise ModelError(
+            f"system '{name}': {what} contains {_shown(node)}, which is not real and finite at q0 = {q0}; start where it is"
+        ) from None
+
+
+class _OutsideDomain(Exception):
+    """The first part of an expression that is not real."""
+
+
+def _value(node: sp.Expr, known: dict[sp.Expr, float]) -> float:
+    """The value of an expression in the reals; `known` begins as the values of the symbols."""
+    if node not in known:
+        if node.is_number:
+            known[node] = _number(node) or 0.0
+            return known[node]
+        arguments = [_value(x, known) for x in node.args]
+        try:
+            if isinstance(node, sp.Add):
+                value = sum(arguments)
+            elif isinstance(node, sp.Mul):
+                value = math.prod(arguments)
+            elif isinstance(node, sp.Pow):
+                value = math.pow(*arguments)
+            elif isinstance(node, _Positive):
+                value = arguments[0]
+                if value <= 0.0:
+                    raise ValueError
+            else:
+                value = getattr(math, type(node).__name__)(arguments[0])
+        except (ValueError, OverflowError):
+            raise _OutsideDomain(node) from None
+        if math.isinf(value):
+            raise _OutsideDomain(node)
+        known[node] = value
+    return known[node]
+
+
+def _symmetries(name: str, given: Any, n: int) -> tuple[Symmetry, ...]:
+    if given is not None and not isinstance(given, Mapping):
+        raise ModelError(
+            f"system '{name}': symmetries = {given!r}; give a dictionary name -> Xi, or (Xi, tau)"
+        )
+    return tuple(_symmetry(name, key, value, n) for key, value in (given or {}).items())
 
 
 def _symmetry(name: str, key: str, value: Any, n: int) -> Symmetry:
-    Xi, tau = value if isinstance(value, tuple) else (value, np.zeros(n))
-    Xi, tau = np.array(Xi, float), np.array(tau, float)
+    try:
+        Xi, tau = value if isinstance(value, tuple) else (value, np.zeros(n))
+        Xi, tau = np.array(Xi, float), np.array(tau, float)
+    except (TypeError, ValueError):
+        Xi = tau = np.zeros(0)
     if Xi.shape != (n, n) or tau.shape != (n,):
         raise ModelError(f"system '{name}', symmetry {key}: give Xi ({n}, {n}), or (Xi, tau) with tau ({n},)")
     return Symmetry(key, Xi, tau)
@@ -208,15 +458,14 @@ def _write(
     parts: list[Part],
     g: list[sp.Expr],
     forces: list[sp.Expr] | None,
-    q0: Floats,
+    at_start: Floats,
 ) -> int:
-    """Write all functions; returns the flags of the system."""
+    """Write all functions, with M(q0) `at_start`; returns the flags of the system."""
     n, flags = len(q), 0
     constant = not any(M.has(x) for x in q)
-    at_start = np.array(M.subs(dict(zip(q, q0, strict=True))).evalf(), float)
     if np.linalg.matrix_rank(at_start, tol=1e-12 * max(np.abs(at_start).max(), 1e-300)) < n:
         flags |= mechanical.SINGULAR_MASS
-    a, b, lam = sp.symbols(f"a1:{n + 1}"), sp.symbols(f"b1:{n + 1}"), sp.symbols(f"l1:{max(len(g), 1) + 1}")
+    a, b, lam = sp.symbols(f"a0:{n}"), sp.symbols(f"b0:{n}"), sp.symbols(f"l0:{len(g)}")
     writer.function("mass", "q, D, out", M)
     if constant:
         flags |= mechanical.CONSTANT_MASS
@@ -228,7 +477,7 @@ def _write(
         writer.function("mass_gradient", "q, a, b, D, out", _gradient(form, q), {"a": a, "b": b})
     writer.function("potential", "q, D, out", sp.Matrix([V]))
     writer.function("gradient", "q, D, out", _gradient(V, q))
-    mid = [sp.Symbol(f"{x}_end") for x in q]
+    mid = list(sp.symbols(f"e0:{n}"))
     half = {x: (x + y) / 2 for x, y in zip(q, mid, strict=True)}
     if parts or _degree_at_most(V, q, 2):
         flags |= mechanical.DISCRETE_POTENTIAL
@@ -254,58 +503,42 @@ def _gradient(f: sp.Expr, q: list[sp.Symbol]) -> sp.Matrix:
     return sp.Matrix([sp.diff(f, x) for x in q])
 
 
-class _Printer(PythonCodePrinter):
-    """Python of complex arguments: no powers but products, roots and quotients, which have no cuts near real values."""
-
-    def __init__(self, places: Mapping[sp.Symbol, str]):
-        super().__init__({"fully_qualified_modules": True})
-        self.places = places
-
-    def _print_Symbol(self, expr: sp.Symbol) -> str:
-        return self.places.get(expr, expr.name)
-
-    def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
-        base, power = expr.args
-        text = f"({self._print(base)})"
-        if power.is_Integer:
-            count = abs(int(power))
-            product = "*".join([text] * count)
-            return f"({product})" if power > 0 else f"(1.0/({product}))"
-        if power.is_Rational and power.q == 2:
-            root = f"cmath.sqrt{text}"
-            product = "*".join([root] * abs(int(power.p)))
-            return f"({product})" if power > 0 else f"(1.0/({product}))"
-        return f"cmath.exp({self._print(power)}*cmath.log{text})"
-
-    def _print_Function(self, expr: Any) -> str:
-        return f"cmath.{type(expr).__name__}({self._print(expr.args[0])})"
-
-    def _print_Integer(self, expr: sp.Integer) -> str:
-        return f"{int(expr)}.0"
-
-    def _print_Rational(self, expr: sp.Rational) -> str:
-        return f"({int(expr.p)}.0/{int(expr.q)}.0)"
-
-    def _print_Float(self, expr: sp.Float) -> str:
-        return repr(float(expr))
-
-    def _print_Pi(self, expr: Any) -> str:
-        return repr(float(sp.pi))
-
-
-for _name in _ANALYTIC:
-    setattr(_Printer, f"_print_{_name}", _Printer._print_Function)
+def _python(node: sp.Expr, places: Mapping[sp.Symbol, str]) -> str:
+    """Python of complex arguments, with the functions of `rigid.real_functions`, in parentheses where it needs them."""
+    if node in places:
+        return places[node]
+    if node.is_number:
+        value = _number(node)
+        return f"({value!r})" if value is not None else "math.nan"
+    texts = [_python(x, places) for x in node.args]
+    if isinstance(node, sp.Add):
+        return f"({' + '.join(texts)})"
+    if isinstance(node, sp.Mul):
+        return f"(-{'*'.join(texts[1:])})" if node.args[0] == -1 else f"({'*'.join(texts)})"
+    if not isinstance(node, sp.Pow):
+        return f"real.{type(node).__name__.removeprefix('_').lower()}({texts[0]})"
+    base, power = texts[0], node.exp
+    if not (power.is_Rational and power.q <= 2):
+        return f"real.power({base}, {texts[1]})"
+    text, count = base if power.q == 1 else f"real.sqrt({base})", abs(int(power.p))
+    if count > 3:
+        text = f"real.whole_power({text}, {count})"
+    elif count > 1:
+        text = f"({'*'.join([text] * count)})"
+    return text if power > 0 else f"real.reciprocal({text})"
 
 
 class _Writer:
     """The source of the kernels of one system."""
 
-    def __init__(self, name: str, q: list[sp.Symbol], t: sp.Symbol | None):
-        self.name = name
-        self.places = {x: f"q[{i}]" for i, x in enumerate(q)}
-        if t is not None:
-            self.places[t] = "signal[0]"
-        self.lines = ["import cmath", "from rigid.mechanical import system_function", ""]
+    def __init__(self, q: list[sp.Symbol]):
+        self.places = {x: f"q[{i}]" for i, x in enumerate(q)} | {_TIME: "signal[0]"}
+        self.lines = [
+            "import math",
+            "from rigid import real_functions as real",
+            "from rigid.mechanical import system_function",
+            "",
+        ]
         self.written: list[str] = []
 
     def function(
@@ -319,16 +552,15 @@ class _Writer:
         places = dict(self.places)
         for vector, symbols in (vectors or {}).items():
             places |= {x: f"{vector}[{i}]" for i, x in enumerate(symbols)}
-        printer = _Printer(places)
-        names = sp.numbered_symbols("common")
-        common, (reduced,) = sp.cse([values], symbols=names)
-        body = [f"    {symbol} = {printer.doprint(value)}" for symbol, value in common]
+        common, (reduced,) = sp.cse([values], symbols=sp.numbered_symbols("common"))
+        places |= {symbol: str(symbol) for symbol, _ in common}
+        body = [f"    {symbol} = {_python(value, places)}" for symbol, value in common]
         shape = reduced.shape
         vector_like = shape[1] == 1 and name not in ("mass", "inverse_mass", "jacobian", "discrete_jacobian")
         for i in range(shape[0]):
             for j in range(shape[1]):
                 place = f"out[{i}]" if vector_like else f"out[{i}, {j}]"
-                body.append(f"    {place} = {printer.doprint(reduced[i, j])}")
+                body.append(f"    {place} = {_python(reduced[i, j], places)}")
         self._add(name, arguments, body)
 
     def _add(self, name: str, arguments: str, body: list[str]) -> None:
@@ -348,55 +580,114 @@ class _Writer:
             middle = _gradient(V, q).subs(half, simultaneous=True)
             self.function("discrete_gradient", "q, q1, D, out", middle, {"q1": mid})
             return
-        places = dict(self.places) | {x: f"q1[{i}]" for i, x in enumerate(mid)}
-        printer = _Printer(places)
+        places = self.places | {x: f"q1[{i}]" for i, x in enumerate(mid)}
         body: list[str] = []
         total = sp.zeros(len(q), 1)
         end = dict(zip(q, mid, strict=True))
         for k, part in enumerate(parts):
             a, b, slope = sp.symbols(f"start{k} end{k} slope{k}")
-            body.append(f"    {a} = {printer.doprint(part.pi)}")
-            body.append(f"    {b} = {printer.doprint(part.pi.subs(end, simultaneous=True))}")
-            body += self._divided_difference(printer, part, a, b, slope)
+            places |= {x: str(x) for x in (a, b, slope)}
+            body.append(f"    {a} = {_python(part.pi, places)}")
+            body.append(f"    {b} = {_python(part.pi.subs(end, simultaneous=True), places)}")
+            body += self._divided_difference(places, part, a, b, slope)
             total += slope * _gradient(part.pi, q).subs(half, simultaneous=True)
-        body += [f"    out[{i}] = {printer.doprint(total[i])}" for i in range(len(q))]
+        body += [f"    out[{i}] = {_python(total[i], places)}" for i in range(len(q))]
         self._add("discrete_gradient", "q, q1, D, out", body)
 
     @staticmethod
     def _divided_difference(
-        printer: _Printer, part: Part, a: sp.Symbol, b: sp.Symbol, slope: sp.Symbol
+        places: Mapping[sp.Symbol, str], part: Part, a: sp.Symbol, b: sp.Symbol, slope: sp.Symbol
     ) -> list[str]:
         """(V(b) - V(a))/(b - a): as a polynomial where V is one; else by series for a near b."""
         V, s = part.V, part.s
         if V.is_polynomial(s):
             quotient = sp.cancel(sp.expand(V.subs(s, b) - V.subs(s, a)) / (b - a))
-            return [f"    {slope} = {printer.doprint(quotient)}"]
+            return [f"    {slope} = {_python(quotient, places)}"]
         middle, gap = (a + b) / 2, b - a
         series = sp.diff(V, s).subs(s, middle) + gap**2 / 24 * sp.diff(V, s, 3).subs(s, middle)
         plain = (V.subs(s, b) - V.subs(s, a)) / gap
         return [
-            f"    {slope} = {printer.doprint(series)}",
-            f"    if abs(({printer.doprint(gap)}).real) > 1e-4 * abs(({printer.doprint(middle)}).real):",
-            f"        {slope} = {printer.doprint(plain)}",
+            f"    {slope} = {_python(series, places)}",
+            f"    if abs(({_python(gap, places)}).real) > 1e-4 * abs(({_python(middle, places)}).real):",
+            f"        {slope} = {_python(plain, places)}",
         ]
 
     def module(self) -> ModuleType:
         """The generated module, imported from a file so that numba can cache what it compiles."""
         source = "\n".join(self.lines)
-        key = hashlib.sha256(f"{numba.__version__}{source}".encode()).hexdigest()[:16]
-        name = f"rodsim_system_{key}"
+        key = hashlib.sha256(f"{numba.__version__}{_helpers()}{source}".encode()).hexdigest()[:16]
+        name = f"{_PREFIX}{key}"
         if name in sys.modules:
             return sys.modules[name]
-        folder = _writable_folder()
-        path = folder / f"{name}.py"
+        path = _writable_folder() / f"{name}.py"
         if not path.exists():
-            partial = path.with_suffix(f".{id(self)}.tmp")
+            partial = path.with_suffix(f".{os.getpid()}.tmp")
             partial.write_text(source)
             partial.replace(path)
+            others = sorted(path.parent.glob(f"{_PREFIX}*.py"), key=_written_at, reverse=True)
+            _remove([x for x in others if x != path][_KEPT_FILES - 1 :])
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            path.unlink(missing_ok=True)
+            raise
         return module
+
+
+_PREFIX = "rodsim_system_"
+
+
+@functools.cache
+def _helpers() -> str:
+    """What generated kernels call, of which numba's cache knows nothing."""
+    return Path(real_functions.__file__).read_text()
+
+
+def _writable_folder() -> Path:
+    """The user's cache folder, or a temporary one where that cannot be written."""
+    folder = Path(platformdirs.user_cache_dir("rodsim")) / "systems"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return _temporary_folder()
+    return folder if os.access(folder, os.W_OK) else _temporary_folder()
+
+
+@functools.cache
+def _temporary_folder() -> Path:
+    """One folder for all systems of this process, removed at its end."""
+    folder = Path(tempfile.mkdtemp(prefix="rodsim-"))
+
+    def discard() -> None:
+        _remove(list(folder.glob(f"{_PREFIX}*.py")))
+        shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(discard)
+    return folder
+
+
+def _written_at(path: Path) -> int:
+    """Time of the last change; 0 where another process has removed the file."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _remove(sources: Sequence[Path]) -> None:
+    """Remove generated modules with what Python and numba have cached of them."""
+    if not sources:
+        return
+    stems = {path.stem for path in sources}
+    folder = getattr(numba.config, "CACHE_DIR", "")
+    cached = Path(folder).glob(f"*/{_PREFIX}*") if folder else ()
+    stale = [path for path in cached if path.name.split(".")[0] in stems]
+    for path in (*sources, *(Path(importlib.util.cache_from_source(str(x))) for x in sources), *stale):
+        with contextlib.suppress(OSError):
+            path.unlink()

@@ -1,5 +1,9 @@
 """Systems written by the user: expressions, classes, what is refused, and agreement with the compiled charts."""
 
+import math
+import os
+import sys
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -7,7 +11,17 @@ import pytest
 import sympy as sp
 
 from examples import double_pendulum
-from rodsim import ModelError, Part, Symmetry, integrate, rotating_body, symbolic_system, system_of
+from rigid import real_functions, symbolic
+from rodsim import (
+    ConvergenceError,
+    ModelError,
+    Part,
+    Symmetry,
+    integrate,
+    rotating_body,
+    symbolic_system,
+    system_of,
+)
 
 X, Y = sp.symbols("x y")
 U, W = sp.symbols("u w")
@@ -123,29 +137,337 @@ def test_a_body_written_in_sympy_moves_as_the_compiled_one():
     assert np.abs(runs[0].q - runs[1].q).max() < 1e-11
 
 
+def pendulum(q, v=(U, W), t=None):
+    """A double pendulum with a part in an invariant, a constraint or a force, under any names."""
+    T = v[0] ** 2 + v[1] ** 2 / 2 + v[0] * v[1] * sp.cos(q[0] - q[1])
+    g = [q[0] ** 2 + 2 * q[0] * q[1] - 3]
+    s = sp.Symbol("s")
+    V = [Part(sp.exp(s), s, q[0] ** 2 + q[1]), Part(s**3 - sp.cos(1), s, q[0] * q[1])]
+    forces = [sp.sin(q[0]) * (t or 1), q[0] * q[1]]
+    return symbolic_system("renamed", q, [1.0, 1.0], [0.3, -0.3], T=T, V=V, g=g, forces=forces, v=v, t=t)
+
+
+CLASHES = [
+    "a1 a2", "b0 a0", "x x_end", "l1 l0", "l1 y", "start0 end0", "slope0 common0", "common1 common0", "e0 q0",
+    "q1 q0", "lambda q", "D out", "cmath math", "real s", r"\phi_1 \dot{x}", "def class", "_Positive signal",
+    "a1 t", "s t",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", CLASHES)
+def test_the_motion_does_not_depend_on_the_names_of_the_coordinates(names):
+    q = [sp.Symbol(x) for x in names.split()]
+    t = sp.Symbol("q[0]")
+    own, plain = pendulum(q, t=t), pendulum((X, Y), t=sp.Symbol("t"))
+    assert own.names == tuple(str(x) for x in q)
+    runs = [integrate(system, "GGL-EM", 0.01, 0.1) for system in (own, plain)]
+    assert np.abs(runs[0].q - runs[1].q).max() < 1e-13
+    assert np.abs(runs[0].q[-1] - runs[0].q[0]).max() > 1e-3
+
+
+def test_the_motion_does_not_depend_on_the_names_of_velocities():
+    own = pendulum((X, Y), sp.symbols("a1 q0"))
+    assert own.mass(own.q0) == pytest.approx(np.array([[2.0, 1.0], [1.0, 1.0]]))
+
+
+def functions():
+    """Name -> (f', points near the ends of the domain and far from them), f of `real_functions`."""
+    return {
+        "sqrt": (lambda x: 0.5 / math.sqrt(x), (1e-300, 1e-12, 2.0, 1e200)),
+        "log": (lambda x: 1 / x, (1e-300, 1e-12, 1.0 + 1e-12, 1e300)),
+        "asin": (lambda x: 1 / math.sqrt((1 - x) * (1 + x)), (-1 + 1e-14, 1e-200, 0.3, 1 - 1e-14)),
+        "acos": (lambda x: -1 / math.sqrt((1 - x) * (1 + x)), (-1 + 1e-14, 1e-200, 0.3, 1 - 1e-14)),
+        "atan": (lambda x: 1 / (1 + x * x), (-1e8, -0.3, 1e-200, 1e150)),
+        "asinh": (lambda x: 1 / math.hypot(1, x), (-1e8, -0.3, 1e-200, 1e200)),
+        "tan": (lambda x: 1 / math.cos(x) ** 2, (1e-200, 0.7, 1.57, 100.0)),
+        "tanh": (lambda x: 1 / math.cosh(x) ** 2, (-20.0, 1e-200, 0.7, 300.0)),
+        "sin": (math.cos, (1e-200, 3.0, 1e5)),
+        "cos": (lambda x: -math.sin(x), (1e-200, 3.0, 1e5)),
+        "exp": (math.exp, (-700.0, 1e-200, 700.0)),
+        "sinh": (math.cosh, (-700.0, 1e-200, 700.0)),
+        "cosh": (math.sinh, (-700.0, 1e-200, 700.0)),
+        "reciprocal": (lambda x: -1 / x**2, (-1e100, -1e-100, 0.3, 1e100)),
+    }
+
+
+@pytest.mark.parametrize("step", [1e-40, 1e-60])
+@pytest.mark.parametrize("name", functions())
+def test_complex_steps_give_exact_slopes_near_the_ends_of_the_domain_and_far_from_them(name, step):
+    slope, points = functions()[name]
+    f = getattr(real_functions, name)
+    value = getattr(math, name, lambda x: 1 / x)
+    for x in points:
+        z = f(complex(x, step))
+        assert z.real == pytest.approx(value(x), rel=4e-16)
+        assert z.imag == pytest.approx(slope(x) * step, rel=4e-15, abs=0.0)
+
+
+@pytest.mark.parametrize(("x", "a"), [(1e-100, 1.5), (1e-12, 4 / 3), (0.7, -0.3), (1e100, 2.2)])
+def test_complex_steps_of_powers_are_exact_in_base_and_exponent(x, a):
+    assert real_functions.power(complex(x, 1e-60), a) == pytest.approx(
+        complex(x**a, a * x ** (a - 1) * 1e-60)
+    )
+    slope = real_functions.power(x, complex(a, 1e-60)).imag / 1e-60
+    assert slope == pytest.approx(math.log(x) * x**a, rel=1e-14)
+    assert real_functions.whole_power(complex(1.3, 1e-60), 7).imag == pytest.approx(7e-60 * 1.3**6, rel=1e-14)
+    assert real_functions.power(complex(0.0, 1e-60), 4 / 3) == 0.0
+
+
+OUTSIDE = {
+    "sqrt": (-1e-300, -1.0),
+    "log": (0.0, -1e-300, -1.0),
+    "asin": (1.0 + 1e-15, -2.0),
+    "acos": (-1.0 - 1e-15, 2.0),
+    "positive": (0.0, -1.0),
+    "reciprocal": (0.0,),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_outside_the_real_domain_the_value_is_no_number(name):
+    for x in OUTSIDE[name]:
+        assert np.isnan(getattr(real_functions, name)(complex(x, 1e-60)).real)
+        assert np.isnan(real_functions.power(complex(-1.0, 0.0), 4 / 3).real)
+
+
+LEAVING = {
+    "-sqrt(x)": -sp.sqrt(X),
+    "x^(4/3)": X ** sp.Rational(4, 3) / 10,
+    "x^1.3": X**1.3 / 10,
+    "x^y": X**Y / 10,
+    "sqrt(1 - x^2)": sp.sqrt(1 - X**2),
+    "acos": sp.acos(X) / 10,
+    "asin": sp.asin(X) / 10,
+    "log": -sp.log(X) / 100 + 8 * X,
+    "atanh": sp.atanh(X) / 100,
+}
+
+
+@pytest.mark.parametrize("name", ["EML", "mG(1)", "VI-S"])
+@pytest.mark.parametrize("V", LEAVING)
+def test_leaving_the_domain_of_a_potential_ends_the_run(V, name):
+    """Thrown at its end, in steps short enough that a node lies beyond it."""
+    system = symbolic_system("s", (X, Y), [0.5, 0.0], [-50.0, 0.0], M=sp.eye(2), V=LEAVING[V])
+    with pytest.raises(ConvergenceError, match="the residual is not a finite number"):
+        integrate(system, name, 0.003, 0.3)
+
+
+def test_inside_its_domain_a_root_keeps_the_energy():
+    system = symbolic_system("s", X, [0.5], [0.0], M=[[1]], V=-sp.sqrt(X) + X ** sp.Rational(4, 3))
+    energy = integrate(system, "EML", 0.01, 5.0).energy()
+    assert np.abs(energy - energy[0]).max() < 1e-12
+
+
+REWRITTEN = {
+    "cot": sp.cot, "sec": sp.sec, "csc": sp.csc, "coth": sp.coth, "sech": sp.sech, "csch": sp.csch,
+    "acot": sp.acot, "atanh": sp.atanh, "asech": sp.asech, "acsch": sp.acsch, "asinh": sp.asinh,
+    "acosh(2x)": lambda x: sp.acosh(2 * x + 1), "acoth(2x)": lambda x: sp.acoth(2 * x + 1),
+    "asec(2x)": lambda x: sp.asec(2 * x + 1), "acsc(2x)": lambda x: sp.acsc(2 * x + 1),
+    "constants": lambda x: sp.E * x + sp.GoldenRatio + sp.Catalan * sp.EulerGamma * x**2 + sp.sqrt(sp.pi) * x,
+    "powers": lambda x: x**-7 + x ** sp.Rational(-5, 2) + 2**x + sp.pi**x + x**x + x**1.7,
+    "roots": lambda x: sp.cbrt(x) + sp.root(x, 4) + sp.log(x, 10) + sp.sin(1) * sp.tan(x) + sp.exp(-x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REWRITTEN)
+def test_values_and_slopes_are_those_of_sympy(name):
+    V = REWRITTEN[name](X)
+    system = symbolic_system("s", X, [0.6], [0.0], M=[[1]], V=V)
+    assert system.potential(np.array([0.6])) == pytest.approx(float(V.subs(X, 0.6)), rel=1e-13)
+    assert system.gradient(np.array([0.6])) == pytest.approx([float(V.diff(X).subs(X, 0.6))], rel=1e-13)
+
+
+def test_one_coordinate_may_be_given_as_a_symbol():
+    for q, v in ((X, U), ([X], [U])):
+        system = symbolic_system("one", q, [1.0], [0.0], T=U**2 / 2, V=X**2 / 2, v=v)
+        assert integrate(system, "mG(3)", 0.1, 1.0).q[-1, 0] == pytest.approx(np.cos(1.0), abs=1e-9)
+
+
+def test_forces_without_time_are_those_of_a_potential():
+    loads = symbolic_system("s", (X, Y), [1.0, 0.0], [0.0, 0.5], M=sp.eye(2), forces=[-X, -Y])
+    own = symbolic_system("s", (X, Y), [1.0, 0.0], [0.0, 0.5], M=sp.eye(2), V=(X**2 + Y**2) / 2)
+    ends = [integrate(system, "EML", 0.01, 1.0).q[-1] for system in (loads, own)]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-13)
+    assert not loads.has_signal
+
+
+def test_a_constant_singular_mass_leaves_its_coordinate_to_the_constraint():
+    """y has no mass and follows x: V = x^2 where y = x, so x'' = -2 x."""
+    system = symbolic_system(
+        "s", (X, Y), [1.0, 1.0], [0.0, 0.0], M=sp.diag(1, 0), V=X**2 / 2 + X * Y - Y**2 / 2, g=[Y - X]
+    )
+    end = integrate(system, "EML(order=6)", 0.01, 1.0).q[-1]
+    assert end == pytest.approx([np.cos(np.sqrt(2.0))] * 2, abs=1e-10)
+    with pytest.raises(ModelError, match="needs a regular mass"):
+        integrate(system, "VI-S", 0.01, 1.0)
+
+
+def test_a_mass_symmetric_to_round_off_is_symmetric():
+    A = np.array([[1.0, 0.1 + 0.2], [0.3, 1.0]])
+    assert A[0, 1] != A[1, 0]
+    assert make(M=A).mass(np.zeros(2)) == pytest.approx(A)
+
+
+def test_squares_of_sums_with_decimals_are_quadratic():
+    T = (0.1 * U + 0.3 * W) ** 2 * sp.cos(X) + 0.7 * (U - 1.1 * W) ** 2
+    assert make(M=None, T=T, v=(U, W)).mass(np.zeros(2))[0] == pytest.approx([1.42, -1.48])
+
+
+def test_a_force_that_is_singular_at_the_start_of_time_is_left_to_the_nodes_of_the_scheme():
+    t = sp.Symbol("t")
+    system = symbolic_system("s", X, [0.0], [0.0], M=[[1]], forces=[t ** sp.Rational(3, 2) + sp.log(t)], t=t)
+    end = integrate(system, "mG(2)", 0.01, 1.0).q[-1, 0]
+    assert end == pytest.approx(4 / 35 - 3 / 4, abs=1e-3)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache folder of the test's own."""
+    monkeypatch.setattr(symbolic.platformdirs, "user_cache_dir", lambda name: str(tmp_path / name))
+    return tmp_path / "rodsim" / "systems"
+
+
+def test_a_module_that_fails_is_not_kept(cache):
+    writer = symbolic._Writer([X])
+    writer.lines.append("raise OSError('disk')")
+    for _ in range(2):
+        with pytest.raises(OSError, match="disk"):
+            writer.module()
+    assert list(cache.glob("*.py")) == []
+
+
+def test_only_the_newest_generated_modules_are_kept(cache, monkeypatch, tmp_path):
+    monkeypatch.setattr(symbolic, "_KEPT_FILES", 3)
+    monkeypatch.setattr(symbolic.numba.config, "CACHE_DIR", str(tmp_path / "numba"))
+    others = tmp_path / "numba" / "systems_1"
+    others.mkdir(parents=True)
+    cache.mkdir(parents=True)
+    for k in range(6):
+        source = cache / f"rodsim_system_{k}.py"
+        source.touch()
+        (others / f"rodsim_system_{k}.mass-5.py311.nbi").touch()
+        os.utime(source, (k, k))
+    (cache / "notes.py").touch()
+    (others / "other.mass.nbi").touch()
+    writer = symbolic._Writer([X])
+    writer.lines.append(f"# {tmp_path}")
+    new = Path(writer.module().__file__)
+    assert {x.name for x in cache.glob("*.py")} == {
+        "notes.py",
+        "rodsim_system_4.py",
+        "rodsim_system_5.py",
+        new.name,
+    }
+    assert {x.name.split(".")[0] for x in others.iterdir()} == {"other", "rodsim_system_4", "rodsim_system_5"}
+
+
+def test_without_a_cache_folder_one_temporary_folder_serves_all_systems(cache, tmp_path):
+    (tmp_path / "rodsim").write_text("a file, no folder")
+    folders = set()
+    for k in range(2):
+        system = symbolic_system("s", X, [1.0], [0.0], M=[[1]], V=(k + 0.1234) * X**4)
+        assert system.potential(np.ones(1)) == pytest.approx(k + 0.1234)
+        folders.add(symbolic._writable_folder())
+    assert len(folders) == 1
+    files = [Path(x.__file__) for name, x in sys.modules.items() if name.startswith("rodsim_system_")]
+    assert sum(x.parent in folders for x in files) == 2
+
+
 def make(**more):
-    return symbolic_system("s", (X, Y), [1.0, 2.0], [0.0, 0.0], **({"M": sp.eye(2)} | more))
+    return symbolic_system(
+        **({"name": "s", "q": (X, Y), "q0": [1.0, 2.0], "v0": [0.0, 0.0], "M": sp.eye(2)} | more)
+    )
+
+
+class Numerical:
+    def M(self, q):
+        return [[1]]
+
+    def V(self, q):
+        return np.cos(q[0])
 
 
 REFUSED = {
     "give T or M, one of them": lambda: make(T=U**2),
     "T needs the velocity symbols": lambda: make(M=None, T=U**2),
     "not a quadratic form of the velocities": lambda: make(M=None, T=U**3 + W**2, v=(U, W)),
+    r"T = u\*\*2 \+ w is not a quadratic form": lambda: make(M=None, T=U**2 + W, v=(U, W)),
     "M is not a symmetric 2 x 2 matrix": lambda: make(M=[[1, 2], [0, 1]]),
+    "M is not a symmetric 2 x 2 matrix, but 3; give one": lambda: make(M=3),
+    r"M is not a symmetric 2 x 2 matrix, but \[1, 2\]": lambda: make(M=[1, 2]),
+    "M is not a symmetric 2 x 2 matrix, but Matrix": lambda: make(M=sp.eye(3)),
     r"V contains \['k'\]; substitute numbers": lambda: make(V=sp.Symbol("k") * X),
+    r"forces contains \['t'\]; substitute numbers for them, or give t=": lambda: make(
+        forces=[sp.Symbol("t"), 0]
+    ),
+    r"V contains \['x'\]; these are other symbols": lambda: make(V=sp.Symbol("x", real=True)),
     "not analytic; use": lambda: make(V=sp.Abs(X)),
     "contains Piecewise": lambda: make(V=sp.Piecewise((X, X > 0), (0, True))),
+    r"contains Max\(x, y\), which is not analytic": lambda: make(V=sp.Max(X, Y)),
+    r"contains Min\(x, y\), which is not analytic": lambda: make(V=1 + X * sp.Min(X, Y)),
+    r"contains sign\(x\), which is not analytic": lambda: make(forces=[sp.sign(X), 0]),
+    r"contains Heaviside\(x\), which is not analytic": lambda: make(g=[sp.Heaviside(X)]),
+    r"contains gamma\(x\), which is not supported": lambda: make(V=sp.gamma(X)),
+    r"contains f\(x\), which is not supported": lambda: make(V=sp.Function("f")(X)),
+    r"contains Derivative\(x, x\), which is not supported": lambda: make(V=sp.Derivative(X, X)),
+    "V contains I, which is no finite real number": lambda: make(V=sp.I * X),
+    "V contains zoo, which is no finite real": lambda: make(V=sp.Add(X, sp.zoo, evaluate=False)),
+    "V contains oo, which is no finite real": lambda: make(V=sp.Mul(X, sp.oo, evaluate=False)),
+    "V contains nan, which is no finite real": lambda: make(V=float("nan")),
+    "M contains I, which is no finite real": lambda: make(M=[[1, sp.I], [sp.I, 1]]),
+    r"V contains sqrt\(1 - sqrt\(2\)\), which is no finite real": lambda: make(V=X * sp.sqrt(1 - sp.sqrt(2))),
+    r"V contains sqrt\(x\), which is not real and finite at q0 = \[-1": lambda: make(
+        V=-sp.sqrt(X), q0=[-1, 0]
+    ),
+    r"V contains x\*\*\(4/3\), which is not real": lambda: make(V=X ** sp.Rational(4, 3), q0=[-1, 0]),
+    r"V contains log\(x\), which is not real": lambda: make(V=Y + sp.log(X), q0=[-1, 0]),
+    r"g contains acos\(y\), which is not real": lambda: make(g=[sp.acos(Y)]),
+    r"forces contains asin\(y\), which is not real": lambda: make(forces=[0, sp.asin(Y)]),
+    r"M contains sqrt\(1 - y\*\*2\), which is not real": lambda: make(M=sp.eye(2) * sp.sqrt(1 - Y**2)),
+    "V contains 1/x, which is not real and finite": lambda: make(V=1 / X, q0=[0, 0]),
+    "the derivative of V is not finite at q0": lambda: make(V=sp.sqrt(X), q0=[0, 0]),
     "1 forces for 2 coordinates": lambda: make(forces=[X]),
+    r"forces = x; give a list of expressions, \[x\] if": lambda: make(forces=X),
+    r"g = x\*\*2 - 1; give a list of expressions": lambda: make(g=X**2 - 1),
+    "g = 'x'; give a list of expressions": lambda: make(g="x"),
+    r"g = \['x'\]|g = 'x' is no expression": lambda: make(g=["x"]),
+    "forces = None is no expression": lambda: make(forces=[None, 0]),
+    "V = 'x' is no expression": lambda: make(V="x"),
+    "V = None is no expression": lambda: make(V=None),
+    "V = x > 0 is no expression": lambda: make(V=X > 0),
+    r"V contains x; give an expression, or a list of Part": lambda: make(V=[X]),
+    "depends on more than its invariant s": lambda: make(V=[(X * sp.Symbol("s"), sp.Symbol("s"), X**2)]),
+    "T = 'u' is no expression": lambda: make(M=None, T="u", v=(U, W)),
+    r"q = 'x y'; give a list of sympy symbols": lambda: make(q="x y"),
+    r"q = \[\]; give a list of sympy symbols": lambda: make(q=[]),
+    r"q = 3; give a list of sympy symbols": lambda: make(q=3),
+    r"q = \[x\(t\)\]; give a list of sympy symbols": lambda: make(q=[sp.Function("x")(sp.Symbol("t"))]),
+    r"q contains \['x'\] more than once": lambda: make(q=(X, X)),
+    r"v contains \['u'\] more than once": lambda: make(v=(U, U)),
+    r"\['x'\] in more than one of q, v and t": lambda: make(v=(X, U)),
+    "t = 't'; give the sympy symbol": lambda: make(t="t"),
+    "q0 = 1.0; give a list of 2 finite numbers": lambda: make(q0=1.0),
+    r"q0 = \[1.0\]; give a list of 2 finite numbers": lambda: make(q0=[1.0]),
+    r"q0 = \[1.0, nan\]; give a list of 2": lambda: make(q0=[1.0, np.nan]),
+    r"q0 = \[1.0, 1j\]; give a list of 2": lambda: make(q0=[1.0, 1j]),
+    "v0 = 0; give a list of 2 finite numbers": lambda: make(v0=0),
+    r"v0 = \[0, 0, 0\]; give a list of 2": lambda: make(v0=[0, 0, 0]),
+    r"v0 = \[x, 0\]; give a list of 2": lambda: make(v0=[X, 0]),
     "is not quadratic in the coordinates": lambda: make(V=[(X, X, X**3)]),
     "give Xi": lambda: make(symmetries={"J": np.zeros(2)}),
+    r"symmetry J: give Xi": lambda: make(symmetries={"J": "turn"}),
+    "give a dictionary name -> Xi": lambda: make(symmetries=[np.eye(2)]),
     r"give initial coordinates": lambda: make(g=[X + Y]),
     r"give a method T\(q, v\) or M\(q\)": lambda: system_of(object(), 1, [0.0], [0.0]),
+    r"V\(q\) failed with sympy symbols": lambda: system_of(Numerical(), 1, [0.0], [0.0]),
+    "n = 0; give the number of coordinates": lambda: system_of(Bead(), 0, [], []),
 }
 
 
 @pytest.mark.parametrize("message", REFUSED)
 def test_what_cannot_be_a_system_is_refused(message):
-    with pytest.raises(ModelError, match=message):
+    """With the name of the system, what was given and the cure."""
+    with pytest.raises(ModelError, match=rf"(?s)system '\w+'.*(?:{message})"):
         REFUSED[message]()
 
 
