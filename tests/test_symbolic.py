@@ -144,7 +144,7 @@ def pendulum(q, v=(U, W), t=None):
     s = sp.Symbol("s")
     V = [Part(sp.exp(s), s, q[0] ** 2 + q[1]), Part(s**3 - sp.cos(1), s, q[0] * q[1])]
     forces = [sp.sin(q[0]) * (t or 1), q[0] * q[1]]
-    return symbolic_system("renamed", q, [1.0, 1.0], [0.3, -0.3], T=T, V=V, g=g, forces=forces, v=v, t=t)
+    return symbolic_system("renamed", q, [1.0, 1.0], [0.3, -0.6], T=T, V=V, g=g, forces=forces, v=v, t=t)
 
 
 CLASHES = [
