@@ -45,6 +45,9 @@ _SMALL = 1e-9  # scaled correction of Newton's method after which that is so
 _STALLED = 1e-12  # scaled correction that counts as the last one where they have stopped shrinking
 _STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate: nothing better is to be had
 _DAMPED_LIMIT = 200
+_MOST_HALVINGS = 20
+_ATTEMPTS = 5
+_RUNAWAY = 1e6  # growth of |r| with which the iteration is on its way to a root at infinity
 _PATIENT = 4  # iterations after which the residual may end them by being round-off
 _ROUNDED = 2e-15
 
@@ -84,8 +87,7 @@ def guess(D, S, solver, lam, advanced):
             value = 0.0
             if kind == Q:
                 value = S.q0[i].real
-                if advanced:
-                    value += solver.nodes[b] * S.h * S.v0[i].real
+                value += advanced * solver.nodes[b] * S.h * S.v0[i].real
             elif kind == P:
                 value = S.p0[i].real
             elif kind == V:
@@ -102,14 +104,14 @@ def guess_increments(D, S, solver, first, advanced):
         at, to = D.table[HEAD + FRAME_INTS * f], D.table[HEAD + FRAME_INTS * f + 1]
         if at >= 0:
             for i in range(3):
-                solver.x[first + i] = S.h * S.v0[at + i].real if advanced else 0.0
+                solver.x[first + i] = advanced * S.h * S.v0[at + i].real
             first += 3
         if to >= 0:
             q, v = load_quat(S.q0, to), load_quat(S.v0, to)
             turn = times(2.0 * S.h, G(conjugated(q), conjugated(v)))
             for i in range(3):
                 # E(q) v is minus G of the conjugates
-                solver.x[first + i] = -turn[i].real if advanced else 0.0
+                solver.x[first + i] = -advanced * turn[i].real
             first += 3
 
 
@@ -213,6 +215,7 @@ def newton(residual, fn, D, S, W, solver, known):
     last = 1.0
     fresh = True
     norm = evaluate(residual, fn, D, S, W, solver)
+    bound = _RUNAWAY * norm
     for iteration in range(1, solver.limit + 1):
         if not np.isfinite(norm):
             return NOT_FINITE, iteration, norm
@@ -234,6 +237,8 @@ def newton(residual, fn, D, S, W, solver, known):
         if solver.tolerance == 0.0 and (error <= _ROUND_OFF or stalled):
             return SOLVED, iteration, norm
         norm = evaluate(residual, fn, D, S, W, solver)
+        if norm > bound:
+            return NOT_CONVERGED, iteration, norm
         if solver.tolerance > 0.0 and norm < solver.tolerance:
             return SOLVED, iteration, norm
         # with a tolerance on |r| the iteration is Newton's own, as the papers count it
@@ -267,18 +272,19 @@ def damped_newton(residual, fn, D, S, W, solver):
             return NOT_FINITE, iteration, norm
         if size <= _SMALL:
             return SOLVED, iteration, norm
-        damping = 1.0
-        for _ in range(12):
+        after = np.inf
+        for _ in range(_MOST_HALVINGS):
             norm = evaluate(residual, fn, D, S, W, solver)
             after = 0.0
             for i in range(n):
                 after += (solver.scale[i] * solver.rhs[i]) ** 2
             if after < before:
                 break
-            damping *= 0.5
             for i in range(n):
                 # kept - correction is x as first tried: the correction follows from the two
                 solver.x[i] = 0.5 * (solver.x[i].real + solver.kept[i])
+        if not after < before:
+            return NOT_CONVERGED, iteration, norm
     return NOT_CONVERGED, _DAMPED_LIMIT, norm
 
 
@@ -305,13 +311,15 @@ def march(
             lam1[k], gam1[k] = lam[step, k], gam[step, k]
         for part in range(fractions.size):
             S = Step(fractions[part] * h, q0, p0, v0, signals[step, part], options)
-            guess(D, S, solver, lam1, solver.advanced)
+            guess(D, S, solver, lam1, float(solver.advanced))
             known = S.h == last_h
             last_h = S.h
             status, count, norm = newton(residual, fn, D, S, W, solver, known)
-            if status != SOLVED:
-                # large steps: nearer to the start, and with damping
-                guess(D, S, solver, lam1, 0)
+            for attempt in range(_ATTEMPTS):
+                if status == SOLVED:
+                    break
+                # large steps: with damping, from the start, from the advanced guess, and between the two
+                guess(D, S, solver, lam1, 0.5 * attempt)
                 status, more, norm = damped_newton(residual, fn, D, S, W, solver)
                 count += more
             iterations[step + 1] += count
