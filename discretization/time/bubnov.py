@@ -25,7 +25,7 @@ from scipy.sparse.linalg import splu
 from discretization.time.dense import multiply, multiply_transposed
 from discretization.time.discrete_derivatives import form_gradient, velocity_of
 from discretization.time.galerkin import hidden_rate, interpolate, shape_table, sum_multipliers, weak_forms
-from discretization.time.integrate import Trajectory, check_fit, integrate
+from discretization.time.integrate import Trajectory, _number_of_steps, check_fit, integrate
 from discretization.time.quadrature import gauss
 from discretization.time.scheme import ROWS, WORK, Scheme, Work
 from rigid.compilation import explicit_kernel, small_kernel
@@ -36,6 +36,7 @@ from rigid.system import Floats, Ints
 _EPS = 1e-60
 _LEAST_DAMPING = 1e-3
 _NEAR = 1e-5  # corrections below which round-off may decide which one is smaller
+_MOST_BYTES = 8 * 2**30
 
 
 @small_kernel
@@ -115,9 +116,10 @@ def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
 
 @dataclass
 class GlobalSolution(Trajectory):
-    """Values at all nodes; lam, gam there too (continuous), or (N k, m) by element (discontinuous).
+    """Values at all nodes; lam = gamma and gam = mu there too (continuous), or (N k, m) by element (discontinuous).
 
-    condition: 2-norm condition number of the last Newton matrix, where it was asked for.
+    condition: 2-norm condition number of the last Newton matrix, where it was asked for; as h -> 0 it grows as h^-2
+    (continuous) or h^-3 (discontinuous).
     """
 
     condition: float | None = None
@@ -139,23 +141,30 @@ def solve_global(
 
     Parameters
     ----------
+    points: Gauss points of an element, at least k; 2k by default.
     multipliers: "continuous" or "discontinuous".
     q_end: (n,) coordinates at t_end: the boundary value problem with q given at both ends; else p is given at t = 0.
     guess: q, p at the nodes (N k + 1, n); by default the march of mG(1), or for boundary values the straight line.
+    limit: most iterations of Newton's method.
 
-    Raises ModelError for a system or arguments that do not fit, ConvergenceError where Newton fails.
+    Raises ModelError for a system or arguments that do not fit, ConvergenceError where Newton, or the march of the
+    guess, fails.
     """
     problem = _Problem(system, h, t_end, k, points, multipliers, q_end)
+    limit = _whole("limit", limit, 1)
     x = problem.initial(guess)
     last, damping = np.inf, 1.0
     residual, matrix = problem.assemble(x)
+    reason = f"it takes more than limit = {limit} iterations"
     for iteration in range(1, limit + 1):
         try:
             factors = splu(matrix)
-        except RuntimeError:  # what SuperLU raises for a singular matrix
+        except RuntimeError:  # what SuperLU raises
+            reason = "its matrix is singular"
             break
         change = factors.solve(residual)
         if not np.all(np.isfinite(change)):
+            reason = "a residual or a correction is not finite"
             break
         size = problem.scaled(change, x)
         if size < 1e-9 or (size < 1e-6 and size > 0.1 * last):
@@ -163,28 +172,47 @@ def solve_global(
             return problem.solution(x - change, iteration, number)
         # the natural monotonicity test (Deuflhard 2011, sec. 3.3): the next correction, with the same matrix, is smaller
         damping = min(1.0, 4.0 * damping)
-        while True:
+        while damping >= _LEAST_DAMPING:
             residual, matrix = problem.assemble(x - damping * change)
-            following = (
-                problem.scaled(factors.solve(residual), x) if np.all(np.isfinite(residual)) else np.inf
-            )
-            if following <= (1.0 - 0.5 * damping) * size or size < _NEAR:
+            finite = np.all(np.isfinite(residual))
+            following = problem.scaled(factors.solve(residual), x) if finite else np.inf
+            if following <= (1.0 - 0.5 * damping) * size or (finite and size < _NEAR):
                 break
             damping *= 0.5
-            if damping < _LEAST_DAMPING:
-                break
-        if damping < _LEAST_DAMPING:
+        else:
+            reason = "not even a small part of the correction makes the next one smaller"
             break
         x = x - damping * change
         last = size
     raise ConvergenceError(
         0.0,
-        h,
+        problem.h,
         iteration,
         float(np.linalg.norm(residual)),
-        f"BG({k}) on '{system.name}' over [0, {t_end:g}]: Newton's iteration did not converge; give a better `guess`, "
-        "a shorter time or smaller elements",
+        f"{problem.label}: Newton's iteration fails, {reason} (|r| = {np.linalg.norm(residual):.3g} after {iteration} "
+        "iterations); give a better `guess`, a shorter time or smaller elements",
     )
+
+
+def _whole(what: str, value: Any, least: int) -> int:
+    """A whole number, at least `least`; 2.0 is one."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or not np.isfinite(value) or value != round(value) or value < least:
+        raise ModelError(f"BG: {what} = {value!r}; give a whole number of at least {least}")
+    return int(value)
+
+
+def _array(what: str, value: Any, shape: tuple[int, ...]) -> Floats:
+    """Finite numbers of this shape."""
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise ModelError(f"BG: {what} is no array of numbers; give finite numbers of shape {shape}") from None
+    wrong = array[~np.isfinite(array)]
+    if array.shape != shape or len(wrong):
+        found = f"contains {wrong[0]}" if array.shape == shape else f"has the shape {array.shape}"
+        raise ModelError(f"BG: {what} {found}; give finite numbers of shape {shape}")
+    return array
 
 
 class _Problem:
@@ -200,61 +228,85 @@ class _Problem:
         multipliers: str,
         q_end: Floats | None,
     ):
-        n_elements = round(t_end / h)
-        if n_elements < 1 or abs(n_elements * h - t_end) > 1e-9 * t_end:
-            raise ModelError(f"BG({k}): t_end = {t_end} is not a multiple of h = {h}")
+        k = _whole("k", k, 1)
+        points = 2 * k if points is None else _whole("points", points, k)
+        order = k + k % 2  # measured: 2, 2, 4, 4
+        self.scheme = Scheme(f"BG({k})", "001 (24)", None, None, (), order, nodes=tuple(gauss(points)[0]))
+        check_fit(self.scheme, system)
+        n_elements = _number_of_steps(h, t_end)
         if multipliers not in ("continuous", "discontinuous"):
             raise ModelError(
-                f"BG({k}): multipliers = '{multipliers}'; choose 'continuous' or 'discontinuous'"
+                f"BG({k}): multipliers = {multipliers!r}; choose 'continuous' or 'discontinuous'"
             )
         self.continuous = multipliers == "continuous"
-        if q_end is not None and not self.continuous:
+        if q_end is not None and system.m and not self.continuous:
             raise ModelError(
                 f"BG({k}): with q given at both ends discontinuous multipliers are one too many; use 'continuous'"
             )
         self.system, self.h, self.k, self.n_elements = system, float(h), k, n_elements
-        self.q_end = None if q_end is None else np.asarray(q_end, float)
+        self.label = f"BG({k}) on '{system.name}' over [0, {t_end:g}]"
+        self.q_end = None if q_end is None else _array("q_end", q_end, (system.n,))
+        self._check_constraints("q0", system.q0)
+        if self.q_end is not None:
+            self._check_constraints("q_end", self.q_end)
         self.tests = k + 1 if self.continuous else k
-        points = 2 * k if points is None else points
         self.options = shape_table(k, points, self.tests - 1)
-        order = k + k % 2  # measured: 2, 2, 4
-        self.scheme = Scheme(f"BG({k})", "001 (24)", None, None, (), order, nodes=tuple(gauss(points)[0]))
-        check_fit(self.scheme, system)
+        self._check_size()
         self._number()
         times = h * (np.arange(n_elements)[:, None] + np.array(self.scheme.nodes))
-        size = system.signal_size
         values = [np.atleast_1d(system.signal(float(t))) for t in times.ravel()]
-        self.signals = np.array(values, float).reshape(*times.shape, size)
+        self.signals = np.array(values, float).reshape(*times.shape, system.signal_size)
         n, m = system.n, system.m
-        width = max(n, m, 1)
-        self.work = Work(
-            np.zeros((ROWS, width), complex),
-            np.zeros((m, n), complex),
-            np.zeros((m, n), complex),
-            np.zeros((n, n), complex),
-        )
+        shapes = ((ROWS, max(n, m, 1)), (m, n), (m, n), (n, n))
+        self.work = Work(*(np.zeros(shape, complex) for shape in shapes))
+        self.mass = float(np.trace(system.mass(system.q0))) / n
+
+    def _check_constraints(self, what: str, q: Floats) -> None:
+        """Raise ModelError where q violates g = 0, or where constraints are redundant there."""
+        system = self.system
+        g = np.abs(system.constraints(q))
+        if g.max(initial=0.0) > 1e-8 * (1.0 + np.abs(q).max()):
+            worst = int(np.argmax(g))
+            raise ModelError(
+                f"{self.label}: |g{worst + 1}({what})| = {g[worst]:.3g} at {what} = {q}; give coordinates with g = 0"
+            )
+        rank = int(np.linalg.matrix_rank(system.jacobian(q))) if system.m else 0
+        if rank < system.m:
+            raise ModelError(
+                f"{self.label}: {system.m} constraints of rank {rank} at {what}, so that multipliers are not unique; "
+                f"leave out the {system.m - rank} redundant ones"
+            )
+
+    def _check_size(self) -> None:
+        """Raise ModelError where Newton's matrix, its places and its copy do not fit into memory."""
+        width = 2 * self.system.n * (self.k + 1) + 2 * self.system.m * self.tests
+        size = 40.0 * self.n_elements * width**2
+        if size > _MOST_BYTES:
+            raise ModelError(
+                f"{self.label}: {self.n_elements} elements take {size / 2**30:.3g} GiB; use a shorter time or larger h"
+            )
 
     def _number(self) -> None:
         """Global numbers of the unknowns of every element, and of what is prescribed."""
         n, m, k = self.system.n, self.system.m, self.k
         self.n_nodes = k * self.n_elements + 1
         self.first_multiplier = 2 * n * self.n_nodes
-        groups = self.n_nodes if self.continuous else k * self.n_elements
-        self.size = self.first_multiplier + 2 * m * groups
+        self.groups = self.n_nodes if self.continuous else k * self.n_elements
+        self.size = self.first_multiplier + 2 * m * self.groups
         nodes = k * np.arange(self.n_elements)[:, None] + np.arange(k + 1)  # (N, k + 1)
         states = (2 * n * nodes[:, :, None] + np.arange(2 * n)).reshape(self.n_elements, -1)
-        own = nodes if self.continuous else k * np.arange(self.n_elements)[:, None] + np.arange(k)
+        own = nodes[:, : self.tests]
         gam = self.first_multiplier + 2 * m * own[:, :, None] + np.arange(m)
         mu = gam + m
-        multipliers = np.concatenate([gam.reshape(len(own), -1), mu.reshape(len(own), -1)], axis=1)
+        multipliers = np.concatenate([part.reshape(self.n_elements, -1) for part in (gam, mu)], axis=1)
         self.unknowns: Ints = np.concatenate([states, multipliers], axis=1)
-        last = self.n_nodes - 1
-        self.fixed_nodes = [0] if self.q_end is None else [0, last]
+        self.fixed_nodes = [0] if self.q_end is None else [0, self.n_nodes - 1]
         prescribed = [2 * n * node + np.arange(n) for node in self.fixed_nodes]
         values = [self.system.q0] if self.q_end is None else [self.system.q0, self.q_end]
         if self.q_end is None:
             prescribed.append(n + np.arange(n))
-            values.append(self._p0())
+            p0 = self.system.p0
+            values.append(self.system.momentum(self.system.q0, self.system.v0) if p0 is None else p0)
         self.prescribed, self.values = np.concatenate(prescribed), np.concatenate(values)
         # rows of multipliers at nodes where q is prescribed
         rows = [self.first_multiplier + 2 * m * node + np.arange(m) for node in self.fixed_nodes]
@@ -262,18 +314,16 @@ class _Problem:
         still = self.first_multiplier + m + np.arange(m)
         self.zero = still if self.continuous and self.q_end is None else np.zeros(0, np.int64)
 
-    def _p0(self) -> Floats:
-        system = self.system
-        return system.momentum(system.q0, system.v0) if system.p0 is None else system.p0
-
     def initial(self, guess: tuple[Floats, Floats] | None) -> Floats:
         """First iterate."""
-        system = self.system
-        x = np.zeros(self.size)
+        system, x = self.system, np.zeros(self.size)
         if guess is not None:
-            q, p = (np.asarray(value, float) for value in guess)
+            if not isinstance(guess, tuple | list) or len(guess) != 2:
+                raise ModelError("BG: guess is no pair; give (q, p) at the nodes")
+            shape = (self.n_nodes, system.n)
+            q, p = _array("q of guess", guess[0], shape), _array("p of guess", guess[1], shape)
         elif self.q_end is None:
-            marched = integrate(system, "mG", self.h / self.k, self.n_elements * self.h, k=1)
+            marched = self._march()
             q, p = marched.q, marched.p
         else:
             s = np.linspace(0.0, 1.0, self.n_nodes)[:, None]
@@ -287,13 +337,30 @@ class _Problem:
             self._guess_multipliers(x)
         return x
 
+    def _march(self) -> Trajectory:
+        """The motion by mG(1) through all nodes."""
+        step, t_end = self.h / self.k, self.n_elements * self.h
+        try:
+            return integrate(self.system, "mG", step, t_end, k=1)
+        except ConvergenceError as failure:
+            raise ConvergenceError(
+                failure.t,
+                self.h,
+                failure.iterations,
+                failure.residual,
+                f"{self.label}: no guess of the motion, the march of mG(1) with steps of {step:.3g} ends at "
+                f"t = {failure.t:.6g}; give q and p at the nodes as `guess`, or use smaller elements",
+            ) from failure
+
     def _guess_multipliers(self, x: Floats) -> None:
         """gamma of d^2 g/dt^2 = 0, which is linear in it, at the nodes; mu = 0."""
         n, m, k = self.system.n, self.system.m, self.k
-        gam = np.empty((self.n_nodes, m))
+        gam = np.zeros((self.n_nodes, m))
         for node in range(self.n_nodes):
             value, slopes = self._acceleration_at(x[2 * n * node :][: 2 * n], np.zeros(m), node)
-            gam[node] = -np.linalg.solve(slopes[:, 2 * n :], value)
+            if np.all(np.isfinite(slopes)) and np.all(np.isfinite(value)):
+                # constraints may be dependent at a configuration on the way: the smallest gamma will do
+                gam[node] = np.linalg.lstsq(slopes[:, 2 * n :], -value, rcond=None)[0]
         if not self.continuous:
             inside = np.arange(self.n_elements)[:, None] + np.linspace(0.0, 1.0, k) * (k > 1) + 0.5 * (k == 1)
             nodes = np.arange(self.n_nodes) / k
@@ -305,22 +372,9 @@ class _Problem:
         system = self.system
         local = np.ascontiguousarray(x[self.unknowns], complex)
         count = local.shape[1]
-        residuals = np.zeros(local.shape)
-        matrices = np.zeros((*local.shape, count))
-        evaluate_elements(
-            system.functions,
-            system.data,
-            self.work,
-            self.h,
-            self.k,
-            self.tests,
-            self.options,
-            self.signals,
-            local,
-            np.zeros(count, complex),
-            residuals,
-            matrices,
-        )
+        residuals, matrices = np.zeros(local.shape), np.zeros((*local.shape, count))
+        constants = (system.functions, system.data, self.work, self.h, self.k, self.tests, self.options)
+        evaluate_elements(*constants, self.signals, local, np.zeros(count, complex), residuals, matrices)
         residual = np.zeros(self.size)
         np.add.at(residual, self.unknowns, residuals)
         rows = np.broadcast_to(self.unknowns[:, :, None], matrices.shape).ravel()
@@ -332,19 +386,13 @@ class _Problem:
         entries.append((ones, ones, np.ones(len(ones))))
         residual[self.prescribed] = x[self.prescribed] - self.values
         residual[self.zero] = x[self.zero]
+        n = system.n
         for node, own in zip(self.fixed_nodes, self.acceleration, strict=False):
-            value, slopes, touched = self._acceleration(x, node)
-            residual[own] = value
+            touched = np.concatenate([2 * n * node + np.arange(2 * n), own])
+            residual[own], slopes = self._acceleration_at(x[touched[: 2 * n]], x[own], node)
             entries.append((np.repeat(own, len(touched)), np.tile(touched, len(own)), slopes.ravel()))
         i, j, values = (np.concatenate(part) for part in zip(*entries, strict=True))
         return residual, sparse.csc_matrix((values, (i, j)), shape=(self.size, self.size))
-
-    def _acceleration(self, x: Floats, node: int) -> tuple[Floats, Floats, Ints]:
-        """d^2 g/dt^2 at a node, its derivatives (m, 2n + m) and the unknowns they belong to."""
-        n, m = self.system.n, self.system.m
-        states = 2 * n * node + np.arange(2 * n)
-        touched = np.concatenate([states, self.first_multiplier + 2 * m * node + np.arange(m)])
-        return *self._acceleration_at(x[states], x[touched[2 * n :]], node), touched
 
     def _acceleration_at(self, state: Floats, gam: Floats, node: int) -> tuple[Floats, Floats]:
         """d^2 g/dt^2 at (q, p), gamma and the time of a node, and its derivatives (m, 2n + m)."""
@@ -365,13 +413,12 @@ class _Problem:
         return value().real, slopes
 
     def scaled(self, change: Floats, x: Floats) -> float:
-        """Largest correction of q and of p in units of their sizes."""
-        n = self.system.n
-        states = x[: self.first_multiplier].reshape(-1, 2, n)
-        steps = change[: self.first_multiplier].reshape(-1, 2, n)
-        return float(
-            max(np.abs(steps[:, i]).max() / max(np.abs(states[:, i]).max(), 1e-300) for i in range(2))
-        )
+        """Largest correction of q and of p in units of their sizes; that of p is not below M q/t_end, for states of rest."""
+        shape = (self.n_nodes, 2, self.system.n)
+        q, p = np.abs(x[: self.first_multiplier].reshape(shape)).max(axis=(0, 2))
+        p = max(p, self.mass * q / (self.n_elements * self.h))
+        steps = np.abs(change[: self.first_multiplier].reshape(shape)).max(axis=(0, 2))
+        return float(np.max(steps / np.maximum([q, p], 1e-150)))  # nan where one is
 
     def solution(self, x: Floats, iterations: int, condition: float | None) -> GlobalSolution:
         """Nodes, states and multipliers."""
@@ -379,7 +426,7 @@ class _Problem:
         states = x[: self.first_multiplier].reshape(-1, 2, n)
         q, p = states[:, 0].copy(), states[:, 1].copy()
         v = np.array([system.inverse_mass(a) @ b for a, b in zip(q, p, strict=True)])
-        lam, gam = np.moveaxis(x[self.first_multiplier :].reshape(-1, 2, m), 1, 0)
+        lam, gam = np.moveaxis(x[self.first_multiplier :].reshape(self.groups, 2, m), 1, 0)
         step = self.h / self.k
         t = step * np.arange(self.n_nodes)
         counts = np.full(self.n_nodes, iterations, np.int64)
