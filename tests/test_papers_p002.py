@@ -31,7 +31,7 @@ KNOWN = {
             "Xu and Zhong 2016, by 004",
             "the mean of the principal moments is near the best gamma, for the fast top too",
         ),
-        ("004 abstract", "a good gamma makes integrations more stable than any alpha: IMS"),
+        ("004 abstract", "a good gamma makes integrations more stable than any alpha: IMS and EMS"),
         ("004 abstract", "a good gamma makes integrations more stable than any alpha: GL-SPARK"),
         ("004 abstract", "a good gamma makes integrations more stable than any alpha: Lobatto IIIA-B"),
     },

@@ -25,7 +25,7 @@ from scipy.sparse.linalg import splu
 from discretization.time.dense import multiply, multiply_transposed
 from discretization.time.discrete_derivatives import form_gradient, velocity_of
 from discretization.time.galerkin import hidden_rate, interpolate, shape_table, sum_multipliers, weak_forms
-from discretization.time.integrate import Trajectory, _number_of_steps, check_fit, integrate
+from discretization.time.integrate import Trajectory, check_fit, integrate, number_of_steps
 from discretization.time.quadrature import gauss
 from discretization.time.scheme import ROWS, WORK, Scheme, Work
 from rigid.compilation import explicit_kernel, small_kernel
@@ -233,7 +233,7 @@ class _Problem:
         order = k + k % 2  # measured: 2, 2, 4, 4
         self.scheme = Scheme(f"BG({k})", "001 (24)", None, None, (), order, nodes=tuple(gauss(points)[0]))
         check_fit(self.scheme, system)
-        n_elements = _number_of_steps(h, t_end)
+        n_elements = number_of_steps(h, t_end)
         if multipliers not in ("continuous", "discontinuous"):
             raise ModelError(
                 f"BG({k}): multipliers = {multipliers!r}; choose 'continuous' or 'discontinuous'"
