@@ -40,6 +40,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 
 # Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+_config: Any = numba.config
 _njit: Any = numba.njit
 _cfunc: Any = numba.cfunc
 
@@ -66,10 +67,12 @@ def allocating_kernel(function: F) -> F:
 def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorator: compile for one signature, as a function that compiled code can be handed and call.
 
-    Like `kernel`, for functions that allocate nothing.
+    Like `kernel`, for functions that allocate nothing. Without the compiler (NUMBA_DISABLE_JIT) it is left as it is.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
+        if _config.DISABLE_JIT:  # heeded by numba's jit, not by its cfunc
+            return function
         return _cfunc(signature, _nrt=False, **_OPTIONS)(function)
 
     return decorate
