@@ -562,110 +562,110 @@ def add_directors(E, v0, v1, to, out):
                 out[to + 3 * i + l] += 0.5 * E[3 * i + j] * (v0[to + 3 * j + l] + v1[to + 3 * j + l])
 
 
-@system_function("mass")
-def mass(q, D, out):
-    """M(q)."""
+@small_kernel
+def form_of(D, f, inverse):
+    """(s, m, K, beta, gamma) of frame f: T, or T* where `inverse`, is m v . v/2 of its position and s/2 times the form of
+    `inertia_split`, or of `coenergy_split`, of its quaternion.
+    """
+    mass = D.numbers[FRAME_FLOATS * f + 12]
+    if inverse:
+        K, beta, gamma = coenergy_split(D, f)
+        return 0.25, 1.0 / mass, K, beta, gamma
+    K, beta, gamma = inertia_split(D, f)
+    return 4.0, mass, K, beta, gamma
+
+
+@small_kernel
+def directors_of(D, f, inverse):
+    """Euler tensor of frame f, or its inverse."""
+    E = euler_tensor(load_matrix_at(D.numbers, FRAME_FLOATS * f + 13))
+    return inverse3(E) if inverse else E
+
+
+@small_kernel
+def fill_forms(q, D, inverse, out):
+    """out = M(q) or W(q)."""
     table = D.table
     clear_matrix(out)
     for f in range(table[N_FRAMES]):
         at, to = table[HEAD + FRAME_INTS * f], table[HEAD + FRAME_INTS * f + 1]
+        if at < 0 and to < 0:
+            continue
+        s, m, K, beta, gamma = form_of(D, f, inverse)
         if at >= 0:
             for i in range(3):
-                out[at + i, at + i] = D.numbers[FRAME_FLOATS * f + 12]
-        if to < 0:
-            continue
-        if table[CHART] == QUATERNION:
-            K, beta, gamma = inertia_split(D, f)
-            fill_quaternion_form(4.0, K, beta, gamma, load_quat(q, to), to, out)
-        else:
-            fill_directors(euler_tensor(load_matrix_at(D.numbers, FRAME_FLOATS * f + 13)), to, out)
+                out[at + i, at + i] = m
+        if to >= 0 and table[CHART] == QUATERNION:
+            fill_quaternion_form(s, K, beta, gamma, load_quat(q, to), to, out)
+        elif to >= 0:
+            fill_directors(directors_of(D, f, inverse), to, out)
 
 
-@system_function("inverse_mass")
-def inverse_mass(q, D, out):
-    """W(q): M^-1 on |q| = 1, continued as a polynomial of q (000 (139))."""
-    table = D.table
-    clear_matrix(out)
-    for f in range(table[N_FRAMES]):
-        at, to = table[HEAD + FRAME_INTS * f], table[HEAD + FRAME_INTS * f + 1]
-        if at >= 0:
-            for i in range(3):
-                out[at + i, at + i] = 1.0 / D.numbers[FRAME_FLOATS * f + 12]
-        if to < 0:
-            continue
-        if table[CHART] == QUATERNION:
-            K, beta, gamma = coenergy_split(D, f)
-            fill_quaternion_form(0.25, K, beta, gamma, load_quat(q, to), to, out)
-        else:
-            J = load_matrix_at(D.numbers, FRAME_FLOATS * f + 13)
-            fill_directors(inverse3(euler_tensor(J)), to, out)
-
-
-@system_function("mass_gradient")
-def mass_gradient(q, a, b, D, out):
-    """Gradient of a . M(q) b."""
+@small_kernel
+def fill_form_gradients(q, a, b, D, inverse, out):
+    """out = gradient of a . M(q) b or a . W(q) b."""
     clear(out)
     if D.table[CHART] != QUATERNION:
         return
     for f in range(D.table[N_FRAMES]):
         to = D.table[HEAD + FRAME_INTS * f + 1]
         if to >= 0:
-            K, beta, _ = inertia_split(D, f)
-            add_form_gradient(4.0, K, beta, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
+            s, _, K, beta, _ = form_of(D, f, inverse)
+            add_form_gradient(s, K, beta, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
 
 
-@system_function("inverse_mass_gradient")
-def inverse_mass_gradient(q, a, b, D, out):
-    """Gradient of a . W(q) b."""
-    clear(out)
-    if D.table[CHART] != QUATERNION:
-        return
-    for f in range(D.table[N_FRAMES]):
-        to = D.table[HEAD + FRAME_INTS * f + 1]
-        if to >= 0:
-            K, beta, _ = coenergy_split(D, f)
-            add_form_gradient(0.25, K, beta, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
-
-
-@system_function("discrete_kinetic")
-def discrete_kinetic(q0, v0, q1, v1, D, out_q, out_v):
-    """Discrete derivatives of T(q, v) in terms of Omega: 000 (87), (88)."""
+@small_kernel
+def fill_discrete_forms(q0, v0, q1, v1, D, inverse, out_q, out_v):
+    """Discrete derivatives of v . M(q) v/2 or v . W(q) v/2."""
     table = D.table
     clear(out_q)
     clear(out_v)
     for f in range(table[N_FRAMES]):
         at, to = table[HEAD + FRAME_INTS * f], table[HEAD + FRAME_INTS * f + 1]
+        if at < 0 and to < 0:
+            continue
+        s, m, K, beta, gamma = form_of(D, f, inverse)
         if at >= 0:
             for i in range(3):
-                out_v[at + i] = 0.5 * D.numbers[FRAME_FLOATS * f + 12] * (v0[at + i] + v1[at + i])
-        if to < 0:
-            continue
-        if table[CHART] == QUATERNION:
-            K, beta, gamma = inertia_split(D, f)
+                out_v[at + i] = 0.5 * m * (v0[at + i] + v1[at + i])
+        if to >= 0 and table[CHART] == QUATERNION:
             q, v, p, w = load_quat(q0, to), load_quat(v0, to), load_quat(q1, to), load_quat(v1, to)
-            add_discrete_form(4.0, K, beta, gamma, q, v, p, w, to, out_q, out_v)
-        else:
-            E = euler_tensor(load_matrix_at(D.numbers, FRAME_FLOATS * f + 13))
-            add_directors(E, v0, v1, to, out_v)
+            add_discrete_form(s, K, beta, gamma, q, v, p, w, to, out_q, out_v)
+        elif to >= 0:
+            add_directors(directors_of(D, f, inverse), v0, v1, to, out_v)
+
+
+@system_function("mass")
+def mass(q, D, out):
+    """M(q)."""
+    fill_forms(q, D, False, out)
+
+
+@system_function("inverse_mass")
+def inverse_mass(q, D, out):
+    """W(q): M^-1 on |q| = 1, continued as a polynomial of q (000 (139))."""
+    fill_forms(q, D, True, out)
+
+
+@system_function("mass_gradient")
+def mass_gradient(q, a, b, D, out):
+    """Gradient of a . M(q) b."""
+    fill_form_gradients(q, a, b, D, False, out)
+
+
+@system_function("inverse_mass_gradient")
+def inverse_mass_gradient(q, a, b, D, out):
+    """Gradient of a . W(q) b."""
+    fill_form_gradients(q, a, b, D, True, out)
+
+
+@system_function("discrete_kinetic")
+def discrete_kinetic(q0, v0, q1, v1, D, out_q, out_v):
+    """Discrete derivatives of T(q, v) in terms of Omega: 000 (87), (88)."""
+    fill_discrete_forms(q0, v0, q1, v1, D, False, out_q, out_v)
 
 
 @system_function("discrete_coenergy")
 def discrete_coenergy(q0, p0, q1, p1, D, out_q, out_p):
     """Discrete derivatives of T*(q, p) in terms of G(q) p, q . p and p: 000 (146)."""
-    table = D.table
-    clear(out_q)
-    clear(out_p)
-    for f in range(table[N_FRAMES]):
-        at, to = table[HEAD + FRAME_INTS * f], table[HEAD + FRAME_INTS * f + 1]
-        if at >= 0:
-            for i in range(3):
-                out_p[at + i] = 0.5 / D.numbers[FRAME_FLOATS * f + 12] * (p0[at + i] + p1[at + i])
-        if to < 0:
-            continue
-        if table[CHART] == QUATERNION:
-            K, beta, gamma = coenergy_split(D, f)
-            q, v, p, w = load_quat(q0, to), load_quat(p0, to), load_quat(q1, to), load_quat(p1, to)
-            add_discrete_form(0.25, K, beta, gamma, q, v, p, w, to, out_q, out_p)
-        else:
-            E = inverse3(euler_tensor(load_matrix_at(D.numbers, FRAME_FLOATS * f + 13)))
-            add_directors(E, p0, p1, to, out_p)
+    fill_discrete_forms(q0, p0, q1, p1, D, True, out_q, out_p)

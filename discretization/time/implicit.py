@@ -50,6 +50,7 @@ _ATTEMPTS = 5
 _RUNAWAY = 1e6  # growth of |r| with which the iteration is on its way to a root at infinity
 _PATIENT = 4  # iterations after which the residual may end them by being round-off
 _ROUNDED = 2e-15
+_LEAST = 1e-14
 
 
 class Solver(NamedTuple):
@@ -206,6 +207,15 @@ def is_round_off(S, solver):
 
 
 @small_kernel
+def state_size(S):
+    """Sum of |q0| and |p0|."""
+    size = 0.0
+    for i in range(S.q0.size):
+        size += abs(S.q0[i].real) + abs(S.p0[i].real)
+    return size
+
+
+@small_kernel
 def newton(residual, fn, D, S, W, solver, known):
     """Solve r(x) = 0 from the guess in x: (status, iterations, norm of the residual).
 
@@ -215,7 +225,7 @@ def newton(residual, fn, D, S, W, solver, known):
     last = 1.0
     fresh = True
     norm = evaluate(residual, fn, D, S, W, solver)
-    bound = _RUNAWAY * norm
+    bound = _RUNAWAY * (norm + 1e-12 * state_size(S))  # the guess may be exact
     for iteration in range(1, solver.limit + 1):
         if not np.isfinite(norm):
             return NOT_FINITE, iteration, norm
@@ -284,7 +294,9 @@ def damped_newton(residual, fn, D, S, W, solver):
                 # kept - correction is x as first tried: the correction follows from the two
                 solver.x[i] = 0.5 * (solver.x[i].real + solver.kept[i])
         if not after < before:
-            return NOT_CONVERGED, iteration, norm
+            # round-off cannot be shrunk; a state at rest has no other measure of it
+            status = SOLVED if norm <= _LEAST * state_size(S) else NOT_CONVERGED
+            return status, iteration, norm
     return NOT_CONVERGED, _DAMPED_LIMIT, norm
 
 
