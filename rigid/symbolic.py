@@ -9,30 +9,18 @@ symbols: `system_of(obj, ...)`. Generated kernels are kept, with numba's cache o
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import functools
-import hashlib
-import importlib.util
 import math
-import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
-import platformdirs
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from rigid import mechanical, real_functions
 from rigid.errors import ModelError
+from rigid.generated_modules import load_module
 from rigid.mechanical import NOTHING, Data, Functions, MechanicalSystem, Symmetry
+from rigid.symbolic_kernels import INVARIANT, TIME, Part, Writer, degree_at_most, number_of, write_kernels
 from rigid.system import Floats
 
 _ANALYTIC = (
@@ -44,7 +32,6 @@ _NOT_ANALYTIC = (
     *("Abs", "Piecewise", "sign", "Max", "Min", "Heaviside", "DiracDelta", "floor", "ceiling", "frac", "Mod"),
     *("re", "im", "arg", "conjugate", "atan2", "SingularityFunction"),
 )
-_KEPT_FILES = 200
 
 
 class _Positive(sp.Function):
@@ -77,15 +64,6 @@ _REWRITTEN: dict[str, Callable[[sp.Expr], sp.Expr]] = {
     "asech": lambda u: _log(1 / u + sp.sqrt(1 / u - 1) * sp.sqrt(1 / u + 1)),
     "acsch": lambda u: sp.asinh(1 / u),
 }
-
-
-class Part(NamedTuple):
-    """A part V(s) of a potential in a quadratic invariant s = pi(q): its discrete derivative is exact in pi,
-    hence keeps the symmetries of pi (002 (126))."""
-
-    V: sp.Expr
-    s: sp.Symbol
-    pi: sp.Expr
 
 
 def symbolic_system(
@@ -134,22 +112,19 @@ def symbolic_system(
     at_start = _values_at_start(name, symbols, starts["q0"], real, t)
     # names of the user's could be those of symbols that are generated here
     own = [sp.Symbol(f"q{i}") for i in range(n)]
-    renamed = dict(zip(symbols, own, strict=True)) | ({t: _TIME} if t is not None else {})
-    writer = _Writer(own)
-    flags = _write(
+    renamed = dict(zip(symbols, own, strict=True)) | ({t: TIME} if t is not None else {})
+    writer = Writer(own)
+    flags = write_kernels(
         writer,
         own,
         matrix.xreplace(renamed),
         potential.xreplace(renamed),
-        [
-            Part(part.V.xreplace({part.s: _INVARIANT}), _INVARIANT, part.pi.xreplace(renamed))
-            for part in parts
-        ],
+        [Part(part.V.xreplace({part.s: INVARIANT}), INVARIANT, part.pi.xreplace(renamed)) for part in parts],
         [x.xreplace(renamed) for x in constraints],
         [x.xreplace(renamed) for x in loads] if loads is not None else None,
         np.array(at_start["M"]).reshape(n, n),
     )
-    module = writer.module()
+    module = load_module("\n".join(writer.lines))
     compiled = {field: getattr(module, field) for field in writer.written}
     functions: Functions = NOTHING._replace(**compiled)
     system = MechanicalSystem(
@@ -196,9 +171,6 @@ def system_of(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") 
                 f"as a method {key}(self, {names}) of sympy's functions, not numpy's"
             ) from error
     return symbolic_system(name, q, q0, v0, **given, v=v, t=t, symmetries=getattr(thing, "symmetries", None))
-
-
-_TIME, _INVARIANT = sp.Symbol("t"), sp.Symbol("s")
 
 
 def _symbols(name: str, what: str, given: Any) -> list[sp.Symbol]:
@@ -278,19 +250,10 @@ def _rewritten(name: str, what: str, node: sp.Expr, done: dict[sp.Expr, sp.Expr]
         result = sp.nan
     else:
         raise ModelError(f"system '{name}': {what} contains {node}, which is not supported; {_USE}")
-    if result.is_number and _number(result) is None:
+    if result.is_number and number_of(result) is None:
         raise ModelError(f"system '{name}': {what} contains {_shown(node)}, which is no finite real number")
     done[node] = result
     return result
-
-
-def _number(constant: sp.Expr) -> float | None:
-    """The value of an expression without symbols; None where it is not real and finite."""
-    try:
-        value = complex(sp.N(constant, 20))
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return value.real if value.imag == 0.0 and math.isfinite(value.real) else None
 
 
 def _shown(expression: sp.Expr) -> str:
@@ -328,7 +291,7 @@ def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbo
 def _equal(x: sp.Expr, y: sp.Expr) -> bool:
     """Whether two expressions are equal, up to round-off where they are numbers."""
     if x.is_number and y.is_number:
-        return math.isclose(_number(x) or 0.0, _number(y) or 0.0, rel_tol=1e-13)
+        return math.isclose(number_of(x) or 0.0, number_of(y) or 0.0, rel_tol=1e-13)
     return bool(x == y or sp.simplify(x - y) == 0)
 
 
@@ -342,7 +305,7 @@ def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
                 f"system '{name}': V contains {given!r}; give an expression, or a list of Part(V, s, pi), s a symbol"
             )
         part = Part(_expression(name, "V", given[0]), given[1], _expression(name, "V", given[2]))
-        if not _degree_at_most(part.pi, q, 2):
+        if not degree_at_most(part.pi, q, 2):
             raise ModelError(f"system '{name}': the invariant {part.pi} is not quadratic in the coordinates")
         if part.V.free_symbols - {part.s}:
             raise ModelError(
@@ -351,14 +314,6 @@ def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
             )
         parts.append(part)
     return parts
-
-
-def _degree_at_most(expression: sp.Expr, q: list[sp.Symbol], degree: int) -> bool:
-    """Whether an expression is a polynomial of at most this degree in q."""
-    try:
-        return sp.Poly(expression, *q).total_degree() <= degree
-    except sp.PolynomialError:
-        return False
 
 
 def _check_symbols(
@@ -407,7 +362,7 @@ def _value(node: sp.Expr, known: dict[sp.Expr, float]) -> float:
     """The value of an expression in the reals; `known` begins as the values of the symbols."""
     if node not in known:
         if node.is_number:
-            known[node] = _number(node) or 0.0
+            known[node] = number_of(node) or 0.0
             return known[node]
         arguments = [_value(x, known) for x in node.args]
         try:
@@ -448,246 +403,3 @@ def _symmetry(name: str, key: str, value: Any, n: int) -> Symmetry:
     if Xi.shape != (n, n) or tau.shape != (n,):
         raise ModelError(f"system '{name}', symmetry {key}: give Xi ({n}, {n}), or (Xi, tau) with tau ({n},)")
     return Symmetry(key, Xi, tau)
-
-
-def _write(
-    writer: _Writer,
-    q: list[sp.Symbol],
-    M: sp.Matrix,
-    V: sp.Expr,
-    parts: list[Part],
-    g: list[sp.Expr],
-    forces: list[sp.Expr] | None,
-    at_start: Floats,
-) -> int:
-    """Write all functions, with M(q0) `at_start`; returns the flags of the system."""
-    n, flags = len(q), 0
-    constant = not any(M.has(x) for x in q)
-    if np.linalg.matrix_rank(at_start, tol=1e-12 * max(np.abs(at_start).max(), 1e-300)) < n:
-        flags |= mechanical.SINGULAR_MASS
-    a, b, lam = sp.symbols(f"a0:{n}"), sp.symbols(f"b0:{n}"), sp.symbols(f"l0:{len(g)}")
-    writer.function("mass", "q, D, out", M)
-    if constant:
-        flags |= mechanical.CONSTANT_MASS
-        if not flags & mechanical.SINGULAR_MASS:
-            flags |= mechanical.INVERSE_MASS
-            writer.function("inverse_mass", "q, D, out", sp.Matrix(np.linalg.inv(at_start)))
-    else:
-        form = (sp.Matrix([a]) * M * sp.Matrix(b))[0]
-        writer.function("mass_gradient", "q, a, b, D, out", _gradient(form, q), {"a": a, "b": b})
-    writer.function("potential", "q, D, out", sp.Matrix([V]))
-    writer.function("gradient", "q, D, out", _gradient(V, q))
-    mid = list(sp.symbols(f"e0:{n}"))
-    half = {x: (x + y) / 2 for x, y in zip(q, mid, strict=True)}
-    if parts or _degree_at_most(V, q, 2):
-        flags |= mechanical.DISCRETE_POTENTIAL
-        writer.discrete_gradient(parts, V, q, mid, half)
-    if g:
-        G = sp.Matrix(g).jacobian(q)
-        writer.function("constraints", "q, D, out", sp.Matrix(g))
-        writer.function("jacobian", "q, D, out", G)
-        pull = (sp.Matrix([lam]) * G * sp.Matrix(a))[0]
-        writer.function("curvature", "q, a, lam, D, out", _gradient(pull, q), {"a": a, "lam": lam})
-        if all(_degree_at_most(x, q, 2) for x in g):
-            flags |= mechanical.DISCRETE_CONSTRAINTS
-            middle = G.subs(half, simultaneous=True)
-            writer.function("discrete_jacobian", "q, q1, D, out", middle, {"q1": mid})
-    else:
-        flags |= mechanical.DISCRETE_CONSTRAINTS
-    if forces is not None:
-        writer.function("force", "q, signal, D, out", sp.Matrix(forces))
-    return flags
-
-
-def _gradient(f: sp.Expr, q: list[sp.Symbol]) -> sp.Matrix:
-    return sp.Matrix([sp.diff(f, x) for x in q])
-
-
-def _python(node: sp.Expr, places: Mapping[sp.Symbol, str]) -> str:
-    """Python of complex arguments, with the functions of `rigid.real_functions`, in parentheses where it needs them."""
-    if node in places:
-        return places[node]
-    if node.is_number:
-        value = _number(node)
-        return f"({value!r})" if value is not None else "math.nan"
-    texts = [_python(x, places) for x in node.args]
-    if isinstance(node, sp.Add):
-        return f"({' + '.join(texts)})"
-    if isinstance(node, sp.Mul):
-        return f"(-{'*'.join(texts[1:])})" if node.args[0] == -1 else f"({'*'.join(texts)})"
-    if not isinstance(node, sp.Pow):
-        return f"real.{type(node).__name__.removeprefix('_').lower()}({texts[0]})"
-    base, power = texts[0], node.exp
-    if not (power.is_Rational and power.q <= 2):
-        return f"real.power({base}, {texts[1]})"
-    text, count = base if power.q == 1 else f"real.sqrt({base})", abs(int(power.p))
-    if count > 3:
-        text = f"real.whole_power({text}, {count})"
-    elif count > 1:
-        text = f"({'*'.join([text] * count)})"
-    return text if power > 0 else f"real.reciprocal({text})"
-
-
-class _Writer:
-    """The source of the kernels of one system."""
-
-    def __init__(self, q: list[sp.Symbol]):
-        self.places = {x: f"q[{i}]" for i, x in enumerate(q)} | {_TIME: "signal[0]"}
-        self.lines = [
-            "import math",
-            "from rigid import real_functions as real",
-            "from rigid.mechanical import system_function",
-            "",
-        ]
-        self.written: list[str] = []
-
-    def function(
-        self,
-        name: str,
-        arguments: str,
-        values: sp.Matrix,
-        vectors: Mapping[str, Sequence[sp.Symbol]] | None = None,
-    ) -> None:
-        """The compiled function `name` that fills `out` with the values, common subexpressions taken out."""
-        places = dict(self.places)
-        for vector, symbols in (vectors or {}).items():
-            places |= {x: f"{vector}[{i}]" for i, x in enumerate(symbols)}
-        common, (reduced,) = sp.cse([values], symbols=sp.numbered_symbols("common"))
-        places |= {symbol: str(symbol) for symbol, _ in common}
-        body = [f"    {symbol} = {_python(value, places)}" for symbol, value in common]
-        shape = reduced.shape
-        vector_like = shape[1] == 1 and name not in ("mass", "inverse_mass", "jacobian", "discrete_jacobian")
-        for i in range(shape[0]):
-            for j in range(shape[1]):
-                place = f"out[{i}]" if vector_like else f"out[{i}, {j}]"
-                body.append(f"    {place} = {_python(reduced[i, j], places)}")
-        self._add(name, arguments, body)
-
-    def _add(self, name: str, arguments: str, body: list[str]) -> None:
-        self.lines += ["", f'@system_function("{name}")', f"def {name}({arguments}):", *body, ""]
-        self.written.append(name)
-
-    def discrete_gradient(
-        self,
-        parts: list[Part],
-        V: sp.Expr,
-        q: list[sp.Symbol],
-        mid: list[sp.Symbol],
-        half: Mapping[sp.Symbol, sp.Expr],
-    ) -> None:
-        """Sum of divided differences of V(s) times the midpoint gradient of pi; the midpoint gradient of quadratics."""
-        if not parts:
-            middle = _gradient(V, q).subs(half, simultaneous=True)
-            self.function("discrete_gradient", "q, q1, D, out", middle, {"q1": mid})
-            return
-        places = self.places | {x: f"q1[{i}]" for i, x in enumerate(mid)}
-        body: list[str] = []
-        total = sp.zeros(len(q), 1)
-        end = dict(zip(q, mid, strict=True))
-        for k, part in enumerate(parts):
-            a, b, slope = sp.symbols(f"start{k} end{k} slope{k}")
-            places |= {x: str(x) for x in (a, b, slope)}
-            body.append(f"    {a} = {_python(part.pi, places)}")
-            body.append(f"    {b} = {_python(part.pi.subs(end, simultaneous=True), places)}")
-            body += self._divided_difference(places, part, a, b, slope)
-            total += slope * _gradient(part.pi, q).subs(half, simultaneous=True)
-        body += [f"    out[{i}] = {_python(total[i], places)}" for i in range(len(q))]
-        self._add("discrete_gradient", "q, q1, D, out", body)
-
-    @staticmethod
-    def _divided_difference(
-        places: Mapping[sp.Symbol, str], part: Part, a: sp.Symbol, b: sp.Symbol, slope: sp.Symbol
-    ) -> list[str]:
-        """(V(b) - V(a))/(b - a): as a polynomial where V is one; else by series for a near b."""
-        V, s = part.V, part.s
-        if V.is_polynomial(s):
-            quotient = sp.cancel(sp.expand(V.subs(s, b) - V.subs(s, a)) / (b - a))
-            return [f"    {slope} = {_python(quotient, places)}"]
-        middle, gap = (a + b) / 2, b - a
-        series = sp.diff(V, s).subs(s, middle) + gap**2 / 24 * sp.diff(V, s, 3).subs(s, middle)
-        plain = (V.subs(s, b) - V.subs(s, a)) / gap
-        return [
-            f"    {slope} = {_python(series, places)}",
-            f"    if abs(({_python(gap, places)}).real) > 1e-4 * abs(({_python(middle, places)}).real):",
-            f"        {slope} = {_python(plain, places)}",
-        ]
-
-    def module(self) -> ModuleType:
-        """The generated module, imported from a file so that numba can cache what it compiles."""
-        source = "\n".join(self.lines)
-        key = hashlib.sha256(f"{numba.__version__}{_helpers()}{source}".encode()).hexdigest()[:16]
-        name = f"{_PREFIX}{key}"
-        if name in sys.modules:
-            return sys.modules[name]
-        path = _writable_folder() / f"{name}.py"
-        if not path.exists():
-            partial = path.with_suffix(f".{os.getpid()}.tmp")
-            partial.write_text(source)
-            partial.replace(path)
-            others = sorted(path.parent.glob(f"{_PREFIX}*.py"), key=_written_at, reverse=True)
-            _remove([x for x in others if x != path][_KEPT_FILES - 1 :])
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[name]
-            path.unlink(missing_ok=True)
-            raise
-        return module
-
-
-_PREFIX = "rodsim_system_"
-
-
-@functools.cache
-def _helpers() -> str:
-    """What generated kernels call, of which numba's cache knows nothing."""
-    return Path(real_functions.__file__).read_text()
-
-
-def _writable_folder() -> Path:
-    """The user's cache folder, or a temporary one where that cannot be written."""
-    folder = Path(platformdirs.user_cache_dir("rodsim")) / "systems"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return _temporary_folder()
-    return folder if os.access(folder, os.W_OK) else _temporary_folder()
-
-
-@functools.cache
-def _temporary_folder() -> Path:
-    """One folder for all systems of this process, removed at its end."""
-    folder = Path(tempfile.mkdtemp(prefix="rodsim-"))
-
-    def discard() -> None:
-        _remove(list(folder.glob(f"{_PREFIX}*.py")))
-        shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(discard)
-    return folder
-
-
-def _written_at(path: Path) -> int:
-    """Time of the last change; 0 where another process has removed the file."""
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
-
-
-def _remove(sources: Sequence[Path]) -> None:
-    """Remove generated modules with what Python and numba have cached of them."""
-    if not sources:
-        return
-    stems = {path.stem for path in sources}
-    folder = getattr(numba.config, "CACHE_DIR", "")
-    cached = Path(folder).glob(f"*/{_PREFIX}*") if folder else ()
-    stale = [path for path in cached if path.name.split(".")[0] in stems]
-    for path in (*sources, *(Path(importlib.util.cache_from_source(str(x))) for x in sources), *stale):
-        with contextlib.suppress(OSError):
-            path.unlink()

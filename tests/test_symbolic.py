@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from examples import double_pendulum
-from rigid import real_functions, symbolic
+from rigid import generated_modules, real_functions
 from rodsim import (
     ConvergenceError,
     ModelError,
@@ -323,22 +323,21 @@ def test_a_force_that_is_singular_at_the_start_of_time_is_left_to_the_nodes_of_t
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """A cache folder of the test's own."""
-    monkeypatch.setattr(symbolic.platformdirs, "user_cache_dir", lambda name: str(tmp_path / name))
+    monkeypatch.setattr(generated_modules.platformdirs, "user_cache_dir", lambda name: str(tmp_path / name))
     return tmp_path / "rodsim" / "systems"
 
 
 def test_a_module_that_fails_is_not_kept(cache):
-    writer = symbolic._Writer([X])
-    writer.lines.append("raise OSError('disk')")
+    source = "raise OSError('disk')"
     for _ in range(2):
         with pytest.raises(OSError, match="disk"):
-            writer.module()
+            generated_modules.load_module(source)
     assert list(cache.glob("*.py")) == []
 
 
 def test_only_the_newest_generated_modules_are_kept(cache, monkeypatch, tmp_path):
-    monkeypatch.setattr(symbolic, "_KEPT_FILES", 3)
-    monkeypatch.setattr(symbolic.numba.config, "CACHE_DIR", str(tmp_path / "numba"))
+    monkeypatch.setattr(generated_modules, "_KEPT_FILES", 3)
+    monkeypatch.setattr(generated_modules.numba.config, "CACHE_DIR", str(tmp_path / "numba"))
     others = tmp_path / "numba" / "systems_1"
     others.mkdir(parents=True)
     cache.mkdir(parents=True)
@@ -349,9 +348,7 @@ def test_only_the_newest_generated_modules_are_kept(cache, monkeypatch, tmp_path
         os.utime(source, (k, k))
     (cache / "notes.py").touch()
     (others / "other.mass.nbi").touch()
-    writer = symbolic._Writer([X])
-    writer.lines.append(f"# {tmp_path}")
-    new = Path(writer.module().__file__)
+    new = Path(generated_modules.load_module(f"# {tmp_path}").__file__)
     assert {x.name for x in cache.glob("*.py")} == {
         "notes.py",
         "rodsim_system_4.py",
@@ -367,7 +364,7 @@ def test_without_a_cache_folder_one_temporary_folder_serves_all_systems(cache, t
     for k in range(2):
         system = symbolic_system("s", X, [1.0], [0.0], M=[[1]], V=(k + 0.1234) * X**4)
         assert system.potential(np.ones(1)) == pytest.approx(k + 0.1234)
-        folders.add(symbolic._writable_folder())
+        folders.add(generated_modules._writable_folder())
     assert len(folders) == 1
     files = [Path(x.__file__) for name, x in sys.modules.items() if name.startswith("rodsim_system_")]
     assert sum(x.parent in folders for x in files) == 2
