@@ -195,23 +195,23 @@ def _check_inertia(name: str, frames: Frames) -> None:
 
 def functions() -> Functions:
     """The compiled functions of the charts; compiled, or loaded, at the first call."""
-    from rigid import chart_functions as f
+    from rigid import chart_constraints, chart_inertia, chart_potentials
 
     return Functions(
-        mass=f.mass,
-        mass_gradient=f.mass_gradient,
-        inverse_mass=f.inverse_mass,
-        inverse_mass_gradient=f.inverse_mass_gradient,
-        potential=f.potential,
-        gradient=f.gradient,
-        constraints=f.constraints,
-        jacobian=f.jacobian,
-        curvature=f.curvature,
-        force=f.force,
-        discrete_gradient=f.discrete_gradient,
-        discrete_jacobian=f.discrete_jacobian,
-        discrete_kinetic=f.discrete_kinetic,
-        discrete_coenergy=f.discrete_coenergy,
+        mass=chart_inertia.mass,
+        mass_gradient=chart_inertia.mass_gradient,
+        inverse_mass=chart_inertia.inverse_mass,
+        inverse_mass_gradient=chart_inertia.inverse_mass_gradient,
+        potential=chart_potentials.potential,
+        gradient=chart_potentials.gradient,
+        constraints=chart_constraints.constraints,
+        jacobian=chart_constraints.jacobian,
+        curvature=chart_constraints.curvature,
+        force=chart_potentials.force,
+        discrete_gradient=chart_potentials.discrete_gradient,
+        discrete_jacobian=chart_constraints.discrete_jacobian,
+        discrete_kinetic=chart_inertia.discrete_kinetic,
+        discrete_coenergy=chart_inertia.discrete_coenergy,
     )
 
 

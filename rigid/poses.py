@@ -1,5 +1,8 @@
 """Frames of a chart: pose, rate and pull-back, the same for directors and quaternions.
 
+Every interaction is written once, in points p = r + R X and directions u = R U of the frames it joins; the pull-back
+brings its forces to the coordinates of either chart.
+
 A pose is (r, d1, d2, d3); a force on a frame is its dual (f, f1, f2, f3), work f . dr + sum f_k . dd_k. In the
 quaternion chart the directors are the columns of R(q), homogeneous of degree 2, so that with the symmetric
 matrix N(f),
@@ -8,6 +11,7 @@ matrix N(f),
 """
 
 from rigid.chart_layout import (
+    BY_TORQUE,
     CHART,
     FRAME_FLOATS,
     FRAME_INTS,
@@ -17,6 +21,7 @@ from rigid.chart_layout import (
 )
 from rigid.compilation import small_kernel
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
+from rigid.quaternion_maps import E_transposed, add_quat, quat_dot, quat_mean
 
 ZERO = (0j, 0j, 0j)
 
@@ -154,3 +159,44 @@ def add_quaternion_part(f, q, to, s, out):
     y = plus(times(w, a), minus(Fx, times(trace, x)))
     for i in range(3):
         out[to + 1 + i] += 2.0 * s * y[i]
+
+
+@small_kernel
+def add_mean_pulled(f, q0, q1, D, frame, out):
+    """out += the dual f of a discrete derivative between q0 and q1, brought to the coordinates.
+
+    Pulled back at (q0 + q1)/2, where it is the discrete derivative in the coordinates; or, with the switch BY_TORQUE,
+    as the torque in averaged directors, F = 2 E(qbar)^T torque/|qbar|^2, which is what EML-kappa needs.
+    """
+    table = D.table
+    to = table[HEAD + FRAME_INTS * frame + 1]
+    add_position_part(f, table, frame, 1.0, out)
+    if to < 0:
+        return
+    if table[CHART] != QUATERNION:
+        for i in range(3):
+            for k in range(3):
+                out[to + 3 * k + i] += f[1 + k][i]
+        return
+    p, q = load_quat(q0, to), load_quat(q1, to)
+    if table[BY_TORQUE] == 0:
+        add_quaternion_part(f, quat_mean(p, q), to, 1.0, out)
+        return
+    y = mean_pose(pose(q0, D.numbers, table, frame), pose(q1, D.numbers, table, frame))
+    mean = quat_mean(p, q)
+    add_quat(2.0 / quat_dot(mean, mean), E_transposed(mean, torque_of(f, y)), to, out)
+
+
+@small_kernel
+def clear(out):
+    """out = 0, a vector."""
+    for i in range(out.size):
+        out[i] = 0.0
+
+
+@small_kernel
+def clear_matrix(out):
+    """out = 0, a matrix."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0.0

@@ -330,7 +330,7 @@ def march(
             for attempt in range(_ATTEMPTS):
                 if status == SOLVED:
                     break
-                # large steps: with damping, from the start, from the advanced guess, and between the two
+                # large steps: with damping, from the start, the advanced guess, halfway and beyond it
                 guess(D, S, solver, lam1, 0.5 * attempt)
                 status, more, norm = damped_newton(residual, fn, D, S, W, solver)
                 count += more

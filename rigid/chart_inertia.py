@@ -1,0 +1,243 @@
+"""Inertia of the charts, compiled: M(q), W(q), their gradients, and discrete derivatives of T and T*.
+
+Sources: 002 (101), 000 (46), (139), 004; discrete derivatives 000 (87), (88), (146).
+"""
+
+from rigid.chart_layout import (
+    ALPHA,
+    CHART,
+    FRAME_FLOATS,
+    FRAME_INTS,
+    GAMMA,
+    HEAD,
+    INERTIA,
+    N_FRAMES,
+    QUATERNION,
+    SINGULAR,
+    load_matrix_at,
+)
+from rigid.compilation import small_kernel
+from rigid.linear_algebra import apply, plus, times
+from rigid.mechanical import system_function
+from rigid.poses import (
+    clear,
+    clear_matrix,
+    load_quat,
+)
+from rigid.quaternion_maps import G, G_transposed, add_quat, quat_dot, quat_mean
+
+
+@small_kernel
+def euler_tensor(J):
+    """E = tr(J)/2 I - J, the second moments of the mass."""
+    half = 0.5 * (J[0] + J[4] + J[8])
+    return half - J[0], -J[1], -J[2], -J[3], half - J[4], -J[5], -J[6], -J[7], half - J[8]
+
+
+@small_kernel
+def inverse3(A):
+    """Inverse of a symmetric 3 x 3 matrix."""
+    c0 = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
+    det = A[0] * c0[0] + A[1] * c0[1] + A[2] * c0[2]
+    s = 1.0 / det
+    return (
+        s * c0[0], s * (A[2] * A[7] - A[1] * A[8]), s * (A[1] * A[5] - A[2] * A[4]),
+        s * c0[1], s * (A[0] * A[8] - A[2] * A[6]), s * (A[2] * A[3] - A[0] * A[5]),
+        s * c0[2], s * (A[1] * A[6] - A[0] * A[7]), s * (A[0] * A[4] - A[1] * A[3]),
+    )  # fmt: skip
+
+
+@small_kernel
+def inertia_split(D, f):
+    """(K, beta, gamma) of T = Omega . K Omega/2 + 2 beta (q . v)^2 + 2 gamma v . v, Omega = 2 G(q) v."""
+    base = FRAME_FLOATS * f
+    J, parameter = load_matrix_at(D.numbers, base + 13), D.numbers[base + 22]
+    kind = D.table[INERTIA]
+    if kind == SINGULAR:
+        return J, 0.0, 0.0
+    if kind == ALPHA:
+        return J, parameter, 0.0
+    g = parameter
+    return (J[0] - g, J[1], J[2], J[3], J[4] - g, J[5], J[6], J[7], J[8] - g), 0.0, g
+
+
+@small_kernel
+def coenergy_split(D, f):
+    """(K, beta, gamma) of T* = t . K t/8 + beta (q . p)^2/8 + gamma p . p/8, t = G(q) p."""
+    base = FRAME_FLOATS * f
+    J, parameter = load_matrix_at(D.numbers, base + 13), D.numbers[base + 22]
+    K = inverse3(J)
+    if D.table[INERTIA] != GAMMA:
+        return K, 1.0 / parameter, 0.0
+    g = 1.0 / parameter
+    return (K[0] - g, K[1], K[2], K[3], K[4] - g, K[5], K[6], K[7], K[8] - g), 0.0, g
+
+
+@small_kernel
+def fill_quaternion_form(s, K, beta, gamma, q, to, out):
+    """Block at `to` = s (G(q)^T K G(q) + beta q q^T + gamma I)."""
+    for j in range(4):
+        e = (
+            (1.0 + 0j if j == 0 else 0j),
+            (
+                1.0 + 0j if j == 1 else 0j,
+                1.0 + 0j if j == 2 else 0j,
+                1.0 + 0j if j == 3 else 0j,
+            ),
+        )
+        c = G_transposed(q, apply(K, G(q, e)))
+        b = beta * quat_dot(q, e)
+        out[to, to + j] = s * (c[0] + b * q[0] + gamma * e[0])
+        for i in range(3):
+            out[to + 1 + i, to + j] = s * (c[1][i] + b * q[1][i] + gamma * e[1][i])
+
+
+@small_kernel
+def add_form_gradient(s, K, beta, q, a, b, to, out):
+    """out += gradient of s a . (G(q)^T K G(q) + beta q q^T) b."""
+    add_quat(-s, G_transposed(a, apply(K, G(q, b))), to, out)
+    add_quat(-s, G_transposed(b, apply(K, G(q, a))), to, out)
+    add_quat(s * beta * quat_dot(q, b), a, to, out)
+    add_quat(s * beta * quat_dot(q, a), b, to, out)
+
+
+@small_kernel
+def fill_directors(E, to, out):
+    """Blocks E_ij I of three directors."""
+    for i in range(3):
+        for j in range(3):
+            for l in range(3):
+                out[to + 3 * i + l, to + 3 * j + l] = E[3 * i + j]
+
+
+@small_kernel
+def add_discrete_form(s, K, beta, gamma, q0, v0, q1, v1, to, out_q, out_v):
+    """Discrete derivatives of s (w . K w + beta c^2 + gamma v . v)/2, w = G(q) v and c = q . v bilinear: their
+    averages over the step take the place of their values (000 (87), 000 (146))."""
+    q, v = quat_mean(q0, q1), quat_mean(v0, v1)
+    w = times(0.5, plus(G(q0, v0), G(q1, v1)))
+    c = 0.5 * (quat_dot(q0, v0) + quat_dot(q1, v1))
+    Kw = apply(K, w)
+    add_quat(s, G_transposed(q, Kw), to, out_v)
+    add_quat(s * beta * c, q, to, out_v)
+    add_quat(s * gamma, v, to, out_v)
+    add_quat(-s, G_transposed(v, Kw), to, out_q)
+    add_quat(s * beta * c, v, to, out_q)
+
+
+@small_kernel
+def add_directors(E, v0, v1, to, out):
+    """out += E_ij (v0_j + v1_j)/2 of three directors."""
+    for i in range(3):
+        for j in range(3):
+            for l in range(3):
+                out[to + 3 * i + l] += 0.5 * E[3 * i + j] * (v0[to + 3 * j + l] + v1[to + 3 * j + l])
+
+
+@small_kernel
+def form_of(D, f, inverse):
+    """(s, m, K, beta, gamma) of frame f: T, or T* where `inverse`, is m v . v/2 of its position and s/2 times the form of
+    `inertia_split`, or of `coenergy_split`, of its quaternion.
+    """
+    mass = D.numbers[FRAME_FLOATS * f + 12]
+    if inverse:
+        K, beta, gamma = coenergy_split(D, f)
+        return 0.25, 1.0 / mass, K, beta, gamma
+    K, beta, gamma = inertia_split(D, f)
+    return 4.0, mass, K, beta, gamma
+
+
+@small_kernel
+def directors_of(D, f, inverse):
+    """Euler tensor of frame f, or its inverse."""
+    E = euler_tensor(load_matrix_at(D.numbers, FRAME_FLOATS * f + 13))
+    return inverse3(E) if inverse else E
+
+
+@small_kernel
+def fill_forms(q, D, inverse, out):
+    """out = M(q) or W(q)."""
+    table = D.table
+    clear_matrix(out)
+    for f in range(table[N_FRAMES]):
+        at, to = table[HEAD + FRAME_INTS * f], table[HEAD + FRAME_INTS * f + 1]
+        if at < 0 and to < 0:
+            continue
+        s, m, K, beta, gamma = form_of(D, f, inverse)
+        if at >= 0:
+            for i in range(3):
+                out[at + i, at + i] = m
+        if to >= 0 and table[CHART] == QUATERNION:
+            fill_quaternion_form(s, K, beta, gamma, load_quat(q, to), to, out)
+        elif to >= 0:
+            fill_directors(directors_of(D, f, inverse), to, out)
+
+
+@small_kernel
+def fill_form_gradients(q, a, b, D, inverse, out):
+    """out = gradient of a . M(q) b or a . W(q) b."""
+    clear(out)
+    if D.table[CHART] != QUATERNION:
+        return
+    for f in range(D.table[N_FRAMES]):
+        to = D.table[HEAD + FRAME_INTS * f + 1]
+        if to >= 0:
+            s, _, K, beta, _ = form_of(D, f, inverse)
+            add_form_gradient(s, K, beta, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
+
+
+@small_kernel
+def fill_discrete_forms(q0, v0, q1, v1, D, inverse, out_q, out_v):
+    """Discrete derivatives of v . M(q) v/2 or v . W(q) v/2."""
+    table = D.table
+    clear(out_q)
+    clear(out_v)
+    for f in range(table[N_FRAMES]):
+        at, to = table[HEAD + FRAME_INTS * f], table[HEAD + FRAME_INTS * f + 1]
+        if at < 0 and to < 0:
+            continue
+        s, m, K, beta, gamma = form_of(D, f, inverse)
+        if at >= 0:
+            for i in range(3):
+                out_v[at + i] = 0.5 * m * (v0[at + i] + v1[at + i])
+        if to >= 0 and table[CHART] == QUATERNION:
+            q, v, p, w = load_quat(q0, to), load_quat(v0, to), load_quat(q1, to), load_quat(v1, to)
+            add_discrete_form(s, K, beta, gamma, q, v, p, w, to, out_q, out_v)
+        elif to >= 0:
+            add_directors(directors_of(D, f, inverse), v0, v1, to, out_v)
+
+
+@system_function("mass")
+def mass(q, D, out):
+    """M(q)."""
+    fill_forms(q, D, False, out)
+
+
+@system_function("inverse_mass")
+def inverse_mass(q, D, out):
+    """W(q): M^-1 on |q| = 1, continued as a polynomial of q (000 (139))."""
+    fill_forms(q, D, True, out)
+
+
+@system_function("mass_gradient")
+def mass_gradient(q, a, b, D, out):
+    """Gradient of a . M(q) b."""
+    fill_form_gradients(q, a, b, D, False, out)
+
+
+@system_function("inverse_mass_gradient")
+def inverse_mass_gradient(q, a, b, D, out):
+    """Gradient of a . W(q) b."""
+    fill_form_gradients(q, a, b, D, True, out)
+
+
+@system_function("discrete_kinetic")
+def discrete_kinetic(q0, v0, q1, v1, D, out_q, out_v):
+    """Discrete derivatives of T(q, v) in terms of Omega: 000 (87), (88)."""
+    fill_discrete_forms(q0, v0, q1, v1, D, False, out_q, out_v)
+
+
+@system_function("discrete_coenergy")
+def discrete_coenergy(q0, p0, q1, p1, D, out_q, out_p):
+    """Discrete derivatives of T*(q, p) in terms of G(q) p, q . p and p: 000 (146)."""
+    fill_discrete_forms(q0, p0, q1, p1, D, True, out_q, out_p)
