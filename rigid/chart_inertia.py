@@ -3,19 +3,7 @@
 Sources: 002 (101), 000 (46), (139), 004; discrete derivatives 000 (87), (88), (146).
 """
 
-from rigid.chart_layout import (
-    ALPHA,
-    CHART,
-    FRAME_FLOATS,
-    FRAME_INTS,
-    GAMMA,
-    HEAD,
-    INERTIA,
-    N_FRAMES,
-    QUATERNION,
-    SINGULAR,
-    load_matrix_at,
-)
+from rigid.chart_frames import ALPHA, GAMMA, QUATERNION, SINGULAR
 from rigid.compilation import small_kernel
 from rigid.linear_algebra import apply, plus, times
 from rigid.mechanical import system_function
@@ -35,6 +23,13 @@ def euler_tensor(J):
 
 
 @small_kernel
+def inertia_of(D, f):
+    """J of frame f."""
+    J = D.frames.inertia[f]
+    return J[0], J[1], J[2], J[3], J[4], J[5], J[6], J[7], J[8]
+
+
+@small_kernel
 def inverse3(A):
     """Inverse of a symmetric 3 x 3 matrix."""
     c0 = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
@@ -50,9 +45,7 @@ def inverse3(A):
 @small_kernel
 def inertia_split(D, f):
     """(K, beta, gamma) of T = Omega . K Omega/2 + 2 beta (q . v)^2 + 2 gamma v . v, Omega = 2 G(q) v."""
-    base = FRAME_FLOATS * f
-    J, parameter = load_matrix_at(D.numbers, base + 13), D.numbers[base + 22]
-    kind = D.table[INERTIA]
+    J, parameter, kind = inertia_of(D, f), D.frames.parameter[f], D.frames.form
     if kind == SINGULAR:
         return J, 0.0, 0.0
     if kind == ALPHA:
@@ -64,10 +57,9 @@ def inertia_split(D, f):
 @small_kernel
 def coenergy_split(D, f):
     """(K, beta, gamma) of T* = t . K t/8 + beta (q . p)^2/8 + gamma p . p/8, t = G(q) p."""
-    base = FRAME_FLOATS * f
-    J, parameter = load_matrix_at(D.numbers, base + 13), D.numbers[base + 22]
+    J, parameter = inertia_of(D, f), D.frames.parameter[f]
     K = inverse3(J)
-    if D.table[INERTIA] != GAMMA:
+    if D.frames.form != GAMMA:
         return K, 1.0 / parameter, 0.0
     g = 1.0 / parameter
     return (K[0] - g, K[1], K[2], K[3], K[4] - g, K[5], K[6], K[7], K[8] - g), 0.0, g
@@ -90,6 +82,40 @@ def fill_quaternion_form(s, K, beta, gamma, q, to, out):
         out[to, to + j] = s * (c[0] + b * q[0] + gamma * e[0])
         for i in range(3):
             out[to + 1 + i, to + j] = s * (c[1][i] + b * q[1][i] + gamma * e[1][i])
+
+
+@small_kernel
+def fill_shared(D, out):
+    """M += the mass that neighbours share."""
+    F = D.frames
+    for k in range(F.coupling.size):
+        a, b, c = F.position[F.shared[k, 0]], F.position[F.shared[k, 1]], F.coupling[k]
+        for i in range(3):
+            if a >= 0:
+                out[a + i, a + i] -= c
+            if b >= 0:
+                out[b + i, b + i] -= c
+            if a >= 0 and b >= 0:
+                out[a + i, b + i] += c
+                out[b + i, a + i] += c
+
+
+@small_kernel
+def add_shared(D, v0, v1, out):
+    """out += the momentum -c (v_b - v_a) of b and its opposite of a, of the mean velocity."""
+    F = D.frames
+    for k in range(F.coupling.size):
+        a, b, c = F.position[F.shared[k, 0]], F.position[F.shared[k, 1]], F.coupling[k]
+        for i in range(3):
+            spread = 0j
+            if a >= 0:
+                spread -= 0.5 * (v0[a + i] + v1[a + i])
+            if b >= 0:
+                spread += 0.5 * (v0[b + i] + v1[b + i])
+            if a >= 0:
+                out[a + i] += c * spread
+            if b >= 0:
+                out[b + i] -= c * spread
 
 
 @small_kernel
@@ -139,7 +165,7 @@ def form_of(D, f, inverse):
     """(s, m, K, beta, gamma) of frame f: T, or T* where `inverse`, is m v . v/2 of its position and s/2 times the form of
     `inertia_split`, or of `coenergy_split`, of its quaternion.
     """
-    mass = D.numbers[FRAME_FLOATS * f + 12]
+    mass = D.frames.mass[f]
     if inverse:
         K, beta, gamma = coenergy_split(D, f)
         return 0.25, 1.0 / mass, K, beta, gamma
@@ -150,37 +176,38 @@ def form_of(D, f, inverse):
 @small_kernel
 def directors_of(D, f, inverse):
     """Euler tensor of frame f, or its inverse."""
-    E = euler_tensor(load_matrix_at(D.numbers, FRAME_FLOATS * f + 13))
+    E = euler_tensor(inertia_of(D, f))
     return inverse3(E) if inverse else E
 
 
 @small_kernel
 def fill_forms(q, D, inverse, out):
     """out = M(q) or W(q)."""
-    table = D.table
     clear_matrix(out)
-    for f in range(table[N_FRAMES]):
-        at, to = table[HEAD + FRAME_INTS * f], table[HEAD + FRAME_INTS * f + 1]
+    for f in range(D.frames.mass.size):
+        at, to = D.frames.position[f], D.frames.orientation[f]
         if at < 0 and to < 0:
             continue
         s, m, K, beta, gamma = form_of(D, f, inverse)
         if at >= 0:
             for i in range(3):
                 out[at + i, at + i] = m
-        if to >= 0 and table[CHART] == QUATERNION:
+        if to >= 0 and D.frames.chart == QUATERNION:
             fill_quaternion_form(s, K, beta, gamma, load_quat(q, to), to, out)
         elif to >= 0:
             fill_directors(directors_of(D, f, inverse), to, out)
+    if not inverse:
+        fill_shared(D, out)
 
 
 @small_kernel
 def fill_form_gradients(q, a, b, D, inverse, out):
     """out = gradient of a . M(q) b or a . W(q) b."""
     clear(out)
-    if D.table[CHART] != QUATERNION:
+    if D.frames.chart != QUATERNION:
         return
-    for f in range(D.table[N_FRAMES]):
-        to = D.table[HEAD + FRAME_INTS * f + 1]
+    for f in range(D.frames.mass.size):
+        to = D.frames.orientation[f]
         if to >= 0:
             s, _, K, beta, _ = form_of(D, f, inverse)
             add_form_gradient(s, K, beta, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
@@ -189,22 +216,23 @@ def fill_form_gradients(q, a, b, D, inverse, out):
 @small_kernel
 def fill_discrete_forms(q0, v0, q1, v1, D, inverse, out_q, out_v):
     """Discrete derivatives of v . M(q) v/2 or v . W(q) v/2."""
-    table = D.table
     clear(out_q)
     clear(out_v)
-    for f in range(table[N_FRAMES]):
-        at, to = table[HEAD + FRAME_INTS * f], table[HEAD + FRAME_INTS * f + 1]
+    for f in range(D.frames.mass.size):
+        at, to = D.frames.position[f], D.frames.orientation[f]
         if at < 0 and to < 0:
             continue
         s, m, K, beta, gamma = form_of(D, f, inverse)
         if at >= 0:
             for i in range(3):
                 out_v[at + i] = 0.5 * m * (v0[at + i] + v1[at + i])
-        if to >= 0 and table[CHART] == QUATERNION:
+        if to >= 0 and D.frames.chart == QUATERNION:
             q, v, p, w = load_quat(q0, to), load_quat(v0, to), load_quat(q1, to), load_quat(v1, to)
             add_discrete_form(s, K, beta, gamma, q, v, p, w, to, out_q, out_v)
         elif to >= 0:
             add_directors(directors_of(D, f, inverse), v0, v1, to, out_v)
+    if not inverse:
+        add_shared(D, v0, v1, out_v)
 
 
 @system_function("mass")
@@ -241,3 +269,88 @@ def discrete_kinetic(q0, v0, q1, v1, D, out_q, out_v):
 def discrete_coenergy(q0, p0, q1, p1, D, out_q, out_p):
     """Discrete derivatives of T*(q, p) in terms of G(q) p, q . p and p: 000 (146)."""
     fill_discrete_forms(q0, p0, q1, p1, D, True, out_q, out_p)
+
+
+@small_kernel
+def add_form_product(s, K, beta, gamma, q, v, to, out):
+    """out += s (G(q)^T K G(q) + beta q q^T + gamma I) v."""
+    add_quat(s, G_transposed(q, apply(K, G(q, v))), to, out)
+    add_quat(s * beta * quat_dot(q, v), q, to, out)
+    add_quat(s * gamma, v, to, out)
+
+
+@small_kernel
+def fill_product(q, v, D, inverse, out):
+    """out = M(q) v or W(q) v."""
+    clear(out)
+    for f in range(D.frames.mass.size):
+        at, to = D.frames.position[f], D.frames.orientation[f]
+        if at < 0 and to < 0:
+            continue
+        s, m, K, beta, gamma = form_of(D, f, inverse)
+        if at >= 0:
+            for i in range(3):
+                out[at + i] = m * v[at + i]
+        if to >= 0 and D.frames.chart == QUATERNION:
+            add_form_product(s, K, beta, gamma, load_quat(q, to), load_quat(v, to), to, out)
+        elif to >= 0:
+            add_directors(directors_of(D, f, inverse), v, v, to, out)
+    if not inverse:
+        add_shared(D, v, v, out)
+
+
+@system_function("mass_product")
+def mass_product(q, v, D, out):
+    """M(q) v."""
+    fill_product(q, v, D, False, out)
+
+
+@system_function("inverse_mass_product")
+def inverse_mass_product(q, p, D, out):
+    """W(q) p."""
+    fill_product(q, p, D, True, out)
+
+
+@system_function("mass_solve")
+def mass_solve(q, p, D, out):
+    """M(q)^-1 p, of quaternions with (1) L = [q, G^T], L L^T = |q|^2 I:
+
+    M = L diag(4 beta, 4 K) L^T,   gamma I = gamma L L^T/|q|^2.
+    """
+    if D.frames.chart != QUATERNION:
+        fill_product(q, p, D, True, out)
+        return
+    clear(out)
+    for f in range(D.frames.mass.size):
+        at, to = D.frames.position[f], D.frames.orientation[f]
+        if at >= 0:
+            for i in range(3):
+                out[at + i] = p[at + i] / D.frames.mass[f]
+        if to < 0:
+            continue
+        K, beta, gamma = inertia_split(D, f)
+        quat, own = load_quat(q, to), load_quat(p, to)
+        square = quat_dot(quat, quat)
+        g = gamma / square
+        K = inverse3((K[0] + g, K[1], K[2], K[3], K[4] + g, K[5], K[6], K[7], K[8] + g))
+        scale = 0.25 / (square * square)
+        add_quat(scale, G_transposed(quat, apply(K, G(quat, own))), to, out)
+        add_quat(scale / (beta + g) * quat_dot(quat, own), quat, to, out)
+
+
+@system_function("inverse_mass_rate")
+def inverse_mass_rate(q, z, p, D, out):
+    """Change of W(q) p along z; W is quadratic in the quaternions."""
+    clear(out)
+    if D.frames.chart != QUATERNION:
+        return
+    for f in range(D.frames.mass.size):
+        to = D.frames.orientation[f]
+        if to < 0:
+            continue
+        s, _, K, beta, _ = form_of(D, f, True)
+        a, b, own = load_quat(q, to), load_quat(z, to), load_quat(p, to)
+        add_quat(s, G_transposed(b, apply(K, G(a, own))), to, out)
+        add_quat(s, G_transposed(a, apply(K, G(b, own))), to, out)
+        add_quat(s * beta * quat_dot(a, own), b, to, out)
+        add_quat(s * beta * quat_dot(b, own), a, to, out)

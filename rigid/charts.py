@@ -17,15 +17,55 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rigid import chart_layout as layout
 from rigid import mechanical, quaternions
+from rigid.chart_frames import (
+    ALPHA,
+    DIRECTORS,
+    GAMMA,
+    QUATERNION,
+    SINGULAR,
+    ChartFrames,
+    ChartLoads,
+    no_loads,
+    scratch,
+)
+from rigid.compilation import address_of
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
+from rigid.interactions import torsion_spring
+from rigid.interactions.along import POINT_ALONG_DIRECTION
+from rigid.interactions.coincident import COINCIDENT_POINTS
+from rigid.interactions.distance import POINTS_AT_DISTANCE
+from rigid.interactions.kinds import Group, Interacting, group, interacting
+from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
+from rigid.interactions.spring import SPRING
+from rigid.interactions.weight import WEIGHT
 from rigid.mechanical import Data, Functions, MechanicalSystem, Symmetry
-from rigid.system import COINCIDENT, Constraints, Floats, Frames, Loads, Springs, TorsionSprings, rows_of
+from rigid.system import (
+    ALONG,
+    COINCIDENT,
+    DISTANCE,
+    PERPENDICULAR,
+    Constraints,
+    Floats,
+    Frames,
+    Ints,
+    Loads,
+    Springs,
+    TorsionSprings,
+    rows_of,
+)
 
-CHARTS = {"director": layout.DIRECTORS, "quaternion": layout.QUATERNION}
-INERTIAS = {"singular": layout.SINGULAR, "alpha": layout.ALPHA, "gamma": layout.GAMMA}
+CHARTS = {"director": DIRECTORS, "quaternion": QUATERNION}
+INERTIAS = {"singular": SINGULAR, "alpha": ALPHA, "gamma": GAMMA}
+
+# kinds of constraints, and the columns that are their numbers
+CONSTRAINTS = {
+    COINCIDENT: (COINCIDENT_POINTS, ("Xa", "Xb")),
+    PERPENDICULAR: (PERPENDICULAR_DIRECTIONS, ("Ua", "Ub", "value")),
+    ALONG: (POINT_ALONG_DIRECTION, ("Xa", "Xb", "Ua", "value")),
+    DISTANCE: (POINTS_AT_DISTANCE, ("Xa", "Xb", "value")),
+}
 
 
 class Weight(NamedTuple):
@@ -45,6 +85,11 @@ class Interactions(NamedTuple):
     loads: Loads | None = None
     weights: tuple[Weight, ...] = ()
     signal: Callable[[float], Floats] | None = None  # t -> (l, 3) values of the loads
+    more: tuple[Group, ...] = ()  # energies of other kinds
+    shared: Ints = np.zeros(
+        (0, 2), np.int64
+    )  # (k, 2) pairs of frames with kinetic energy - coupling |v_b - v_a|^2/2
+    coupling: Floats = np.zeros(0)  # (k,) kg
 
 
 def multibody_system(
@@ -77,8 +122,9 @@ def multibody_system(
     is_quaternion = chart == "quaternion"
     constraints = interactions.constraints
     n_joint_rows = 0 if constraints is None else int(rows_of(constraints.kind).sum())
-    table, numbers = _pack(frames, r, quat, interactions, places, chart, inertia, parameter)
+    groups = _groups(interactions, places.internal)
     flags = mechanical.DISCRETE_POTENTIAL | mechanical.DISCRETE_CONSTRAINTS | mechanical.DISCRETE_KINETIC
+    flags |= mechanical.PRODUCTS
     if not is_quaternion:
         flags |= mechanical.CONSTANT_MASS | mechanical.INVERSE_MASS
         if any(_is_flat(J) for J in frames.inertia[frames.fixed == 0]):
@@ -87,7 +133,13 @@ def multibody_system(
         flags |= mechanical.QUATERNIONS | mechanical.SINGULAR_MASS
     else:
         flags |= mechanical.QUATERNIONS | mechanical.INVERSE_MASS
-    data = Data(places.n, places.internal + n_joint_rows, flags, numbers, table)
+    chart_frames = _chart_frames(frames, r, quat, interactions, places, chart, inertia, parameter)
+    loads = no_loads() if interactions.loads is None else _chart_loads(interactions.loads)
+    data = Data(
+        places.n, places.internal + n_joint_rows, flags, chart_frames, loads, interacting(groups), scratch()
+    )
+    if np.any(interactions.coupling):
+        flags = (flags | mechanical.SHARED_MASS) & ~mechanical.INVERSE_MASS
     values = interactions.signal
     system = MechanicalSystem(
         name,
@@ -108,16 +160,14 @@ def multibody_system(
 
 def branches(system: MechanicalSystem) -> Floats:
     """Angles (s,) of the torsion springs, a view: their potential counts angles within half a turn from these."""
-    table, numbers = system.data.table, system.data.numbers
-    count = table[layout.N_TORSIONS]
-    first = (
-        layout.FRAME_FLOATS * table[layout.N_FRAMES] + layout.CONSTRAINT_FLOATS * table[layout.N_CONSTRAINTS]
-    )
-    first += layout.SPRING_FLOATS * table[layout.N_SPRINGS]
-    rows: Floats = numbers[first : first + layout.TORSION_FLOATS * count].reshape(
-        count, layout.TORSION_FLOATS
-    )
-    return rows[:, -1]
+    own: Interacting = system.data.interacting
+    address = address_of(torsion_spring.TORSION_SPRING.value)
+    for kind in np.flatnonzero(own.functions[:, 0] == address) if len(own.functions) else []:
+        first, last = own.start[own.first[kind : kind + 2]]
+        width = (last - first) // (own.first[kind + 1] - own.first[kind])
+        numbers: Floats = own.numbers[first:last].reshape(-1, width)
+        return numbers[:, torsion_spring.BRANCH]
+    return np.zeros(0)
 
 
 def torsion_angles(system: MechanicalSystem, q: Floats) -> Floats:
@@ -195,23 +245,31 @@ def _check_inertia(name: str, frames: Frames) -> None:
 
 def functions() -> Functions:
     """The compiled functions of the charts; compiled, or loaded, at the first call."""
-    from rigid import chart_constraints, chart_inertia, chart_potentials
+    from rigid import chart_inertia, chart_interactions
 
     return Functions(
         mass=chart_inertia.mass,
         mass_gradient=chart_inertia.mass_gradient,
         inverse_mass=chart_inertia.inverse_mass,
         inverse_mass_gradient=chart_inertia.inverse_mass_gradient,
-        potential=chart_potentials.potential,
-        gradient=chart_potentials.gradient,
-        constraints=chart_constraints.constraints,
-        jacobian=chart_constraints.jacobian,
-        curvature=chart_constraints.curvature,
-        force=chart_potentials.force,
-        discrete_gradient=chart_potentials.discrete_gradient,
-        discrete_jacobian=chart_constraints.discrete_jacobian,
+        potential=chart_interactions.potential,
+        gradient=chart_interactions.gradient,
+        constraints=chart_interactions.constraints,
+        jacobian=chart_interactions.jacobian,
+        curvature=chart_interactions.curvature,
+        force=chart_interactions.force,
+        discrete_gradient=chart_interactions.discrete_gradient,
+        discrete_jacobian=chart_interactions.discrete_jacobian,
         discrete_kinetic=chart_inertia.discrete_kinetic,
         discrete_coenergy=chart_inertia.discrete_coenergy,
+        mass_product=chart_inertia.mass_product,
+        mass_solve=chart_inertia.mass_solve,
+        inverse_mass_product=chart_inertia.inverse_mass_product,
+        rate=chart_interactions.constraint_rate,
+        pull=chart_interactions.pull,
+        second=chart_interactions.second,
+        inverse_mass_rate=chart_inertia.inverse_mass_rate,
+        discrete_pull=chart_interactions.discrete_pull,
     )
 
 
@@ -317,7 +375,7 @@ class _Places:
         return tuple(maps)
 
 
-def _pack(
+def _chart_frames(
     frames: Frames,
     r: Floats,
     quat: Floats,
@@ -326,45 +384,55 @@ def _pack(
     chart: str,
     inertia: str,
     parameter: float | None,
-) -> tuple[np.ndarray, Floats]:
-    """Table and numbers in the order of `rigid.chart_layout`."""
-    c, s, t, loads = (
+) -> ChartFrames:
+    J = np.ascontiguousarray(frames.inertia, float)
+    own = np.trace(J, axis1=1, axis2=2) / (2 if inertia == "alpha" else 3)
+    if parameter is not None:
+        own = np.full(len(J), float(parameter))
+    return ChartFrames(
+        CHARTS[chart],
+        INERTIAS[inertia],
+        0,
+        places.position,
+        places.orientation,
+        np.ascontiguousarray(r, float),
+        np.ascontiguousarray(np.swapaxes(quaternions.to_matrix(quat), 1, 2)).reshape(-1, 9),
+        np.ascontiguousarray(frames.mass, float),
+        J.reshape(-1, 9),
+        own,
+        np.ascontiguousarray(interactions.shared[interactions.coupling != 0.0], np.int64),
+        np.ascontiguousarray(interactions.coupling[interactions.coupling != 0.0], float),
+    )
+
+
+def _chart_loads(loads: Loads) -> ChartLoads:
+    whole = (np.ascontiguousarray(x, np.int64) for x in (loads.kind, loads.frame, loads.following))
+    return ChartLoads(*whole, np.ascontiguousarray(loads.X, float))
+
+
+def _groups(interactions: Interactions, first_row: int) -> list[Group]:
+    """The interactions by kind; rows of constraints in their order, from `first_row` on."""
+    c, s, t, weights = (
         interactions.constraints,
         interactions.springs,
         interactions.torsions,
-        interactions.loads,
+        interactions.weights,
     )
-    counts = [0 if x is None else len(x[0]) for x in (c, s, t)]
-    table: list[int] = [len(frames.mass), *counts, len(interactions.weights)]
-    table += [0 if loads is None else len(loads.kind), CHARTS[chart], INERTIAS[inertia], 0]
-    numbers: list[float] = []
-    for f in range(len(frames.mass)):
-        J = frames.inertia[f]
-        own = parameter
-        if own is None:
-            own = np.trace(J) / 2 if inertia == "alpha" else np.trace(J) / 3
-        table += [int(places.position[f]), int(places.orientation[f])]
-        directors = quaternions.to_matrix(quat[f]).T.ravel()
-        numbers += [*r[f], *directors, frames.mass[f], *J.ravel(), own]
+    groups = []
     if c is not None:
-        row = places.internal
-        for k, kind in enumerate(c.kind):
-            table += [int(kind), *map(int, c.frames[k]), row]
-            numbers += [*c.Xa[k], *c.Xb[k], *c.Ua[k], *c.Ub[k], c.value[k]]
-            row += 3 if kind == COINCIDENT else 1
+        row = first_row + np.cumsum(rows_of(c.kind)) - rows_of(c.kind)
+        for number, (kind, columns) in CONSTRAINTS.items():
+            use = c.kind == number
+            numbers = np.column_stack([getattr(c, name)[use] for name in columns])
+            groups.append(group(kind, c.frames[use], numbers)._replace(row=row[use].astype(np.int64)))
     if s is not None:
-        for k in range(len(s.stiffness)):
-            table += list(map(int, s.frames[k]))
-            numbers += [*s.Xa[k], *s.Xb[k], s.stiffness[k], s.length0[k]]
+        groups.append(group(SPRING, s.frames, np.column_stack([s.Xa, s.Xb, s.stiffness, s.length0])))
     if t is not None:
-        for k in range(len(t.stiffness)):
-            table += list(map(int, t.frames[k]))
-            numbers += [*t.Ua[k], *t.Wa[k], *t.Ub[k], t.stiffness[k], t.angle0[k], 0.0]
-    for weight in interactions.weights:
-        table.append(weight.frame)
-        numbers += [*weight.X, *weight.force]
-    if loads is not None:
-        for k in range(len(loads.kind)):
-            table += [int(loads.kind[k]), int(loads.frame[k]), int(loads.following[k])]
-            numbers += list(loads.X[k])
-    return np.array(table, np.int64), np.array(numbers, float)
+        none = np.zeros(len(t.stiffness))
+        numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, none])
+        groups.append(group(torsion_spring.TORSION_SPRING, t.frames, numbers))
+    if weights:
+        frames = np.array([weight.frame for weight in weights])
+        groups.append(group(WEIGHT, frames, np.array([[*weight.X, *weight.force] for weight in weights])))
+    groups += interactions.more
+    return [own for own in groups if len(own.frames)]

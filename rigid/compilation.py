@@ -16,6 +16,10 @@ from typing import Any, TypeVar
 
 import numba
 import platformdirs
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,3 +89,37 @@ def explicit_kernel(signature: Any) -> Callable[[F], F]:
         return _njit(signature, _nrt=False, **_OPTIONS)(function)
 
     return decorate
+
+
+_python_functions: dict[int, Callable[..., Any]] = {}  # where the compiler is off
+
+
+def address_of(function: Any) -> int:
+    """Address of a function of `compiled`, for tables of functions."""
+    if _config.DISABLE_JIT:
+        _python_functions[id(function)] = function
+        return id(function)
+    return int(function.address)
+
+
+def function_at(signature: Any) -> Any:
+    """A kernel that turns the address of a function compiled for `signature` into the function.
+
+    A table of addresses costs a system eight bytes a function; functions passed as values are copied with every call.
+    """
+    if _config.DISABLE_JIT:
+        return _python_functions.__getitem__
+    function_type = types.FunctionType(signature)
+
+    @intrinsic
+    def at(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            made = cgutils.create_struct_proxy(function_type)(context, builder)
+            null = context.get_constant_null(types.voidptr)
+            made.c_addr = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+            made.py_addr, made.jit_addr = null, null
+            return made._getvalue()
+
+        return function_type(types.int64), generate
+
+    return at

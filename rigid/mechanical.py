@@ -21,8 +21,20 @@ import numpy as np
 import scipy.linalg
 from numba import types
 
+from rigid.chart_frames import (
+    FRAMES,
+    LOADS,
+    SCRATCH,
+    ChartFrames,
+    ChartLoads,
+    Scratch,
+    no_frames,
+    no_loads,
+    scratch,
+)
 from rigid.compilation import allocating_kernel, compiled
 from rigid.errors import ModelError
+from rigid.interactions.kinds import INTERACTING, Interacting, interacting
 from rigid.system import Floats
 
 C1, C2 = types.complex128[::1], types.complex128[:, ::1]
@@ -35,8 +47,10 @@ class Data(NamedTuple):
     n: int  # coordinates
     m: int  # constraints
     flags: int  # sum of the constants below
-    numbers: Floats
-    table: Any  # (k,) int64
+    frames: ChartFrames = no_frames()
+    loads: ChartLoads = no_loads()
+    interacting: Interacting = interacting()
+    scratch: Scratch = scratch()
 
 
 DISCRETE_POTENTIAL = 1  # has its own discrete derivative of V
@@ -45,10 +59,12 @@ DISCRETE_KINETIC = 4  # has its own discrete derivatives of T(q, v) and of the c
 CONSTANT_MASS = 8
 INVERSE_MASS = 16  # has its own W(q), the matrix of the co-energy T* = p . W(q) p / 2
 SINGULAR_MASS = 32
-QUATERNIONS = 64  # a multibody chart in quaternions: the table is that of `rigid.charts`
+QUATERNIONS = 64  # frames in quaternions
+PRODUCTS = 256  # has products with M, W, G and G^T, of the cost of its interactions; else matrices serve
+SHARED_MASS = 512  # neighbours share mass: M v is a product, M^-1 couples everything
 LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a canonical one
 
-DATA = types.NamedTuple([types.int64, types.int64, types.int64, F1, I1], Data)
+DATA = types.NamedTuple([types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH], Data)
 
 _VECTOR = types.void(C1, DATA, C1)
 _MATRIX = types.void(C1, DATA, C2)
@@ -71,9 +87,19 @@ class Functions(NamedTuple):
     discrete_jacobian: Any  # (q0, q1, D, out (m, n)): discrete derivative of g
     discrete_kinetic: Any  # (q0, v0, q1, v1, D, out_q (n,), out_v (n,)): of T(q, v)
     discrete_coenergy: Any  # (q0, p0, q1, p1, D, out_q (n,), out_p (n,)): of T*(q, p)
+    # products, where the flag PRODUCTS says so
+    mass_product: Any  # (q, v, D, out (n,)): M(q) v
+    mass_solve: Any  # (q, p, D, out (n,)): M(q)^-1 p
+    inverse_mass_product: Any  # (q, p, D, out (n,)): W(q) p
+    rate: Any  # (q, w, D, out (m,)): G(q) w
+    pull: Any  # (q, lam, D, out (n,)): G(q)^T lam
+    second: Any  # (q, w, z, D, out (m,)): g''(q) (w, z), the change of G(q) w along z
+    inverse_mass_rate: Any  # (q, z, p, D, out (n,)): change of W(q) p along z
+    discrete_pull: Any  # (q0, q1, lam, D, out (n,)): discrete derivative of g, transposed, times lam
 
 
 _CONTRACTED = types.void(C1, C1, C1, DATA, C1)
+_PRODUCT = types.void(C1, C1, DATA, C1)
 _PARTITIONED = types.void(C1, C1, C1, C1, DATA, C1, C1)
 
 SIGNATURES = Functions(
@@ -91,6 +117,14 @@ SIGNATURES = Functions(
     discrete_jacobian=types.void(C1, C1, DATA, C2),
     discrete_kinetic=_PARTITIONED,
     discrete_coenergy=_PARTITIONED,
+    mass_product=_PRODUCT,
+    mass_solve=_PRODUCT,
+    inverse_mass_product=_PRODUCT,
+    rate=_PRODUCT,
+    pull=_PRODUCT,
+    second=_CONTRACTED,
+    inverse_mass_rate=_CONTRACTED,
+    discrete_pull=_CONTRACTED,
 )
 FUNCTIONS = types.NamedTuple([types.FunctionType(s) for s in SIGNATURES], Functions)
 
@@ -129,6 +163,11 @@ def no_force(q, signal, D, out):
         out[i] = 0.0
 
 
+@system_function("pull")
+def no_product(q, x, D, out):
+    """Never called: the flags say so."""
+
+
 @system_function("discrete_gradient")
 def no_discrete_gradient(q0, q1, D, out):
     """Never called: the flags say so."""
@@ -159,6 +198,14 @@ NOTHING = Functions(
     discrete_jacobian=no_discrete_jacobian,
     discrete_kinetic=no_discrete_kinetic,
     discrete_coenergy=no_discrete_kinetic,
+    mass_product=no_product,
+    mass_solve=no_product,
+    inverse_mass_product=no_product,
+    rate=no_product,
+    pull=no_product,
+    second=no_contraction,
+    inverse_mass_rate=no_contraction,
+    discrete_pull=no_contraction,
 )
 
 

@@ -10,15 +10,7 @@ matrix N(f),
     sum f_k . d_k(q) = q . N(f) q,   pull-back 2 N(f) q,   d(q1) - d(q0) = d'(qbar)(q1 - q0)    exactly.
 """
 
-from rigid.chart_layout import (
-    BY_TORQUE,
-    CHART,
-    FRAME_FLOATS,
-    FRAME_INTS,
-    HEAD,
-    QUATERNION,
-    load_at,
-)
+from rigid.chart_frames import QUATERNION, load_at
 from rigid.compilation import small_kernel
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
 from rigid.quaternion_maps import E_transposed, add_quat, quat_dot, quat_mean
@@ -45,18 +37,17 @@ def bilinear_directors(p, q):
 
 
 @small_kernel
-def pose(q, numbers, table, f):
-    """Pose (r, d1, d2, d3) of frame f at coordinates q."""
-    at, to = table[HEAD + FRAME_INTS * f], table[HEAD + FRAME_INTS * f + 1]
-    fixed = FRAME_FLOATS * f
-    r = times(1.0 + 0j, load_at(numbers, fixed))
+def pose(q, F, f):
+    """Pose (r, d1, d2, d3) of frame f of the chart's frames F at coordinates q."""
+    at, to = F.position[f], F.orientation[f]
+    r = times(1.0 + 0j, load_at(F.r[f], 0))
     if at >= 0:
         r = load_at(q, at)
-    d1 = times(1.0 + 0j, load_at(numbers, fixed + 3))
-    d2 = times(1.0 + 0j, load_at(numbers, fixed + 6))
-    d3 = times(1.0 + 0j, load_at(numbers, fixed + 9))
+    d1 = times(1.0 + 0j, load_at(F.directors[f], 0))
+    d2 = times(1.0 + 0j, load_at(F.directors[f], 3))
+    d3 = times(1.0 + 0j, load_at(F.directors[f], 6))
     if to >= 0:
-        if table[CHART] == QUATERNION:
+        if F.chart == QUATERNION:
             quat = load_quat(q, to)
             d1, d2, d3 = bilinear_directors(quat, quat)
         else:
@@ -65,14 +56,14 @@ def pose(q, numbers, table, f):
 
 
 @small_kernel
-def rate(q, v, table, f):
+def rate(q, v, F, f):
     """Rate of the pose of frame f where q moves with v; linear in v, and in q."""
-    at, to = table[HEAD + FRAME_INTS * f], table[HEAD + FRAME_INTS * f + 1]
+    at, to = F.position[f], F.orientation[f]
     r, d1, d2, d3 = ZERO, ZERO, ZERO, ZERO
     if at >= 0:
         r = load_at(v, at)
     if to >= 0:
-        if table[CHART] == QUATERNION:
+        if F.chart == QUATERNION:
             d1, d2, d3 = bilinear_directors(load_quat(q, to), load_quat(v, to))
             d1, d2, d3 = times(2.0, d1), times(2.0, d2), times(2.0, d3)
         else:
@@ -105,6 +96,12 @@ def on_point(f, X):
 
 
 @small_kernel
+def on_direction(u, U):
+    """Dual of a work-conjugate u of the direction U."""
+    return ZERO, times(U[0], u), times(U[1], u), times(U[2], u)
+
+
+@small_kernel
 def on_point_and_direction(f, X, u, U):
     """Dual of a force f at X and of a work-conjugate u of the direction U."""
     return (
@@ -122,22 +119,22 @@ def torque_of(f, y):
 
 
 @small_kernel
-def add_position_part(f, table, frame, s, out):
+def add_position_part(f, F, frame, s, out):
     """out += s times the force of the dual f, at the place of the position."""
-    at = table[HEAD + FRAME_INTS * frame]
+    at = F.position[frame]
     if at >= 0:
         for i in range(3):
             out[at + i] += s * f[0][i]
 
 
 @small_kernel
-def add_pulled(f, q, table, frame, s, out):
+def add_pulled(f, q, F, frame, s, out):
     """out += s times the pull-back of the dual f at coordinates q: Y'(q)^T f."""
-    add_position_part(f, table, frame, s, out)
-    to = table[HEAD + FRAME_INTS * frame + 1]
+    add_position_part(f, F, frame, s, out)
+    to = F.orientation[frame]
     if to < 0:
         return
-    if table[CHART] == QUATERNION:
+    if F.chart == QUATERNION:
         add_quaternion_part(f, load_quat(q, to), to, s, out)
     else:
         for i in range(3):
@@ -162,27 +159,26 @@ def add_quaternion_part(f, q, to, s, out):
 
 
 @small_kernel
-def add_mean_pulled(f, q0, q1, D, frame, out):
+def add_mean_pulled(f, q0, q1, F, frame, out):
     """out += the dual f of a discrete derivative between q0 and q1, brought to the coordinates.
 
-    Pulled back at (q0 + q1)/2, where it is the discrete derivative in the coordinates; or, with the switch BY_TORQUE,
+    Pulled back at (q0 + q1)/2, where it is the discrete derivative in the coordinates; or, with the switch `by_torque`,
     as the torque in averaged directors, F = 2 E(qbar)^T torque/|qbar|^2, which is what EML-kappa needs.
     """
-    table = D.table
-    to = table[HEAD + FRAME_INTS * frame + 1]
-    add_position_part(f, table, frame, 1.0, out)
+    to = F.orientation[frame]
+    add_position_part(f, F, frame, 1.0, out)
     if to < 0:
         return
-    if table[CHART] != QUATERNION:
+    if F.chart != QUATERNION:
         for i in range(3):
             for k in range(3):
                 out[to + 3 * k + i] += f[1 + k][i]
         return
     p, q = load_quat(q0, to), load_quat(q1, to)
-    if table[BY_TORQUE] == 0:
+    if F.by_torque == 0:
         add_quaternion_part(f, quat_mean(p, q), to, 1.0, out)
         return
-    y = mean_pose(pose(q0, D.numbers, table, frame), pose(q1, D.numbers, table, frame))
+    y = mean_pose(pose(q0, F, frame), pose(q1, F, frame))
     mean = quat_mean(p, q)
     add_quat(2.0 / quat_dot(mean, mean), E_transposed(mean, torque_of(f, y)), to, out)
 

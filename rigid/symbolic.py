@@ -130,7 +130,7 @@ def symbolic_system(
     system = MechanicalSystem(
         name,
         functions,
-        Data(n, len(constraints), flags, np.zeros(1), np.zeros(1, np.int64)),
+        Data(n, len(constraints), flags),
         starts["q0"],
         starts["v0"],
         names=tuple(str(x) for x in symbols),

@@ -22,8 +22,12 @@ from numba import types
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from discretization.time.dense import multiply, multiply_transposed
-from discretization.time.discrete_derivatives import form_gradient, velocity_of
+from discretization.time.discrete_derivatives import (
+    constraint_rate,
+    form_gradient,
+    pull_back,
+    velocity_of,
+)
 from discretization.time.galerkin import hidden_rate, interpolate, shape_table, sum_multipliers, weak_forms
 from discretization.time.integrate import Trajectory, check_fit, integrate, number_of_steps
 from discretization.time.quadrature import gauss
@@ -62,7 +66,7 @@ def element_residual(fn, D, W, h, k, tests, options, signals, x, r):
         weak_forms(fn, D, W, h, signals[point], q, dq, p, dp, gam, mu, e_q, e_p)
         velocity_of(fn, D, q, p, W, v)
         fn.constraints(q, D, g)
-        multiply(W.jacobian, v, psi)
+        constraint_rate(fn, D, q, v, W, psi)
         for I in range(k + 1):
             factor = weight * options[at + 1 + I]
             for i in range(n):
@@ -107,8 +111,7 @@ def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
     form_gradient(fn, D, False, q, p, p, W, dp)
     fn.gradient(q, D, V_q)
     fn.force(q, signal, D, F)
-    fn.jacobian(q, D, W.jacobian)
-    multiply_transposed(W.jacobian, gam, pull)
+    pull_back(fn, D, q, gam, W, pull)
     for i in range(n):
         dp[i] = F[i] - 0.5 * dp[i] - V_q[i] - pull[i]
     hidden_rate(fn, D, W, q, dq, p, dp, out)

@@ -6,7 +6,7 @@ A system may bring its own (in terms of invariants: Gonzalez' G-equivariant ones
 formula is used, and for functions of two arguments its partitioned form. Sources: Gonzalez 1996; 000 (71), (129)-(131).
 """
 
-from discretization.time.dense import difference, inner, mean, multiply, solve
+from discretization.time.dense import difference, inner, mean, multiply, multiply_transposed, solve
 from rigid.compilation import small_kernel
 from rigid.mechanical import (
     CONSTANT_MASS,
@@ -14,6 +14,7 @@ from rigid.mechanical import (
     DISCRETE_KINETIC,
     DISCRETE_POTENTIAL,
     INVERSE_MASS,
+    PRODUCTS,
 )
 
 _TINY = 1e-28  # |q1 - q0|^2/|q|^2 below which the correction is nothing but round-off
@@ -46,6 +47,61 @@ def discrete_gradient(fn, D, q0, q1, work, out):
     gap = (gap - value[0] - inner(out, change)) * correction_factor(change, q0, q1)
     for i in range(n):
         out[i] += gap * change[i]
+
+
+@small_kernel
+def pull_back(fn, D, q, lam, work, out):
+    """out = G(q)^T lam."""
+    if D.flags & PRODUCTS:
+        fn.pull(q, lam, D, out)
+        return
+    fn.jacobian(q, D, work.jacobian)
+    multiply_transposed(work.jacobian, lam, out)
+
+
+@small_kernel
+def discrete_pull_back(fn, D, q0, q1, lam, work, out):
+    """out = (D g)^T lam."""
+    if D.flags & PRODUCTS:
+        fn.discrete_pull(q0, q1, lam, D, out)
+        return
+    discrete_jacobian(fn, D, q0, q1, work, work.jacobian)
+    multiply_transposed(work.jacobian, lam, out)
+
+
+@small_kernel
+def constraint_rate(fn, D, q, w, work, out):
+    """out = G(q) w."""
+    if D.flags & PRODUCTS:
+        fn.rate(q, w, D, out)
+        return
+    fn.jacobian(q, D, work.other)
+    multiply(work.other, w, out)
+
+
+@small_kernel
+def constraint_curvature(fn, D, q, w, z, work, out):
+    """out = g''(q) (w, z), the change of G(q) w along z."""
+    if D.flags & PRODUCTS:
+        fn.second(q, w, z, D, out)
+        return
+    unit, slope = work.vector[38, : D.m], work.vector[39, : D.n]
+    for c in range(D.m):
+        for l in range(D.m):
+            unit[l] = 0.0
+        unit[c] = 1.0
+        fn.curvature(q, w, unit, D, slope)
+        out[c] = inner(slope, z)
+
+
+@small_kernel
+def mass_times(fn, D, q, v, work, out):
+    """out = M(q) v."""
+    if D.flags & PRODUCTS:
+        fn.mass_product(q, v, D, out)
+        return
+    fn.mass(q, D, work.square)
+    multiply(work.square, v, out)
 
 
 @small_kernel
@@ -95,8 +151,7 @@ def add_gonzalez_of_form(fn, D, mass, q0, q1, a, weight, work, out):
 def apply_form(fn, D, mass, q, a, work, out):
     """out = M(q) a (mass) or W(q) a."""
     if mass:
-        fn.mass(q, D, work.square)
-        multiply(work.square, a, out)
+        mass_times(fn, D, q, a, work, out)
     else:
         velocity_of(fn, D, q, a, work, out)
 
@@ -122,12 +177,18 @@ def form_gradient(fn, D, mass, q, a, b, work, out):
 @small_kernel
 def velocity_of(fn, D, q, p, work, out):
     """out = W(q) p: the velocity of momentum p."""
+    if D.flags & PRODUCTS and D.flags & INVERSE_MASS:
+        fn.inverse_mass_product(q, p, D, out)
+        return
     divide_by_mass(fn, D, q, p, D.flags & INVERSE_MASS != 0, work, out)
 
 
 @small_kernel
 def mass_solve(fn, D, q, p, work, out):
     """out = M(q)^-1 p, also where W is another continuation of the inverse."""
+    if D.flags & PRODUCTS and D.flags & INVERSE_MASS:
+        fn.mass_solve(q, p, D, out)
+        return
     divide_by_mass(fn, D, q, p, D.flags & CONSTANT_MASS and D.flags & INVERSE_MASS, work, out)
 
 
@@ -185,11 +246,7 @@ def add_hidden_gradient(fn, D, mass, q, p, gam, weight, work, out_q, out_p):
     """Gradients of gam . g_v, g_v = G(q) A(q) p with A = M^-1 (mass) or W: times weight, added."""
     n = D.n
     w, f, u, slope = work.vector[30, :n], work.vector[31, :n], work.vector[32, :n], work.vector[33, :n]
-    fn.jacobian(q, D, work.other)
-    for j in range(n):
-        f[j] = 0.0
-        for k in range(D.m):
-            f[j] += work.other[k, j] * gam[k]
+    pull_back(fn, D, q, gam, work, f)
     if mass:
         mass_solve(fn, D, q, p, work, w)
         mass_solve(fn, D, q, f, work, u)

@@ -16,12 +16,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.time.dense import inner, multiply_transposed
-from discretization.time.discrete_derivatives import add_hidden_gradient, form_gradient, velocity_of
+from discretization.time.dense import inner
+from discretization.time.discrete_derivatives import (
+    add_hidden_gradient,
+    constraint_curvature,
+    constraint_rate,
+    form_gradient,
+    pull_back,
+    velocity_of,
+)
 from discretization.time.quadrature import gauss, lagrange
 from discretization.time.scheme import residual, update
 from rigid.compilation import small_kernel
-from rigid.mechanical import CONSTANT_MASS, INVERSE_MASS
+from rigid.mechanical import CONSTANT_MASS, INVERSE_MASS, PRODUCTS
 from rigid.system import Floats
 
 
@@ -69,8 +76,7 @@ def weak_forms(fn, D, W, h, signal, q, dq, p, dp, gam, mu, e_q, e_p):
     for i in range(n):
         H_q[i] = 0.5 * H_q[i] + V_q[i] - F[i]
     if m > 0:
-        fn.jacobian(q, D, W.jacobian)
-        multiply_transposed(W.jacobian, gam, pull)
+        pull_back(fn, D, q, gam, W, pull)
         for i in range(n):
             H_q[i] += pull[i]
         add_hidden_gradient(fn, D, False, q, p, mu, 1.0, W, H_q, H_p)
@@ -81,19 +87,17 @@ def weak_forms(fn, D, W, h, signal, q, dq, p, dp, gam, mu, e_q, e_p):
 
 @small_kernel
 def hidden_rate(fn, D, W, q, dq, p, dp, out):
-    """out = Psi_q q' + Psi_p p' = G' W p + G (W' p + W p'), with G = G(q) in W.jacobian."""
+    """out = Psi_q q' + Psi_p p' = G' W p + G (W' p + W p')."""
     n, m = D.n, D.m
-    unit, slope, w, dw = W.vector[16, :m], W.vector[22, :n], W.vector[23, :n], W.vector[30, :n]
+    turned, w, dw = W.vector[16, :m], W.vector[23, :n], W.vector[30, :n]
     velocity_of(fn, D, q, p, W, w)
     velocity_of(fn, D, q, dp, W, dw)
     if D.flags & CONSTANT_MASS == 0:
         add_mass_rate(fn, D, W, q, dq, p, w, dw)
+    constraint_rate(fn, D, q, dw, W, out)
+    constraint_curvature(fn, D, q, w, dq, W, turned)
     for c in range(m):
-        for l in range(m):
-            unit[l] = 0.0
-        unit[c] = 1.0
-        fn.curvature(q, w, unit, D, slope)
-        out[c] = inner(slope, dq) + inner(W.jacobian[c], dw)
+        out[c] += turned[c]
 
 
 @small_kernel
@@ -101,6 +105,11 @@ def add_mass_rate(fn, D, W, q, dq, p, w, out):
     """out += W' p, the change of W(q) along q', row by row from gradients of forms."""
     n = D.n
     row, slope, change = W.vector[31, :n], W.vector[32, :n], W.vector[33, :n]
+    if D.flags & PRODUCTS and D.flags & INVERSE_MASS:
+        fn.inverse_mass_rate(q, dq, p, D, change)
+        for i in range(n):
+            out[i] += change[i]
+        return
     own = D.flags & INVERSE_MASS != 0
     for i in range(n):
         for j in range(n):
@@ -148,8 +157,7 @@ def mg_residual(fn, D, S, W, x, r):
         sum_multipliers(S.options, tests, k, x, multipliers, m, gam)
         sum_multipliers(S.options, tests, k, x, multipliers + k * m, m, mu)
         weak_forms(fn, D, W, h, S.signal[g], q, dq, p, dp, gam, mu, e_q, e_p)
-        for c in range(m):
-            G_dq[c] = inner(W.jacobian[c], dq)
+        constraint_rate(fn, D, q, dq, W, G_dq)
         hidden_rate(fn, D, W, q, dq, p, dp, psi_t)
         for J in range(k):
             factor = weight * S.options[tests + J]

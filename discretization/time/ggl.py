@@ -29,18 +29,20 @@ quaternion it is q . p/(4 alpha) (or gamma), which is the same on |q| = 1 and bi
 are midpoints and keep the angular momentum.
 """
 
-from discretization.time.dense import difference, inner, mean, multiply, multiply_transposed
+from discretization.time.dense import difference, inner, mean
 from discretization.time.discrete_derivatives import (
     add_hidden_gradient,
+    constraint_rate,
     correction_factor,
     discrete_gradient,
-    discrete_jacobian,
     discrete_kinetic,
+    discrete_pull_back,
     mass_solve,
+    mass_times,
+    pull_back,
     velocity_of,
 )
 from discretization.time.scheme import residual, update
-from rigid.chart_layout import FRAME_FLOATS, FRAME_INTS, HEAD, N_FRAMES
 from rigid.compilation import small_kernel
 from rigid.mechanical import CONSTANT_MASS, QUATERNIONS
 
@@ -82,18 +84,15 @@ def vis_residual(fn, D, S, W, x, r):
         A_p[i] = 0.0
     add_hidden_gradient(fn, D, True, qhat, p1, gam, h, W, A_q, A_p)
     lagrangian_force(fn, D, W, S.q0, v, S.signal[0], L_q)
-    fn.jacobian(S.q0, D, W.jacobian)
-    multiply_transposed(W.jacobian, lam, pull)
-    fn.mass(S.q0, D, W.square)
-    multiply(W.square, v, Mv)
+    pull_back(fn, D, S.q0, lam, W, pull)
+    mass_times(fn, D, S.q0, v, W, Mv)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - h * v[i] - A_p[i]  # (1)
         r[n + i] = p1[i] - S.p0[i] - h * (L_q[i] - pull[i]) + A_q[i]  # (2)
         r[2 * n + i] = Mv[i] - p1[i] - A_q[i]  # (3)
     fn.constraints(q1, D, r[3 * n : 3 * n + D.m])  # (4)
     mass_solve(fn, D, qhat, p1, W, pull)
-    fn.jacobian(qhat, D, W.jacobian)
-    multiply(W.jacobian, pull, r[3 * n + D.m :])  # (5)
+    constraint_rate(fn, D, qhat, pull, W, r[3 * n + D.m :])  # (5)
 
 
 @residual
@@ -108,22 +107,18 @@ def theta_residual(fn, D, S, W, x, r):
         qt[i] = (1.0 - theta) * S.q0[i] + theta * q1[i]
         A_q[i] = 0.0
         A_p[i] = 0.0
-    fn.mass(qt, D, W.square)
-    multiply(W.square, v, pi)
+    mass_times(fn, D, qt, v, W, pi)
     add_hidden_gradient(fn, D, True, qt, pi, gam, h, W, A_q, A_p)
     lagrangian_force(fn, D, W, qt, v, S.signal[0], L_q)
     if option == OPTION_A:
-        fn.jacobian(qt, D, W.jacobian)
-        multiply_transposed(W.jacobian, lam, pull1)
+        pull_back(fn, D, qt, lam, W, pull1)
         for i in range(n):
             pull0[i] = (1.0 - theta) * pull1[i]
             pull1[i] *= theta
         fn.constraints(qt, D, r[3 * n : 3 * n + m])  # (9)
     else:
-        fn.jacobian(S.q0, D, W.jacobian)
-        multiply_transposed(W.jacobian, lam, pull0)
-        fn.jacobian(q1, D, W.jacobian)
-        multiply_transposed(W.jacobian, lam, pull1)
+        pull_back(fn, D, S.q0, lam, W, pull0)
+        pull_back(fn, D, q1, lam, W, pull1)
         for i in range(n):
             pull0[i] *= 1.0 - vartheta
             pull1[i] *= vartheta
@@ -133,8 +128,7 @@ def theta_residual(fn, D, S, W, x, r):
         r[n + i] = p1[i] - S.p0[i] - h * (L_q[i] - pull0[i] - pull1[i]) + A_q[i]  # (7)
         mixed = theta * S.p0[i] + (1.0 - theta) * p1[i]
         r[2 * n + i] = pi[i] - mixed + h * (theta * pull0[i] - (1.0 - theta) * pull1[i])  # (8)
-    fn.jacobian(qt, D, W.jacobian)
-    multiply(W.jacobian, v, r[3 * n + m :])  # (10)
+    constraint_rate(fn, D, qt, v, W, r[3 * n + m :])  # (10)
 
 
 @small_kernel
@@ -180,8 +174,8 @@ def add_discrete_unit_length(D, q0, p0, q1, p1, gam, weight, rest, out_q, out_p)
     if D.flags & QUATERNIONS == 0:
         return D.m
     row = 0
-    for f in range(D.table[N_FRAMES]):
-        to = D.table[HEAD + FRAME_INTS * f + 1]
+    for f in range(D.frames.mass.size):
+        to = D.frames.orientation[f]
         if to < 0:
             continue
         factor = 0.5 * weight * compliance(D, f) * gam[row]
@@ -196,7 +190,7 @@ def add_discrete_unit_length(D, q0, p0, q1, p1, gam, weight, rest, out_q, out_p)
 @small_kernel
 def compliance(D, f):
     """q . W(q) p = compliance q . p on |q| = 1, of alpha- and gamma-type inertia."""
-    return 0.25 / D.numbers[FRAME_FLOATS * f + 22]
+    return 0.25 / D.frames.parameter[f]
 
 
 @small_kernel
@@ -204,13 +198,12 @@ def hidden_constraint(fn, D, q, p, W, out):
     """out = g_v: G(q) W(q) p, of the unit length of quaternions the bilinear form."""
     w = W.vector[26, : D.n]
     velocity_of(fn, D, q, p, W, w)
-    fn.jacobian(q, D, W.other)
-    multiply(W.other, w, out)
+    constraint_rate(fn, D, q, w, W, out)
     if D.flags & QUATERNIONS == 0:
         return
     row = 0
-    for f in range(D.table[N_FRAMES]):
-        to = D.table[HEAD + FRAME_INTS * f + 1]
+    for f in range(D.frames.mass.size):
+        to = D.frames.orientation[f]
         if to < 0:
             continue
         out[row] = 0j
@@ -231,8 +224,7 @@ def ggl_em_residual(fn, D, S, W, x, r):
     discrete_gradient(fn, D, S.q0, q1, W, V_q)
     mean(S.q0, q1, middle)
     fn.force(middle, S.signal[0], D, F)
-    discrete_jacobian(fn, D, S.q0, q1, W, W.jacobian)
-    multiply_transposed(W.jacobian, lam, pull)
+    discrete_pull_back(fn, D, S.q0, q1, lam, W, pull)
     for i in range(n):
         A_q[i] = 0.0
         A_p[i] = 0.0

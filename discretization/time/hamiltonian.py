@@ -10,12 +10,13 @@ EMH, 000 (146), EMS of 004 and EM-G (Gonzalez 1999; 002 sec. 6.3): the same with
 they keep T* + V, and momentum maps where these derivatives are equivariant. With a constant mass EMH is EM-G.
 """
 
-from discretization.time.dense import mean, multiply_transposed
+from discretization.time.dense import mean
 from discretization.time.discrete_derivatives import (
     discrete_coenergy,
     discrete_gradient,
-    discrete_jacobian,
+    discrete_pull_back,
     form_gradient,
+    pull_back,
     velocity_of,
 )
 from discretization.time.scheme import residual, update
@@ -34,8 +35,7 @@ def midpoint_residual(fn, D, S, W, x, r):
     form_gradient(fn, D, False, q, p, p, W, T_q)
     fn.gradient(q, D, V_q)
     fn.force(q, S.signal[0], D, F)
-    fn.jacobian(q, D, W.jacobian)
-    multiply_transposed(W.jacobian, lam, pull)
+    pull_back(fn, D, q, lam, W, pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * T_p[i]  # (1)
         r[n + i] = p1[i] - S.p0[i] + S.h * (0.5 * T_q[i] + V_q[i] - F[i] + pull[i])  # (2)
@@ -53,8 +53,7 @@ def energy_momentum_residual(fn, D, S, W, x, r):
     discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, T_q, T_p)
     discrete_gradient(fn, D, S.q0, q1, W, V_q)
     fn.force(q, S.signal[0], D, F)
-    discrete_jacobian(fn, D, S.q0, q1, W, W.jacobian)
-    multiply_transposed(W.jacobian, lam, pull)
+    discrete_pull_back(fn, D, S.q0, q1, lam, W, pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * T_p[i]
         r[n + i] = p1[i] - S.p0[i] + S.h * (T_q[i] + V_q[i] - F[i] + pull[i])

@@ -25,7 +25,6 @@ from discretization.time.scheme import (
     Step,
     V,
 )
-from rigid.chart_layout import FRAME_INTS, HEAD, N_FRAMES
 from rigid.compilation import explicit_kernel, small_kernel
 from rigid.linear_algebra import times
 from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1, I2
@@ -101,8 +100,8 @@ def guess(D, S, solver, lam, advanced):
 @small_kernel
 def guess_increments(D, S, solver, first, advanced):
     """Increments of the frames of a quaternion chart: 0, or h times velocity and angular velocity 2 E(q) v."""
-    for f in range(D.table[N_FRAMES]):
-        at, to = D.table[HEAD + FRAME_INTS * f], D.table[HEAD + FRAME_INTS * f + 1]
+    for f in range(D.frames.mass.size):
+        at, to = D.frames.position[f], D.frames.orientation[f]
         if at >= 0:
             for i in range(3):
                 solver.x[first + i] = advanced * S.h * S.v0[at + i].real

@@ -10,7 +10,7 @@ import numpy as np
 from discretization.time import implicit
 from discretization.time.integrators import parse
 from discretization.time.scheme import ROWS, Scheme, Work
-from rigid import chart_layout, mechanical
+from rigid import mechanical
 from rigid.charts import branches, torsion_angles
 from rigid.errors import ConvergenceError, ModelError
 from rigid.mechanical import MechanicalSystem, Symmetry
@@ -256,6 +256,11 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
             else "a quaternion chart, chart='quaternion'"
         )
         raise ModelError(f"{scheme.name} needs {what}; '{system.name}' has none")
+    if flags & mechanical.SHARED_MASS and scheme.needs_inverse:
+        raise ModelError(
+            f"{scheme.name} needs the inverse of the mass, which couples all nodes of the rods of '{system.name}'; make "
+            "them with mass='lumped', or use EML-kappa, EML or em"
+        )
     if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(
             f"{scheme.name} needs a regular mass and that of '{system.name}' is singular; use EML, MPL or "
@@ -309,9 +314,9 @@ def solver_for(
     n, m = system.n, system.m
     joints = increments = 0
     if system.has(mechanical.QUATERNIONS):
-        table = system.data.table
-        frames = table[chart_layout.HEAD :][: 2 * table[chart_layout.N_FRAMES]].reshape(-1, 2) >= 0
-        increments, joints = 3 * int(frames.sum()), m - int(frames[:, 1].sum())
+        frames = system.data.frames
+        turning = int((frames.orientation >= 0).sum())
+        increments, joints = 3 * (turning + int((frames.position >= 0).sum())), m - turning
     sizes = scheme.block_sizes(n, m, joints, increments)
     firsts = np.concatenate([[0], np.cumsum(sizes)])
     total = int(firsts[-1])

@@ -34,7 +34,6 @@ from discretization.time.scheme import (
     Scheme,
     V,
 )
-from rigid import chart_layout
 from rigid.errors import ModelError
 from rigid.mechanical import LAGRANGE_TOP, QUATERNIONS, MechanicalSystem
 
@@ -58,6 +57,7 @@ def _livens(name: str) -> Scheme:
             2,
             symmetric=True,
             singular_mass=True,
+            needs_inverse=False,
             reversing=True,
             **facts,
         )
@@ -87,9 +87,8 @@ def _livens(name: str) -> Scheme:
 
 def _by_torque(system: MechanicalSystem) -> MechanicalSystem:
     """The chart whose discrete derivatives act by torques in averaged directors."""
-    table = system.data.table.copy()
-    table[chart_layout.BY_TORQUE] = 1
-    return replace(system, data=system.data._replace(table=table))
+    frames = system.data.frames._replace(by_torque=1)
+    return replace(system, data=system.data._replace(frames=frames))
 
 
 def _hamiltonian(name: str) -> Scheme:

@@ -25,10 +25,15 @@ MPL, 000 (132): all derivatives of L at the midpoint.
 
 import cmath
 
-from discretization.time.dense import mean, multiply, multiply_transposed
-from discretization.time.discrete_derivatives import discrete_gradient, discrete_jacobian, discrete_kinetic
+from discretization.time.dense import mean
+from discretization.time.discrete_derivatives import (
+    discrete_gradient,
+    discrete_kinetic,
+    discrete_pull_back,
+    mass_times,
+    pull_back,
+)
 from discretization.time.scheme import residual, update
-from rigid.chart_layout import FRAME_INTS, HEAD, N_FRAMES
 from rigid.compilation import small_kernel
 from rigid.linear_algebra import dot, times
 from rigid.poses import load_quat
@@ -53,8 +58,7 @@ def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, with_constraints, r):
     for i in range(n):
         r[i] = p1[i] - S.p0[i] - S.h * (T_q[i] - V_q[i] + F[i])
     if with_constraints:
-        discrete_jacobian(fn, D, S.q0, q1, W, W.jacobian)
-        multiply_transposed(W.jacobian, lam, pull)
+        discrete_pull_back(fn, D, S.q0, q1, lam, W, pull)
         for i in range(n):
             r[i] += S.h * pull[i]
 
@@ -140,8 +144,8 @@ def turned(q, theta):
 def moved(D, S, x, q1):
     """q1 of increments x: dr of a position, the inertial rotation vector of an orientation."""
     at_x = 0
-    for f in range(D.table[N_FRAMES]):
-        at, to = D.table[HEAD + FRAME_INTS * f], D.table[HEAD + FRAME_INTS * f + 1]
+    for f in range(D.frames.mass.size):
+        at, to = D.frames.position[f], D.frames.orientation[f]
         if at >= 0:
             for i in range(3):
                 q1[at + i] = S.q0[at + i] + x[at_x + i]
@@ -157,8 +161,8 @@ def moved(D, S, x, q1):
 def joint_multipliers(D, x, lam):
     """lam = (0 for the internal constraints, those of the joints, which stand at the end of x)."""
     joints = 0
-    for f in range(D.table[N_FRAMES]):
-        if D.table[HEAD + FRAME_INTS * f + 1] >= 0:
+    for f in range(D.frames.mass.size):
+        if D.frames.orientation[f] >= 0:
             joints += 1
     for k in range(joints):
         lam[k] = 0.0
@@ -178,8 +182,8 @@ def null_residual(fn, D, S, W, x, r):
     eliminate(fn, D, S, W, q1, v1, p1, T_q)
     momentum_balance(fn, D, S, W, q1, p1, lam, T_q, internal < D.m, full)
     row = 0
-    for f in range(D.table[N_FRAMES]):
-        at, to = D.table[HEAD + FRAME_INTS * f], D.table[HEAD + FRAME_INTS * f + 1]
+    for f in range(D.frames.mass.size):
+        at, to = D.frames.position[f], D.frames.orientation[f]
         if at >= 0:
             for i in range(3):
                 r[row + i] = full[at + i]
@@ -207,8 +211,8 @@ def null_update(fn, D, S, W, x, q, p, v, lam, gam):
     eliminate(fn, D, S, W, q, v, p, T_q)
     momentum_balance(fn, D, S, W, q, p, lam, T_q, internal < D.m, full)
     k = 0
-    for f in range(D.table[N_FRAMES]):
-        to = D.table[HEAD + FRAME_INTS * f + 1]
+    for f in range(D.frames.mass.size):
+        to = D.frames.orientation[f]
         if to >= 0:
             middle = quat_mean(load_quat(S.q0, to), load_quat(q, to))
             lam[k] = -quat_dot(middle, load_quat(full, to)) / (S.h * quat_dot(middle, middle))
@@ -225,8 +229,8 @@ def kappa_residual(fn, D, S, W, x, r):
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - 0.5 * S.h * (S.v0[i] + v1[i])
         r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - T_v[i]  # (3)
-    for f in range(D.table[N_FRAMES]):
-        to = D.table[HEAD + FRAME_INTS * f + 1]
+    for f in range(D.frames.mass.size):
+        to = D.frames.orientation[f]
         if to < 0:
             continue
         middle = quat_mean(load_quat(S.q0, to), load_quat(q1, to))
@@ -247,13 +251,11 @@ def mpl_residual(fn, D, S, W, x, r):
     V_q, F, pull = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n]
     mean(S.q0, q1, q)
     mean(S.v0, v1, v)
-    fn.mass(q, D, W.square)
-    multiply(W.square, v, T_v)
+    mass_times(fn, D, q, v, W, T_v)
     fn.mass_gradient(q, v, v, D, T_q)
     fn.gradient(q, D, V_q)
     fn.force(q, S.signal[0], D, F)
-    fn.jacobian(q, D, W.jacobian)
-    multiply_transposed(W.jacobian, lam, pull)
+    pull_back(fn, D, q, lam, W, pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * v[i]
         r[n + i] = p1[i] - S.p0[i] - S.h * (0.5 * T_q[i] - V_q[i] + F[i] - pull[i])

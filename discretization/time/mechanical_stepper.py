@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from discretization.space.se3_dual import SE3_ELEMENT
 from discretization.system import System
 from discretization.time.integrate import Start, Trajectory, Wound, check_fit, integrate
 from discretization.time.integrators import parse
@@ -19,6 +20,7 @@ from discretization.time.stepper import Report
 from rigid import mechanical, quaternions
 from rigid.charts import Interactions, Weight, branches, multibody_system, torsion_angles
 from rigid.errors import ConvergenceError, ModelError
+from rigid.interactions.kinds import group
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats, State
 
@@ -44,17 +46,20 @@ def system_in_chart(
     load_values: Callable[[Floats], Floats] | None = None,
     parameter: float | None = None,
 ) -> MechanicalSystem:
-    """The mechanical system of a model without rods; `chart` is a key of `CHARTS`.
+    """The mechanical system of a model; `chart` is a key of `CHARTS`.
 
     load_values: times (k,) -> values of the loads (k, loads, 3). parameter: alpha or gamma (kg m^2).
-    Raises ModelError for rods, damping and unknown charts.
+    Raises ModelError for damping and unknown charts.
     """
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
-    if len(system.elements.length):
+    elements = system.elements
+    if np.any(elements.damping):
         raise ModelError(
-            f"model '{name}': rods are integrated by 'em', 'em4' and 'em6'; charts hold rigid bodies and joints"
+            f"model '{name}': a rod with viscous material has no potential; use integrator 'em', or damping_time = 0"
         )
+    columns = [elements.length, elements.stiffness.reshape(-1, 36), elements.strain0]
+    rods = (group(SE3_ELEMENT, elements.frames, np.column_stack(columns)),)
     frames = system.frames
     weights = tuple(
         Weight(f, np.zeros(3), frames.mass[f] * system.gravity)
@@ -68,7 +73,17 @@ def system_in_chart(
         def signal(t: float) -> Floats:
             return values(np.array([t]))[0]
 
-    parts = Interactions(system.constraints, system.springs, system.torsions, system.loads, weights, signal)
+    parts = Interactions(
+        system.constraints,
+        system.springs,
+        system.torsions,
+        system.loads,
+        weights,
+        signal,
+        rods,
+        elements.frames,
+        elements.coupling,
+    )
     kind, inertia = CHARTS[chart]
     return multibody_system(
         name, frames, state.r, state.quat, state.v, state.Omega, parts, kind, inertia, parameter

@@ -89,6 +89,7 @@ class Scheme:
     reversing: bool = False  # a step of length 0 reverses p - M v, or momenta normal to g = 0
     promises: frozenset[str] = frozenset()
     singular_mass: bool = False
+    needs_inverse: bool = True  # of the mass, which is not local where neighbours share mass
     needs: int = 0
     options: Floats = field(default_factory=lambda: np.zeros(1))
     fractions: tuple[float, ...] = (1.0,)

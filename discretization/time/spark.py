@@ -9,8 +9,12 @@
 Symplectic and symmetric with the coefficients of `tableaux`.
 """
 
-from discretization.time.dense import multiply, multiply_transposed
-from discretization.time.discrete_derivatives import form_gradient, velocity_of
+from discretization.time.discrete_derivatives import (
+    constraint_rate,
+    form_gradient,
+    pull_back,
+    velocity_of,
+)
 from discretization.time.scheme import residual, update
 from rigid.compilation import small_kernel
 
@@ -36,9 +40,8 @@ def add_constraint_forces(fn, D, S, W, x, weights, row, places, s, stages, out):
         if factor == 0.0:
             continue
         combine(S.q0, h, x, 0, n, S.options, places + j * s, s, Qt)
-        fn.jacobian(Qt, D, W.jacobian)
         start = 2 * s * n + j * m
-        multiply_transposed(W.jacobian, x[start : start + m], pull)
+        pull_back(fn, D, Qt, x[start : start + m], W, pull)
         for i in range(n):
             out[i] -= factor * pull[i]
 
@@ -88,8 +91,7 @@ def spark_residual(fn, D, S, W, x, r):
         row += m
     end_state(fn, D, S, W, x, Q, P)
     velocity_of(fn, D, Q, P, W, H_p)
-    fn.jacobian(Q, D, W.jacobian)
-    multiply(W.jacobian, H_p, r[row : row + m])  # (4)
+    constraint_rate(fn, D, Q, H_p, W, r[row : row + m])  # (4)
 
 
 @update

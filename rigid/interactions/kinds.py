@@ -1,0 +1,142 @@
+"""What an interaction is: the physics of a few frames, written once, for every chart and every integrator.
+
+An interaction maps the poses of its frames at both ends of a step to *duals*. A pose is y = (r, d1, d2, d3), a dual
+(f, f1, f2, f3) is work-conjugate to it, f . dr + sum f_k . dd_k. A chart only pulls duals back to its coordinates.
+
+    value(y, X, out)            V, or the rows of g
+    dual(y0, y1, X, lam, out)   discrete derivative of lam . value: out . (y1 - y0) = lam . (value(y1) - value(y0))
+                                exactly; where both poses are the same it is the gradient
+    bend(y, z, X, lam, out)     change of the gradient of lam . value along z, for constraints
+
+Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix is a complex step; X are the numbers of
+one interaction; lam is (1,) and 1 for an energy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from rigid.compilation import address_of, compiled, function_at, small_kernel
+from rigid.system import Floats, Ints
+
+C1, F1 = types.complex128[::1], types.float64[::1]
+F2, I1, I2 = types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]
+POSES = types.complex128[:, :, ::1]
+
+VALUE = types.void(POSES, F1, C1)
+DUAL = types.void(POSES, POSES, F1, C1, POSES)
+
+MOST_FRAMES, MOST_ROWS = 8, 3  # of one interaction
+
+value_at, dual_at = function_at(VALUE), function_at(DUAL)
+
+
+class Kind(NamedTuple):
+    """One kind of interaction: its functions, and the frames and rows one of it has."""
+
+    name: str
+    arity: int
+    rows: int  # multipliers; 0: an energy
+    value: Any
+    dual: Any
+    bend: Any
+
+
+class Group(NamedTuple):
+    """All interactions of one kind in a system."""
+
+    kind: Kind
+    frames: Ints  # (k, arity)
+    numbers: Floats  # (k, :)
+    row: Ints  # (k,) first row among the constraints
+
+
+class Interacting(NamedTuple):
+    """All groups of a system, as compiled code reads them; interactions of a kind follow each other."""
+
+    functions: Any  # (kinds, 3) addresses of value, dual, bend
+    arity: Any  # (kinds,)
+    rows: Any  # (kinds,)
+    first: Any  # (kinds + 1,) first interaction of a kind
+    frames: Any  # (e, MOST_FRAMES)
+    row: Any  # (e,)
+    start: Any  # (e + 1,) first number of an interaction
+    numbers: Any
+
+
+INTERACTING = types.NamedTuple([I2, I1, I1, I1, I2, I1, I1, F1], Interacting)
+
+
+def value_function(function: Callable[..., Any]) -> Any:
+    """Decorator: compile as the `value` of a kind."""
+    return compiled(VALUE)(function)
+
+
+def dual_function(function: Callable[..., Any]) -> Any:
+    """Decorator: compile as the `dual` or the `bend` of a kind."""
+    return compiled(DUAL)(function)
+
+
+@small_kernel
+def frame(y, k):
+    """Pose (r, d1, d2, d3) of frame k as tuples."""
+    a = y[k]
+    return (
+        (a[0, 0], a[0, 1], a[0, 2]),
+        (a[1, 0], a[1, 1], a[1, 2]),
+        (a[2, 0], a[2, 1], a[2, 2]),
+        (a[3, 0], a[3, 1], a[3, 2]),
+    )
+
+
+@small_kernel
+def store(dual, out, k):
+    """Dual (f, f1, f2, f3) of frame k."""
+    a = out[k]
+    for i in range(3):
+        a[0, i], a[1, i], a[2, i], a[3, i] = dual[0][i], dual[1][i], dual[2][i], dual[3][i]
+
+
+@small_kernel
+def vector(X, i):
+    """Vector X[i:i + 3]."""
+    return X[i], X[i + 1], X[i + 2]
+
+
+@dual_function
+def no_bend(y, z, X, lam, out):
+    """Zero: of an energy, or of a constraint linear in the poses."""
+    out[:] = 0.0
+
+
+def group(kind: Kind, frames: Ints, numbers: Floats, first_row: int = 0) -> Group:
+    """A group of this kind: frames (k, arity), numbers (k, :), rows from `first_row` on."""
+    frames = np.ascontiguousarray(frames, np.int64).reshape(-1, kind.arity)
+    numbers = np.ascontiguousarray(numbers, float).reshape(len(frames), -1)
+    row = first_row + kind.rows * np.arange(len(frames), dtype=np.int64)
+    return Group(kind, frames, numbers, row)
+
+
+def interacting(groups: Sequence[Group] = ()) -> Interacting:
+    """The groups as compiled code reads them."""
+    count = np.array([len(own.row) for own in groups], np.int64)
+    frames = np.zeros((int(count.sum()), MOST_FRAMES), np.int64)
+    first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    for own, at in zip(groups, first, strict=False):
+        frames[at : at + len(own.row), : own.kind.arity] = own.frames
+    widths = [np.full(len(own.row), own.numbers.shape[1]) for own in groups]
+    functions = [[address_of(f) for f in (own.kind.value, own.kind.dual, own.kind.bend)] for own in groups]
+    return Interacting(
+        np.array(functions, np.int64).reshape(-1, 3),
+        np.array([own.kind.arity for own in groups], np.int64),
+        np.array([own.kind.rows for own in groups], np.int64),
+        first,
+        frames,
+        np.concatenate([np.zeros(0, np.int64), *(own.row for own in groups)]).astype(np.int64),
+        np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0), *widths]))]).astype(np.int64),
+        np.concatenate([np.zeros(0), *(own.numbers.ravel() for own in groups)]),
+    )

@@ -1,0 +1,20 @@
+"""A constant force on a point of a frame: V = -f . p, as gravity is."""
+
+from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector
+from rigid.linear_algebra import dot, times
+from rigid.poses import on_point, point
+
+
+@value_function
+def value(y, X, out):
+    """-f . p."""
+    out[0] = -dot(vector(X, 3), point(frame(y, 0), vector(X, 0)))
+
+
+@dual_function
+def dual(y0, y1, X, lam, out):
+    """-f on p, wherever it is."""
+    store(on_point(times(-lam[0], vector(X, 3)), vector(X, 0)), out, 0)
+
+
+WEIGHT = Kind("weight", 1, 0, value, dual, no_bend)

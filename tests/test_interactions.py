@@ -1,0 +1,154 @@
+"""Interactions: what every one of them must satisfy, whatever its physics; random poses, relative rotations up to 3 rad."""
+
+import numpy as np
+import pytest
+
+from discretization.space.se3_dual import SE3_ELEMENT
+from discretization.space.se3_element import strains
+from rigid import quaternions
+from rigid.interactions import torsion_spring
+from rigid.interactions.along import POINT_ALONG_DIRECTION
+from rigid.interactions.coincident import COINCIDENT_POINTS
+from rigid.interactions.distance import POINTS_AT_DISTANCE
+from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
+from rigid.interactions.spring import SPRING
+from rigid.interactions.weight import WEIGHT
+from rigid.mechanical import call
+
+EPS = 1e-40
+FREE = (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINTS_AT_DISTANCE, POINT_ALONG_DIRECTION, SPRING)
+FREE += (torsion_spring.TORSION_SPRING, SE3_ELEMENT)  # act between frames alone
+CONSTRAINTS = [kind for kind in FREE if kind.rows]
+EVERY = [*FREE, WEIGHT]
+
+
+def names(kind):
+    return kind.name
+
+
+def numbers(kind, rng):
+    """Random numbers of an interaction of this kind."""
+    X = rng.normal(size=12)
+    if kind is torsion_spring.TORSION_SPRING:
+        U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        X = np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [2.0, 0.3, 0.0]])
+    if kind is SE3_ELEMENT:
+        B = rng.normal(size=(6, 6))
+        X = np.concatenate([[0.7], (B @ B.T + np.eye(6)).ravel(), 0.1 * rng.normal(size=6)])
+    if kind is SPRING:
+        X[6:8] = 3.0, 0.4
+    return X
+
+
+def turn(rng, angle):
+    """The quaternion of a turn by this angle about a random axis."""
+    n = rng.normal(size=3)
+    return np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * n / np.linalg.norm(n)])
+
+
+def poses(rng, angle=1.0):
+    """Two poses (2, 4, 3), the second turned by `angle` against the first."""
+    a = turn(rng, rng.uniform(0, 3))
+    quat = np.array([a, quaternions.multiply(a, turn(rng, angle))])
+    directors = np.swapaxes(quaternions.to_matrix(quat), 1, 2)
+    return np.concatenate([rng.normal(size=(2, 1, 3)), directors], axis=1), quat
+
+
+def value(kind, y, X):
+    out = np.zeros(3, complex)
+    call(kind.value, (np.ascontiguousarray(y, complex), X, out))
+    return out[: max(kind.rows, 1)]
+
+
+def dual(kind, y0, y1, X, lam, function="dual"):
+    out = np.zeros((2, 4, 3), complex)
+    y0, y1 = (np.ascontiguousarray(y, complex) for y in (y0, y1))
+    call(getattr(kind, function), (y0, y1, X, np.array(lam, complex), out))
+    out[kind.arity :] = 0.0
+    return out
+
+
+def multipliers(kind, rng):
+    return rng.normal(size=3) if kind.rows else np.ones(1)
+
+
+@pytest.mark.parametrize("angles", [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 3.0), (3.0, 2.9)])
+@pytest.mark.parametrize("kind", EVERY, ids=names)
+def test_work_of_the_dual_is_the_change_of_the_value(kind, angles):
+    rng = np.random.default_rng(1)
+    X, lam = numbers(kind, rng), multipliers(kind, rng)
+    y0, y1 = poses(rng, angles[0])[0], poses(rng, angles[1])[0]
+    change = lam[: max(kind.rows, 1)] @ (value(kind, y1, X) - value(kind, y0, X)).real
+    work = np.sum(dual(kind, y0, y1, X, lam).real * (y1 - y0))
+    size = np.abs(value(kind, y0, X)).max() + np.abs(value(kind, y1, X)).max() + 1.0
+    assert abs(work - change) < 1e-13 * size
+
+
+@pytest.mark.parametrize("angle", [1e-8, 0.4, 1.5, 3.0])
+@pytest.mark.parametrize("kind", EVERY, ids=names)
+def test_dual_of_equal_poses_is_the_gradient(kind, angle):
+    """Against complex steps along every component of the poses, directors not kept orthonormal."""
+    rng = np.random.default_rng(2)
+    X, lam = numbers(kind, rng), multipliers(kind, rng)
+    y = poses(rng, angle)[0]
+    gradient = np.zeros((2, 4, 3))
+    for place in np.ndindex(kind.arity, 4, 3):
+        step = y.astype(complex)
+        step[place] += 1j * EPS
+        gradient[place] = lam[: max(kind.rows, 1)] @ value(kind, step, X).imag / EPS
+    own = dual(kind, y, y, X, lam).real
+    assert np.abs(own - gradient).max() < 1e-12 * (1.0 + np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("end", [0, 1])
+@pytest.mark.parametrize("angles", [(0.02, 0.03), (0.6, 0.9), (2.4, 1.7), (1.0, 1.0)])
+@pytest.mark.parametrize("kind", EVERY, ids=names)
+def test_duals_take_complex_steps(kind, angles, end):
+    """Against central differences: nothing takes a modulus, a conjugate, or a branch on an imaginary part."""
+    rng = np.random.default_rng(3)
+    X, lam = numbers(kind, rng), multipliers(kind, rng)
+    ends = [poses(rng, angle)[0] for angle in angles]
+    d = rng.normal(size=(2, 4, 3))
+    e = 1e-6
+
+    def along(s):
+        moved = [y.astype(complex) for y in ends]
+        moved[end] = moved[end] + s * d
+        return dual(kind, *moved, X, lam)
+
+    step, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
+    assert np.abs(step - difference).max() < 1e-7 * (1.0 + np.abs(difference).max())
+
+
+@pytest.mark.parametrize("kind", CONSTRAINTS, ids=names)
+def test_bend_is_the_change_of_the_gradient(kind):
+    rng = np.random.default_rng(4)
+    X, lam = numbers(kind, rng), multipliers(kind, rng)
+    y, z = poses(rng)[0], rng.normal(size=(2, 4, 3))
+    step = dual(kind, y + 1j * EPS * z, y + 1j * EPS * z, X, lam).imag / EPS
+    assert np.abs(dual(kind, y, z, X, lam, "bend").real - step).max() < 1e-14
+
+
+@pytest.mark.parametrize("kind", FREE, ids=names)
+def test_forces_between_frames_keep_both_momenta(kind):
+    """Forces sum to zero, and so do moments, of averaged positions and directors."""
+    rng = np.random.default_rng(5)
+    X, lam = numbers(kind, rng), multipliers(kind, rng)
+    y0, y1 = poses(rng, 0.7)[0], poses(rng, 1.4)[0]
+    if kind is COINCIDENT_POINTS:  # its forces act at two points: in line only where these coincide
+        for y in (y0, y1):
+            y[1, 0] -= value(kind, y, X).real
+    f = dual(kind, y0, y1, X, lam).real
+    assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-14 * (1.0 + np.abs(f).max())
+    moment = np.cross((y0 + y1) / 2, f).sum(axis=(0, 1))
+    assert np.abs(moment).max() < 2e-14 * (1.0 + np.abs(f).max())
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-6, 0.5, 2.0, 3.1])
+def test_energy_of_the_rod_element_is_that_of_its_strains(angle):
+    rng = np.random.default_rng(6)
+    X = numbers(SE3_ELEMENT, rng)
+    y, quat = poses(rng, angle)
+    e = strains(y[0, 0], quat[0], y[1, 0], quat[1], X[0])[0] - X[37:]
+    expected = 0.5 * X[0] * e @ X[1:37].reshape(6, 6) @ e
+    assert value(SE3_ELEMENT, y, X)[0].real == pytest.approx(expected, rel=1e-13)
