@@ -25,7 +25,7 @@ def euler_tensor(J):
 @small_kernel
 def inertia_of(D, f):
     """J of frame f."""
-    J = D.frames.inertia[f]
+    J = D.frames.each[f].inertia
     return J[0], J[1], J[2], J[3], J[4], J[5], J[6], J[7], J[8]
 
 
@@ -45,7 +45,7 @@ def inverse3(A):
 @small_kernel
 def inertia_split(D, f):
     """(K, beta, gamma) of T = Omega . K Omega/2 + 2 beta (q . v)^2 + 2 gamma v . v, Omega = 2 G(q) v."""
-    J, parameter, kind = inertia_of(D, f), D.frames.parameter[f], D.frames.form
+    J, parameter, kind = inertia_of(D, f), D.frames.each[f].parameter, D.frames.form
     if kind == SINGULAR:
         return J, 0.0, 0.0
     if kind == ALPHA:
@@ -57,7 +57,7 @@ def inertia_split(D, f):
 @small_kernel
 def coenergy_split(D, f):
     """(K, beta, gamma) of T* = t . K t/8 + beta (q . p)^2/8 + gamma p . p/8, t = G(q) p."""
-    J, parameter = inertia_of(D, f), D.frames.parameter[f]
+    J, parameter = inertia_of(D, f), D.frames.each[f].parameter
     K = inverse3(J)
     if D.frames.form != GAMMA:
         return K, 1.0 / parameter, 0.0
@@ -88,8 +88,9 @@ def fill_quaternion_form(s, K, beta, gamma, q, to, out):
 def fill_shared(D, out):
     """M += the mass that neighbours share."""
     F = D.frames
-    for k in range(F.coupling.size):
-        a, b, c = F.position[F.shared[k, 0]], F.position[F.shared[k, 1]], F.coupling[k]
+    for k in range(F.shared.size):
+        pair = F.shared[k]
+        a, b, c = F.each[pair.a].position, F.each[pair.b].position, pair.coupling
         for i in range(3):
             if a >= 0:
                 out[a + i, a + i] -= c
@@ -104,8 +105,9 @@ def fill_shared(D, out):
 def add_shared(D, v0, v1, out):
     """out += the momentum -c (v_b - v_a) of b and its opposite of a, of the mean velocity."""
     F = D.frames
-    for k in range(F.coupling.size):
-        a, b, c = F.position[F.shared[k, 0]], F.position[F.shared[k, 1]], F.coupling[k]
+    for k in range(F.shared.size):
+        pair = F.shared[k]
+        a, b, c = F.each[pair.a].position, F.each[pair.b].position, pair.coupling
         for i in range(3):
             spread = 0j
             if a >= 0:
@@ -165,7 +167,7 @@ def form_of(D, f, inverse):
     """(s, m, K, beta, gamma) of frame f: T, or T* where `inverse`, is m v . v/2 of its position and s/2 times the form of
     `inertia_split`, or of `coenergy_split`, of its quaternion.
     """
-    mass = D.frames.mass[f]
+    mass = D.frames.each[f].mass
     if inverse:
         K, beta, gamma = coenergy_split(D, f)
         return 0.25, 1.0 / mass, K, beta, gamma
@@ -184,8 +186,8 @@ def directors_of(D, f, inverse):
 def fill_forms(q, D, inverse, out):
     """out = M(q) or W(q)."""
     clear_matrix(out)
-    for f in range(D.frames.mass.size):
-        at, to = D.frames.position[f], D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at < 0 and to < 0:
             continue
         s, m, K, beta, gamma = form_of(D, f, inverse)
@@ -206,8 +208,8 @@ def fill_form_gradients(q, a, b, D, inverse, out):
     clear(out)
     if D.frames.chart != QUATERNION:
         return
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to >= 0:
             s, _, K, beta, _ = form_of(D, f, inverse)
             add_form_gradient(s, K, beta, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
@@ -218,8 +220,8 @@ def fill_discrete_forms(q0, v0, q1, v1, D, inverse, out_q, out_v):
     """Discrete derivatives of v . M(q) v/2 or v . W(q) v/2."""
     clear(out_q)
     clear(out_v)
-    for f in range(D.frames.mass.size):
-        at, to = D.frames.position[f], D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at < 0 and to < 0:
             continue
         s, m, K, beta, gamma = form_of(D, f, inverse)
@@ -283,8 +285,8 @@ def add_form_product(s, K, beta, gamma, q, v, to, out):
 def fill_product(q, v, D, inverse, out):
     """out = M(q) v or W(q) v."""
     clear(out)
-    for f in range(D.frames.mass.size):
-        at, to = D.frames.position[f], D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at < 0 and to < 0:
             continue
         s, m, K, beta, gamma = form_of(D, f, inverse)
@@ -321,11 +323,11 @@ def mass_solve(q, p, D, out):
         fill_product(q, p, D, True, out)
         return
     clear(out)
-    for f in range(D.frames.mass.size):
-        at, to = D.frames.position[f], D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at >= 0:
             for i in range(3):
-                out[at + i] = p[at + i] / D.frames.mass[f]
+                out[at + i] = p[at + i] / D.frames.each[f].mass
         if to < 0:
             continue
         K, beta, gamma = inertia_split(D, f)
@@ -344,8 +346,8 @@ def inverse_mass_rate(q, z, p, D, out):
     clear(out)
     if D.frames.chart != QUATERNION:
         return
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to < 0:
             continue
         s, _, K, beta, _ = form_of(D, f, True)

@@ -47,30 +47,30 @@ def put_pose(y, out, k):
 
 
 @small_kernel
-def put_poses(q, D, frames, out):
+def put_poses(q, D, own, arity, out):
     """Poses of the frames of one interaction at q."""
-    for k in range(frames.size):
-        put_pose(pose(q, D.frames, frames[k]), out, k)
+    for k in range(arity):
+        put_pose(pose(q, D.frames, own.frames[k]), out, k)
 
 
 @small_kernel
-def put_rates(q, v, D, frames, out):
+def put_rates(q, v, D, own, arity, out):
     """Rates of the poses."""
-    for k in range(frames.size):
-        put_pose(rate(q, v, D.frames, frames[k]), out, k)
+    for k in range(arity):
+        put_pose(rate(q, v, D.frames, own.frames[k]), out, k)
 
 
 @small_kernel
 def add_duals(D, kind, e, q0, q1, lam, out):
     """out += discrete derivative of lam . value of interaction e between q0 and q1."""
     I, S = D.interacting, D.scratch
-    frames = I.frames[e, : I.arity[kind]]
-    put_poses(q0, D, frames, S.y0)
-    put_poses(q1, D, frames, S.y1)
-    dual = dual_at(I.functions[kind, 1])
-    dual(S.y0, S.y1, I.numbers[I.start[e] : I.start[e + 1]], lam, S.dual)
-    for k in range(frames.size):
-        add_mean_pulled(frame(S.dual, k), q0, q1, D.frames, frames[k], out)
+    own = I.each[e]
+    put_poses(q0, D, own, kind.arity, S.y0)
+    put_poses(q1, D, own, kind.arity, S.y1)
+    dual = dual_at(kind.dual)
+    dual(S.y0, S.y1, I.numbers[own.first : own.last], lam, S.dual)
+    for k in range(kind.arity):
+        add_mean_pulled(frame(S.dual, k), q0, q1, D.frames, own.frames[k], out)
 
 
 @small_kernel
@@ -79,9 +79,10 @@ def fill_discrete_gradient(q0, q1, D, out):
     clear(out)
     lam = D.scratch.row
     I = D.interacting
-    for kind in range(I.rows.size):
-        if I.rows[kind] == 0:
-            for e in range(I.first[kind], I.first[kind + 1]):
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        if kind.rows == 0:
+            for e in range(kind.first, kind.last):
                 lam[0] = 1.0
                 add_duals(D, kind, e, q0, q1, lam, out)
 
@@ -90,12 +91,14 @@ def fill_discrete_gradient(q0, q1, D, out):
 def potential(q, D, out):
     """V(q)."""
     V, S, I = 0j, D.scratch, D.interacting
-    for kind in range(I.rows.size):
-        if I.rows[kind] == 0:
-            value = value_at(I.functions[kind, 0])
-            for e in range(I.first[kind], I.first[kind + 1]):
-                put_poses(q, D, I.frames[e, : I.arity[kind]], S.y0)
-                value(S.y0, I.numbers[I.start[e] : I.start[e + 1]], S.row)
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        if kind.rows == 0:
+            value = value_at(kind.value)
+            for e in range(kind.first, kind.last):
+                own = I.each[e]
+                put_poses(q, D, own, kind.arity, S.y0)
+                value(S.y0, I.numbers[own.first : own.last], S.row)
                 V += S.row[0]
     out[0] = V
 
@@ -117,8 +120,8 @@ def constraints(q, D, out):
     """g(q): internal ones frame by frame, then the joints."""
     S = D.scratch
     row = 0
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to < 0:
             continue
         if D.frames.chart == QUATERNION:
@@ -132,13 +135,15 @@ def constraints(q, D, out):
                 out[row] = 0.5 * (product - 1.0) if i == j else product
                 row += 1
     I = D.interacting
-    for kind in range(I.rows.size):
-        value = value_at(I.functions[kind, 0])
-        for e in range(I.first[kind], I.first[kind + 1] if I.rows[kind] > 0 else 0):
-            put_poses(q, D, I.frames[e, : I.arity[kind]], S.y0)
-            value(S.y0, I.numbers[I.start[e] : I.start[e + 1]], S.row)
-            for k in range(I.rows[kind]):
-                out[I.row[e] + k] = S.row[k]
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        value = value_at(kind.value)
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            own = I.each[e]
+            put_poses(q, D, own, kind.arity, S.y0)
+            value(S.y0, I.numbers[own.first : own.last], S.row)
+            for k in range(kind.rows):
+                out[I.each[e].row + k] = S.row[k]
 
 
 @small_kernel
@@ -146,8 +151,8 @@ def fill_jacobian(q0, q1, D, out):
     """Discrete derivative of g between q0 and q1; its Jacobian where both are the same."""
     clear_matrix(out)
     row = 0
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to < 0:
             continue
         if D.frames.chart == QUATERNION:
@@ -163,12 +168,13 @@ def fill_jacobian(q0, q1, D, out):
                 row += 1
     lam = D.scratch.row
     I = D.interacting
-    for kind in range(I.rows.size):
-        for e in range(I.first[kind], I.first[kind + 1] if I.rows[kind] > 0 else 0):
-            for k in range(I.rows[kind]):
-                for i in range(I.rows[kind]):
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            for k in range(kind.rows):
+                for i in range(kind.rows):
                     lam[i] = 1.0 if i == k else 0.0
-                add_duals(D, kind, e, q0, q1, lam, out[I.row[e] + k])
+                add_duals(D, kind, e, q0, q1, lam, out[I.each[e].row + k])
 
 
 @system_function("jacobian")
@@ -187,8 +193,8 @@ def discrete_jacobian(q0, q1, D, out):
 def add_internal_pull(q0, q1, lam, D, out):
     """out += (discrete derivative of the internal constraints)^T lam; linear in q0 + q1. The first row of a joint."""
     row = 0
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to < 0:
             continue
         if D.frames.chart == QUATERNION:
@@ -211,8 +217,8 @@ def add_internal_pull(q0, q1, lam, D, out):
 @small_kernel
 def take_multipliers(lam, I, kind, e, out):
     """Those of interaction e."""
-    for k in range(I.rows[kind]):
-        out[k] = lam[I.row[e] + k]
+    for k in range(kind.rows):
+        out[k] = lam[I.each[e].row + k]
 
 
 @small_kernel
@@ -222,8 +228,9 @@ def fill_pull(q0, q1, lam, D, out):
     add_internal_pull(q0, q1, lam, D, out)
     own = D.scratch.row
     I = D.interacting
-    for kind in range(I.rows.size):
-        for e in range(I.first[kind], I.first[kind + 1] if I.rows[kind] > 0 else 0):
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             take_multipliers(lam, I, kind, e, own)
             add_duals(D, kind, e, q0, q1, own, out)
 
@@ -256,8 +263,8 @@ def constraint_rate(q, w, D, out):
     """G(q) w."""
     S = D.scratch
     row = 0
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to < 0:
             continue
         if D.frames.chart == QUATERNION:
@@ -271,17 +278,19 @@ def constraint_rate(q, w, D, out):
                     out[row] += dot(load_at(q, to + 3 * j), load_at(w, to + 3 * i))
                 row += 1
     I = D.interacting
-    for kind in range(I.rows.size):
-        dual = dual_at(I.functions[kind, 1])
-        for e in range(I.first[kind], I.first[kind + 1] if I.rows[kind] > 0 else 0):
-            frames, numbers = I.frames[e, : I.arity[kind]], I.numbers[I.start[e] : I.start[e + 1]]
-            put_poses(q, D, frames, S.y0)
-            put_rates(q, w, D, frames, S.y1)
-            for k in range(I.rows[kind]):
-                for i in range(I.rows[kind]):
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        dual = dual_at(kind.dual)
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            own = I.each[e]
+            numbers = I.numbers[own.first : own.last]
+            put_poses(q, D, own, kind.arity, S.y0)
+            put_rates(q, w, D, own, kind.arity, S.y1)
+            for k in range(kind.rows):
+                for i in range(kind.rows):
                     S.row[i] = 1.0 if i == k else 0.0
                 dual(S.y0, S.y0, numbers, S.row, S.dual)
-                out[I.row[e] + k] = work_of(S.dual, S.y1, frames.size)
+                out[I.each[e].row + k] = work_of(S.dual, S.y1, kind.arity)
 
 
 @small_kernel
@@ -296,8 +305,8 @@ def second(q, w, z, D, out):
     """g''(q) (w, z): bend . Y'z + dual . Y''(w, z) for every row."""
     S, I = D.scratch, D.interacting
     row = 0
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to < 0:
             continue
         if D.frames.chart == QUATERNION:
@@ -310,24 +319,26 @@ def second(q, w, z, D, out):
                 if i != j:
                     out[row] += dot(load_at(z, to + 3 * j), load_at(w, to + 3 * i))
                 row += 1
-    for kind in range(I.rows.size):
-        dual, bend = dual_at(I.functions[kind, 1]), dual_at(I.functions[kind, 2])
-        for e in range(I.first[kind], I.first[kind + 1] if I.rows[kind] > 0 else 0):
-            frames, numbers = I.frames[e, : I.arity[kind]], I.numbers[I.start[e] : I.start[e + 1]]
-            for k in range(I.rows[kind]):
-                for i in range(I.rows[kind]):
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        dual, bend = dual_at(kind.dual), dual_at(kind.bend)
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            own = I.each[e]
+            numbers = I.numbers[own.first : own.last]
+            for k in range(kind.rows):
+                for i in range(kind.rows):
                     S.row[i] = 1.0 if i == k else 0.0
-                put_poses(q, D, frames, S.y0)
-                put_rates(q, w, D, frames, S.y1)
+                put_poses(q, D, own, kind.arity, S.y0)
+                put_rates(q, w, D, own, kind.arity, S.y1)
                 bend(S.y0, S.y1, numbers, S.row, S.dual)
-                put_rates(q, z, D, frames, S.y1)
-                value = work_of(S.dual, S.y1, frames.size)
+                put_rates(q, z, D, own, kind.arity, S.y1)
+                value = work_of(S.dual, S.y1, kind.arity)
                 if D.frames.chart == QUATERNION:  # directors are quadratic in quaternions
                     dual(S.y0, S.y0, numbers, S.row, S.dual)
-                    for a in range(frames.size):
-                        put_pose(bent_pose(w, z, D, frames[a]), S.y1, a)
-                    value += work_of(S.dual, S.y1, frames.size)
-                out[I.row[e] + k] = value
+                    for a in range(kind.arity):
+                        put_pose(bent_pose(w, z, D, own.frames[a]), S.y1, a)
+                    value += work_of(S.dual, S.y1, kind.arity)
+                out[I.each[e].row + k] = value
 
 
 @system_function("curvature")
@@ -337,20 +348,22 @@ def curvature(q, w, lam, D, out):
     clear(out)
     add_internal_pull(w, w, lam, D, out)
     I = D.interacting
-    for kind in range(I.rows.size):
-        dual, bend = dual_at(I.functions[kind, 1]), dual_at(I.functions[kind, 2])
-        for e in range(I.first[kind], I.first[kind + 1] if I.rows[kind] > 0 else 0):
-            frames, numbers = I.frames[e, : I.arity[kind]], I.numbers[I.start[e] : I.start[e + 1]]
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        dual, bend = dual_at(kind.dual), dual_at(kind.bend)
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            own = I.each[e]
+            numbers = I.numbers[own.first : own.last]
             take_multipliers(lam, I, kind, e, S.row)
-            put_poses(q, D, frames, S.y0)
-            put_rates(q, w, D, frames, S.y1)
+            put_poses(q, D, own, kind.arity, S.y0)
+            put_rates(q, w, D, own, kind.arity, S.y1)
             bend(S.y0, S.y1, numbers, S.row, S.dual)
-            for k in range(frames.size):
-                add_pulled(frame(S.dual, k), q, D.frames, frames[k], 1.0, out)
+            for k in range(kind.arity):
+                add_pulled(frame(S.dual, k), q, D.frames, own.frames[k], 1.0, out)
             if D.frames.chart == QUATERNION:  # the pull-back itself changes along w
                 dual(S.y0, S.y0, numbers, S.row, S.dual)
-                for k in range(frames.size):
-                    to = D.frames.orientation[frames[k]]
+                for k in range(kind.arity):
+                    to = D.frames.orientation[own.frames[k]]
                     if to >= 0:
                         add_quaternion_part(frame(S.dual, k), load_quat(w, to), to, 1.0, out)
 
@@ -360,16 +373,16 @@ def force(q, signal, D, out):
     """Generalised forces of loads whose values (l, 3) stand in `signal`; a moment m is 2 E(q)^T m (000 (128))."""
     F, loads = D.frames, D.loads
     clear(out)
-    for k in range(loads.kind.size):
-        f = loads.frame[k]
+    for k in range(loads.size):
+        f = loads[k].frame
         y = pose(q, F, f)
         value = times(1.0 + 0j, load_at(signal, 3 * k))
-        if loads.following[k] == 1:
+        if loads[k].following == 1:
             value = direction(y, value)
-        if loads.kind[k] == FORCE:
-            add_pulled(on_point(value, load_at(loads.X[k], 0)), q, F, f, 1.0, out)
+        if loads[k].kind == FORCE:
+            add_pulled(on_point(value, load_at(loads[k].X, 0)), q, F, f, 1.0, out)
             continue
-        to = F.orientation[f]
+        to = F.each[f].orientation
         if to < 0:
             continue
         if F.chart == QUATERNION:

@@ -16,18 +16,21 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, lil_array
 
 from rigid import mechanical, quaternions
 from rigid.chart_frames import (
     ALPHA,
     DIRECTORS,
+    FRAME,
     GAMMA,
+    LOAD,
     QUATERNION,
+    SHARED,
     SINGULAR,
     ChartFrames,
-    ChartLoads,
-    no_loads,
     scratch,
+    table,
 )
 from rigid.compilation import address_of
 from rigid.errors import ModelError
@@ -134,7 +137,7 @@ def multibody_system(
     else:
         flags |= mechanical.QUATERNIONS | mechanical.INVERSE_MASS
     chart_frames = _chart_frames(frames, r, quat, interactions, places, chart, inertia, parameter)
-    loads = no_loads() if interactions.loads is None else _chart_loads(interactions.loads)
+    loads = table(LOAD) if interactions.loads is None else _chart_loads(interactions.loads)
     data = Data(
         places.n, places.internal + n_joint_rows, flags, chart_frames, loads, interacting(groups), scratch()
     )
@@ -161,11 +164,9 @@ def multibody_system(
 def branches(system: MechanicalSystem) -> Floats:
     """Angles (s,) of the torsion springs, a view: their potential counts angles within half a turn from these."""
     own: Interacting = system.data.interacting
-    address = address_of(torsion_spring.TORSION_SPRING.value)
-    for kind in np.flatnonzero(own.functions[:, 0] == address) if len(own.functions) else []:
-        first, last = own.start[own.first[kind : kind + 2]]
-        width = (last - first) // (own.first[kind + 1] - own.first[kind])
-        numbers: Floats = own.numbers[first:last].reshape(-1, width)
+    for kind in own.kinds[own.kinds.value == address_of(torsion_spring.TORSION_SPRING.value)]:
+        each = own.each[kind.first : kind.last]
+        numbers: Floats = own.numbers[each.first[0] : each.last[-1]].reshape(len(each), -1)
         return numbers[:, torsion_spring.BRANCH]
     return np.zeros(0)
 
@@ -354,11 +355,11 @@ class _Places:
             for i, axis in enumerate("xyz"):
                 tau = np.zeros(self.n)
                 tau[self.position[self.position >= 0] + i] = 1.0
-                maps.append(Symmetry(f"P{axis}", np.zeros((self.n, self.n)), tau))
+                maps.append(Symmetry(f"P{axis}", csr_array((self.n, self.n)), tau))
         for i, axis in enumerate("xyz"):
             e = np.eye(3)[i]
             spin = np.cross(e, np.eye(3)).T  # x -> e x x
-            Xi, tau = np.zeros((self.n, self.n)), np.zeros(self.n)
+            Xi, tau = lil_array((self.n, self.n)), np.zeros(self.n)
             for at, to in zip(self.position, self.orientation, strict=True):
                 if at >= 0:
                     Xi[at : at + 3, at : at + 3] = spin
@@ -371,7 +372,7 @@ class _Places:
                 else:
                     for k in range(3):
                         Xi[to + 3 * k : to + 3 * k + 3, to + 3 * k : to + 3 * k + 3] = spin
-            maps.append(Symmetry(f"L{axis}", Xi, tau))
+            maps.append(Symmetry(f"L{axis}", csr_array(Xi), tau))
         return tuple(maps)
 
 
@@ -389,25 +390,21 @@ def _chart_frames(
     own = np.trace(J, axis1=1, axis2=2) / (2 if inertia == "alpha" else 3)
     if parameter is not None:
         own = np.full(len(J), float(parameter))
-    return ChartFrames(
-        CHARTS[chart],
-        INERTIAS[inertia],
-        0,
-        places.position,
-        places.orientation,
-        np.ascontiguousarray(r, float),
-        np.ascontiguousarray(np.swapaxes(quaternions.to_matrix(quat), 1, 2)).reshape(-1, 9),
-        np.ascontiguousarray(frames.mass, float),
-        J.reshape(-1, 9),
-        own,
-        np.ascontiguousarray(interactions.shared[interactions.coupling != 0.0], np.int64),
-        np.ascontiguousarray(interactions.coupling[interactions.coupling != 0.0], float),
-    )
+    each = table(FRAME, len(J))
+    each.position, each.orientation = places.position, places.orientation
+    each.mass, each.inertia, each.parameter = frames.mass, J.reshape(-1, 9), own
+    each.r, each.directors = r, np.swapaxes(quaternions.to_matrix(quat), 1, 2).reshape(-1, 9)
+    use = interactions.coupling != 0.0
+    shared = table(SHARED, int(use.sum()))
+    shared.a, shared.b = interactions.shared[use].T
+    shared.coupling = interactions.coupling[use]
+    return ChartFrames(CHARTS[chart], INERTIAS[inertia], 0, each, shared)
 
 
-def _chart_loads(loads: Loads) -> ChartLoads:
-    whole = (np.ascontiguousarray(x, np.int64) for x in (loads.kind, loads.frame, loads.following))
-    return ChartLoads(*whole, np.ascontiguousarray(loads.X, float))
+def _chart_loads(loads: Loads) -> np.ndarray:
+    out = table(LOAD, len(loads.kind))
+    out.kind, out.frame, out.following, out.X = loads.kind, loads.frame, loads.following, loads.X
+    return out
 
 
 def _groups(interactions: Interactions, first_row: int) -> list[Group]:

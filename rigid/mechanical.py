@@ -23,14 +23,14 @@ from numba import types
 
 from rigid.chart_frames import (
     FRAMES,
+    LOAD,
     LOADS,
     SCRATCH,
     ChartFrames,
-    ChartLoads,
     Scratch,
     no_frames,
-    no_loads,
     scratch,
+    table,
 )
 from rigid.compilation import allocating_kernel, compiled
 from rigid.errors import ModelError
@@ -48,7 +48,7 @@ class Data(NamedTuple):
     m: int  # constraints
     flags: int  # sum of the constants below
     frames: ChartFrames = no_frames()
-    loads: ChartLoads = no_loads()
+    loads: Any = table(LOAD)  # (l,) LOAD
     interacting: Interacting = interacting()
     scratch: Scratch = scratch()
 
@@ -213,7 +213,7 @@ class Symmetry(NamedTuple):
     """The momentum map J = p . (Xi q + tau) of the one-parameter group with generator Xi q + tau."""
 
     name: str
-    Xi: Floats  # (n, n)
+    Xi: Any  # (n, n), an array or a sparse matrix
     tau: Floats  # (n,)
 
     def __call__(self, q: Floats, p: Floats) -> Floats:

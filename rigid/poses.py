@@ -39,13 +39,13 @@ def bilinear_directors(p, q):
 @small_kernel
 def pose(q, F, f):
     """Pose (r, d1, d2, d3) of frame f of the chart's frames F at coordinates q."""
-    at, to = F.position[f], F.orientation[f]
-    r = times(1.0 + 0j, load_at(F.r[f], 0))
+    at, to = F.each[f].position, F.each[f].orientation
+    r = times(1.0 + 0j, load_at(F.each[f].r, 0))
     if at >= 0:
         r = load_at(q, at)
-    d1 = times(1.0 + 0j, load_at(F.directors[f], 0))
-    d2 = times(1.0 + 0j, load_at(F.directors[f], 3))
-    d3 = times(1.0 + 0j, load_at(F.directors[f], 6))
+    d1 = times(1.0 + 0j, load_at(F.each[f].directors, 0))
+    d2 = times(1.0 + 0j, load_at(F.each[f].directors, 3))
+    d3 = times(1.0 + 0j, load_at(F.each[f].directors, 6))
     if to >= 0:
         if F.chart == QUATERNION:
             quat = load_quat(q, to)
@@ -58,7 +58,7 @@ def pose(q, F, f):
 @small_kernel
 def rate(q, v, F, f):
     """Rate of the pose of frame f where q moves with v; linear in v, and in q."""
-    at, to = F.position[f], F.orientation[f]
+    at, to = F.each[f].position, F.each[f].orientation
     r, d1, d2, d3 = ZERO, ZERO, ZERO, ZERO
     if at >= 0:
         r = load_at(v, at)
@@ -121,7 +121,7 @@ def torque_of(f, y):
 @small_kernel
 def add_position_part(f, F, frame, s, out):
     """out += s times the force of the dual f, at the place of the position."""
-    at = F.position[frame]
+    at = F.each[frame].position
     if at >= 0:
         for i in range(3):
             out[at + i] += s * f[0][i]
@@ -131,7 +131,7 @@ def add_position_part(f, F, frame, s, out):
 def add_pulled(f, q, F, frame, s, out):
     """out += s times the pull-back of the dual f at coordinates q: Y'(q)^T f."""
     add_position_part(f, F, frame, s, out)
-    to = F.orientation[frame]
+    to = F.each[frame].orientation
     if to < 0:
         return
     if F.chart == QUATERNION:
@@ -165,7 +165,7 @@ def add_mean_pulled(f, q0, q1, F, frame, out):
     Pulled back at (q0 + q1)/2, where it is the discrete derivative in the coordinates; or, with the switch `by_torque`,
     as the torque in averaged directors, F = 2 E(qbar)^T torque/|qbar|^2, which is what EML-kappa needs.
     """
-    to = F.orientation[frame]
+    to = F.each[frame].orientation
     add_position_part(f, F, frame, 1.0, out)
     if to < 0:
         return

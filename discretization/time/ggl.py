@@ -174,8 +174,8 @@ def add_discrete_unit_length(D, q0, p0, q1, p1, gam, weight, rest, out_q, out_p)
     if D.flags & QUATERNIONS == 0:
         return D.m
     row = 0
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to < 0:
             continue
         factor = 0.5 * weight * compliance(D, f) * gam[row]
@@ -190,7 +190,7 @@ def add_discrete_unit_length(D, q0, p0, q1, p1, gam, weight, rest, out_q, out_p)
 @small_kernel
 def compliance(D, f):
     """q . W(q) p = compliance q . p on |q| = 1, of alpha- and gamma-type inertia."""
-    return 0.25 / D.frames.parameter[f]
+    return 0.25 / D.frames.each[f].parameter
 
 
 @small_kernel
@@ -202,8 +202,8 @@ def hidden_constraint(fn, D, q, p, W, out):
     if D.flags & QUATERNIONS == 0:
         return
     row = 0
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to < 0:
             continue
         out[row] = 0j

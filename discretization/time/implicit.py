@@ -100,8 +100,8 @@ def guess(D, S, solver, lam, advanced):
 @small_kernel
 def guess_increments(D, S, solver, first, advanced):
     """Increments of the frames of a quaternion chart: 0, or h times velocity and angular velocity 2 E(q) v."""
-    for f in range(D.frames.mass.size):
-        at, to = D.frames.position[f], D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at >= 0:
             for i in range(3):
                 solver.x[first + i] = advanced * S.h * S.v0[at + i].real

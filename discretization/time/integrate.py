@@ -314,7 +314,7 @@ def solver_for(
     n, m = system.n, system.m
     joints = increments = 0
     if system.has(mechanical.QUATERNIONS):
-        frames = system.data.frames
+        frames = system.data.frames.each
         turning = int((frames.orientation >= 0).sum())
         increments, joints = 3 * (turning + int((frames.position >= 0).sum())), m - turning
     sizes = scheme.block_sizes(n, m, joints, increments)

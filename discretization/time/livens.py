@@ -144,8 +144,8 @@ def turned(q, theta):
 def moved(D, S, x, q1):
     """q1 of increments x: dr of a position, the inertial rotation vector of an orientation."""
     at_x = 0
-    for f in range(D.frames.mass.size):
-        at, to = D.frames.position[f], D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at >= 0:
             for i in range(3):
                 q1[at + i] = S.q0[at + i] + x[at_x + i]
@@ -161,8 +161,8 @@ def moved(D, S, x, q1):
 def joint_multipliers(D, x, lam):
     """lam = (0 for the internal constraints, those of the joints, which stand at the end of x)."""
     joints = 0
-    for f in range(D.frames.mass.size):
-        if D.frames.orientation[f] >= 0:
+    for f in range(D.frames.each.size):
+        if D.frames.each[f].orientation >= 0:
             joints += 1
     for k in range(joints):
         lam[k] = 0.0
@@ -182,8 +182,8 @@ def null_residual(fn, D, S, W, x, r):
     eliminate(fn, D, S, W, q1, v1, p1, T_q)
     momentum_balance(fn, D, S, W, q1, p1, lam, T_q, internal < D.m, full)
     row = 0
-    for f in range(D.frames.mass.size):
-        at, to = D.frames.position[f], D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at >= 0:
             for i in range(3):
                 r[row + i] = full[at + i]
@@ -211,8 +211,8 @@ def null_update(fn, D, S, W, x, q, p, v, lam, gam):
     eliminate(fn, D, S, W, q, v, p, T_q)
     momentum_balance(fn, D, S, W, q, p, lam, T_q, internal < D.m, full)
     k = 0
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to >= 0:
             middle = quat_mean(load_quat(S.q0, to), load_quat(q, to))
             lam[k] = -quat_dot(middle, load_quat(full, to)) / (S.h * quat_dot(middle, middle))
@@ -229,8 +229,8 @@ def kappa_residual(fn, D, S, W, x, r):
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - 0.5 * S.h * (S.v0[i] + v1[i])
         r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - T_v[i]  # (3)
-    for f in range(D.frames.mass.size):
-        to = D.frames.orientation[f]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
         if to < 0:
             continue
         middle = quat_mean(load_quat(S.q0, to), load_quat(q1, to))

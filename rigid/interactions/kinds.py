@@ -18,13 +18,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
+from numba import from_dtype, types
 
 from rigid.compilation import address_of, compiled, function_at, small_kernel
 from rigid.system import Floats, Ints
 
 C1, F1 = types.complex128[::1], types.float64[::1]
-F2, I1, I2 = types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]
 POSES = types.complex128[:, :, ::1]
 
 VALUE = types.void(POSES, F1, C1)
@@ -55,20 +54,25 @@ class Group(NamedTuple):
     row: Ints  # (k,) first row among the constraints
 
 
+KIND = np.dtype(
+    [(name, np.int64) for name in ("value", "dual", "bend", "arity", "rows", "first", "last")]
+)  # addresses of the functions; interactions first .. last - 1 are of this kind
+ENTRY = np.dtype(
+    [("row", np.int64), ("first", np.int64), ("last", np.int64), ("frames", np.int64, (MOST_FRAMES,))]
+)  # first row among the constraints; its numbers are first .. last - 1
+
+
 class Interacting(NamedTuple):
     """All groups of a system, as compiled code reads them; interactions of a kind follow each other."""
 
-    functions: Any  # (kinds, 3) addresses of value, dual, bend
-    arity: Any  # (kinds,)
-    rows: Any  # (kinds,)
-    first: Any  # (kinds + 1,) first interaction of a kind
-    frames: Any  # (e, MOST_FRAMES)
-    row: Any  # (e,)
-    start: Any  # (e + 1,) first number of an interaction
+    kinds: Any  # (k,) KIND
+    each: Any  # (e,) ENTRY
     numbers: Any
 
 
-INTERACTING = types.NamedTuple([I2, I1, I1, I1, I2, I1, I1, F1], Interacting)
+INTERACTING = types.NamedTuple(
+    [types.Array(from_dtype(KIND), 1, "C"), types.Array(from_dtype(ENTRY), 1, "C"), F1], Interacting
+)
 
 
 def value_function(function: Callable[..., Any]) -> Any:
@@ -116,27 +120,23 @@ def no_bend(y, z, X, lam, out):
 def group(kind: Kind, frames: Ints, numbers: Floats, first_row: int = 0) -> Group:
     """A group of this kind: frames (k, arity), numbers (k, :), rows from `first_row` on."""
     frames = np.ascontiguousarray(frames, np.int64).reshape(-1, kind.arity)
-    numbers = np.ascontiguousarray(numbers, float).reshape(len(frames), -1)
+    numbers = np.atleast_2d(np.ascontiguousarray(numbers, float))
     row = first_row + kind.rows * np.arange(len(frames), dtype=np.int64)
     return Group(kind, frames, numbers, row)
 
 
 def interacting(groups: Sequence[Group] = ()) -> Interacting:
     """The groups as compiled code reads them."""
-    count = np.array([len(own.row) for own in groups], np.int64)
-    frames = np.zeros((int(count.sum()), MOST_FRAMES), np.int64)
-    first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    for own, at in zip(groups, first, strict=False):
-        frames[at : at + len(own.row), : own.kind.arity] = own.frames
-    widths = [np.full(len(own.row), own.numbers.shape[1]) for own in groups]
-    functions = [[address_of(f) for f in (own.kind.value, own.kind.dual, own.kind.bend)] for own in groups]
-    return Interacting(
-        np.array(functions, np.int64).reshape(-1, 3),
-        np.array([own.kind.arity for own in groups], np.int64),
-        np.array([own.kind.rows for own in groups], np.int64),
-        first,
-        frames,
-        np.concatenate([np.zeros(0, np.int64), *(own.row for own in groups)]).astype(np.int64),
-        np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0), *widths]))]).astype(np.int64),
-        np.concatenate([np.zeros(0), *(own.numbers.ravel() for own in groups)]),
-    )
+    kinds = np.zeros(len(groups), KIND).view(np.recarray)
+    each = np.zeros(sum(len(own.row) for own in groups), ENTRY).view(np.recarray)
+    at = number = 0
+    for own, kind in zip(groups, kinds, strict=True):
+        count, width = own.numbers.shape
+        kind.value, kind.dual, kind.bend = map(address_of, (own.kind.value, own.kind.dual, own.kind.bend))
+        kind.arity, kind.rows, kind.first, kind.last = own.kind.arity, own.kind.rows, at, at + count
+        here = each[at : at + count]
+        here.row, here.frames[:, : own.kind.arity] = own.row, own.frames
+        here.first = number + width * np.arange(count)
+        here.last = here.first + width
+        at, number = at + count, number + count * width
+    return Interacting(kinds, each, np.concatenate([np.zeros(0), *(own.numbers.ravel() for own in groups)]))
