@@ -25,12 +25,15 @@ FRAME = np.dtype(
         ("r", np.float64, (3,)),
         ("directors", np.float64, (9,)),
         ("inertia", np.float64, (9,)),  # about the origin of the frame, row by row
-    ]
+    ],
+    align=True,
 )
 SHARED = np.dtype(
     [("a", np.int64), ("b", np.int64), ("coupling", np.float64)]
 )  # energy - coupling |v_b - v_a|^2/2
-LOAD = np.dtype([("kind", np.int64), ("frame", np.int64), ("following", np.int64), ("X", np.float64, (3,))])
+LOAD = np.dtype(
+    [("kind", np.int64), ("frame", np.int64), ("following", np.int64), ("X", np.float64, (3,))], align=True
+)
 
 
 class ChartFrames(NamedTuple):

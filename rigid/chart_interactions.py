@@ -363,7 +363,7 @@ def curvature(q, w, lam, D, out):
             if D.frames.chart == QUATERNION:  # the pull-back itself changes along w
                 dual(S.y0, S.y0, numbers, S.row, S.dual)
                 for k in range(kind.arity):
-                    to = D.frames.orientation[own.frames[k]]
+                    to = D.frames.each[own.frames[k]].orientation
                     if to >= 0:
                         add_quaternion_part(frame(S.dual, k), load_quat(w, to), to, 1.0, out)
 

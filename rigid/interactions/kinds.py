@@ -55,10 +55,12 @@ class Group(NamedTuple):
 
 
 KIND = np.dtype(
-    [(name, np.int64) for name in ("value", "dual", "bend", "arity", "rows", "first", "last")]
+    [(name, np.int64) for name in ("value", "dual", "bend", "arity", "rows", "first", "last")],
+    align=True,
 )  # addresses of the functions; interactions first .. last - 1 are of this kind
 ENTRY = np.dtype(
-    [("row", np.int64), ("first", np.int64), ("last", np.int64), ("frames", np.int64, (MOST_FRAMES,))]
+    [("row", np.int64), ("first", np.int64), ("last", np.int64), ("frames", np.int64, (MOST_FRAMES,))],
+    align=True,
 )  # first row among the constraints; its numbers are first .. last - 1
 
 
