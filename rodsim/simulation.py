@@ -106,6 +106,8 @@ def simulate(
         writer, _, step, state = ResultWriter.resume(output, built.layout, capacity)
     else:
         writer = ResultWriter.create(output, built.layout, len(outputs))
+    stored = step  # of the last output
+    reports: list[Report] = []  # of the marches since
     with _Progress(n_steps, step, dt, progress) as line:
         try:
             if step == 0 and not (resume and output is not None):
@@ -122,10 +124,13 @@ def simulate(
                     reports.append(report)
                     line.moved(step, time.perf_counter() - began, count)
                 audit = _append(writer, built.system, state, step, dt, reports)
+                stored = step
                 line.audit(audit)
         except ConvergenceError as error:
-            if error.reached is not None and error.reached[0] > step:
-                _append(writer, built.system, error.reached[1], error.reached[0], dt, None)
+            assert error.reached is not None
+            if error.reached.step > stored:
+                reports.append(error.report)
+                _append(writer, built.system, error.reached.state, error.reached.step, dt, reports)
             error.result = _finish(writer, output)
             raise
         except BaseException:
@@ -183,7 +188,7 @@ def audit_of(system: System, state: State, reports: list[Report]) -> dict[str, f
     """
     energy = energies(system, state)
     P, L = momenta(system, state)
-    taken = sum(report.substeps for report in reports)
+    solves = sum(report.solves for report in reports)
     return {
         "kinetic": energy.kinetic,
         "elastic": energy.elastic,
@@ -197,7 +202,7 @@ def audit_of(system: System, state: State, reports: list[Report]) -> dict[str, f
         "constraint": float(np.abs(constraint_residual(system, state)).max(initial=0.0)),
         "velocity_constraint": float(np.abs(velocity_residual(system, state)).max(initial=0.0)),
         "quat_norm": float(np.abs(np.linalg.norm(state.quat, axis=1) - 1.0).max()),
-        "newton_mean": sum(report.iterations for report in reports) / taken if taken else 0.0,
+        "newton_mean": sum(report.iterations for report in reports) / solves if solves else 0.0,
         "newton_max": float(max((report.most_iterations for report in reports), default=0)),
         "halvings": float(sum(report.halvings for report in reports)),
     }

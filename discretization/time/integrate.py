@@ -181,16 +181,15 @@ def integrate(
     )
     if status != implicit.SOLVED:
         t = run.t[reached]
-        error = ConvergenceError(
+        raise ConvergenceError(
             t,
             h,
             int(run.iterations[reached + 1]),
             norm,
             f"{chosen.name} on '{system.name}' at t = {t:.6g} with h = {h:.3g}: {implicit.REASONS[status]} "
             f"(|r| = {norm:.3g} after {run.iterations[reached + 1]} iterations); {chosen.caution or 'try a smaller h'}",
+            trajectory=run.part(reached),
         )
-        error.trajectory = run.part(reached)
-        raise error
     if system.info.get("torsions") is not None:
         _check_windings(run)
     return run
@@ -209,16 +208,15 @@ def _check_windings(run: Trajectory) -> None:
     if len(beyond):
         last = max(int(beyond[0]) - 1, 0)
         k = int(np.argmax(turned[beyond[0]]))
-        error = Wound(
+        raise Wound(
             run.t[last],
             run.h,
             0,
             0.0,
             f"torsion spring {k} of '{system.name}' is wound by more than half a turn after t = {run.t[last]:.6g}; "
             "`simulate` counts its turns",
+            trajectory=run.part(last),
         )
-        error.trajectory = run.part(last)
-        raise error
 
 
 def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:

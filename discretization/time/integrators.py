@@ -317,5 +317,5 @@ def compose(made: Scheme, order: int) -> Scheme:
         )
     if made.reversing:
         # the order conditions hold for maps near the identity, which two halves are and one step is not
-        fractions = np.repeat(fractions / 2.0, 2)
+        fractions = composition.halved(fractions)
     return replace(made, name=f"{made.name}, order {order}", order=order, fractions=tuple(fractions))
