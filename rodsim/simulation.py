@@ -127,8 +127,7 @@ def simulate(
                 stored = step
                 line.audit(audit)
         except ConvergenceError as error:
-            assert error.reached is not None
-            if error.reached.step > stored:
+            if error.reached is not None and error.reached.step > stored:
                 reports.append(error.report)
                 _append(writer, built.system, error.reached.state, error.reached.step, dt, reports)
             error.result = _finish(writer, output)

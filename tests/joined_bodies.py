@@ -14,9 +14,7 @@ def hinge() -> Model:
     """A bar that swings about an oblique axis beside its middle."""
     model = Model("hinge", gravity=GRAVITY)
     turned = quaternions.normalize(np.array([0.9, 0.1, 0.3, 0.2]))
-    bar = model.add_body(
-        "bar", Box(1, 0.3, 0.2, density=100), position=(0.5, 0.1, 0.2), orientation=turned
-    )
+    bar = model.add_body("bar", Box(1, 0.3, 0.2, density=100), position=(0.5, 0.1, 0.2), orientation=turned)
     model.add_joint("pin", "revolute", model.ground, bar, at=(0, 0.3, 0), axis=(0.3, 1, 0.5))
     return model
 
@@ -32,9 +30,15 @@ def chain() -> Model:
         "b", Box(0.8, 0.2, 0.4, density=120), (1.4, 0.1, 0.1), turned, (0.3, -0.5, 0.3), (-1, 1.5, 1)
     )
     c = model.add_body(
-        "c", Box(0.6, 0.5, 0.2, density=80), (2, 0.4, 0.3), velocity=(0.3, -0.5, 0.9), angular_velocity=(2, -0.5, 1)
+        "c",
+        Box(0.6, 0.5, 0.2, density=80),
+        (2, 0.4, 0.3),
+        velocity=(0.3, -0.5, 0.9),
+        angular_velocity=(2, -0.5, 1),
     )
     model.add_joint("ball", "spherical", a, b, at=(1, 0.1, 0.1))
     model.add_joint("pin", "revolute", b, c, at=(1.8, 0.3, 0.1), axis=(0.4, 1, 0.3))
-    model.add_spring("cord", a.at_world((0.2, 0.1, 0)), c.at_world((2.2, 0.5, 0.2)), stiffness=60.0, length=1.5)
+    model.add_spring(
+        "cord", a.at_world((0.2, 0.1, 0)), c.at_world((2.2, 0.5, 0.2)), stiffness=60.0, length=1.5
+    )
     return model

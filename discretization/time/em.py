@@ -25,7 +25,6 @@ from rigid.linear_algebra import apply, apply_transposed, average, dot, load3, m
 from rigid.springs import spring_force
 from rigid.system import COINCIDENT
 
-
 # What `march` counts, in one array of int64.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 

@@ -120,7 +120,9 @@ class MechanicalStepper:
                 failure = None if isinstance(error, Wound) and len(run.t) > 1 else error
             step += len(run.t) - 1
             iterations = run.iterations[1:]
-            report = report.plus(Report(int(iterations.sum()), int(iterations.max(initial=0)), len(iterations)))
+            report = report.plus(
+                Report(int(iterations.sum()), int(iterations.max(initial=0)), len(iterations))
+            )
             if len(run.t) > 1:
                 state = self._state(state, run)
             if failure is not None:
