@@ -4,14 +4,13 @@ the layout.
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from discretization.consistent import dependent_joints
 from discretization.measures import constraint_residual
-from discretization.system import System
+from discretization.system import System, fingerprint
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.joints import JOINTS, Marker
@@ -125,16 +124,6 @@ def build(model: Model) -> Built:
         return out
 
     return Built(system, state, layout, load_values)
-
-
-def fingerprint(system: System) -> str:
-    """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
-    digest = hashlib.sha256()
-    for part in system:
-        for array in part if isinstance(part, tuple) else (part,):
-            digest.update(repr((array.shape, array.dtype.str)).encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
 
 
 def _stack(*parts: Any) -> Floats:
@@ -327,8 +316,7 @@ def _layout(model: Model, placement: Placement, system: System, n_rows: int) -> 
         n_elements=len(system.elements.length),
         n_multipliers=n_rows,
         n_torsions=len(system.torsions.stiffness),
-        constraints=system.constraints,
-        gravity=model.gravity,
+        system=system,
         grounded=bool(any((pair == 0).any() for pair in pairs)),
     )
 
