@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rodsim.results.result import Result
     from rodsim.scenes.loading import Loaded
 
+LAW_BROKEN = 4  # exit code, see `rodsim.cli.main`
+
 # What a user can cause; everything else is a defect of ours and shows a traceback.
 USER_ERRORS = (SceneError, ModelError, OSError, ValueError, KeyError, RuntimeError)
 
@@ -187,7 +189,7 @@ def audit(options: argparse.Namespace) -> int:
 
     report = make_audit(_open(options.file))
     print(report.to_json() if options.json else report.text())
-    return 0
+    return 0 if report.ok else LAW_BROKEN
 
 
 def export(options: argparse.Namespace) -> int:
