@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from discretization.consistent import dependent_joints
+from discretization.consistent import Held, dependent_joints
 from discretization.measures import constraint_residual
 from discretization.system import System, fingerprint
 from rigid import quaternions
@@ -53,8 +53,10 @@ class Placement:
             n += len(self.meshes[rod.name].mass)
         meshes = list(self.meshes.values())
         back = [quaternions.conjugate(body.orientation) for body in bodies]
-        spin = [quaternions.rotate(q, body.angular_velocity) for q, body in zip(back, bodies, strict=True)]
-        at_center = [b.velocity + np.cross(b.angular_velocity, b.center - b.position) for b in bodies]
+        omega = [_given(body.angular_velocity) for body in bodies]
+        arm = [body.center - body.position for body in bodies]
+        spin = [quaternions.rotate(*pair) for pair in zip(back, omega, strict=True)]
+        at_center = [_given(b.velocity) + np.cross(w, x) for b, w, x in zip(bodies, omega, arm, strict=True)]
         self.r = _stack([[0.0, 0.0, 0.0]], [b.center for b in bodies], *(m.r for m in meshes))
         self.quat = _stack([quaternions.IDENTITY], [b.orientation for b in bodies], *(m.quat for m in meshes))
         self.v = _stack([[0.0, 0.0, 0.0]], at_center, *(m.v for m in meshes))
@@ -64,6 +66,11 @@ class Placement:
         fixed = np.zeros(n, dtype=np.uint8)
         fixed[0] = 1
         self.frames = Frames(mass, inertia, fixed)
+        self.held = Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)))
+        for k, body in enumerate(bodies, start=1):
+            self.held.v[k] = body.velocity is not None
+            self.held.Omega[k] = body.angular_velocity is not None
+            self.held.point[k] = -arm[k - 1]
         self.size = float(max(np.ptp(self.r, axis=0).max(), 1e-12))
 
     def place(self, anchor: Anchor) -> Placed:
@@ -123,7 +130,11 @@ def build(model: Model) -> Built:
                 raise ModelError(f"load '{name}': value at t = {times[np.argmax(bad)]:g} s is not finite")
         return out
 
-    return Built(system, state, layout, load_values)
+    return Built(system, state, layout, load_values, placement.held)
+
+
+def _given(value: Floats | None) -> Floats:
+    return np.zeros(3) if value is None else value
 
 
 def _stack(*parts: Any) -> Floats:
