@@ -37,6 +37,7 @@ from rigid.errors import ModelError
 from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Floats, Ints, State, rows_of
 
 LARGEST_LOOP = 1500  # constraints
+DEPENDENT = 1e-9  # of unit rows: what is left of one that the others imply
 WEIGHT = 1e-6  # eps of (3)
 ITERATIONS = 50
 
@@ -96,8 +97,16 @@ def constraint_jacobian(system: System, state: State) -> coo_matrix:
     return coo_matrix((x[keep], (i[keep], j[keep])), shape=(int(rows.sum()), 6 * n))
 
 
-def dependent_joints(system: System, state: State) -> list[int]:
-    """Numbers of joints that repeat, in a closed loop of frames, what the joints before them fix already.
+class Redundancy(NamedTuple):
+    """A loop of joints that fixes the same motion more than once."""
+
+    joints: list[int]  # numbers of all joints whose constraints depend on each other
+    excess: int  # constraints of theirs that the others imply
+    spherical: list[int]  # those that may be made spherical, so that nothing is left over; empty: none will do
+
+
+def redundant_loop(system: System, state: State) -> Redundancy | None:
+    """The first loop of joints that fixes a motion twice, in the order of the joints.
 
     Without loops joints cannot depend on each other. Loops with more than LARGEST_LOOP constraints are not looked at.
     """
@@ -107,23 +116,56 @@ def dependent_joints(system: System, state: State) -> list[int]:
     ones, n = np.ones(len(edges)), len(system.frames.mass)
     n_trees, _ = connected_components(coo_matrix((ones, edges.T), shape=(n, n)), directed=False)
     if n_joints <= n - n_trees or len(state.lam) > LARGEST_LOOP:
-        return []
+        return None
     G = constraint_jacobian(system, state).toarray()
     size = float(np.ptp(state.r, axis=0).max()) or 1.0
     G[:, np.arange(G.shape[1]) % 6 > 2] /= size  # turns in metres
     G /= np.maximum(np.linalg.norm(G, axis=1), 1e-300)[:, None]
-    # row by row, so that of two joints that say the same the later one is named
-    joint_of_row = np.repeat(constraints.joint, rows_of(constraints.kind))
-    found, basis = [], np.zeros((0, G.shape[1]))
+    rows = rows_of(constraints.kind)
+    joint_of_row, kind_of_row = np.repeat(constraints.joint, rows), np.repeat(constraints.kind, rows)
+    basis = np.zeros((0, G.shape[1]))
     for joint in np.unique(joint_of_row):
         new = G[joint_of_row == joint]
         for _ in range(2):  # twice is enough to be orthogonal to the basis
             new = new - (new @ basis.T) @ basis
         values, directions = np.linalg.svd(new, full_matrices=False)[1:]
-        if values.min() < 1e-9:
-            found.append(int(joint))
-        basis = np.concatenate([basis, directions[values >= 1e-9]])
-    return found
+        if values.min() < DEPENDENT:
+            break
+        basis = np.concatenate([basis, directions])
+    else:
+        return None
+    before = joint_of_row <= joint
+    left, values = np.linalg.svd(G[before])[:2]
+    combinations = left[:, int((values > DEPENDENT).sum()) :]  # of rows, that vanish: they say who depends on whom
+    share = np.linalg.norm(combinations, axis=1)
+    loop = np.unique(joint_of_row[before][share > 1e-6])
+    return Redundancy(
+        [int(j) for j in loop], combinations.shape[1], _made_spherical(G, joint_of_row, kind_of_row, loop)
+    )
+
+
+def _made_spherical(G: Floats, joint_of_row: Ints, kind_of_row: Ints, loop: Ints) -> list[int]:
+    """Joints of the loop that end the repetition when only their points stay together; [] where that is not enough."""
+    kept, softened = np.isin(joint_of_row, loop), []
+    excess = _excess(G[kept])
+    for joint in loop[::-1]:  # the one added last first
+        mine = joint_of_row == joint
+        less = kept & ~(mine & (kind_of_row != COINCIDENT))
+        if not (mine & less).any() or (less == kept).all():
+            continue
+        left_over = _excess(G[less])
+        if left_over < excess:
+            kept, excess = less, left_over
+            softened.append(int(joint))
+        if excess == 0:
+            return softened
+    return []
+
+
+def _excess(rows: Floats) -> int:
+    """How many rows depend on the others."""
+    values = np.linalg.svd(rows, compute_uv=False)
+    return len(rows) - int((values > DEPENDENT).sum())
 
 
 def _shared_mass(system: System, size: int) -> coo_matrix:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from discretization.consistent import Held, dependent_joints
+from discretization.consistent import Held, redundant_loop
 from discretization.measures import constraint_residual
 from discretization.system import System, fingerprint
 from rigid import quaternions
@@ -275,13 +275,19 @@ def _check_assembled(model: Model, placement: Placement, system: System, state: 
 
 
 def _check_independent(model: Model, system: System, state: State) -> None:
-    repeated = dependent_joints(system, state)
-    if not repeated:
+    found = redundant_loop(system, state)
+    if found is None:
         return
-    entry = list(model.joints.values())[repeated[0]]
+    entries = list(model.joints.values())
+    names = [f"'{entries[k].name}' ({entries[k].kind})" for k in found.joints]
+    if found.spherical:
+        cure = f"make {' and '.join(repr(entries[k].name) for k in found.spherical)} spherical"
+    else:
+        cure = "leave one of them out"
+    times = "1 constraint" if found.excess == 1 else f"{found.excess} constraints"
     raise ModelError(
-        f"{entry.kind} joint '{entry.name}': repeats what the other joints of its loop fix already, so its forces are not "
-        "determined; use a joint that leaves more motion free, for example spherical in place of revolute"
+        f"model '{model.name}': the loop of joints {', '.join(names)} repeats itself: {times} of theirs fix what the others "
+        f"fix already, so their forces are not determined; {cure}"
     )
 
 
