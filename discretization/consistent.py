@@ -102,7 +102,9 @@ class Redundancy(NamedTuple):
 
     joints: list[int]  # numbers of all joints whose constraints depend on each other
     excess: int  # constraints of theirs that the others imply
-    spherical: list[int]  # those that may be made spherical, so that nothing is left over; empty: none will do
+    spherical: list[
+        int
+    ]  # those that may be made spherical, so that nothing is left over; empty: none will do
 
 
 def redundant_loop(system: System, state: State) -> Redundancy | None:
@@ -136,7 +138,9 @@ def redundant_loop(system: System, state: State) -> Redundancy | None:
         return None
     before = joint_of_row <= joint
     left, values = np.linalg.svd(G[before])[:2]
-    combinations = left[:, int((values > DEPENDENT).sum()) :]  # of rows, that vanish: they say who depends on whom
+    combinations = left[
+        :, int((values > DEPENDENT).sum()) :
+    ]  # of rows, that vanish: they say who depends on whom
     share = np.linalg.norm(combinations, axis=1)
     loop = np.unique(joint_of_row[before][share > 1e-6])
     return Redundancy(

@@ -62,7 +62,9 @@ def energies_of(system: System, state: State, strain: Floats, stress: Floats) ->
     gravity = -(state.r[..., moving, :] @ system.gravity) @ mass
     springs, torsions = system.springs, system.torsions
     stretch = np.linalg.norm(point_distance(springs, state), axis=-1) - springs.length0
-    spring = 0.5 * (stretch**2 @ springs.stiffness + (state.angle - torsions.angle0) ** 2 @ torsions.stiffness)
+    spring = 0.5 * (
+        stretch**2 @ springs.stiffness + (state.angle - torsions.angle0) ** 2 @ torsions.stiffness
+    )
     return Energies(kinetic, elastic, gravity, spring)
 
 
@@ -82,7 +84,8 @@ def translational_momenta(system: System, state: State) -> Floats:
     p = system.frames.mass[:, None] * state.v
     shared = system.elements.coupling[:, None] * _spread(system, state)
     for side, sign in ((0, 1.0), (1, -1.0)):
-        np.add.at(p, (..., system.elements.frames[:, side], slice(None)), sign * shared)
+        nodes: Any = (..., system.elements.frames[:, side], slice(None))
+        np.add.at(p, nodes, sign * shared)
     return p
 
 
@@ -136,7 +139,11 @@ def rate_of(constraints: Constraints, state: State) -> Floats:
     dua, dub = np.cross(omega_a, ua), np.cross(omega_b, ub)
     scalar = np.select(
         [constraints.kind == PERPENDICULAR, constraints.kind == ALONG, constraints.kind == DISTANCE],
-        [np.sum(dua * ub + ua * dub, axis=-1), np.sum(dua * d + ua * rate, axis=-1), np.sum(d * rate, axis=-1)],
+        [
+            np.sum(dua * ub + ua * dub, axis=-1),
+            np.sum(dua * d + ua * rate, axis=-1),
+            np.sum(d * rate, axis=-1),
+        ],
     )
     return _in_rows(constraints, scalar, rate)
 

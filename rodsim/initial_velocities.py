@@ -20,7 +20,9 @@ class Fitted(NamedTuple):
 
     state: State
     change: float  # largest change of a velocity that was given, m/s or rad/s
-    parts: dict[str, tuple[float, float]]  # the parts whose given velocities were changed: by m/s, rad/s at most
+    parts: dict[
+        str, tuple[float, float]
+    ]  # the parts whose given velocities were changed: by m/s, rad/s at most
 
 
 def fit_velocities(built: Built, warn: bool = True) -> Fitted:

@@ -10,7 +10,18 @@ from scipy.linalg import null_space
 from discretization.consistent import constraint_jacobian, held_changes, project_velocities
 from discretization.measures import velocity_residual
 from rigid import quaternions
-from rodsim import Box, InitialVelocityWarning, Material, Model, ModelError, Result, Section, Sphere, audit, simulate
+from rodsim import (
+    Box,
+    InitialVelocityWarning,
+    Material,
+    Model,
+    ModelError,
+    Result,
+    Section,
+    Sphere,
+    audit,
+    simulate,
+)
 from rodsim.cli.main import main
 from rodsim.initial_velocities import fit_velocities
 
@@ -123,7 +134,9 @@ def chain(given, masses=(1.0, 1.0, 1.0)):
         v, w = rng.standard_normal((2, 3))
         velocities = {"velocity": v if "v" in what else None, "angular_velocity": w if "w" in what else None}
         turn = quaternions.from_rotation_vector(rng.standard_normal(3))
-        bodies.append(model.add_body(f"b{k}", off_centre(masses[k]), rng.standard_normal(3), turn, **velocities))
+        bodies.append(
+            model.add_body(f"b{k}", off_centre(masses[k]), rng.standard_normal(3), turn, **velocities)
+        )
     model.add_joint("j0", "revolute", bodies[0], bodies[1], at=(0.1, 0.2, 0.3), axis=(1, 2, 2))
     model.add_joint("j1", "spherical", bodies[1], bodies[2], at=(0.5, 0.2, 0.1))
     return model.build()
@@ -277,7 +290,11 @@ R, S = "revolute", "spherical"
 @pytest.mark.parametrize("spare", [False, True])
 @pytest.mark.parametrize(
     ("kinds", "excess", "cure"),
-    [([R, R, R, R], "3 constraints", ["D", "C"]), ([R, R, R, S], "1 constraint", ["C"]), ([S, R, R, R], "1 constraint", ["D"])],
+    [
+        ([R, R, R, R], "3 constraints", ["D", "C"]),
+        ([R, R, R, S], "1 constraint", ["C"]),
+        ([S, R, R, R], "1 constraint", ["D"]),
+    ],
 )
 def test_a_loop_that_repeats_itself_is_named_with_a_cure_that_works(kinds, excess, cure, spare):
     with pytest.raises(ModelError) as refused:
@@ -297,5 +314,7 @@ def test_a_loop_that_no_other_joint_cures_is_named_as_such():
     model.add_joint("sound", "revolute", body, other, at=(2, 0, 0), axis=(0, 0, 1))
     for k in (0, 1):
         model.add_joint(f"j{k}", "revolute", model.ground, body, at=(0, 0, k), axis=(0, 0, 1))
-    with pytest.raises(ModelError, match=r"joints 'j0' \(revolute\), 'j1' \(revolute\) repeats .* leave one of them out"):
+    with pytest.raises(
+        ModelError, match=r"joints 'j0' \(revolute\), 'j1' \(revolute\) repeats .* leave one of them out"
+    ):
         model.build()

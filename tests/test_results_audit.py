@@ -188,7 +188,9 @@ AT_THRESHOLD = {
         v=[(1, 1, -x * 1e-10 * np.sqrt(31.5)), (2, 1, x * 1e-10 * np.sqrt(31.5))]
     ),
     "unit quaternions": lambda x: pushed(quat=[(1, 0, x * 1e-12)]),
-    "joints, positions": lambda x: pushed(r=[(2, 0, x * 0.5e-10)]),  # the model's points are 0.5 m from its middle
+    "joints, positions": lambda x: pushed(
+        r=[(2, 0, x * 0.5e-10)]
+    ),  # the model's points are 0.5 m from its middle
 }
 
 
@@ -235,13 +237,15 @@ def test_momenta_that_are_zero_have_the_size_of_the_model():
 def test_a_steel_wire_at_large_steps_breaks_no_law():
     model = Model("wire", gravity=(0, 0, -9.81))
     section = Section.circular(0.0005, Material(E=2.1e11, nu=0.3, density=7850.0))
-    model.add_joint("end", "spherical", model.add_rod("wire", [(0, 0, 0), (1, 0, 0)], section, 20).start, model.ground)
+    model.add_joint(
+        "end", "spherical", model.add_rod("wire", [(0, 0, 0), (1, 0, 0)], section, 20).start, model.ground
+    )
     assert audit(simulate(model, 5.0, 0.05)).ok
 
 
 def test_energy_without_work_is_judged_with_what_was_dissipated():
     def slowed(state):
-        return state._replace(v=state.v / 3, totals=state.totals + [0, 8.0])
+        return state._replace(v=state.v / 3, totals=state.totals + np.array([0, 8.0]))
 
     found = audit(flown(slowed))
     assert found.energy_drift < 1e-15
@@ -262,6 +266,20 @@ def test_an_integrator_that_need_not_keep_the_energy_breaks_no_law():
     assert "'VI-A(0.5)' need not keep it" in found.text()
     assert not audit(flown(spoil, integrator="em4")).ok
     assert not audit(flown(pushed(quat=[(1, 0, 1e-9)]), integrator="VI-A(0.5)")).ok
+
+
+@pytest.mark.parametrize(("unit", "code"), [(1e-12, 0), (-1.0, 4)])
+def test_a_run_ends_with_exit_4_where_its_audit_finds_a_broken_law(unit, code, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("rodsim.results.audit.UNIT", unit)
+    scene = tmp_path / "ball.yaml"
+    scene.write_text(
+        "bodies: [{name: b, shape: {type: sphere, radius: 1, mass: 1}}]\nrun: {t_end: 0.1, dt: 0.1}"
+    )
+    assert main(["run", str(scene), "-o", str(tmp_path / "a.vtkhdf")]) == code
+    assert ("NOT KEPT" in capsys.readouterr().out) is (code == 4)
+    assert (
+        main(["run", str(scene), "-o", str(tmp_path / "b.vtkhdf"), "--quiet"]) == 0
+    )  # which asks for no audit
 
 
 # -- what does not belong to its states ------------------------------------------------------------------
@@ -372,7 +390,9 @@ def test_the_size_of_the_blocks_changes_nothing(sound, monkeypatch):
     assert sum(sizes) == 11
     for field, value in vars(whole).items():
         other = getattr(parts, field)
-        assert other == (pytest.approx(value, rel=1e-6, abs=1e-15) if isinstance(value, float) else value), field
+        assert other == (pytest.approx(value, rel=1e-6, abs=1e-15) if isinstance(value, float) else value), (
+            field
+        )
 
 
 def older(path):

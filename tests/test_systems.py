@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from examples import chain_and_rod, flying_spaghetti
-from rodsim import Box, Cone, InitialVelocityWarning, Material, Model, ModelError, Section, Sphere, audit, simulate
+from rodsim import (
+    Box,
+    Cone,
+    InitialVelocityWarning,
+    Material,
+    Model,
+    ModelError,
+    Section,
+    Sphere,
+    audit,
+    simulate,
+)
 from rodsim.model import Built
 
 RUBBER = Material(E=2e6, nu=0.45, density=1100)

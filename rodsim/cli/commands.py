@@ -66,12 +66,13 @@ def run(options: argparse.Namespace) -> int:
                 again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
         print(f"\nrodsim: interrupted; `{shlex.join(again)}` goes on", file=sys.stderr)
         return 130
+    if options.quiet:
+        return 0
     from rodsim.results.audit import audit as make_audit
 
     report = make_audit(result)
-    if not options.quiet:
-        print(report.text())
-        print(f"written to {output}")
+    print(report.text())
+    print(f"written to {output}")
     return 0 if report.ok else LAW_BROKEN
 
 
@@ -196,7 +197,9 @@ def info(options: argparse.Namespace) -> int:
             f"  {len(result.layout.joints)} joints: {_some([f'{j.name} ({j.kind})' for j in result.layout.joints])}"
         )
     for part, (v, omega) in result.description.get("initial_velocity_change", {}).items():
-        print(f"  initial velocities of {part} were changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints")
+        print(
+            f"  initial velocities of {part} were changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints"
+        )
     return 0
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from rigid.system import Floats
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
-from rodsim.results.recomputed import Difference, Recomputed, recompute
+from rodsim.results.recomputed import Difference, recompute
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result

@@ -196,7 +196,8 @@ def _of_system(
     spin = np.linalg.norm(np.einsum("nij,...nj->...ni", system.frames.inertia, state.Omega), axis=-1)
     rounding = {
         "kinetic": EPS * (speed**2 @ mass + np.abs(parts.kinetic)),
-        "elastic": np.sum(np.abs(stress) * noise + 0.5 * noise * stress_noise, axis=-1) @ system.elements.length,
+        "elastic": np.sum(np.abs(stress) * noise + 0.5 * noise * stress_noise, axis=-1)
+        @ system.elements.length,
         "gravity": EPS * np.linalg.norm(system.gravity) * (reach @ mass),
         "spring": _spring_rounding(system, state, reach),
     }
@@ -248,7 +249,9 @@ class _Found:
         return tuple(self._found.values())
 
     def table(self, name: str, outputs: slice, value: Floats, rounding: Floats) -> None:
-        self._compare("table", name, outputs, self._result.audit_column(name)[outputs], value, SAME * rounding)
+        self._compare(
+            "table", name, outputs, self._result.audit_column(name)[outputs], value, SAME * rounding
+        )
 
     def elements(self, name: str, outputs: slice, value: Floats, rounding: Floats) -> None:
         stored = self._result.element_values(name, outputs)

@@ -206,7 +206,7 @@ class Result:
         return State(**{name: self._source.read(name, outputs) for name in self.layout.state_shapes()})
 
     def element_values(self, name: str, outputs: slice) -> Floats:
-        """"strains" or "stresses" of the outputs [start, stop), (T, n_elements, 6)."""
+        """ "strains" or "stresses" of the outputs [start, stop), (T, n_elements, 6)."""
         return self._source.read(name, outputs)
 
     def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
