@@ -76,6 +76,8 @@ def test_the_momentum_of_a_consistent_rod_is_the_sum_over_its_frames():
     p = translational_momenta(system, state)[1:]
     assert p.sum(axis=0) == pytest.approx(system.frames.mass[1:] @ state.v[1:])
     assert np.abs(p - system.frames.mass[1:, None] * state.v[1:]).max() > 1e-3  # it is not lumped
+    kinetic = energies(system, state._replace(Omega=np.zeros_like(state.Omega))).kinetic
+    assert np.sum(p * state.v[1:]) == pytest.approx(2 * kinetic)  # p = dT/dv
     spin = quaternions.rotate(state.quat, np.einsum("nij,nj->ni", system.frames.inertia, state.Omega))[1:]
     assert momenta(system, state)[1] == pytest.approx((np.cross(state.r[1:], p) + spin).sum(axis=0))
 

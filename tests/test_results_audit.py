@@ -365,7 +365,9 @@ def test_what_does_not_belong_to_its_state_is_named(what, sound, tmp_path, capsy
     assert any(v["kept"] is False and f"at output {output} " in v["measured"] for v in found["verdicts"])
 
 
-def test_a_result_in_memory_is_recomputed_as_well():
+@pytest.mark.parametrize("block", [1, recomputed.BLOCK])
+def test_a_result_in_memory_is_recomputed_as_well(block, monkeypatch):
+    monkeypatch.setattr(recomputed, "BLOCK", block)
     result = simulate(everything_moves(), 0.05, 0.01)
     assert audit(result).ok
     assert audit(result).recomputed
