@@ -19,6 +19,10 @@ class ModelError(ValueError):
     """The model, as described, cannot be simulated."""
 
 
+class InitialVelocityWarning(UserWarning):
+    """Initial velocities do not fit the joints and were changed."""
+
+
 class ConvergenceError(RuntimeError):
     """A step could not be solved even after halving it; what was computed before is kept.
 

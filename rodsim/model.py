@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
+from discretization.consistent import Held
 from discretization.system import System
 from rigid.checks import direction, number, vector
 from rigid.errors import ModelError
@@ -78,6 +79,7 @@ class Built(NamedTuple):
     state: State
     layout: Layout
     load_values: Callable[[Floats], Floats]
+    held: Held  # which of its velocities were given
 
 
 class Model:
@@ -102,14 +104,15 @@ class Model:
         shape: MassProperties,
         position: ArrayLike = (0.0, 0.0, 0.0),
         orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
-        velocity: ArrayLike = (0.0, 0.0, 0.0),
-        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
     ) -> Body:
         """Add a rigid body: `shape` placed with its reference point at `position` (3,) and axes turned by
         `orientation` (w, x, y, z).
 
-        velocity (3,): of the reference point; angular_velocity (3,): both in inertial axes. They need not
-        fit the joints: the nearest velocities that do are used.
+        velocity (3,): of the reference point; angular_velocity (3,): both in inertial axes. What is left out follows from
+        the joints, and is zero where they leave it free. What is given and does not fit the joints is changed to the
+        nearest that does, with an `InitialVelocityWarning`.
         """
         self._new(name)
         body = make_body(name, shape, position, orientation, velocity, angular_velocity)
@@ -279,11 +282,11 @@ class Model:
         chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
         Raises ModelError for rods and dampers, which only `em` integrates.
         """
-        from discretization.consistent import project_velocities
         from discretization.time.mechanical_stepper import system_in_chart
+        from rodsim.initial_velocities import fit_velocities
 
         built = self.build()
-        state, _ = project_velocities(built.system, built.state)
+        state = fit_velocities(built).state
         return system_in_chart(self.name, built.system, state, chart, built.load_values, parameter)
 
     def _add_load(self, name: str, kind: int, anchor: Anchor, value: Any, following: bool) -> LoadEntry:

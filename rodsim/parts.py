@@ -48,8 +48,8 @@ class Body:
     properties: MassProperties
     position: Floats
     orientation: Floats
-    velocity: Floats  # of the reference point, inertial, m/s
-    angular_velocity: Floats  # inertial, rad/s
+    velocity: Floats | None  # of the reference point, inertial, m/s; None: what the joints imply, else zero
+    angular_velocity: Floats | None  # inertial, rad/s; None: the same
 
     def at(self, point: ArrayLike) -> Anchor:
         """The material point at local coordinates (3,) of the shape's axes, m."""
@@ -173,8 +173,8 @@ def make_body(
     properties: MassProperties,
     position: ArrayLike,
     orientation: ArrayLike,
-    velocity: ArrayLike,
-    angular_velocity: ArrayLike,
+    velocity: ArrayLike | None,
+    angular_velocity: ArrayLike | None,
 ) -> Body:
     """Check what the user gave and make a body of it."""
     owner = f"body '{name}'"
@@ -187,6 +187,6 @@ def make_body(
         properties,
         vector(owner, "position", position),
         unit_quaternion(owner, "orientation", orientation),
-        vector(owner, "velocity", velocity),
-        vector(owner, "angular_velocity", angular_velocity),
+        None if velocity is None else vector(owner, "velocity", velocity),
+        None if angular_velocity is None else vector(owner, "angular_velocity", angular_velocity),
     )

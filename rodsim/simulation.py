@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discretization.consistent import project_velocities
 from discretization.measures import (
     constraint_residual,
     element_states,
@@ -24,6 +23,7 @@ from discretization.system import System
 from discretization.time.stepper import Report, Stepper
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
+from rodsim.initial_velocities import fit_velocities
 from rodsim.results.writer import MemoryWriter, ResultWriter, stored_outputs
 
 if TYPE_CHECKING:
@@ -63,13 +63,14 @@ def simulate(
     Raises
     ------
     ModelError: the model or an argument cannot be used; nothing has been written then.
+    InitialVelocityWarning (a warning): initial velocities that were given do not fit the joints and were changed.
     ConvergenceError: a step failed (of `em`: even after halving it); `error.result` holds what was computed, the file
     keeps it.
     """
     n_steps = _check(t_end, dt, output_every)
     check_integrator(integrator)
     built = model.build()
-    state, change = project_velocities(built.system, built.state)
+    state, change, changed_parts = fit_velocities(built)
     stepper: Stepper | MechanicalStepper
     if integrator in INTEGRATORS:
         if chart is not None:
@@ -93,8 +94,9 @@ def simulate(
     if not isinstance(stepper, Stepper):
         settings["chart"] = stepper.chart
     built.layout.description["run"] = settings
-    # how far the nearest velocities that the joints allow are from those given (m/s or rad/s)
+    # how far the nearest velocities that the joints allow are from those given (m/s or rad/s), and of which parts
     built.layout.description["velocity_projection"] = change
+    built.layout.description["initial_velocity_change"] = {k: list(v) for k, v in changed_parts.items()}
     writer: ResultWriter | MemoryWriter
     step = 0
     if output is None:

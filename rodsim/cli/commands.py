@@ -7,16 +7,20 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rigid.errors import ConvergenceError, ModelError
+from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError
 from rodsim.scenes.errors import SceneError
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
     from rodsim.scenes.loading import Loaded
+
+LAW_BROKEN = 4  # exit code, see `rodsim.cli.main`
 
 # What a user can cause; everything else is a defect of ours and shows a traceback.
 USER_ERRORS = (SceneError, ModelError, OSError, ValueError, KeyError, RuntimeError)
@@ -41,13 +45,14 @@ def run(options: argparse.Namespace) -> int:
     _check_output(output, options)
     settings = _settings(loaded, options)
     try:
-        result = simulate(
-            loaded.model,
-            **settings,
-            output=output,
-            resume=options.resume,
-            progress=False if options.quiet else None,
-        )
+        with _warnings_told():
+            result = simulate(
+                loaded.model,
+                **settings,
+                output=output,
+                resume=options.resume,
+                progress=False if options.quiet else None,
+            )
     except ModelError as error:
         raise translate(loaded.source, error) from None
     except ConvergenceError as error:
@@ -61,15 +66,31 @@ def run(options: argparse.Namespace) -> int:
                 again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
         print(f"\nrodsim: interrupted; `{shlex.join(again)}` goes on", file=sys.stderr)
         return 130
-    if not options.quiet:
-        from rodsim.results.audit import audit as make_audit
+    if options.quiet:
+        return 0
+    from rodsim.results.audit import audit as make_audit
 
-        change = result.description.get("velocity_projection", 0.0)
-        if change > 1e-9:
-            print(f"initial velocities were changed by up to {change:.3g} (m/s or rad/s) to fit the joints")
-        print(make_audit(result).text())
-        print(f"written to {output}")
-    return 0
+    report = make_audit(result)
+    print(report.text())
+    print(f"written to {output}")
+    return 0 if report.ok else LAW_BROKEN
+
+
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """What a user should know of their model goes to stderr as a line of its own."""
+    with warnings.catch_warnings():
+        before = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, InitialVelocityWarning):
+                print(f"rodsim: {message}", file=sys.stderr)
+            else:
+                before(message, category, *where, **more)
+
+        warnings.showwarning = show
+        warnings.simplefilter("always", InitialVelocityWarning)
+        yield
 
 
 def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
@@ -160,6 +181,7 @@ def info(options: argparse.Namespace) -> int:
         "bodies": [body.name for body in result.layout.bodies],
         "joints": {joint.name: joint.kind for joint in result.layout.joints},
         "run": result.description.get("run", {}),
+        "initial_velocity_change": result.description.get("initial_velocity_change", {}),
     }
     if options.json:
         print(json.dumps({**facts, "description": result.description}, indent=2))
@@ -174,6 +196,10 @@ def info(options: argparse.Namespace) -> int:
         print(
             f"  {len(result.layout.joints)} joints: {_some([f'{j.name} ({j.kind})' for j in result.layout.joints])}"
         )
+    for part, (v, omega) in result.description.get("initial_velocity_change", {}).items():
+        print(
+            f"  initial velocities of {part} were changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints"
+        )
     return 0
 
 
@@ -187,7 +213,7 @@ def audit(options: argparse.Namespace) -> int:
 
     report = make_audit(_open(options.file))
     print(report.to_json() if options.json else report.text())
-    return 0
+    return 0 if report.ok else LAW_BROKEN
 
 
 def export(options: argparse.Namespace) -> int:

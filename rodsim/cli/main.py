@@ -1,5 +1,5 @@
-"""The `rodsim` command. Exit codes: 0 ok, 2 bad input, 3 did not converge (what was computed is kept), 130
-interrupted.
+"""The `rodsim` command. Exit codes: 0 ok, 2 bad input, 3 did not converge (what was computed is kept), 4 the audit found
+a broken law, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 
 _EPILOG = """exit codes: 0 ok, 1 a claim of `reproduce` differs without a reason, 2 bad input,
-3 did not converge (the result so far is kept), 130 interrupted
+3 did not converge (the result so far is kept), 4 the audit found a law broken, or a file that
+contradicts its states (`audit`, `run`), 130 interrupted
 
 examples:
   rodsim run scene.yaml                 simulate, write scene.vtkhdf (open it in ParaView 5.12 or later)

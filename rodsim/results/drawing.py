@@ -102,9 +102,14 @@ class Drawing:
         }
 
     def points(self, state: State) -> Floats:
-        """Positions (n_points, 3) of all points."""
-        R = to_matrix(state.quat)[self._frame]
-        return state.r[self._frame] + np.einsum("pij,pj->pi", R, self._X)
+        """Positions (..., n_points, 3) of all points, of one state or of many (outputs on the first axis)."""
+        R = to_matrix(state.quat)[..., self._frame, :, :]
+        return state.r[..., self._frame, :] + np.einsum("...pij,pj->...pi", R, self._X)
+
+    @property
+    def reach(self) -> float:
+        """Largest distance of a point from its frame, m."""
+        return float(np.linalg.norm(self._X, axis=1).max(initial=0.0))
 
     def arrays(self, state: State, strains: Floats, stresses: Floats) -> tuple[Floats, dict[str, Floats32]]:
         """Positions (n_points, 3) and the `POINT_ARRAYS` (n_points, components).

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rigid.system import Constraints, Floats, Ints, State
+from discretization.system import System
+from rigid.system import Constraints, Floats, Ints, State, rows_of
 
 
 def _array(
@@ -106,6 +107,8 @@ class Layout:
     n_multipliers: int = 0
     n_torsions: int = 0
     n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
+    # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
+    system: System | None = None
     # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
     constraints: Constraints | None = None
     # For the audit: which momenta should be kept. None: not known, judged from constraints and energies.
@@ -113,6 +116,8 @@ class Layout:
     grounded: bool | None = None  # a joint, a spring or a fixed frame holds something to the ground
 
     def __post_init__(self) -> None:
+        if self.system is not None:
+            self._take_from(self.system)
         if self.gravity is not None:
             self.gravity = _array(f"model '{self.name}'", "gravity", self.gravity, (3,), np.float64)
         rods, bodies = [rod.name for rod in self.rods], [body.name for body in self.bodies]
@@ -134,6 +139,20 @@ class Layout:
                 raise ValueError(
                     f"joint '{joint.name}': rows {joint.rows} of {self.n_multipliers} multipliers"
                 )
+
+    def _take_from(self, system: System) -> None:
+        if self.constraints is None:
+            self.constraints = system.constraints
+        if self.gravity is None:
+            self.gravity = system.gravity
+        for what, number, found in (
+            ("frames", self.n_frames, len(system.frames.mass)),
+            ("elements", self.n_elements, len(system.elements.length)),
+            ("multipliers", self.n_multipliers, int(rows_of(system.constraints.kind).sum())),
+            ("torsion springs", self.n_torsions, len(system.torsions.stiffness)),
+        ):
+            if number != found:
+                raise ValueError(f"model '{self.name}': {number} {what}, but its system has {found}")
 
     @staticmethod
     def _check(owner: str, what: str, numbers: Ints, count: int) -> None:

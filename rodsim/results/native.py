@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rigid.system import Constraints
+from discretization.space.elements import Elements
+from discretization.system import System
+from rigid.system import Constraints, Frames, Loads, Springs, TorsionSprings
 from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 from rodsim.results.storage import Counter, Series
@@ -22,6 +24,14 @@ if TYPE_CHECKING:
 ROOT = "rodsim"
 FORMAT = 1  # raised when an older reader would misread the file
 TIME, STEP, AUDIT = "time", "step", "audit"
+TABLES = {
+    "frames": Frames,
+    "elements": Elements,
+    "constraints": Constraints,
+    "springs": Springs,
+    "torsions": TorsionSprings,
+    "loads": Loads,
+}  # of `System`, beside its gravity
 
 
 def series(layout: Layout) -> list[Series]:
@@ -68,10 +78,13 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     _names(joints, [joint.name for joint in layout.joints])
     _names(joints, [joint.kind for joint in layout.joints], "kinds")
     joints["rows"] = np.array([joint.rows for joint in layout.joints], dtype=np.int64).reshape(-1, 2)
-    if layout.constraints is not None:
-        constraints = group.create_group("constraints")
-        for field, values in layout.constraints._asdict().items():
-            constraints[field] = values
+    if layout.system is not None:
+        system = group.create_group("system")
+        for name in TABLES:
+            _write_table(system, name, getattr(layout.system, name))
+        system["gravity"] = layout.system.gravity
+    elif layout.constraints is not None:
+        _write_table(group, "constraints", layout.constraints)
 
 
 def read_layout(file: h5py.File) -> Layout:
@@ -81,11 +94,12 @@ def read_layout(file: h5py.File) -> Layout:
     rods, bodies, joints = group["rods"], group["bodies"], group["joints"]
     rod_fields = [_unragged(rods, field) for field in ("frames", "elements", "arclength", "radius")]
     body_fields = [_unragged(bodies, field) for field in ("vertices", "faces")]
-    constraints = None
-    if "constraints" in group:
-        constraints = Constraints(
-            **{field: group["constraints"][field][...] for field in Constraints._fields}
-        )
+    system = None
+    if "system" in group:  # files of older versions have the constraints only
+        stored = group["system"]
+        tables = {name: _read_table(stored, name, kind) for name, kind in TABLES.items()}
+        system = System(**tables, gravity=stored["gravity"][...])
+    constraints = _read_table(group, "constraints", Constraints) if "constraints" in group else None
     return Layout(
         name=str(group.attrs["name"]),
         rods=[
@@ -112,6 +126,7 @@ def read_layout(file: h5py.File) -> Layout:
         n_multipliers=int(group.attrs["n_multipliers"]),
         n_torsions=int(group.attrs["n_torsions"]),
         n_chart=int(group.attrs.get("n_chart", 0)),
+        system=system,
         constraints=constraints,
         gravity=group.attrs.get("gravity"),
         grounded=bool(group.attrs["grounded"]) if "grounded" in group.attrs else None,
@@ -141,6 +156,16 @@ def check_file(file: h5py.File, path: Path) -> h5py.Group:
             f"'{path}' has format {root.attrs['format']}, this rodsim reads {FORMAT}; update rodsim"
         )
     return root
+
+
+def _write_table(parent: h5py.Group, name: str, table: Any) -> None:
+    group = parent.create_group(name)
+    for field, values in table._asdict().items():
+        group[field] = values
+
+
+def _read_table(parent: h5py.Group, name: str, kind: Any) -> Any:
+    return kind(**{field: parent[name][field][...] for field in kind._fields})
 
 
 def _names(group: h5py.Group, names: Sequence[str], field: str = "names") -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from rodsim.results.columns import ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_M
 from rodsim.results.histories import BodyHistory, JointHistory, RodHistory
 from rodsim.results.layout import Layout
 
+VTKHDF = "VTKHDF"  # the other group of a result file, see `rodsim.results.vtkhdf`
 Key = Any  # what numpy and h5py take as an index
 
 
@@ -31,6 +33,12 @@ class Source(Protocol):
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         """Part `key` of the array `name`; its first axis counts the outputs."""
+
+    def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
+        """What is stored for the eye under `name`, (T, rows, ...); None: nothing is."""
+
+    def held(self) -> AbstractContextManager[Any]:
+        """Within it many parts are read in a row: a file is opened once."""
 
     def refresh(self) -> None:
         """Take in outputs that have been added since."""
@@ -49,6 +57,12 @@ class MemorySource:
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         return self._arrays[name][key]
 
+    def drawn(self, name: str, outputs: slice, rows: int) -> None:
+        return None
+
+    def held(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
     def refresh(self) -> None:
         pass
 
@@ -59,7 +73,8 @@ class FileSource:
     def __init__(self, path: Path) -> None:
         from rodsim.results.storage import open_file
 
-        self._open = open_file
+        self._open_file = open_file
+        self._held: Any = None
         self.path = path
         if not path.is_file():
             raise FileNotFoundError(f"'{path}': no such result file")
@@ -75,14 +90,33 @@ class FileSource:
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         key = key if isinstance(key, tuple) else (key,)
         first = slice(None) if key[0] is Ellipsis else key[0]
-        with self._open(self.path, "r") as file:
+        with self._open() as file:
             dataset = file[f"{native.ROOT}/{name}"]
             if isinstance(first, slice):  # the file has room for more outputs than it holds
                 first = slice(*first.indices(self.n_outputs))
             return np.asarray(dataset[(first, *key[1:])])
 
+    def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
+        with self._open() as file:
+            dataset = file.get(f"{VTKHDF}/{name}")
+            if dataset is None or rows == 0:
+                return None
+            stored = np.asarray(dataset[outputs.start * rows : outputs.stop * rows])
+            return stored.reshape(outputs.stop - outputs.start, rows, *stored.shape[1:])
+
+    def _open(self) -> AbstractContextManager[Any]:
+        return self._open_file(self.path, "r") if self._held is None else nullcontext(self._held)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        with self._open_file(self.path, "r") as self._held:
+            try:
+                yield
+            finally:
+                self._held = None
+
     def refresh(self) -> None:
-        with self._open(self.path, "r") as file:
+        with self._open() as file:
             self.n_outputs = native.count(file)
 
 
@@ -166,6 +200,22 @@ class Result:
         """The full state of one output, bit for bit; IndexError where there is no such output."""
         i = self.index(index)
         return State(**{name: self._source.read(name, i) for name in self.layout.state_shapes()})
+
+    def states(self, outputs: slice) -> State:
+        """The full states of the outputs [start, stop): arrays with the output as first axis."""
+        return State(**{name: self._source.read(name, outputs) for name in self.layout.state_shapes()})
+
+    def element_values(self, name: str, outputs: slice) -> Floats:
+        """ "strains" or "stresses" of the outputs [start, stop), (T, n_elements, 6)."""
+        return self._source.read(name, outputs)
+
+    def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
+        """What the file keeps for the eye of the outputs [start, stop), (T, rows, ...); None: nothing."""
+        return self._source.drawn(name, outputs, rows)
+
+    def held(self) -> AbstractContextManager[Any]:
+        """Within `with result.held():` a file is opened once for all that is read."""
+        return self._source.held()
 
     def strains(self, index: int = -1) -> Floats:
         """(Gamma, K) of all rod elements at one output, (n_elements, 6)."""

@@ -214,8 +214,8 @@ class BodyScene(Part):
     shape: Shape
     position: Vector = [0.0, 0.0, 0.0]
     orientation: Quaternion | AxisAngle = [1.0, 0.0, 0.0, 0.0]
-    velocity: Vector = [0.0, 0.0, 0.0]
-    angular_velocity: Vector = [0.0, 0.0, 0.0]
+    velocity: Vector | None = None  # left out: what the joints imply, else zero
+    angular_velocity: Vector | None = None
 
 
 # --- joints, springs, loads
