@@ -148,9 +148,10 @@ class Model:
         of the initial shape. stress_free_closed: False where a closed rod is free of stress when it is open.
         velocity, m/s, and angular_velocity of the cross-sections, rad/s: (3,) or a callable s -> (3,), both
         inertial.
-        mass: translational mass "lumped" at the nodes, "consistent" (velocities linear between nodes: a
-        straight element has its exact rotary inertia, best where a rod tumbles freely), or the "mean" of
-        both, which is better than lumped wherever it was measured.
+        mass: translational mass "lumped" at the nodes (best where a held rod falls or whips with large
+        bends), "consistent" (velocities linear between nodes: a straight element has its exact rotary
+        inertia, best where a rod tumbles freely), or the "mean" of both, best where a rod swings about a
+        shape and never far from the best; measured in docs/numerics.md.
         """
         self._new(name)
         rod = make_rod(
