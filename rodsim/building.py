@@ -361,7 +361,13 @@ def _description(model: Model, system: System) -> dict[str, Any]:
             for name, body in model.bodies.items()
         },
         "rods": {
-            name: {"length": rod.stress_free.length, "n_elements": rod.n_elements, "closed": rod.closed}
+            name: {
+                "length": rod.stress_free.length,
+                "n_elements": rod.n_elements,
+                "closed": rod.closed,
+                "initial": rod.initial.described(),
+                "stress_free": rod.stress_free.described(),
+            }
             for name, rod in model.rods.items()
         },
         "joints": {

@@ -18,6 +18,7 @@ from rigid.mechanical import MechanicalSystem
 from rigid.signals import VectorFunction, vector_function
 from rigid.system import FORCE, MOMENT, Floats, State
 from rodsim.curves import CurveLike
+from rodsim.frames import Twist, Up
 from rodsim.parts import Anchor, Body, Ground, Rod, make_body, make_rod
 from rodsim.results.layout import Layout
 from rodsim.sections import Section
@@ -126,25 +127,51 @@ class Model:
         section: Section | Callable[[float], Section],
         n_elements: int = 20,
         closed: bool = False,
-        up: ArrayLike | None = None,
+        up: Up | None = None,
         stress_free: CurveLike | None = None,
         velocity: ArrayLike | Callable[[float], ArrayLike] | None = None,
-        angular_velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | Callable[[float], ArrayLike] | None = None,
         mass: str = "mean",
+        *,
+        twist: Twist = 0.0,
+        stress_free_up: Up | None = None,
+        stress_free_twist: Twist | None = None,
+        stress_free_closed: bool | None = None,
     ) -> Rod:
         """Add a rod along `curve`: points (k, 3), two for a straight rod, or a callable s in [0, 1] -> (3,).
 
-        section: one `Section`, or a callable s -> Section. up: the direction of d3 at the start.
-        stress_free: the shape without stress, by default the initial one; `up` holds for it too.
-        velocity: (3,) or a callable s -> (3,), m/s; angular_velocity (3,), rad/s, of the cross-sections;
-        both inertial.
-        mass: translational mass "lumped" at the nodes, "consistent" (velocities linear between nodes: a
-        straight element has its exact rotary inertia, best where a rod tumbles freely), or the "mean" of
-        both, which is better than lumped wherever it was measured.
+        s is material, the fraction of the stress-free length, in all callables. Only where both shapes are
+        callables, their s is a common label that need not measure length; and the curve of a rod without
+        `stress_free` fixes no stretch.
+        section: one `Section`, or a callable s -> Section.
+        up: direction of d3 at the start, from where it is carried along without twist; or a callable s ->
+        (3,) for every place. twist: angle (rad) by which the sections are turned further about the tangent
+        at s = 1, evenly on the way there; or a callable s -> angle. It makes whole turns on a closed rod.
+        stress_free, stress_free_up, stress_free_twist: the shape without stress; what is not given is that
+        of the initial shape. stress_free_closed: False where a closed rod is free of stress when it is open.
+        velocity, m/s, and angular_velocity of the cross-sections, rad/s: (3,) or a callable s -> (3,), both
+        inertial.
+        mass: translational mass "lumped" at the nodes (best where a held rod falls or whips with large
+        bends), "consistent" (velocities linear between nodes: a straight element has its exact rotary
+        inertia, best where a rod tumbles freely), or the "mean" of both, best where a rod swings about a
+        shape and never far from the best; measured in docs/numerics.md.
         """
         self._new(name)
         rod = make_rod(
-            name, curve, section, n_elements, closed, up, stress_free, velocity, angular_velocity, mass
+            name,
+            curve,
+            section,
+            n_elements,
+            closed,
+            up,
+            stress_free,
+            velocity,
+            angular_velocity,
+            mass,
+            twist,
+            stress_free_up,
+            stress_free_twist,
+            stress_free_closed,
         )
         self.rods[name] = rod
         return rod

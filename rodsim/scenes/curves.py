@@ -1,4 +1,4 @@
-"""Named curves of scenes."""
+"""Named curves of scenes, and tables of values along a rod."""
 
 from __future__ import annotations
 
@@ -33,3 +33,19 @@ def curve_of(owner: str, curve: CircleCurve | HelixCurve) -> Callable[[float], n
         return center + curve.radius * (np.cos(a) * x + np.sin(a) * y) + rise * s * axis
 
     return point
+
+
+def table_along(owner: str, what: str, rows: list[list[float]]) -> Callable[[float], np.ndarray]:
+    """Rows (s, value or values) as a function of s in [0, 1]; straight lines between the rows."""
+    table = np.array(rows, dtype=float)
+    s = table[:, 0]
+    if s[0] != 0.0 or s[-1] != 1.0 or np.any(np.diff(s) <= 0.0):
+        raise ModelError(
+            f"{owner}: {what} is given at s = {s.tolist()}; begin with 0, increase and end with 1"
+        )
+
+    def value(x: float) -> np.ndarray:
+        each = np.array([np.interp(x, s, column) for column in table.T[1:]])
+        return each if len(each) > 1 else each[0]
+
+    return value

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rigid import quaternions, signals
 from rigid.errors import ModelError
 from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
@@ -17,7 +19,7 @@ from rodsim.model import Model
 from rodsim.parts import Anchor, Body, Ground
 from rodsim.scenes import schema
 from rodsim.scenes.checking import check, name_object
-from rodsim.scenes.curves import curve_of
+from rodsim.scenes.curves import curve_of, table_along
 from rodsim.scenes.errors import Path, SceneError, SceneProblem
 from rodsim.scenes.reading import Source, read
 from rodsim.sections import Section
@@ -146,17 +148,30 @@ class _Loader:
         def curve(given: Any) -> Any:
             return given if isinstance(given, list) else curve_of(owner, given)
 
+        def up(what: str, given: Any) -> Any:
+            rows = given is not None and isinstance(given[0], list)
+            return table_along(owner, what, given) if rows else given
+
+        def twist(what: str, given: Any) -> Any:
+            if not isinstance(given, list):
+                return None if given is None else np.radians(given)
+            return table_along(owner, what, [[s, np.radians(angle)] for s, angle in given])
+
         self._model.add_rod(
             item.name,
             curve(item.curve),
             self._section((*path, "section"), item.section),
             item.n_elements,
             item.closed,
-            item.up,
+            up("up", item.up),
             None if item.stress_free is None else curve(item.stress_free),
             item.velocity,
             item.angular_velocity,
             item.mass,
+            twist=twist("twist_deg", item.twist_deg),
+            stress_free_up=up("stress_free_up", item.stress_free_up),
+            stress_free_twist=twist("stress_free_twist_deg", item.stress_free_twist_deg),
+            stress_free_closed=item.stress_free_closed,
         )
 
     def _section(self, path: Path, given: Any) -> Section:

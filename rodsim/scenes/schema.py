@@ -120,6 +120,15 @@ Curve = (
 )
 
 
+# Values along a rod: rows of s and one number or three, straight lines between them.
+AngleRows = Annotated[
+    list[Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]], Field(min_length=2)
+]
+DirectionRows = Annotated[
+    list[Annotated[list[FiniteFloat], Field(min_length=4, max_length=4)]], Field(min_length=2)
+]
+
+
 class RodScene(Part):
     """A rod along points (two: straight) or a named curve."""
 
@@ -128,8 +137,12 @@ class RodScene(Part):
     section: Name | SectionScene
     n_elements: Annotated[int, Field(ge=1, le=1_000_000)] = 20
     closed: bool = False
-    up: Vector | None = None
+    up: Vector | DirectionRows | None = None
+    twist_deg: Number | AngleRows = 0.0
     stress_free: Curve | None = None
+    stress_free_up: Vector | DirectionRows | None = None
+    stress_free_twist_deg: Number | AngleRows | None = None
+    stress_free_closed: bool | None = None
     velocity: Vector = [0.0, 0.0, 0.0]
     angular_velocity: Vector = [0.0, 0.0, 0.0]
     mass: Literal["lumped", "mean", "consistent"] = "mean"
