@@ -14,6 +14,7 @@ from discretization.system import System
 from discretization.time.composition import midpoints, substeps
 from discretization.time.em import march
 from discretization.time.newton import REASONS
+from discretization.time.recording import march_and_keep
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 
@@ -100,23 +101,55 @@ class Stepper:
             step += 1
         return state, Report(iterations, most, done_substeps, halvings)
 
+    def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
+        """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report
+        for each; 1 <= k <= `count`, fewer where a step must be halved. `state` is not changed.
+        """
+        current = State(*(array.copy() for array in state))
+        kept = State(*(np.empty((count, *array.shape)) for array in state))
+        statistics = np.zeros((count, 4), dtype=np.int64)
+        starts: Floats = self.h * np.arange(first_step, first_step + count * every)
+        march_and_keep(
+            self.system,
+            self.numbering,
+            current,
+            self.work,
+            substeps(self.order, self.h),
+            self._values(starts, self.h),
+            MAX_ITERATIONS,
+            every,
+            kept,
+            statistics,
+        )
+        done = int(np.sum(statistics[:, 0] == every * len(substeps(self.order, self.h))))
+        if done == 0:
+            current, report = self.advance(state, first_step, every)
+            return State(*(array[None] for array in current)), [report]
+        reports = [
+            Report(iterations=int(row[1]), most_iterations=int(row[2]), substeps=int(row[0]), halvings=0)
+            for row in statistics[:done]
+        ]
+        return State(*(array[:done] for array in kept)), reports
+
     def _march(self, state: State, h: float, starts: Floats, statistics: np.ndarray) -> int:
-        middles = (starts[:, None] + midpoints(self.order, h)).ravel()
-        n_loads = len(self.system.loads.kind)
-        if self._load_values is None or n_loads == 0:
-            values = np.zeros((len(middles), n_loads, 3))
-        else:
-            values = np.ascontiguousarray(self._load_values(middles), dtype=float)
         return march(
             self.system,
             self.numbering,
             state,
             self.work,
             substeps(self.order, h),
-            values,
+            self._values(starts, h),
             MAX_ITERATIONS,
             statistics,
         )
+
+    def _values(self, starts: Floats, h: float) -> Floats:
+        """Of the loads at the middle of each substep of steps from `starts` on."""
+        middles = (starts[:, None] + midpoints(self.order, h)).ravel()
+        n_loads = len(self.system.loads.kind)
+        if self._load_values is None or n_loads == 0:
+            return np.zeros((len(middles), n_loads, 3))
+        return np.ascontiguousarray(self._load_values(middles), dtype=float)
 
     def _halve(self, state: State, t: float, h: float, depth: int, statistics: np.ndarray) -> int:
         """Two half steps in place of one; returns the number of halvings. On failure `state` is as it was."""
