@@ -4,6 +4,7 @@ resumed.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Mapping
@@ -77,7 +78,7 @@ def simulate(
     # an earlier end may lie between the outputs of this run
     n_stored, last, stored_run = stored_outputs(output) if resume and output is not None else (0, -1, {})
     every = _output_every(output_every, stored_run, n_steps)
-    most = n_stored + _count(n_steps, every) - _count(last, every)
+    most = n_stored + _outputs_after(last, n_steps, every)
     if output is not None and most > MOST_OUTPUTS:
         raise ModelError(
             f"output_every = {every} gives {most:.3g} outputs, a file holds at most {MOST_OUTPUTS}; "
@@ -132,7 +133,9 @@ def simulate(
                 error.result = _finish(writer, output)
                 raise
             except OSError:
-                raise  # the file cannot be written: what waits cannot be stored either
+                with contextlib.suppress(OSError):  # of a full disk, once more
+                    recorder.flush()
+                raise
             except BaseException:
                 recorder.flush()
                 raise
@@ -185,9 +188,9 @@ def check_output(output: Path, resume: bool = False, overwrite: bool = False) ->
         raise FileExistsError(f"'{output}' exists; overwrite it, resume it, or give another output")
 
 
-def _count(step: int, every: int) -> int:
-    """Outputs of a run of so many steps; none of one that has not begun."""
-    return -(-step // every) + 1 if step >= 0 else 0
+def _outputs_after(last: int, n_steps: int, every: int) -> int:
+    """How many of the outputs 0, every, 2 every ... and n_steps come after step `last`."""
+    return -(-n_steps // every) - last // every if last < n_steps else 0
 
 
 def _output_every(given: int | None, stored: Mapping[str, object], n_steps: int) -> int:
@@ -267,7 +270,7 @@ class _Progress:
     def moved(self, step: int, seconds: float, count: int) -> None:
         """Learn from the last march and move the bar."""
         if seconds < _PATIENCE / 2:
-            self.chunk = 2 * count if count == self.chunk else self.chunk
+            self.chunk = max(self.chunk, 2 * count)
         elif seconds > _PATIENCE:
             self.chunk = max(1, count // 2)
         if self._bar is not None:

@@ -50,13 +50,14 @@ def named(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError) as error:
-        number = getattr(error, "errno", None)
         found = re.search(r"errno = (\d+)", str(error))  # HDF5 puts it into its text
-        if number is None and found is not None:
-            number = int(found[1])
-        if number is None or getattr(error, "filename", None) is not None:
-            raise
-        raise OSError(number, os.strerror(number), str(path)) from error
+        number = int(found[1]) if found else getattr(error, "errno", None)
+        about = getattr(error, "filename", None)
+        if number is not None and (about is None or ".partial" in str(about)):
+            raise OSError(number, os.strerror(number), str(path)) from error
+        if type(error) is OSError and number is None and str(path) not in str(error):
+            raise OSError(f"'{path}': {error}") from error
+        raise
 
 
 @contextmanager
