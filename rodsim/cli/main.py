@@ -124,7 +124,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return OK
-    except commands.USER_ERRORS as error:
+    except commands.USER_ERRORS:
+        try:
+            _flush()
+        except OSError as full:  # it was the printing that failed
+            error = full
         print(f"rodsim: {commands.words(error)}", file=sys.stderr)
         return BAD_INPUT
 
