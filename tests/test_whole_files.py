@@ -174,7 +174,7 @@ def test_errors_of_libraries_get_the_name_of_the_file():
 
 def bar():
     model = Model("bar", gravity=(0, 0, -9.81))
-    body = model.add_body("bar", Box((1.0, 0.1, 0.1), density=1000))
+    body = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1000))
     model.add_joint("pin", "spherical", model.ground, body, at=(0.5, 0, 0))
     return model
 

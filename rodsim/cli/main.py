@@ -124,12 +124,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return OK
-    except commands.USER_ERRORS:
-        try:
-            _flush()
-        except OSError as full:  # it was the printing that failed
-            error = full
-        print(f"rodsim: {commands.words(error)}", file=sys.stderr)
+    except commands.USER_ERRORS as error:
+        said = commands.words(error)
+        if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+            try:
+                print()
+                _flush()
+            except OSError as full:  # it was the printing that failed
+                said = commands.words(full)
+        print(f"rodsim: {said}", file=sys.stderr)
         return BAD_INPUT
 
 
