@@ -13,7 +13,7 @@ import numpy as np
 from discretization.space.se3_element import element_strains
 from discretization.system import System
 from rigid import quaternions
-from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats, State, rows_of
+from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats, Ints, State, rows_of
 
 
 class Energies(NamedTuple):
@@ -87,8 +87,9 @@ def translational_momenta(system: System, state: State) -> Floats:
         return p
     shared = system.elements.coupling[:, None] * _spread(system, state)
     a, b = system.elements.frames.reshape(-1, 2).T
-    np.add.at(p, (..., a, slice(None)), shared)
-    np.subtract.at(p, (..., b, slice(None)), shared)
+    of_frames, of_elements = np.moveaxis(p, -2, 0), np.moveaxis(shared, -2, 0)
+    np.add.at(of_frames, a, of_elements)
+    np.subtract.at(of_frames, b, of_elements)
     return p
 
 
@@ -142,7 +143,7 @@ def velocity_residual(system: System, state: State) -> Floats:
     return _rows(constraints.kind, scalar, rate)
 
 
-def _rows(kind: Floats, scalar: Floats, vector: Floats) -> Floats:
+def _rows(kind: Ints, scalar: Floats, vector: Floats) -> Floats:
     """One number of `scalar` (..., c) for every constraint, three of `vector` (..., c, 3) for coincident points."""
     rows = rows_of(kind)
     out = np.repeat(scalar, rows, axis=-1)

@@ -128,17 +128,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = commands.words(error)
         if isinstance(error, OSError) and error.filename is None and error.errno is not None:
             try:
-                print()
-                _flush()
+                _flush("\n")
             except OSError as full:  # it was the printing that failed
                 said = commands.words(full)
         print(f"rodsim: {said}", file=sys.stderr)
         return BAD_INPUT
 
 
-def _flush() -> None:
-    """Write out what was printed; OSError, with a name, where the output is full."""
+def _flush(more: str = "") -> None:
+    """Write out what was printed, and `more`; OSError, with a name, where the output is full."""
     try:
+        sys.stdout.write(more)
         sys.stdout.flush()
     except BrokenPipeError:
         raise

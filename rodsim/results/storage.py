@@ -176,7 +176,7 @@ class RowWriter:
             raise ValueError(f"series '{path}': output of shape {rows.shape[1:]}, the file has {item.shape}")
         if rows.nbytes == 0:
             return
-        view = memoryview(rows.reshape(-1).view(np.uint8))
+        view = rows.reshape(-1).view(np.uint8).data
         self._file.seek(offset + first * item.nbytes)
         while len(view) > 0:  # a raw write may be partial
             view = view[self._file.write(view) :]
