@@ -13,7 +13,7 @@ import pytest
 from results_sample import sample_layout, sample_output
 
 import rodsim.results.writer as writer_module
-from rodsim.results import MemoryWriter, Result, ResultWriter, native
+from rodsim.results import MemoryWriter, Result, ResultWriter, native, vtkhdf
 from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 from rodsim.results.outputs import Outputs, joined
@@ -296,6 +296,13 @@ def test_file_written_in_batches_equals_one_written_one_by_one(tmp_path, monkeyp
                 )
             )
     assert (tmp_path / "single.vtkhdf").read_bytes() == (tmp_path / "batches.vtkhdf").read_bytes()
+
+
+def test_numbers_of_all_outputs_are_written_in_blocks(tmp_path, monkeypatch):
+    write(tmp_path / "whole.vtkhdf", sample_layout(), range(2), capacity=11)
+    monkeypatch.setattr(vtkhdf, "BLOCK", 3)
+    write(tmp_path / "blocks.vtkhdf", sample_layout(), range(2), capacity=11)
+    assert (tmp_path / "whole.vtkhdf").read_bytes() == (tmp_path / "blocks.vtkhdf").read_bytes()
 
 
 def test_grown_file_equals_a_resumed_one(tmp_path, monkeypatch):
