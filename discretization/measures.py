@@ -1,7 +1,7 @@
 """What a state is measured by: energies, momenta, strains and stresses, constraint residuals.
 
-All functions take one state, or many at once: the arrays of `State` with axes for the outputs in front. Results have the
-same axes in front.
+Every function takes one state or many at once: leading axes of the state's arrays are those of what it returns,
+and each state of many is measured to the same bits as alone.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from discretization.space.se3_element import element_strains
 from discretization.system import System
 from rigid import quaternions
-from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, Floats, State, rows_of
+from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, Floats, Ints, State, rows_of
 
 
 class Energies(NamedTuple):
-    """Parts of the total energy, J: numbers, or an array each for many states."""
+    """Parts of the total energy, J; floats, or arrays (...) of many states."""
 
     kinetic: Any
     elastic: Any  # rods
@@ -33,39 +33,40 @@ class Energies(NamedTuple):
 def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     """Strains (Gamma, K) - strain0 and stresses (N, M) of all rod elements, both (..., m, 6), in section axes."""
     elements = system.elements
-    *outputs, n, _ = state.r.shape
-    frames, length = elements.frames, elements.length
-    if outputs:  # one long row of frames and elements for the kernel
-        count = int(np.prod(outputs))
-        frames = (frames + n * np.arange(count)[:, None, None]).reshape(-1, 2)
-        length = np.tile(length, count)
-    strain = np.empty((len(length), 6))
-    element_strains(frames, length, state.r.reshape(-1, 3), state.quat.reshape(-1, 4), strain)
-    strain = strain.reshape(*outputs, len(elements.length), 6) - elements.strain0
-    return strain, np.einsum("mij,...mj->...mi", elements.stiffness, strain)
+    n, m = state.r.shape[-2], len(elements.length)
+    r, quat = (np.ascontiguousarray(a).reshape(-1, a.shape[-1]) for a in (state.r, state.quat))
+    count = len(r) // n
+    # many states of one model are one state of many copies of it
+    frames = (n * np.arange(count)[:, None, None] + elements.frames.reshape(-1, 2)).reshape(-1, 2)
+    strain = np.empty((count * m, 6))
+    element_strains(frames, np.tile(elements.length, count), r, quat, strain)
+    strain = strain.reshape(*state.r.shape[:-2], m, 6) - elements.strain0
+    return strain, np.sum(elements.stiffness * strain[..., None, :], axis=-1)
 
 
-def energies(system: System, state: State) -> Energies:
-    """Energy by part; that of gravity is zero for a frame at the origin."""
-    return energies_of(system, state, *element_states(system, state))
-
-
-def energies_of(system: System, state: State, strain: Floats, stress: Floats) -> Energies:
-    """`energies`, where the element states are known already."""
+def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | None = None) -> Energies:
+    """Energy by part; that of gravity is zero for a frame at the origin. `of_elements`: `element_states`, if known."""
     frames, moving = system.frames, system.frames.fixed == 0
     v, Omega = state.v[..., moving, :], state.Omega[..., moving, :]
     mass, inertia = frames.mass[moving], frames.inertia[moving]
-    spin = np.einsum("nij,...nj->...ni", inertia, Omega)
-    kinetic = 0.5 * (np.sum(v * v, axis=-1) @ mass + np.sum(Omega * spin, axis=(-2, -1)))
-    kinetic -= 0.5 * np.sum(_spread(system, state) ** 2, axis=-1) @ system.elements.coupling
-    elastic = 0.5 * np.sum(strain * stress, axis=-1) @ system.elements.length
-    gravity = -(state.r[..., moving, :] @ system.gravity) @ mass
+    spin = np.sum(inertia * Omega[..., None, :], axis=-1)
+    kinetic = 0.5 * _sum(mass, np.sum(v * v, axis=-1)) + 0.5 * _sum(np.sum(Omega * spin, axis=-1))
+    if np.any(system.elements.coupling):
+        kinetic = kinetic - 0.5 * _sum(system.elements.coupling, np.sum(_spread(system, state) ** 2, axis=-1))
+    strain, stress = element_states(system, state) if of_elements is None else of_elements
+    elastic = 0.5 * _sum(system.elements.length, np.sum(strain * stress, axis=-1))
+    gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
     springs, torsions = system.springs, system.torsions
-    stretch = np.linalg.norm(point_distance(springs, state), axis=-1) - springs.length0
-    spring = 0.5 * (
-        stretch**2 @ springs.stiffness + (state.angle - torsions.angle0) ** 2 @ torsions.stiffness
-    )
-    return Energies(kinetic, elastic, gravity, spring)
+    stretch = np.linalg.norm(point_distance(system.springs, state), axis=-1) - springs.length0
+    turn = state.angle - torsions.angle0
+    spring = 0.5 * _sum(springs.stiffness, stretch**2) + 0.5 * _sum(torsions.stiffness, turn**2)
+    return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
+
+
+def _sum(*factors: Floats) -> Floats:
+    """Sum of products over the last axis. Not a matrix product: its order depends on the number of states."""
+    product = factors[0] if len(factors) == 1 else factors[0] * factors[1]
+    return np.sum(np.ascontiguousarray(product), axis=-1)
 
 
 def momenta(system: System, state: State) -> tuple[Floats, Floats]:
@@ -74,18 +75,21 @@ def momenta(system: System, state: State) -> tuple[Floats, Floats]:
     """
     moving = system.frames.fixed == 0
     p = translational_momenta(system, state)[..., moving, :]
-    spin = np.einsum("nij,...nj->...ni", system.frames.inertia[moving], state.Omega[..., moving, :])
-    spin = quaternions.rotate(state.quat[..., moving, :], spin)
-    return p.sum(axis=-2), (np.cross(state.r[..., moving, :], p) + spin).sum(axis=-2)
+    spin = np.sum(system.frames.inertia[moving] * state.Omega[..., moving, None, :], axis=-1)
+    moment = np.cross(state.r[..., moving, :], p) + quaternions.rotate(state.quat[..., moving, :], spin)
+    return p.sum(axis=-2), moment.sum(axis=-2)
 
 
 def translational_momenta(system: System, state: State) -> Floats:
     """Momentum (..., n, 3) of every frame, N s: its own and what a consistent mass shares with its neighbours."""
     p = system.frames.mass[:, None] * state.v
+    if not np.any(system.elements.coupling):
+        return p
     shared = system.elements.coupling[:, None] * _spread(system, state)
-    for side, sign in ((0, 1.0), (1, -1.0)):
-        nodes: Any = (..., system.elements.frames[:, side], slice(None))
-        np.add.at(p, nodes, sign * shared)
+    a, b = system.elements.frames.reshape(-1, 2).T
+    of_frames, of_elements = np.moveaxis(p, -2, 0), np.moveaxis(shared, -2, 0)
+    np.add.at(of_frames, a, of_elements)
+    np.subtract.at(of_frames, b, of_elements)
     return p
 
 
@@ -117,7 +121,7 @@ def residual_of(constraints: Constraints, state: State) -> Floats:
         [constraints.kind == PERPENDICULAR, constraints.kind == ALONG, constraints.kind == DISTANCE],
         [np.sum(ua * ub, axis=-1), np.sum(ua * d, axis=-1), 0.5 * np.sum(d * d, axis=-1)],
     )
-    return _in_rows(constraints, scalar - constraints.value, d)
+    return _rows(constraints.kind, scalar - constraints.value, d)
 
 
 def velocity_residual(system: System, state: State) -> Floats:
@@ -128,14 +132,13 @@ def velocity_residual(system: System, state: State) -> Floats:
 def rate_of(constraints: Constraints, state: State) -> Floats:
     """dg/dt (..., m) of `constraints`."""
     a, b = constraints.frames.reshape(-1, 2).T
-    qa, qb = state.quat[..., a, :], state.quat[..., b, :]
-    va, vb = state.v[..., a, :], state.v[..., b, :]
-    omega_a = quaternions.rotate(qa, state.Omega[..., a, :])
-    omega_b = quaternions.rotate(qb, state.Omega[..., b, :])
-    xa, xb = quaternions.rotate(qa, constraints.Xa), quaternions.rotate(qb, constraints.Xb)
-    ua, ub = quaternions.rotate(qa, constraints.Ua), quaternions.rotate(qb, constraints.Ub)
+    quat_a, quat_b = state.quat[..., a, :], state.quat[..., b, :]
+    omega_a = quaternions.rotate(quat_a, state.Omega[..., a, :])
+    omega_b = quaternions.rotate(quat_b, state.Omega[..., b, :])
+    xa, xb = quaternions.rotate(quat_a, constraints.Xa), quaternions.rotate(quat_b, constraints.Xb)
+    ua, ub = quaternions.rotate(quat_a, constraints.Ua), quaternions.rotate(quat_b, constraints.Ub)
     d = state.r[..., b, :] + xb - state.r[..., a, :] - xa
-    rate = vb + np.cross(omega_b, xb) - va - np.cross(omega_a, xa)
+    rate = state.v[..., b, :] + np.cross(omega_b, xb) - state.v[..., a, :] - np.cross(omega_a, xa)
     dua, dub = np.cross(omega_a, ua), np.cross(omega_b, ub)
     scalar = np.select(
         [constraints.kind == PERPENDICULAR, constraints.kind == ALONG, constraints.kind == DISTANCE],
@@ -145,14 +148,14 @@ def rate_of(constraints: Constraints, state: State) -> Floats:
             np.sum(d * rate, axis=-1),
         ],
     )
-    return _in_rows(constraints, scalar, rate)
+    return _rows(constraints.kind, scalar, rate)
 
 
-def _in_rows(constraints: Constraints, scalar: Floats, vector: Floats) -> Floats:
-    """One row for `scalar` (..., k) of a constraint, three for `vector` (..., k, 3) of coincident points."""
-    rows = rows_of(constraints.kind)
-    first = np.cumsum(rows) - rows
-    coincident = constraints.kind == COINCIDENT
+def _rows(kind: Ints, scalar: Floats, vector: Floats) -> Floats:
+    """One number of `scalar` (..., c) for every constraint, three of `vector` (..., c, 3) for coincident points."""
+    rows = rows_of(kind)
     out = np.repeat(scalar, rows, axis=-1)
+    first = np.cumsum(rows) - rows
+    coincident = kind == COINCIDENT
     out[..., first[coincident][:, None] + np.arange(3)] = vector[..., coincident, :]
     return out

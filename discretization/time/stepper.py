@@ -14,6 +14,7 @@ from discretization.system import System
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, march
 from discretization.time.newton import CONVERGED, CURES, REASONS
+from discretization.time.recording import march_and_keep
 from rigid.errors import ConvergenceError, ModelError, Reached
 from rigid.system import Floats, State
 
@@ -100,14 +101,35 @@ class Stepper:
             step += 1
         return state, report
 
+    def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
+        """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report
+        for each; 1 <= k <= `count`, fewer where a step must be halved. `state` is not changed.
+        """
+        current = _copy(state)
+        kept = State(*(np.empty((count, *array.shape)) for array in state))
+        counts = np.zeros((count, N_COUNTS), dtype=np.int64)
+        starts: Floats = self.h * np.arange(first_step, first_step + count * every)
+        march_and_keep(
+            self.system,
+            self.numbering,
+            current,
+            self.work,
+            _copy(state) if len(self.fractions) > 1 else current,
+            self.h * self.fractions,
+            self._values(starts, self.h),
+            MAX_ITERATIONS,
+            every,
+            kept,
+            counts,
+        )
+        done = int(np.sum(counts[:, STEPS] == every))
+        if done == 0:
+            current, report = self.advance(state, first_step, every)
+            return State(*(array[None] for array in current)), [report]
+        return State(*(array[:done] for array in kept)), [_report(row) for row in counts[:done]]
+
     def _march(self, state: State, h: float, starts: Floats) -> tuple[int, int, Report]:
         """Whole steps of length h from `starts`, in place: status, steps done, cost."""
-        middles = (starts[:, None] + h * midpoints(self.fractions)).ravel()
-        n_loads = len(self.system.loads.kind)
-        if self._load_values is None or n_loads == 0:
-            values = np.zeros((len(middles), n_loads, 3))
-        else:
-            values = np.ascontiguousarray(self._load_values(middles), dtype=float)
         counts = np.zeros(N_COUNTS, dtype=np.int64)
         status = march(
             self.system,
@@ -116,12 +138,19 @@ class Stepper:
             self.work,
             _copy(state) if len(self.fractions) > 1 else state,  # nothing to go back over
             h * self.fractions,
-            values,
+            self._values(starts, h),
             MAX_ITERATIONS,
             counts,
         )
-        cost = Report(int(counts[ITERATIONS]), int(counts[MOST_ITERATIONS]), int(counts[SOLVES]))
-        return status, int(counts[STEPS]), cost
+        return status, int(counts[STEPS]), _report(counts)
+
+    def _values(self, starts: Floats, h: float) -> Floats:
+        """Of the loads at the middle of each substep of steps from `starts` on."""
+        middles = (starts[:, None] + h * midpoints(self.fractions)).ravel()
+        n_loads = len(self.system.loads.kind)
+        if self._load_values is None or n_loads == 0:
+            return np.zeros((len(middles), n_loads, 3))
+        return np.ascontiguousarray(self._load_values(middles), dtype=float)
 
     def _halve(self, state: State, t: float, h: float, depth: int) -> tuple[int, Report]:
         """Two half steps in place of one from t, halved again where they fail: status, cost. On failure `state` is as
@@ -139,6 +168,10 @@ class Stepper:
                     array[...] = old
                 return status, report
         return CONVERGED, report
+
+
+def _report(counts: np.ndarray) -> Report:
+    return Report(int(counts[ITERATIONS]), int(counts[MOST_ITERATIONS]), int(counts[SOLVES]))
 
 
 def _copy(state: State) -> State:

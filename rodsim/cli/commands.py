@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
 
     output = Path(options.output) if options.output else Path(options.scene).with_suffix(".vtkhdf")
     loaded = load(options.scene)
-    _check_output(output, options)
+    _check_output(output, Path(options.scene), options)
     settings = _settings(loaded, options)
     try:
         with _warnings_told():
@@ -51,6 +51,7 @@ def run(options: argparse.Namespace) -> int:
                 **settings,
                 output=output,
                 resume=options.resume,
+                overwrite=options.force,
                 progress=False if options.quiet else None,
             )
     except ModelError as error:
@@ -72,7 +73,9 @@ def run(options: argparse.Namespace) -> int:
 
     report = make_audit(result)
     print(report.text())
-    print(f"written to {output}")
+    every = result.description["run"]["output_every"]
+    steps = "every step" if every == 1 else f"every {every} steps"
+    print(f"written to {output}: {result.n_outputs} outputs, one {steps}")
     return 0 if report.ok else LAW_BROKEN
 
 
@@ -104,13 +107,12 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
     }
 
 
-def _check_output(output: Path, options: argparse.Namespace) -> None:
+def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> None:
+    from rodsim.results.whole_file import check_target
+
     if options.resume and options.force:
         raise ModelError("--resume and --force contradict each other; give one")
-    if output.is_dir():
-        raise ModelError(f"'{output}' is a folder; give the name of a file with -o")
-    if not output.parent.is_dir():
-        raise ModelError(f"'{output}': no folder '{output.parent}'; make it first")
+    check_target(output, scene)
     if not os.access(output.parent, os.W_OK):
         raise ModelError(f"'{output}': the folder '{output.parent}' cannot be written to")
     if output.exists() and not options.resume and not options.force:
@@ -231,10 +233,15 @@ def plot(options: argparse.Namespace) -> int:
     """rodsim plot"""
     from rodsim.results.plot import plot as draw
 
-    output = Path(options.output) if options.output else Path(options.file).with_suffix(".png")
+    output = Path(options.output) if options.output else _beside(options.file, f"-{options.what}.png")
     draw(_open(options.file), options.what, output, options.points)
     print(f"wrote {output}")
     return 0
+
+
+def _beside(result: str, ending: str) -> Path:
+    path = Path(result)
+    return path.with_name(path.stem + ending)
 
 
 def render(options: argparse.Namespace) -> int:

@@ -102,9 +102,9 @@ class Drawing:
         }
 
     def points(self, state: State) -> Floats:
-        """Positions (..., n_points, 3) of all points, of one state or of many (outputs on the first axis)."""
+        """Positions (..., n_points, 3) of all points; of many states where their arrays have axes in front."""
         R = to_matrix(state.quat)[..., self._frame, :, :]
-        return state.r[..., self._frame, :] + np.einsum("...pij,pj->...pi", R, self._X)
+        return state.r[..., self._frame, :] + _turn(R, self._X)
 
     @property
     def reach(self) -> float:
@@ -112,35 +112,41 @@ class Drawing:
         return float(np.linalg.norm(self._X, axis=1).max(initial=0.0))
 
     def arrays(self, state: State, strains: Floats, stresses: Floats) -> tuple[Floats, dict[str, Floats32]]:
-        """Positions (n_points, 3) and the `POINT_ARRAYS` (n_points, components).
+        """Positions (..., n_points, 3) and the `POINT_ARRAYS` (..., n_points, components).
 
         Parameters
         ----------
-        strains, stresses : (n_elements, 6), (Gamma, K) and (N, M) of every rod element
+        strains, stresses : (..., n_elements, 6), (Gamma, K) and (N, M) of every rod element
         """
         frame, X = self._frame, self._X
         # once per frame, then gathered: a body has many vertices and one frame
-        R = to_matrix(state.quat)[frame]
-        points = state.r[frame] + np.einsum("pij,pj->pi", R, X)
-        velocity = state.v[frame] + np.einsum("pij,pj->pi", R, np.cross(state.Omega[frame], X))
-        at_nodes = self._at_nodes(np.concatenate([strains, stresses], axis=1))
-        N, M = at_nodes[:, 6:9], at_nodes[:, 9:12]
+        R = to_matrix(state.quat)[..., frame, :, :]
+        points = state.r[..., frame, :] + _turn(R, X)
+        velocity = state.v[..., frame, :] + _turn(R, np.cross(state.Omega[..., frame, :], X))
+        at_nodes = self._at_nodes(np.concatenate([strains, stresses], axis=-1))
+        N, M = at_nodes[..., 6:9], at_nodes[..., 9:12]
         values = {
             "velocity": velocity,
-            "d1": R[:, :, 0],
-            "d2": R[:, :, 1],
-            "d3": R[:, :, 2],
-            "quaternion": state.quat[frame],
-            "Gamma": at_nodes[:, 0:3],
-            "K": at_nodes[:, 3:6],
+            "d1": R[..., 0],
+            "d2": R[..., 1],
+            "d3": R[..., 2],
+            "quaternion": state.quat[..., frame, :],
+            "Gamma": at_nodes[..., 0:3],
+            "K": at_nodes[..., 3:6],
             "N": N,
             "M": M,
-            "force_n": np.einsum("pij,pj->pi", R, N),
-            "moment_m": np.einsum("pij,pj->pi", R, M),
+            "force_n": _turn(R, N),
+            "moment_m": _turn(R, M),
         }
         with np.errstate(over="ignore"):  # a diverged run is kept as well as single precision can
             return points, {name: np.ascontiguousarray(a, np.float32) for name, a in values.items()}
 
     def _at_nodes(self, of_elements: Floats) -> Floats:
-        padded = np.concatenate([of_elements, np.zeros((1, of_elements.shape[1]))])
-        return 0.5 * (padded[self._before] + padded[self._after])
+        none = np.zeros((*of_elements.shape[:-2], 1, of_elements.shape[-1]))
+        padded = np.concatenate([of_elements, none], axis=-2)
+        return 0.5 * (padded[..., self._before, :] + padded[..., self._after, :])
+
+
+def _turn(R: Floats, x: Floats) -> Floats:
+    """R x of matrices (..., 3, 3) and vectors (..., 3)."""
+    return np.einsum("...ij,...j->...i", R, x)

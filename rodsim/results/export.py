@@ -14,6 +14,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from rodsim.results.drawing import Drawing
+from rodsim.results.whole_file import check_target, whole_file, whole_folder
 
 if TYPE_CHECKING:
     import pyvista
@@ -58,8 +59,7 @@ def export(
         raise ValueError(f"export to '{path}': no format '{format}'; give one of {known}")
     if every < 1:
         raise ValueError(f"export to '{path}': every = {every}; give a number of outputs >= 1")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"'{path}': no folder '{path.parent}'; make it first")
+    check_target(path.with_suffix(".xdmf" if format == "xdmf" else ".pvd"), result.path)
     if result.n_outputs == 0:
         raise ValueError(f"export to '{path}': the result holds no output")
     drawing = Drawing(result.layout)
@@ -106,27 +106,27 @@ def _series(
     progress: Callable[[int, int], None] | None,
 ) -> list[Path]:
     folder = path.with_suffix("")
-    folder.mkdir(exist_ok=True)
     times = result.t
     digits = len(str(result.n_outputs - 1))
     written = []
-    for done, i in enumerate(chosen, start=1):
-        data = polydata(result, drawing, i)
-        file = folder / f"{path.stem}_{i:0{digits}d}.{suffix}"
-        (data.cast_to_unstructured_grid() if suffix == "vtu" else data).save(file)
-        written.append(file)
-        if progress is not None:
-            progress(done, len(chosen))
-    names = [quoteattr(file.relative_to(path.parent).as_posix()) for file in written]
-    entries = "".join(
-        f'    <DataSet timestep="{float(times[i])!r}" part="0" file={name}/>\n'
-        for i, name in zip(chosen, names, strict=True)
-    )
-    path.write_text(
-        '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">\n'
-        f"  <Collection>\n{entries}  </Collection>\n</VTKFile>\n",
-        encoding="utf-8",
-    )
+    with whole_file(path, result.path) as file, whole_folder(folder) as working:
+        for done, i in enumerate(chosen, start=1):
+            data = polydata(result, drawing, i)
+            name = f"{path.stem}_{i:0{digits}d}.{suffix}"
+            _save(data.cast_to_unstructured_grid() if suffix == "vtu" else data, working / name)
+            written.append(folder / name)
+            if progress is not None:
+                progress(done, len(chosen))
+        names = [quoteattr(file.relative_to(path.parent).as_posix()) for file in written]
+        entries = "".join(
+            f'    <DataSet timestep="{float(times[i])!r}" part="0" file={name}/>\n'
+            for i, name in zip(chosen, names, strict=True)
+        )
+        file.write_text(
+            '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">\n'
+            f"  <Collection>\n{entries}  </Collection>\n</VTKFile>\n",
+            encoding="utf-8",
+        )
     return [path, *written]
 
 
@@ -151,7 +151,12 @@ def _xdmf(
         for name, values in drawing.cells.items():
             cell_data[name].append(values[n_rods:])
     start = drawing.points(result.state(0))
-    with MovingMeshWriter(path) as writer:
+    numbers = path.with_suffix(".h5")
+    with (
+        whole_file(path, result.path) as file,
+        whole_file(numbers, result.path) as numbers_file,
+        MovingMeshWriter(file, numbers, numbers_file) as writer,
+    ):
         writer.write_points_cells(start, cells)
         for done, i in enumerate(chosen, start=1):
             points, arrays = drawing.arrays(result.state(i), result.strains(i), result.stresses(i))
@@ -160,4 +165,16 @@ def _xdmf(
             writer.write_output(float(times[i]), points, {**drawing.static_points, **arrays}, cell_data)
             if progress is not None:
                 progress(done, len(chosen))
-    return [path, path.with_suffix(".h5")]
+    return [path, numbers]
+
+
+def _save(data: pyvista.DataSet, path: Path) -> None:
+    """As `data.save`, but for the writing: where the disk is full VTK reports no error, or ends the process."""
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter, vtkXMLUnstructuredGridWriter
+
+    writer = vtkXMLUnstructuredGridWriter() if path.suffix == ".vtu" else vtkXMLPolyDataWriter()
+    writer.SetInputData(data)
+    writer.SetDataModeToBinary()
+    writer.WriteToOutputStringOn()
+    writer.Write()
+    path.write_text(writer.GetOutputString(), encoding="utf-8")

@@ -178,11 +178,11 @@ class Layout:
             shapes["chart"] = (self.n_chart,)
         return shapes
 
-    def check_state(self, state: State) -> None:
-        """Raise ValueError where `state` does not have the shapes of this model."""
+    def check_state(self, state: State, count: int) -> None:
+        """Raise ValueError where the `count` states do not have the shapes of this model."""
         for name, shape in self.state_shapes().items():
-            found = np.shape(getattr(state, name))
-            if found != shape:
+            found = np.shape(getattr(state, name))[1:]
+            if found != shape or len(getattr(state, name)) != count:
                 raise ValueError(
                     f"model '{self.name}': State.{name} has shape {found}, the model has {shape}"
                 )

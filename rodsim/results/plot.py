@@ -10,6 +10,7 @@ import numpy as np
 
 from rigid.system import Floats
 from rodsim.results.columns import ENERGIES
+from rodsim.results.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +59,8 @@ def plot(
         known = ", ".join(f"'{name}'" for name in ("overview", *KINDS, "path"))
         raise ValueError(f"plot: no kind '{kind}'; give one of {known}")
     if path is not None:
-        figure.savefig(path)
+        with whole_file(path, result.path) as file:
+            figure.savefig(file)
     return figure
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from discretization.measures import (
     element_states,
-    energies_of,
+    energies,
     momenta,
     point_distance,
     rate_of,
@@ -190,7 +190,7 @@ def _of_system(
     """Energies and momenta."""
     moving = system.frames.fixed == 0
     mass = system.frames.mass * moving
-    parts = energies_of(system, state, strain, stress)
+    parts = energies(system, state, (strain, stress))
     P, L = momenta(system, state)
     reach, speed = np.linalg.norm(state.r, axis=-1), np.linalg.norm(state.v, axis=-1)
     spin = np.linalg.norm(np.einsum("nij,...nj->...ni", system.frames.inertia, state.Omega), axis=-1)

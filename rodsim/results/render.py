@@ -21,6 +21,7 @@ from rodsim.results import overlay
 from rodsim.results.camera import Camera, fit, upward, view_direction
 from rodsim.results.drawing import Drawing
 from rodsim.results.scene import SceneBuilder, Surface, merge
+from rodsim.results.whole_file import whole_file
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -92,7 +93,7 @@ def render(
     if labels:
         picture = stage.label(picture, t[outputs])
     if path is not None:
-        _save(picture, Path(path))
+        _save(picture, Path(path), result.path)
     return picture
 
 
@@ -126,7 +127,7 @@ def render_movie(
     n = max(1, int(np.floor((t[-1] - t[0]) / speed * fps)) + 1)
     camera = stage.camera(range(result.n_outputs))
     digits = overlay.digits_for(speed / fps)
-    with _movie(path, fps) as add, _drawer(camera, size, stage.grid(), engine) as draw:
+    with _movie(path, result.path, fps) as add, _drawer(camera, size, stage.grid(), engine) as draw:
         for k in range(n):
             now = min(float(t[0]) + k * speed / fps, float(t[-1]))
             surface = stage.builder.surface(state_at(result, t, now))
@@ -318,28 +319,44 @@ def _drawer(
 
 
 @contextmanager
-def _movie(path: Path, fps: int) -> Iterator[Callable[[Picture], Any]]:
+def _movie(path: Path, keep: Path | None, fps: int) -> Iterator[Callable[[Picture], Any]]:
     """A function that adds a frame to a movie."""
     import imageio.v2 as imageio
 
-    _check_folder(path)
-    if path.suffix.lower() == ".gif":
-        gif: Any = imageio.get_writer(path, mode="I", duration=1000 / fps, loop=0)
-        with gif:
-            yield gif.append_data
-    else:
-        mp4: Any = imageio.get_writer(path, fps=fps, codec="libx264", quality=8, macro_block_size=2)
+    with whole_file(path, keep) as file:
+        if path.suffix.lower() == ".gif":
+            gif: Any = imageio.get_writer(file, mode="I", duration=1000 / fps, loop=0)
+            with gif:
+                yield gif.append_data
+        else:
+            yield from _mp4(file, fps)
+
+
+def _mp4(path: Path, fps: int) -> Iterator[Callable[[Picture], Any]]:
+    """As `_movie`; OSError where ffmpeg did not write all frames, which it does not report itself."""
+    import imageio.v2 as imageio
+    from imageio_ffmpeg import count_frames_and_secs
+
+    mp4: Any = imageio.get_writer(path, fps=fps, codec="libx264", quality=8, macro_block_size=2)
+    frames = 0
+
+    def add(picture: Picture) -> None:
+        nonlocal frames
+        mp4.append_data(picture)
+        frames += 1
+
+    try:
         with mp4:
-            yield mp4.append_data
+            yield add
+        whole = frames > 0 and count_frames_and_secs(str(path))[0] == frames
+    except (OSError, RuntimeError) as error:
+        raise OSError("ffmpeg could not write the movie; is the disk full?") from error
+    if not whole:
+        raise OSError("ffmpeg did not write the whole movie; is the disk full?")
 
 
-def _save(picture: Picture, path: Path) -> None:
+def _save(picture: Picture, path: Path, keep: Path | None) -> None:
     from PIL import Image
 
-    _check_folder(path)
-    Image.fromarray(picture).save(path)
-
-
-def _check_folder(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"'{path}': no folder '{path.parent}'; make it first")
+    with whole_file(path, keep) as file:
+        Image.fromarray(picture).save(file)

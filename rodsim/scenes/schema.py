@@ -400,7 +400,7 @@ class RunScene(Part):
     t_end: Positive
     dt: Positive
     integrator: Integrator = "em"
-    output_every: Annotated[int, Field(ge=1)] = 1
+    output_every: Annotated[int, Field(ge=1)] | None = None  # steps; None: as many as give about 500 outputs
     chart: Literal["quaternion", "quaternion-alpha", "quaternion-gamma", "director"] | None = None
 
 
