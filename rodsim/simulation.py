@@ -22,6 +22,7 @@ from discretization.measures import (
 )
 from discretization.system import System
 from discretization.time.stepper import Report, Stepper
+from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
 from rodsim.results.writer import MemoryWriter, ResultWriter, stored_outputs
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rodsim.model import Model
     from rodsim.results.result import Result
 
+MOST_STEPS_BETWEEN = 1_000_000_000  # outputs
 INTEGRATORS = {"em": 2, "em4": 4, "em6": 6}
 _PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the progress line moves
 
@@ -67,6 +69,8 @@ def simulate(
     keeps it.
     """
     n_steps = _check(t_end, dt, output_every)
+    t_end, dt, output_every = float(t_end), float(dt), int(output_every)
+    _check_options(model, output, resume, progress, chart)
     check_integrator(integrator)
     built = model.build()
     state, change = project_velocities(built.system, built.state)
@@ -151,16 +155,30 @@ def check_integrator(integrator: str) -> None:
 
 def _check(t_end: float, dt: float, output_every: int) -> int:
     """Number of steps."""
-    for name, value in (("t_end", t_end), ("dt", dt)):
-        if not (np.isfinite(value) and value > 0.0):
-            raise ModelError(f"{name} = {value} s; give a positive number")
-    if output_every < 1 or output_every != int(output_every):
-        raise ModelError(f"output_every = {output_every}; give a whole number of steps, at least 1")
+    t_end = checks.number("simulate", "t_end", t_end, positive=True)
+    dt = checks.number("simulate", "dt", dt, positive=True)
+    checks.count("simulate", "output_every", output_every, at_most=MOST_STEPS_BETWEEN)
     n_steps = round(t_end / dt)
     if n_steps < 1 or abs(n_steps * dt - t_end) > 1e-9 * t_end:
         nearest = t_end / max(n_steps, 1)
         raise ModelError(f"t_end = {t_end} s is not a multiple of dt = {dt} s; use dt = {nearest:.12g}")
     return n_steps
+
+
+def _check_options(model: object, output: object, resume: object, progress: object, chart: object) -> None:
+    from rodsim.model import Model
+
+    if not isinstance(model, Model):
+        raise ModelError(f"simulate: model = {checks.shown(model)} is no Model; give one")
+    if output is not None and (not isinstance(output, str | Path) or not Path(output).name):
+        raise ModelError(f"simulate: output = {checks.shown(output)} is no name of a file; give one or None")
+    if output is not None and "\0" in str(output):
+        raise ModelError(f"simulate: output = {checks.shown(output)} contains NUL; give another name")
+    checks.flag("simulate", "resume", resume)
+    if progress is not None:
+        checks.flag("simulate", "progress", progress)
+    if chart is not None and not isinstance(chart, str):
+        raise ModelError(f"simulate: chart = {checks.shown(chart)} is no name; give one or None")
 
 
 def _append(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rigid.system import Floats
+from rodsim.results.errors import check_result
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -90,9 +91,8 @@ class Audit:
 
 
 def audit(result: Result) -> Audit:
-    """The audit of a result; ValueError where it holds no output."""
-    if result.n_outputs < 1:
-        raise ValueError("audit: the result holds no output; run the simulation first")
+    """The audit of a result; ResultError where it holds no output."""
+    check_result("audit", result)
     with np.errstate(all="ignore"):  # a diverged run is judged, not refused
         return _with_verdicts(_measure(result))
 

@@ -16,6 +16,7 @@ from rigid.system import Floats, State
 from rodsim.results import native, vtkhdf
 from rodsim.results.columns import COLUMNS
 from rodsim.results.drawing import Drawing
+from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 from rodsim.results.storage import Counter, RowWriter, Series, create_series, open_file, places_of
 
@@ -33,10 +34,18 @@ def stored_outputs(path: Path | str) -> tuple[int, int]:
     """Number of outputs in a result file, and the step of the last one; (0, -1) where there is none."""
     if not Path(path).is_file():
         return 0, -1
+    _check_whole(path)
     with open_file(Path(path), "r") as file:
         root = native.check_file(file, Path(path))
         n = native.count(file)
         return n, int(root[native.STEP][n - 1]) if n else -1
+
+
+def _check_whole(path: Path | str) -> None:
+    """ResultError where the file is no result, or a damaged one."""
+    from rodsim.results.result import FileSource
+
+    FileSource(Path(path))
 
 
 def audit_row(audit: Mapping[str, float]) -> Floats:
@@ -140,17 +149,18 @@ class ResultWriter:
         Raises
         ------
         FileNotFoundError: no such file.
-        ValueError: not a rodsim result, or the result of another model.
+        ResultError: not a rodsim result, or the result of another model.
         """
         path = Path(path)
         if not path.is_file():
             raise FileNotFoundError(f"'{path}': no result to resume; run without resume first")
+        _check_whole(path)
         with open_file(path, "r") as file:
             root = native.check_file(file, path)
             _check_same_model(native.read_layout(file), layout, path)
             n, room = native.count(file), int(root.attrs["capacity"])
             if n < 1:
-                raise ValueError(f"'{path}' holds no output to resume from; run without resume")
+                raise ResultError(f"'{path}' holds no output to resume from; run without resume")
             t, step = float(root[native.TIME][n - 1]), int(root[native.STEP][n - 1])
             state = State(**{name: root[name][n - 1] for name in layout.state_shapes()})
             counter = Counter(*(int(place) for place in root.attrs["counter"]))
@@ -325,11 +335,11 @@ def _without_end(layout: Layout) -> dict[str, Any]:
 
 
 def _check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
-    """Raise ValueError unless both describe the same model."""
+    """Raise ResultError unless both describe the same model."""
     old, new = _without_end(stored), _without_end(layout)
     if old != new:
         keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
-        raise ValueError(
+        raise ResultError(
             f"'{path}' is the result of another model ('{stored.name}' differs from '{layout.name}' in "
             f"{', '.join(keys)}); give another output, or do not resume"
         )
@@ -342,7 +352,7 @@ def _check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
         and all(len(a.vertices) == len(b.vertices) for a, b in zip(stored.bodies, layout.bodies, strict=True))
     )
     if not same:
-        raise ValueError(
+        raise ResultError(
             f"'{path}' is the result of another model (its rods, bodies or numbers of frames and joints "
             f"differ from those of '{layout.name}'); give another output, or do not resume"
         )
