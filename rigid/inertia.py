@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rigid.checks import number, vector
+from rigid.checks import array, number, numbers, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
@@ -39,11 +39,16 @@ class MassProperties:
     def __post_init__(self) -> None:
         self.mass = number("mass properties", "mass", self.mass, positive=True)
         self.center = vector("mass properties", "center", self.center)
-        J = np.array(self.inertia, dtype=float)
-        J = np.diag(J) if J.shape == (3,) else J
-        if J.shape != (3, 3) or not np.all(np.isfinite(J)) or np.abs(J - J.T).max() > 1e-9 * np.abs(J).max():
+        given = numbers(self.inertia)
+        if given is None or given.shape not in ((3,), (3, 3)):
             raise ModelError(
-                f"mass properties: inertia = {self.inertia!r}; give 3 moments or a symmetric 3 x 3 matrix"
+                f"mass properties: inertia = {shown(self.inertia)}; give 3 moments or a symmetric 3 x 3 matrix"
+            )
+        J = array("mass properties", "inertia", self.inertia, given.shape)
+        J = np.diag(J) if J.ndim == 1 else J
+        if np.abs(J - J.T).max() > 1e-9 * np.abs(J).max():
+            raise ModelError(
+                f"mass properties: inertia = {shown(self.inertia)} is not symmetric; give a symmetric 3 x 3 matrix"
             )
         principal = np.linalg.eigvalsh(J)
         if principal[0] <= 0.0:
@@ -54,8 +59,8 @@ class MassProperties:
                 "no body has such an inertia"
             )
         self.inertia = 0.5 * (J + J.T)
-        self.vertices = np.asarray(self.vertices, dtype=float).reshape(-1, 3)
-        self.faces = np.asarray(self.faces, dtype=np.int64).reshape(-1, 3)
+        self.vertices = array("mass properties", "vertices", self.vertices, (None, 3))
+        self.faces = vertex_numbers("mass properties", self.faces, len(self.vertices))
 
     @property
     def principal_moments(self) -> Floats:
@@ -70,14 +75,27 @@ class MassProperties:
         return axes
 
 
-def _mass(owner: str, volume: float, density: float | None, mass: float | None) -> float:
+def vertex_numbers(owner: str, faces: ArrayLike, n_vertices: int) -> Ints:
+    """`faces` (nf, 3) as whole numbers of vertices."""
+    found = array(owner, "faces", faces, (None, 3))
+    # before they become integers, where 0.5 would be some number
+    if found.size and (np.any(found != np.round(found)) or found.min() < 0 or found.max() >= n_vertices):
+        raise ModelError(
+            f"{owner}: vertex numbers from {found.min():g} to {found.max():g}; "
+            f"give whole numbers from 0 to {n_vertices - 1}"
+        )
+    return found.astype(np.int64)
+
+
+def mass_of(owner: str, volume: float, density: float | None, mass: float | None) -> float:
+    """The mass, kg, from one of the two."""
     if (density is None) == (mass is None):
         raise ModelError(
             f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}"
         )
     if mass is not None:
         return number(owner, "mass", mass, positive=True)
-    return number(owner, "density", density, positive=True) * volume  # type: ignore[arg-type]
+    return number(owner, "density", density, positive=True) * volume
 
 
 def Box(
@@ -89,7 +107,7 @@ def Box(
     edges = np.array(
         [number("Box", name, value, positive=True) for name, value in zip("xyz", (x, y, z), strict=True)]
     )
-    m = _mass("Box", float(edges.prod()), density, mass)
+    m = mass_of("Box", float(edges.prod()), density, mass)
     square = edges**2
     signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -102,7 +120,7 @@ def Box(
 def Sphere(radius: float, density: float | None = None, mass: float | None = None) -> MassProperties:
     """Solid sphere; reference point: its centre."""
     r = number("Sphere", "radius", radius, positive=True)
-    m = _mass("Sphere", 4 / 3 * np.pi * r**3, density, mass)
+    m = mass_of("Sphere", 4 / 3 * np.pi * r**3, density, mass)
     angle = np.linspace(0, np.pi, 13)
     vertices, faces = _revolve(r * np.sin(angle), -r * np.cos(angle))
     return MassProperties(m, np.full(3, 0.4 * m * r**2), np.zeros(3), vertices, faces)
@@ -114,7 +132,7 @@ def Cylinder(
     """Solid cylinder about its z axis; reference point: its centre."""
     r = number("Cylinder", "radius", radius, positive=True)
     h = number("Cylinder", "height", height, positive=True)
-    m = _mass("Cylinder", np.pi * r**2 * h, density, mass)
+    m = mass_of("Cylinder", np.pi * r**2 * h, density, mass)
     across = m * (3 * r**2 + h**2) / 12
     vertices, faces = _revolve([0, r, r, 0], [-h / 2, -h / 2, h / 2, h / 2])
     return MassProperties(m, np.array([across, across, m * r**2 / 2]), np.zeros(3), vertices, faces)
@@ -128,7 +146,7 @@ def Cone(
     """
     r = number("Cone", "radius", radius, positive=True)
     h = number("Cone", "height", height, positive=True)
-    m = _mass("Cone", np.pi * r**2 * h / 3, density, mass)
+    m = mass_of("Cone", np.pi * r**2 * h / 3, density, mass)
     across = 3 / 80 * m * (4 * r**2 + h**2)
     vertices, faces = _revolve([0, r, 0], [0, h, h])
     inertia = np.array([across, across, 0.3 * m * r**2])

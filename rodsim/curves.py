@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
 
-from rigid.checks import vector
+from rigid.checks import LARGEST, numbers, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
 
@@ -16,8 +16,32 @@ CurveLike = ArrayLike | Callable[[float], ArrayLike]
 
 _SAMPLES = 2000  # pieces of the first spline through a callable; doubled until the spline follows it
 _MOST_SAMPLES = 256_000
+_A_TURN = 16  # samples, at least, of a helix
+_GOLDEN = (3 - np.sqrt(5)) / 2  # farthest from all fractions
+_FAR = 1e8  # of the extent: a curve farther from the origin is mostly rounding
 _FOLLOWS = 1e-10  # of the extent: how far the spline may be from the callable between samples
 _GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
+
+
+class Helix:
+    """r(s) = center + R (cos(a s) x + sin(a s) y) + rise s axis, s in [0, 1]; a circle where rise = 0.
+
+    x, y, axis: unit vectors (3,), a right-handed set; a (rad) the angle, rise (m) over the whole.
+    """
+
+    def __init__(
+        self, center: Floats, x: Floats, axis: Floats, radius: float, angle: float, rise: float = 0.0
+    ):
+        self.center, self.x, self.y, self.axis = center, x, np.cross(axis, x), axis
+        self.radius, self.angle, self.rise = radius, angle, rise
+
+    def __call__(self, s: ArrayLike) -> Floats:
+        """Points (..., 3) at s of any shape."""
+        s = np.asarray(s, dtype=float)[..., None]
+        a = self.angle * s
+        return (
+            self.center + self.radius * (np.cos(a) * self.x + np.sin(a) * self.y) + self.rise * s * self.axis
+        )
 
 
 class Curve:
@@ -89,14 +113,18 @@ class Curve:
 def _spline_of(owner: str, curve: CurveLike, closed: bool) -> tuple[CubicSpline | BSpline, Floats]:
     if callable(curve):
         return _through_callable(owner, curve, closed)
-    try:
-        points = np.array(curve, dtype=float)
-    except (TypeError, ValueError):
-        points = np.empty(0)
-    if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2 or not np.all(np.isfinite(points)):
+    points = numbers(curve)
+    if (
+        points is None
+        or points.ndim != 2
+        or points.shape[1] != 3
+        or len(points) < 2
+        or not np.all(np.isfinite(points))
+    ):
         raise ModelError(
             f"{owner}: give the curve as at least 2 points of 3 finite numbers, or as a callable"
         )
+    _check_near(owner, points)
     if closed:
         if len(points) < 3:
             raise ModelError(
@@ -125,6 +153,14 @@ def _through_callable(
     is left at that. Finer samples would only raise the slope of the noise.
     """
     n, before = _SAMPLES, np.inf
+    if isinstance(curve, Helix):  # steep ones would be taken for their axis: they are followed turn by turn
+        turns = abs(curve.angle) / (2 * np.pi)
+        if turns * _A_TURN > _MOST_SAMPLES:
+            raise ModelError(
+                f"{owner}: the curve winds too finely, with {turns:.4g} turns; give at most "
+                f"{_MOST_SAMPLES // _A_TURN}, or several rods"
+            )
+        n = max(n, int(turns * _A_TURN))
     while True:
         s = np.linspace(0.0, 1.0, n + 1)
         points = _sampled(owner, curve, s)
@@ -133,6 +169,7 @@ def _through_callable(
             raise ModelError(
                 f"{owner}: the curve has the length 0, it is {points[0]} for every s; let it move with s"
             )
+        _check_near(owner, points)
         if closed:
             if np.abs(points[-1] - points[0]).max() > 1e-9 * extent:
                 raise ModelError(
@@ -140,8 +177,8 @@ def _through_callable(
                 )
             points[-1] = points[0]
         spline = make_interp_spline(s, points, k=5, bc_type="periodic" if closed else None)
-        # not half-way: there, a helix of two turns to a sample would seem to be met
-        between = s[:-1] + 0.382 * np.diff(s)
+        # no fraction: there, a helix of so many turns to a sample would seem to be met
+        between = s[:-1] + _GOLDEN * np.diff(s)
         away = np.linalg.norm(spline(between) - _sampled(owner, curve, between), axis=1)
         chord = np.linalg.norm(np.diff(points, axis=0), axis=1)
         # near corners few samples are missed, on a curve that winds too finely for them nearly all
@@ -160,7 +197,23 @@ def _through_callable(
 
 def _sampled(owner: str, curve: Callable[[float], ArrayLike], s: Floats) -> Floats:
     """Points (k, 3) of a callable at s (k,)."""
+    if isinstance(curve, Helix):
+        return curve(s)
+    points = numbers([curve(x) for x in s.tolist()])
+    if points is not None and points.shape == (len(s), 3) and np.all(np.abs(points) <= LARGEST):
+        return points
+    # something is wrong with one of them: say where
     return np.array([vector(owner, f"curve at s = {x:g}", curve(float(x))) for x in s])
+
+
+def _check_near(owner: str, points: Floats) -> None:
+    """Raise ModelError where too few digits are left for the differences of points."""
+    extent, far = np.ptp(points, axis=0).max(), np.abs(points).max()
+    if extent * _FAR < far:
+        raise ModelError(
+            f"{owner}: the curve extends over {extent:.3g} m at {far:.3g} m from the origin, where rounding leaves "
+            "too few digits; place the model nearer to the origin"
+        )
 
 
 def _gauss_nodes(breaks: Floats) -> Floats:

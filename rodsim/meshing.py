@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from discretization.space.elements import Elements
 from discretization.space.se3_element import strains
 from rigid import quaternions
-from rigid.checks import vector
+from rigid.checks import shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 from rodsim.parts import SAME_NODE, Rod
@@ -122,7 +122,9 @@ def _sections(rod: Rod, middles: Floats) -> list[Section]:
     sections = [rod.section(float(s)) for s in middles]
     for s, section in zip(middles, sections, strict=True):
         if not isinstance(section, Section):
-            raise ModelError(f"{rod}: section(s = {s:g}) returned {section!r}, not a Section")
+            raise ModelError(
+                f"{rod}: section(s = {s:g}) returned {shown(section)}, not a Section; return one"
+            )
     return sections
 
 

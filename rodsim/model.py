@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from discretization.consistent import Held
 from discretization.system import System
-from rigid.checks import direction, number, vector
+from rigid import checks
+from rigid.checks import direction, flag, number, shown, vector
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.joints import JOINTS
@@ -89,7 +90,7 @@ class Model:
     """
 
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)):
-        self.name = name
+        self.name = checks.name("name of the model", name)
         self.gravity = vector(f"model '{name}'", "gravity", gravity)
         self.ground = Ground()
         self.bodies: dict[str, Body] = {}
@@ -192,13 +193,13 @@ class Model:
         revolute and prismatic joints. A clamp joins `a` to the ground.
         """
         self._new_among(self.joints, "joint", name)
-        owner = f"{kind} joint '{name}'"
-        if kind not in JOINTS:
+        if not isinstance(kind, str) or kind not in JOINTS:
             near = difflib.get_close_matches(str(kind), JOINTS, 1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
             raise ModelError(
-                f"joint '{name}': kind '{kind}' is not known, choose one of {', '.join(JOINTS)}{hint}"
+                f"joint '{name}': kind = {shown(kind)} is not known; choose one of {', '.join(JOINTS)}{hint}"
             )
+        owner = f"{kind} joint '{name}'"
         joint = JOINTS[kind]
         if b is None:
             if not joint.to_ground:
@@ -322,13 +323,14 @@ class Model:
         held = self._anchor(owner, anchor)
         if isinstance(held.part, Ground):
             raise ModelError(f"{owner}: acts on the ground, which does not move; give a body or a rod")
-        entry = LoadEntry(name, kind, held, vector_function(owner, value), bool(following), value)
+        entry = LoadEntry(
+            name, kind, held, vector_function(owner, value), flag(owner, "following", following), value
+        )
         self.loads[name] = entry
         return entry
 
     def _new(self, name: str) -> None:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"{name!r} is not a name; give a text that is not empty")
+        checks.name("name of the part", name)
         if name == self.ground.name:
             raise ModelError("'ground' is the name of the ground; choose another one")
         for what, table in (("body", self.bodies), ("rod", self.rods)):
@@ -337,8 +339,7 @@ class Model:
 
     @staticmethod
     def _new_among(table: dict[str, Any], what: str, name: str) -> None:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"{what} {name!r}: give a name that is not empty")
+        checks.name(f"name of the {what}", name)
         if name in table:
             raise ModelError(f"there is already a {what} '{name}'; choose another name")
 
@@ -347,7 +348,7 @@ class Model:
             thing = thing.at((0.0, 0.0, 0.0))
         if not isinstance(thing, Anchor):
             raise ModelError(
-                f"{owner}: {thing!r} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
+                f"{owner}: {shown(thing)} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
             )
         self._check_mine(owner, thing.part)
         return thing
@@ -356,14 +357,14 @@ class Model:
         if isinstance(thing, Rod):
             raise ModelError(f"{owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
         if not isinstance(thing, Anchor | Ground | Body):
-            raise ModelError(f"{owner}: {thing!r} is not a body, an anchor or the ground")
+            raise ModelError(f"{owner}: {shown(thing)} is not a body, an anchor or the ground; give one")
         self._check_mine(owner, thing.part if isinstance(thing, Anchor) else thing)
         return thing
 
     def _check_mine(self, owner: str, part: Ground | Body | Rod) -> None:
         mine: dict[str, Any] = {**self.bodies, **self.rods, self.ground.name: self.ground}
         if mine.get(part.name) is not part:
-            raise ModelError(f"{owner}: {part} belongs to another model")
+            raise ModelError(f"{owner}: {part} belongs to another model; use parts of this one")
 
     @staticmethod
     def _check_apart(owner: str, a: Any, b: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid import quaternions
-from rigid.checks import number, unit_quaternion, vector
+from rigid.checks import count, flag, number, shown, unit_quaternion, vector, word
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.system import Floats
@@ -23,6 +23,7 @@ from rodsim.sections import Section
 # Part of the consistent translational mass in that of a rod.
 MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
 
+MOST_ELEMENTS = 1_000_000  # of one rod
 SAME_NODE = 1e-9  # anchors closer than this fraction of the length share a node
 
 
@@ -139,7 +140,7 @@ class Rod:
         """
         x = number(str(self), "s", s)
         if not 0.0 <= x <= 1.0:
-            raise ModelError(f"{self}: s = {s} is outside [0, 1]; give the fraction of the rod's length")
+            raise ModelError(f"{self}: s = {x} is outside [0, 1]; give the fraction of the rod's length")
         # the end of a closed rod is its start, also where s is off by rounding
         x = 0.0 if self.closed and 1.0 - x <= SAME_NODE else x
         return Anchor(self, vector(str(self), "offset", offset), x)
@@ -190,16 +191,15 @@ def make_rod(
 ) -> Rod:
     """Check what the user gave and make a rod of it."""
     owner = f"rod '{name}'"
-    if not isinstance(n_elements, int | np.integer) or n_elements < (3 if closed else 1):
-        raise ModelError(
-            f"{owner}: n_elements = {n_elements!r}; give a whole number, at least {3 if closed else 1}"
-        )
+    closed = flag(owner, "closed", closed)
+    n_elements = count(owner, "n_elements", n_elements, 3 if closed else 1, MOST_ELEMENTS)
     if not (isinstance(section, Section) or callable(section)):
-        raise ModelError(f"{owner}: section = {section!r} is neither a Section nor a callable s -> Section")
-    if mass not in MASSES:
-        raise ModelError(f"{owner}: mass = {mass!r} is not known; choose one of {', '.join(MASSES)}")
-    if not (stress_free_closed is None or isinstance(stress_free_closed, bool)):
-        raise ModelError(f"{owner}: stress_free_closed = {stress_free_closed!r}; give True or False")
+        raise ModelError(
+            f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section; give one"
+        )
+    word(owner, "mass", mass, MASSES)
+    if stress_free_closed is not None:
+        stress_free_closed = flag(owner, "stress_free_closed", stress_free_closed)
     if stress_free is None and stress_free_closed not in (None, closed):
         raise ModelError(
             f"{owner}: stress_free_closed = {stress_free_closed}, but the shape without stress is the initial one; "
@@ -228,7 +228,7 @@ def make_rod(
         initial,
         free,
         section,
-        int(n_elements),
+        n_elements,
         _or_zero(_vectors(owner, "velocity", velocity)),
         _or_zero(_vectors(owner, "angular_velocity", angular_velocity)),
         MASSES[mass],
@@ -261,7 +261,7 @@ def make_body(
     owner = f"body '{name}'"
     if not isinstance(properties, MassProperties):
         raise ModelError(
-            f"{owner}: {properties!r} is no shape; give Box, Cylinder, Sphere, Cone, Mesh or MassProperties"
+            f"{owner}: {shown(properties)} is no shape; give Box, Cylinder, Sphere, Cone, Mesh or MassProperties"
         )
     return Body(
         name,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rigid.checks import number, vector
+from rigid.checks import array, number, numbers, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.materials import Material
@@ -33,9 +33,7 @@ class Section:
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
-            matrix = _numbers(getattr(self, what))
-            if matrix.shape != (6, 6) or not np.all(np.isfinite(matrix)):
-                raise ModelError(f"Section: {what} has shape {matrix.shape}; give a finite 6 x 6 matrix")
+            matrix = array("Section", what, getattr(self, what), (6, 6))
             if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
                 raise ModelError(f"Section: {what} is not symmetric")
             lowest = np.linalg.eigvalsh(matrix)[0]
@@ -48,20 +46,23 @@ class Section:
                     f"Section: damping has the eigenvalue {lowest:.3g}; it must not feed energy in"
                 )
             object.__setattr__(self, what, matrix)
-        number("Section", "mass_per_length", self.mass_per_length, positive=True)
-        inertia = _numbers(self.inertia_per_length)
-        if inertia.shape != (3,) or not np.all(np.isfinite(inertia)) or np.any(inertia <= 0.0):
-            raise ModelError(
-                f"Section: inertia_per_length = {self.inertia_per_length!r}; give 3 positive numbers (J1, J2, J3)"
-            )
+        mass = number("Section", "mass_per_length", self.mass_per_length, positive=True)
+        inertia = vector("Section", "inertia_per_length", self.inertia_per_length)
+        for k, moment in enumerate(inertia):
+            number("Section", f"inertia_per_length[{k}]", moment, positive=True)
+        object.__setattr__(self, "mass_per_length", mass)
         object.__setattr__(self, "inertia_per_length", inertia)
-        number("Section", "radius", self.radius, at_least=0.0)
+        object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
 
     @classmethod
     def _solid(
         cls, area: float, I2: float, I3: float, torsion: float, material: Material, radius: float
     ) -> Section:
         """From area (m^2), second moments about d2, d3 and the torsion constant (m^4)."""
+        if not isinstance(material, Material):
+            raise ModelError(
+                f"Section: material = {shown(material)} is no Material; give Material(E=..., ...)"
+            )
         G = material.shear_modulus
         shear = material.shear_factor * G * area
         stiffness = np.diag([material.E * area, shear, shear, G * torsion, material.E * I2, material.E * I3])
@@ -124,25 +125,23 @@ class Section:
                 f"{owner}: give EA, GA, GJ and EI, or C, not {given} of the four and {'no ' * (C is None)}C"
             )
         if C is None:
-            values = [EA, *_each(owner, "GA", GA, 2).tolist(), GJ, *_each(owner, "EI", EI, 2).tolist()]
-            for name, value in zip(("EA", "GA2", "GA3", "GJ", "EI2", "EI3"), values, strict=True):
-                number(owner, name, value, positive=True)
-            C = np.diag(np.array(values, dtype=float))
-        stiffness = _numbers(C)
+            values = [EA, *_each(owner, "GA", GA, 2), GJ, *_each(owner, "EI", EI, 2)]
+            names = ("EA", "GA2", "GA3", "GJ", "EI2", "EI3")
+            C = np.diag(
+                [number(owner, name, value, positive=True) for name, value in zip(names, values, strict=True)]
+            )
+        stiffness = array(owner, "C", C, (6, 6))
         time = number(owner, "damping_time", damping_time, at_least=0.0)
-        damping = _numbers(D) if D is not None else time * stiffness
+        if D is not None and time != 0.0:
+            raise ModelError(f"{owner}: give either damping_time or D, not both")
+        damping = array(owner, "D", D, (6, 6)) if D is not None else time * stiffness
         inertia = _each(owner, "inertia_per_length", inertia_per_length, 3)
         return cls(stiffness, mass_per_length, inertia, damping, radius)
 
 
-def _numbers(value: ArrayLike) -> Floats:
-    """`value` as floats; what is none becomes empty, which no check of a shape lets pass."""
-    try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        return np.empty(0)
-
-
 def _each(owner: str, what: str, value: object, n: int) -> Floats:
     """One number for all of n directions, or n numbers."""
-    return vector(owner, what, value if isinstance(value, Sequence | np.ndarray) else [value] * n, n)  # type: ignore[arg-type]
+    found = numbers(value)
+    if found is not None and found.ndim == 0:
+        return np.full(n, number(owner, what, value))
+    return vector(owner, what, value, n)  # type: ignore[arg-type]

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from discretization.time.stepper import Report, Stepper
+from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
 from rodsim.initial_velocities import fit_velocities
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from rodsim.model import Model
     from rodsim.results.result import Result
 
+MOST_STEPS_BETWEEN = 1_000_000_000  # outputs
 INTEGRATORS = {"em": 2, "em4": 4, "em6": 6}
 USUAL_OUTPUTS = 500  # about so many are stored unless `output_every` is given
 MOST_OUTPUTS = 2**29 - 1  # in a file: HDF5 has their times in one chunk
@@ -72,7 +72,9 @@ def simulate(
     ConvergenceError: a step failed (of `em`: even after halving it); `error.result` holds what was computed, the file
     keeps it.
     """
-    n_steps = _check(t_end, dt)
+    n_steps = _check(t_end, dt, output_every)
+    t_end, dt = float(t_end), float(dt)
+    _check_options(model, output, resume, progress, chart, overwrite)
     check_integrator(integrator)
     if output is not None:
         check_output(Path(output), resume, overwrite)
@@ -221,8 +223,6 @@ def _output_every(given: int | None, stored: Mapping[str, object], n_steps: int)
     if given is None:
         kept = stored.get("output_every")
         return kept if isinstance(kept, int) else max(1, round(n_steps / USUAL_OUTPUTS))
-    if given < 1 or given != int(given):
-        raise ModelError(f"output_every = {given}; give a whole number of steps, at least 1")
     return int(given)
 
 
@@ -241,12 +241,13 @@ def check_integrator(integrator: str) -> None:
             ) from None
 
 
-def _check(t_end: float, dt: float) -> int:
+def _check(t_end: float, dt: float, output_every: int | None) -> int:
     """Number of steps."""
-    for name, value in (("t_end", t_end), ("dt", dt)):
-        if not (np.isfinite(value) and value > 0.0):
-            raise ModelError(f"{name} = {value} s; give a positive number")
-    steps = float(t_end) / float(dt)
+    t_end = checks.number("simulate", "t_end", t_end, positive=True)
+    dt = checks.number("simulate", "dt", dt, positive=True)
+    if output_every is not None:
+        checks.count("simulate", "output_every", output_every, at_most=MOST_STEPS_BETWEEN)
+    steps = t_end / dt
     if steps > MOST_STEPS:
         raise ModelError(
             f"t_end = {t_end} s takes {steps:.3g} steps of dt = {dt} s, more than can be counted; "
@@ -257,6 +258,25 @@ def _check(t_end: float, dt: float) -> int:
         nearest = t_end / max(n_steps, 1)
         raise ModelError(f"t_end = {t_end} s is not a multiple of dt = {dt} s; use dt = {nearest:.12g}")
     return n_steps
+
+
+def _check_options(
+    model: object, output: object, resume: object, progress: object, chart: object, overwrite: object
+) -> None:
+    from rodsim.model import Model
+
+    if not isinstance(model, Model):
+        raise ModelError(f"simulate: model = {checks.shown(model)} is no Model; give one")
+    if output is not None and (not isinstance(output, str | Path) or not Path(output).name):
+        raise ModelError(f"simulate: output = {checks.shown(output)} is no name of a file; give one or None")
+    if output is not None and "\0" in str(output):
+        raise ModelError(f"simulate: output = {checks.shown(output)} contains NUL; give another name")
+    checks.flag("simulate", "resume", resume)
+    checks.flag("simulate", "overwrite", overwrite)
+    if progress is not None:
+        checks.flag("simulate", "progress", progress)
+    if chart is not None and not isinstance(chart, str):
+        raise ModelError(f"simulate: chart = {checks.shown(chart)} is no name; give one or None")
 
 
 def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError
+from rodsim.results.errors import ResultError
 from rodsim.scenes.errors import SceneError
 
 if TYPE_CHECKING:
@@ -23,13 +24,11 @@ if TYPE_CHECKING:
 LAW_BROKEN = 4  # exit code, see `rodsim.cli.main`
 
 # What a user can cause; everything else is a defect of ours and shows a traceback.
-USER_ERRORS = (SceneError, ModelError, OSError, ValueError, KeyError, RuntimeError)
+USER_ERRORS = (SceneError, ModelError, ResultError, OSError)
 
 
 def words(error: BaseException) -> str:
     """The message of an error, on as many lines as it has problems."""
-    if isinstance(error, KeyError) and error.args:
-        return str(error.args[0])
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"'{error.filename}': {error.strerror}"
     return str(error)
@@ -40,8 +39,8 @@ def run(options: argparse.Namespace) -> int:
     from rodsim.scenes.loading import load, translate
     from rodsim.simulation import simulate
 
+    loaded = load(options.scene)  # first: what is no file has no name to give to a result
     output = Path(options.output) if options.output else Path(options.scene).with_suffix(".vtkhdf")
-    loaded = load(options.scene)
     _check_output(output, Path(options.scene), options)
     settings = _settings(loaded, options)
     try:
@@ -222,9 +221,10 @@ def export(options: argparse.Namespace) -> int:
     """rodsim export"""
     from rodsim.results.export import export as write
 
+    result = _open(options.file)
     suffix = ".xdmf" if options.format == "xdmf" else ".pvd"
     output = Path(options.output) if options.output else Path(options.file).with_suffix(suffix)
-    files = write(_open(options.file), output, options.format, options.every)
+    files = write(result, output, options.format, options.every)
     print(f"wrote {files[0]} ({len(files)} files)")
     return 0
 
@@ -233,8 +233,9 @@ def plot(options: argparse.Namespace) -> int:
     """rodsim plot"""
     from rodsim.results.plot import plot as draw
 
+    result = _open(options.file)
     output = Path(options.output) if options.output else _beside(options.file, f"-{options.what}.png")
-    draw(_open(options.file), options.what, output, options.points)
+    draw(result, options.what, output, options.points)
     print(f"wrote {output}")
     return 0
 
@@ -249,14 +250,16 @@ def render(options: argparse.Namespace) -> int:
     from rodsim.results.render import render as draw
     from rodsim.results.render import render_movie
 
-    output = Path(options.output) if options.output else Path(options.file).with_suffix(".png")
     result = _open(options.file)
+    output = Path(options.output) if options.output else Path(options.file).with_suffix(".png")
     if output.suffix.lower() in (".mp4", ".gif"):
-        if options.time:
+        if options.time is not None:
             raise ModelError("--time picks the times of a still picture; a movie shows all, see --speed")
-        frames = render_movie(result, output, speed=options.speed)
+        frames = render_movie(result, output, speed=1.0 if options.speed is None else options.speed)
         print(f"wrote {output} ({frames} frames)")
     else:
+        if options.speed is not None:
+            raise ModelError("--speed is for a movie; end -o in .mp4 or .gif, or leave it out")
         draw(result, output, options.time)
         print(f"wrote {output}")
     return 0

@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     render.add_argument("file")
     render.add_argument("-o", "--output", help=".png, .mp4 or .gif; default: NAME.png beside the result")
     render.add_argument("--time", type=float, nargs="+", help="s; several are drawn over each other")
-    render.add_argument("--speed", type=float, default=1.0, help="of a movie: seconds of the run in a second")
+    render.add_argument("--speed", type=float, help="of a movie: seconds of the run in a second; default: 1")
 
     reproduce = commands.add_parser(
         "reproduce", help="published examples: what papers claim, what is measured"

@@ -24,6 +24,7 @@ import numpy as np
 
 from rigid.system import Floats
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
+from rodsim.results.errors import check_result
 from rodsim.results.recomputed import Difference, recompute
 
 if TYPE_CHECKING:
@@ -108,9 +109,8 @@ class Audit:
 
 
 def audit(result: Result) -> Audit:
-    """The audit of a result; ValueError where it holds no output."""
-    if result.n_outputs < 1:
-        raise ValueError("audit: the result holds no output; run the simulation first")
+    """The audit of a result; ResultError where it holds no output."""
+    check_result("audit", result)
     with result.held(), np.errstate(all="ignore"):  # a diverged run is judged, not refused
         return _with_verdicts(_measure(result))
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid.system import Floats
+from rodsim.results.errors import ResultError
 
 ANGLE = np.radians(28.0)  # of view, over the height of the picture
 MARGIN = 1.12  # room around the scene
@@ -71,7 +72,7 @@ def fit(points: Floats, direction: ArrayLike, up: ArrayLike, aspect: float) -> C
     back = back / np.linalg.norm(back)
     right = np.cross(np.asarray(up, float), back)
     if np.linalg.norm(right) < 1e-9:
-        raise ValueError(f"camera: looks along 'up' = {np.asarray(up)}; give another view or another up")
+        raise ResultError(f"camera: looks along 'up' = {np.asarray(up)}; give another view or another up")
     right /= np.linalg.norm(right)
     axes = np.stack([right, np.cross(back, right), back], axis=1)
     seen = points @ axes

@@ -13,7 +13,9 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from rigid.checks import count, shown
 from rodsim.results.drawing import Drawing
+from rodsim.results.errors import ResultError, check_result, checked_path
 from rodsim.results.whole_file import check_target, whole_file, whole_folder
 
 if TYPE_CHECKING:
@@ -49,22 +51,20 @@ def export(
 
     Raises
     ------
-    ValueError: unknown format, an empty result, nothing to draw.
+    ModelError, ResultError: unknown format, an empty result, nothing to draw.
     FileNotFoundError: the folder of `path` does not exist.
     """
-    path = Path(path)
+    check_result("export", result)
+    path = checked_path("export", path)
     format = format or path.suffix.lstrip(".").lower()
-    if format not in FORMATS:
+    if not isinstance(format, str) or format not in FORMATS:
         known = "; ".join(f"'{name}': {what}" for name, what in FORMATS.items())
-        raise ValueError(f"export to '{path}': no format '{format}'; give one of {known}")
-    if every < 1:
-        raise ValueError(f"export to '{path}': every = {every}; give a number of outputs >= 1")
+        raise ResultError(f"export to '{path}': no format {shown(format)}; give one of {known}")
+    every = count(f"export to '{path}'", "every", every)
     check_target(path.with_suffix(".xdmf" if format == "xdmf" else ".pvd"), result.path)
-    if result.n_outputs == 0:
-        raise ValueError(f"export to '{path}': the result holds no output")
     drawing = Drawing(result.layout)
     if drawing.n_points == 0:
-        raise ValueError(f"export to '{path}': model '{result.layout.name}' has no rods and no surfaces")
+        raise ResultError(f"export to '{path}': model '{result.layout.name}' has no rods and no surfaces")
     chosen = chosen_outputs(result.n_outputs, every)
     if format == "xdmf":
         return _xdmf(result, drawing, path.with_suffix(".xdmf"), chosen, progress)

@@ -15,6 +15,7 @@ from discretization.space.elements import Elements
 from discretization.system import System
 from rigid.system import Constraints, Frames, Loads, Springs, TorsionSprings
 from rodsim.results.columns import COLUMNS
+from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 from rodsim.results.storage import Counter, Series
 
@@ -147,12 +148,14 @@ def description_text(layout: Layout) -> str:
 
 
 def check_file(file: h5py.File, path: Path) -> h5py.Group:
-    """The `rodsim` group, or ValueError: what the file is instead."""
+    """The `rodsim` group, or ResultError: what the file is instead."""
     root = file.get(ROOT)
-    if root is None:
-        raise ValueError(f"'{path}' is an HDF5 file, but not a rodsim result: it has no group '{ROOT}'")
-    if int(root.attrs["format"]) != FORMAT:
-        raise ValueError(
+    if root is None or "format" not in root.attrs:
+        raise ResultError(
+            f"'{path}' is an HDF5 file, but not a rodsim result: it has no group '{ROOT}'; give another file"
+        )
+    if root.attrs["format"] != FORMAT:
+        raise ResultError(
             f"'{path}' has format {root.attrs['format']}, this rodsim reads {FORMAT}; update rodsim"
         )
     return root
@@ -166,6 +169,19 @@ def _write_table(parent: h5py.Group, name: str, table: Any) -> None:
 
 def _read_table(parent: h5py.Group, name: str, kind: Any) -> Any:
     return kind(**{field: parent[name][field][...] for field in kind._fields})
+
+
+def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:
+    """ValueError where a dataset that grows does not hold `n_outputs` outputs of this layout."""
+    capacity, counter = int(file[ROOT].attrs["capacity"]), file[ROOT].attrs["counter"]
+    if not 0 <= n_outputs <= capacity or np.shape(counter) != (len(Counter._fields),):
+        raise ValueError(f"it says to hold {n_outputs} outputs in room for {capacity}")
+    for item in series(layout):
+        dataset = file[item.path]
+        if dataset.shape[1:] != item.shape or len(dataset) < n_outputs or dataset.dtype != item.dtype:
+            raise ValueError(
+                f"'{item.path}' has the shape {dataset.shape}, not {(n_outputs, *item.shape)} of {item.dtype}"
+            )
 
 
 def _names(group: h5py.Group, names: Sequence[str], field: str = "names") -> None:

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rigid.checks import count, direction, flag, number, numbers, shown
 from rigid.quaternions import normalize
 from rigid.system import Floats, State
 from rodsim.results import overlay
 from rodsim.results.camera import Camera, fit, upward, view_direction
 from rodsim.results.drawing import Drawing
+from rodsim.results.errors import NoOpenGL, ResultError, check_result, checked_path
 from rodsim.results.scene import SceneBuilder, Surface, merge
 from rodsim.results.whole_file import whole_file
 
@@ -40,6 +42,9 @@ OVERLAID = 10  # times in a still, unless said otherwise
 LOOKED_AT = 80  # outputs looked at to place the camera
 NEARER = 3e-4  # of the distance, between times drawn over each other
 LEGEND = 6  # no more names than this
+BESIDE = 1e-9  # of the run: a time as little outside of it is off by rounding
+LARGEST_SIZE = 16_384  # pixels a side
+MOST_FRAMES = 100_000  # of a movie, about an hour
 
 
 def render(
@@ -65,16 +70,18 @@ def render(
 
     Raises
     ------
-    ValueError: nothing to draw, or an unknown engine. RuntimeError: engine 'opengl' without OpenGL, with
-    the cure.
+    ResultError: nothing to draw, a time outside of the run, an unknown ending of `path`. ModelError: another
+    argument that cannot be used. NoOpenGL: engine 'opengl' without OpenGL, with the cure.
     """
-    if result.n_outputs == 0:
-        raise ValueError("render: the result holds no output; run the simulation first")
+    check_result("render", result)
+    size = _checked(size, engine, ground, labels)
+    if path is not None:
+        path = _picture_path(path)
     t = result.t
     if times is None:
         wanted: Sequence[float] = np.linspace(t[0], t[-1], min(OVERLAID, len(t))).tolist()
     else:
-        wanted = [float(x) for x in np.atleast_1d(np.asarray(times, dtype=float))]
+        wanted = _times(times, float(t[0]), float(t[-1]))
     outputs = sorted({result.index_at(x) for x in wanted})
     stage = _Stage(result, size, view, up, ground, outputs)
     camera = stage.camera(outputs)
@@ -93,7 +100,7 @@ def render(
     if labels:
         picture = stage.label(picture, t[outputs])
     if path is not None:
-        _save(picture, Path(path), result.path)
+        _save(picture, path, result.path)
     return picture
 
 
@@ -117,14 +124,23 @@ def render_movie(
     speed : seconds of the run shown in a second; between outputs the motion is interpolated
     progress : called with (frames done, frames in all)
     """
-    path = Path(path)
+    check_result("render", result)
+    path = checked_path("render", path)
     if path.suffix.lower() not in (".mp4", ".gif"):
-        raise ValueError(f"render to '{path}': a movie ends in .mp4 or .gif")
-    if not (speed > 0 and fps > 0):
-        raise ValueError(f"render to '{path}': speed = {speed}, fps = {fps}; both must be positive")
-    stage = _Stage(result, size, view, up, ground)
+        raise ResultError(f"render to '{path}': '{path.suffix}' is no movie; end it in .mp4 or .gif")
+    owner = f"render to '{path}'"
+    speed = number(owner, "speed", speed, positive=True)
+    fps = count(owner, "fps", fps, at_most=1000)
+    size = _checked(size, engine, ground, labels)
     t = result.t
-    n = max(1, int(np.floor((t[-1] - t[0]) / speed * fps)) + 1)
+    frames = (t[-1] - t[0]) / speed * fps
+    if not frames < MOST_FRAMES:
+        raise ResultError(
+            f"{owner}: speed = {speed:g} makes {frames:.3g} frames; give a speed of at least "
+            f"{(t[-1] - t[0]) * fps / MOST_FRAMES:.3g}"
+        )
+    n = int(np.floor(frames)) + 1
+    stage = _Stage(result, size, view, up, ground)
     camera = stage.camera(range(result.n_outputs))
     digits = overlay.digits_for(speed / fps)
     with _movie(path, result.path, fps) as add, _drawer(camera, size, stage.grid(), engine) as draw:
@@ -167,14 +183,13 @@ class _Stage:
         outputs: Sequence[int] | None = None,  # to be drawn; None: all
     ) -> None:
         layout = result.layout
-        if result.n_outputs == 0:
-            raise ValueError("render: the result holds no output; run the simulation first")
         self.result = result
         self._drawing = Drawing(layout)
         if self._drawing.n_points == 0:
-            raise ValueError(f"render: model '{layout.name}' has no rods and no surfaces to draw")
-        self._size, self._view, self._ground = size, view, ground
-        self._up = upward(layout.gravity) if up is None else np.asarray(up, float) / np.linalg.norm(up)
+            raise ResultError(f"render: model '{layout.name}' has no rods and no surfaces to draw")
+        self._size, self._ground = size, ground
+        self._view = None if view is None else direction("render", "view", view)
+        self._up = upward(layout.gravity) if up is None else direction("render", "up", up)
         rods, self._legend = _palette([rod.name for rod in layout.rods], RODS)
         bodies, names = _palette([body.name for body in layout.bodies], BODIES)
         self._palette = np.concatenate([rods, bodies])
@@ -186,7 +201,7 @@ class _Stage:
         clouds = {int(i): self._drawing.points(result.state(int(i))) for i in chosen}
         self._clouds = {i: points for i, points in clouds.items() if np.all(np.isfinite(points))}
         if not self._clouds:
-            raise ValueError(f"render: model '{layout.name}' has no output with finite positions")
+            raise ResultError(f"render: model '{layout.name}' has no output with finite positions")
         extents = [points.max(axis=0) - points.min(axis=0) for points in self._clouds.values()]
         everything = np.concatenate(list(self._clouds.values()))
         whole = np.linalg.norm(everything.max(axis=0) - everything.min(axis=0))
@@ -204,7 +219,7 @@ class _Stage:
         self._seen = points
         view, up = view_direction(points, self._up)
         if self._view is not None:
-            view, up = np.asarray(self._view, float), self._up
+            view, up = self._view, self._up
         points = np.concatenate([points, *(ends for ends, _ in self.grid())])
         return fit(points, view, up, self._size[0] / self._size[1])
 
@@ -294,20 +309,61 @@ def time_color(x: float) -> Floats:
     return np.array([np.interp(x, places, TIMES[:, i]) for i in range(3)])
 
 
+def _checked(size: object, engine: object, ground: object, labels: object) -> tuple[int, int]:
+    """Width and height, where all of these can be used."""
+    if not isinstance(engine, str) or engine not in ("auto", "opengl", "painter"):
+        raise ResultError(f"render: no engine {shown(engine)}; give 'auto', 'opengl' or 'painter'")
+    flag("render", "ground", ground)
+    flag("render", "labels", labels)
+    sides = size.tolist() if isinstance(size, np.ndarray) else size
+    if not isinstance(sides, tuple | list) or len(sides) != 2:
+        raise ResultError(f"render: size = {shown(size)}; give (width, height) in pixels")
+    width, height = (
+        count("render", what, x, at_least=16, at_most=LARGEST_SIZE)
+        for what, x in zip(("width", "height"), sides, strict=True)
+    )
+    return width, height
+
+
+def _times(times: object, first: float, last: float) -> list[float]:
+    found = numbers(times)
+    if found is None or found.ndim > 1 or found.size == 0:
+        raise ResultError(f"render: times = {shown(times)}; give one time (s) or a list of them")
+    beside = BESIDE * (last - first)
+    for t in found.reshape(-1).tolist():
+        if not first - beside <= t <= last + beside:
+            raise ResultError(
+                f"render: t = {t:g} s is not in the result, which goes from {first:g} to {last:g} s; "
+                "give a time within"
+            )
+    return found.reshape(-1).tolist()
+
+
+def _picture_path(path: object) -> Path:
+    from PIL import Image
+
+    checked = checked_path("render", path)
+    # those that PIL can write, not only read
+    endings = {end for end, format in Image.registered_extensions().items() if format in Image.SAVE}
+    if checked.suffix.lower() not in endings:
+        raise ResultError(
+            f"render to '{checked}': no format '{checked.suffix}'; end it in .png, .mp4 or .gif"
+        )
+    return checked
+
+
 @contextmanager
 def _drawer(
     camera: Camera, size: tuple[int, int], lines: Lines, engine: Engine
 ) -> Iterator[Callable[[Surface, Floats], Picture]]:
     """A function that draws a surface with its colours."""
-    if engine not in ("auto", "opengl", "painter"):
-        raise ValueError(f"render: no engine '{engine}'; give 'auto', 'opengl' or 'painter'")
     why = None
     if engine != "painter":
         from rodsim.results import opengl
 
         why = opengl.missing()
         if why is not None and engine == "opengl":
-            raise RuntimeError(f"render: {why}; or give engine='painter'")
+            raise NoOpenGL(f"render: {why}; or give engine='painter'")
     if engine == "painter" or why is not None:
         from rodsim.results.painter import paint
 

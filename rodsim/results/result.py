@@ -11,14 +11,30 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rigid.checks import number
 from rigid.system import Floats, Ints, State
 from rodsim.results import native
 from rodsim.results.columns import ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.histories import BodyHistory, JointHistory, RodHistory
 from rodsim.results.layout import Layout
 
 VTKHDF = "VTKHDF"  # the other group of a result file, see `rodsim.results.vtkhdf`
 Key = Any  # what numpy and h5py take as an index
+
+
+# What h5py, NumPy, JSON and the checks of a layout raise where bytes of a file have changed.
+_DAMAGED = (
+    AttributeError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 class Source(Protocol):
@@ -76,16 +92,22 @@ class FileSource:
         self._open_file = open_file
         self._held: Any = None
         self.path = path
-        if not path.is_file():
+        if not path.is_file():  # a device may never end, a FIFO never begin
+            if path.exists():
+                raise ResultError(f"'{path}' is a folder or a device; give the name of a result file")
             raise FileNotFoundError(f"'{path}': no such result file")
         try:
             file = open_file(path, "r")
         except OSError as error:
-            raise ValueError(f"'{path}' cannot be read as HDF5; is it a rodsim result? ({error})") from None
+            raise ResultError(f"'{path}' cannot be read as HDF5; is it a rodsim result? ({error})") from None
         with file:
             native.check_file(file, path)
-            self.layout = native.read_layout(file)
-            self.n_outputs = native.count(file)
+            try:
+                self.layout = native.read_layout(file)
+                self.n_outputs = native.count(file)
+                native.check_series(file, self.layout, self.n_outputs)
+            except _DAMAGED as error:
+                raise ResultError(f"'{path}' is damaged ({error}); run the simulation again") from None
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         key = key if isinstance(key, tuple) else (key,)
@@ -137,7 +159,7 @@ class Result:
         Raises
         ------
         FileNotFoundError: no such file.
-        ValueError: not a rodsim result, or one of a newer format.
+        ResultError: not a rodsim result, a damaged one, or one of a newer format.
         """
         return cls(FileSource(Path(path)))
 
@@ -185,15 +207,15 @@ class Result:
         return [joint.name for joint in self.layout.joints]
 
     def rod(self, name: str) -> RodHistory:
-        """The rod called `name`; KeyError names those there are."""
+        """The rod called `name`; UnknownName says which there are."""
         return RodHistory(self._source, self._find("rod", name, self.layout.rods))
 
     def body(self, name: str) -> BodyHistory:
-        """The body called `name`; KeyError names those there are."""
+        """The body called `name`; UnknownName says which there are."""
         return BodyHistory(self._source, self._find("body", name, self.layout.bodies))
 
     def joint(self, name: str) -> JointHistory:
-        """The joint called `name`; KeyError names those there are."""
+        """The joint called `name`; UnknownName says which there are."""
         return JointHistory(self._source, self._find("joint", name, self.layout.joints))
 
     def state(self, index: int = -1) -> State:
@@ -233,7 +255,10 @@ class Result:
 
     def index_at(self, t: float) -> int:
         """Number of the output nearest to the time t (s)."""
-        return int(np.argmin(np.abs(self.t - t)))
+        wanted = number("result", "t", t)
+        if self.n_outputs == 0:
+            raise ResultError(f"t = {wanted:g} s: the result holds no output; run the simulation first")
+        return int(np.argmin(np.abs(self.t - wanted)))
 
     @property
     def t(self) -> Floats:
@@ -301,7 +326,7 @@ class Result:
     def audit_column(self, name: str) -> Floats:
         """(T,) one column of the audit table, see `rodsim.results.columns`."""
         if name not in COLUMNS:
-            raise KeyError(f"no audit column '{name}'; there are {', '.join(COLUMNS)}")
+            raise UnknownName(f"no audit column '{name}'; there are {', '.join(COLUMNS)}")
         if self._audit is None:
             self._audit = self._source.read(native.AUDIT)
         return self._audit[:, COLUMNS.index(name)]
@@ -312,6 +337,6 @@ class Result:
                 return thing
         names = ", ".join(f"'{thing.name}'" for thing in things)
         plural = {"rod": "rods", "body": "bodies", "joint": "joints"}[kind]
-        raise KeyError(
+        raise UnknownName(
             f"no {kind} '{name}'; " + (f"the {plural} are {names}" if names else f"there are no {plural}")
         )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rigid.system import Floats, State
 from rodsim.results import native, vtkhdf
 from rodsim.results.drawing import Drawing
+from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 from rodsim.results.lock import Lock
 from rodsim.results.outputs import Outputs
@@ -39,11 +40,19 @@ def stored_outputs(path: Path | str) -> tuple[int, int, dict[str, Any]]:
     """
     if not Path(path).is_file():
         return 0, -1, {}
+    _check_whole(path)
     with open_file(Path(path), "r") as file:
         root = native.check_file(file, Path(path))
         n = native.count(file)
         run = json.loads(root["description"].asstr()[()]).get("run", {})
         return n, int(root[native.STEP][n - 1]) if n else -1, run
+
+
+def _check_whole(path: Path | str) -> None:
+    """ResultError where the file is no result, or a damaged one."""
+    from rodsim.results.result import FileSource
+
+    FileSource(Path(path))
 
 
 class MemoryWriter:
@@ -143,12 +152,13 @@ class ResultWriter:
         ------
         FileNotFoundError: no such file.
         BlockingIOError: another writer has the file.
-        ValueError: not a rodsim result, or the result of another model.
+        ResultError: not a rodsim result, or the result of another model.
         """
         path = Path(path)
         if not path.exists():
             raise FileNotFoundError(f"'{path}': no result to resume; run without resume first")
         check_target(path)
+        _check_whole(path)
         with _locked(path) as lock, named(path):
             return cls._resume(path, layout, capacity, lock)
 
@@ -162,7 +172,7 @@ class ResultWriter:
             _check_same_model(stored, layout, path)
             n, room = native.count(file), int(root.attrs["capacity"])
             if n < 1:
-                raise ValueError(f"'{path}' holds no output to resume from; run without resume")
+                raise ResultError(f"'{path}' holds no output to resume from; run without resume")
             t, step = float(root[native.TIME][n - 1]), int(root[native.STEP][n - 1])
             state = State(**{name: root[name][n - 1] for name in layout.state_shapes()})
             counter = Counter(*(int(place) for place in root.attrs["counter"]))
@@ -409,11 +419,11 @@ def _without_end(layout: Layout) -> dict[str, Any]:
 
 
 def _check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
-    """Raise ValueError unless both describe the same model."""
+    """Raise ResultError unless both describe the same model."""
     old, new = _without_end(stored), _without_end(layout)
     if old != new:
         keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
-        raise ValueError(
+        raise ResultError(
             f"'{path}' is the result of another model ('{stored.name}' differs from '{layout.name}' in "
             f"{', '.join(keys)}); give another output, or do not resume"
         )
@@ -426,7 +436,7 @@ def _check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
         and all(len(a.vertices) == len(b.vertices) for a, b in zip(stored.bodies, layout.bodies, strict=True))
     )
     if not same:
-        raise ValueError(
+        raise ResultError(
             f"'{path}' is the result of another model (its rods, bodies or numbers of frames and joints "
             f"differ from those of '{layout.name}'); give another output, or do not resume"
         )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rigid import quaternions, signals
+from rigid.checks import direction
 from rigid.errors import ModelError
 from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
 from rigid.surface import Mesh
@@ -118,11 +119,8 @@ class _Loader:
     def _body(self, path: Path, item: schema.BodyScene) -> None:
         turn = item.orientation
         if isinstance(turn, schema.AxisAngle):
-            if not any(turn.axis):
-                raise ModelError(
-                    f"body '{item.name}': orientation.axis = {turn.axis} has no direction; give one that is not zero"
-                )
-            quat = quaternions.from_axis_angle(turn.axis, turn.angle_deg * 3.141592653589793 / 180)
+            axis = direction(f"body '{item.name}'", "orientation.axis", turn.axis)
+            quat = quaternions.from_axis_angle(axis, turn.angle_deg * 3.141592653589793 / 180)
         else:
             quat = turn  # type: ignore[assignment]
         self._model.add_body(
@@ -261,4 +259,4 @@ def _look_up(path: Path, what: str, name: str, table: dict[str, Any]) -> Any:
         cure = f"did you mean '{near[0]}'?"
     else:
         cure = f"there are {', '.join(table)}" if table else f"the scene has none; add a {what}"
-    raise SceneProblem(path, f"there is no {what} '{name}'; {cure}")
+    raise SceneProblem(path, f"there is no {what} {name!r}; {cure}")
