@@ -94,7 +94,9 @@ def test_vtk_reads_every_output_of_an_xdmf_series(tmp_path, result):
     assert list(reader.GetOutputInformation(0).Get(Pipeline.TIME_STEPS())) == list(result.t)
     for i, t in enumerate(result.t):
         reader.UpdateTimeStep(t)
-        data = pyvista.wrap(reader.GetOutputDataObject(0)).copy()
+        # beside the series VTK shows the grid that its outputs take their cells from
+        blocks = pyvista.wrap(reader.GetOutputDataObject(0))
+        (data,) = (block for block in blocks if block.n_arrays)
         points, arrays = drawn(result, i)
         np.testing.assert_allclose(data.points, points, atol=1e-6)
         assert data.n_cells == SEGMENTS + 12
