@@ -9,8 +9,8 @@ from rodsim.results import MemoryWriter, opengl
 from rodsim.results.camera import fit, upward, view_direction
 from rodsim.results.drawing import Drawing
 from rodsim.results.plot import KINDS, plot
-from rodsim.results.render import render, render_movie, state_at
-from rodsim.results.scene import SceneBuilder, center_line, tube
+from rodsim.results.render import States, render, render_movie
+from rodsim.results.scene import SceneBuilder, Sweep
 
 SMALL = (160, 100)
 ENGINES = [
@@ -81,8 +81,9 @@ def test_movie_moves(result, engine, suffix, tmp_path):
 
 def test_state_between_outputs_is_on_the_way(result):
     t = result.t
-    np.testing.assert_array_equal(state_at(result, t, t[2]).r, result.state(2).r)
-    middle = state_at(result, t, (t[2] + t[3]) / 2)
+    states = States(result, Drawing(result.layout), None)
+    np.testing.assert_array_equal(states.between(t[2]).r, result.state(2).r)
+    middle = states.between((t[2] + t[3]) / 2)
     np.testing.assert_allclose(np.linalg.norm(middle.quat, axis=1), 1, atol=1e-15)
 
 
@@ -111,7 +112,7 @@ def test_tube_follows_an_arc_between_nodes():
     layout = sample_layout()
     state = sample_output(layout, 0)[2]
     ring = layout.rods[1]
-    curve, _, _ = center_line(ring, state)
+    curve, _ = Sweep([(0, ring, 0)], False, 1.0, 0.0).center_line(state)
     radius = np.linalg.norm(curve - [1, -1, 0], axis=1)
     height = 0.5 * (1 - np.cos(np.pi / len(ring.frames)))
     assert np.abs(radius - 0.5).max() < 1e-3 * height
@@ -120,11 +121,9 @@ def test_tube_follows_an_arc_between_nodes():
 def test_surface_normals_point_outward():
     layout = sample_layout()
     state = sample_output(layout, 2)[2]
-    for rod in layout.rods:
-        vertices, normals, faces = tube(rod, state, 0.0)
-        a, b, c = (vertices[faces[:, k]] for k in range(3))
-        assert np.all(np.sum(np.cross(b - a, c - a) * normals[faces].mean(axis=1), axis=1) > 0)
     surface = SceneBuilder(layout, 1.0).surface(state)
+    a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
+    assert np.all(np.sum(np.cross(b - a, c - a) * surface.normals[surface.faces].mean(axis=1), axis=1) > 0)
     box = surface.owner == 2
     outward = surface.vertices[box] - state.r[1]
     assert np.all(np.sum(outward * surface.normals[box], axis=1) > 0)

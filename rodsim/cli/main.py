@@ -77,6 +77,13 @@ def parser() -> argparse.ArgumentParser:
     render.add_argument("--time", type=float, nargs="+", help="s; several are drawn over each other")
     render.add_argument("--speed", type=float, default=1.0, help="of a movie: seconds of the run in a second")
 
+    render.add_argument("--color", metavar="NAME", help="speed, strain, curvature, force, moment, or K2, N1 ...")
+    render.add_argument(
+        "--camera",
+        metavar="VIEW",
+        help="iso, front, side, top, or azimuth/elevation in degrees, as --camera=-30/20; default: sees most",
+    )
+
     reproduce = commands.add_parser(
         "reproduce", help="published examples: what papers claim, what is measured"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,6 +32,9 @@ class Source(Protocol):
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         """Part `key` of the array `name`; its first axis counts the outputs."""
 
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
+        """Part `key` of several arrays."""
+
     def refresh(self) -> None:
         """Take in outputs that have been added since."""
 
@@ -48,6 +51,9 @@ class MemorySource:
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         return self._arrays[name][key]
+
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
+        return {name: self.read(name, key) for name in names}
 
     def refresh(self) -> None:
         pass
@@ -73,13 +79,15 @@ class FileSource:
             self.n_outputs = native.count(file)
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
+        return self.read_all([name], key)[name]
+
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
         key = key if isinstance(key, tuple) else (key,)
         first = slice(None) if key[0] is Ellipsis else key[0]
-        with self._open(self.path, "r") as file:
-            dataset = file[f"{native.ROOT}/{name}"]
-            if isinstance(first, slice):  # the file has room for more outputs than it holds
-                first = slice(*first.indices(self.n_outputs))
-            return np.asarray(dataset[(first, *key[1:])])
+        if isinstance(first, slice):  # the file has room for more outputs than it holds
+            first = slice(*first.indices(self.n_outputs))
+        with self._open(self.path, "r") as file:  # once for all: that takes longer than reading a row
+            return {name: np.asarray(file[f"{native.ROOT}/{name}"][(first, *key[1:])]) for name in names}
 
     def refresh(self) -> None:
         with self._open(self.path, "r") as file:
@@ -165,7 +173,7 @@ class Result:
     def state(self, index: int = -1) -> State:
         """The full state of one output, bit for bit; IndexError where there is no such output."""
         i = self.index(index)
-        return State(**{name: self._source.read(name, i) for name in self.layout.state_shapes()})
+        return State(**self._source.read_all(self.layout.state_shapes(), i))
 
     def strains(self, index: int = -1) -> Floats:
         """(Gamma, K) of all rod elements at one output, (n_elements, 6)."""
