@@ -66,8 +66,9 @@ def write_color_bar(
         ends = [_short(low), _short(high)]
         right = width - margin - draw.textlength(ends[1], font=font) - 0.6 * font.size
         left = right - long
-        for k in range(round(long)):
-            color = colors[min(int(k / long * len(colors)), len(colors) - 1)]
+        steps = round(long)
+        for k in range(steps):
+            color = colors[round(k / (steps - 1) * (len(colors) - 1))]
             draw.line([left + k, y - thick / 2, left + k, y + thick / 2], fill=_rgb(color))
         draw.text((left - 0.6 * font.size, y), ends[0], fill=INK, font=font, anchor="rm")
         draw.text((right + 0.6 * font.size, y), ends[1], fill=INK, font=font, anchor="lm")

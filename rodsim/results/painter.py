@@ -18,22 +18,29 @@ Lines = list[tuple[Floats, tuple[int, int, int]]]
 SUPERSAMPLING = 3  # of lines
 # directions of light in the camera's axes (right, up, towards the viewer), and their strengths
 LIGHTS = ((np.array([-0.45, 0.65, 0.6]), 0.55), (np.array([0.75, -0.1, 0.65]), 0.28))
-AMBIENT = 0.45
+AMBIENT, DIFFUSE = 0.45, 0.9
 SHINE, GLOSS = 0.2, 24  # the exponent is written out in the kernel
+# where colours mean numbers: nearer to those of the colour bar
+EVEN_AMBIENT, EVEN_DIFFUSE, EVEN_SHINE = 0.72, 0.42, 0.05
 
 
 class Painter:
     """Draws pictures from one camera: the frames of a movie."""
 
-    def __init__(self, camera: Camera, width: int, height: int, lines: Lines | None = None) -> None:
-        """lines: pairs of end points (2, 3) and a colour, drawn behind everything."""
+    def __init__(
+        self, camera: Camera, width: int, height: int, lines: Lines | None = None, even: bool = False
+    ) -> None:
+        """lines: pairs of end points (2, 3) and a colour, drawn behind everything; even: little shading."""
         self._camera = camera
         self._background = _background(camera, width, height, lines or [])
         self._near = np.zeros((height, width, SAMPLES), np.float32)
         self._ink = np.zeros((height, width, SAMPLES, 3), np.uint8)
         self._touched = np.zeros((height, width), np.uint8)
         self._lights = np.array([direction / np.linalg.norm(direction) for direction, _ in LIGHTS])
-        self._strengths = np.array([strength for _, strength in LIGHTS])
+        self._ambient = EVEN_AMBIENT if even else AMBIENT
+        strengths = np.array([strength for _, strength in LIGHTS])
+        self._diffuse = (EVEN_DIFFUSE if even else DIFFUSE) * strengths
+        self._shine = (EVEN_SHINE if even else SHINE) * strengths
         halves = self._lights + [0.0, 0.0, 1.0]  # the viewer is far away
         self._halves = halves / np.linalg.norm(halves, axis=1, keepdims=True)
 
@@ -48,10 +55,10 @@ class Painter:
             np.ascontiguousarray(surface.normals @ self._camera.axes),
             np.ascontiguousarray(colors),
             self._lights,
-            self._strengths,
             self._halves,
-            SHINE,
-            AMBIENT,
+            self._diffuse,
+            self._shine,
+            self._ambient,
             self._near,
             self._ink,
             self._touched,

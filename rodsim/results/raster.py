@@ -19,10 +19,11 @@ SAME = 1.0 + 1e-5
 
 
 @kernel
-def fill(faces, pixels, depth, normals, colors, lights, strengths, halves, shine, ambient, near, ink, touched):
+def fill(faces, pixels, depth, normals, colors, lights, halves, diffuse, shine, ambient, near, ink, touched):
     """Draw triangles `faces` (m, 3) of vertices with `pixels` (n, 2), `depth` (n,), normals and colours (n, 3).
 
-    lights, halves (k, 3): directions to light and half-way to the viewer, camera axes; near (h, w, SAMPLES)
+    lights, halves (k, 3): directions to light and half-way to the viewer, camera axes; diffuse, shine (k,)
+    their strengths; near (h, w, SAMPLES)
     inverse depths, ink (h, w, SAMPLES, 3) colours, touched (h, w): changed in place.
     """
     height, width = touched.shape
@@ -76,10 +77,10 @@ def fill(faces, pixels, depth, normals, colors, lights, strengths, halves, shine
                         light, gloss = ambient, 0.0
                         for k in range(len(lights)):
                             to = (nx * lights[k, 0] + ny * lights[k, 1] + nz * lights[k, 2]) / length
-                            light += strengths[k] * max(to, 0.0)
+                            light += diffuse[k] * max(to, 0.0)
                             half = (nx * halves[k, 0] + ny * halves[k, 1] + nz * halves[k, 2]) / length
                             h8 = max(half, 0.0) ** 8
-                            gloss += shine * h8 * h8 * h8
+                            gloss += shine[k] * h8 * h8 * h8
                         red = _byte((us * colors[a, 0] + vs * colors[b, 0] + ws * colors[c, 0]) * light + gloss)
                         green = _byte((us * colors[a, 1] + vs * colors[b, 1] + ws * colors[c, 1]) * light + gloss)
                         blue = _byte((us * colors[a, 2] + vs * colors[b, 2] + ws * colors[c, 2]) * light + gloss)

@@ -93,7 +93,7 @@ def render(
         age = 1 - k / (len(outputs) - 1) if len(outputs) > 1 else 0.0
         parts.append(surface)
         colors.append(stage.colors(surface, float(t[i]), age, overlaid=len(outputs) > 1))
-    with _drawer(camera, size, stage.grid(), engine) as draw:
+    with _drawer(camera, size, stage.grid(), engine, even=color is not None) as draw:
         picture = draw(merge(parts), np.concatenate(colors))
     if labels:
         picture = stage.label(picture, t[outputs])
@@ -134,7 +134,7 @@ def render_movie(
     n = max(1, int(np.floor((t[-1] - t[0]) / speed * fps)) + 1)
     camera = stage.camera(range(result.n_outputs))
     digits = overlay.digits_for(speed / fps)
-    with _movie(path, fps) as add, _drawer(camera, size, stage.grid(), engine) as draw:
+    with _movie(path, fps) as add, _drawer(camera, size, stage.grid(), engine, even=color is not None) as draw:
         for k in range(n):
             now = min(float(t[0]) + k * speed / fps, float(t[-1]))
             surface = stage.builder.surface(stage.states.between(now))
@@ -359,20 +359,20 @@ def time_color(x: float) -> Floats:
 
 @contextmanager
 def _drawer(
-    camera: Camera, size: tuple[int, int], lines: Lines, engine: Engine
+    camera: Camera, size: tuple[int, int], lines: Lines, engine: Engine, even: bool
 ) -> Iterator[Callable[[Surface, Floats], Picture]]:
     """A function that draws a surface with its colours."""
     if engine != "opengl":
         from rodsim.results.painter import Painter
 
-        yield Painter(camera, *size, lines=lines).draw
+        yield Painter(camera, *size, lines=lines, even=even).draw
         return
     from rodsim.results import opengl
 
     why = opengl.missing()
     if why is not None:
         raise RuntimeError(f"render: {why}; or give engine='painter'")
-    with opengl.Canvas(camera, *size) as canvas:
+    with opengl.Canvas(camera, *size, even=even) as canvas:
         canvas.add_lines(lines)
         yield canvas.draw
 

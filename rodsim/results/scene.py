@@ -15,7 +15,7 @@ from rigid.system import Floats, Ints, State
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 
 SIDES, PIECES = 8, 4  # of a tube; of an element, along the rod; where pixels are not known
-SHARP = np.cos(np.radians(35.0))  # faces that meet at more than this angle keep an edge
+SHARP = np.cos(np.radians(50.0))  # faces that meet at more than this angle keep an edge
 VISIBLE = 0.0035  # least radius of a rod, as part of the size of the scene
 THIN = 3.0  # pixels; nothing is drawn thinner
 ROUNDED = 200_000  # no more triangles than this are made to draw smooth bodies rounder than their surfaces
