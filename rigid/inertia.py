@@ -129,7 +129,9 @@ def Cylinder(
     h = number("Cylinder", "height", height, positive=True)
     m = _mass("Cylinder", np.pi * r**2 * h, density, mass)
     across = m * (3 * r**2 + h**2) / 12
-    vertices, faces = _revolve([0, r, r, 0], [-h / 2, -h / 2, h / 2, h / 2], _AROUND[_fineness("Cylinder", surface)])
+    vertices, faces = _revolve(
+        [0, r, r, 0], [-h / 2, -h / 2, h / 2, h / 2], _AROUND[_fineness("Cylinder", surface)]
+    )
     return MassProperties(m, np.array([across, across, m * r**2 / 2]), np.zeros(3), vertices, faces)
 
 

@@ -1,5 +1,7 @@
 """Exported files, read back by other libraries, hold what the result holds."""
 
+from itertools import pairwise
+
 import meshio
 import numpy as np
 import pytest
@@ -74,7 +76,7 @@ def assert_cells(cells, cell_data):
     assert [block.type for block in cells] == ["line", "triangle"]
     ring = N_OPEN + np.arange(N_RING)
     open_rod = np.arange(N_OPEN)
-    expected = [*zip(open_rod[:-1], open_rod[1:]), *zip(ring, np.roll(ring, -1))]
+    expected = [*pairwise(open_rod), *pairwise([*ring, ring[0]])]
     assert np.array_equal(cells[0].data, expected)
     assert np.array_equal(cells[1].data, np.array(BOX_FACES) + N_OPEN + N_RING)
     assert np.array_equal(cell_data["object"][0], [0] * (N_OPEN - 1) + [1] * N_RING)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rodsim import Box, Cone, Cylinder, MassProperties, Mesh, ModelError, Sphere
+from rodsim.scenes.loading import load
 
 
 def test_closed_forms():
@@ -95,3 +96,14 @@ REFUSED = {
 def test_impossible_bodies_are_refused_with_the_cure(words):
     with pytest.raises(ModelError, match=words):
         REFUSED[words]()
+
+
+@pytest.mark.parametrize(
+    ("words", "vertices"), [("", 42), (", surface: coarse", 42), (", surface: fine", 642)]
+)
+def test_a_scene_says_how_finely_a_sphere_is_drawn(tmp_path, words, vertices):
+    scene = tmp_path / "a.yaml"
+    shape = f"{{type: sphere, radius: 1, mass: 1{words}}}"
+    scene.write_text(f"bodies: [{{name: a, shape: {shape}}}]\nrun: {{t_end: 1, dt: 1}}\n")
+    (body,) = load(str(scene)).model.build().layout.bodies
+    assert len(body.vertices) == vertices

@@ -209,7 +209,7 @@ def test_500_thin_bars_are_seen_as_one_line(engine):
     columns = np.flatnonzero(picture.min(axis=(0, 2)) < 200)
     assert len(columns) > 0.8 * 800
     assert np.array_equal(columns, np.arange(columns[0], columns[-1] + 1))
-    assert np.all(2 <= np.sum(picture.min(axis=2)[:, columns] < 200, axis=0))
+    assert np.all(np.sum(picture.min(axis=2)[:, columns] < 200, axis=0) >= 2)
 
 
 def strip(width, height, n=5):
@@ -238,7 +238,9 @@ def test_rectangular_sections_are_drawn_as_boxes_with_width_along_d2_and_height_
     np.testing.assert_allclose(np.linalg.norm(area, axis=1).sum(), 2 * (0.2 + 0.04) + 2 * 0.2 * 0.04)
     # normals are those of the faces: flat sides, sharp edges
     unit = area / np.linalg.norm(area, axis=1, keepdims=True)
-    np.testing.assert_allclose(surface.normals[surface.faces], np.repeat(unit[:, None], 3, axis=1), atol=1e-12)
+    np.testing.assert_allclose(
+        surface.normals[surface.faces], np.repeat(unit[:, None], 3, axis=1), atol=1e-12
+    )
     volume = np.sum(area * (a + b + c)) / 9
     assert volume == pytest.approx(0.2 * 0.04)
 
@@ -267,7 +269,8 @@ def test_smooth_bodies_are_drawn_rounder_than_their_surface():
     result = one_output(layout, np.zeros((2, 3)))
     surface = SceneBuilder(layout, 1.0, pixel=1 / 500).surface(result.state(0))
     distance = np.linalg.norm(surface.vertices, axis=1)
-    assert 0.49 < distance.min() and distance.max() < 0.505
+    assert distance.min() > 0.49
+    assert distance.max() < 0.505
     assert np.sum(surface.vertices * surface.normals, axis=1).min() > 0.99 * distance.min()
     a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
     volume = np.sum(np.cross(a, b) * c) / 6
@@ -319,7 +322,9 @@ def test_every_field_is_the_array_it_names(result, name):
     if name == "speed":
         expected = np.linalg.norm(array["velocity"], axis=1)
     else:
-        source = {"strain": "Gamma", "curvature": "K", "force": "N", "moment": "M"}.get(name, name.rstrip("123"))
+        source = {"strain": "Gamma", "curvature": "K", "force": "N", "moment": "M"}.get(
+            name, name.rstrip("123")
+        )
         values = array[source].astype(float)
         expected = values[:, int(name[-1]) - 1] if name[-1] in "123" else np.sqrt((values**2).sum(axis=1))
         expected[drawing.n_rod_points :] = np.nan
@@ -370,4 +375,5 @@ def test_residual_plots_cut_no_curve_off(kind):
     assert len(ax.lines) == 3
     low, high = ax.get_ylim()
     for line in ax.lines:
-        assert low < line.get_ydata().min() and line.get_ydata().max() < high
+        assert low < line.get_ydata().min()
+        assert line.get_ydata().max() < high

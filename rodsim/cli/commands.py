@@ -221,9 +221,7 @@ def render(options: argparse.Namespace) -> int:
     if output.suffix.lower() in (".mp4", ".gif"):
         if options.time:
             raise ModelError("--time picks the times of a still picture; a movie shows all, see --speed")
-        frames = render_movie(
-            result, output, speed=options.speed, view=options.camera, color=options.color
-        )
+        frames = render_movie(result, output, speed=options.speed, view=options.camera, color=options.color)
         print(f"wrote {output} ({frames} frames)")
     else:
         draw(result, output, options.time, view=options.camera, color=options.color)

@@ -77,7 +77,9 @@ def parser() -> argparse.ArgumentParser:
     render.add_argument("--time", type=float, nargs="+", help="s; several are drawn over each other")
     render.add_argument("--speed", type=float, default=1.0, help="of a movie: seconds of the run in a second")
 
-    render.add_argument("--color", metavar="NAME", help="speed, strain, curvature, force, moment, or K2, N1 ...")
+    render.add_argument(
+        "--color", metavar="NAME", help="speed, strain, curvature, force, moment, or K2, N1 ..."
+    )
     render.add_argument(
         "--camera",
         metavar="VIEW",

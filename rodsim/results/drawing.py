@@ -144,7 +144,9 @@ class Drawing:
             "moment_m": np.einsum("pij,pj->pi", R, M),
         }
         with np.errstate(over="ignore"):  # a diverged run is kept as well as single precision can
-            return points, {name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays}
+            return points, {
+                name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays
+            }
 
     def _at_nodes(self, of_elements: Floats) -> Floats:
         padded = np.concatenate([of_elements, np.zeros((1, of_elements.shape[1]))])

@@ -83,7 +83,7 @@ def read_layout(file: h5py.File) -> Layout:
     rod_fields = [_unragged(rods, field) for field in ("frames", "elements", "arclength", "radius")]
     body_fields = [_unragged(bodies, field) for field in ("vertices", "faces")]
     # files written before rectangles were drawn as such have no sides
-    sides = _unragged(rods, "sides") if "sides_start" in rods else [None] * len(rod_fields[0])
+    sides = _unragged(rods, "sides") if "sides_start" in rods else [np.zeros((0, 2)) for _ in rod_fields[0]]
     constraints = None
     if "constraints" in group:
         constraints = Constraints(

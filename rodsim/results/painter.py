@@ -41,7 +41,7 @@ class Painter:
         strengths = np.array([strength for _, strength in LIGHTS])
         self._diffuse = (EVEN_DIFFUSE if even else DIFFUSE) * strengths
         self._shine = (EVEN_SHINE if even else SHINE) * strengths
-        halves = self._lights + [0.0, 0.0, 1.0]  # the viewer is far away
+        halves = self._lights + np.array([0.0, 0.0, 1.0])  # the viewer is far away
         self._halves = halves / np.linalg.norm(halves, axis=1, keepdims=True)
 
     def draw(self, surface: Surface, colors: Floats) -> NDArray[np.uint8]:

@@ -81,9 +81,15 @@ def fill(faces, pixels, depth, normals, colors, lights, halves, diffuse, shine, 
                             half = (nx * halves[k, 0] + ny * halves[k, 1] + nz * halves[k, 2]) / length
                             h8 = max(half, 0.0) ** 8
                             gloss += shine[k] * h8 * h8 * h8
-                        red = _byte((us * colors[a, 0] + vs * colors[b, 0] + ws * colors[c, 0]) * light + gloss)
-                        green = _byte((us * colors[a, 1] + vs * colors[b, 1] + ws * colors[c, 1]) * light + gloss)
-                        blue = _byte((us * colors[a, 2] + vs * colors[b, 2] + ws * colors[c, 2]) * light + gloss)
+                        red = _byte(
+                            (us * colors[a, 0] + vs * colors[b, 0] + ws * colors[c, 0]) * light + gloss
+                        )
+                        green = _byte(
+                            (us * colors[a, 1] + vs * colors[b, 1] + ws * colors[c, 1]) * light + gloss
+                        )
+                        blue = _byte(
+                            (us * colors[a, 2] + vs * colors[b, 2] + ws * colors[c, 2]) * light + gloss
+                        )
                     near[y, x, s] = z
                     ink[y, x, s, 0], ink[y, x, s, 1], ink[y, x, s, 2] = red, green, blue
 

@@ -134,7 +134,10 @@ def render_movie(
     n = max(1, int(np.floor((t[-1] - t[0]) / speed * fps)) + 1)
     camera = stage.camera(range(result.n_outputs))
     digits = overlay.digits_for(speed / fps)
-    with _movie(path, fps) as add, _drawer(camera, size, stage.grid(), engine, even=color is not None) as draw:
+    with (
+        _movie(path, fps) as add,
+        _drawer(camera, size, stage.grid(), engine, even=color is not None) as draw,
+    ):
         for k in range(n):
             now = min(float(t[0]) + k * speed / fps, float(t[-1]))
             surface = stage.builder.surface(stage.states.between(now))
@@ -165,7 +168,8 @@ class States:
     def at(self, i: int) -> _Output:
         """Output number i."""
         if i not in self._kept:
-            state, found = self._result.state(i), np.zeros(0)
+            state = self._result.state(i)
+            found: Floats = np.zeros(0)
             if self._field is not None:
                 strains, stresses = self._result.strains(i), self._result.stresses(i)
                 found = fields.values(self._field, self._drawing, state, strains, stresses)

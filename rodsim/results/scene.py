@@ -87,7 +87,9 @@ class Sweep:
         self, rods: Sequence[tuple[int, RodLayout, int]], rectangles: bool, size: float, pixel: float
     ) -> None:
         """rods: with the number of each as an owner, and that of its first point."""
-        scales = [_shown_sides(rod, size, pixel) if rectangles else _shown(rod, size, pixel) for _, rod, _ in rods]
+        scales = [
+            _shown_sides(rod, size, pixel) if rectangles else _shown(rod, size, pixel) for _, rod, _ in rods
+        ]
         longest = max(float(np.diff(rod.arclength).max(initial=0.0)) for _, rod, _ in rods)
         thickest = max(float(scale.max()) for scale in scales)
         # as many as leave the true outline by a tenth of a pixel
@@ -104,8 +106,9 @@ class Sweep:
             angle = 2 * np.pi * np.arange(sides) / sides
             self._outline = self._normals = np.stack([np.cos(angle), np.sin(angle)], axis=1)
             edges = np.stack([np.arange(sides), (np.arange(sides) + 1) % sides], axis=1)
-        frames, points, scale, owner, following, ends, end_owner = [], [], [], [], [], [], []
+        frames, points, scale, owner, following, ends = [], [], [], [], [], []
         n_rings = pieces * sum(len(rod.elements) for _, rod, _ in rods)
+        end_owner: list[int] = []
         end_frames, end_points, end_scale = [], [], []
         first = 0
         for (number, rod, start), shown in zip(rods, scales, strict=True):
@@ -139,8 +142,8 @@ class Sweep:
         self._lids = np.array([ring for ring, _ in ends], dtype=np.int64)
         self._outward = np.array([sign for _, sign in ends])
         k = len(self._outline)
-        i = np.concatenate(following), np.arange(n_rings)
-        (e0, e1), (nxt, own) = edges.T, (i[0][:, None] * k, i[1][:, None] * k)
+        e0, e1 = edges.T
+        own, nxt = k * np.arange(n_rings)[:, None], k * np.concatenate(following)[:, None]
         a, b, c, d = own + e0, own + e1, nxt + e1, nxt + e0
         walls = np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
         rings = len(self._scale)
@@ -153,7 +156,11 @@ class Sweep:
         of_ring = np.append(np.concatenate(owner), end_owner).astype(np.int64)
         ring_of_vertex = np.concatenate([np.repeat(np.arange(rings), k), np.repeat(self._lids, k + 1)])
         self.owner = of_ring[ring_of_vertex]
-        self.between = before[ring_of_vertex].astype(int), after[ring_of_vertex].astype(int), x[ring_of_vertex]
+        self.between = (
+            before[ring_of_vertex].astype(int),
+            after[ring_of_vertex].astype(int),
+            x[ring_of_vertex],
+        )
         self.n_vertices = len(self.owner)
 
     def center_line(self, state: State) -> tuple[Floats, Floats]:
@@ -209,7 +216,9 @@ def _shown_sides(rod: RodLayout, size: float, pixel: float) -> Floats:
 class Bodies:
     """Surfaces of bodies, each fixed to a frame."""
 
-    def __init__(self, bodies: Sequence[BodyLayout], first_owner: int, first_point: int, pixel: float) -> None:
+    def __init__(
+        self, bodies: Sequence[BodyLayout], first_owner: int, first_point: int, pixel: float
+    ) -> None:
         made: dict[tuple[bytes, bytes], _Shape] = {}  # a thousand spheres are one shape
         keys = [(body.vertices.tobytes(), body.faces.tobytes()) for body in bodies]
         room = ROUNDED // len(bodies)
