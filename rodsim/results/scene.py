@@ -92,10 +92,10 @@ class Sweep:
         ]
         longest = max(float(np.diff(rod.arclength).max(initial=0.0)) for _, rod, _ in rods)
         thickest = max(float(scale.max()) for scale in scales)
-        # as many as leave the true outline by a tenth of a pixel
+        # as many as leave the true outline by a quarter of a pixel
         known = pixel > 0
-        pieces = int(np.clip(np.ceil(0.65 * np.sqrt(longest / pixel)), 2, 8)) if known else PIECES
-        sides = int(np.clip(np.ceil(7 * np.sqrt(thickest / pixel)), 6, 32)) if known else SIDES
+        pieces = int(np.clip(np.ceil(0.45 * np.sqrt(longest / pixel)), 2, 8)) if known else PIECES
+        sides = int(np.clip(np.ceil(4.5 * np.sqrt(thickest / pixel)), 6, 32)) if known else SIDES
         self._x = np.arange(pieces) / pieces
         if rectangles:
             self._outline = np.repeat(CORNERS, 2, axis=0)
