@@ -304,6 +304,7 @@ def _layout(model: Model, placement: Placement, system: System, n_rows: int) -> 
                 arclength=mesh.arclength,
                 radius=mesh.radius,
                 closed=rod.closed,
+                sides=mesh.sides,
             )
         )
         first_element += n_elements

@@ -31,6 +31,7 @@ class RodMesh(NamedTuple):
     mass: Floats  # (n,)
     inertia: Floats  # (n, 3, 3)
     radius: Floats  # (n,)
+    sides: Floats  # (n, 2) width and height of rectangles
     arclength: Floats  # (n,)
     elements: Elements
 
@@ -80,16 +81,21 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     b = (a + 1) % n
     _check_bend(owner, quat[a], quat[b], len(a))
     sections = _sections(rod, (stops[1:] + stops[:-1]) / 2)
-    mass, inertia, area = np.zeros(n), np.zeros((n, 3)), np.zeros(n)
+    mass, inertia = np.zeros(n), np.zeros((n, 3))
+    area, rectangle = np.zeros(n), np.zeros((n, 2))
     per_length = np.array([section.mass_per_length for section in sections])
     rotary = np.array([section.inertia_per_length for section in sections])
     radius = np.array([section.radius for section in sections])
+    sides = np.array([section.sides for section in sections])
     if len(sections) == 1:
-        per_length, rotary, radius = (np.repeat(x, len(a), axis=0) for x in (per_length, rotary, radius))
+        per_length, rotary, radius, sides = (
+            np.repeat(x, len(a), axis=0) for x in (per_length, rotary, radius, sides)
+        )
     for side in (a, b):
         np.add.at(mass, side, per_length * length / 2)
         np.add.at(inertia, side, rotary * length[:, None] / 2)
         np.maximum.at(area, side, radius)
+        np.maximum.at(rectangle, side, sides)
     stiffness = np.array([section.stiffness for section in sections])
     damping = np.array([section.damping for section in sections])
     if len(sections) == 1:
@@ -104,6 +110,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         mass,
         inertia[:, :, None] * np.eye(3),
         area,
+        rectangle,
         fractions * rod.stress_free.length,
         Elements(
             np.stack([a, b], axis=1),

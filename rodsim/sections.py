@@ -22,7 +22,8 @@ class Section:
     methods.
 
     stiffness, damping (6, 6): N, N m and N m^2, times s for damping; mass_per_length kg/m;
-    inertia_per_length (3,) kg m about d1, d2, d3; radius m, for drawing.
+    inertia_per_length (3,) kg m about d1, d2, d3; for drawing: radius, and sides (width along d2, height
+    along d3) of a rectangle, m.
     """
 
     stiffness: Floats
@@ -30,6 +31,7 @@ class Section:
     inertia_per_length: Floats
     damping: Floats = field(default_factory=lambda: np.zeros((6, 6)))
     radius: float = 0.0
+    sides: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
@@ -56,7 +58,14 @@ class Section:
 
     @classmethod
     def _solid(
-        cls, area: float, I2: float, I3: float, torsion: float, material: Material, radius: float
+        cls,
+        area: float,
+        I2: float,
+        I3: float,
+        torsion: float,
+        material: Material,
+        radius: float,
+        sides: tuple[float, float] = (0.0, 0.0),
     ) -> Section:
         """From area (m^2), second moments about d2, d3 and the torsion constant (m^4)."""
         if not isinstance(material, Material):
@@ -67,7 +76,8 @@ class Section:
         shear = material.shear_factor * G * area
         stiffness = np.diag([material.E * area, shear, shear, G * torsion, material.E * I2, material.E * I3])
         inertia = material.density * np.array([I2 + I3, I2, I3])
-        return cls(stiffness, material.density * area, inertia, material.damping_time * stiffness, radius)
+        damping = material.damping_time * stiffness
+        return cls(stiffness, material.density * area, inertia, damping, radius, sides)
 
     @classmethod
     def circular(cls, radius: float, material: Material) -> Section:
@@ -96,8 +106,8 @@ class Section:
         torsion = (
             a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5))
         )
-        radius = float(np.sqrt(w * h / np.pi))  # a circle of the same area, for drawing
-        return cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius)
+        radius = float(np.sqrt(w * h / np.pi))  # a circle of the same area, for what draws no rectangles
+        return cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius, (w, h))
 
     @classmethod
     def from_stiffness(

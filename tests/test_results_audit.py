@@ -15,8 +15,10 @@ from rodsim import Box, Material, Model, Result, Section, simulate
 from rodsim.cli.main import main
 from rodsim.results import COLUMNS, MemoryWriter, recomputed
 from rodsim.results.audit import ROUND_OFF, audit
+from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import Layout, RodLayout
-from rodsim.simulation import audit_of
+from rodsim.results.outputs import stacked
+from rodsim.results.tabulate import tabulate
 
 MASS, SPEED = 2.0, 3.0
 
@@ -159,7 +161,8 @@ def flown(spoil=None, gravity=(0, 0, 0), stiffness=0.0, n=11, spoil_table=None, 
         state.totals[0] = speed**2
         if spoil is not None and i >= 6:
             state = spoil(state)
-        table = audit_of(system, state, [])
+        row = tabulate(system, 0.1, np.array([i]), stacked([state]), np.zeros((1, 3))).audit[0]
+        table = dict(zip(COLUMNS, row, strict=True))
         if spoil_table is not None and i >= 6:
             table |= {name: table[name] + value for name, value in spoil_table.items()}
         writer.append(0.1 * i, i, state, *element_states(system, state), table)

@@ -5,6 +5,7 @@ import signal
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -15,6 +16,7 @@ from results_sample import sample_layout, sample_output
 import rodsim.results.writer as writer_module
 from rodsim.results import MemoryWriter, Result, ResultWriter, native, vtkhdf
 from rodsim.results.columns import COLUMNS
+from rodsim.results.drawing import Drawing
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 from rodsim.results.outputs import Outputs, joined
 from rodsim.results.storage import PAGE
@@ -112,6 +114,37 @@ def test_resume_past_capacity_continues_bit_for_bit(tmp_path):
     writer.close()
     assert_holds(Result.open(path), layout, 7)
     assert os.listdir(tmp_path) == ["a.vtkhdf"]
+
+
+@pytest.mark.parametrize("capacity", [3, 6])
+def test_older_file_is_resumed_with_its_own_points_and_surfaces(tmp_path, monkeypatch, capacity):
+    """Before: points in double precision, no sides of rectangles, other surfaces of round shapes."""
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    new = vtkhdf.series
+
+    def old(drawing):
+        return [s._replace(dtype=np.float64) if s.path == "VTKHDF/Points" else s for s in new(drawing)]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vtkhdf, "series", old)
+        write(path, layout, range(2), capacity)
+    with h5py.File(path, "r+") as file:
+        del file["rodsim/layout/rods/sides"], file["rodsim/layout/rods/sides_start"]
+    finer = sample_layout()
+    finer.bodies[0] = replace(finer.bodies[0], vertices=np.ones((50, 3)), faces=[[0, 1, 2]])
+    writer, *_ = ResultWriter.resume(path, finer, 6)
+    for i in range(2, 6):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    result = Result.open(path)
+    assert_holds(result, layout, 6)
+    # a file with too little room is written anew, with the sides; one that has room stays as it is
+    assert result.layout.rods[0].sides.any() == (capacity == 3)
+    drawing = Drawing(layout)
+    with h5py.File(path) as file:
+        points = file["VTKHDF/Points"][:].reshape(-1, drawing.n_points, 3)
+    for i in range(6):
+        np.testing.assert_allclose(points[i], drawing.points(sample_output(layout, i)[2]), atol=1e-7)
 
 
 def test_resumed_file_equals_an_uninterrupted_one(tmp_path):

@@ -255,12 +255,13 @@ def render(options: argparse.Namespace) -> int:
     if output.suffix.lower() in (".mp4", ".gif"):
         if options.time is not None:
             raise ModelError("--time picks the times of a still picture; a movie shows all, see --speed")
-        frames = render_movie(result, output, speed=1.0 if options.speed is None else options.speed)
+        speed = 1.0 if options.speed is None else options.speed
+        frames = render_movie(result, output, speed=speed, view=options.camera, color=options.color)
         print(f"wrote {output} ({frames} frames)")
     else:
         if options.speed is not None:
             raise ModelError("--speed is for a movie; end -o in .mp4 or .gif, or leave it out")
-        draw(result, output, options.time)
+        draw(result, output, options.time, view=options.camera, color=options.color)
         print(f"wrote {output}")
     return 0
 

@@ -85,6 +85,15 @@ def parser() -> argparse.ArgumentParser:
     render.add_argument("--time", type=float, nargs="+", help="s; several are drawn over each other")
     render.add_argument("--speed", type=float, help="of a movie: seconds of the run in a second; default: 1")
 
+    render.add_argument(
+        "--color", metavar="NAME", help="speed, strain, curvature, force, moment, or K2, N1 ..."
+    )
+    render.add_argument(
+        "--camera",
+        metavar="VIEW",
+        help="iso, front, side, top, or azimuth/elevation in degrees, as --camera=-30/20; default: sees most",
+    )
+
     reproduce = commands.add_parser(
         "reproduce", help="published examples: what papers claim, what is measured"
     )

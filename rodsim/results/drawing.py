@@ -33,7 +33,8 @@ POINT_ARRAYS: Mapping[str, int] = {
     "force_n": 3,  # N, inertial axes
     "moment_m": 3,  # N m, inertial axes
 }
-STATIC_POINT_ARRAYS = ("radius", "arclength", "object")
+OF_RODS = ("Gamma", "K", "N", "M", "force_n", "moment_m")  # left out where there are no rods
+STATIC_POINT_ARRAYS = ("radius", "width", "height", "arclength", "object")  # width, height: of rectangles
 CELL_ARRAYS = ("object", "is_rod")
 
 
@@ -48,6 +49,7 @@ class Drawing:
         before: list[Ints] = []
         after: list[Ints] = []
         radius: list[Floats] = []
+        sides: list[Floats] = []
         arclength: list[Floats] = []
         counts: list[int] = []
         self.lines: list[Ints] = []
@@ -63,6 +65,7 @@ class Drawing:
             before.append(np.roll(e, 1) if rod.closed else np.append(e[:1], e))
             after.append(e if rod.closed else np.append(e, e[-1:]))
             radius.append(rod.radius)
+            sides.append(rod.sides)
             arclength.append(rod.arclength)
             counts.append(n)
             start += n
@@ -75,10 +78,14 @@ class Drawing:
             before.append(np.full(n, no_element))
             after.append(np.full(n, no_element))
             radius.append(np.zeros(n))
+            sides.append(np.zeros((n, 2)))
             arclength.append(np.zeros(n))
             counts.append(n)
             start += n
         self.n_points = start
+        self.point_arrays = {
+            name: size for name, size in POINT_ARRAYS.items() if layout.rods or name not in OF_RODS
+        }
         self.names = [rod.name for rod in layout.rods] + [body.name for body in layout.bodies]
         self.triangles = np.concatenate(triangles)
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
@@ -86,8 +93,11 @@ class Drawing:
         self._before = np.concatenate([np.zeros(0, np.int64), *before]).astype(np.int64)
         self._after = np.concatenate([np.zeros(0, np.int64), *after]).astype(np.int64)
         owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        width_height = np.concatenate([np.zeros((0, 2)), *sides]).astype(np.float32)
         self.static_points: dict[str, NDArray[Any]] = {
             "radius": np.concatenate([np.zeros(0), *radius]).astype(np.float32),
+            "width": np.ascontiguousarray(width_height[:, 0]),
+            "height": np.ascontiguousarray(width_height[:, 1]),
             "arclength": np.concatenate([np.zeros(0), *arclength]).astype(np.float32),
             "object": owner,
         }
@@ -112,7 +122,7 @@ class Drawing:
         return float(np.linalg.norm(self._X, axis=1).max(initial=0.0))
 
     def arrays(self, state: State, strains: Floats, stresses: Floats) -> tuple[Floats, dict[str, Floats32]]:
-        """Positions (..., n_points, 3) and the `POINT_ARRAYS` (..., n_points, components).
+        """Positions (..., n_points, 3) and the `point_arrays` (..., n_points, components).
 
         Parameters
         ----------
@@ -139,7 +149,9 @@ class Drawing:
             "moment_m": _turn(R, M),
         }
         with np.errstate(over="ignore"):  # a diverged run is kept as well as single precision can
-            return points, {name: np.ascontiguousarray(a, np.float32) for name, a in values.items()}
+            return points, {
+                name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays
+            }
 
     def _at_nodes(self, of_elements: Floats) -> Floats:
         none = np.zeros((*of_elements.shape[:-2], 1, of_elements.shape[-1]))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rigid.checks import count, shown
+from rigid.system import Floats, Ints
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError, check_result, checked_path
 from rodsim.results.whole_file import check_target, whole_file, whole_folder
@@ -81,20 +83,61 @@ def polydata(result: Result, drawing: Drawing, index: int) -> pyvista.PolyData:
     """One output as poly-data with all arrays; static ones too."""
     import pyvista
 
-    points, arrays = drawing.arrays(result.state(index), result.strains(index), result.stresses(index))
-    lines = [np.concatenate([[len(line)], line]) for line in drawing.lines]
-    faces = np.insert(drawing.triangles, 0, 3, axis=1)
     data = pyvista.PolyData()
-    data.points = points
+    data.points, arrays = _arrays(result, drawing, index)
+    lines = [np.concatenate([[len(line)], line]) for line in drawing.lines]
     data.lines = np.concatenate([np.zeros(0, np.int64), *lines])
-    data.faces = faces.ravel()
-    for name, values in {**drawing.static_points, **arrays}.items():
+    data.faces = np.insert(drawing.triangles, 0, 3, axis=1).ravel()
+    for name, values in arrays.items():
         data.point_data[name] = values
     for name, numbers in drawing.cells.items():
         data.cell_data[name] = numbers
     data.field_data["object_names"] = drawing.names
     data.field_data["TimeValue"] = np.array([result.t[index]])
     return data
+
+
+def unstructured_grid(result: Result, drawing: Drawing, index: int) -> pyvista.UnstructuredGrid:
+    """One output as an unstructured grid that every reader of `.vtu` takes.
+
+    meshio knows lines of two points only, and no array of strings: a rod becomes its segments, and the names
+    of objects become one array of UTF-8 bytes, each name ended by a newline.
+    """
+    import pyvista
+
+    points, arrays = _arrays(result, drawing, index)
+    cells, of_cell = _blocks(drawing)
+    data = pyvista.UnstructuredGrid({_VTK[kind]: nodes for kind, nodes in cells}, points)
+    for name, values in arrays.items():
+        data.point_data[name] = values
+    for name, numbers in drawing.cells.items():
+        data.cell_data[name] = numbers[np.concatenate(of_cell)]
+    names = "".join(f"{name}\n" for name in drawing.names).encode()
+    data.field_data["object_names"] = np.frombuffer(names, np.uint8)
+    data.field_data["TimeValue"] = np.array([result.t[index]])
+    return data
+
+
+_VTK = {"line": 3, "triangle": 5}  # numbers of cell types
+
+
+def _arrays(result: Result, drawing: Drawing, index: int) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    points, arrays = drawing.arrays(result.state(index), result.strains(index), result.stresses(index))
+    return points, {**drawing.static_points, **arrays}
+
+
+def _blocks(drawing: Drawing) -> tuple[list[tuple[str, Ints]], list[Ints]]:
+    """Segments of rods and triangles, where there are any; and the cell of `drawing` each belongs to."""
+    segments = [np.stack([line[:-1], line[1:]], axis=1) for line in drawing.lines]
+    n_rods = len(segments)
+    cells, of_cell = [], []
+    if segments:
+        cells.append(("line", np.concatenate(segments)))
+        of_cell.append(np.repeat(np.arange(n_rods), [len(s) for s in segments]))
+    if len(drawing.triangles):
+        cells.append(("triangle", drawing.triangles))
+        of_cell.append(n_rods + np.arange(len(drawing.triangles)))
+    return cells, of_cell
 
 
 def _series(
@@ -111,9 +154,9 @@ def _series(
     written = []
     with whole_file(path, result.path) as file, whole_folder(folder) as working:
         for done, i in enumerate(chosen, start=1):
-            data = polydata(result, drawing, i)
+            data = (unstructured_grid if suffix == "vtu" else polydata)(result, drawing, i)
             name = f"{path.stem}_{i:0{digits}d}.{suffix}"
-            _save(data.cast_to_unstructured_grid() if suffix == "vtu" else data, working / name)
+            _save(data, working / name)
             written.append(folder / name)
             if progress is not None:
                 progress(done, len(chosen))
@@ -141,15 +184,8 @@ def _xdmf(
 
     times = result.t
     # XDMF readers take lines of two points only: a rod becomes its segments
-    segments = [np.stack([line[:-1], line[1:]], axis=1) for line in drawing.lines]
-    of_rod = np.repeat(np.arange(len(segments)), [len(s) for s in segments])
-    cells = [("line", np.concatenate(segments))] if segments else []
-    n_rods = len(segments)
-    cell_data = {name: [values[of_rod]] if segments else [] for name, values in drawing.cells.items()}
-    if len(drawing.triangles):
-        cells.append(("triangle", drawing.triangles))
-        for name, values in drawing.cells.items():
-            cell_data[name].append(values[n_rods:])
+    cells, of_cell = _blocks(drawing)
+    cell_data = {name: [values[which] for which in of_cell] for name, values in drawing.cells.items()}
     start = drawing.points(result.state(0))
     numbers = path.with_suffix(".h5")
     with (

@@ -46,6 +46,8 @@ class RodLayout:
     arclength: Floats  # (n_nodes,) m, stress-free
     radius: Floats  # (n_nodes,) m, for drawing; 0: not known
     closed: bool = False
+    # (n_nodes, 2) m, for drawing: width along d2 and height along d3 of rectangles; 0: not one. Empty: nowhere.
+    sides: Floats = field(default_factory=lambda: np.zeros((0, 2)))
 
     def __post_init__(self) -> None:
         owner = f"rod '{self.name}'"
@@ -55,6 +57,8 @@ class RodLayout:
         self.elements = _array(owner, "elements", self.elements, (n_elements,), np.int64)
         self.arclength = _array(owner, "arclength", self.arclength, (n_nodes,), np.float64)
         self.radius = _array(owner, "radius", self.radius, (n_nodes,), np.float64)
+        sides = self.sides if np.size(self.sides) else np.zeros((n_nodes, 2))
+        self.sides = _array(owner, "sides", sides, (n_nodes, 2), np.float64)
 
 
 @dataclass(eq=False)

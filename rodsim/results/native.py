@@ -71,11 +71,12 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     rods["closed"] = np.array([rod.closed for rod in layout.rods], dtype=np.int8)
     for field in ("frames", "elements", "arclength", "radius"):
         _ragged(rods, field, [getattr(rod, field) for rod in layout.rods])
+    _ragged(rods, "sides", [rod.sides for rod in layout.rods])
     _names(bodies, [body.name for body in layout.bodies])
     bodies["frame"] = np.array([body.frame for body in layout.bodies], dtype=np.int64)
     bodies["reference"] = np.array([body.reference for body in layout.bodies]).reshape(-1, 3)
-    for field in ("vertices", "faces"):
-        _ragged(bodies, field, [getattr(body, field) for body in layout.bodies])
+    _ragged(bodies, "vertices", [body.vertices for body in layout.bodies])
+    _ragged(bodies, "faces", [body.faces.astype(np.int32) for body in layout.bodies])
     _names(joints, [joint.name for joint in layout.joints])
     _names(joints, [joint.kind for joint in layout.joints], "kinds")
     joints["rows"] = np.array([joint.rows for joint in layout.joints], dtype=np.int64).reshape(-1, 2)
@@ -95,6 +96,8 @@ def read_layout(file: h5py.File) -> Layout:
     rods, bodies, joints = group["rods"], group["bodies"], group["joints"]
     rod_fields = [_unragged(rods, field) for field in ("frames", "elements", "arclength", "radius")]
     body_fields = [_unragged(bodies, field) for field in ("vertices", "faces")]
+    # files written before rectangles were drawn as such have no sides
+    sides = _unragged(rods, "sides") if "sides_start" in rods else [np.zeros((0, 2)) for _ in rod_fields[0]]
     system = None
     if "system" in group:  # files of older versions have the constraints only
         stored = group["system"]
@@ -104,9 +107,9 @@ def read_layout(file: h5py.File) -> Layout:
     return Layout(
         name=str(group.attrs["name"]),
         rods=[
-            RodLayout(name, frames, elements, arclength, radius, bool(closed))
-            for name, closed, frames, elements, arclength, radius in zip(
-                _read(rods), rods["closed"][...], *rod_fields, strict=True
+            RodLayout(name, frames, elements, arclength, radius, bool(closed), width_height)
+            for name, closed, frames, elements, arclength, radius, width_height in zip(
+                _read(rods), rods["closed"][...], *rod_fields, sides, strict=True
             )
         ],
         bodies=[

@@ -185,7 +185,8 @@ def _node(name: str, text: str, count: int) -> int:
 def _log(ax: Axes, t: Floats, values: Floats, color: str, label: str) -> None:
     ax.semilogy(t, np.maximum(values, SMALLEST), color=color, linewidth=1.2, label=label)
     # a fixed floor and room above it: the noise of round-off shall look as small as it is
-    ax.set_ylim(SMALLEST / 3, max(ax.get_ylim()[1], 1e-12))
+    largest = max(float(np.nanmax(line.get_ydata(), initial=0.0)) for line in ax.lines)
+    ax.set_ylim(SMALLEST / 3, max(3 * largest, 1e-12) if np.isfinite(largest) else None)
 
 
 def _finish(ax: Axes, ylabel: str, legend: bool = True, time: bool = True) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
@@ -56,6 +56,9 @@ class Source(Protocol):
     def held(self) -> AbstractContextManager[Any]:
         """Within it many parts are read in a row: a file is opened once."""
 
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
+        """Part `key` of several arrays."""
+
     def refresh(self) -> None:
         """Take in outputs that have been added since."""
 
@@ -78,6 +81,9 @@ class MemorySource:
 
     def held(self) -> AbstractContextManager[Any]:
         return nullcontext()
+
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
+        return {name: self.read(name, key) for name in names}
 
     def refresh(self) -> None:
         pass
@@ -110,13 +116,15 @@ class FileSource:
                 raise ResultError(f"'{path}' is damaged ({error}); run the simulation again") from None
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
+        return self.read_all([name], key)[name]
+
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
         key = key if isinstance(key, tuple) else (key,)
         first = slice(None) if key[0] is Ellipsis else key[0]
-        with self._open() as file:
-            dataset = file[f"{native.ROOT}/{name}"]
-            if isinstance(first, slice):  # the file has room for more outputs than it holds
-                first = slice(*first.indices(self.n_outputs))
-            return np.asarray(dataset[(first, *key[1:])])
+        if isinstance(first, slice):  # the file has room for more outputs than it holds
+            first = slice(*first.indices(self.n_outputs))
+        with self._open() as file:  # once for all: that takes longer than reading a row
+            return {name: np.asarray(file[f"{native.ROOT}/{name}"][(first, *key[1:])]) for name in names}
 
     def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
         with self._open() as file:
@@ -221,11 +229,11 @@ class Result:
     def state(self, index: int = -1) -> State:
         """The full state of one output, bit for bit; IndexError where there is no such output."""
         i = self.index(index)
-        return State(**{name: self._source.read(name, i) for name in self.layout.state_shapes()})
+        return State(**self._source.read_all(self.layout.state_shapes(), i))
 
     def states(self, outputs: slice) -> State:
         """The full states of the outputs [start, stop): arrays with the output as first axis."""
-        return State(**{name: self._source.read(name, outputs) for name in self.layout.state_shapes()})
+        return State(**self._source.read_all(self.layout.state_shapes(), outputs))
 
     def element_values(self, name: str, outputs: slice) -> Floats:
         """ "strains" or "stresses" of the outputs [start, stop), (T, n_elements, 6)."""

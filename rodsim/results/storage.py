@@ -209,11 +209,13 @@ class RowWriter:
 def places_of(
     file: h5py.File, series: Sequence[Series], growing: Sequence[str]
 ) -> dict[str, tuple[int, Series]]:
-    """Where each series starts in the file, in bytes."""
+    """Where each series starts in the file, in bytes, and of what kind its numbers are there."""
     places = {}
     for item in series:
-        offset = file[item.path].id.get_offset()
-        places[item.path] = (0 if offset is None else offset, item)
+        dataset = file[item.path]
+        offset = dataset.id.get_offset()
+        # an older file may keep a series in double precision
+        places[item.path] = (0 if offset is None else offset, item._replace(dtype=dataset.dtype))
     for path in growing:
         chunk = file[path].id.get_chunk_info(0)
         places[path] = (chunk.byte_offset, Series(path, (), np.float64))

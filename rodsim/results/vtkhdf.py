@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rodsim.results.drawing import POINT_ARRAYS, Drawing
+from rodsim.results.drawing import Drawing
 from rodsim.results.storage import Series, create_growing
 
 if TYPE_CHECKING:
@@ -30,9 +30,10 @@ def series(drawing: Drawing) -> list[Series]:
     n = drawing.n_points
     arrays = [
         Series(f"{ROOT}/PointData/{name}", (n, components), np.float32, flat=True)
-        for name, components in POINT_ARRAYS.items()
+        for name, components in drawing.point_arrays.items()
     ]
-    return [Series(f"{ROOT}/Points", (n, 3), np.float64, flat=True), *arrays]
+    # for the eye, as the arrays are: exact positions are in the `rodsim` group
+    return [Series(f"{ROOT}/Points", (n, 3), np.float32, flat=True), *arrays]
 
 
 def create_counter(file: h5py.File, capacity: int, mark: int) -> None:
@@ -51,10 +52,11 @@ def create(file: h5py.File, drawing: Drawing, capacity: int) -> None:
     # readers compare a fixed-length ASCII string
     root.attrs.create("Type", b"PolyData", dtype=h5py.string_dtype("ascii", len("PolyData")))
     root["NumberOfPoints"] = np.array([drawing.n_points], dtype=np.int64)
-    _cells(root, "Vertices", [])
-    _cells(root, "Lines", list(drawing.lines))
-    _cells(root, "Polygons", list(drawing.triangles))
-    _cells(root, "Strips", [])
+    none = np.zeros(0, np.int64)
+    _cells(root, "Vertices", [], none)
+    _cells(root, "Lines", [len(line) for line in drawing.lines], np.concatenate([none, *drawing.lines]))
+    _cells(root, "Polygons", [3] * len(drawing.triangles), drawing.triangles.ravel())
+    _cells(root, "Strips", [], none)
     point_data, cell_data, field_data = (
         root.require_group(n) for n in ("PointData", "CellData", "FieldData")
     )
@@ -69,13 +71,13 @@ def create(file: h5py.File, drawing: Drawing, capacity: int) -> None:
     _steps(root["Steps"], drawing, capacity)
 
 
-def _cells(root: h5py.Group, kind: str, cells: list[NDArray[np.int64]]) -> None:
+def _cells(root: h5py.Group, kind: str, sizes: list[int], points: NDArray[np.int64]) -> None:
     group = root.create_group(kind)
-    sizes = [len(cell) for cell in cells]
-    group["NumberOfCells"] = np.array([len(cells)], dtype=np.int64)
-    group["NumberOfConnectivityIds"] = np.array([sum(sizes)], dtype=np.int64)
-    group["Offsets"] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    group["Connectivity"] = np.concatenate([np.zeros(0, np.int64), *cells]).astype(np.int64)
+    group["NumberOfCells"] = np.array([len(sizes)], dtype=np.int64)
+    group["NumberOfConnectivityIds"] = np.array([len(points)], dtype=np.int64)
+    # half the room of 64 bits; VTK takes both
+    group["Offsets"] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    group["Connectivity"] = points.astype(np.int32)
 
 
 def _steps(steps: h5py.Group, drawing: Drawing, capacity: int) -> None:
@@ -86,7 +88,7 @@ def _steps(steps: h5py.Group, drawing: Drawing, capacity: int) -> None:
     # the same numbers again and again: a second name for the dataset instead of a second dataset
     steps["ConnectivityIdOffsets"] = steps["CellOffsets"]
     of_points, of_cells = steps.create_group("PointDataOffsets"), steps.create_group("CellDataOffsets")
-    for name in POINT_ARRAYS:
+    for name in drawing.point_arrays:
         of_points[name] = steps["PointOffsets"]
     for name in drawing.static_points:
         of_points[name] = steps["PartOffsets"]

@@ -134,11 +134,11 @@ class _Loader:
         if isinstance(shape, schema.BoxShape):
             return Box(*shape.size, **given)
         if isinstance(shape, schema.SphereShape):
-            return Sphere(shape.radius, **given)
+            return Sphere(shape.radius, surface=shape.surface, **given)
         if isinstance(shape, schema.MeshShape):
             return Mesh(self._folder / shape.file, scale=shape.scale, **given)
         make = Cylinder if isinstance(shape, schema.CylinderShape) else Cone
-        return make(shape.radius, shape.height, **given)
+        return make(shape.radius, shape.height, surface=shape.surface, **given)
 
     def _rod(self, path: Path, item: schema.RodScene) -> None:
         owner = f"rod '{item.name}'"

@@ -180,18 +180,24 @@ class BoxShape(Massive):
     size: Annotated[list[Positive], Field(min_length=3, max_length=3)]
 
 
-class CylinderShape(Massive):
+class RoundShape(Massive):
+    """`surface`: how finely it is drawn."""
+
+    surface: Literal["coarse", "fine"] = "coarse"
+
+
+class CylinderShape(RoundShape):
     type: Literal["cylinder"]
     radius: Positive
     height: Positive
 
 
-class SphereShape(Massive):
+class SphereShape(RoundShape):
     type: Literal["sphere"]
     radius: Positive
 
 
-class ConeShape(Massive):
+class ConeShape(RoundShape):
     """Apex at the origin of its axes, base at z = height."""
 
     type: Literal["cone"]
