@@ -14,6 +14,7 @@ from discretization.time.dense import factor, substitute
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
+    IMPULSES,
     INCREMENT,
     JOINTS,
     LAMBDA,
@@ -93,7 +94,7 @@ def guess(D, S, solver, lam, advanced):
                 value = S.p0[i].real
             elif kind == V:
                 value = S.v0[i].real
-            elif kind == LAMBDA:
+            elif kind == LAMBDA or kind == IMPULSES:
                 value = lam[i].real
             solver.x[first + i] = value
 
@@ -155,10 +156,11 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
 
 
 @small_kernel
-def correction_size(S, solver):
+def correction_size(S, W, solver):
     """Largest correction in rhs, each block in units of the size of its values, forces in units of |p0|/h.
 
-    Multipliers do not count: they may be zero but for round-off.
+    Multipliers do not count, as they may be zero but for round-off and the end of the step is among the unknowns; but
+    IMPULSES do, of which the momenta at the end are made, in units of |p0|/(h |G|).
     """
     worst = 0.0
     for b in range(solver.blocks.shape[0]):
@@ -166,9 +168,11 @@ def correction_size(S, solver):
         if kind in (LAMBDA, GAMMA, JOINTS):
             continue
         size, change = 1e-30, 0.0
-        if kind == FORCES:
+        if kind == FORCES or kind == IMPULSES:
             for i in range(S.p0.size):
                 size = max(size, abs(S.p0[i].real / S.h))
+        if kind == IMPULSES:
+            size /= largest(W.jacobian)
         for i in range(first, first + count):
             size = max(size, abs(solver.x[i].real))
             change = max(change, abs(solver.rhs[i]))
@@ -176,6 +180,16 @@ def correction_size(S, solver):
             size = max(size, 1.0)
         worst = max(worst, change / size)
     return worst
+
+
+@small_kernel
+def largest(A):
+    """Largest modulus in a matrix, at least 1e-30."""
+    found = 1e-30
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            found = max(found, abs(A[i, j].real))
+    return found
 
 
 @small_kernel
@@ -238,7 +252,7 @@ def newton(residual, fn, D, S, W, solver, known):
         substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
         for i in range(solver.x.size):
             solver.x[i] -= solver.rhs[i]
-        size = correction_size(S, solver)
+        size = correction_size(S, W, solver)
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
         rate = size / last if iteration > 1 else 1.0
@@ -277,7 +291,7 @@ def damped_newton(residual, fn, D, S, W, solver):
         substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
         for i in range(n):
             solver.x[i] -= solver.rhs[i]
-        size = correction_size(S, solver)
+        size = correction_size(S, W, solver)
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
         if size <= _SMALL:

@@ -25,6 +25,7 @@ from discretization.time import composition
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
+    IMPULSES,
     INCREMENT,
     JOINTS,
     LAMBDA,
@@ -199,7 +200,7 @@ def _spark(name: str, s: int = 2) -> Scheme:
 
     table = tableaux.gauss_lobatto(s) if name == "GL-SPARK" else tableaux.lobatto_3a_3b(s)
     stages = len(table.b_tilde)
-    blocks = (*([Block(V)] * s), *([Block(FORCES)] * s), *([Block(LAMBDA)] * stages))
+    blocks = (*([Block(V)] * s), *([Block(FORCES)] * s), *([Block(IMPULSES)] * stages))
     return Scheme(
         f"{name}({s})",
         "004 (A.1)-(A.6)",

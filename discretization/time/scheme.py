@@ -19,8 +19,9 @@ from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS
 from rigid.system import Floats
 
 # Kinds of unknown blocks: coordinates, momenta, velocities, forces (guess 0), the multipliers of g, of G v, and
-# increments of coordinates (guess 0), and the multipliers of joints alone.
-Q, P, V, FORCES, LAMBDA, GAMMA, INCREMENT, JOINTS = range(8)
+# increments of coordinates (guess 0), the multipliers of joints alone, and multipliers of g that no coordinate or
+# momentum among the unknowns shows: only the state at the end of the step does.
+Q, P, V, FORCES, LAMBDA, GAMMA, INCREMENT, JOINTS, IMPULSES = range(9)
 
 
 class Step(NamedTuple):
@@ -98,4 +99,5 @@ class Scheme:
     def block_sizes(self, n: int, m: int, joints: int, increments: int) -> list[int]:
         """Number of unknowns in each block; joints: constraints but the internal ones."""
         sizes = {Q: n, P: n, V: n, FORCES: n, LAMBDA: m, GAMMA: m, INCREMENT: increments, JOINTS: joints}
+        sizes[IMPULSES] = m
         return [sizes[block.kind] for block in self.blocks]
