@@ -238,6 +238,7 @@ def newton(residual, fn, D, S, W, solver, known):
     """
     last = 1.0
     fresh = True
+    rounded = False
     norm = evaluate(residual, fn, D, S, W, solver)
     bound = _RUNAWAY * (norm + 1e-12 * state_size(S))  # the guess may be exact
     for iteration in range(1, solver.limit + 1):
@@ -245,16 +246,17 @@ def newton(residual, fn, D, S, W, solver, known):
             return NOT_FINITE, iteration, norm
         if fresh:
             evaluate_matrix(residual, fn, D, S, W, solver, known or iteration > 1)
-            if iteration > _PATIENT and solver.tolerance == 0.0 and is_round_off(S, solver):
-                return SOLVED, iteration, norm
+            rounded = iteration > _PATIENT and solver.tolerance == 0.0 and is_round_off(S, solver)
             if factor(solver.matrix, solver.scale, solver.pivots):
-                return SINGULAR, iteration, norm
+                return SOLVED if rounded else SINGULAR, iteration, norm
         substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
         for i in range(solver.x.size):
             solver.x[i] -= solver.rhs[i]
         size = correction_size(S, W, solver)
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
+        if rounded:
+            return SOLVED, iteration, norm  # the terms may be large: one correction takes what is left of r
         rate = size / last if iteration > 1 else 1.0
         error = 100.0 * size * size if fresh else size * min(rate, 1.0)
         stalled = rate > 0.5 and (size <= _STALLED or (fresh and size <= _STALLED_FRESH))
