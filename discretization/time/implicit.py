@@ -47,7 +47,7 @@ _STALLED = 1e-12  # scaled correction that counts as the last one where they hav
 _STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate: nothing better is to be had
 _DAMPED_LIMIT = 200
 _MOST_HALVINGS = 20
-_ATTEMPTS = 5
+ATTEMPTS = 5
 _RUNAWAY = 1e6  # growth of |r| with which the iteration is on its way to a root at infinity
 _PATIENT = 4  # iterations after which the residual may end them by being round-off
 _ROUNDED = 2e-15
@@ -317,7 +317,7 @@ def damped_newton(residual, fn, D, S, W, solver):
 
 
 @explicit_kernel(
-    types.Tuple([types.int64, types.int64, types.float64])(
+    types.Tuple([types.int64, types.int64, types.float64, types.int64, types.int64])(
         RESIDUAL, UPDATE, FUNCTIONS, DATA, WORK, SOLVER, types.float64, F1, types.float64[:, :, :, ::1],
         F1, F2, F2, F2, F2, F2, types.int64[::1], C1, C1, C1, C1, C1,
     )
@@ -326,9 +326,10 @@ def march(
     residual, update, fn, D, W, solver, h, fractions, signals, options, q, p, v, lam, gam, iterations,
     q0, p0, v0, lam1, gam1,
 ):  # fmt: skip
-    """Steps 1.. from row 0 of q, p, v, lam, gam into the rows after it; (status, step reached, |r|).
+    """Steps 1.. from row 0 of q, p, v, lam, gam into the rows after it.
 
-    fractions: substeps of a composition; signals (steps, substeps, nodes, s).
+    fractions: substeps of a composition; signals (steps, substeps, nodes, s). Returns (status, step reached, |r|,
+    iterations of the last substep without and with damping).
     """
     last_h = 0.0
     q1, p1, v1 = W.vector[34, : D.n], W.vector[35, : D.n], W.vector[29, : D.n]
@@ -343,16 +344,17 @@ def march(
             known = S.h == last_h
             last_h = S.h
             status, count, norm = newton(residual, fn, D, S, W, solver, known)
-            for attempt in range(_ATTEMPTS):
+            damped = 0
+            for attempt in range(ATTEMPTS):
                 if status == SOLVED:
                     break
                 # large steps: with damping, from the start, the advanced guess, halfway and beyond it
                 guess(D, S, solver, lam1, 0.5 * attempt)
                 status, more, norm = damped_newton(residual, fn, D, S, W, solver)
-                count += more
-            iterations[step + 1] += count
+                damped += more
+            iterations[step + 1] += count + damped
             if status != SOLVED:
-                return status, step, norm
+                return status, step, norm, count, damped
             update(fn, D, S, W, solver.x, q1, p1, v1, lam1, gam1)
             for i in range(D.n):
                 q0[i], p0[i], v0[i] = q1[i].real, p1[i].real, v1[i].real
@@ -360,4 +362,4 @@ def march(
             q[step + 1, i], p[step + 1, i], v[step + 1, i] = q0[i].real, p0[i].real, v0[i].real
         for k in range(D.m):
             lam[step + 1, k], gam[step + 1, k] = lam1[k].real, gam1[k].real
-    return SOLVED, q.shape[0] - 1, 0.0
+    return SOLVED, q.shape[0] - 1, 0.0, 0, 0

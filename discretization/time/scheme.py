@@ -67,14 +67,22 @@ class Block(NamedTuple):
     constant: bool = False  # the residual is linear in it, with coefficients that depend on h alone
 
 
+class Joined(NamedTuple):
+    """What a scheme keeps of bodies joined with each other, by chart."""
+
+    quaternions: frozenset[str]
+    directors: frozenset[str]
+
+
 @dataclass(frozen=True)
 class Scheme:
     """An integrator of mechanical systems and what is known about it.
 
     symmetric: a composition raises its order, of two halves of every substep where it is `reversing`.
-    promises: what it conserves, of "energy" and "momentum" (of any system where its discrete derivatives are equivariant:
-    Livens' and the Hamiltonian energy-momentum schemes lose the angular momentum to joints between quaternions, and that
-    of sympy potentials not in `Part`s), "generalised energy", "symplectic", "position" (g = 0) and "velocity" (G W p = 0).
+    promises: what it conserves of any system without joints whose symmetries its discrete derivatives respect, which those
+    of sympy potentials not in `Part`s do not: "energy" T* + V, "generalised energy" p . v - T + V, "momentum", "symplectic",
+    "position" (g = 0) and "velocity" (G W p = 0).
+    joined: the same for bodies with joints and springs, with "linear momentum" and "angular momentum" told apart.
     needs: flags of the systems it takes; prepare: what is done to a system before it is marched.
     caution: the cure where Newton's method fails, if it is not a smaller step.
     """
@@ -89,6 +97,7 @@ class Scheme:
     symmetric: bool = False
     reversing: bool = False  # a step of length 0 reverses p - M v, or momenta normal to g = 0
     promises: frozenset[str] = frozenset()
+    joined: Joined = Joined(frozenset(), frozenset())
     singular_mass: bool = False
     needs: int = 0
     options: Floats = field(default_factory=lambda: np.zeros(1))
