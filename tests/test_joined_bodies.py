@@ -16,22 +16,22 @@ from rodsim import Box, Model
 from rodsim.papers import joined_bodies
 from rodsim.papers.study import observed_order
 
-# round-off of fifty steps; mG sums many residuals of it, EMs's reductions divide theirs by the step
+# round-off of fifty steps; mG sums many residuals of it, EML's reductions divide theirs by the step
 KEPT, LOST = 5e-13, 5e-12
 # four Gauss points of mG(2) happen to be enough for this spring's energy
 BETTER = {("mG(2)", "energy"), ("mG(2)", "generalised energy")}
-SLOW = ("order=", "mG(2", "mG(1)")
+SLOW = ("order=", "mG", "GL-SPARK(3)", "Lobatto-IIIA-B(3)")
 
 
 def rows():
     for integrator, chart, steps in joined_bodies.ROWS:
-        slow = any(word in integrator for word in SLOW) and chart == "director"
+        slow = any(word in integrator for word in SLOW)
         yield pytest.param(
             integrator, chart, steps, id=f"{integrator} {chart}", marks=pytest.mark.slow if slow else ()
         )
 
 
-@pytest.mark.parametrize(("integrator", "chart", "steps"), rows())
+@pytest.mark.parametrize(("integrator", "chart", "steps"), list(rows()))
 def test_of_joined_bodies_a_scheme_keeps_what_it_promises_and_loses_the_rest(integrator, chart, steps):
     measured = joined_bodies.measure(integrator, chart)
     values = {what: getattr(measured, column) for what, column in joined_bodies.COLUMNS.items()}
@@ -118,7 +118,7 @@ def light_pendulum(J):
 def test_spark_takes_a_body_of_next_to_no_inertia(h):
     """A point of 1 kg on a rod of 1 m with J = 1e-9: momenta of its rotation are round-off of the joint's."""
     run = integrate(light_pendulum(1e-9).mechanical_system("quaternion-gamma"), "GL-SPARK(3)", h, 1.0)
-    assert np.abs(run.hamiltonian()).max() < 1e-10
+    assert np.abs(run.hamiltonian()).max() < 1e-9  # of 9.81, the error of order 6
     assert run.velocity_residual().max() < 1e-4  # round-off of momenta, 1e-16 m l v, divided by J
     assert run.iterations[1:].mean() < 12
 
@@ -131,8 +131,7 @@ def failure_of(system, integrator, h, t_end):
 
 def test_iterations_of_a_failed_step_are_counted_as_they_were_made():
     """Those of the substep that failed, without and with damping, each within its limit."""
-    system = rotating_body("fast", np.array([6.0, 8.0, 3.0]), np.array([10.0, 20.0, 20.0]))
-    error = failure_of(system, "EML(order=4)", 0.3, 30.0)
+    error = failure_of(fast_body(), "EML(order=4)", 0.3, 30.0)
     found = re.search(r"after (\d+) iterations and (\d+) with damping from 5 starts", error.message)
     plain, damped = map(int, found.groups())
     assert plain <= MAX_ITERATIONS

@@ -260,7 +260,9 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
         )
         raise ModelError(f"{scheme.name} needs {what}; '{system.name}' has none")
     if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
-        raise ModelError(f"{scheme.name} needs a regular mass and that of '{system.name}' is singular; {_regular(system)}")
+        raise ModelError(
+            f"{scheme.name} needs a regular mass and that of '{system.name}' is singular; {_regular(system)}"
+        )
 
 
 def _regular(system: MechanicalSystem) -> str:

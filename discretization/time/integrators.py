@@ -44,7 +44,9 @@ _ENERGY_MOMENTUM = frozenset({"energy", "momentum", "position"})
 _LIVENS = frozenset({"generalised energy", "momentum", "position"})
 _MOMENTA = frozenset({"linear momentum", "angular momentum"})
 # cures where Newton's method fails
-_PARASITIC = "try a smaller h, or EMH with quaternion-alpha: it has no part p - M v that can grow with the steps"
+_PARASITIC = (
+    "try a smaller h, or EMH with quaternion-alpha: it has no part p - M v that can grow with the steps"
+)
 _TURNS_BACK = "try a smaller h: beyond some h the equations of variational schemes have no solution"
 _FULL = (Block(Q), Block(P, constant=True), Block(V), Block(LAMBDA))
 _HAMILTONIAN = (Block(Q), Block(P), Block(LAMBDA))
@@ -172,9 +174,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             2,
             symmetric=True,
             promises=promises,
-            joined=_joined(
-                "generalised energy", "position", "velocity", directors=("energy", *_MOMENTA)
-            ),
+            joined=_joined("generalised energy", "position", "velocity", directors=("energy", *_MOMENTA)),
         )
     if theta is None:
         theta = 0.5 if name == "VI-A" else 1.0
