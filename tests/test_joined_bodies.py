@@ -149,6 +149,13 @@ def test_where_eml_ends_by_its_parasitic_mode_the_scheme_it_names_goes_on():
     assert np.abs(energy / energy[0] - 1.0).max() < 1e-12
 
 
+def test_where_a_variational_step_has_no_solution_half_of_it_has():
+    system = joined_bodies.system("director")
+    error = failure_of(system, "VI-S", 0.04, 2.0)
+    assert "try a smaller h: beyond some h" in error.message
+    assert integrate(system, "VI-S", 0.02, error.t + 0.04).t[-1] > error.t
+
+
 def disc(chart):
     """Two flat bodies on spherical joints."""
     model = Model("discs")

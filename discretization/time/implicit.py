@@ -94,7 +94,7 @@ def guess(D, S, solver, lam, advanced):
                 value = S.p0[i].real
             elif kind == V:
                 value = S.v0[i].real
-            elif kind == LAMBDA or kind == IMPULSES:
+            elif kind in (LAMBDA, IMPULSES):
                 value = lam[i].real
             solver.x[first + i] = value
 
@@ -168,7 +168,7 @@ def correction_size(S, W, solver):
         if kind in (LAMBDA, GAMMA, JOINTS):
             continue
         size, change = 1e-30, 0.0
-        if kind == FORCES or kind == IMPULSES:
+        if kind in (FORCES, IMPULSES):
             for i in range(S.p0.size):
                 size = max(size, abs(S.p0[i].real / S.h))
         if kind == IMPULSES:

@@ -74,6 +74,9 @@ class Joined(NamedTuple):
     directors: frozenset[str]
 
 
+NOTHING_PROMISED = Joined(frozenset(), frozenset())
+
+
 @dataclass(frozen=True)
 class Scheme:
     """An integrator of mechanical systems and what is known about it.
@@ -97,7 +100,7 @@ class Scheme:
     symmetric: bool = False
     reversing: bool = False  # a step of length 0 reverses p - M v, or momenta normal to g = 0
     promises: frozenset[str] = frozenset()
-    joined: Joined = Joined(frozenset(), frozenset())
+    joined: Joined = NOTHING_PROMISED
     singular_mass: bool = False
     needs: int = 0
     options: Floats = field(default_factory=lambda: np.zeros(1))
