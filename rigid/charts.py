@@ -79,9 +79,10 @@ def multibody_system(
     n_joint_rows = 0 if constraints is None else int(rows_of(constraints.kind).sum())
     table, numbers = _pack(frames, r, quat, interactions, places, chart, inertia, parameter)
     flags = mechanical.DISCRETE_POTENTIAL | mechanical.DISCRETE_CONSTRAINTS | mechanical.DISCRETE_KINETIC
+    flat = any(_is_flat(J) for J in frames.inertia[frames.fixed == 0])
     if not is_quaternion:
         flags |= mechanical.CONSTANT_MASS | mechanical.INVERSE_MASS
-        if any(_is_flat(J) for J in frames.inertia[frames.fixed == 0]):
+        if flat:
             flags |= mechanical.SINGULAR_MASS
     elif inertia == "singular":
         flags |= mechanical.QUATERNIONS | mechanical.SINGULAR_MASS
@@ -97,7 +98,13 @@ def multibody_system(
         places.velocities(quat, v, Omega, chart),
         names=places.names(chart),
         symmetries=places.symmetries(chart, r),
-        info={"chart": chart, "places": places, "torsions": interactions.torsions, "quat": quat.copy()},
+        info={
+            "chart": chart,
+            "places": places,
+            "torsions": interactions.torsions,
+            "quat": quat.copy(),
+            "flat": flat,
+        },
     )
     if interactions.torsions is not None:
         branches(system)[:] = torsion_angles(system, system.q0[None])[0]

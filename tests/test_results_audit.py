@@ -15,7 +15,6 @@ from rodsim import Box, Material, Model, Result, Section, simulate
 from rodsim.cli.main import main
 from rodsim.results import COLUMNS, MemoryWriter, recomputed
 from rodsim.results.audit import ROUND_OFF, audit
-from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.outputs import stacked
 from rodsim.results.tabulate import tabulate

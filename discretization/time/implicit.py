@@ -14,6 +14,7 @@ from discretization.time.dense import factor, substitute
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
+    IMPULSES,
     INCREMENT,
     JOINTS,
     LAMBDA,
@@ -46,7 +47,7 @@ _STALLED = 1e-12  # scaled correction that counts as the last one where they hav
 _STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate: nothing better is to be had
 _DAMPED_LIMIT = 200
 _MOST_HALVINGS = 20
-_ATTEMPTS = 5
+ATTEMPTS = 5
 _RUNAWAY = 1e6  # growth of |r| with which the iteration is on its way to a root at infinity
 _PATIENT = 4  # iterations after which the residual may end them by being round-off
 _ROUNDED = 2e-15
@@ -93,7 +94,7 @@ def guess(D, S, solver, lam, advanced):
                 value = S.p0[i].real
             elif kind == V:
                 value = S.v0[i].real
-            elif kind == LAMBDA:
+            elif kind in (LAMBDA, IMPULSES):
                 value = lam[i].real
             solver.x[first + i] = value
 
@@ -155,10 +156,11 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
 
 
 @small_kernel
-def correction_size(S, solver):
+def correction_size(S, W, solver):
     """Largest correction in rhs, each block in units of the size of its values, forces in units of |p0|/h.
 
-    Multipliers do not count: they may be zero but for round-off.
+    Multipliers do not count, as they may be zero but for round-off and the end of the step is among the unknowns; but
+    IMPULSES do, of which the momenta at the end are made, in units of |p0|/(h |G|).
     """
     worst = 0.0
     for b in range(solver.blocks.shape[0]):
@@ -166,9 +168,11 @@ def correction_size(S, solver):
         if kind in (LAMBDA, GAMMA, JOINTS):
             continue
         size, change = 1e-30, 0.0
-        if kind == FORCES:
+        if kind in (FORCES, IMPULSES):
             for i in range(S.p0.size):
                 size = max(size, abs(S.p0[i].real / S.h))
+        if kind == IMPULSES:
+            size /= largest(W.jacobian)
         for i in range(first, first + count):
             size = max(size, abs(solver.x[i].real))
             change = max(change, abs(solver.rhs[i]))
@@ -176,6 +180,16 @@ def correction_size(S, solver):
             size = max(size, 1.0)
         worst = max(worst, change / size)
     return worst
+
+
+@small_kernel
+def largest(A):
+    """Largest modulus in a matrix, at least 1e-30."""
+    found = 1e-30
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            found = max(found, abs(A[i, j].real))
+    return found
 
 
 @small_kernel
@@ -224,6 +238,7 @@ def newton(residual, fn, D, S, W, solver, known):
     """
     last = 1.0
     fresh = True
+    rounded = False
     norm = evaluate(residual, fn, D, S, W, solver)
     bound = _RUNAWAY * (norm + 1e-12 * state_size(S))  # the guess may be exact
     for iteration in range(1, solver.limit + 1):
@@ -231,16 +246,17 @@ def newton(residual, fn, D, S, W, solver, known):
             return NOT_FINITE, iteration, norm
         if fresh:
             evaluate_matrix(residual, fn, D, S, W, solver, known or iteration > 1)
-            if iteration > _PATIENT and solver.tolerance == 0.0 and is_round_off(S, solver):
-                return SOLVED, iteration, norm
+            rounded = iteration > _PATIENT and solver.tolerance == 0.0 and is_round_off(S, solver)
             if factor(solver.matrix, solver.scale, solver.pivots):
-                return SINGULAR, iteration, norm
+                return SOLVED if rounded else SINGULAR, iteration, norm
         substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
         for i in range(solver.x.size):
             solver.x[i] -= solver.rhs[i]
-        size = correction_size(S, solver)
+        size = correction_size(S, W, solver)
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
+        if rounded:
+            return SOLVED, iteration, norm  # the terms may be large: one correction takes what is left of r
         rate = size / last if iteration > 1 else 1.0
         error = 100.0 * size * size if fresh else size * min(rate, 1.0)
         stalled = rate > 0.5 and (size <= _STALLED or (fresh and size <= _STALLED_FRESH))
@@ -277,7 +293,7 @@ def damped_newton(residual, fn, D, S, W, solver):
         substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
         for i in range(n):
             solver.x[i] -= solver.rhs[i]
-        size = correction_size(S, solver)
+        size = correction_size(S, W, solver)
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
         if size <= _SMALL:
@@ -301,7 +317,7 @@ def damped_newton(residual, fn, D, S, W, solver):
 
 
 @explicit_kernel(
-    types.Tuple([types.int64, types.int64, types.float64])(
+    types.Tuple([types.int64, types.int64, types.float64, types.int64, types.int64])(
         RESIDUAL, UPDATE, FUNCTIONS, DATA, WORK, SOLVER, types.float64, F1, types.float64[:, :, :, ::1],
         F1, F2, F2, F2, F2, F2, types.int64[::1], C1, C1, C1, C1, C1,
     )
@@ -310,9 +326,10 @@ def march(
     residual, update, fn, D, W, solver, h, fractions, signals, options, q, p, v, lam, gam, iterations,
     q0, p0, v0, lam1, gam1,
 ):  # fmt: skip
-    """Steps 1.. from row 0 of q, p, v, lam, gam into the rows after it; (status, step reached, |r|).
+    """Steps 1.. from row 0 of q, p, v, lam, gam into the rows after it.
 
-    fractions: substeps of a composition; signals (steps, substeps, nodes, s).
+    fractions: substeps of a composition; signals (steps, substeps, nodes, s). Returns (status, step reached, |r|,
+    iterations of the last substep without and with damping).
     """
     last_h = 0.0
     q1, p1, v1 = W.vector[34, : D.n], W.vector[35, : D.n], W.vector[29, : D.n]
@@ -327,16 +344,17 @@ def march(
             known = S.h == last_h
             last_h = S.h
             status, count, norm = newton(residual, fn, D, S, W, solver, known)
-            for attempt in range(_ATTEMPTS):
+            damped = 0
+            for attempt in range(ATTEMPTS):
                 if status == SOLVED:
                     break
                 # large steps: with damping, from the start, the advanced guess, halfway and beyond it
                 guess(D, S, solver, lam1, 0.5 * attempt)
                 status, more, norm = damped_newton(residual, fn, D, S, W, solver)
-                count += more
-            iterations[step + 1] += count
+                damped += more
+            iterations[step + 1] += count + damped
             if status != SOLVED:
-                return status, step, norm
+                return status, step, norm, count, damped
             update(fn, D, S, W, solver.x, q1, p1, v1, lam1, gam1)
             for i in range(D.n):
                 q0[i], p0[i], v0[i] = q1[i].real, p1[i].real, v1[i].real
@@ -344,4 +362,4 @@ def march(
             q[step + 1, i], p[step + 1, i], v[step + 1, i] = q0[i].real, p0[i].real, v0[i].real
         for k in range(D.m):
             lam[step + 1, k], gam[step + 1, k] = lam1[k].real, gam1[k].real
-    return SOLVED, q.shape[0] - 1, 0.0
+    return SOLVED, q.shape[0] - 1, 0.0, 0, 0

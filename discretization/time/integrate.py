@@ -160,7 +160,7 @@ def integrate(
     solver, work = solver_for(chosen, system, tolerance, guess == "advanced")
     fractions = np.array(chosen.fractions)
     state = [np.zeros(system.n, complex) for _ in range(3)] + [np.zeros(system.m, complex) for _ in range(2)]
-    status, reached, norm = implicit.march(
+    status, reached, norm, count, damped = implicit.march(
         chosen.residual,
         chosen.update,
         marched.functions,
@@ -181,13 +181,16 @@ def integrate(
     )
     if status != implicit.SOLVED:
         t = run.t[reached]
+        tried = f"{count} iterations"
+        if damped:
+            tried += f" and {damped} with damping from {implicit.ATTEMPTS} starts"
         raise ConvergenceError(
             t,
             h,
-            int(run.iterations[reached + 1]),
+            count + damped,
             norm,
             f"{chosen.name} on '{system.name}' at t = {t:.6g} with h = {h:.3g}: {implicit.REASONS[status]} "
-            f"(|r| = {norm:.3g} after {run.iterations[reached + 1]} iterations); {chosen.caution or 'try a smaller h'}",
+            f"(|r| = {norm:.3g} after {tried}); {chosen.caution or 'try a smaller h'}",
             trajectory=run.part(reached),
         )
     if system.info.get("torsions") is not None:
@@ -256,9 +259,19 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
         raise ModelError(f"{scheme.name} needs {what}; '{system.name}' has none")
     if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(
-            f"{scheme.name} needs a regular mass and that of '{system.name}' is singular; use EML, MPL or "
-            "EML-kappa, or a chart with regular mass: quaternion-alpha, quaternion-gamma, director"
+            f"{scheme.name} needs a regular mass and that of '{system.name}' is singular; {_regular(system)}"
         )
+
+
+def _regular(system: MechanicalSystem) -> str:
+    """What to do about a singular mass: another chart, or a scheme that takes it."""
+    chart = system.info.get("chart")
+    if chart == "director":
+        return "a flat body has none in directors: use quaternion-alpha or quaternion-gamma, or EML or MPL"
+    if chart == "quaternion":
+        directors = "" if system.info["flat"] else ", director"
+        return f"use EML, MPL or EML-kappa, or a chart with regular mass: quaternion-alpha, quaternion-gamma{directors}"
+    return "use EML or MPL"
 
 
 def number_of_steps(h: float, t_end: float) -> int:
