@@ -48,6 +48,12 @@ def build(case: Case, resolution: int) -> Built:
 
 
 def _rod(case: RodCase, n_elements: int) -> Model:
+    # a rod that tumbles freely: consistent mass, as in Exudyn's beam; one that bends: the default
+    return rod_model(case, n_elements, "mean" if case.clamped else "consistent")
+
+
+def rod_model(case: RodCase, n_elements: int, mass: str) -> Model:
+    """The rod of `case` with its clamp and loads."""
     EA, GA2, GA3, GJ, EI2, EI3 = case.stiffness
     section = Section.from_stiffness(
         EA=EA,
@@ -58,8 +64,6 @@ def _rod(case: RodCase, n_elements: int) -> Model:
         inertia_per_length=case.inertia_per_length,
     )
     model = Model(case.name, gravity=(0.0, 0.0, -case.gravity))
-    # a rod that tumbles freely: consistent mass, as in Exudyn's beam; one that bends: the default
-    mass = "mean" if case.clamped else "consistent"
     rod = model.add_rod("rod", np.array([case.start, case.end]), section, n_elements=n_elements, mass=mass)
     if case.clamped:
         model.add_joint("clamp", "clamp", rod.start, model.ground)

@@ -1,14 +1,32 @@
-"""Consistent initial velocities: the nearest ones, in the metric of the kinetic energy, that the joints
-allow.
+"""Consistent initial velocities: what was given is kept as well as the joints allow, what was not given follows.
 
-minimise  (v - v*)^T M (v - v*)/2  subject to  G v = 0:   [M  G^T] [dv ]   [   0   ]
-                                                          [G   0 ] [mu ] = [-G v*  ]                      (1)
+Every frame has two quantities, the velocity of one of its points and its angular velocity, each held (given, with a
+target) or free (left out, target zero). Of all w = (velocities) with G w = 0 wanted is the one that changes the held
+ones d_h least in the kinetic metric M_h, and among these the one with the least kinetic energy of the free ones:
+
+    minimise d_h . M_h d_h/2 subject to G (w* + d) = 0,   then  d_f . M_f d_f/2 at this d_h                  (1)
+
+with the conditions  M_h d_h + G_h^T mu = 0,  G_f^T mu = 0,  M_f d_f + G_f^T nu = 0,  G d = -G w*.           (2)
+
+With a small weight eps on the free ones one matrix serves, and iterating takes the weight out again:
+
+    [S M  G^T] [step]   [-M_h d_h (held), 0 (free)]
+    [G    0  ] [mu  ] = [      -G (w* + d)        ]    S = 1 (held), eps (free);   d + step is the next d       (3)
+
+At its fixed point M_h d_h + G_h^T mu = 0 and G_f^T mu = 0, and M_f d_f = -G_f^T (sum of all mu)/eps: that is (2),
+exactly. The error falls by about eps m_f/m_h an iteration, at once where the held ones need not change.
+
+Where a held velocity belongs to another point than the centre of mass and the turn is free, or the other way round,
+the metric is that of the two quantities apart: m of the point, J about the centre.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from scipy.sparse import bmat, bsr_matrix, coo_matrix
+from numpy.typing import NDArray
+from scipy.sparse import bmat, bsr_matrix, coo_matrix, diags
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
@@ -19,6 +37,17 @@ from rigid.errors import ModelError
 from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Floats, Ints, State, rows_of
 
 LARGEST_LOOP = 1500  # constraints
+DEPENDENT = 1e-9  # of unit rows: what is left of one that the others imply
+WEIGHT = 1e-6  # eps of (3)
+ITERATIONS = 50
+
+
+class Held(NamedTuple):
+    """Which initial velocities of the frames were given."""
+
+    v: NDArray[np.bool_]  # (n,) of the point at `point`
+    Omega: NDArray[np.bool_]  # (n,)
+    point: Floats  # (n, 3) m, from the frame's origin, inertial axes
 
 
 def constraint_jacobian(system: System, state: State) -> coo_matrix:
@@ -68,8 +97,18 @@ def constraint_jacobian(system: System, state: State) -> coo_matrix:
     return coo_matrix((x[keep], (i[keep], j[keep])), shape=(int(rows.sum()), 6 * n))
 
 
-def dependent_joints(system: System, state: State) -> list[int]:
-    """Numbers of joints that repeat, in a closed loop of frames, what the joints before them fix already.
+class Redundancy(NamedTuple):
+    """A loop of joints that fixes the same motion more than once."""
+
+    joints: list[int]  # numbers of all joints whose constraints depend on each other
+    excess: int  # constraints of theirs that the others imply
+    spherical: list[
+        int
+    ]  # those that may be made spherical, so that nothing is left over; empty: none will do
+
+
+def redundant_loop(system: System, state: State) -> Redundancy | None:
+    """The first loop of joints that fixes a motion twice, in the order of the joints.
 
     Without loops joints cannot depend on each other. Loops with more than LARGEST_LOOP constraints are not looked at.
     """
@@ -79,23 +118,58 @@ def dependent_joints(system: System, state: State) -> list[int]:
     ones, n = np.ones(len(edges)), len(system.frames.mass)
     n_trees, _ = connected_components(coo_matrix((ones, edges.T), shape=(n, n)), directed=False)
     if n_joints <= n - n_trees or len(state.lam) > LARGEST_LOOP:
-        return []
+        return None
     G = constraint_jacobian(system, state).toarray()
     size = float(np.ptp(state.r, axis=0).max()) or 1.0
     G[:, np.arange(G.shape[1]) % 6 > 2] /= size  # turns in metres
     G /= np.maximum(np.linalg.norm(G, axis=1), 1e-300)[:, None]
-    # row by row, so that of two joints that say the same the later one is named
-    joint_of_row = np.repeat(constraints.joint, rows_of(constraints.kind))
-    found, basis = [], np.zeros((0, G.shape[1]))
+    rows = rows_of(constraints.kind)
+    joint_of_row, kind_of_row = np.repeat(constraints.joint, rows), np.repeat(constraints.kind, rows)
+    basis = np.zeros((0, G.shape[1]))
     for joint in np.unique(joint_of_row):
         new = G[joint_of_row == joint]
         for _ in range(2):  # twice is enough to be orthogonal to the basis
             new = new - (new @ basis.T) @ basis
         values, directions = np.linalg.svd(new, full_matrices=False)[1:]
-        if values.min() < 1e-9:
-            found.append(int(joint))
-        basis = np.concatenate([basis, directions[values >= 1e-9]])
-    return found
+        if values.min() < DEPENDENT:
+            break
+        basis = np.concatenate([basis, directions])
+    else:
+        return None
+    before = joint_of_row <= joint
+    left, values = np.linalg.svd(G[before])[:2]
+    combinations = left[
+        :, int((values > DEPENDENT).sum()) :
+    ]  # of rows, that vanish: they say who depends on whom
+    share = np.linalg.norm(combinations, axis=1)
+    loop = np.unique(joint_of_row[before][share > 1e-6])
+    return Redundancy(
+        [int(j) for j in loop], combinations.shape[1], _made_spherical(G, joint_of_row, kind_of_row, loop)
+    )
+
+
+def _made_spherical(G: Floats, joint_of_row: Ints, kind_of_row: Ints, loop: Ints) -> list[int]:
+    """Joints of the loop that end the repetition when only their points stay together; [] where that is not enough."""
+    kept, softened = np.isin(joint_of_row, loop), []
+    excess = _excess(G[kept])
+    for joint in loop[::-1]:  # the one added last first
+        mine = joint_of_row == joint
+        less = kept & ~(mine & (kind_of_row != COINCIDENT))
+        if not (mine & less).any() or (less == kept).all():
+            continue
+        left_over = _excess(G[less])
+        if left_over < excess:
+            kept, excess = less, left_over
+            softened.append(int(joint))
+        if excess == 0:
+            return softened
+    return []
+
+
+def _excess(rows: Floats) -> int:
+    """How many rows depend on the others."""
+    values = np.linalg.svd(rows, compute_uv=False)
+    return len(rows) - int((values > DEPENDENT).sum())
 
 
 def _shared_mass(system: System, size: int) -> coo_matrix:
@@ -108,31 +182,73 @@ def _shared_mass(system: System, size: int) -> coo_matrix:
     )
 
 
-def project_velocities(system: System, state: State) -> tuple[State, float]:
-    """State with velocities that satisfy all joints (1), and the largest change of a velocity (m/s or rad/s).
+def everything_held(system: System) -> Held:
+    """All velocities of all frames were given."""
+    n = len(system.frames.mass)
+    return Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)))
 
+
+def project_velocities(system: System, state: State, held: Held | None = None) -> tuple[State, float]:
+    """State with velocities that satisfy all joints (1), and the largest change of a held one (m/s or rad/s).
+
+    held: what was given, by default all; the rest of the velocities in `state` is what is wished for.
     Raises ModelError where two joints fix the same motion, so that the constraint forces are not determined.
     """
     if not len(state.lam) or np.abs(velocity_residual(system, state)).max() == 0.0:
         return state, 0.0
+    held = everything_held(system) if held is None else held
     n = len(system.frames.mass)
-    G = constraint_jacobian(system, state).tocsc()
+    # v = v_point - omega x point, where one of the two is held and the other free
+    mixed = held.v != held.Omega
+    arm = np.where(mixed[:, None], held.point, 0.0)
+    identity = np.tile(np.eye(6), (n, 1, 1))
+    identity[:, :3, 3:] = _hat(arm)
+    to_frames = _block_diagonal(identity)
+    G = (constraint_jacobian(system, state) @ to_frames).tocsc()
     R = quaternions.to_matrix(state.quat)
     spatial = R @ system.frames.inertia @ np.swapaxes(R, 1, 2)
     blocks = np.zeros((n, 6, 6))
     blocks[:, :3, :3] = system.frames.mass[:, None, None] * np.eye(3)
     blocks[:, 3:, 3:] = spatial
     omega = quaternions.rotate(state.quat, state.Omega)
-    velocity = np.concatenate([state.v, omega], axis=1).ravel()
-    mass = bsr_matrix((blocks, np.arange(n), np.arange(n + 1))) + _shared_mass(system, 6 * n)
+    velocity = np.concatenate([state.v + np.cross(omega, arm), omega], axis=1).ravel()
+    free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
+    weight = diags(np.where(free, WEIGHT, 1.0) ** 0.5)
+    mass = weight @ (_block_diagonal(blocks) + _shared_mass(system, 6 * n)) @ weight
     matrix = bmat([[mass, G.T], [G, None]], format="csc")
+    change, size = np.zeros(6 * n), np.inf
     try:
-        correction = splu(matrix).solve(np.concatenate([np.zeros(6 * n), -(G @ velocity)]))
+        factors = splu(matrix)
+        for _ in range(ITERATIONS if free.any() else 1):
+            pull = np.where(free, 0.0, mass @ change)
+            step = factors.solve(-np.concatenate([pull, G @ (velocity + change)]))[: 6 * n]
+            change, before, size = change + step, size, np.abs(step).max()
+            if size <= 1e-16 * np.abs(change).max() or size > 0.5 * before:  # nothing is gained any more
+                break
     except RuntimeError as singular:
         raise ModelError(
             "the joints repeat each other (their constraints are linearly dependent at t = 0); "
             "replace one joint of the loop by one that leaves more motion free"
         ) from singular
-    change = correction[: 6 * n].reshape(n, 6)
-    Omega = state.Omega + quaternions.rotate(quaternions.conjugate(state.quat), change[:, 3:])
-    return state._replace(v=state.v + change[:, :3], Omega=Omega), float(np.abs(change).max())
+    of_frames = (to_frames @ change).reshape(n, 6)
+    Omega = state.Omega + quaternions.rotate(quaternions.conjugate(state.quat), of_frames[:, 3:])
+    fitted = state._replace(v=state.v + of_frames[:, :3], Omega=Omega)
+    return fitted, float(np.abs(change[~free]).max(initial=0.0))
+
+
+def held_changes(held: Held, before: State, after: State) -> Floats:
+    """How far each frame's held velocities are from those wished for, (n, 2): m/s of its point, rad/s."""
+    omega0, omega1 = (quaternions.rotate(s.quat, s.Omega) for s in (before, after))
+    v0, v1 = before.v + np.cross(omega0, held.point), after.v + np.cross(omega1, held.point)
+    linear, angular = (np.linalg.norm(x, axis=1) for x in (v1 - v0, omega1 - omega0))
+    return np.stack([np.where(held.v, linear, 0.0), np.where(held.Omega, angular, 0.0)], axis=1)
+
+
+def _hat(x: Floats) -> Floats:
+    """Matrices (n, 3, 3) with hat(x) y = x cross y."""
+    return np.cross(x[:, None, :], np.eye(3)).swapaxes(1, 2)
+
+
+def _block_diagonal(blocks: Floats) -> bsr_matrix:
+    n = len(blocks)
+    return bsr_matrix((blocks, np.arange(n), np.arange(n + 1)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
+
+import numpy as np
 
 from discretization.space.elements import Elements
 from rigid.system import Constraints, Floats, Frames, Loads, Springs, TorsionSprings
@@ -18,3 +21,13 @@ class System(NamedTuple):
     torsions: TorsionSprings
     loads: Loads
     gravity: Floats  # (3,) m/s^2
+
+
+def fingerprint(system: System) -> str:
+    """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
+    digest = hashlib.sha256()
+    for part in system:
+        for array in part if isinstance(part, tuple) else (part,):
+            digest.update(repr((array.shape, array.dtype.str)).encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

@@ -46,7 +46,9 @@ def run(
     progress: bool | None = None,
 ) -> Result:
     """Simulate the fall."""
-    return simulate(model(), t_end, dt, output=output, output_every=output_every, progress=progress)
+    return simulate(
+        model(), t_end, dt, output=output, output_every=output_every, progress=progress, overwrite=True
+    )
 
 
 def tips(result: Result) -> tuple[np.ndarray, np.ndarray]:

@@ -53,7 +53,15 @@ def run(
     progress: bool | None = None,
 ) -> Result:
     """Simulate: 1000 steps after the load has ended, by default."""
-    return simulate(model(n_elements), t_end, dt, output=output, output_every=output_every, progress=progress)
+    return simulate(
+        model(n_elements),
+        t_end,
+        dt,
+        output=output,
+        output_every=output_every,
+        progress=progress,
+        overwrite=True,
+    )
 
 
 def end_error(result: Result, t: float) -> float:

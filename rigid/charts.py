@@ -128,9 +128,10 @@ def multibody_system(
     groups = _groups(interactions, places.internal)
     flags = mechanical.DISCRETE_POTENTIAL | mechanical.DISCRETE_CONSTRAINTS | mechanical.DISCRETE_KINETIC
     flags |= mechanical.PRODUCTS
+    flat = any(_is_flat(J) for J in frames.inertia[frames.fixed == 0])
     if not is_quaternion:
         flags |= mechanical.CONSTANT_MASS | mechanical.INVERSE_MASS
-        if any(_is_flat(J) for J in frames.inertia[frames.fixed == 0]):
+        if flat:
             flags |= mechanical.SINGULAR_MASS
     elif inertia == "singular":
         flags |= mechanical.QUATERNIONS | mechanical.SINGULAR_MASS
@@ -152,7 +153,13 @@ def multibody_system(
         places.velocities(quat, v, Omega, chart),
         names=places.names(chart),
         symmetries=places.symmetries(chart, r),
-        info={"chart": chart, "places": places, "torsions": interactions.torsions, "quat": quat.copy()},
+        info={
+            "chart": chart,
+            "places": places,
+            "torsions": interactions.torsions,
+            "quat": quat.copy(),
+            "flat": flat,
+        },
     )
     if interactions.torsions is not None:
         branches(system)[:] = torsion_angles(system, system.q0[None])[0]

@@ -1,49 +1,129 @@
-"""Checks of what users give: each error names the object, the value and the cure."""
+"""Checks of what users give: each error names the object, the value and the cure.
+
+A text is not a number, nor is a truth value; a count is a whole number of Python or NumPy. Numbers stay within
+`LARGEST`, so that areas, volumes and stiffnesses made of them neither overflow nor vanish.
+"""
 
 from __future__ import annotations
 
+import unicodedata
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rigid.errors import ModelError
 from rigid.system import Floats
 
+LARGEST = 1e50  # of any number; a length to the fifth power times a density is still finite
+LONGEST_NAME = 200
+_LONGEST_SHOWN = 80
+
+
+def shown(value: object) -> str:
+    """`value` for a message: its text as in a program, cut where it is long."""
+    try:
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+    except Exception:  # whole numbers of more than 4300 digits, or a class whose repr fails
+        text = f"<{type(value).__name__}>"
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+
+
+def numbers(value: object) -> Floats | None:
+    """`value` as a new array of floats, nan and inf among them; None where an entry is not a number."""
+    try:
+        if isinstance(value, list | tuple) and all(type(x) is float or type(x) is int for x in value):
+            return np.array(value, dtype=float)  # the most frequent kind, as callables return it
+        array: NDArray[Any] = np.array(value)
+        if array.dtype.kind not in "iuf":
+            return _from_objects(value)
+        # of a list NumPy makes numbers out of truth values: look at what stands in it
+        return np.array(array, dtype=float) if hasattr(value, "__array__") else _from_objects(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None
+
+
+def _from_objects(value: object) -> Floats | None:
+    array = np.array(value, dtype=object)
+    if not all(map(_is_number_type, set(map(type, array.ravel())))):
+        return None
+    return array.astype(float)
+
+
+def _is_number_type(kind: type) -> bool:
+    if issubclass(kind, np.generic):
+        return issubclass(kind, np.integer | np.floating) and not issubclass(kind, np.timedelta64)
+    if issubclass(kind, bool | np.ndarray):
+        return False
+    return hasattr(kind, "__float__") or hasattr(kind, "__index__")
+
+
+def number(
+    owner: str, what: str, value: object, positive: bool = False, at_least: float | None = None
+) -> float:
+    """`value` as a finite float, on demand positive or not below a bound."""
+    array = numbers(value)
+    if array is None or array.ndim:
+        raise ModelError(f"{owner}: {what} = {shown(value)} is not a number; give one")
+    x = float(array)
+    if not np.isfinite(x):
+        raise ModelError(f"{owner}: {what} = {shown(value)} is not a finite number; give one")
+    if positive and x <= 0.0:
+        raise ModelError(f"{owner}: {what} = {shown(value)} is not positive; give a number above 0")
+    if at_least is not None and x < at_least:
+        raise ModelError(
+            f"{owner}: {what} = {shown(value)} is below {at_least:g}; give at least {at_least:g}"
+        )
+    if abs(x) > LARGEST or (positive and x < 1 / LARGEST):
+        raise ModelError(
+            f"{owner}: {what} = {shown(value)} is too {'large' if abs(x) > 1 else 'small'}; "
+            f"choose units in which it lies between {1 / LARGEST:g} and {LARGEST:g}"
+        )
+    return x
+
+
+def array(owner: str, what: str, value: object, shape: tuple[int | None, ...]) -> Floats:
+    """`value` as a new array of finite floats of `shape`; None: any length."""
+    found = numbers(value)
+    wanted = " x ".join("n" if n is None else str(n) for n in shape)
+    if found is None:
+        raise ModelError(f"{owner}: {what} = {shown(value)} holds what is no number; give {wanted} numbers")
+    if found.size == 0 and shape[0] is None:  # an empty list does not say how long its rows would be
+        return np.zeros([n or 0 for n in shape])
+    if found.ndim != len(shape) or any(
+        n is not None and n != m for n, m in zip(shape, found.shape, strict=True)
+    ):
+        raise ModelError(f"{owner}: {what} has shape {found.shape}; give {wanted} numbers")
+    bad = ~(np.abs(found) <= LARGEST)
+    if bad.any():
+        where = tuple(int(k) for k in np.argwhere(bad)[0])
+        x, place = found[where], ", ".join(map(str, where))
+        why = (
+            "too large; choose other units" if np.isfinite(x) else f"not finite; give {wanted} finite numbers"
+        )
+        raise ModelError(f"{owner}: {what}[{place}] = {x:g} is {why}")
+    return found
+
 
 def vector(owner: str, what: str, value: ArrayLike, length: int = 3) -> Floats:
     """`value` as a finite array of `length` floats."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape != (length,) or not np.all(np.isfinite(array)):
-        raise ModelError(f"{owner}: {what} = {value!r} is not a list of {length} finite numbers")
-    return array
+    found = numbers(value)
+    if found is None or found.shape != (length,) or not np.all(np.isfinite(found)):
+        raise ModelError(f"{owner}: {what} = {shown(value)} is not a list of {length} finite numbers")
+    if np.abs(found).max(initial=0.0) > LARGEST:
+        array(owner, what, value, (length,))  # says which
+    return found
 
 
 def direction(owner: str, what: str, value: ArrayLike) -> Floats:
     """`value` scaled to a unit vector."""
-    array = vector(owner, what, value)
-    size = np.linalg.norm(array)
-    if size == 0.0:
-        raise ModelError(f"{owner}: {what} = {value!r} has no direction; give a vector that is not zero")
-    return array / size
-
-
-def number(
-    owner: str, what: str, value: float, positive: bool = False, at_least: float | None = None
-) -> float:
-    """`value` as a finite float, on demand positive or not below a bound."""
-    try:
-        x = float(value)
-    except (TypeError, ValueError):
-        x = float("nan")
-    if not np.isfinite(x):
-        raise ModelError(f"{owner}: {what} = {value!r} is not a finite number")
-    if positive and x <= 0.0:
-        raise ModelError(f"{owner}: {what} = {value!r} is not positive; give a number above 0")
-    if at_least is not None and x < at_least:
-        raise ModelError(f"{owner}: {what} = {value!r} is below {at_least:g}; give at least {at_least:g}")
-    return x
+    found = vector(owner, what, value)
+    largest = np.abs(found).max()
+    if largest == 0.0:
+        raise ModelError(f"{owner}: {what} = {shown(value)} has no direction; give a vector that is not zero")
+    found = found / largest  # the squares of small numbers would vanish
+    return found / np.linalg.norm(found)
 
 
 def unit_quaternion(owner: str, what: str, value: ArrayLike) -> Floats:
@@ -52,6 +132,53 @@ def unit_quaternion(owner: str, what: str, value: ArrayLike) -> Floats:
     size = np.linalg.norm(q)
     if abs(size - 1.0) > 1e-6:
         raise ModelError(
-            f"{owner}: {what} = {value!r} has length {size:.6g}; give a unit quaternion (w, x, y, z)"
+            f"{owner}: {what} = {shown(value)} has length {size:.6g}; give a unit quaternion (w, x, y, z)"
         )
     return q / size
+
+
+def count(owner: str, what: str, value: object, at_least: int = 1, at_most: int | None = None) -> int:
+    """`value` as a whole number between two bounds."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool | np.timedelta64):
+        raise ModelError(
+            f"{owner}: {what} = {shown(value)} is not a whole number; give one, at least {at_least}"
+        )
+    if value < at_least:
+        raise ModelError(f"{owner}: {what} = {shown(value)} is too small; give at least {at_least}")
+    if at_most is not None and value > at_most:
+        raise ModelError(f"{owner}: {what} = {shown(value)} is too large; give at most {at_most}")
+    return int(value)
+
+
+def flag(owner: str, what: str, value: object) -> bool:
+    """`value` as a truth value."""
+    if not isinstance(value, bool | np.bool_):
+        raise ModelError(f"{owner}: {what} = {shown(value)} is neither True nor False; give one of them")
+    return bool(value)
+
+
+def word(owner: str, what: str, value: object, known: Any) -> str:
+    """`value`, one of the texts in `known`."""
+    if not isinstance(value, str) or value not in known:
+        raise ModelError(f"{owner}: {what} = {shown(value)} is not known; choose one of {', '.join(known)}")
+    return value
+
+
+def name(what: str, value: object) -> str:
+    """`value` as a name that every file and message can hold."""
+    fault = name_fault(value)
+    if fault:
+        raise ModelError(f"{what} = {shown(value)} {fault}")
+    return str(value)
+
+
+def name_fault(value: object) -> str | None:
+    """Why `value` cannot be a name, and the cure; None where it can."""
+    if not isinstance(value, str) or not value:
+        return "is not a name; give a text that is not empty"
+    if len(value) > LONGEST_NAME:
+        return f"has {len(value)} characters; give at most {LONGEST_NAME}"
+    # no file format holds them all, and NUL ends a text in HDF5
+    if any(unicodedata.category(c) in ("Cc", "Cs", "Cn", "Zl", "Zp") for c in value):
+        return "contains a control character, which no file can hold; leave it out"
+    return None

@@ -7,6 +7,7 @@ when set, is left alone.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -20,6 +21,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from rigid.private_folder import make_private
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +39,12 @@ def _cache_directory() -> Path:
     digest = hashlib.sha256(numba.__version__.encode())
     for file in _kernel_sources():
         digest.update(file.read_bytes())
-    return Path(platformdirs.user_cache_dir("rodsim")) / digest.hexdigest()[:16]
+    home = Path(platformdirs.user_cache_dir("rodsim"))
+    folder = home / digest.hexdigest()[:16]
+    with contextlib.suppress(OSError):  # where it cannot be written, numba does without
+        make_private(home)
+        make_private(folder)
+    return folder
 
 
 if "NUMBA_CACHE_DIR" not in os.environ:

@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from rigid.system import State
+
+
+class Reached(NamedTuple):
+    """The last good step of a run that failed."""
+
+    step: int  # number of steps from t = 0
+    state: State
 
 
 class ModelError(ValueError):
     """The model, as described, cannot be simulated."""
 
 
+class InitialVelocityWarning(UserWarning):
+    """Initial velocities do not fit the joints and were changed."""
+
+
 class ConvergenceError(RuntimeError):
     """A step could not be solved even after halving it; what was computed before is kept.
 
-    Attributes: t (s) reached, h (s) smallest step tried, iterations, residual in units of round-off, message;
-    where they apply, trajectory (the steps before), reached (number of steps and state), result.
+    Attributes: t (s) reached, h (s) smallest step tried, iterations (most of one attempt), residual in units of round-off
+    (nan: not known), message. Where they apply, else None: `reached`, of the steppers of models; `report`, what the
+    steps up to there and the failed attempts cost; `trajectory`, of `integrate`: the steps before; `result`, of
+    `simulate`: all outputs, the last one at `reached`.
     """
 
-    trajectory: Any = None
-    reached: Any = None
-    result: Any = None
-
-    def __init__(self, t: float, h: float, iterations: int, residual: float, message: str):
+    def __init__(
+        self,
+        t: float,
+        h: float,
+        iterations: int,
+        residual: float,
+        message: str,
+        reached: Reached | None = None,
+        report: Any = None,
+        trajectory: Any = None,
+    ):
         super().__init__(message)
         self.t, self.h, self.iterations, self.residual, self.message = t, h, iterations, residual, message
+        self.reached, self.report, self.trajectory = reached, report, trajectory
+        self.result: Any = None

@@ -19,6 +19,7 @@ import numba
 import platformdirs
 
 from rigid import real_functions
+from rigid.private_folder import make_private
 
 _PREFIX = "rodsim_system_"
 _KEPT_FILES = 200
@@ -31,24 +32,42 @@ def load_module(source: str) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     path = _writable_folder() / f"{name}.py"
-    if not path.exists():
-        partial = path.with_suffix(f".{os.getpid()}.tmp")
-        partial.write_text(source)
-        partial.replace(path)
+    if not _holds(path, source):
+        _write(path, source)
         others = sorted(path.parent.glob(f"{_PREFIX}*.py"), key=_written_at, reverse=True)
         _remove([x for x in others if x != path][_KEPT_FILES - 1 :])
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        # the text at hand, not what Python reads from the file or from its own cache of it
+        exec(compile(source, str(path), "exec"), module.__dict__)
     except BaseException:
         del sys.modules[name]
         path.unlink(missing_ok=True)
         raise
     return module
+
+
+def _holds(path: Path, source: str) -> bool:
+    """Whether the file is there with this text, not cut off and not another."""
+    try:
+        return path.read_bytes() == source.encode()
+    except OSError:
+        return False
+
+
+def _write(path: Path, source: str) -> None:
+    """The file with this text, whole or not at all; numba knows it as new by its time."""
+    handle, partial = tempfile.mkstemp(prefix=f"{path.stem}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(source.encode())
+        Path(partial).replace(path)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
 
 
 @functools.cache
@@ -58,10 +77,10 @@ def _helpers() -> str:
 
 
 def _writable_folder() -> Path:
-    """The user's cache folder, or a temporary one where that cannot be written."""
-    folder = Path(platformdirs.user_cache_dir("rodsim")) / "systems"
+    """The user's cache folder, or a temporary one where that cannot be written; never one that others can write."""
+    home = Path(platformdirs.user_cache_dir("rodsim"))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = make_private(make_private(home) / "systems")
     except OSError:
         return _temporary_folder()
     return folder if os.access(folder, os.W_OK) else _temporary_folder()

@@ -7,15 +7,21 @@ axes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rigid.checks import number, vector
+from rigid.checks import array, number, numbers, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
 _NO_VERTICES, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+
+# How finely a round surface is drawn. A result file holds every vertex at every output, so the default is coarse.
+Fineness = Literal["coarse", "fine"]
+_AROUND = {"coarse": 20, "fine": 64}  # triangles around an axis
+_SPLITS = {"coarse": 1, "fine": 3}  # halvings of the edges of an icosahedron: 42 and 642 vertices
 
 
 @dataclass(eq=False)
@@ -39,11 +45,16 @@ class MassProperties:
     def __post_init__(self) -> None:
         self.mass = number("mass properties", "mass", self.mass, positive=True)
         self.center = vector("mass properties", "center", self.center)
-        J = np.array(self.inertia, dtype=float)
-        J = np.diag(J) if J.shape == (3,) else J
-        if J.shape != (3, 3) or not np.all(np.isfinite(J)) or np.abs(J - J.T).max() > 1e-9 * np.abs(J).max():
+        given = numbers(self.inertia)
+        if given is None or given.shape not in ((3,), (3, 3)):
             raise ModelError(
-                f"mass properties: inertia = {self.inertia!r}; give 3 moments or a symmetric 3 x 3 matrix"
+                f"mass properties: inertia = {shown(self.inertia)}; give 3 moments or a symmetric 3 x 3 matrix"
+            )
+        J = array("mass properties", "inertia", self.inertia, given.shape)
+        J = np.diag(J) if J.ndim == 1 else J
+        if np.abs(J - J.T).max() > 1e-9 * np.abs(J).max():
+            raise ModelError(
+                f"mass properties: inertia = {shown(self.inertia)} is not symmetric; give a symmetric 3 x 3 matrix"
             )
         principal = np.linalg.eigvalsh(J)
         if principal[0] <= 0.0:
@@ -54,8 +65,8 @@ class MassProperties:
                 "no body has such an inertia"
             )
         self.inertia = 0.5 * (J + J.T)
-        self.vertices = np.asarray(self.vertices, dtype=float).reshape(-1, 3)
-        self.faces = np.asarray(self.faces, dtype=np.int64).reshape(-1, 3)
+        self.vertices = array("mass properties", "vertices", self.vertices, (None, 3))
+        self.faces = vertex_numbers("mass properties", self.faces, len(self.vertices))
 
     @property
     def principal_moments(self) -> Floats:
@@ -70,14 +81,27 @@ class MassProperties:
         return axes
 
 
-def _mass(owner: str, volume: float, density: float | None, mass: float | None) -> float:
+def vertex_numbers(owner: str, faces: ArrayLike, n_vertices: int) -> Ints:
+    """`faces` (nf, 3) as whole numbers of vertices."""
+    found = array(owner, "faces", faces, (None, 3))
+    # before they become integers, where 0.5 would be some number
+    if found.size and (np.any(found != np.round(found)) or found.min() < 0 or found.max() >= n_vertices):
+        raise ModelError(
+            f"{owner}: vertex numbers from {found.min():g} to {found.max():g}; "
+            f"give whole numbers from 0 to {n_vertices - 1}"
+        )
+    return found.astype(np.int64)
+
+
+def mass_of(owner: str, volume: float, density: float | None, mass: float | None) -> float:
+    """The mass, kg, from one of the two."""
     if (density is None) == (mass is None):
         raise ModelError(
             f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}"
         )
     if mass is not None:
         return number(owner, "mass", mass, positive=True)
-    return number(owner, "density", density, positive=True) * volume  # type: ignore[arg-type]
+    return number(owner, "density", density, positive=True) * volume
 
 
 def Box(
@@ -89,7 +113,7 @@ def Box(
     edges = np.array(
         [number("Box", name, value, positive=True) for name, value in zip("xyz", (x, y, z), strict=True)]
     )
-    m = _mass("Box", float(edges.prod()), density, mass)
+    m = mass_of("Box", float(edges.prod()), density, mass)
     square = edges**2
     signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -99,43 +123,90 @@ def Box(
     )
 
 
-def Sphere(radius: float, density: float | None = None, mass: float | None = None) -> MassProperties:
-    """Solid sphere; reference point: its centre."""
+def Sphere(
+    radius: float, density: float | None = None, mass: float | None = None, surface: Fineness = "coarse"
+) -> MassProperties:
+    """Solid sphere; reference point: its centre. `surface`: "coarse" or "fine", for drawing only."""
     r = number("Sphere", "radius", radius, positive=True)
-    m = _mass("Sphere", 4 / 3 * np.pi * r**3, density, mass)
-    angle = np.linspace(0, np.pi, 13)
-    vertices, faces = _revolve(r * np.sin(angle), -r * np.cos(angle))
-    return MassProperties(m, np.full(3, 0.4 * m * r**2), np.zeros(3), vertices, faces)
+    m = mass_of("Sphere", 4 / 3 * np.pi * r**3, density, mass)
+    vertices, faces = _icosphere(_SPLITS[_fineness("Sphere", surface)])
+    return MassProperties(m, np.full(3, 0.4 * m * r**2), np.zeros(3), r * vertices, faces)
 
 
 def Cylinder(
-    radius: float, height: float, density: float | None = None, mass: float | None = None
+    radius: float,
+    height: float,
+    density: float | None = None,
+    mass: float | None = None,
+    surface: Fineness = "coarse",
 ) -> MassProperties:
-    """Solid cylinder about its z axis; reference point: its centre."""
+    """Solid cylinder about its z axis; reference point: its centre. `surface`: "coarse" or "fine", for
+    drawing only.
+    """
     r = number("Cylinder", "radius", radius, positive=True)
     h = number("Cylinder", "height", height, positive=True)
-    m = _mass("Cylinder", np.pi * r**2 * h, density, mass)
+    m = mass_of("Cylinder", np.pi * r**2 * h, density, mass)
     across = m * (3 * r**2 + h**2) / 12
-    vertices, faces = _revolve([0, r, r, 0], [-h / 2, -h / 2, h / 2, h / 2])
+    vertices, faces = _revolve(
+        [0, r, r, 0], [-h / 2, -h / 2, h / 2, h / 2], _AROUND[_fineness("Cylinder", surface)]
+    )
     return MassProperties(m, np.array([across, across, m * r**2 / 2]), np.zeros(3), vertices, faces)
 
 
 def Cone(
-    radius: float, height: float, density: float | None = None, mass: float | None = None
+    radius: float,
+    height: float,
+    density: float | None = None,
+    mass: float | None = None,
+    surface: Fineness = "coarse",
 ) -> MassProperties:
     """Solid cone with its apex, the reference point, at the origin and its base at z = height: a top on its
-    tip.
+    tip. `surface`: "coarse" or "fine", for drawing only.
     """
     r = number("Cone", "radius", radius, positive=True)
     h = number("Cone", "height", height, positive=True)
-    m = _mass("Cone", np.pi * r**2 * h / 3, density, mass)
+    m = mass_of("Cone", np.pi * r**2 * h / 3, density, mass)
     across = 3 / 80 * m * (4 * r**2 + h**2)
-    vertices, faces = _revolve([0, r, 0], [0, h, h])
+    vertices, faces = _revolve([0, r, 0], [0, h, h], _AROUND[_fineness("Cone", surface)])
     inertia = np.array([across, across, 0.3 * m * r**2])
     return MassProperties(m, inertia, np.array([0, 0, 0.75 * h]), vertices, faces)
 
 
-def _revolve(radii: ArrayLike, heights: ArrayLike, n: int = 32) -> tuple[Floats, Ints]:
+def _fineness(owner: str, surface: str) -> Fineness:
+    if surface not in ("coarse", "fine"):
+        raise ModelError(f"{owner}: surface = {surface!r}; give 'coarse' or 'fine'")
+    return surface  # type: ignore[return-value]
+
+
+def _icosphere(splits: int) -> tuple[Floats, Ints]:
+    """Unit sphere of 20 * 4**splits nearly equal triangles: an icosahedron whose edges are halved."""
+    g = (1 + np.sqrt(5)) / 2
+    corners = np.array([(0, a, b * g) for a in (-1, 1) for b in (-1, 1)])
+    vertices = np.concatenate([np.roll(corners, k, axis=1) for k in range(3)]) / np.sqrt(1 + g**2)
+    near = np.linalg.norm(vertices[:, None] - vertices, axis=2) < 1.1  # an edge is 1.05 long
+    faces = np.array(
+        [
+            # counter-clockwise from outside
+            (i, j, k) if np.linalg.det(vertices[[i, j, k]]) > 0 else (i, k, j)
+            for i in range(12)
+            for j in range(i)
+            for k in range(j)
+            if near[i, j] and near[j, k] and near[k, i]
+        ]
+    )
+    for _ in range(splits):
+        a, b, c = faces.T
+        edges = np.concatenate([np.stack(pair, axis=1) for pair in ((a, b), (b, c), (c, a))])
+        ends, which = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
+        middles = vertices[ends].sum(axis=1)
+        ab, bc, ca = len(vertices) + which.reshape(3, -1)
+        vertices = np.concatenate([vertices, middles / np.linalg.norm(middles, axis=1, keepdims=True)])
+        triangles = ((a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca))
+        faces = np.concatenate([np.stack(triangle, axis=1) for triangle in triangles])
+    return vertices, faces
+
+
+def _revolve(radii: ArrayLike, heights: ArrayLike, n: int) -> tuple[Floats, Ints]:
     """Surface of revolution about z of a profile that begins and ends on the axis, from below to above."""
     radii, heights = np.asarray(radii, float), np.asarray(heights, float)
     angle = 2 * np.pi * np.arange(n) / n

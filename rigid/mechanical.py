@@ -258,11 +258,13 @@ class MechanicalSystem:
             raise ModelError(
                 f"system '{self.name}': |g{k + 1}(q0)| = {residual:.3g}; give initial coordinates that satisfy g = 0"
             )
+        if self.m and not self.has(PRODUCTS):  # loops of joints are looked at where a model is built
+            self._check_independence()
         if self.m:
-            self._check_constraints()
+            self._check_rate()
 
-    def _check_constraints(self) -> None:
-        """Raise ModelError where rows of G(q0) depend on each other, or v0 violates G v0 = 0."""
+    def _check_independence(self) -> None:
+        """Raise ModelError where rows of G(q0) depend on each other."""
         G = self.jacobian(self.q0)
         R, order = scipy.linalg.qr(G.T, mode="r", pivoting=True)
         size = np.zeros(self.m)
@@ -273,9 +275,15 @@ class MechanicalSystem:
             raise ModelError(
                 f"system '{self.name}': at q0 {rows} repeat what the other constraints say; leave them out"
             )
-        rate = np.abs(G @ self.v0)
+
+    def _check_rate(self) -> None:
+        """Raise ModelError where v0 violates G v0 = 0."""
+        rate = np.abs(self.rate(self.q0, self.v0))
         k = int(np.argmax(rate))
-        if rate[k] > 1e-8 * (1e-300 + np.abs(G[k]).max() * np.abs(self.v0).max()):
+        row = np.zeros(self.m)
+        row[k] = 1.0
+        size = np.abs(self.pull(self.q0, row)).max()
+        if rate[k] > 1e-8 * (1e-300 + size * np.abs(self.v0).max()):
             raise ModelError(
                 f"system '{self.name}': d(g{k + 1})/dt = {rate[k]:.3g} at the start; give initial velocities with G(q0) v0 = 0"
             )
@@ -320,17 +328,37 @@ class MechanicalSystem:
         """G(q), (m, n)."""
         return self._call("jacobian", (self.m, self.n), q)
 
+    def pull(self, q: Floats, lam: Floats) -> Floats:
+        """G(q)^T lam, (n,)."""
+        if self.has(PRODUCTS):
+            return self._call("pull", (self.n,), q, lam)
+        return self.jacobian(q).T @ lam
+
+    def rate(self, q: Floats, w: Floats) -> Floats:
+        """G(q) w, (m,)."""
+        if self.has(PRODUCTS):
+            return self._call("rate", (self.m,), q, w)
+        return self.jacobian(q) @ w
+
     def momentum(self, q: Floats, v: Floats) -> Floats:
         """p = M(q) v."""
+        if self.has(PRODUCTS):
+            return self._call("mass_product", (self.n,), q, v)
         return self.mass(q) @ v
+
+    def velocity(self, q: Floats, p: Floats) -> Floats:
+        """W(q) p."""
+        if self.has(PRODUCTS) and self.has(INVERSE_MASS):
+            return self._call("inverse_mass_product", (self.n,), q, p)
+        return self.inverse_mass(q) @ p
 
     def kinetic(self, q: Floats, v: Floats) -> float:
         """T(q, v)."""
-        return 0.5 * float(v @ self.mass(q) @ v)
+        return 0.5 * float(v @ self.momentum(q, v))
 
     def hamiltonian(self, q: Floats, p: Floats) -> float:
         """T*(q, p) + V(q)."""
-        return 0.5 * float(p @ self.inverse_mass(q) @ p) + self.potential(q)
+        return 0.5 * float(p @ self.velocity(q, p)) + self.potential(q)
 
     @property
     def has_signal(self) -> bool:

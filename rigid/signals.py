@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rigid.checks import number, vector
+from rigid.checks import array, number, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
 
@@ -44,10 +44,10 @@ class Constant(Signal):
     value: float
 
     def __post_init__(self) -> None:
-        number("Constant", "value", self.value)
+        _keep(self, "value")
 
     def __call__(self, t: ArrayLike) -> Floats:
-        return np.full(np.shape(t), float(self.value))
+        return np.full(np.shape(t), self.value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +58,14 @@ class Table(Signal):
     values: ArrayLike
 
     def __post_init__(self) -> None:
-        times, values = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
-        if times.ndim != 1 or values.shape != times.shape or len(times) == 0:
+        times, values = (
+            array("Table", what, given, (None,))
+            for what, given in (("times", self.times), ("values", self.values))
+        )
+        if values.shape != times.shape or len(times) == 0:
             raise ModelError(
-                f"Table: {times.shape} times and {values.shape} values; give as many values as times"
+                f"Table: {len(times)} times and {len(values)} values; give as many values as times"
             )
-        if not (np.all(np.isfinite(times)) and np.all(np.isfinite(values))):
-            raise ModelError("Table: a time or value is not finite")
         if np.any(np.diff(times) <= 0):
             where = int(np.argmax(np.diff(times) <= 0))
             raise ModelError(f"Table: time {times[where + 1]} follows {times[where]}; times must increase")
@@ -84,8 +85,8 @@ class Ramp(Signal):
     t_end: float
 
     def __post_init__(self) -> None:
+        _keep(self, "value", "t_start", "t_end")
         _increasing("Ramp", t_start=self.t_start, t_end=self.t_end)
-        number("Ramp", "value", self.value)
 
     def __call__(self, t: ArrayLike) -> Floats:
         return np.interp(np.asarray(t, dtype=float), [self.t_start, self.t_end], [0.0, self.value])
@@ -101,8 +102,8 @@ class Triangle(Signal):
     t_start: float = 0.0
 
     def __post_init__(self) -> None:
+        _keep(self, "peak", "t_start", "t_peak", "t_end")
         _increasing("Triangle", t_start=self.t_start, t_peak=self.t_peak, t_end=self.t_end)
-        number("Triangle", "peak", self.peak)
 
     def __call__(self, t: ArrayLike) -> Floats:
         return np.interp(
@@ -120,8 +121,7 @@ class Sine(Signal):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("amplitude", "frequency", "phase", "offset"):
-            number("Sine", name, getattr(self, name))
+        _keep(self, "amplitude", "frequency", "phase", "offset")
 
     def __call__(self, t: ArrayLike) -> Floats:
         return self.amplitude * np.sin(2 * np.pi * self.frequency * np.asarray(t) + self.phase) + self.offset
@@ -136,20 +136,27 @@ class Pulse(Signal):
     t_end: float
 
     def __post_init__(self) -> None:
+        _keep(self, "value", "t_start", "t_end")
         _increasing("Pulse", t_start=self.t_start, t_end=self.t_end)
-        number("Pulse", "value", self.value)
 
     def __call__(self, t: ArrayLike) -> Floats:
         t = np.asarray(t, dtype=float)
-        return np.where((t >= self.t_start) & (t < self.t_end), float(self.value), 0.0)
+        return np.where((t >= self.t_start) & (t < self.t_end), self.value, 0.0)
+
+
+def _keep(signal: Signal, *names: str) -> None:
+    """Check the numbers of a signal, and keep them as floats."""
+    for name in names:
+        object.__setattr__(signal, name, number(type(signal).__name__, name, getattr(signal, name)))
 
 
 def _increasing(owner: str, **times: float) -> None:
-    names, values = list(times), [number(owner, name, value) for name, value in times.items()]
+    names, values = list(times), list(times.values())
     for k in range(len(values) - 1):
         if values[k] >= values[k + 1]:
             raise ModelError(
-                f"{owner}: {names[k]} = {values[k]} is not before {names[k + 1]} = {values[k + 1]}"
+                f"{owner}: {names[k]} = {values[k]} is not before {names[k + 1]} = {values[k + 1]}; "
+                "let the times increase"
             )
 
 

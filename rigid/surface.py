@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rigid.checks import number
+from rigid.checks import array, number, shown
 from rigid.errors import ModelError
-from rigid.inertia import MassProperties
+from rigid.inertia import MassProperties, mass_of, vertex_numbers
 from rigid.system import Floats, Ints
 
 
@@ -50,15 +50,7 @@ def Mesh(
         raise ModelError(
             f"{owner}: the surface encloses a volume of {volume:.3g} m^3; give a closed surface of a solid"
         )
-    if (density is None) == (mass is None):
-        raise ModelError(
-            f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}"
-        )
-    m = (
-        number(owner, "mass", mass, positive=True)
-        if mass is not None
-        else number(owner, "density", density or 0.0, positive=True) * volume
-    )
+    m = mass_of(owner, volume, density, mass)
     about_center = second / volume - np.outer(center, center)
     inertia = m * (np.trace(about_center) * np.eye(3) - about_center)
     return MassProperties(m, inertia, origin + center, vertices, faces)
@@ -66,24 +58,17 @@ def Mesh(
 
 def _given(owner: str, source: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Ints]:
     """Vertices and faces given as arrays, checked."""
-    try:
-        points, triangles = source
-        vertices, numbers = np.array(points, dtype=float), np.array(triangles, dtype=float)
-    except (TypeError, ValueError):
-        vertices = numbers = np.empty(0)
-    if vertices.ndim != 2 or vertices.shape[1] != 3 or numbers.ndim != 2 or numbers.shape[1] != 3:
-        raise ModelError(f"{owner}: give a file, or vertices (nv, 3) and triangles (nf, 3) of vertex numbers")
-    if not (len(vertices) and len(numbers)):
+    if not isinstance(source, tuple | list) or len(source) != 2:
         raise ModelError(
-            f"{owner}: {len(vertices)} vertices and {len(numbers)} triangles; give a closed surface"
+            f"{owner}: {shown(source)}; give a file, or vertices (nv, 3) and triangles (nf, 3) of vertex numbers"
         )
-    # before they become integers, where nan would be some number
-    if np.any(numbers != np.round(numbers)) or numbers.min() < 0 or numbers.max() >= len(vertices):
+    vertices = array(owner, "vertices", source[0], (None, 3))
+    faces = vertex_numbers(owner, source[1], len(vertices))
+    if not (len(vertices) and len(faces)):
         raise ModelError(
-            f"{owner}: vertex numbers from {numbers.min():g} to {numbers.max():g}; "
-            f"give whole numbers from 0 to {len(vertices) - 1}"
+            f"{owner}: {len(vertices)} vertices and {len(faces)} triangles; give a closed surface"
         )
-    return vertices, numbers.astype(np.int64)
+    return vertices, faces
 
 
 def _read(owner: str, path: str | Path) -> tuple[Floats, Ints]:

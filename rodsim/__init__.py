@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from discretization.time.integrate import Start, Trajectory, integrate
     from rigid import signals
     from rigid.charts import multibody_system, rotating_body
-    from rigid.errors import ConvergenceError, ModelError
+    from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError
     from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
     from rigid.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
@@ -32,6 +32,7 @@ _WHERE = {
     "Cone": "rigid.inertia",
     "ConvergenceError": "rigid.errors",
     "Cylinder": "rigid.inertia",
+    "InitialVelocityWarning": "rigid.errors",
     "MassProperties": "rigid.inertia",
     "Material": "rodsim.materials",
     "Mesh": "rigid.surface",
@@ -59,6 +60,7 @@ __all__ = [
     "Cone",
     "ConvergenceError",
     "Cylinder",
+    "InitialVelocityWarning",
     "MassProperties",
     "Material",
     "MechanicalSystem",

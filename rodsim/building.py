@@ -4,14 +4,13 @@ the layout.
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from discretization.consistent import dependent_joints
+from discretization.consistent import Held, redundant_loop
 from discretization.measures import constraint_residual
-from discretization.system import System
+from discretization.system import System, fingerprint
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.joints import JOINTS, Marker
@@ -54,8 +53,10 @@ class Placement:
             n += len(self.meshes[rod.name].mass)
         meshes = list(self.meshes.values())
         back = [quaternions.conjugate(body.orientation) for body in bodies]
-        spin = [quaternions.rotate(q, body.angular_velocity) for q, body in zip(back, bodies, strict=True)]
-        at_center = [b.velocity + np.cross(b.angular_velocity, b.center - b.position) for b in bodies]
+        omega = [_given(body.angular_velocity) for body in bodies]
+        arm = [body.center - body.position for body in bodies]
+        spin = [quaternions.rotate(*pair) for pair in zip(back, omega, strict=True)]
+        at_center = [_given(b.velocity) + np.cross(w, x) for b, w, x in zip(bodies, omega, arm, strict=True)]
         self.r = _stack([[0.0, 0.0, 0.0]], [b.center for b in bodies], *(m.r for m in meshes))
         self.quat = _stack([quaternions.IDENTITY], [b.orientation for b in bodies], *(m.quat for m in meshes))
         self.v = _stack([[0.0, 0.0, 0.0]], at_center, *(m.v for m in meshes))
@@ -65,6 +66,11 @@ class Placement:
         fixed = np.zeros(n, dtype=np.uint8)
         fixed[0] = 1
         self.frames = Frames(mass, inertia, fixed)
+        self.held = Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)))
+        for k, body in enumerate(bodies, start=1):
+            self.held.v[k] = body.velocity is not None
+            self.held.Omega[k] = body.angular_velocity is not None
+            self.held.point[k] = -arm[k - 1]
         self.size = float(max(np.ptp(self.r, axis=0).max(), 1e-12))
 
     def place(self, anchor: Anchor) -> Placed:
@@ -124,17 +130,11 @@ def build(model: Model) -> Built:
                 raise ModelError(f"load '{name}': value at t = {times[np.argmax(bad)]:g} s is not finite")
         return out
 
-    return Built(system, state, layout, load_values)
+    return Built(system, state, layout, load_values, placement.held)
 
 
-def fingerprint(system: System) -> str:
-    """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
-    digest = hashlib.sha256()
-    for part in system:
-        for array in part if isinstance(part, tuple) else (part,):
-            digest.update(repr((array.shape, array.dtype.str)).encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+def _given(value: Floats | None) -> Floats:
+    return np.zeros(3) if value is None else value
 
 
 def _stack(*parts: Any) -> Floats:
@@ -275,13 +275,19 @@ def _check_assembled(model: Model, placement: Placement, system: System, state: 
 
 
 def _check_independent(model: Model, system: System, state: State) -> None:
-    repeated = dependent_joints(system, state)
-    if not repeated:
+    found = redundant_loop(system, state)
+    if found is None:
         return
-    entry = list(model.joints.values())[repeated[0]]
+    entries = list(model.joints.values())
+    names = [f"'{entries[k].name}' ({entries[k].kind})" for k in found.joints]
+    if found.spherical:
+        cure = f"make {' and '.join(repr(entries[k].name) for k in found.spherical)} spherical"
+    else:
+        cure = "leave one of them out"
+    times = "1 constraint" if found.excess == 1 else f"{found.excess} constraints"
     raise ModelError(
-        f"{entry.kind} joint '{entry.name}': repeats what the other joints of its loop fix already, so its forces are not "
-        "determined; use a joint that leaves more motion free, for example spherical in place of revolute"
+        f"model '{model.name}': the loop of joints {', '.join(names)} repeats itself: {times} of theirs fix what the others "
+        f"fix already, so their forces are not determined; {cure}"
     )
 
 
@@ -298,6 +304,7 @@ def _layout(model: Model, placement: Placement, system: System, n_rows: int) -> 
                 arclength=mesh.arclength,
                 radius=mesh.radius,
                 closed=rod.closed,
+                sides=mesh.sides,
             )
         )
         first_element += n_elements
@@ -327,8 +334,7 @@ def _layout(model: Model, placement: Placement, system: System, n_rows: int) -> 
         n_elements=len(system.elements.length),
         n_multipliers=n_rows,
         n_torsions=len(system.torsions.stiffness),
-        constraints=system.constraints,
-        gravity=model.gravity,
+        system=system,
         grounded=bool(any((pair == 0).any() for pair in pairs)),
     )
 
@@ -356,7 +362,13 @@ def _description(model: Model, system: System) -> dict[str, Any]:
             for name, body in model.bodies.items()
         },
         "rods": {
-            name: {"length": rod.stress_free.length, "n_elements": rod.n_elements, "closed": rod.closed}
+            name: {
+                "length": rod.stress_free.length,
+                "n_elements": rod.n_elements,
+                "closed": rod.closed,
+                "initial": rod.initial.described(),
+                "stress_free": rod.stress_free.described(),
+            }
             for name, rod in model.rods.items()
         },
         "joints": {

@@ -1,9 +1,4 @@
-"""Curves in space: arc length, points and frames along them.
-
-The section normal d1 is the tangent; d2, d3 follow with the least rotation (double reflection, Wang et al.
-2008), so a curve without torsion about its tangent gets no twist. On closed curves the angle left over is
-spread evenly.
-"""
+"""Curves in space: arc length, points and tangents along them."""
 
 from __future__ import annotations
 
@@ -13,9 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
 
-from rigid import quaternions
-from rigid.checks import direction, vector
-from rigid.compilation import allocating_kernel
+from rigid.checks import LARGEST, numbers, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
 
@@ -23,10 +16,32 @@ CurveLike = ArrayLike | Callable[[float], ArrayLike]
 
 _SAMPLES = 2000  # pieces of the first spline through a callable; doubled until the spline follows it
 _MOST_SAMPLES = 256_000
+_A_TURN = 16  # samples, at least, of a helix
+_GOLDEN = (3 - np.sqrt(5)) / 2  # farthest from all fractions
+_FAR = 1e8  # of the extent: a curve farther from the origin is mostly rounding
 _FOLLOWS = 1e-10  # of the extent: how far the spline may be from the callable between samples
-# rad of the tangent between two places where the frame is carried along; its error is of order 4
-_STEP = 0.05
 _GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
+
+
+class Helix:
+    """r(s) = center + R (cos(a s) x + sin(a s) y) + rise s axis, s in [0, 1]; a circle where rise = 0.
+
+    x, y, axis: unit vectors (3,), a right-handed set; a (rad) the angle, rise (m) over the whole.
+    """
+
+    def __init__(
+        self, center: Floats, x: Floats, axis: Floats, radius: float, angle: float, rise: float = 0.0
+    ):
+        self.center, self.x, self.y, self.axis = center, x, np.cross(axis, x), axis
+        self.radius, self.angle, self.rise = radius, angle, rise
+
+    def __call__(self, s: ArrayLike) -> Floats:
+        """Points (..., 3) at s of any shape."""
+        s = np.asarray(s, dtype=float)[..., None]
+        a = self.angle * s
+        return (
+            self.center + self.radius * (np.cos(a) * self.x + np.sin(a) * self.y) + self.rise * s * self.axis
+        )
 
 
 class Curve:
@@ -39,6 +54,7 @@ class Curve:
 
     def __init__(self, owner: str, curve: CurveLike, closed: bool = False):
         self.closed = closed
+        self.by_callable = callable(curve)
         self._spline, breaks = _spline_of(owner, curve, closed)
         self._slope = self._spline.derivative()
         self._breaks, pieces = _measured(self._slope, breaks)
@@ -80,61 +96,40 @@ class Curve:
                 break
         return u
 
-    def frames(self, owner: str, fractions: Floats, up: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Positions (n, 3) and quaternions (n, 4) at fractions of the arc length; `up` is turned into d3 at
-        the first one.
+    def points(self, u: Floats) -> Floats:
+        """Points (n, 3) at parameters u (n,) of the spline; of a callable that is its own s."""
+        return self._spline(u)
 
-        Between the given fractions the frame is carried along in small steps. Neighbours have q_i . q_{i+1}
-        > 0. Raises ModelError where the tangent turns by more than pi between neighbours: from their frames
-        alone, that cannot be told from a smaller turn the other way.
-        """
-        fractions = np.asarray(fractions, float)
-        # a closed curve is carried along up to its start: the angle left over there is spread
-        stops = np.append(fractions, 1.0) if self.closed and fractions[-1] < 1.0 else fractions
-        turned = np.diff(np.interp(self.parameter(stops), self._places, self._turned))
-        if turned.max(initial=0.0) > np.pi:
-            where, n = int(np.argmax(turned)), len(turned)
-            more = int(np.ceil(n * turned.max()))
-            raise ModelError(
-                f"{owner}: the curve turns by {turned.max():.3g} rad along element {where} of {n}; "
-                f"give more elements, {more} make about 1 rad each"
-            )
-        # at least 256 steps on the whole, so that few nodes do not make the carried frame coarse
-        steps = max(256 / max(len(stops) - 1, 1), turned.max(initial=0.0) / _STEP)
-        per = max(1, int(np.ceil(steps)))
-        fine = (stops[:-1, None] + np.diff(stops)[:, None] * np.arange(per) / per).ravel()
-        u = self.parameter(np.append(fine, stops[-1]))
-        r, t = self._spline(u), self._slope(u)
-        t /= np.linalg.norm(t, axis=1)[:, None]
-        d3 = np.empty_like(t)
-        d3[0] = _normal(owner, t[0], up)
-        _carry(r, t, d3)
-        if self.closed:
-            angle = np.arctan2(np.dot(np.cross(d3[-1], d3[0]), t[0]), np.dot(d3[-1], d3[0]))
-            part = angle * np.append(fine, stops[-1])
-            d3 = np.cos(part)[:, None] * d3 + np.sin(part)[:, None] * np.cross(t, d3)
-        keep = slice(0, len(fractions) * per, per)
-        r, t, d3 = r[keep], t[keep], d3[keep]
-        quat = quaternions.from_matrix(np.stack([t, np.cross(d3, t), d3], axis=2))
-        flips = np.sum(quat[1:] * quat[:-1], axis=1) < 0
-        quat[1:][np.cumsum(flips) % 2 == 1] *= -1.0
-        return r, quat
+    def tangents(self, u: Floats) -> Floats:
+        """Unit tangents (n, 3) at parameters u (n,) of the spline."""
+        t = self._slope(u)
+        return t / np.linalg.norm(t, axis=1)[:, None]
+
+    def turned(self, u: Floats) -> Floats:
+        """Angle (n,) by which the tangent has turned since the start, rad, never decreasing."""
+        return np.interp(u, self._places, self._turned)
 
 
 def _spline_of(owner: str, curve: CurveLike, closed: bool) -> tuple[CubicSpline | BSpline, Floats]:
     if callable(curve):
         return _through_callable(owner, curve, closed)
-    try:
-        points = np.array(curve, dtype=float)
-    except (TypeError, ValueError):
-        points = np.empty(0)
-    if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2 or not np.all(np.isfinite(points)):
+    points = numbers(curve)
+    if (
+        points is None
+        or points.ndim != 2
+        or points.shape[1] != 3
+        or len(points) < 2
+        or not np.all(np.isfinite(points))
+    ):
         raise ModelError(
             f"{owner}: give the curve as at least 2 points of 3 finite numbers, or as a callable"
         )
+    _check_near(owner, points)
     if closed:
         if len(points) < 3:
-            raise ModelError(f"{owner}: a closed curve needs at least 3 points, not {len(points)}")
+            raise ModelError(
+                f"{owner}: a closed curve needs at least 3 points, not {len(points)}; give more, or say that it is open"
+            )
         if np.abs(points[0] - points[-1]).max() > 1e-12 * np.ptp(points, axis=0).max():
             points = np.concatenate([points, points[:1]])
         points[-1] = points[0]
@@ -158,6 +153,14 @@ def _through_callable(
     is left at that. Finer samples would only raise the slope of the noise.
     """
     n, before = _SAMPLES, np.inf
+    if isinstance(curve, Helix):  # steep ones would be taken for their axis: they are followed turn by turn
+        turns = abs(curve.angle) / (2 * np.pi)
+        if turns * _A_TURN > _MOST_SAMPLES:
+            raise ModelError(
+                f"{owner}: the curve winds too finely, with {turns:.4g} turns; give at most "
+                f"{_MOST_SAMPLES // _A_TURN}, or several rods"
+            )
+        n = max(n, int(turns * _A_TURN))
     while True:
         s = np.linspace(0.0, 1.0, n + 1)
         points = _sampled(owner, curve, s)
@@ -166,6 +169,7 @@ def _through_callable(
             raise ModelError(
                 f"{owner}: the curve has the length 0, it is {points[0]} for every s; let it move with s"
             )
+        _check_near(owner, points)
         if closed:
             if np.abs(points[-1] - points[0]).max() > 1e-9 * extent:
                 raise ModelError(
@@ -173,8 +177,8 @@ def _through_callable(
                 )
             points[-1] = points[0]
         spline = make_interp_spline(s, points, k=5, bc_type="periodic" if closed else None)
-        # not half-way: there, a helix of two turns to a sample would seem to be met
-        between = s[:-1] + 0.382 * np.diff(s)
+        # no fraction: there, a helix of so many turns to a sample would seem to be met
+        between = s[:-1] + _GOLDEN * np.diff(s)
         away = np.linalg.norm(spline(between) - _sampled(owner, curve, between), axis=1)
         chord = np.linalg.norm(np.diff(points, axis=0), axis=1)
         # near corners few samples are missed, on a curve that winds too finely for them nearly all
@@ -193,7 +197,23 @@ def _through_callable(
 
 def _sampled(owner: str, curve: Callable[[float], ArrayLike], s: Floats) -> Floats:
     """Points (k, 3) of a callable at s (k,)."""
+    if isinstance(curve, Helix):
+        return curve(s)
+    points = numbers([curve(x) for x in s.tolist()])
+    if points is not None and points.shape == (len(s), 3) and np.all(np.abs(points) <= LARGEST):
+        return points
+    # something is wrong with one of them: say where
     return np.array([vector(owner, f"curve at s = {x:g}", curve(float(x))) for x in s])
+
+
+def _check_near(owner: str, points: Floats) -> None:
+    """Raise ModelError where too few digits are left for the differences of points."""
+    extent, far = np.ptp(points, axis=0).max(), np.abs(points).max()
+    if extent * _FAR < far:
+        raise ModelError(
+            f"{owner}: the curve extends over {extent:.3g} m at {far:.3g} m from the origin, where rounding leaves "
+            "too few digits; place the model nearer to the origin"
+        )
 
 
 def _gauss_nodes(breaks: Floats) -> Floats:
@@ -222,36 +242,3 @@ def _measured(slope: BSpline | CubicSpline, breaks: Floats) -> tuple[Floats, Flo
             break
         breaks = np.sort(np.append(breaks, middle[open_]))
     return breaks, _piece_lengths(slope, breaks)
-
-
-def _normal(owner: str, tangent: Floats, up: ArrayLike | None) -> Floats:
-    """A unit vector perpendicular to the tangent, nearest to `up` (default: z, or x along z)."""
-    if up is None:
-        wish = np.array([0.0, 0.0, 1.0]) if abs(tangent[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
-    else:
-        wish = direction(owner, "up", up)
-    across = wish - (wish @ tangent) * tangent
-    size = np.linalg.norm(across)
-    if size < 1e-8:
-        raise ModelError(f"{owner}: up = {up!r} points along the rod; give a direction across it")
-    return across / size
-
-
-@allocating_kernel
-def _carry(r, t, d3):
-    """Double reflection: d3 of node k + 1 from that of node k."""
-    for k in range(r.shape[0] - 1):
-        v = r[k + 1] - r[k]
-        c = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
-        x, y = d3[k], t[k]
-        fx = 2.0 / c * (v[0] * x[0] + v[1] * x[1] + v[2] * x[2])
-        fy = 2.0 / c * (v[0] * y[0] + v[1] * y[1] + v[2] * y[2])
-        x1, y1 = x - fx * v, y - fy * v
-        w = t[k + 1] - y1
-        c = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
-        if c > 0.0:
-            x1 = x1 - 2.0 / c * (w[0] * x1[0] + w[1] * x1[1] + w[2] * x1[2]) * w
-        # keep it exactly across the tangent
-        z = t[k + 1]
-        x1 = x1 - (x1[0] * z[0] + x1[1] * z[1] + x1[2] * z[2]) * z
-        d3[k + 1] = x1 / np.sqrt(x1[0] * x1[0] + x1[1] * x1[1] + x1[2] * x1[2])

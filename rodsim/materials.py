@@ -24,18 +24,22 @@ class Material:
     damping_time: float = 0.0
 
     def __post_init__(self) -> None:
-        number("Material", "E", self.E, positive=True)
-        number("Material", "density", self.density, positive=True)
-        number("Material", "shear_factor", self.shear_factor, positive=True)
-        number("Material", "damping_time", self.damping_time, at_least=0.0)
+        for what in ("E", "density", "shear_factor"):
+            self._set(what, number("Material", what, getattr(self, what), positive=True))
+        self._set("damping_time", number("Material", "damping_time", self.damping_time, at_least=0.0))
         if (self.nu is None) == (self.G is None):
             raise ModelError(
                 f"Material: give either nu or G, not {'both' if self.G is not None else 'neither'}"
             )
-        if self.nu is not None and not -1.0 < number("Material", "nu", self.nu) <= 0.5:
-            raise ModelError(f"Material: nu = {self.nu} is outside (-1, 0.5]")
+        if self.nu is not None:
+            self._set("nu", number("Material", "nu", self.nu))
+            if not -1.0 < self.nu <= 0.5:
+                raise ModelError(f"Material: nu = {self.nu} is outside (-1, 0.5]; give a ratio within")
         if self.G is not None:
-            number("Material", "G", self.G, positive=True)
+            self._set("G", number("Material", "G", self.G, positive=True))
+
+    def _set(self, what: str, value: float) -> None:
+        object.__setattr__(self, what, value)
 
     @property
     def shear_modulus(self) -> float:

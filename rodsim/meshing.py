@@ -6,15 +6,18 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discretization.space.elements import Elements
 from discretization.space.se3_element import strains
 from rigid import quaternions
-from rigid.checks import vector
+from rigid.checks import shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 from rodsim.parts import SAME_NODE, Rod
 from rodsim.sections import Section
+
+_CLOSES = 1e-6  # rad between the ends of a closed rod that count as rounding of what the user gave
 
 
 class RodMesh(NamedTuple):
@@ -28,6 +31,7 @@ class RodMesh(NamedTuple):
     mass: Floats  # (n,)
     inertia: Floats  # (n, 3, 3)
     radius: Floats  # (n,)
+    sides: Floats  # (n, 2) width and height of rectangles
     arclength: Floats  # (n,)
     elements: Elements
 
@@ -59,43 +63,54 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     """Discretise `rod` with nodes at the fractions `anchors`."""
     owner = str(rod)
     fractions = node_fractions(rod.n_elements, anchors, rod.closed)
+    stops = np.append(fractions, 1.0) if rod.closed else fractions
     n = len(fractions)
-    r, quat = rod.curve.frames(owner, fractions, rod.up)
-    if rod.stress_free is rod.curve:
+    r, quat = rod.initial_frames(stops)
+    if rod.closed:
+        _check_closing(owner, quat)
+        r[-1], quat[-1] = r[0], quat[0]
+    if rod.stress_free is rod.initial:
         r_free, quat_free = r, quat
     else:
-        r_free, quat_free = rod.stress_free.frames(f"{owner}, stress-free shape", fractions, rod.up)
-    stops = np.append(fractions, 1.0) if rod.closed else fractions
+        r_free, quat_free = rod.stress_free.frames(stops)
     length = np.diff(stops) * rod.stress_free.length
+    # the stress-free shape need not close: its last element ends at its own end
+    strain0 = strains(r_free[:-1], quat_free[:-1], r_free[1:], quat_free[1:], length)
+    r, quat = r[:n], quat[:n]
     a = np.arange(len(length))
     b = (a + 1) % n
-    strain0 = strains(r_free[a], quat_free[a], r_free[b], quat_free[b], length)
     _check_bend(owner, quat[a], quat[b], len(a))
     sections = _sections(rod, (stops[1:] + stops[:-1]) / 2)
-    mass, inertia, area = np.zeros(n), np.zeros((n, 3)), np.zeros(n)
+    mass, inertia = np.zeros(n), np.zeros((n, 3))
+    area, rectangle = np.zeros(n), np.zeros((n, 2))
     per_length = np.array([section.mass_per_length for section in sections])
     rotary = np.array([section.inertia_per_length for section in sections])
     radius = np.array([section.radius for section in sections])
+    sides = np.array([section.sides for section in sections])
     if len(sections) == 1:
-        per_length, rotary, radius = (np.repeat(x, len(a), axis=0) for x in (per_length, rotary, radius))
+        per_length, rotary, radius, sides = (
+            np.repeat(x, len(a), axis=0) for x in (per_length, rotary, radius, sides)
+        )
     for side in (a, b):
         np.add.at(mass, side, per_length * length / 2)
         np.add.at(inertia, side, rotary * length[:, None] / 2)
         np.maximum.at(area, side, radius)
+        np.maximum.at(rectangle, side, sides)
     stiffness = np.array([section.stiffness for section in sections])
     damping = np.array([section.damping for section in sections])
     if len(sections) == 1:
         stiffness, damping = (np.repeat(x, len(a), axis=0) for x in (stiffness, damping))
-    omega = np.broadcast_to(rod.angular_velocity, (n, 3))
+    omega = _along(rod, "angular_velocity", rod.angular_velocity, fractions)
     return RodMesh(
         fractions,
         r,
         quat,
-        _velocities(rod, fractions),
+        _along(rod, "velocity", rod.velocity, fractions),
         quaternions.rotate(quaternions.conjugate(quat), omega),
         mass,
         inertia[:, :, None] * np.eye(3),
         area,
+        rectangle,
         fractions * rod.stress_free.length,
         Elements(
             np.stack([a, b], axis=1),
@@ -114,15 +129,28 @@ def _sections(rod: Rod, middles: Floats) -> list[Section]:
     sections = [rod.section(float(s)) for s in middles]
     for s, section in zip(middles, sections, strict=True):
         if not isinstance(section, Section):
-            raise ModelError(f"{rod}: section(s = {s:g}) returned {section!r}, not a Section")
+            raise ModelError(
+                f"{rod}: section(s = {s:g}) returned {shown(section)}, not a Section; return one"
+            )
     return sections
 
 
-def _velocities(rod: Rod, fractions: Floats) -> Floats:
-    velocity: Floats | Callable = rod.velocity
-    if callable(velocity):
-        return np.array([vector(str(rod), f"velocity at s = {s:g}", velocity(float(s))) for s in fractions])
-    return np.broadcast_to(velocity, (len(fractions), 3)).copy()
+def _along(rod: Rod, what: str, value: Floats | Callable[[float], ArrayLike], fractions: Floats) -> Floats:
+    """Vectors (n, 3) at fractions of the length, of one for all or of a callable."""
+    if callable(value):
+        return np.array([vector(str(rod), f"{what} at s = {s:g}", value(float(s))) for s in fractions])
+    return np.broadcast_to(value, (len(fractions), 3)).copy()
+
+
+def _check_closing(owner: str, quat: Floats) -> None:
+    """The first and the last of the frames of a closed rod are one section."""
+    across = quaternions.multiply(quaternions.conjugate(quat[0]), quat[-1])
+    angle = 2 * np.arctan2(np.linalg.norm(across[1:]), abs(across[0]))
+    if angle > _CLOSES:
+        raise ModelError(
+            f"{owner}: closed, but the section at s = 1 is turned by {angle:.6g} rad against that at s = 0, which is the "
+            "same; let twist make whole turns, and give stress_free_twist the rest with the opposite sign"
+        )
 
 
 def _check_bend(owner: str, qa: Floats, qb: Floats, n: int) -> None:
@@ -130,7 +158,7 @@ def _check_bend(owner: str, qa: Floats, qb: Floats, n: int) -> None:
     if turn.max() > 2.5:
         where = int(np.argmax(turn))
         raise ModelError(
-            f"{owner}: element {where} of {n} bends by {turn.max():.2f} rad at t = 0; give more elements (below 2.5 rad each)"
+            f"{owner}: element {where} of {n} turns by {turn.max():.2f} rad at t = 0; give more elements (below 2.5 rad each)"
         )
 
 

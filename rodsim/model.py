@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
+from discretization.consistent import Held
 from discretization.system import System
-from rigid.checks import direction, number, vector
+from rigid import checks
+from rigid.checks import direction, flag, number, shown, vector
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.joints import JOINTS
@@ -17,6 +19,7 @@ from rigid.mechanical import MechanicalSystem
 from rigid.signals import VectorFunction, vector_function
 from rigid.system import FORCE, MOMENT, Floats, State
 from rodsim.curves import CurveLike
+from rodsim.frames import Twist, Up
 from rodsim.parts import Anchor, Body, Ground, Rod, make_body, make_rod
 from rodsim.results.layout import Layout
 from rodsim.sections import Section
@@ -78,6 +81,7 @@ class Built(NamedTuple):
     state: State
     layout: Layout
     load_values: Callable[[Floats], Floats]
+    held: Held  # which of its velocities were given
 
 
 class Model:
@@ -86,7 +90,7 @@ class Model:
     """
 
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)):
-        self.name = name
+        self.name = checks.name("name of the model", name)
         self.gravity = vector(f"model '{name}'", "gravity", gravity)
         self.ground = Ground()
         self.bodies: dict[str, Body] = {}
@@ -102,14 +106,15 @@ class Model:
         shape: MassProperties,
         position: ArrayLike = (0.0, 0.0, 0.0),
         orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
-        velocity: ArrayLike = (0.0, 0.0, 0.0),
-        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
     ) -> Body:
         """Add a rigid body: `shape` placed with its reference point at `position` (3,) and axes turned by
         `orientation` (w, x, y, z).
 
-        velocity (3,): of the reference point; angular_velocity (3,): both in inertial axes. They need not
-        fit the joints: the nearest velocities that do are used.
+        velocity (3,): of the reference point; angular_velocity (3,): both in inertial axes. What is left out follows from
+        the joints, and is zero where they leave it free. What is given and does not fit the joints is changed to the
+        nearest that does, with an `InitialVelocityWarning`.
         """
         self._new(name)
         body = make_body(name, shape, position, orientation, velocity, angular_velocity)
@@ -123,25 +128,51 @@ class Model:
         section: Section | Callable[[float], Section],
         n_elements: int = 20,
         closed: bool = False,
-        up: ArrayLike | None = None,
+        up: Up | None = None,
         stress_free: CurveLike | None = None,
         velocity: ArrayLike | Callable[[float], ArrayLike] | None = None,
-        angular_velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | Callable[[float], ArrayLike] | None = None,
         mass: str = "mean",
+        *,
+        twist: Twist = 0.0,
+        stress_free_up: Up | None = None,
+        stress_free_twist: Twist | None = None,
+        stress_free_closed: bool | None = None,
     ) -> Rod:
         """Add a rod along `curve`: points (k, 3), two for a straight rod, or a callable s in [0, 1] -> (3,).
 
-        section: one `Section`, or a callable s -> Section. up: the direction of d3 at the start.
-        stress_free: the shape without stress, by default the initial one; `up` holds for it too.
-        velocity: (3,) or a callable s -> (3,), m/s; angular_velocity (3,), rad/s, of the cross-sections;
-        both inertial.
-        mass: translational mass "lumped" at the nodes, "consistent" (velocities linear between nodes: a
-        straight element has its exact rotary inertia, best where a rod tumbles freely), or the "mean" of
-        both, which is better than lumped wherever it was measured.
+        s is material, the fraction of the stress-free length, in all callables. Only where both shapes are
+        callables, their s is a common label that need not measure length; and the curve of a rod without
+        `stress_free` fixes no stretch.
+        section: one `Section`, or a callable s -> Section.
+        up: direction of d3 at the start, from where it is carried along without twist; or a callable s ->
+        (3,) for every place. twist: angle (rad) by which the sections are turned further about the tangent
+        at s = 1, evenly on the way there; or a callable s -> angle. It makes whole turns on a closed rod.
+        stress_free, stress_free_up, stress_free_twist: the shape without stress; what is not given is that
+        of the initial shape. stress_free_closed: False where a closed rod is free of stress when it is open.
+        velocity, m/s, and angular_velocity of the cross-sections, rad/s: (3,) or a callable s -> (3,), both
+        inertial.
+        mass: translational mass "lumped" at the nodes (best where a held rod falls or whips with large
+        bends), "consistent" (velocities linear between nodes: a straight element has its exact rotary
+        inertia, best where a rod tumbles freely), or the "mean" of both, best where a rod swings about a
+        shape and never far from the best; measured in docs/numerics.md.
         """
         self._new(name)
         rod = make_rod(
-            name, curve, section, n_elements, closed, up, stress_free, velocity, angular_velocity, mass
+            name,
+            curve,
+            section,
+            n_elements,
+            closed,
+            up,
+            stress_free,
+            velocity,
+            angular_velocity,
+            mass,
+            twist,
+            stress_free_up,
+            stress_free_twist,
+            stress_free_closed,
         )
         self.rods[name] = rod
         return rod
@@ -162,13 +193,13 @@ class Model:
         revolute and prismatic joints. A clamp joins `a` to the ground.
         """
         self._new_among(self.joints, "joint", name)
-        owner = f"{kind} joint '{name}'"
-        if kind not in JOINTS:
+        if not isinstance(kind, str) or kind not in JOINTS:
             near = difflib.get_close_matches(str(kind), JOINTS, 1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
             raise ModelError(
-                f"joint '{name}': kind '{kind}' is not known, choose one of {', '.join(JOINTS)}{hint}"
+                f"joint '{name}': kind = {shown(kind)} is not known; choose one of {', '.join(JOINTS)}{hint}"
             )
+        owner = f"{kind} joint '{name}'"
         joint = JOINTS[kind]
         if b is None:
             if not joint.to_ground:
@@ -279,11 +310,11 @@ class Model:
         chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
         Raises ModelError for rods and dampers, which only `em` integrates.
         """
-        from discretization.consistent import project_velocities
         from discretization.time.mechanical_stepper import system_in_chart
+        from rodsim.initial_velocities import fit_velocities
 
         built = self.build()
-        state, _ = project_velocities(built.system, built.state)
+        state = fit_velocities(built).state
         return system_in_chart(self.name, built.system, state, chart, built.load_values, parameter)
 
     def _add_load(self, name: str, kind: int, anchor: Anchor, value: Any, following: bool) -> LoadEntry:
@@ -292,13 +323,14 @@ class Model:
         held = self._anchor(owner, anchor)
         if isinstance(held.part, Ground):
             raise ModelError(f"{owner}: acts on the ground, which does not move; give a body or a rod")
-        entry = LoadEntry(name, kind, held, vector_function(owner, value), bool(following), value)
+        entry = LoadEntry(
+            name, kind, held, vector_function(owner, value), flag(owner, "following", following), value
+        )
         self.loads[name] = entry
         return entry
 
     def _new(self, name: str) -> None:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"{name!r} is not a name; give a text that is not empty")
+        checks.name("name of the part", name)
         if name == self.ground.name:
             raise ModelError("'ground' is the name of the ground; choose another one")
         for what, table in (("body", self.bodies), ("rod", self.rods)):
@@ -307,8 +339,7 @@ class Model:
 
     @staticmethod
     def _new_among(table: dict[str, Any], what: str, name: str) -> None:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"{what} {name!r}: give a name that is not empty")
+        checks.name(f"name of the {what}", name)
         if name in table:
             raise ModelError(f"there is already a {what} '{name}'; choose another name")
 
@@ -317,7 +348,7 @@ class Model:
             thing = thing.at((0.0, 0.0, 0.0))
         if not isinstance(thing, Anchor):
             raise ModelError(
-                f"{owner}: {thing!r} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
+                f"{owner}: {shown(thing)} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
             )
         self._check_mine(owner, thing.part)
         return thing
@@ -326,14 +357,14 @@ class Model:
         if isinstance(thing, Rod):
             raise ModelError(f"{owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
         if not isinstance(thing, Anchor | Ground | Body):
-            raise ModelError(f"{owner}: {thing!r} is not a body, an anchor or the ground")
+            raise ModelError(f"{owner}: {shown(thing)} is not a body, an anchor or the ground; give one")
         self._check_mine(owner, thing.part if isinstance(thing, Anchor) else thing)
         return thing
 
     def _check_mine(self, owner: str, part: Ground | Body | Rod) -> None:
         mine: dict[str, Any] = {**self.bodies, **self.rods, self.ground.name: self.ground}
         if mine.get(part.name) is not part:
-            raise ModelError(f"{owner}: {part} belongs to another model")
+            raise ModelError(f"{owner}: {part} belongs to another model; use parts of this one")
 
     @staticmethod
     def _check_apart(owner: str, a: Any, b: Any) -> None:

@@ -6,21 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid import quaternions
-from rigid.checks import number, unit_quaternion, vector
+from rigid.checks import count, flag, number, shown, unit_quaternion, vector, word
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.system import Floats
 from rodsim.curves import Curve, CurveLike
+from rodsim.frames import Twist, Up, directions_at, frames_along, twist_angles
 from rodsim.sections import Section
 
 # Part of the consistent translational mass in that of a rod.
 MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
 
+MOST_ELEMENTS = 1_000_000  # of one rod
 SAME_NODE = 1e-9  # anchors closer than this fraction of the length share a node
 
 
@@ -48,8 +51,8 @@ class Body:
     properties: MassProperties
     position: Floats
     orientation: Floats
-    velocity: Floats  # of the reference point, inertial, m/s
-    angular_velocity: Floats  # inertial, rad/s
+    velocity: Floats | None  # of the reference point, inertial, m/s; None: what the joints imply, else zero
+    angular_velocity: Floats | None  # inertial, rad/s; None: the same
 
     def at(self, point: ArrayLike) -> Anchor:
         """The material point at local coordinates (3,) of the shape's axes, m."""
@@ -70,25 +73,66 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
+class RodShape:
+    """A curve with cross-sections along it: `up` and `twist` as in `rodsim.frames`."""
+
+    owner: str
+    curve: Curve
+    up: Floats | Callable[[float], ArrayLike] | None
+    twist: float | Callable[[float], float]
+
+    @property
+    def length(self) -> float:
+        """Arc length, m."""
+        return self.curve.length
+
+    def frames(
+        self, fractions: Floats, parameter: Callable[[Floats], Floats] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Positions (n, 3) and quaternions (n, 4) of the sections at fractions of the rod's length."""
+        return frames_along(self.owner, self.curve, fractions, self.up, self.twist, parameter)
+
+    def described(self) -> dict[str, Any]:
+        """Numbers fit for JSON; callables by their values at tenths of the length."""
+        s = np.linspace(0.0, 1.0, 11)
+        up = directions_at(self.owner, self.up, s) if callable(self.up) else self.up
+        return {
+            "length": self.length,
+            "closed": self.curve.closed,
+            "up": None if up is None else up.tolist(),
+            "twist": twist_angles(self.owner, self.twist, s).tolist() if callable(self.twist) else self.twist,
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class Rod:
     """A geometrically exact rod along a curve; its mesh is made when the model is built, with nodes at all
     anchors.
     """
 
     name: str
-    curve: Curve
-    stress_free: Curve
+    initial: RodShape
+    stress_free: RodShape  # the same object where the rod begins without stress
     section: Section | Callable[[float], Section]
     n_elements: int
-    up: Floats | None  # of both shapes
     velocity: Floats | Callable[[float], ArrayLike]
-    angular_velocity: Floats
+    angular_velocity: Floats | Callable[[float], ArrayLike]
     consistency: float = 0.5  # part of the consistent in the translational mass
 
     @property
     def closed(self) -> bool:
         """Whether the last element joins the last node with the first."""
-        return self.curve.closed
+        return self.initial.curve.closed
+
+    def initial_frames(self, fractions: Floats) -> tuple[Floats, Floats]:
+        """Initial positions (n, 3) and quaternions (n, 4) at fractions of the stress-free length.
+
+        The s of a callable curve is material: the same s of `stress_free` is the same place on the rod.
+        """
+        free, curve = self.stress_free.curve, self.initial.curve
+        if not curve.by_callable:
+            return self.initial.frames(fractions)
+        return self.initial.frames(fractions, free.parameter if free.by_callable else np.asarray)
 
     def at(self, s: float, offset: ArrayLike = (0.0, 0.0, 0.0)) -> Anchor:
         """The point at the fraction s in [0, 1] of the stress-free length; `offset` (3,) m in section axes
@@ -96,7 +140,7 @@ class Rod:
         """
         x = number(str(self), "s", s)
         if not 0.0 <= x <= 1.0:
-            raise ModelError(f"{self}: s = {s} is outside [0, 1]; give the fraction of the rod's length")
+            raise ModelError(f"{self}: s = {x} is outside [0, 1]; give the fraction of the rod's length")
         # the end of a closed rod is its start, also where s is off by rounding
         x = 0.0 if self.closed and 1.0 - x <= SAME_NODE else x
         return Anchor(self, vector(str(self), "offset", offset), x)
@@ -135,37 +179,74 @@ def make_rod(
     section: Section | Callable[[float], Section],
     n_elements: int,
     closed: bool,
-    up: ArrayLike | None,
+    up: Up | None,
     stress_free: CurveLike | None,
     velocity: ArrayLike | Callable[[float], ArrayLike] | None,
-    angular_velocity: ArrayLike | None,
-    mass: str = "mean",
+    angular_velocity: ArrayLike | Callable[[float], ArrayLike] | None,
+    mass: str,
+    twist: Twist = 0.0,
+    stress_free_up: Up | None = None,
+    stress_free_twist: Twist | None = None,
+    stress_free_closed: bool | None = None,
 ) -> Rod:
     """Check what the user gave and make a rod of it."""
     owner = f"rod '{name}'"
-    if not isinstance(n_elements, int | np.integer) or n_elements < (3 if closed else 1):
-        raise ModelError(
-            f"{owner}: n_elements = {n_elements!r}; give a whole number, at least {3 if closed else 1}"
-        )
+    closed = flag(owner, "closed", closed)
+    n_elements = count(owner, "n_elements", n_elements, 3 if closed else 1, MOST_ELEMENTS)
     if not (isinstance(section, Section) or callable(section)):
-        raise ModelError(f"{owner}: section = {section!r} is neither a Section nor a callable s -> Section")
-    if mass not in MASSES:
-        raise ModelError(f"{owner}: mass = {mass!r} is not known; choose one of {', '.join(MASSES)}")
-    shape = Curve(owner, curve, closed)
-    free = shape if stress_free is None else Curve(f"{owner}, stress-free shape", stress_free, closed)
+        raise ModelError(
+            f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section; give one"
+        )
+    word(owner, "mass", mass, MASSES)
+    if stress_free_closed is not None:
+        stress_free_closed = flag(owner, "stress_free_closed", stress_free_closed)
+    if stress_free is None and stress_free_closed not in (None, closed):
+        raise ModelError(
+            f"{owner}: stress_free_closed = {stress_free_closed}, but the shape without stress is the initial one; "
+            "give stress_free"
+        )
+    initial = free = RodShape(
+        owner,
+        Curve(owner, curve, closed),
+        _vectors(owner, "up", up),
+        _angle(owner, "twist", twist),
+    )
+    if any(x is not None for x in (stress_free, stress_free_up, stress_free_twist)):
+        of_free = f"{owner}, stress-free shape"
+        free = RodShape(
+            of_free,
+            initial.curve
+            if stress_free is None
+            else Curve(of_free, stress_free, closed if stress_free_closed is None else stress_free_closed),
+            initial.up if stress_free_up is None else _vectors(owner, "stress_free_up", stress_free_up),
+            initial.twist
+            if stress_free_twist is None
+            else _angle(owner, "stress_free_twist", stress_free_twist),
+        )
     return Rod(
         name,
-        shape,
+        initial,
         free,
         section,
-        int(n_elements),
-        None if up is None else vector(owner, "up", up),
-        velocity
-        if callable(velocity)
-        else vector(owner, "velocity", (0, 0, 0) if velocity is None else velocity),
-        vector(owner, "angular_velocity", (0, 0, 0) if angular_velocity is None else angular_velocity),
+        n_elements,
+        _or_zero(_vectors(owner, "velocity", velocity)),
+        _or_zero(_vectors(owner, "angular_velocity", angular_velocity)),
         MASSES[mass],
     )
+
+
+def _vectors(
+    owner: str, what: str, value: ArrayLike | Callable[[float], ArrayLike] | None
+) -> Floats | Callable[[float], ArrayLike] | None:
+    return value if value is None or callable(value) else vector(owner, what, value)
+
+
+def _or_zero(value: Floats | Callable[[float], ArrayLike] | None) -> Floats | Callable[[float], ArrayLike]:
+    return np.zeros(3) if value is None else value
+
+
+def _angle(owner: str, what: str, value: Twist) -> Twist:
+    return value if callable(value) else number(owner, what, value)
 
 
 def make_body(
@@ -173,20 +254,20 @@ def make_body(
     properties: MassProperties,
     position: ArrayLike,
     orientation: ArrayLike,
-    velocity: ArrayLike,
-    angular_velocity: ArrayLike,
+    velocity: ArrayLike | None,
+    angular_velocity: ArrayLike | None,
 ) -> Body:
     """Check what the user gave and make a body of it."""
     owner = f"body '{name}'"
     if not isinstance(properties, MassProperties):
         raise ModelError(
-            f"{owner}: {properties!r} is no shape; give Box, Cylinder, Sphere, Cone, Mesh or MassProperties"
+            f"{owner}: {shown(properties)} is no shape; give Box, Cylinder, Sphere, Cone, Mesh or MassProperties"
         )
     return Body(
         name,
         properties,
         vector(owner, "position", position),
         unit_quaternion(owner, "orientation", orientation),
-        vector(owner, "velocity", velocity),
-        vector(owner, "angular_velocity", angular_velocity),
+        None if velocity is None else vector(owner, "velocity", velocity),
+        None if angular_velocity is None else vector(owner, "angular_velocity", angular_velocity),
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rigid.checks import number, vector
+from rigid.checks import array, number, numbers, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.materials import Material
@@ -22,7 +22,8 @@ class Section:
     methods.
 
     stiffness, damping (6, 6): N, N m and N m^2, times s for damping; mass_per_length kg/m;
-    inertia_per_length (3,) kg m about d1, d2, d3; radius m, for drawing.
+    inertia_per_length (3,) kg m about d1, d2, d3; for drawing: radius, and sides (width along d2, height
+    along d3) of a rectangle, m.
     """
 
     stiffness: Floats
@@ -30,12 +31,11 @@ class Section:
     inertia_per_length: Floats
     damping: Floats = field(default_factory=lambda: np.zeros((6, 6)))
     radius: float = 0.0
+    sides: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
-            matrix = _numbers(getattr(self, what))
-            if matrix.shape != (6, 6) or not np.all(np.isfinite(matrix)):
-                raise ModelError(f"Section: {what} has shape {matrix.shape}; give a finite 6 x 6 matrix")
+            matrix = array("Section", what, getattr(self, what), (6, 6))
             if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
                 raise ModelError(f"Section: {what} is not symmetric")
             lowest = np.linalg.eigvalsh(matrix)[0]
@@ -48,25 +48,36 @@ class Section:
                     f"Section: damping has the eigenvalue {lowest:.3g}; it must not feed energy in"
                 )
             object.__setattr__(self, what, matrix)
-        number("Section", "mass_per_length", self.mass_per_length, positive=True)
-        inertia = _numbers(self.inertia_per_length)
-        if inertia.shape != (3,) or not np.all(np.isfinite(inertia)) or np.any(inertia <= 0.0):
-            raise ModelError(
-                f"Section: inertia_per_length = {self.inertia_per_length!r}; give 3 positive numbers (J1, J2, J3)"
-            )
+        mass = number("Section", "mass_per_length", self.mass_per_length, positive=True)
+        inertia = vector("Section", "inertia_per_length", self.inertia_per_length)
+        for k, moment in enumerate(inertia):
+            number("Section", f"inertia_per_length[{k}]", moment, positive=True)
+        object.__setattr__(self, "mass_per_length", mass)
         object.__setattr__(self, "inertia_per_length", inertia)
-        number("Section", "radius", self.radius, at_least=0.0)
+        object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
 
     @classmethod
     def _solid(
-        cls, area: float, I2: float, I3: float, torsion: float, material: Material, radius: float
+        cls,
+        area: float,
+        I2: float,
+        I3: float,
+        torsion: float,
+        material: Material,
+        radius: float,
+        sides: tuple[float, float] = (0.0, 0.0),
     ) -> Section:
         """From area (m^2), second moments about d2, d3 and the torsion constant (m^4)."""
+        if not isinstance(material, Material):
+            raise ModelError(
+                f"Section: material = {shown(material)} is no Material; give Material(E=..., ...)"
+            )
         G = material.shear_modulus
         shear = material.shear_factor * G * area
         stiffness = np.diag([material.E * area, shear, shear, G * torsion, material.E * I2, material.E * I3])
         inertia = material.density * np.array([I2 + I3, I2, I3])
-        return cls(stiffness, material.density * area, inertia, material.damping_time * stiffness, radius)
+        damping = material.damping_time * stiffness
+        return cls(stiffness, material.density * area, inertia, damping, radius, sides)
 
     @classmethod
     def circular(cls, radius: float, material: Material) -> Section:
@@ -95,8 +106,8 @@ class Section:
         torsion = (
             a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5))
         )
-        radius = float(np.sqrt(w * h / np.pi))  # a circle of the same area, for drawing
-        return cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius)
+        radius = float(np.sqrt(w * h / np.pi))  # a circle of the same area, for what draws no rectangles
+        return cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius, (w, h))
 
     @classmethod
     def from_stiffness(
@@ -124,25 +135,23 @@ class Section:
                 f"{owner}: give EA, GA, GJ and EI, or C, not {given} of the four and {'no ' * (C is None)}C"
             )
         if C is None:
-            values = [EA, *_each(owner, "GA", GA, 2).tolist(), GJ, *_each(owner, "EI", EI, 2).tolist()]
-            for name, value in zip(("EA", "GA2", "GA3", "GJ", "EI2", "EI3"), values, strict=True):
-                number(owner, name, value, positive=True)
-            C = np.diag(np.array(values, dtype=float))
-        stiffness = _numbers(C)
+            values = [EA, *_each(owner, "GA", GA, 2), GJ, *_each(owner, "EI", EI, 2)]
+            names = ("EA", "GA2", "GA3", "GJ", "EI2", "EI3")
+            C = np.diag(
+                [number(owner, name, value, positive=True) for name, value in zip(names, values, strict=True)]
+            )
+        stiffness = array(owner, "C", C, (6, 6))
         time = number(owner, "damping_time", damping_time, at_least=0.0)
-        damping = _numbers(D) if D is not None else time * stiffness
+        if D is not None and time != 0.0:
+            raise ModelError(f"{owner}: give either damping_time or D, not both")
+        damping = array(owner, "D", D, (6, 6)) if D is not None else time * stiffness
         inertia = _each(owner, "inertia_per_length", inertia_per_length, 3)
         return cls(stiffness, mass_per_length, inertia, damping, radius)
 
 
-def _numbers(value: ArrayLike) -> Floats:
-    """`value` as floats; what is none becomes empty, which no check of a shape lets pass."""
-    try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        return np.empty(0)
-
-
 def _each(owner: str, what: str, value: object, n: int) -> Floats:
     """One number for all of n directions, or n numbers."""
-    return vector(owner, what, value if isinstance(value, Sequence | np.ndarray) else [value] * n, n)  # type: ignore[arg-type]
+    found = numbers(value)
+    if found is not None and found.ndim == 0:
+        return np.full(n, number(owner, what, value))
+    return vector(owner, what, value, n)  # type: ignore[arg-type]

@@ -4,26 +4,22 @@ resumed.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from discretization.consistent import project_velocities
-from discretization.measures import (
-    constraint_residual,
-    element_states,
-    energies,
-    momenta,
-    velocity_residual,
-)
-from discretization.system import System
 from discretization.time.stepper import Report, Stepper
+from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
+from rodsim.initial_velocities import fit_velocities
+from rodsim.results.columns import COLUMNS
+from rodsim.results.outputs import Outputs, stacked
+from rodsim.results.recorder import Recorder
+from rodsim.results.whole_file import check_target
 from rodsim.results.writer import MemoryWriter, ResultWriter, stored_outputs
 
 if TYPE_CHECKING:
@@ -31,7 +27,11 @@ if TYPE_CHECKING:
     from rodsim.model import Model
     from rodsim.results.result import Result
 
+MOST_STEPS_BETWEEN = 1_000_000_000  # outputs
 INTEGRATORS = {"em": 2, "em4": 4, "em6": 6}
+USUAL_OUTPUTS = 500  # about so many are stored unless `output_every` is given
+MOST_OUTPUTS = 2**29 - 1  # in a file: HDF5 has their times in one chunk
+MOST_STEPS = 10**15  # numbers of steps are exact in double precision
 _PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the progress line moves
 
 
@@ -41,10 +41,11 @@ def simulate(
     dt: float,
     integrator: str = "em",
     output: str | Path | None = None,
-    output_every: int = 1,
+    output_every: int | None = None,
     resume: bool = False,
     progress: bool | None = None,
     chart: str | None = None,
+    overwrite: bool = False,
 ) -> Result:
     """Simulate `model` from t = 0 to `t_end` with steps of `dt` (s) and return the result.
 
@@ -54,22 +55,40 @@ def simulate(
     joints, any integrator of mechanical systems: "EML", "EML-kappa", "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
     chart: coordinates of the latter, "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; by default
     "quaternion" where the scheme allows its singular mass, else "director".
-    output: file to write, VTKHDF and native result at once (`.vtkhdf`); None keeps the result in memory.
-    output_every: steps between outputs; the initial and the last state are always written.
+    output: file to write, VTKHDF and native result at once (`.vtkhdf`); None keeps the result in memory. Outputs are
+    safe from a kill half a second after they are reached.
+    output_every: steps between outputs; the initial and the last state are always written. By default as many as give
+    about 500 outputs, and those of the file where a run is resumed.
     resume: go on where `output` stops, to the bit; the file must come from the same model, dt and
     output_every.
+    overwrite: replace a file that exists.
     progress: show a progress line on stderr; by default where that is a terminal.
 
     Raises
     ------
     ModelError: the model or an argument cannot be used; nothing has been written then.
+    InitialVelocityWarning (a warning): initial velocities that were given do not fit the joints and were changed.
+    OSError: the file cannot be written, exists, or is being written by another process; what was stored before stays.
     ConvergenceError: a step failed (of `em`: even after halving it); `error.result` holds what was computed, the file
     keeps it.
     """
     n_steps = _check(t_end, dt, output_every)
+    t_end, dt = float(t_end), float(dt)
+    _check_options(model, output, resume, progress, chart, overwrite)
     check_integrator(integrator)
+    if output is not None:
+        check_output(Path(output), resume, overwrite)
+    # an earlier end may lie between the outputs of this run
+    n_stored, last, stored_run = stored_outputs(output) if resume and output is not None else (0, -1, {})
+    every = _output_every(output_every, stored_run, n_steps)
+    most = n_stored + _outputs_after(last, n_steps, every)
+    if output is not None and most > MOST_OUTPUTS:
+        raise ModelError(
+            f"output_every = {every} gives {most:.3g} outputs, a file holds at most {MOST_OUTPUTS}; "
+            f"use output_every = {-(-n_steps // MOST_OUTPUTS)} or more"
+        )
     built = model.build()
-    state, change = project_velocities(built.system, built.state)
+    state, change, changed_parts = fit_velocities(built)
     stepper: Stepper | MechanicalStepper
     if integrator in INTEGRATORS:
         if chart is not None:
@@ -83,55 +102,128 @@ def simulate(
         stepper = MechanicalStepper(model.name, built.system, state, dt, integrator, chart, values)
         state = stepper.start(state)
         built.layout.n_chart = len(state.chart)
-    outputs = [*range(0, n_steps, output_every), n_steps]
     settings: dict[str, float | str] = {
         "dt": dt,
         "integrator": integrator,
-        "output_every": output_every,
+        "output_every": every,
         "t_end": t_end,
     }
     if not isinstance(stepper, Stepper):
         settings["chart"] = stepper.chart
     built.layout.description["run"] = settings
-    # how far the nearest velocities that the joints allow are from those given (m/s or rad/s)
+    # how far the nearest velocities that the joints allow are from those given (m/s or rad/s), and of which parts
     built.layout.description["velocity_projection"] = change
+    built.layout.description["initial_velocity_change"] = {k: list(v) for k, v in changed_parts.items()}
     writer: ResultWriter | MemoryWriter
     step = 0
+    fresh = output is None or not resume
     if output is None:
         writer = MemoryWriter(built.layout)
     elif resume:
-        # an earlier end may lie between the outputs of this run
-        n_stored, last = stored_outputs(output)
-        capacity = n_stored + sum(target > last for target in outputs)
-        writer, _, step, state = ResultWriter.resume(output, built.layout, capacity)
+        writer, _, step, state = ResultWriter.resume(output, built.layout, most)
     else:
-        writer = ResultWriter.create(output, built.layout, len(outputs))
-    with _Progress(n_steps, step, dt, progress) as line:
-        try:
-            if step == 0 and not (resume and output is not None):
-                _append(writer, built.system, state, 0, dt, None)
-            for target in outputs:
-                if target <= step:
-                    continue
-                reports = []
-                while step < target:
-                    began = time.perf_counter()
-                    count = min(line.chunk, target - step)
-                    state, report = stepper.advance(state, step, count)
-                    step += count
-                    reports.append(report)
-                    line.moved(step, time.perf_counter() - began, count)
-                audit = _append(writer, built.system, state, step, dt, reports)
-                line.audit(audit)
-        except ConvergenceError as error:
-            if error.reached is not None and error.reached[0] > step:
-                _append(writer, built.system, error.reached[1], error.reached[0], dt, None)
-            error.result = _finish(writer, output)
-            raise
-        except BaseException:
-            writer.close()
-            raise
-    return _finish(writer, output)
+        writer = ResultWriter.create(output, built.layout, most)
+    try:
+        with _Progress(n_steps, step, dt, every, progress) as line:
+            recorder = Recorder(built.system, dt, writer, line.audit)
+            try:
+                if fresh:
+                    recorder.add([0], stacked([state]), [[]])
+                _march(stepper, state, step, n_steps, every, recorder, line)
+            except ConvergenceError as error:
+                recorder.flush()
+                error.result = _finish(writer, output)
+                raise
+            except OSError:
+                with contextlib.suppress(OSError):  # of a full disk, once more
+                    recorder.flush()
+                raise
+            except BaseException:
+                recorder.flush()
+                raise
+            recorder.flush()
+        return _finish(writer, output)
+    finally:
+        writer.close()
+
+
+def _march(
+    stepper: Stepper | MechanicalStepper,
+    state: State,
+    step: int,
+    n_steps: int,
+    every: int,
+    recorder: Recorder,
+    line: _Progress,
+) -> None:
+    """All steps from `step` on; in each go several outputs, or a part of the steps to the next one.
+
+    What was reached before a step failed is recorded too.
+    """
+    reports: list[Report] = []
+    try:
+        _go(stepper, state, step, n_steps, every, recorder, line, reports)
+    except ConvergenceError as error:
+        if error.reached is not None and error.reached.step > recorder.last:
+            cost = [*reports, error.report]
+            recorder.add([error.reached.step], stacked([error.reached.state]), [cost])
+        raise
+
+
+def _go(
+    stepper: Stepper | MechanicalStepper,
+    state: State,
+    step: int,
+    n_steps: int,
+    every: int,
+    recorder: Recorder,
+    line: _Progress,
+    reports: list[Report],
+) -> None:
+    """`_march`; `reports` tells what the steps since the last output cost."""
+    while step < n_steps:
+        began = time.perf_counter()
+        whole = min(line.chunk, n_steps - step) // every
+        if isinstance(stepper, Stepper) and whole > 1 and step % every == 0:
+            states, each = stepper.record(state, step, every, min(whole, recorder.most))
+            count = every * len(each)
+            state = State(*(array[-1].copy() for array in states))
+            recorder.add(range(step + every, step + count + 1, every), states, [[report] for report in each])
+            step += count
+        else:
+            count = min(line.chunk, every - step % every, n_steps - step)
+            state, report = stepper.advance(state, step, count)
+            reports.append(report)
+            step += count
+            if step % every == 0 or step == n_steps:
+                recorder.add([step], stacked([state]), [reports.copy()])
+                reports.clear()
+        line.moved(step, time.perf_counter() - began, count)
+        recorder.look()
+
+
+def check_output(output: Path, resume: bool = False, overwrite: bool = False) -> None:
+    """Raise unless a run may write `output`: no other file, device or link is lost, and no result unasked."""
+    if resume and overwrite:
+        raise ModelError(
+            f"'{output}': a run cannot both go on with a file and overwrite it; give one of the two"
+        )
+    check_target(output)
+    if output.exists() and not resume and not overwrite:
+        raise FileExistsError(f"'{output}' exists; overwrite it, resume it, or give another output")
+
+
+def _outputs_after(last: int, n_steps: int, every: int) -> int:
+    """How many of the outputs 0, every, 2 every ... and n_steps come after step `last`."""
+    return -(-n_steps // every) - last // every if last < n_steps else 0
+
+
+def _output_every(given: int | None, stored: Mapping[str, object], n_steps: int) -> int:
+    """Steps between outputs."""
+    if given is None:
+        kept = stored.get("output_every")
+        return kept if isinstance(kept, int) else max(1, round(n_steps / USUAL_OUTPUTS))
+    return int(given)
 
 
 def check_integrator(integrator: str) -> None:
@@ -149,58 +241,42 @@ def check_integrator(integrator: str) -> None:
             ) from None
 
 
-def _check(t_end: float, dt: float, output_every: int) -> int:
+def _check(t_end: float, dt: float, output_every: int | None) -> int:
     """Number of steps."""
-    for name, value in (("t_end", t_end), ("dt", dt)):
-        if not (np.isfinite(value) and value > 0.0):
-            raise ModelError(f"{name} = {value} s; give a positive number")
-    if output_every < 1 or output_every != int(output_every):
-        raise ModelError(f"output_every = {output_every}; give a whole number of steps, at least 1")
-    n_steps = round(t_end / dt)
+    t_end = checks.number("simulate", "t_end", t_end, positive=True)
+    dt = checks.number("simulate", "dt", dt, positive=True)
+    if output_every is not None:
+        checks.count("simulate", "output_every", output_every, at_most=MOST_STEPS_BETWEEN)
+    steps = t_end / dt
+    if steps > MOST_STEPS:
+        raise ModelError(
+            f"t_end = {t_end} s takes {steps:.3g} steps of dt = {dt} s, more than can be counted; "
+            f"use dt = {t_end / MOST_STEPS:.3g} or more"
+        )
+    n_steps = round(steps)
     if n_steps < 1 or abs(n_steps * dt - t_end) > 1e-9 * t_end:
         nearest = t_end / max(n_steps, 1)
         raise ModelError(f"t_end = {t_end} s is not a multiple of dt = {dt} s; use dt = {nearest:.12g}")
     return n_steps
 
 
-def _append(
-    writer: ResultWriter | MemoryWriter,
-    system: System,
-    state: State,
-    step: int,
-    dt: float,
-    reports: list[Report] | None,
-) -> Mapping[str, float]:
-    strains, stresses = element_states(system, state)
-    audit = audit_of(system, state, reports or [])
-    writer.append(step * dt, step, state, strains, stresses, audit)
-    return audit
+def _check_options(
+    model: object, output: object, resume: object, progress: object, chart: object, overwrite: object
+) -> None:
+    from rodsim.model import Model
 
-
-def audit_of(system: System, state: State, reports: list[Report]) -> dict[str, float]:
-    """The audit columns of one output: energies, momenta, residuals and what Newton did since the last
-    one.
-    """
-    energy = energies(system, state)
-    P, L = momenta(system, state)
-    taken = sum(report.substeps for report in reports)
-    return {
-        "kinetic": energy.kinetic,
-        "elastic": energy.elastic,
-        "gravity": energy.gravity,
-        "spring": energy.spring,
-        "total": energy.total,
-        "work": float(state.totals[0]),
-        "dissipation": float(state.totals[1]),
-        **{f"P{axis}": float(value) for axis, value in zip("xyz", P, strict=True)},
-        **{f"L{axis}": float(value) for axis, value in zip("xyz", L, strict=True)},
-        "constraint": float(np.abs(constraint_residual(system, state)).max(initial=0.0)),
-        "velocity_constraint": float(np.abs(velocity_residual(system, state)).max(initial=0.0)),
-        "quat_norm": float(np.abs(np.linalg.norm(state.quat, axis=1) - 1.0).max()),
-        "newton_mean": sum(report.iterations for report in reports) / taken if taken else 0.0,
-        "newton_max": float(max((report.most_iterations for report in reports), default=0)),
-        "halvings": float(sum(report.halvings for report in reports)),
-    }
+    if not isinstance(model, Model):
+        raise ModelError(f"simulate: model = {checks.shown(model)} is no Model; give one")
+    if output is not None and (not isinstance(output, str | Path) or not Path(output).name):
+        raise ModelError(f"simulate: output = {checks.shown(output)} is no name of a file; give one or None")
+    if output is not None and "\0" in str(output):
+        raise ModelError(f"simulate: output = {checks.shown(output)} contains NUL; give another name")
+    checks.flag("simulate", "resume", resume)
+    checks.flag("simulate", "overwrite", overwrite)
+    if progress is not None:
+        checks.flag("simulate", "progress", progress)
+    if chart is not None and not isinstance(chart, str):
+        raise ModelError(f"simulate: chart = {checks.shown(chart)} is no name; give one or None")
 
 
 def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:
@@ -216,10 +292,11 @@ def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> R
 class _Progress:
     """The progress line, and the number of steps that a march takes between looks at the clock."""
 
-    def __init__(self, n_steps: int, step: int, dt: float, show: bool | None):
+    def __init__(self, n_steps: int, step: int, dt: float, every: int, show: bool | None):
         self.chunk = 1
         self._dt = dt
-        self._first: Mapping[str, float] | None = None
+        self._every = "every step stored" if every == 1 else f"every {every} steps stored"
+        self._first: float | None = None
         self._bar = None
         if show if show is not None else sys.stderr.isatty():
             from tqdm import tqdm
@@ -236,20 +313,27 @@ class _Progress:
     def moved(self, step: int, seconds: float, count: int) -> None:
         """Learn from the last march and move the bar."""
         if seconds < _PATIENCE / 2:
-            self.chunk = 2 * count if count == self.chunk else self.chunk
+            self.chunk = max(self.chunk, 2 * count)
         elif seconds > _PATIENCE:
             self.chunk = max(1, count // 2)
         if self._bar is not None:
             self._bar.update(count)
             self._bar.set_description(f"t = {step * self._dt:.4g} s", refresh=False)
 
-    def audit(self, audit: Mapping[str, float]) -> None:
-        """Show the energy error and the Newton iterations."""
+    def audit(self, outputs: Outputs) -> None:
+        """Show the energy error and the Newton iterations of the last output."""
         if self._bar is None:
             return
-        balance = audit["total"] - audit["work"] + audit["dissipation"]
+        rows = outputs.audit[[0, -1]]
+        first, audit = (dict(zip(COLUMNS, row.tolist(), strict=True)) for row in rows)
         if self._first is None:
-            self._first = {"balance": balance}
+            self._first = _balance(first)
         scale = max(abs(audit["kinetic"]) + abs(audit["elastic"]) + abs(audit["spring"]), 1e-300)
-        error = (balance - self._first["balance"]) / scale
-        self._bar.set_postfix_str(f"dE/E {error:+.1e}, Newton {audit['newton_mean']:.1f}", refresh=False)
+        error = (_balance(audit) - self._first) / scale
+        self._bar.set_postfix_str(
+            f"dE/E {error:+.1e}, Newton {audit['newton_mean']:.1f}, {self._every}", refresh=False
+        )
+
+
+def _balance(audit: Mapping[str, float]) -> float:
+    return audit["total"] - audit["work"] + audit["dissipation"]

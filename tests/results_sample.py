@@ -26,6 +26,7 @@ def sample_layout(description=None):
             elements=np.arange(N_OPEN - 1),
             arclength=np.linspace(0, 2, N_OPEN),
             radius=np.full(N_OPEN, 0.02),
+            sides=np.tile([0.06, 0.03], (N_OPEN, 1)),
         ),
         RodLayout(
             "ring",

@@ -123,13 +123,14 @@ def test_torsion_springs_keep_the_energy_balance_through_full_turns(damping):
     system, state = two_bodies(torsions=torsion)
     start = state([0.0])
     start.Omega[1:] = [[0, 0, 14.0], [0, 0, -3.0]]
-    after = balance_holds(system, start, damping)
-    assert abs(after.angle[0]) > 2 * np.pi or damping
+    # half of the time, while it is wound by more than a turn also where it is damped
+    after = balance_holds(system, start, damping, 30)
+    assert abs(after.angle[0]) > 2 * np.pi
 
 
-def balance_holds(system, state, damping):
+def balance_holds(system, state, damping, steps=60):
     before = energies(system, state).total
-    after, _ = Stepper(system, H).advance(state, 0, 60)
+    after, _ = Stepper(system, H).advance(state, 0, steps)
     lost = after.totals[1]
     assert (lost > 1e-3) == (damping > 0)
     assert abs(energies(system, after).total + lost - before) < 1e-13 * (1 + abs(before))

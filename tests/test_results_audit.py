@@ -1,20 +1,30 @@
 """The audit measures what it says, and judges only what can be judged."""
 
 import json
+import shutil
 
+import h5py
 import numpy as np
 import pytest
+from arrays import make_state, make_system
 
-from rigid.system import State
-from rodsim.results import COLUMNS, MemoryWriter
-from rodsim.results.audit import audit
+from discretization.measures import element_states
+from discretization.space.elements import Elements
+from rigid.system import COINCIDENT, Constraints, State
+from rodsim import Box, Material, Model, Result, Section, simulate
+from rodsim.cli.main import main
+from rodsim.results import COLUMNS, MemoryWriter, recomputed
+from rodsim.results.audit import ROUND_OFF, audit
 from rodsim.results.layout import Layout, RodLayout
+from rodsim.results.outputs import stacked
+from rodsim.results.tabulate import tabulate
 
 MASS, SPEED = 2.0, 3.0
 
 
 def flight(gravity=None, grounded=False, work_until=3, spoil=None, n=11):
-    """A rod of two nodes that flies straight on after a push; `spoil` adds to columns from output 6 on."""
+    """A rod of two nodes that flies straight on after a push, as a file without its system tells it; `spoil` adds to
+    columns from output 6 on."""
     rod = RodLayout("rod", [1, 2], [0], [0, 1], [0.01, 0.01])
     layout = Layout("flight", [rod], [], [], n_frames=3, n_elements=1, gravity=gravity, grounded=grounded)
     writer = MemoryWriter(layout)
@@ -32,6 +42,8 @@ def flight(gravity=None, grounded=False, work_until=3, spoil=None, n=11):
         state.r[2, 0] = 1.0
         state.quat[:, 0] = 1.0
         state.v[1:, 0] = speed
+        state.totals[:] = row["work"], row["dissipation"]
+        state.quat[1, 0] += (spoil or {}).get("quat_norm", 0.0) * (i >= 6)
         writer.append(0.1 * i, 10 * i, state, np.zeros((1, 6)), np.zeros((1, 6)), row)
     return writer.result()
 
@@ -54,7 +66,7 @@ def test_free_flight_keeps_every_law():
     ("spoil", "law"),
     [
         ({"total": 1e-6}, "energy balance"),
-        ({"total": 1e-6}, "energy without work"),
+        ({"total": 1e-6}, "E + D without work"),
         ({"Py": 1e-6}, "linear momentum"),
         ({"Lx": 1e-6}, "angular momentum"),
         ({"quat_norm": 1e-9}, "unit quaternions"),
@@ -112,3 +124,299 @@ def test_audit_as_json_has_every_number():
 def test_audit_of_nothing_is_refused():
     with pytest.raises(ValueError, match="no output"):
         audit(flight(n=0))
+
+
+# -- on the states ---------------------------------------------------------------------------------------
+
+ENERGY = 9.0  # J, of two bodies of 1 kg with 3 m/s
+
+
+def two_bodies(stiffness=0.0):
+    """Two bodies of 1 kg, 1 m apart along x, whose points at the second coincide; between them a spring or none."""
+    one = Constraints(
+        np.array([COINCIDENT]),
+        np.array([[1, 2]]),
+        np.array([[1.0, 0, 0]]),
+        *np.zeros((3, 1, 3)),
+        np.zeros(1),
+        np.zeros(1, np.int64),
+    )
+    frames = np.array([[1, 2]])
+    C = stiffness * np.eye(6)[None]
+    rod = Elements(frames, np.ones(1), C, 0 * C, np.zeros((1, 6)), np.zeros(1))
+    return make_system(np.ones(2), np.tile(0.25 * np.eye(3), (2, 1, 1)), rod, one)
+
+
+def flown(spoil=None, gravity=(0, 0, 0), stiffness=0.0, n=11, spoil_table=None, integrator="em"):
+    """Two bodies pushed along x until output 3; `spoil(state)` gives the states from output 6 on."""
+    system = two_bodies(stiffness)._replace(gravity=np.array(gravity, float))
+    rod = RodLayout("pair", [1, 2], [0], [0, 1], [0.01, 0.01])
+    run = {"run": {"integrator": integrator}}
+    layout = Layout("pair", [rod], [], [], run, 3, 1, n_multipliers=3, system=system, grounded=False)
+    writer = MemoryWriter(layout)
+    for i in range(n):
+        speed = SPEED * min(i, 3) / 3
+        state = make_state(system, [[0, 0, 0], [1, 0, 0]], v=np.tile([speed, 0, 0], (2, 1)))
+        state.totals[0] = speed**2
+        if spoil is not None and i >= 6:
+            state = spoil(state)
+        row = tabulate(system, 0.1, np.array([i]), stacked([state]), np.zeros((1, 3))).audit[0]
+        table = dict(zip(COLUMNS, row, strict=True))
+        if spoil_table is not None and i >= 6:
+            table |= {name: table[name] + value for name, value in spoil_table.items()}
+        writer.append(0.1 * i, i, state, *element_states(system, state), table)
+    return writer.result()
+
+
+def pushed(**changes):
+    """A state with `changes` added: field=(frame, axis, value)."""
+
+    def spoil(state):
+        arrays = {name: getattr(state, name).copy() for name in changes}
+        for name, each in changes.items():
+            for frame, axis, value in each:
+                arrays[name][frame, axis] += value
+        return state._replace(**arrays)
+
+    return spoil
+
+
+# At the threshold: 2 m v dv = 1e-10 E;  2 m dv = 1e-10 sqrt(2 M E);  m dv l = 1e-10 sqrt(2 I E) with I = 1 + 2 trace/2
+AT_THRESHOLD = {
+    "energy balance": lambda x: pushed(v=[(k, 0, x * 1e-10 * ENERGY / (2 * SPEED)) for k in (1, 2)]),
+    "E + D without work": lambda x: pushed(v=[(k, 0, x * 1e-10 * ENERGY / (2 * SPEED)) for k in (1, 2)]),
+    "linear momentum": lambda x: pushed(v=[(k, 1, x * 0.5e-10 * 6.0) for k in (1, 2)]),
+    "angular momentum": lambda x: pushed(
+        v=[(1, 1, -x * 1e-10 * np.sqrt(31.5)), (2, 1, x * 1e-10 * np.sqrt(31.5))]
+    ),
+    "unit quaternions": lambda x: pushed(quat=[(1, 0, x * 1e-12)]),
+    "joints, positions": lambda x: pushed(
+        r=[(2, 0, x * 0.5e-10)]
+    ),  # the model's points are 0.5 m from its middle
+}
+
+
+@pytest.mark.parametrize("law", AT_THRESHOLD)
+@pytest.mark.parametrize("times", [0.95, 1.05])
+def test_a_law_falls_at_its_threshold(law, times):
+    found = verdicts(flown(AT_THRESHOLD[law](times)))
+    assert found.pop(law) is (times < 1)
+    if law not in ("energy balance", "E + D without work"):
+        assert False not in found.values()
+
+
+def test_rounding_of_stiff_forces_is_no_broken_law():
+    """N = 10 steps of h = 0.1 s, two frames at 3 m/s on each of which a force is known to eps EA."""
+    EA = 1e9
+    rounding = 4 * 0.1 * np.sqrt(10) * np.finfo(float).eps * EA * np.sqrt(2) * SPEED
+    assert rounding > 100 * ROUND_OFF * ENERGY
+    for times in (0.95, 1.05):
+        spoil = pushed(v=[(k, 0, (times * rounding + ROUND_OFF * ENERGY) / (2 * SPEED)) for k in (1, 2)])
+        assert verdicts(flown(spoil, stiffness=EA))["energy balance"] is (times < 1)
+        assert verdicts(flown(spoil, stiffness=1e-3 * EA))["energy balance"] is False
+
+
+def test_the_rounding_level_is_the_one_newton_stops_at():
+    from discretization.time import newton
+
+    assert newton._AT_NOISE == recomputed.NEWTON
+
+
+def test_momenta_that_are_zero_have_the_size_of_the_model():
+    """A rod bent to a ring and welded, 5 kJ of energy in a stress that cannot move it."""
+    turn = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0)  # noqa: E731
+    model = Model("ring")
+    section = Section.circular(0.01, Material(E=2.1e11, nu=0.3, density=7850.0))
+    rod = model.add_rod("ring", turn, section, 24, stress_free=[(0, 0, 0), (2 * np.pi, 0, 0)])
+    model.add_joint("weld", "weld", rod.start, rod.end)
+    found = audit(simulate(model, 0.02, 0.001))
+    mass = 7850 * np.pi * 0.01**2 * 2 * np.pi
+    assert found.linear_momentum_scale == pytest.approx(np.sqrt(2 * mass * found.energy_scale), rel=1e-6)
+    assert found.angular_momentum_scale == pytest.approx(np.sqrt(2 * mass * found.energy_scale), rel=1e-2)
+    assert found.ok
+
+
+def test_a_steel_wire_at_large_steps_breaks_no_law():
+    model = Model("wire", gravity=(0, 0, -9.81))
+    section = Section.circular(0.0005, Material(E=2.1e11, nu=0.3, density=7850.0))
+    model.add_joint(
+        "end", "spherical", model.add_rod("wire", [(0, 0, 0), (1, 0, 0)], section, 20).start, model.ground
+    )
+    assert audit(simulate(model, 5.0, 0.05)).ok
+
+
+def test_energy_without_work_is_judged_with_what_was_dissipated():
+    def slowed(state):
+        return state._replace(v=state.v / 3, totals=state.totals + np.array([0, 8.0]))
+
+    found = audit(flown(slowed))
+    assert found.energy_drift < 1e-15
+    assert {v.law: v.kept for v in found.verdicts}["E + D without work"] is True
+    assert verdicts(flown(lambda state: state._replace(v=state.v / 3)))["E + D without work"] is False
+
+
+def test_gravity_is_known_from_the_stored_system():
+    falling = pushed(v=[(k, 2, -1.0) for k in (1, 2)])
+    assert verdicts(flown(falling, gravity=(0, 0, -9.81)))["linear momentum"] is True
+    assert verdicts(flown(falling))["linear momentum"] is False
+
+
+def test_an_integrator_that_need_not_keep_the_energy_breaks_no_law():
+    spoil = pushed(v=[(1, 0, 1e-3)])
+    found = audit(flown(spoil, integrator="VI-A(0.5)"))
+    assert found.ok
+    assert "'VI-A(0.5)' need not keep it" in found.text()
+    assert not audit(flown(spoil, integrator="em4")).ok
+    assert not audit(flown(pushed(quat=[(1, 0, 1e-9)]), integrator="VI-A(0.5)")).ok
+
+
+@pytest.mark.parametrize(("unit", "code"), [(1e-12, 0), (-1.0, 4)])
+def test_a_run_ends_with_exit_4_where_its_audit_finds_a_broken_law(unit, code, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("rodsim.results.audit.UNIT", unit)
+    scene = tmp_path / "ball.yaml"
+    scene.write_text(
+        "bodies: [{name: b, shape: {type: sphere, radius: 1, mass: 1}}]\nrun: {t_end: 0.1, dt: 0.1}"
+    )
+    assert main(["run", str(scene), "-o", str(tmp_path / "a.vtkhdf")]) == code
+    assert ("NOT KEPT" in capsys.readouterr().out) is (code == 4)
+    assert (
+        main(["run", str(scene), "-o", str(tmp_path / "b.vtkhdf"), "--quiet"]) == 0
+    )  # which asks for no audit
+
+
+# -- what does not belong to its states ------------------------------------------------------------------
+
+
+def everything_moves():
+    """A rod and a box that fly, joined by a spring, a hinge between two boxes, a torsion spring."""
+    model = Model("all", gravity=(0, 0, -9.81))
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4, velocity=lambda s: (0, s, 0))
+    a = model.add_body("a", Box(0.1, 0.2, 0.3, mass=1), position=(1, 0, 0.5), velocity=(1, 0, 0))
+    b = model.add_body("b", Box(0.3, 0.2, 0.1, mass=2), position=(2, 0, 0.5), velocity=(1, 0, 0))
+    model.add_joint("hinge", "revolute", a, b, at=(1.5, 0, 0.5), axis=(0, 1, 0))
+    model.add_spring("spring", rod.end, a.at((0, 0, 0)), 10.0, length=0.3)
+    model.add_torsion_spring("twist", a, b, (0, 1, 0), 1.0, angle=0.5)
+    return model
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A result of 11 outputs as a file that nobody has touched."""
+    path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"
+    simulate(everything_moves(), 0.1, 0.01, output=path)
+    assert audit(Result.open(path)).ok
+    return path
+
+
+def at_output_4(frame, axis, value):
+    def change(array):
+        array[4, frame, axis] += value
+
+    return change
+
+
+def times_ten(array):
+    array *= 10
+
+
+def zeroed(array):
+    array[...] = 0
+
+
+def one_more(array):
+    array[4] += 1e-6
+
+
+TAMPERED = {
+    "r of a rod": ("rodsim/r", at_output_4(4, 1, 1e-6), "table", "elastic", 4),
+    "r of a rod, strains": ("rodsim/r", at_output_4(4, 1, 1e-6), "elements", "strains", 4),
+    "r of a body": ("rodsim/r", at_output_4(1, 1, 1e-6), "drawing", "points", 4),
+    "r, joints": ("rodsim/r", at_output_4(1, 1, 1e-6), "table", "constraint", 4),
+    "quat": ("rodsim/quat", at_output_4(1, 1, 1e-6), "table", "quat_norm", 4),
+    "v": ("rodsim/v", at_output_4(2, 0, 1e-6), "table", "kinetic", 4),
+    "v, joints": ("rodsim/v", at_output_4(2, 0, 1e-6), "table", "velocity_constraint", 4),
+    "v times ten": ("rodsim/v", times_ten, "table", "Px", 0),
+    "Omega": ("rodsim/Omega", at_output_4(1, 2, 1e-6), "table", "Lz", 4),
+    "no positions": ("rodsim/r", zeroed, "table", "gravity", 0),
+    "angle": ("rodsim/angle", one_more, "table", "spring", 4),
+    "totals": ("rodsim/totals", one_more, "table", "dissipation", 4),
+    "table": ("rodsim/audit", lambda array: array[:, 0].__iadd__(1e-6), "table", "kinetic", 0),
+    "strains": ("rodsim/strains", at_output_4(1, 3, 1e-6), "elements", "strains", 4),
+    "stresses": ("rodsim/stresses", at_output_4(1, 3, 1e-6), "elements", "stresses", 4),
+    "points": ("VTKHDF/Points", one_more, "drawing", "points", 0),
+    "drawn velocity": ("VTKHDF/PointData/velocity", times_ten, "drawing", "velocity", 0),
+    "drawn quaternions": ("VTKHDF/PointData/quaternion", zeroed, "drawing", "quaternion", 0),
+    "times": ("VTKHDF/Steps/Values", one_more, "drawing", "times", 4),
+}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+def test_what_does_not_belong_to_its_state_is_named(what, sound, tmp_path, capsys):
+    name, change, part, number, output = TAMPERED[what]
+    path = tmp_path / "tampered.vtkhdf"
+    shutil.copy(sound, path)
+    with h5py.File(path, "r+") as file:
+        array = file[name][...]
+        change(array)
+        file[name][...] = array
+    assert main(["audit", str(path), "--json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    of_number = [d for d in found["differences"] if (d["part"], d["what"]) == (part, number)]
+    assert [d["output"] for d in of_number] == [output], found["differences"]
+    assert any(v["kept"] is False and f"at output {output} " in v["measured"] for v in found["verdicts"])
+
+
+@pytest.mark.parametrize("block", [1, recomputed.BLOCK])
+def test_a_result_in_memory_is_recomputed_as_well(block, monkeypatch):
+    monkeypatch.setattr(recomputed, "BLOCK", block)
+    result = simulate(everything_moves(), 0.05, 0.01)
+    assert audit(result).ok
+    assert audit(result).recomputed
+    result._source._arrays["v"][3] *= 10
+    assert {d.output for d in audit(result).differences} == {3}
+
+
+def test_the_size_of_the_blocks_changes_nothing(sound, monkeypatch):
+    whole = audit(Result.open(sound))
+    sizes = []
+
+    def counted(*arguments):
+        for outputs in blocks(*arguments):
+            sizes.append(outputs.stop - outputs.start)
+            yield outputs
+
+    blocks = recomputed.blocks
+    monkeypatch.setattr(recomputed, "blocks", counted)
+    monkeypatch.setattr(recomputed, "BLOCK", 5_000)
+    parts = audit(Result.open(sound))
+    assert len(sizes) > 2
+    assert sum(sizes) == 11
+    for field, value in vars(whole).items():
+        other = getattr(parts, field)
+        assert other == (pytest.approx(value, rel=1e-6, abs=1e-15) if isinstance(value, float) else value), (
+            field
+        )
+
+
+def older(path):
+    """The file as older versions wrote it: without the system, with its constraints."""
+    with h5py.File(path, "r+") as file:
+        layout = file["rodsim/layout"]
+        for field, values in layout["system/constraints"].items():
+            layout[f"constraints/{field}"] = values[...]
+        del layout["system"]
+
+
+def test_an_older_file_is_audited_as_far_as_it_goes(sound, tmp_path):
+    path = tmp_path / "older.vtkhdf"
+    shutil.copy(sound, path)
+    older(path)
+    found = audit(Result.open(path))
+    assert found.ok
+    assert not found.recomputed
+    assert "not recomputed" in found.text()
+    assert found.energy_balance == pytest.approx(audit(Result.open(sound)).energy_balance, abs=1e-15)
+    with h5py.File(path, "r+") as file:
+        file["rodsim/r"][4, 1] += 1e-6
+    assert {d.what for d in audit(Result.open(path)).differences} == {"constraint", "points"}

@@ -5,6 +5,7 @@ import signal
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -12,9 +13,12 @@ import numpy as np
 import pytest
 from results_sample import sample_layout, sample_output
 
-from rodsim.results import MemoryWriter, Result, ResultWriter, native
+import rodsim.results.writer as writer_module
+from rodsim.results import MemoryWriter, Result, ResultWriter, native, vtkhdf
 from rodsim.results.columns import COLUMNS
+from rodsim.results.drawing import Drawing
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
+from rodsim.results.outputs import Outputs, joined
 from rodsim.results.storage import PAGE
 
 
@@ -112,6 +116,37 @@ def test_resume_past_capacity_continues_bit_for_bit(tmp_path):
     assert os.listdir(tmp_path) == ["a.vtkhdf"]
 
 
+@pytest.mark.parametrize("capacity", [3, 6])
+def test_older_file_is_resumed_with_its_own_points_and_surfaces(tmp_path, monkeypatch, capacity):
+    """Before: points in double precision, no sides of rectangles, other surfaces of round shapes."""
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    new = vtkhdf.series
+
+    def old(drawing):
+        return [s._replace(dtype=np.float64) if s.path == "VTKHDF/Points" else s for s in new(drawing)]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vtkhdf, "series", old)
+        write(path, layout, range(2), capacity)
+    with h5py.File(path, "r+") as file:
+        del file["rodsim/layout/rods/sides"], file["rodsim/layout/rods/sides_start"]
+    finer = sample_layout()
+    finer.bodies[0] = replace(finer.bodies[0], vertices=np.ones((50, 3)), faces=[[0, 1, 2]])
+    writer, *_ = ResultWriter.resume(path, finer, 6)
+    for i in range(2, 6):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    result = Result.open(path)
+    assert_holds(result, layout, 6)
+    # a file with too little room is written anew, with the sides; one that has room stays as it is
+    assert result.layout.rods[0].sides.any() == (capacity == 3)
+    drawing = Drawing(layout)
+    with h5py.File(path) as file:
+        points = file["VTKHDF/Points"][:].reshape(-1, drawing.n_points, 3)
+    for i in range(6):
+        np.testing.assert_allclose(points[i], drawing.points(sample_output(layout, i)[2]), atol=1e-7)
+
+
 def test_resumed_file_equals_an_uninterrupted_one(tmp_path):
     layout = sample_layout()
     write(tmp_path / "whole.vtkhdf", layout, range(6))
@@ -192,9 +227,11 @@ def test_file_may_be_open_in_h5py_while_it_is_written(tmp_path):
 KILLED = """
 import sys
 from results_sample import sample_layout, sample_output
+import rodsim.results.writer
 from rodsim.results import ResultWriter
 
 layout = sample_layout()
+rodsim.results.writer.FIRST_BYTES = int(sys.argv[2])
 writer = ResultWriter.create(sys.argv[1], layout, 100_000)
 for i in range(100_000):
     writer.append(*sample_output(layout, i))
@@ -202,10 +239,10 @@ for i in range(100_000):
 """
 
 
-def killed_run(path, outputs):
+def killed_run(path, outputs, first_bytes):
     """Run a writer in another process, kill it when it reports `outputs`; the last number it reported."""
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(path)],
+        [sys.executable, "-c", KILLED, str(path), str(first_bytes)],
         stdout=subprocess.PIPE,
         cwd=Path(__file__).parent.parent,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), "OPENBLAS_NUM_THREADS": "1"},
@@ -222,12 +259,13 @@ def killed_run(path, outputs):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("outputs", [1, 7, 40])
-def test_killed_run_keeps_every_stored_output(tmp_path, outputs):
+@pytest.mark.parametrize(("outputs", "first_bytes"), [(1, 2**26), (40, 2**26), (8, 1), (16, 1), (40, 1)])
+def test_killed_run_keeps_every_stored_output(tmp_path, outputs, first_bytes):
+    """Also while the file is being replaced by a larger one."""
     from test_results_vtkhdf import vtk_steps
 
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    reported = killed_run(path, outputs)
+    reported = killed_run(path, outputs, first_bytes)
     result = Result.open(path)
     assert result.n_outputs in (reported, reported + 1)  # killed between storing and saying so
     assert_holds(result, layout, result.n_outputs)
@@ -235,6 +273,9 @@ def test_killed_run_keeps_every_stored_output(tmp_path, outputs):
         assert file["VTKHDF/Steps"].attrs["NSteps"] == result.n_outputs
     times = [t for t, _ in vtk_steps(path)]
     assert times == list(result.t)
+    writer, *_ = ResultWriter.resume(path, layout, 1000)  # the lock and the half of a file are nobody's
+    writer.close()
+    assert os.listdir(tmp_path) == ["a.vtkhdf"]
 
 
 def test_failed_creation_leaves_an_existing_file_as_it_was(tmp_path):
@@ -250,11 +291,77 @@ def test_failed_creation_leaves_an_existing_file_as_it_was(tmp_path):
 
 def test_unused_capacity_takes_no_space(tmp_path):
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    write(path, layout, range(2), capacity=20_000)
+    write(path, layout, range(2), capacity=10**12)
     stat = path.stat()
-    assert stat.st_size > 1e8
+    assert stat.st_size < 1.1 * writer_module.FIRST_BYTES
     if hasattr(stat, "st_blocks"):
-        assert stat.st_blocks * 512 < 2e7
+        assert stat.st_blocks * 512 < 2e6
+
+
+def test_file_is_never_much_larger_than_twice_what_it_holds(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    with ResultWriter.create(path, layout, 10**12) as writer:
+        for i in range(70):
+            writer.append(*sample_output(layout, i))
+            held = max(8, i + 1) * (writer.output_bytes + 100)  # offsets of VTKHDF
+            assert path.stat().st_size < 2 * held + 40_000
+    assert_holds(Result.open(path), layout, 70)
+    assert os.listdir(tmp_path) == ["a.vtkhdf"]
+
+
+def test_file_written_in_batches_equals_one_written_one_by_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    layout = sample_layout()
+    write(tmp_path / "single.vtkhdf", layout, range(41))
+    with ResultWriter.create(tmp_path / "batches.vtkhdf", layout, 41) as writer:
+        for batch in (range(3), range(3, 30), range(30, 31), range(31, 41)):
+            singles = [Outputs.single(*sample_output(layout, i)) for i in batch]
+            state = joined([each.state for each in singles])
+            writer.extend(
+                Outputs(
+                    *(
+                        state
+                        if name == "state"
+                        else np.concatenate([getattr(each, name) for each in singles])
+                        for name in Outputs._fields
+                    )
+                )
+            )
+    assert (tmp_path / "single.vtkhdf").read_bytes() == (tmp_path / "batches.vtkhdf").read_bytes()
+
+
+def test_numbers_of_all_outputs_are_written_in_blocks(tmp_path, monkeypatch):
+    write(tmp_path / "whole.vtkhdf", sample_layout(), range(2), capacity=11)
+    monkeypatch.setattr(vtkhdf, "BLOCK", 3)
+    write(tmp_path / "blocks.vtkhdf", sample_layout(), range(2), capacity=11)
+    assert (tmp_path / "whole.vtkhdf").read_bytes() == (tmp_path / "blocks.vtkhdf").read_bytes()
+
+
+def test_grown_file_equals_a_resumed_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    layout = sample_layout()
+    write(tmp_path / "whole.vtkhdf", layout, range(20), capacity=30)
+    write(tmp_path / "parts.vtkhdf", layout, range(9), capacity=30)
+    writer, *_ = ResultWriter.resume(tmp_path / "parts.vtkhdf", layout, 30)
+    for i in range(9, 20):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert (tmp_path / "whole.vtkhdf").read_bytes() == (tmp_path / "parts.vtkhdf").read_bytes()
+
+
+def test_file_may_be_open_in_h5py_while_it_grows(tmp_path, monkeypatch):
+    """HDF5 remembers what it has read of a file that is open in the same process."""
+    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    with ResultWriter.create(path, layout, 100) as writer:
+        writer.append(*sample_output(layout, 0))
+        with h5py.File(path) as file:
+            assert file["VTKHDF/Steps"].attrs["NSteps"] == 1
+            assert file["rodsim/time"][1] == 0.0
+            for i in range(1, 20):
+                writer.append(*sample_output(layout, i))
+        assert_holds(Result.open(path), layout, 20)
 
 
 def test_long_description_is_kept(tmp_path):

@@ -5,9 +5,12 @@ import pytest
 from results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, sample_output
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
+from rigid.inertia import Cone, Cylinder, Sphere
 from rigid.quaternions import rotate, to_matrix
+from rigid.system import State
 from rodsim.results import ResultWriter
-from rodsim.results.drawing import CELL_ARRAYS, POINT_ARRAYS, STATIC_POINT_ARRAYS, Drawing
+from rodsim.results.drawing import CELL_ARRAYS, OF_RODS, POINT_ARRAYS, STATIC_POINT_ARRAYS, Drawing
+from rodsim.results.layout import BodyLayout, Layout
 
 
 def vtk_steps(path):
@@ -50,7 +53,7 @@ def test_vtk_reads_every_point_and_array(written):
     for i, (_, data) in enumerate(steps):
         _, _, state, strains, stresses, _ = sample_output(layout, i)
         points, arrays = drawing.arrays(state, strains, stresses)
-        assert np.array_equal(vtk_to_numpy(data.GetPoints().GetData()), points)
+        assert np.array_equal(vtk_to_numpy(data.GetPoints().GetData()), points.astype(np.float32))
         found = data.GetPointData()
         assert {found.GetArrayName(k) for k in range(found.GetNumberOfArrays())} == {
             *POINT_ARRAYS,
@@ -85,9 +88,54 @@ def test_single_output_is_read(tmp_path):
     with ResultWriter.create(tmp_path / "a.vtkhdf", layout, 3) as writer:
         writer.append(*sample_output(layout, 0))
     ((_, data),) = vtk_steps(tmp_path / "a.vtkhdf")
-    assert np.array_equal(
-        vtk_to_numpy(data.GetPoints().GetData()), Drawing(layout).points(sample_output(layout, 0)[2])
-    )
+    points = Drawing(layout).points(sample_output(layout, 0)[2])
+    assert np.array_equal(vtk_to_numpy(data.GetPoints().GetData()), points.astype(np.float32))
+
+
+@pytest.mark.parametrize("shape", [Sphere(1, mass=1), Cylinder(1, 2, mass=1), Cone(1, 2, mass=1)])
+@pytest.mark.parametrize("with_rods", [True, False])
+def test_a_round_body_costs_at_most_8_kB_an_output(tmp_path, shape, with_rods):
+    """The file with n more bodies, against that with none; each body has its frame, too."""
+    n, sizes = 50, []
+    layout = sample_layout()
+    for count in (0, n):
+        frames = layout.n_frames + np.arange(count)
+        bodies = [BodyLayout(f"b{i}", i, np.zeros(3), shape.vertices, shape.faces) for i in frames]
+        crowd = Layout(
+            "crowd",
+            layout.rods if with_rods else [],
+            [*layout.bodies, *bodies],
+            [],
+            n_frames=layout.n_frames + count,
+            n_elements=layout.n_elements if with_rods else 0,
+        )
+        path = tmp_path / f"{count}.vtkhdf"
+        with ResultWriter.create(path, crowd, 4) as writer:
+            for i in range(4):
+                t, step, _, strains, stresses, audit = sample_output(layout, i)
+                state = crowd_state(crowd)
+                of_elements = slice(None) if with_rods else slice(0)
+                writer.append(t, step, state, strains[of_elements], stresses[of_elements], audit)
+        sizes.append(path.stat().st_size)
+    assert (sizes[1] - sizes[0]) / n / 4 < 8000
+
+
+def crowd_state(layout):
+    shapes = layout.state_shapes()
+    state = State(**{name: np.zeros(shape) for name, shape in shapes.items()})
+    state.quat[:, 0] = 1
+    return state
+
+
+def test_arrays_of_rods_are_left_out_where_there_are_none(tmp_path):
+    layout = Layout("lone", [], sample_layout().bodies, [], n_frames=2)
+    with ResultWriter.create(tmp_path / "a.vtkhdf", layout, 1) as writer:
+        none = np.zeros((0, 6))
+        writer.append(0.0, 0, crowd_state(layout), none, none, sample_output(sample_layout(), 0)[5])
+    ((_, data),) = vtk_steps(tmp_path / "a.vtkhdf")
+    found = data.GetPointData()
+    names = {found.GetArrayName(k) for k in range(found.GetNumberOfArrays())}
+    assert names == {*POINT_ARRAYS, *STATIC_POINT_ARRAYS} - set(OF_RODS)
 
 
 def test_body_points_move_as_a_rigid_body():

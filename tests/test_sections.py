@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rodsim import Material, ModelError, Section
+from rodsim import Material, Model, ModelError, Section
 
 STEEL = Material(E=2.1e11, nu=0.3, density=7850.0, damping_time=1e-4)
 
@@ -78,8 +78,8 @@ REFUSED = [
     ("EI3 = -1", given(EI=(1, -1))),
     ("3 of the four and no C", given(EA=None)),
     ("1 of the four and C", given(**{**NO, "EA": 1.0}, C=np.eye(6))),
-    ("stiffness has shape", given(**NO, C=np.eye(3))),
-    ("stiffness has shape", given(**NO, C="stiff")),
+    ("C has shape", given(**NO, C=np.eye(3))),
+    ("C = 'stiff' holds", given(**NO, C="stiff")),
     ("not symmetric", given(**NO, C=np.eye(6) + np.eye(6, k=1))),
     ("positive definite", given(**NO, C=np.diag([1, 1, 1, 1, 1, -1]))),
     ("feed energy", given(D=-np.eye(6))),
@@ -97,3 +97,15 @@ REFUSED = [
 def test_impossible_sections_are_refused_with_the_cure(words, make):
     with pytest.raises(ModelError, match=words):
         make()
+
+
+def test_sides_of_a_rectangle_reach_the_layout_that_is_drawn():
+    """Width along d2, height along d3; where two sections meet the larger is drawn; round ones have no sides."""
+    flat, thin = Section.rectangle(0.3, 0.1, STEEL), Section.rectangle(0.2, 0.05, STEEL)
+    model = Model()
+    model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], lambda s: flat if s < 0.5 else thin, n_elements=4)
+    model.add_rod("shaft", [(0, 1, 0), (1, 1, 0)], Section.tube(0.2, 0.1, STEEL), n_elements=2)
+    beam, shaft = model.build().layout.rods
+    assert np.array_equal(beam.sides, 3 * [[0.3, 0.1]] + 2 * [[0.2, 0.05]])
+    assert np.array_equal(shaft.sides, np.zeros((3, 2)))
+    assert np.array_equal(shaft.radius, [0.2, 0.2, 0.2])

@@ -5,16 +5,15 @@
     balance of momenta with discrete derivatives, g(1) = 0: see `discretization.assembly`               (3)
 
 Order 2, symmetric, implicit. Conserves: total energy (or its balance with work and dissipation), linear
-momentum, angular momentum, |q| = 1, position constraints. The velocities at the ends satisfy the constraints
-in the mean of a step.
+momentum, angular momentum, |q| = 1, position constraints. Joints hold the mean velocity of a step, so that
+(2) reverses what of the velocities violates G v = 0: at the ends of the steps G v is of order h^2, not zero.
 
 A composition advances by substeps of gamma_i h; since `em` is symmetric this raises the order and keeps
-every invariant.
+every invariant. Where there are joints each substep is taken in two equal halves, which restore what they reverse:
+positions and velocities then have the full order, and G v at the ends is of that order in h.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,15 +25,8 @@ from rigid.linear_algebra import apply, apply_transposed, average, dot, load3, m
 from rigid.springs import spring_force
 from rigid.system import COINCIDENT
 
-
-class March(NamedTuple):
-    """What a march over several steps reports."""
-
-    status: int  # of `discretization.time.newton`
-    steps: int  # done
-    iterations: int
-    most_iterations: int
-    factorisations: int
+# What `march` counts, in one array of int64.
+STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 
 
 @kernel
@@ -118,27 +110,42 @@ def _commit(system, numbering, state, work, h):
 
 
 @allocating_kernel
-def march(system, numbering, state, work, substeps, load_values, max_iterations, statistics):
-    """Advance `state` in place by len(load_values) / len(substeps) steps.
+def _copy(source, target):
+    """Values of one state into another."""
+    target.r[:], target.quat[:], target.v[:], target.Omega[:] = source.r, source.quat, source.v, source.Omega
+    target.lam[:], target.angle[:], target.acc[:] = source.lam, source.angle, source.acc
+    target.totals[:] = source.totals
 
-    substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep; statistics:
-    (4,) int64 receives substeps done, iterations, most iterations, factorisations. On failure the state is
-    the last one reached.
+
+@allocating_kernel
+def march(system, numbering, state, work, kept, substeps, load_values, max_iterations, counts):
+    """Advance `state` in place by len(load_values) / len(substeps) steps; status of `newton`.
+
+    substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep; kept: a state of the
+    same shapes for scratch; counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most iterations of a
+    solve, factorisations, the failed one among them. On failure the state is that at the end of the last whole step.
     """
     count = np.zeros(2, dtype=np.int64)
-    for step in range(load_values.shape[0]):
-        h = substeps[step % substeps.shape[0]]
+    n_substeps = substeps.shape[0]
+    counts[:] = 0
+    for k in range(load_values.shape[0]):
+        h = substeps[k % n_substeps]
+        if n_substeps > 1 and k % n_substeps == 0:
+            _copy(state, kept)
         count[0] = 0
         begin_step(system, numbering, state, work, h)
         _predict(system, numbering, state, work, h)
-        status = newton(system, numbering, state, work, h, load_values[step], max_iterations, count)
-        statistics[1] += count[0]
-        statistics[2] = max(statistics[2], count[0])
-        statistics[3] = count[1]
+        status = newton(system, numbering, state, work, h, load_values[k], max_iterations, count)
+        counts[SOLVES] += 1
+        counts[ITERATIONS] += count[0]
+        counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
+        counts[FACTORISATIONS] = count[1]
         if status != 0:
+            if k % n_substeps != 0:
+                _copy(kept, state)
             return status
         if work.accounts:
-            _account(system, state, work, h, load_values[step])
+            _account(system, state, work, h, load_values[k])
         _commit(system, numbering, state, work, h)
-        statistics[0] = step + 1
+        counts[STEPS] = (k + 1) // n_substeps
     return 0

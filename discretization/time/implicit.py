@@ -10,10 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
+from discretization.linear.banded import band_factor, band_solve
 from discretization.time.dense import factor, substitute
+from discretization.time.pattern import PATTERN
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
+    IMPULSES,
     INCREMENT,
     JOINTS,
     LAMBDA,
@@ -45,7 +48,7 @@ _STALLED = 1e-12  # scaled correction that counts as the last one where they hav
 _STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate: nothing better is to be had
 _DAMPED_LIMIT = 200
 _MOST_HALVINGS = 20
-_ATTEMPTS = 5
+ATTEMPTS = 5
 _RUNAWAY = 1e6  # growth of |r| with which the iteration is on its way to a root at infinity
 _PATIENT = 4  # iterations after which the residual may end them by being round-off
 _ROUNDED = 2e-15
@@ -57,8 +60,13 @@ class Solver(NamedTuple):
 
     x: Any  # (N,) complex, unknowns
     r: Any  # (N,) complex, residual
-    matrix: Any  # (N, N), factors
+    matrix: Any  # (N, N), factors; (0, 0) where the matrix is a band
     constant: Any  # (N, N), columns of the matrix that depend on h alone
+    pattern: Any  # `Pattern`; its band is -1 where the matrix is dense
+    values: Any  # (N (3 band + 1),) of the band
+    exchanges: Any  # (N,) int32 pivots of the band
+    integers: Any  # (8,) int32 arguments of LAPACK
+    ordered: Any  # (N,) right-hand side in the order of the band
     scale: Any  # (N,) row scales of the factors
     pivots: Any  # (N,)
     rhs: Any  # (N,) residual, then correction
@@ -68,10 +76,14 @@ class Solver(NamedTuple):
     tolerance: float  # of |r|; 0: to round-off
     limit: int  # most iterations
     advanced: int  # 1: the guess of coordinates is q0 + c h v0
+    slope: float  # about the largest entry of G
 
 
+_INT32 = types.int32[::1]
 SOLVER = types.NamedTuple(
-    [C1, C1, F2, F2, F1, I1, F1, F1, I2, F1, types.float64, types.int64, types.int64], Solver
+    [C1, C1, F2, F2, PATTERN, F1, _INT32, _INT32, F1, F1, I1, F1, F1, I2, F1]
+    + [types.float64, types.int64, types.int64, types.float64],
+    Solver,
 )
 
 
@@ -92,7 +104,7 @@ def guess(D, S, solver, lam, advanced):
                 value = S.p0[i].real
             elif kind == V:
                 value = S.v0[i].real
-            elif kind == LAMBDA:
+            elif kind in (LAMBDA, IMPULSES):
                 value = lam[i].real
             solver.x[first + i] = value
 
@@ -135,6 +147,9 @@ def evaluate(residual, fn, D, S, W, solver):
 @small_kernel
 def evaluate_matrix(residual, fn, D, S, W, solver, known):
     """matrix = dr/dx by complex steps; constant columns are taken over where they are `known`."""
+    if solver.pattern.band >= 0:
+        evaluate_band(residual, fn, D, S, W, solver)
+        return
     n = solver.x.size
     for b in range(solver.blocks.shape[0]):
         first, count, constant = solver.blocks[b, 1], solver.blocks[b, 2], solver.blocks[b, 3]
@@ -154,10 +169,63 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
 
 
 @small_kernel
-def correction_size(S, solver):
+def evaluate_band(residual, fn, D, S, W, solver):
+    """values = dr/dx, all columns of a colour in one evaluation of the residual."""
+    T, values = solver.pattern, solver.values
+    for k in range(values.size):
+        values[k] = 0.0
+    for colour in range(T.colours.size - 1):
+        columns = T.columns[T.colours[colour] : T.colours[colour + 1]]
+        for j in columns:
+            solver.x[j] += 1j * _EPS
+        residual(fn, D, S, W, solver.x, solver.r)
+        for j in columns:
+            solver.x[j] = solver.x[j].real
+            for k in range(T.first[j], T.first[j + 1]):
+                values[T.place[k]] = solver.r[T.rows[k]].imag / _EPS
+
+
+@small_kernel
+def factor_matrix(solver):
+    """LU factors of the matrix, its rows scaled by their largest entry; 0, or 1 if singular."""
+    T, values, scale = solver.pattern, solver.values, solver.scale
+    if T.band < 0:
+        return factor(solver.matrix, scale, solver.pivots)
+    n = solver.x.size
+    for i in range(n):
+        scale[i] = 0.0
+    for k in range(T.rows.size):
+        scale[T.rows[k]] = max(scale[T.rows[k]], abs(values[T.place[k]]))
+    for i in range(n):
+        if not scale[i] > 0.0:
+            return 1
+        scale[i] = 1.0 / scale[i]
+    for k in range(T.rows.size):
+        values[T.place[k]] *= scale[T.rows[k]]
+    return 1 if band_factor(values, n, T.band, solver.exchanges, solver.integers) != 0 else 0
+
+
+@small_kernel
+def solve_matrix(solver):
+    """rhs = matrix^-1 rhs, with the factors."""
+    T, ordered = solver.pattern, solver.ordered
+    if T.band < 0:
+        substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
+        return
+    n = solver.x.size
+    for i in range(n):
+        ordered[T.order[i]] = solver.rhs[i] * solver.scale[i]
+    band_solve(solver.values, n, T.band, solver.exchanges, ordered, solver.integers)
+    for i in range(n):
+        solver.rhs[i] = ordered[T.order[i]]
+
+
+@small_kernel
+def correction_size(S, W, solver):
     """Largest correction in rhs, each block in units of the size of its values, forces in units of |p0|/h.
 
-    Multipliers do not count: they may be zero but for round-off.
+    Multipliers do not count, as they may be zero but for round-off and the end of the step is among the unknowns; but
+    IMPULSES do, of which the momenta at the end are made, in units of |p0|/(h |G|).
     """
     worst = 0.0
     for b in range(solver.blocks.shape[0]):
@@ -165,9 +233,11 @@ def correction_size(S, solver):
         if kind in (LAMBDA, GAMMA, JOINTS):
             continue
         size, change = 1e-30, 0.0
-        if kind == FORCES:
+        if kind in (FORCES, IMPULSES):
             for i in range(S.p0.size):
                 size = max(size, abs(S.p0[i].real / S.h))
+        if kind == IMPULSES:
+            size /= solver.slope
         for i in range(first, first + count):
             size = max(size, abs(solver.x[i].real))
             change = max(change, abs(solver.rhs[i]))
@@ -187,20 +257,29 @@ def is_round_off(S, solver):
     q, p = 0.0, 0.0
     for i in range(S.q0.size):
         q, p = max(q, abs(S.q0[i].real)), max(p, abs(S.p0[i].real))
-    for i in range(solver.x.size):
-        terms = 0.0
-        for b in range(solver.blocks.shape[0]):
-            kind, first, count = solver.blocks[b, 0], solver.blocks[b, 1], solver.blocks[b, 2]
-            least = 0.0
-            if kind == V:
-                least = q / S.h
-            elif kind == FORCES:
-                least = p / S.h
-            elif kind == INCREMENT:
-                least = max(q, 1.0)
-            for j in range(first, first + count):
-                terms += abs(solver.matrix[i, j]) * max(abs(solver.x[j].real), least)
-        if abs(solver.rhs[i]) > _ROUNDED * terms:
+    T, n = solver.pattern, solver.x.size
+    terms = solver.ordered
+    for i in range(n):
+        terms[i] = 0.0
+    for b in range(solver.blocks.shape[0]):
+        kind, first, count = solver.blocks[b, 0], solver.blocks[b, 1], solver.blocks[b, 2]
+        least = 0.0
+        if kind == V:
+            least = q / S.h
+        elif kind == FORCES:
+            least = p / S.h
+        elif kind == INCREMENT:
+            least = max(q, 1.0)
+        for j in range(first, first + count):
+            size = max(abs(solver.x[j].real), least)
+            if T.band < 0:
+                for i in range(n):
+                    terms[i] += abs(solver.matrix[i, j]) * size
+            else:
+                for k in range(T.first[j], T.first[j + 1]):
+                    terms[T.rows[k]] += abs(solver.values[T.place[k]]) * size
+    for i in range(n):  # noqa: SIM110  numba compiles loops
+        if abs(solver.rhs[i]) > _ROUNDED * terms[i]:
             return False
     return True
 
@@ -223,6 +302,7 @@ def newton(residual, fn, D, S, W, solver, known):
     """
     last = 1.0
     fresh = True
+    rounded = False
     norm = evaluate(residual, fn, D, S, W, solver)
     bound = _RUNAWAY * (norm + 1e-12 * state_size(S))  # the guess may be exact
     for iteration in range(1, solver.limit + 1):
@@ -230,16 +310,17 @@ def newton(residual, fn, D, S, W, solver, known):
             return NOT_FINITE, iteration, norm
         if fresh:
             evaluate_matrix(residual, fn, D, S, W, solver, known or iteration > 1)
-            if iteration > _PATIENT and solver.tolerance == 0.0 and is_round_off(S, solver):
-                return SOLVED, iteration, norm
-            if factor(solver.matrix, solver.scale, solver.pivots):
-                return SINGULAR, iteration, norm
-        substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
+            rounded = iteration > _PATIENT and solver.tolerance == 0.0 and is_round_off(S, solver)
+            if factor_matrix(solver):
+                return SOLVED if rounded else SINGULAR, iteration, norm
+        solve_matrix(solver)
         for i in range(solver.x.size):
             solver.x[i] -= solver.rhs[i]
-        size = correction_size(S, solver)
+        size = correction_size(S, W, solver)
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
+        if rounded:
+            return SOLVED, iteration, norm  # the terms may be large: one correction takes what is left of r
         rate = size / last if iteration > 1 else 1.0
         error = 100.0 * size * size if fresh else size * min(rate, 1.0)
         stalled = rate > 0.5 and (size <= _STALLED or (fresh and size <= _STALLED_FRESH))
@@ -267,16 +348,16 @@ def damped_newton(residual, fn, D, S, W, solver):
         evaluate_matrix(residual, fn, D, S, W, solver, iteration > 1)
         if is_round_off(S, solver):
             return SOLVED, iteration, norm
-        if factor(solver.matrix, solver.scale, solver.pivots):
+        if factor_matrix(solver):
             return SINGULAR, iteration, norm
         before = 0.0
         for i in range(n):
             before += (solver.scale[i] * solver.rhs[i]) ** 2
             solver.kept[i] = solver.x[i].real
-        substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
+        solve_matrix(solver)
         for i in range(n):
             solver.x[i] -= solver.rhs[i]
-        size = correction_size(S, solver)
+        size = correction_size(S, W, solver)
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
         if size <= _SMALL:
@@ -300,7 +381,7 @@ def damped_newton(residual, fn, D, S, W, solver):
 
 
 @explicit_kernel(
-    types.Tuple([types.int64, types.int64, types.float64])(
+    types.Tuple([types.int64, types.int64, types.float64, types.int64, types.int64])(
         RESIDUAL, UPDATE, FUNCTIONS, DATA, WORK, SOLVER, types.float64, F1, types.float64[:, :, :, ::1],
         F1, F2, F2, F2, F2, F2, types.int64[::1], C1, C1, C1, C1, C1,
     )
@@ -309,9 +390,10 @@ def march(
     residual, update, fn, D, W, solver, h, fractions, signals, options, q, p, v, lam, gam, iterations,
     q0, p0, v0, lam1, gam1,
 ):  # fmt: skip
-    """Steps 1.. from row 0 of q, p, v, lam, gam into the rows after it; (status, step reached, |r|).
+    """Steps 1.. from row 0 of q, p, v, lam, gam into the rows after it.
 
-    fractions: substeps of a composition; signals (steps, substeps, nodes, s).
+    fractions: substeps of a composition; signals (steps, substeps, nodes, s). Returns (status, step reached, |r|,
+    iterations of the last substep without and with damping).
     """
     last_h = 0.0
     q1, p1, v1 = W.vector[34, : D.n], W.vector[35, : D.n], W.vector[29, : D.n]
@@ -326,16 +408,17 @@ def march(
             known = S.h == last_h
             last_h = S.h
             status, count, norm = newton(residual, fn, D, S, W, solver, known)
-            for attempt in range(_ATTEMPTS):
+            damped = 0
+            for attempt in range(ATTEMPTS):
                 if status == SOLVED:
                     break
                 # large steps: with damping, from the start, the advanced guess, halfway and beyond it
                 guess(D, S, solver, lam1, 0.5 * attempt)
                 status, more, norm = damped_newton(residual, fn, D, S, W, solver)
-                count += more
-            iterations[step + 1] += count
+                damped += more
+            iterations[step + 1] += count + damped
             if status != SOLVED:
-                return status, step, norm
+                return status, step, norm, count, damped
             update(fn, D, S, W, solver.x, q1, p1, v1, lam1, gam1)
             for i in range(D.n):
                 q0[i], p0[i], v0[i] = q1[i].real, p1[i].real, v1[i].real
@@ -343,4 +426,4 @@ def march(
             q[step + 1, i], p[step + 1, i], v[step + 1, i] = q0[i].real, p0[i].real, v0[i].real
         for k in range(D.m):
             lam[step + 1, k], gam[step + 1, k] = lam1[k].real, gam1[k].real
-    return SOLVED, q.shape[0] - 1, 0.0
+    return SOLVED, q.shape[0] - 1, 0.0, 0, 0

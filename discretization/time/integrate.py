@@ -9,6 +9,7 @@ import numpy as np
 
 from discretization.time import implicit
 from discretization.time.integrators import parse
+from discretization.time.pattern import Pattern, dense_pattern, pattern_of
 from discretization.time.scheme import ROWS, Scheme, Work
 from rigid import mechanical
 from rigid.charts import branches, torsion_angles
@@ -17,6 +18,7 @@ from rigid.mechanical import MechanicalSystem, Symmetry
 from rigid.system import Floats, Ints
 
 MAX_ITERATIONS = 40
+LEAST_BAND = 80  # unknowns from which a band is tried
 _MOST_BYTES = 8 * 2**30
 
 
@@ -92,8 +94,8 @@ class Trajectory:
         singular = self.system.has(mechanical.SINGULAR_MASS)
         worst = []
         for q, p, v in zip(self.q, self.p, self.v, strict=True):
-            velocity = v if singular else self.system.inverse_mass(q) @ p
-            worst.append(np.abs(self.system.jacobian(q) @ velocity).max(initial=0.0))
+            velocity = v if singular else self.system.velocity(q, p)
+            worst.append(np.abs(self.system.rate(q, velocity)).max(initial=0.0))
         return np.array(worst)
 
     def at(self, k: int) -> Start:
@@ -160,7 +162,7 @@ def integrate(
     solver, work = solver_for(chosen, system, tolerance, guess == "advanced")
     fractions = np.array(chosen.fractions)
     state = [np.zeros(system.n, complex) for _ in range(3)] + [np.zeros(system.m, complex) for _ in range(2)]
-    status, reached, norm = implicit.march(
+    status, reached, norm, count, damped = implicit.march(
         chosen.residual,
         chosen.update,
         marched.functions,
@@ -181,16 +183,18 @@ def integrate(
     )
     if status != implicit.SOLVED:
         t = run.t[reached]
-        error = ConvergenceError(
+        tried = f"{count} iterations"
+        if damped:
+            tried += f" and {damped} with damping from {implicit.ATTEMPTS} starts"
+        raise ConvergenceError(
             t,
             h,
-            int(run.iterations[reached + 1]),
+            count + damped,
             norm,
             f"{chosen.name} on '{system.name}' at t = {t:.6g} with h = {h:.3g}: {implicit.REASONS[status]} "
-            f"(|r| = {norm:.3g} after {run.iterations[reached + 1]} iterations); {chosen.caution or 'try a smaller h'}",
+            f"(|r| = {norm:.3g} after {tried}); {chosen.caution or 'try a smaller h'}",
+            trajectory=run.part(reached),
         )
-        error.trajectory = run.part(reached)
-        raise error
     if system.info.get("torsions") is not None:
         _check_windings(run)
     return run
@@ -209,16 +213,15 @@ def _check_windings(run: Trajectory) -> None:
     if len(beyond):
         last = max(int(beyond[0]) - 1, 0)
         k = int(np.argmax(turned[beyond[0]]))
-        error = Wound(
+        raise Wound(
             run.t[last],
             run.h,
             0,
             0.0,
             f"torsion spring {k} of '{system.name}' is wound by more than half a turn after t = {run.t[last]:.6g}; "
             "`simulate` counts its turns",
+            trajectory=run.part(last),
         )
-        error.trajectory = run.part(last)
-        raise error
 
 
 def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
@@ -263,9 +266,19 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
         )
     if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(
-            f"{scheme.name} needs a regular mass and that of '{system.name}' is singular; use EML, MPL or "
-            "EML-kappa, or a chart with regular mass: quaternion-alpha, quaternion-gamma, director"
+            f"{scheme.name} needs a regular mass and that of '{system.name}' is singular; {_regular(system)}"
         )
+
+
+def _regular(system: MechanicalSystem) -> str:
+    """What to do about a singular mass: another chart, or a scheme that takes it."""
+    chart = system.info.get("chart")
+    if chart == "director":
+        return "a flat body has none in directors: use quaternion-alpha or quaternion-gamma, or EML or MPL"
+    if chart == "quaternion":
+        directors = "" if system.info["flat"] else ", director"
+        return f"use EML, MPL or EML-kappa, or a chart with regular mass: quaternion-alpha, quaternion-gamma{directors}"
+    return "use EML or MPL"
 
 
 def number_of_steps(h: float, t_end: float) -> int:
@@ -327,26 +340,53 @@ def solver_for(
         ],
         np.int64,
     )
-    solver = implicit.Solver(
-        np.zeros(total, complex),
-        np.zeros(total, complex),
-        np.zeros((total, total)),
-        np.zeros((total, total)),
-        np.zeros(total),
-        np.zeros(total, np.int64),
-        np.zeros(total),
-        np.zeros(total),
-        blocks,
-        np.array([block.c for block in scheme.blocks]),
-        float(tolerance),
-        MAX_ITERATIONS,
-        int(advanced),
-    )
     width = max(n, m, 1)
+    rows, columns = (0, 0) if system.has(mechanical.PRODUCTS) else (m, n)
     work = Work(
         np.zeros((ROWS, width), complex),
-        np.zeros((m, n), complex),
-        np.zeros((m, n), complex),
-        np.zeros((n, n), complex),
+        np.zeros((rows, columns), complex),
+        np.zeros((rows, columns), complex),
+        np.zeros((columns, columns), complex),
+    )
+    pattern = _pattern(scheme, system, work) if total >= LEAST_BAND else dense_pattern()
+    dense = total if pattern.band < 0 else 0
+    solver = implicit.Solver(
+        x=np.zeros(total, complex),
+        r=np.zeros(total, complex),
+        matrix=np.zeros((dense, dense)),
+        constant=np.zeros((dense, dense)),
+        pattern=pattern,
+        values=np.zeros(0 if dense else total * (3 * pattern.band + 1)),
+        exchanges=np.zeros(total, np.int32),
+        integers=np.zeros(8, np.int32),
+        ordered=np.zeros(total),
+        scale=np.zeros(total),
+        pivots=np.zeros(total, np.int64),
+        rhs=np.zeros(total),
+        kept=np.zeros(total),
+        blocks=blocks,
+        nodes=np.array([block.c for block in scheme.blocks]),
+        tolerance=float(tolerance),
+        limit=MAX_ITERATIONS,
+        advanced=int(advanced),
+        slope=_slope(system),
     )
     return solver, work
+
+
+def _pattern(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
+    """The pattern of Newton's matrix, found once for a system and a scheme; that of a full matrix where it is no chart."""
+    if not system.has(mechanical.PRODUCTS):
+        return dense_pattern()
+    found: dict[str, Pattern] = system.info.setdefault("patterns", {})
+    if scheme.name not in found:
+        found[scheme.name] = pattern_of(scheme, system, work)
+    return found[scheme.name]
+
+
+def _slope(system: MechanicalSystem) -> float:
+    """About the largest entry of G(q0)."""
+    if not system.m:
+        return 1.0
+    signs = (-1.0) ** np.arange(system.m)
+    return float(max(np.abs(system.pull(system.q0, lam)).max() for lam in (signs, np.abs(signs)))) or 1.0

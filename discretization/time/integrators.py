@@ -25,10 +25,12 @@ from discretization.time import composition
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
+    IMPULSES,
     INCREMENT,
     JOINTS,
     LAMBDA,
     Block,
+    Joined,
     P,
     Q,
     Scheme,
@@ -39,13 +41,27 @@ from rigid.mechanical import LAGRANGE_TOP, QUATERNIONS, MechanicalSystem
 
 _ENERGY_MOMENTUM = frozenset({"energy", "momentum", "position"})
 _LIVENS = frozenset({"generalised energy", "momentum", "position"})
+_MOMENTA = frozenset({"linear momentum", "angular momentum"})
+# cures where Newton's method fails
+_PARASITIC = (
+    "try a smaller h, or EMH with quaternion-alpha: it has no part p - M v that can grow with the steps"
+)
+_TURNS_BACK = "try a smaller h: beyond some h the equations of variational schemes have no solution"
 _FULL = (Block(Q), Block(P, constant=True), Block(V), Block(LAMBDA))
 _HAMILTONIAN = (Block(Q), Block(P), Block(LAMBDA))
 _GGL = (Block(Q), Block(P), Block(V), Block(LAMBDA), Block(GAMMA))
 
 
+def _joined(*kept: str, directors: tuple[str, ...] = ()) -> Joined:
+    """The same in both charts, and what directors keep besides."""
+    return Joined(frozenset(kept), frozenset((*kept, *directors)))
+
+
 def _livens(name: str) -> Scheme:
     from discretization.time import livens as f
+
+    kept = ("generalised energy", "linear momentum", "position")
+    joined = _joined(*kept, directors=("energy", "angular momentum"))
 
     def full(residual: Any, source: str, **facts: Any) -> Scheme:
         return Scheme(
@@ -59,18 +75,25 @@ def _livens(name: str) -> Scheme:
             singular_mass=True,
             needs_inverse=False,
             reversing=True,
+            caution=_PARASITIC,
             **facts,
         )
 
     if name == "EML":
-        return full(f.eml_residual, "000 (72), (86)", promises=_LIVENS)
+        return full(f.eml_residual, "000 (72), (86)", promises=_LIVENS, joined=joined)
     if name == "MPL":
-        return full(f.mpl_residual, "000 (132)", promises=frozenset({"position"}))
+        joined = _joined("linear momentum", "position", directors=("angular momentum",))
+        return full(f.mpl_residual, "000 (132)", promises=frozenset({"position"}), joined=joined)
     if name == "EML-kappa":
         return full(
-            f.kappa_residual, "design of rodsim", promises=_LIVENS, needs=QUATERNIONS, prepare=_by_torque
+            f.kappa_residual,
+            "design of rodsim",
+            promises=_LIVENS,
+            joined=_joined(*kept, "angular momentum"),
+            needs=QUATERNIONS,
+            prepare=_by_torque,
         )
-    scheme = full(f.eml_residual, "000 (103)", promises=_LIVENS)
+    scheme = full(f.eml_residual, "000 (103)", promises=_LIVENS, joined=joined)
     if name == "REML":
         return replace(
             scheme, residual=f.reml_residual, update=f.reml_update, blocks=(Block(Q), Block(LAMBDA))
@@ -103,8 +126,11 @@ def _hamiltonian(name: str) -> Scheme:
     }
     if name in ("MPH", "IMS"):
         residual, promises = f.midpoint_residual, frozenset({"position"})
+        joined = _joined("linear momentum", "position", directors=("angular momentum",))
     else:
         residual, promises = f.energy_momentum_residual, _ENERGY_MOMENTUM
+        kept = ("energy", "generalised energy", "linear momentum", "position")
+        joined = _joined(*kept, directors=("angular momentum",))
     return Scheme(
         name,
         sources[name],
@@ -115,6 +141,7 @@ def _hamiltonian(name: str) -> Scheme:
         symmetric=True,
         reversing=True,
         promises=promises,
+        joined=joined,
     )
 
 
@@ -124,12 +151,29 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
     if name == "VI-S":
         promises = frozenset({"symplectic", "momentum", "position"})
         return Scheme(
-            name, "002 (55)", f.vis_residual, f.ggl_update, _GGL, 1, nodes=(0.0,), promises=promises
+            name,
+            "002 (55)",
+            f.vis_residual,
+            f.ggl_update,
+            _GGL,
+            1,
+            nodes=(0.0,),
+            promises=promises,
+            joined=_joined("symplectic", "position", *_MOMENTA),
+            caution=_TURNS_BACK,
         )
     if name == "GGL-EM":
         promises = _LIVENS | {"velocity"}
         return Scheme(
-            name, "002 (84)", f.ggl_em_residual, f.ggl_update, _GGL, 2, symmetric=True, promises=promises
+            name,
+            "002 (84)",
+            f.ggl_em_residual,
+            f.ggl_update,
+            _GGL,
+            2,
+            symmetric=True,
+            promises=promises,
+            joined=_joined("generalised energy", "position", "velocity", directors=("energy", *_MOMENTA)),
         )
     if theta is None:
         theta = 0.5 if name == "VI-A" else 1.0
@@ -140,7 +184,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
     if not 0.0 < vartheta <= 1.0:
         raise ModelError(f"{name}: vartheta = {vartheta}; give a number in (0, 1]")
     symmetric = theta == 0.5 and (name == "VI-A" or vartheta == 0.5)
-    caution = ""
+    caution = _TURNS_BACK
     if name == "VI-A" and theta != 0.5:
         caution = "violations of the constraints grow with every step unless theta = 0.5"
     elif name == "VI-B" and vartheta > 0.5:
@@ -160,6 +204,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
         symmetric=symmetric,
         reversing=True,
         promises=frozenset(kept),
+        joined=_joined(*(kept - {"momentum"}), *_MOMENTA),
         options=np.array([theta, vartheta, option]),
         caution=caution,
     )
@@ -178,6 +223,9 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
         )
     blocks = [block for I in range(k) for block in (Block(Q, (I + 1) / k), Block(P, (I + 1) / k))]
     blocks += [Block(LAMBDA)] * k + [Block(GAMMA)] * k
+    # constraints are quadratic in directors, up to quartic in quaternions; G W p is bilinear in directors only
+    held = ["position"] if points >= 2 * k else []
+    directors = ["position", "velocity", *(["angular momentum"] if points == k else [])]
     return Scheme(
         f"mG({k})" if gauss is None else f"mG({k}, {points})",
         "001 (14)",
@@ -188,6 +236,7 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
         nodes=tuple(rule(points)[0]),
         symmetric=True,
         promises=frozenset(),
+        joined=_joined("linear momentum", *held, directors=tuple(directors)),
         options=f.shape_table(k, points, k - 1),
     )
 
@@ -198,7 +247,7 @@ def _spark(name: str, s: int = 2) -> Scheme:
 
     table = tableaux.gauss_lobatto(s) if name == "GL-SPARK" else tableaux.lobatto_3a_3b(s)
     stages = len(table.b_tilde)
-    blocks = (*([Block(V)] * s), *([Block(FORCES)] * s), *([Block(LAMBDA)] * stages))
+    blocks = (*([Block(V)] * s), *([Block(FORCES)] * s), *([Block(IMPULSES)] * stages))
     return Scheme(
         f"{name}({s})",
         "004 (A.1)-(A.6)",
@@ -209,6 +258,7 @@ def _spark(name: str, s: int = 2) -> Scheme:
         nodes=tuple(table.c),
         symmetric=True,
         promises=frozenset({"symplectic", "momentum", "position", "velocity"}),
+        joined=_joined("symplectic", "position", "velocity", *_MOMENTA),
         options=table.options(),
     )
 
@@ -316,5 +366,5 @@ def compose(made: Scheme, order: int) -> Scheme:
         )
     if made.reversing:
         # the order conditions hold for maps near the identity, which two halves are and one step is not
-        fractions = np.repeat(fractions / 2.0, 2)
+        fractions = composition.halved(fractions)
     return replace(made, name=f"{made.name}, order {order}", order=order, fractions=tuple(fractions))

@@ -19,7 +19,7 @@ from discretization.time.scheme import Scheme
 from discretization.time.stepper import Report
 from rigid import mechanical, quaternions
 from rigid.charts import Interactions, Weight, branches, multibody_system, torsion_angles
-from rigid.errors import ConvergenceError, ModelError
+from rigid.errors import ConvergenceError, ModelError, Reached
 from rigid.interactions.kinds import group
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats, State
@@ -116,27 +116,35 @@ class MechanicalStepper:
         return state._replace(chart=np.concatenate([q, self.mechanical.momentum(q, v), v, none]))
 
     def advance(self, state: State, step: int, count: int) -> tuple[State, Report]:
-        """`count` steps from a state of `start` or `advance`."""
+        """`count` steps from a state of `start` or `advance`.
+
+        Raises ConvergenceError, with `reached` and `report`, where a step fails.
+        """
         n, m = self.mechanical.n, self.mechanical.m
-        end, iterations = step + count, np.zeros(0, np.int64)
+        end, report = step + count, Report()
         while step < end:
             branches(self.mechanical)[:] = state.angle
             parts = np.split(state.chart, np.cumsum([n, n, n, m]))
             start = Start(step * self.h, *parts)
+            failure = None
             try:
                 run = integrate(self.mechanical, self.scheme, self.h, (end - step) * self.h, start=start)
-            except Wound as error:
-                run = error.trajectory
-                if len(run.t) == 1:
-                    raise
             except ConvergenceError as error:
                 run = error.trajectory
-                error.reached = step + len(run.t) - 1, self._state(state, run)
-                raise
+                # a spring that was wound too far is counted anew from where it stands
+                failure = None if isinstance(error, Wound) and len(run.t) > 1 else error
             step += len(run.t) - 1
-            state = self._state(state, run)
-            iterations = np.concatenate([iterations, run.iterations[1:]])
-        return state, Report(int(iterations.sum()), int(iterations.max()), count, 0)
+            iterations = run.iterations[1:]
+            report = report.plus(
+                Report(int(iterations.sum()), int(iterations.max(initial=0)), len(iterations))
+            )
+            if len(run.t) > 1:
+                state = self._state(state, run)
+            if failure is not None:
+                failure.reached = Reached(step, state)
+                failure.report = report.plus(Report(failure.iterations, failure.iterations, 1))
+                raise failure
+        return state, report
 
     def _state(self, state: State, run: Trajectory) -> State:
         v = self._velocities(run)
@@ -157,7 +165,7 @@ class MechanicalStepper:
         """At the ends of the steps; that of a variational scheme lies inside."""
         if self.scheme.singular_mass or self.mechanical.has(mechanical.SINGULAR_MASS):
             return run.v
-        return np.array([self.mechanical.inverse_mass(q) @ p for q, p in zip(run.q, run.p, strict=True)])
+        return np.array([self.mechanical.velocity(q, p) for q, p in zip(run.q, run.p, strict=True)])
 
     def _add_work(self, work: float, run: Trajectory, v: Floats) -> float:
         """`work` and that of the loads: by the midpoint rule, as schemes of order 2 have it, else on cubic interpolants."""

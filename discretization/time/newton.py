@@ -20,9 +20,15 @@ from rigid.system import COINCIDENT
 CONVERGED, NOT_CONVERGED, SINGULAR, FOLDED, NOT_FINITE = 0, 1, 2, 3, 4
 REASONS = {
     NOT_CONVERGED: "Newton's iteration did not converge",
-    SINGULAR: "the Newton matrix is singular (a joint repeats what another one fixes, or a frame has no inertia)",
-    FOLDED: "the relative rotation of the two ends of a rod element passed pi (use more elements)",
+    SINGULAR: "the Newton matrix is singular",
+    FOLDED: "the relative rotation of the two ends of a rod element passed pi",
     NOT_FINITE: "the residual is not a finite number",
+}
+CURES = {
+    NOT_CONVERGED: "try a smaller dt, more elements, or look for loads or springs that are far too stiff",
+    SINGULAR: "look for a joint that repeats what another one fixes, or a frame without inertia",
+    FOLDED: "use more elements, or a smaller dt",
+    NOT_FINITE: "look for loads that are not finite or far too large",
 }
 
 _AT_NOISE = 4.0  # residual/noise that counts as solved

@@ -192,13 +192,13 @@ def dense_pattern() -> Pattern:
     return Pattern(np.zeros(1, np.int64), none, none, none, none, none, -1)
 
 
-def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work, h: float) -> Pattern:
+def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     """Pattern of the matrix of a scheme for a multibody system; `work` is scratch."""
     rng = np.random.default_rng(0)
     q = np.ascontiguousarray(system.q0 + 0.05 * rng.normal(size=system.n), complex)
     p, v = rng.normal(size=(2, system.n)).astype(complex)
     signal = rng.normal(size=(len(scheme.nodes), system.signal_size))
-    step = Step(h, q, p, v, signal, scheme.options)
+    step = Step(0.01, q, p, v, signal, scheme.options)
 
     def residual(x: Floats) -> Floats:
         r = np.zeros(len(x), complex)

@@ -19,8 +19,9 @@ from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS
 from rigid.system import Floats
 
 # Kinds of unknown blocks: coordinates, momenta, velocities, forces (guess 0), the multipliers of g, of G v, and
-# increments of coordinates (guess 0), and the multipliers of joints alone.
-Q, P, V, FORCES, LAMBDA, GAMMA, INCREMENT, JOINTS = range(8)
+# increments of coordinates (guess 0), the multipliers of joints alone, and multipliers of g that no coordinate or
+# momentum among the unknowns shows: only the state at the end of the step does.
+Q, P, V, FORCES, LAMBDA, GAMMA, INCREMENT, JOINTS, IMPULSES = range(9)
 
 
 class Step(NamedTuple):
@@ -66,14 +67,25 @@ class Block(NamedTuple):
     constant: bool = False  # the residual is linear in it, with coefficients that depend on h alone
 
 
+class Joined(NamedTuple):
+    """What a scheme keeps of bodies joined with each other, by chart."""
+
+    quaternions: frozenset[str]
+    directors: frozenset[str]
+
+
+NOTHING_PROMISED = Joined(frozenset(), frozenset())
+
+
 @dataclass(frozen=True)
 class Scheme:
     """An integrator of mechanical systems and what is known about it.
 
     symmetric: a composition raises its order, of two halves of every substep where it is `reversing`.
-    promises: what it conserves, of "energy" and "momentum" (of any system where its discrete derivatives are equivariant:
-    Livens' and the Hamiltonian energy-momentum schemes lose the angular momentum to joints between quaternions, and that
-    of sympy potentials not in `Part`s), "generalised energy", "symplectic", "position" (g = 0) and "velocity" (G W p = 0).
+    promises: what it conserves of any system without joints whose symmetries its discrete derivatives respect, which those
+    of sympy potentials not in `Part`s do not: "energy" T* + V, "generalised energy" p . v - T + V, "momentum", "symplectic",
+    "position" (g = 0) and "velocity" (G W p = 0).
+    joined: the same for bodies with joints and springs, with "linear momentum" and "angular momentum" told apart.
     needs: flags of the systems it takes; prepare: what is done to a system before it is marched.
     caution: the cure where Newton's method fails, if it is not a smaller step.
     """
@@ -88,6 +100,7 @@ class Scheme:
     symmetric: bool = False
     reversing: bool = False  # a step of length 0 reverses p - M v, or momenta normal to g = 0
     promises: frozenset[str] = frozenset()
+    joined: Joined = NOTHING_PROMISED
     singular_mass: bool = False
     needs_inverse: bool = True  # of the mass, which is not local where neighbours share mass
     needs: int = 0
@@ -99,4 +112,5 @@ class Scheme:
     def block_sizes(self, n: int, m: int, joints: int, increments: int) -> list[int]:
         """Number of unknowns in each block; joints: constraints but the internal ones."""
         sizes = {Q: n, P: n, V: n, FORCES: n, LAMBDA: m, GAMMA: m, INCREMENT: increments, JOINTS: joints}
+        sizes[IMPULSES] = m
         return [sizes[block.kind] for block in self.blocks]

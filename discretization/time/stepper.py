@@ -11,10 +11,11 @@ from discretization.assembly import workspace
 from discretization.linear.sparse import sparse_forget
 from discretization.numbering import BAND_LIMIT, number
 from discretization.system import System
-from discretization.time.composition import midpoints, substeps
-from discretization.time.em import march
-from discretization.time.newton import REASONS
-from rigid.errors import ConvergenceError, ModelError
+from discretization.time.composition import fractions_of, midpoints
+from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, march
+from discretization.time.newton import CONVERGED, CURES, REASONS
+from discretization.time.recording import march_and_keep
+from rigid.errors import ConvergenceError, ModelError, Reached
 from rigid.system import Floats, State
 
 MAX_HALVINGS = 10
@@ -24,12 +25,21 @@ LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
 
 
 class Report(NamedTuple):
-    """What an advance over several steps cost."""
+    """What an advance over several steps cost; attempts that failed count like others."""
 
-    iterations: int  # of Newton, all substeps
-    most_iterations: int  # in one substep
-    substeps: int
-    halvings: int
+    iterations: int = 0  # of Newton
+    most_iterations: int = 0  # in one solve
+    solves: int = 0  # of a substep's equations; of mechanical systems: of a step's
+    halvings: int = 0
+
+    def plus(self, other: Report) -> Report:
+        """The cost of both."""
+        return Report(
+            self.iterations + other.iterations,
+            max(self.most_iterations, other.most_iterations),
+            self.solves + other.solves,
+            self.halvings + other.halvings,
+        )
 
 
 class Stepper:
@@ -53,7 +63,9 @@ class Stepper:
             raise ModelError(f"the time step dt = {h} s must be a positive number")
         if order > 2:
             _check_conservative(system, order)
-        self.system, self.h, self.order = system, h, order
+        self.system, self.h = system, h
+        # the step reverses what of the velocities the joints do not allow
+        self.fractions = fractions_of(order, reversing=len(system.constraints.kind) > 0)
         self.numbering = number(system, band_limit)
         self.work = workspace(system, self.numbering)
         self._load_values = load_values
@@ -66,84 +78,104 @@ class Stepper:
         """State after the steps first_step + 1 ... first_step + n_steps; step k ends at t = k h. `state` is
         not changed.
 
-        Raises ConvergenceError where a step fails even after MAX_HALVINGS halvings; its attributes `state`
-        and `step` hold what was reached before.
+        Raises ConvergenceError, with `reached` and `report`, where a step fails even after MAX_HALVINGS halvings.
         """
-        state = State(*(array.copy() for array in state))
-        statistics = np.zeros(4, dtype=np.int64)
-        iterations = most = done_substeps = halvings = 0
+        state, report = _copy(state), Report()
         step, last = first_step, first_step + n_steps
-        fractions = len(substeps(self.order, 1.0))
         while step < last:
-            before = State(*(array.copy() for array in state)) if fractions > 1 else state
-            statistics[:] = 0
-            start: Floats = self.h * np.arange(step, last)
-            status = self._march(state, self.h, start, statistics)
-            iterations += int(statistics[1])
-            most = max(most, int(statistics[2]))
-            done_substeps += int(statistics[0])
-            step += int(statistics[0]) // fractions
-            if status == 0:
+            status, done, cost = self._march(state, self.h, self.h * np.arange(step, last))
+            step, report = step + done, report.plus(cost)
+            if status == CONVERGED:
                 continue
-            if fractions > 1:
-                # substeps of the failed step have been taken: repeat the whole steps before it, which is the
-                # same to the bit
-                state = before
-                self._march(state, self.h, start[: int(statistics[0]) // fractions], statistics)
-            try:
-                count = self._halve(state, self.h * step, self.h, 1, statistics)
-            except ConvergenceError as error:
-                error.state, error.step = state, step  # type: ignore[attr-defined]
-                raise
-            halvings += count
-            most = max(most, int(statistics[2]))
+            status, cost = self._halve(state, self.h * step, self.h, 1)
+            report = report.plus(cost)
+            if status != CONVERGED:
+                t, h = self.h * step, self.h / 2**MAX_HALVINGS
+                message = (
+                    f"t = {t:.6g} s: {REASONS[status]}, even with a step of {h:.3g} s in place of {self.h:.3g} s; "
+                    f"{CURES[status]}"
+                )
+                raise ConvergenceError(
+                    t, h, cost.most_iterations, float("nan"), message, Reached(step, state), report
+                )
             step += 1
-        return state, Report(iterations, most, done_substeps, halvings)
+        return state, report
 
-    def _march(self, state: State, h: float, starts: Floats, statistics: np.ndarray) -> int:
-        middles = (starts[:, None] + midpoints(self.order, h)).ravel()
-        n_loads = len(self.system.loads.kind)
-        if self._load_values is None or n_loads == 0:
-            values = np.zeros((len(middles), n_loads, 3))
-        else:
-            values = np.ascontiguousarray(self._load_values(middles), dtype=float)
-        return march(
+    def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
+        """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report
+        for each; 1 <= k <= `count`, fewer where a step must be halved. `state` is not changed.
+        """
+        current = _copy(state)
+        kept = State(*(np.empty((count, *array.shape)) for array in state))
+        counts = np.zeros((count, N_COUNTS), dtype=np.int64)
+        starts: Floats = self.h * np.arange(first_step, first_step + count * every)
+        march_and_keep(
+            self.system,
+            self.numbering,
+            current,
+            self.work,
+            _copy(state) if len(self.fractions) > 1 else current,
+            self.h * self.fractions,
+            self._values(starts, self.h),
+            MAX_ITERATIONS,
+            every,
+            kept,
+            counts,
+        )
+        done = int(np.sum(counts[:, STEPS] == every))
+        if done == 0:
+            current, report = self.advance(state, first_step, every)
+            return State(*(array[None] for array in current)), [report]
+        return State(*(array[:done] for array in kept)), [_report(row) for row in counts[:done]]
+
+    def _march(self, state: State, h: float, starts: Floats) -> tuple[int, int, Report]:
+        """Whole steps of length h from `starts`, in place: status, steps done, cost."""
+        counts = np.zeros(N_COUNTS, dtype=np.int64)
+        status = march(
             self.system,
             self.numbering,
             state,
             self.work,
-            substeps(self.order, h),
-            values,
+            _copy(state) if len(self.fractions) > 1 else state,  # nothing to go back over
+            h * self.fractions,
+            self._values(starts, h),
             MAX_ITERATIONS,
-            statistics,
+            counts,
         )
+        return status, int(counts[STEPS]), _report(counts)
 
-    def _halve(self, state: State, t: float, h: float, depth: int, statistics: np.ndarray) -> int:
-        """Two half steps in place of one; returns the number of halvings. On failure `state` is as it was."""
-        kept = State(*(array.copy() for array in state))
-        count = 1
+    def _values(self, starts: Floats, h: float) -> Floats:
+        """Of the loads at the middle of each substep of steps from `starts` on."""
+        middles = (starts[:, None] + h * midpoints(self.fractions)).ravel()
+        n_loads = len(self.system.loads.kind)
+        if self._load_values is None or n_loads == 0:
+            return np.zeros((len(middles), n_loads, 3))
+        return np.ascontiguousarray(self._load_values(middles), dtype=float)
+
+    def _halve(self, state: State, t: float, h: float, depth: int) -> tuple[int, Report]:
+        """Two half steps in place of one from t, halved again where they fail: status, cost. On failure `state` is as
+        it was.
+        """
+        kept, report = _copy(state), Report(halvings=1)
         for start in (t, t + h / 2):
-            status = self._march(state, h / 2, np.array([start]), statistics)
-            if status == 0:
-                continue
-            if depth >= MAX_HALVINGS:
+            status, _, cost = self._march(state, h / 2, np.array([start]))
+            report = report.plus(cost)
+            if status != CONVERGED and depth < MAX_HALVINGS:
+                status, cost = self._halve(state, start, h / 2, depth + 1)
+                report = report.plus(cost)
+            if status != CONVERGED:
                 for array, old in zip(state, kept, strict=True):
                     array[...] = old
-                raise ConvergenceError(
-                    t,
-                    h / 2,
-                    int(statistics[2]),
-                    float("nan"),
-                    f"t = {t:.6g} s: {REASONS[status]}, even with a step of {h / 2:.3g} s; "
-                    "try a smaller dt, more elements, or look for loads or springs that are far too stiff",
-                )
-            try:
-                count += self._halve(state, start, h / 2, depth + 1, statistics)
-            except ConvergenceError:
-                for array, old in zip(state, kept, strict=True):
-                    array[...] = old
-                raise
-        return count
+                return status, report
+        return CONVERGED, report
+
+
+def _report(counts: np.ndarray) -> Report:
+    return Report(int(counts[ITERATIONS]), int(counts[MOST_ITERATIONS]), int(counts[SOLVES]))
+
+
+def _copy(state: State) -> State:
+    return State(*(array.copy() for array in state))
 
 
 def _check_conservative(system: System, order: int) -> None:

@@ -92,7 +92,7 @@ class OneStep:
             row[0] = start
         state = [np.zeros(k, complex) for k in (n, n, n, m, m)]
         march: Any = implicit.march  # its arguments come in groups
-        status, _, _ = march(
+        status, *_ = march(
             self.scheme.residual,
             self.scheme.update,
             system.functions,

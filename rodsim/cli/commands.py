@@ -7,25 +7,28 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rigid.errors import ConvergenceError, ModelError
+from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError
+from rodsim.results.errors import ResultError
 from rodsim.scenes.errors import SceneError
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
     from rodsim.scenes.loading import Loaded
 
+LAW_BROKEN = 4  # exit code, see `rodsim.cli.main`
+
 # What a user can cause; everything else is a defect of ours and shows a traceback.
-USER_ERRORS = (SceneError, ModelError, OSError, ValueError, KeyError, RuntimeError)
+USER_ERRORS = (SceneError, ModelError, ResultError, OSError)
 
 
 def words(error: BaseException) -> str:
     """The message of an error, on as many lines as it has problems."""
-    if isinstance(error, KeyError) and error.args:
-        return str(error.args[0])
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"'{error.filename}': {error.strerror}"
     return str(error)
@@ -36,18 +39,20 @@ def run(options: argparse.Namespace) -> int:
     from rodsim.scenes.loading import load, translate
     from rodsim.simulation import simulate
 
+    loaded = load(options.scene)  # first: what is no file has no name to give to a result
     output = Path(options.output) if options.output else Path(options.scene).with_suffix(".vtkhdf")
-    loaded = load(options.scene)
-    _check_output(output, options)
+    _check_output(output, Path(options.scene), options)
     settings = _settings(loaded, options)
     try:
-        result = simulate(
-            loaded.model,
-            **settings,
-            output=output,
-            resume=options.resume,
-            progress=False if options.quiet else None,
-        )
+        with _warnings_told():
+            result = simulate(
+                loaded.model,
+                **settings,
+                output=output,
+                resume=options.resume,
+                overwrite=options.force,
+                progress=False if options.quiet else None,
+            )
     except ModelError as error:
         raise translate(loaded.source, error) from None
     except ConvergenceError as error:
@@ -61,15 +66,33 @@ def run(options: argparse.Namespace) -> int:
                 again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
         print(f"\nrodsim: interrupted; `{shlex.join(again)}` goes on", file=sys.stderr)
         return 130
-    if not options.quiet:
-        from rodsim.results.audit import audit as make_audit
+    if options.quiet:
+        return 0
+    from rodsim.results.audit import audit as make_audit
 
-        change = result.description.get("velocity_projection", 0.0)
-        if change > 1e-9:
-            print(f"initial velocities were changed by up to {change:.3g} (m/s or rad/s) to fit the joints")
-        print(make_audit(result).text())
-        print(f"written to {output}")
-    return 0
+    report = make_audit(result)
+    print(report.text())
+    every = result.description["run"]["output_every"]
+    steps = "every step" if every == 1 else f"every {every} steps"
+    print(f"written to {output}: {result.n_outputs} outputs, one {steps}")
+    return 0 if report.ok else LAW_BROKEN
+
+
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """What a user should know of their model goes to stderr as a line of its own."""
+    with warnings.catch_warnings():
+        before = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, InitialVelocityWarning):
+                print(f"rodsim: {message}", file=sys.stderr)
+            else:
+                before(message, category, *where, **more)
+
+        warnings.showwarning = show
+        warnings.simplefilter("always", InitialVelocityWarning)
+        yield
 
 
 def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
@@ -83,13 +106,12 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
     }
 
 
-def _check_output(output: Path, options: argparse.Namespace) -> None:
+def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> None:
+    from rodsim.results.whole_file import check_target
+
     if options.resume and options.force:
         raise ModelError("--resume and --force contradict each other; give one")
-    if output.is_dir():
-        raise ModelError(f"'{output}' is a folder; give the name of a file with -o")
-    if not output.parent.is_dir():
-        raise ModelError(f"'{output}': no folder '{output.parent}'; make it first")
+    check_target(output, scene)
     if not os.access(output.parent, os.W_OK):
         raise ModelError(f"'{output}': the folder '{output.parent}' cannot be written to")
     if output.exists() and not options.resume and not options.force:
@@ -160,6 +182,7 @@ def info(options: argparse.Namespace) -> int:
         "bodies": [body.name for body in result.layout.bodies],
         "joints": {joint.name: joint.kind for joint in result.layout.joints},
         "run": result.description.get("run", {}),
+        "initial_velocity_change": result.description.get("initial_velocity_change", {}),
     }
     if options.json:
         print(json.dumps({**facts, "description": result.description}, indent=2))
@@ -174,6 +197,10 @@ def info(options: argparse.Namespace) -> int:
         print(
             f"  {len(result.layout.joints)} joints: {_some([f'{j.name} ({j.kind})' for j in result.layout.joints])}"
         )
+    for part, (v, omega) in result.description.get("initial_velocity_change", {}).items():
+        print(
+            f"  initial velocities of {part} were changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints"
+        )
     return 0
 
 
@@ -187,16 +214,17 @@ def audit(options: argparse.Namespace) -> int:
 
     report = make_audit(_open(options.file))
     print(report.to_json() if options.json else report.text())
-    return 0
+    return 0 if report.ok else LAW_BROKEN
 
 
 def export(options: argparse.Namespace) -> int:
     """rodsim export"""
     from rodsim.results.export import export as write
 
+    result = _open(options.file)
     suffix = ".xdmf" if options.format == "xdmf" else ".pvd"
     output = Path(options.output) if options.output else Path(options.file).with_suffix(suffix)
-    files = write(_open(options.file), output, options.format, options.every)
+    files = write(result, output, options.format, options.every)
     print(f"wrote {files[0]} ({len(files)} files)")
     return 0
 
@@ -205,10 +233,16 @@ def plot(options: argparse.Namespace) -> int:
     """rodsim plot"""
     from rodsim.results.plot import plot as draw
 
-    output = Path(options.output) if options.output else Path(options.file).with_suffix(".png")
-    draw(_open(options.file), options.what, output, options.points)
+    result = _open(options.file)
+    output = Path(options.output) if options.output else _beside(options.file, f"-{options.what}.png")
+    draw(result, options.what, output, options.points)
     print(f"wrote {output}")
     return 0
+
+
+def _beside(result: str, ending: str) -> Path:
+    path = Path(result)
+    return path.with_name(path.stem + ending)
 
 
 def render(options: argparse.Namespace) -> int:
@@ -216,15 +250,18 @@ def render(options: argparse.Namespace) -> int:
     from rodsim.results.render import render as draw
     from rodsim.results.render import render_movie
 
-    output = Path(options.output) if options.output else Path(options.file).with_suffix(".png")
     result = _open(options.file)
+    output = Path(options.output) if options.output else Path(options.file).with_suffix(".png")
     if output.suffix.lower() in (".mp4", ".gif"):
-        if options.time:
+        if options.time is not None:
             raise ModelError("--time picks the times of a still picture; a movie shows all, see --speed")
-        frames = render_movie(result, output, speed=options.speed)
+        speed = 1.0 if options.speed is None else options.speed
+        frames = render_movie(result, output, speed=speed, view=options.camera, color=options.color)
         print(f"wrote {output} ({frames} frames)")
     else:
-        draw(result, output, options.time)
+        if options.speed is not None:
+            raise ModelError("--speed is for a movie; end -o in .mp4 or .gif, or leave it out")
+        draw(result, output, options.time, view=options.camera, color=options.color)
         print(f"wrote {output}")
     return 0
 

@@ -1,17 +1,19 @@
-"""The `rodsim` command. Exit codes: 0 ok, 2 bad input, 3 did not converge (what was computed is kept), 130
-interrupted.
+"""The `rodsim` command. Exit codes: 0 ok, 2 bad input, 3 did not converge (what was computed is kept), 4 the audit found
+a broken law, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 
 _EPILOG = """exit codes: 0 ok, 1 a claim of `reproduce` differs without a reason, 2 bad input,
-3 did not converge (the result so far is kept), 130 interrupted
+3 did not converge (the result so far is kept), 4 the audit found a law broken, or a file that
+contradicts its states (`audit`, `run`), 130 interrupted
 
 examples:
   rodsim run scene.yaml                 simulate, write scene.vtkhdf (open it in ParaView 5.12 or later)
@@ -39,7 +41,11 @@ def parser() -> argparse.ArgumentParser:
         "--integrator", help="em, em4, em6, or for bodies and joints EML, mG(3) ..., instead of the scene's"
     )
     run.add_argument("--chart", help="quaternion, quaternion-alpha, quaternion-gamma, director; not for em")
-    run.add_argument("--output-every", type=int, help="steps between outputs, instead of the scene's")
+    run.add_argument(
+        "--output-every",
+        type=int,
+        help="steps between outputs, instead of the scene's; where neither says, about 500 outputs are stored",
+    )
     run.add_argument("--resume", action="store_true", help="go on where the result file stops")
     run.add_argument("--force", action="store_true", help="overwrite an existing result")
     run.add_argument("--quiet", action="store_true", help="no progress line, no audit")
@@ -63,7 +69,9 @@ def parser() -> argparse.ArgumentParser:
 
     plot = commands.add_parser("plot", help="energies, momenta, residuals, paths over time")
     plot.add_argument("file")
-    plot.add_argument("-o", "--output", help="picture (.png, .pdf, .svg); default: beside the result")
+    plot.add_argument(
+        "-o", "--output", help="picture (.png, .pdf, .svg); default: NAME-WHAT.png beside the result"
+    )
     plot.add_argument(
         "--what",
         default="overview",
@@ -73,9 +81,18 @@ def parser() -> argparse.ArgumentParser:
 
     render = commands.add_parser("render", help="picture or movie of a result")
     render.add_argument("file")
-    render.add_argument("-o", "--output", help=".png, .mp4 or .gif; default: .png beside the result")
+    render.add_argument("-o", "--output", help=".png, .mp4 or .gif; default: NAME.png beside the result")
     render.add_argument("--time", type=float, nargs="+", help="s; several are drawn over each other")
-    render.add_argument("--speed", type=float, default=1.0, help="of a movie: seconds of the run in a second")
+    render.add_argument("--speed", type=float, help="of a movie: seconds of the run in a second; default: 1")
+
+    render.add_argument(
+        "--color", metavar="NAME", help="speed, strain, curvature, force, moment, or K2, N1 ..."
+    )
+    render.add_argument(
+        "--camera",
+        metavar="VIEW",
+        help="iso, front, side, top, or azimuth/elevation in degrees, as --camera=-30/20; default: sees most",
+    )
 
     reproduce = commands.add_parser(
         "reproduce", help="published examples: what papers claim, what is measured"
@@ -108,7 +125,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from rodsim.cli import commands
 
     try:
-        return int(commands.COMMANDS[options.command](options))
+        code = int(commands.COMMANDS[options.command](options))
+        _flush()
+        return code
     except KeyboardInterrupt:
         print("rodsim: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -116,8 +135,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return OK
     except commands.USER_ERRORS as error:
-        print(f"rodsim: {commands.words(error)}", file=sys.stderr)
+        said = commands.words(error)
+        if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+            try:
+                _flush("\n")
+            except OSError as full:  # it was the printing that failed
+                said = commands.words(full)
+        print(f"rodsim: {said}", file=sys.stderr)
         return BAD_INPUT
+
+
+def _flush(more: str = "") -> None:
+    """Write out what was printed, and `more`; OSError, with a name, where the output is full."""
+    try:
+        sys.stdout.write(more)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # or Python tries again at the end, and says so in its own words
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 if __name__ == "__main__":

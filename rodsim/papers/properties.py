@@ -1,6 +1,6 @@
-"""What every integrator conserves, its order and its cost, measured on one heavy top with nutation.
+"""What every integrator conserves, its order and its cost, measured on one heavy top with nutation and on joined bodies.
 
-The table in docs/integrators.md is written by `python -m rodsim.papers.properties docs/integrators.md`.
+The tables in docs/integrators.md are written by `python -m rodsim.papers.properties docs/integrators.md`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from rigid.charts import rotating_body
 from rigid.lagrange_top import lagrange_top
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats
+from rodsim.papers import joined_bodies
 from rodsim.papers.study import observed_order
 
 # Exact axis of the top (A = mgl = 1, C = 1/2, theta0 = pi/4, Omega0 = (0, 0.3, 5)) at t = 1, elliptic functions.
@@ -202,8 +203,16 @@ def table(rows: Sequence[Properties]) -> str:
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 
 
+def write_between(path: str, begin: str, end: str, lines: str) -> None:
+    """Put lines between two marks of a page."""
+    page = Path(path)
+    before, rest = page.read_text().split(begin)
+    _, after = rest.split(end)
+    page.write_text(f"{before}{begin}\n\n{lines}\n\n{end}{after}")
+
+
 def main(path: str) -> None:
-    """Measure everything and write the table between its marks in a page."""
+    """Measure everything and write the tables between their marks in a page."""
     rows = []
     for integrator, chart, steps in ROWS:
         rows.append(measure(integrator, chart, steps))
@@ -212,11 +221,17 @@ def main(path: str) -> None:
         for multipliers in ("continuous", "discontinuous"):
             rows.append(measure_global(k, multipliers))
             print(table(rows[-1:]).splitlines()[-1], flush=True)
-    page = Path(path)
-    text = page.read_text()
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    page.write_text(f"{before}{BEGIN}\n\n{table(rows)}\n\n{END}{after}")
+    write_between(path, BEGIN, END, table(rows))
+    write_joined(path)
+
+
+def write_joined(path: str) -> None:
+    """The table of joined bodies alone."""
+    rows = []
+    for row in joined_bodies.ROWS:
+        rows.append(joined_bodies.measure(*row))
+        print(joined_bodies.table(rows[-1:]).splitlines()[-1], flush=True)
+    write_between(path, joined_bodies.BEGIN, joined_bodies.END, joined_bodies.table(rows))
 
 
 if __name__ == "__main__":

@@ -58,8 +58,8 @@ class Study:
     panels: list[Panel] = field(default_factory=list)
 
     def claim(self, source: str, statement: str, measured: str, holds: bool, reason: str = "") -> None:
-        """Note a statement of the paper beside what was measured."""
-        self.claims.append(Claim(source, statement, measured, bool(holds), reason))
+        """Note a statement of the paper beside what was measured; the reason is kept where it differs."""
+        self.claims.append(Claim(source, statement, measured, bool(holds), "" if holds else reason))
 
     def draw(self, path: str | Path) -> Path:
         """Write the picture (PNG, SVG or PDF by suffix)."""

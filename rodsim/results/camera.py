@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid.system import Floats
+from rodsim.results.errors import ResultError
 
 ANGLE = np.radians(28.0)  # of view, over the height of the picture
 MARGIN = 1.12  # room around the scene
@@ -26,6 +27,10 @@ class Camera:
     def focus(self) -> Floats:
         """(3,) m, the point in the middle of the picture."""
         return self.position - self.distance * self.axes[:, 2]
+
+    def pixel(self, height: int) -> float:
+        """How much (m) of the middle of the scene a pixel shows in a picture of this height."""
+        return float(2 * np.tan(ANGLE / 2) * self.distance / height)
 
     def project(self, points: Floats, width: int, height: int) -> tuple[Floats, Floats]:
         """Pixels (n, 2), from the top left, and distances (n,) from the picture plane of points (n, 3)."""
@@ -57,12 +62,42 @@ def view_direction(points: Floats, up: Floats) -> tuple[Floats, Floats]:
             normal = -normal  # x, else y, to the right
         direction = normal + 0.18 * up
         return direction / np.linalg.norm(direction), up
+    side, front = _side_front(up)
+    direction = 0.45 * side + 0.8 * front + 0.42 * up
+    return direction / np.linalg.norm(direction), up
+
+
+# degrees of azimuth and elevation
+VIEWS = {"front": (0.0, 0.0), "side": (90.0, 0.0), "top": (0.0, 90.0), "iso": (45.0, 35.26438968)}
+
+
+def named_view(name: str, up: Floats) -> tuple[Floats, Floats]:
+    """Where to look from, and up in the picture, for 'iso', 'front', 'side', 'top' or 'azimuth/elevation'.
+
+    Degrees: azimuth 0 is the front, with x (else y) to the right, 90 the side that x points to; elevation 90
+    is from above.
+    """
+    try:
+        azimuth, elevation = VIEWS[name] if name in VIEWS else (float(x) for x in name.split("/"))
+        if not np.isfinite(azimuth) or not abs(elevation) <= 90:
+            raise ValueError
+    except ValueError:
+        raise ResultError(
+            f"camera '{name}': give {', '.join(VIEWS)}, or azimuth/elevation in degrees such as 30/20, "
+            "elevation from -90 to 90"
+        ) from None
+    side, front = _side_front(up)
+    a, e = np.radians([azimuth, elevation])
+    around = np.cos(a) * front + np.sin(a) * side
+    return np.cos(e) * around + np.sin(e) * up, np.cos(e) * up - np.sin(e) * around
+
+
+def _side_front(up: Floats) -> tuple[Floats, Floats]:
+    """The horizontal direction that is to the right in a view from the front, and that towards the viewer."""
     side = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     side = side - (side @ up) * up
     side /= np.linalg.norm(side)
-    front = np.cross(side, up)  # from where side points to the right
-    direction = 0.45 * side + 0.8 * front + 0.42 * up
-    return direction / np.linalg.norm(direction), up
+    return side, np.cross(side, up)
 
 
 def fit(points: Floats, direction: ArrayLike, up: ArrayLike, aspect: float) -> Camera:
@@ -71,7 +106,7 @@ def fit(points: Floats, direction: ArrayLike, up: ArrayLike, aspect: float) -> C
     back = back / np.linalg.norm(back)
     right = np.cross(np.asarray(up, float), back)
     if np.linalg.norm(right) < 1e-9:
-        raise ValueError(f"camera: looks along 'up' = {np.asarray(up)}; give another view or another up")
+        raise ResultError(f"camera: looks along 'up' = {np.asarray(up)}; give another view or another up")
     right /= np.linalg.norm(right)
     axes = np.stack([right, np.cross(back, right), back], axis=1)
     seen = points @ axes

@@ -15,7 +15,7 @@ COLUMNS = (
     "constraint",  # max |g|
     "velocity_constraint",  # max |G v|
     "quat_norm",  # max ||q| - 1|
-    "newton_mean",  # Newton iterations a step, mean since the last output
+    "newton_mean",  # Newton iterations a solve (of a substep, failed attempts too), mean since the last output
     "newton_max",  # the same, largest
     "halvings",  # step halvings since the last output
 )

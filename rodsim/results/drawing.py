@@ -33,7 +33,8 @@ POINT_ARRAYS: Mapping[str, int] = {
     "force_n": 3,  # N, inertial axes
     "moment_m": 3,  # N m, inertial axes
 }
-STATIC_POINT_ARRAYS = ("radius", "arclength", "object")
+OF_RODS = ("Gamma", "K", "N", "M", "force_n", "moment_m")  # left out where there are no rods
+STATIC_POINT_ARRAYS = ("radius", "width", "height", "arclength", "object")  # width, height: of rectangles
 CELL_ARRAYS = ("object", "is_rod")
 
 
@@ -48,6 +49,7 @@ class Drawing:
         before: list[Ints] = []
         after: list[Ints] = []
         radius: list[Floats] = []
+        sides: list[Floats] = []
         arclength: list[Floats] = []
         counts: list[int] = []
         self.lines: list[Ints] = []
@@ -63,6 +65,7 @@ class Drawing:
             before.append(np.roll(e, 1) if rod.closed else np.append(e[:1], e))
             after.append(e if rod.closed else np.append(e, e[-1:]))
             radius.append(rod.radius)
+            sides.append(rod.sides)
             arclength.append(rod.arclength)
             counts.append(n)
             start += n
@@ -75,10 +78,14 @@ class Drawing:
             before.append(np.full(n, no_element))
             after.append(np.full(n, no_element))
             radius.append(np.zeros(n))
+            sides.append(np.zeros((n, 2)))
             arclength.append(np.zeros(n))
             counts.append(n)
             start += n
         self.n_points = start
+        self.point_arrays = {
+            name: size for name, size in POINT_ARRAYS.items() if layout.rods or name not in OF_RODS
+        }
         self.names = [rod.name for rod in layout.rods] + [body.name for body in layout.bodies]
         self.triangles = np.concatenate(triangles)
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
@@ -86,8 +93,11 @@ class Drawing:
         self._before = np.concatenate([np.zeros(0, np.int64), *before]).astype(np.int64)
         self._after = np.concatenate([np.zeros(0, np.int64), *after]).astype(np.int64)
         owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        width_height = np.concatenate([np.zeros((0, 2)), *sides]).astype(np.float32)
         self.static_points: dict[str, NDArray[Any]] = {
             "radius": np.concatenate([np.zeros(0), *radius]).astype(np.float32),
+            "width": np.ascontiguousarray(width_height[:, 0]),
+            "height": np.ascontiguousarray(width_height[:, 1]),
             "arclength": np.concatenate([np.zeros(0), *arclength]).astype(np.float32),
             "object": owner,
         }
@@ -102,40 +112,53 @@ class Drawing:
         }
 
     def points(self, state: State) -> Floats:
-        """Positions (n_points, 3) of all points."""
-        R = to_matrix(state.quat)[self._frame]
-        return state.r[self._frame] + np.einsum("pij,pj->pi", R, self._X)
+        """Positions (..., n_points, 3) of all points; of many states where their arrays have axes in front."""
+        R = to_matrix(state.quat)[..., self._frame, :, :]
+        return state.r[..., self._frame, :] + _turn(R, self._X)
+
+    @property
+    def reach(self) -> float:
+        """Largest distance of a point from its frame, m."""
+        return float(np.linalg.norm(self._X, axis=1).max(initial=0.0))
 
     def arrays(self, state: State, strains: Floats, stresses: Floats) -> tuple[Floats, dict[str, Floats32]]:
-        """Positions (n_points, 3) and the `POINT_ARRAYS` (n_points, components).
+        """Positions (..., n_points, 3) and the `point_arrays` (..., n_points, components).
 
         Parameters
         ----------
-        strains, stresses : (n_elements, 6), (Gamma, K) and (N, M) of every rod element
+        strains, stresses : (..., n_elements, 6), (Gamma, K) and (N, M) of every rod element
         """
         frame, X = self._frame, self._X
         # once per frame, then gathered: a body has many vertices and one frame
-        R = to_matrix(state.quat)[frame]
-        points = state.r[frame] + np.einsum("pij,pj->pi", R, X)
-        velocity = state.v[frame] + np.einsum("pij,pj->pi", R, np.cross(state.Omega[frame], X))
-        at_nodes = self._at_nodes(np.concatenate([strains, stresses], axis=1))
-        N, M = at_nodes[:, 6:9], at_nodes[:, 9:12]
+        R = to_matrix(state.quat)[..., frame, :, :]
+        points = state.r[..., frame, :] + _turn(R, X)
+        velocity = state.v[..., frame, :] + _turn(R, np.cross(state.Omega[..., frame, :], X))
+        at_nodes = self._at_nodes(np.concatenate([strains, stresses], axis=-1))
+        N, M = at_nodes[..., 6:9], at_nodes[..., 9:12]
         values = {
             "velocity": velocity,
-            "d1": R[:, :, 0],
-            "d2": R[:, :, 1],
-            "d3": R[:, :, 2],
-            "quaternion": state.quat[frame],
-            "Gamma": at_nodes[:, 0:3],
-            "K": at_nodes[:, 3:6],
+            "d1": R[..., 0],
+            "d2": R[..., 1],
+            "d3": R[..., 2],
+            "quaternion": state.quat[..., frame, :],
+            "Gamma": at_nodes[..., 0:3],
+            "K": at_nodes[..., 3:6],
             "N": N,
             "M": M,
-            "force_n": np.einsum("pij,pj->pi", R, N),
-            "moment_m": np.einsum("pij,pj->pi", R, M),
+            "force_n": _turn(R, N),
+            "moment_m": _turn(R, M),
         }
         with np.errstate(over="ignore"):  # a diverged run is kept as well as single precision can
-            return points, {name: np.ascontiguousarray(a, np.float32) for name, a in values.items()}
+            return points, {
+                name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays
+            }
 
     def _at_nodes(self, of_elements: Floats) -> Floats:
-        padded = np.concatenate([of_elements, np.zeros((1, of_elements.shape[1]))])
-        return 0.5 * (padded[self._before] + padded[self._after])
+        none = np.zeros((*of_elements.shape[:-2], 1, of_elements.shape[-1]))
+        padded = np.concatenate([of_elements, none], axis=-2)
+        return 0.5 * (padded[..., self._before, :] + padded[..., self._after, :])
+
+
+def _turn(R: Floats, x: Floats) -> Floats:
+    """R x of matrices (..., 3, 3) and vectors (..., 3)."""
+    return np.einsum("...ij,...j->...i", R, x)

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rigid.checks import count, shown
+from rigid.system import Floats, Ints
 from rodsim.results.drawing import Drawing
+from rodsim.results.errors import ResultError, check_result, checked_path
+from rodsim.results.whole_file import check_target, whole_file, whole_folder
 
 if TYPE_CHECKING:
     import pyvista
@@ -48,23 +53,20 @@ def export(
 
     Raises
     ------
-    ValueError: unknown format, an empty result, nothing to draw.
+    ModelError, ResultError: unknown format, an empty result, nothing to draw.
     FileNotFoundError: the folder of `path` does not exist.
     """
-    path = Path(path)
+    check_result("export", result)
+    path = checked_path("export", path)
     format = format or path.suffix.lstrip(".").lower()
-    if format not in FORMATS:
+    if not isinstance(format, str) or format not in FORMATS:
         known = "; ".join(f"'{name}': {what}" for name, what in FORMATS.items())
-        raise ValueError(f"export to '{path}': no format '{format}'; give one of {known}")
-    if every < 1:
-        raise ValueError(f"export to '{path}': every = {every}; give a number of outputs >= 1")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"'{path}': no folder '{path.parent}'; make it first")
-    if result.n_outputs == 0:
-        raise ValueError(f"export to '{path}': the result holds no output")
+        raise ResultError(f"export to '{path}': no format {shown(format)}; give one of {known}")
+    every = count(f"export to '{path}'", "every", every)
+    check_target(path.with_suffix(".xdmf" if format == "xdmf" else ".pvd"), result.path)
     drawing = Drawing(result.layout)
     if drawing.n_points == 0:
-        raise ValueError(f"export to '{path}': model '{result.layout.name}' has no rods and no surfaces")
+        raise ResultError(f"export to '{path}': model '{result.layout.name}' has no rods and no surfaces")
     chosen = chosen_outputs(result.n_outputs, every)
     if format == "xdmf":
         return _xdmf(result, drawing, path.with_suffix(".xdmf"), chosen, progress)
@@ -81,20 +83,61 @@ def polydata(result: Result, drawing: Drawing, index: int) -> pyvista.PolyData:
     """One output as poly-data with all arrays; static ones too."""
     import pyvista
 
-    points, arrays = drawing.arrays(result.state(index), result.strains(index), result.stresses(index))
-    lines = [np.concatenate([[len(line)], line]) for line in drawing.lines]
-    faces = np.insert(drawing.triangles, 0, 3, axis=1)
     data = pyvista.PolyData()
-    data.points = points
+    data.points, arrays = _arrays(result, drawing, index)
+    lines = [np.concatenate([[len(line)], line]) for line in drawing.lines]
     data.lines = np.concatenate([np.zeros(0, np.int64), *lines])
-    data.faces = faces.ravel()
-    for name, values in {**drawing.static_points, **arrays}.items():
+    data.faces = np.insert(drawing.triangles, 0, 3, axis=1).ravel()
+    for name, values in arrays.items():
         data.point_data[name] = values
     for name, numbers in drawing.cells.items():
         data.cell_data[name] = numbers
     data.field_data["object_names"] = drawing.names
     data.field_data["TimeValue"] = np.array([result.t[index]])
     return data
+
+
+def unstructured_grid(result: Result, drawing: Drawing, index: int) -> pyvista.UnstructuredGrid:
+    """One output as an unstructured grid that every reader of `.vtu` takes.
+
+    meshio knows lines of two points only, and no array of strings: a rod becomes its segments, and the names
+    of objects become one array of UTF-8 bytes, each name ended by a newline.
+    """
+    import pyvista
+
+    points, arrays = _arrays(result, drawing, index)
+    cells, of_cell = _blocks(drawing)
+    data = pyvista.UnstructuredGrid({_VTK[kind]: nodes for kind, nodes in cells}, points)
+    for name, values in arrays.items():
+        data.point_data[name] = values
+    for name, numbers in drawing.cells.items():
+        data.cell_data[name] = numbers[np.concatenate(of_cell)]
+    names = "".join(f"{name}\n" for name in drawing.names).encode()
+    data.field_data["object_names"] = np.frombuffer(names, np.uint8)
+    data.field_data["TimeValue"] = np.array([result.t[index]])
+    return data
+
+
+_VTK = {"line": 3, "triangle": 5}  # numbers of cell types
+
+
+def _arrays(result: Result, drawing: Drawing, index: int) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    points, arrays = drawing.arrays(result.state(index), result.strains(index), result.stresses(index))
+    return points, {**drawing.static_points, **arrays}
+
+
+def _blocks(drawing: Drawing) -> tuple[list[tuple[str, Ints]], list[Ints]]:
+    """Segments of rods and triangles, where there are any; and the cell of `drawing` each belongs to."""
+    segments = [np.stack([line[:-1], line[1:]], axis=1) for line in drawing.lines]
+    n_rods = len(segments)
+    cells, of_cell = [], []
+    if segments:
+        cells.append(("line", np.concatenate(segments)))
+        of_cell.append(np.repeat(np.arange(n_rods), [len(s) for s in segments]))
+    if len(drawing.triangles):
+        cells.append(("triangle", drawing.triangles))
+        of_cell.append(n_rods + np.arange(len(drawing.triangles)))
+    return cells, of_cell
 
 
 def _series(
@@ -106,27 +149,27 @@ def _series(
     progress: Callable[[int, int], None] | None,
 ) -> list[Path]:
     folder = path.with_suffix("")
-    folder.mkdir(exist_ok=True)
     times = result.t
     digits = len(str(result.n_outputs - 1))
     written = []
-    for done, i in enumerate(chosen, start=1):
-        data = polydata(result, drawing, i)
-        file = folder / f"{path.stem}_{i:0{digits}d}.{suffix}"
-        (data.cast_to_unstructured_grid() if suffix == "vtu" else data).save(file)
-        written.append(file)
-        if progress is not None:
-            progress(done, len(chosen))
-    names = [quoteattr(file.relative_to(path.parent).as_posix()) for file in written]
-    entries = "".join(
-        f'    <DataSet timestep="{float(times[i])!r}" part="0" file={name}/>\n'
-        for i, name in zip(chosen, names, strict=True)
-    )
-    path.write_text(
-        '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">\n'
-        f"  <Collection>\n{entries}  </Collection>\n</VTKFile>\n",
-        encoding="utf-8",
-    )
+    with whole_file(path, result.path) as file, whole_folder(folder) as working:
+        for done, i in enumerate(chosen, start=1):
+            data = (unstructured_grid if suffix == "vtu" else polydata)(result, drawing, i)
+            name = f"{path.stem}_{i:0{digits}d}.{suffix}"
+            _save(data, working / name)
+            written.append(folder / name)
+            if progress is not None:
+                progress(done, len(chosen))
+        names = [quoteattr(file.relative_to(path.parent).as_posix()) for file in written]
+        entries = "".join(
+            f'    <DataSet timestep="{float(times[i])!r}" part="0" file={name}/>\n'
+            for i, name in zip(chosen, names, strict=True)
+        )
+        file.write_text(
+            '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">\n'
+            f"  <Collection>\n{entries}  </Collection>\n</VTKFile>\n",
+            encoding="utf-8",
+        )
     return [path, *written]
 
 
@@ -141,17 +184,15 @@ def _xdmf(
 
     times = result.t
     # XDMF readers take lines of two points only: a rod becomes its segments
-    segments = [np.stack([line[:-1], line[1:]], axis=1) for line in drawing.lines]
-    of_rod = np.repeat(np.arange(len(segments)), [len(s) for s in segments])
-    cells = [("line", np.concatenate(segments))] if segments else []
-    n_rods = len(segments)
-    cell_data = {name: [values[of_rod]] if segments else [] for name, values in drawing.cells.items()}
-    if len(drawing.triangles):
-        cells.append(("triangle", drawing.triangles))
-        for name, values in drawing.cells.items():
-            cell_data[name].append(values[n_rods:])
+    cells, of_cell = _blocks(drawing)
+    cell_data = {name: [values[which] for which in of_cell] for name, values in drawing.cells.items()}
     start = drawing.points(result.state(0))
-    with MovingMeshWriter(path) as writer:
+    numbers = path.with_suffix(".h5")
+    with (
+        whole_file(path, result.path) as file,
+        whole_file(numbers, result.path) as numbers_file,
+        MovingMeshWriter(file, numbers, numbers_file) as writer,
+    ):
         writer.write_points_cells(start, cells)
         for done, i in enumerate(chosen, start=1):
             points, arrays = drawing.arrays(result.state(i), result.strains(i), result.stresses(i))
@@ -160,4 +201,16 @@ def _xdmf(
             writer.write_output(float(times[i]), points, {**drawing.static_points, **arrays}, cell_data)
             if progress is not None:
                 progress(done, len(chosen))
-    return [path, path.with_suffix(".h5")]
+    return [path, numbers]
+
+
+def _save(data: pyvista.DataSet, path: Path) -> None:
+    """As `data.save`, but for the writing: where the disk is full VTK reports no error, or ends the process."""
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter, vtkXMLUnstructuredGridWriter
+
+    writer = vtkXMLUnstructuredGridWriter() if path.suffix == ".vtu" else vtkXMLPolyDataWriter()
+    writer.SetInputData(data)
+    writer.SetDataModeToBinary()
+    writer.WriteToOutputStringOn()
+    writer.Write()
+    path.write_text(writer.GetOutputString(), encoding="utf-8")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rigid.quaternions import rotate
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, Floats, Ints, rows_of
+from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, RodLayout
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ class JointHistory:
         """The constraints of this joint and the row of the first multiplier of each."""
         every = self._source.layout.constraints
         if every is None:
-            raise ValueError(
+            raise ResultError(
                 f"joint '{self.name}': the layout of this result has no constraints; use `.multipliers`"
             )
         first = np.concatenate([[0], np.cumsum(rows_of(every.kind))])[:-1]

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rigid.system import Constraints, Floats, Ints, State
+from discretization.system import System
+from rigid.system import Constraints, Floats, Ints, State, rows_of
 
 
 def _array(
@@ -45,6 +46,8 @@ class RodLayout:
     arclength: Floats  # (n_nodes,) m, stress-free
     radius: Floats  # (n_nodes,) m, for drawing; 0: not known
     closed: bool = False
+    # (n_nodes, 2) m, for drawing: width along d2 and height along d3 of rectangles; 0: not one. Empty: nowhere.
+    sides: Floats = field(default_factory=lambda: np.zeros((0, 2)))
 
     def __post_init__(self) -> None:
         owner = f"rod '{self.name}'"
@@ -54,6 +57,8 @@ class RodLayout:
         self.elements = _array(owner, "elements", self.elements, (n_elements,), np.int64)
         self.arclength = _array(owner, "arclength", self.arclength, (n_nodes,), np.float64)
         self.radius = _array(owner, "radius", self.radius, (n_nodes,), np.float64)
+        sides = self.sides if np.size(self.sides) else np.zeros((n_nodes, 2))
+        self.sides = _array(owner, "sides", sides, (n_nodes, 2), np.float64)
 
 
 @dataclass(eq=False)
@@ -106,6 +111,8 @@ class Layout:
     n_multipliers: int = 0
     n_torsions: int = 0
     n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
+    # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
+    system: System | None = None
     # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
     constraints: Constraints | None = None
     # For the audit: which momenta should be kept. None: not known, judged from constraints and energies.
@@ -113,6 +120,8 @@ class Layout:
     grounded: bool | None = None  # a joint, a spring or a fixed frame holds something to the ground
 
     def __post_init__(self) -> None:
+        if self.system is not None:
+            self._take_from(self.system)
         if self.gravity is not None:
             self.gravity = _array(f"model '{self.name}'", "gravity", self.gravity, (3,), np.float64)
         rods, bodies = [rod.name for rod in self.rods], [body.name for body in self.bodies]
@@ -134,6 +143,20 @@ class Layout:
                 raise ValueError(
                     f"joint '{joint.name}': rows {joint.rows} of {self.n_multipliers} multipliers"
                 )
+
+    def _take_from(self, system: System) -> None:
+        if self.constraints is None:
+            self.constraints = system.constraints
+        if self.gravity is None:
+            self.gravity = system.gravity
+        for what, number, found in (
+            ("frames", self.n_frames, len(system.frames.mass)),
+            ("elements", self.n_elements, len(system.elements.length)),
+            ("multipliers", self.n_multipliers, int(rows_of(system.constraints.kind).sum())),
+            ("torsion springs", self.n_torsions, len(system.torsions.stiffness)),
+        ):
+            if number != found:
+                raise ValueError(f"model '{self.name}': {number} {what}, but its system has {found}")
 
     @staticmethod
     def _check(owner: str, what: str, numbers: Ints, count: int) -> None:
@@ -159,11 +182,11 @@ class Layout:
             shapes["chart"] = (self.n_chart,)
         return shapes
 
-    def check_state(self, state: State) -> None:
-        """Raise ValueError where `state` does not have the shapes of this model."""
+    def check_state(self, state: State, count: int) -> None:
+        """Raise ValueError where the `count` states do not have the shapes of this model."""
         for name, shape in self.state_shapes().items():
-            found = np.shape(getattr(state, name))
-            if found != shape:
+            found = np.shape(getattr(state, name))[1:]
+            if found != shape or len(getattr(state, name)) != count:
                 raise ValueError(
                     f"model '{self.name}': State.{name} has shape {found}, the model has {shape}"
                 )

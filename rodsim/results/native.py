@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rigid.system import Constraints
+from discretization.space.elements import Elements
+from discretization.system import System
+from rigid.system import Constraints, Frames, Loads, Springs, TorsionSprings
 from rodsim.results.columns import COLUMNS
+from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 from rodsim.results.storage import Counter, Series
 
@@ -22,6 +25,14 @@ if TYPE_CHECKING:
 ROOT = "rodsim"
 FORMAT = 1  # raised when an older reader would misread the file
 TIME, STEP, AUDIT = "time", "step", "audit"
+TABLES = {
+    "frames": Frames,
+    "elements": Elements,
+    "constraints": Constraints,
+    "springs": Springs,
+    "torsions": TorsionSprings,
+    "loads": Loads,
+}  # of `System`, beside its gravity
 
 
 def series(layout: Layout) -> list[Series]:
@@ -60,18 +71,22 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     rods["closed"] = np.array([rod.closed for rod in layout.rods], dtype=np.int8)
     for field in ("frames", "elements", "arclength", "radius"):
         _ragged(rods, field, [getattr(rod, field) for rod in layout.rods])
+    _ragged(rods, "sides", [rod.sides for rod in layout.rods])
     _names(bodies, [body.name for body in layout.bodies])
     bodies["frame"] = np.array([body.frame for body in layout.bodies], dtype=np.int64)
     bodies["reference"] = np.array([body.reference for body in layout.bodies]).reshape(-1, 3)
-    for field in ("vertices", "faces"):
-        _ragged(bodies, field, [getattr(body, field) for body in layout.bodies])
+    _ragged(bodies, "vertices", [body.vertices for body in layout.bodies])
+    _ragged(bodies, "faces", [body.faces.astype(np.int32) for body in layout.bodies])
     _names(joints, [joint.name for joint in layout.joints])
     _names(joints, [joint.kind for joint in layout.joints], "kinds")
     joints["rows"] = np.array([joint.rows for joint in layout.joints], dtype=np.int64).reshape(-1, 2)
-    if layout.constraints is not None:
-        constraints = group.create_group("constraints")
-        for field, values in layout.constraints._asdict().items():
-            constraints[field] = values
+    if layout.system is not None:
+        system = group.create_group("system")
+        for name in TABLES:
+            _write_table(system, name, getattr(layout.system, name))
+        system["gravity"] = layout.system.gravity
+    elif layout.constraints is not None:
+        _write_table(group, "constraints", layout.constraints)
 
 
 def read_layout(file: h5py.File) -> Layout:
@@ -81,17 +96,20 @@ def read_layout(file: h5py.File) -> Layout:
     rods, bodies, joints = group["rods"], group["bodies"], group["joints"]
     rod_fields = [_unragged(rods, field) for field in ("frames", "elements", "arclength", "radius")]
     body_fields = [_unragged(bodies, field) for field in ("vertices", "faces")]
-    constraints = None
-    if "constraints" in group:
-        constraints = Constraints(
-            **{field: group["constraints"][field][...] for field in Constraints._fields}
-        )
+    # files written before rectangles were drawn as such have no sides
+    sides = _unragged(rods, "sides") if "sides_start" in rods else [np.zeros((0, 2)) for _ in rod_fields[0]]
+    system = None
+    if "system" in group:  # files of older versions have the constraints only
+        stored = group["system"]
+        tables = {name: _read_table(stored, name, kind) for name, kind in TABLES.items()}
+        system = System(**tables, gravity=stored["gravity"][...])
+    constraints = _read_table(group, "constraints", Constraints) if "constraints" in group else None
     return Layout(
         name=str(group.attrs["name"]),
         rods=[
-            RodLayout(name, frames, elements, arclength, radius, bool(closed))
-            for name, closed, frames, elements, arclength, radius in zip(
-                _read(rods), rods["closed"][...], *rod_fields, strict=True
+            RodLayout(name, frames, elements, arclength, radius, bool(closed), width_height)
+            for name, closed, frames, elements, arclength, radius, width_height in zip(
+                _read(rods), rods["closed"][...], *rod_fields, sides, strict=True
             )
         ],
         bodies=[
@@ -112,6 +130,7 @@ def read_layout(file: h5py.File) -> Layout:
         n_multipliers=int(group.attrs["n_multipliers"]),
         n_torsions=int(group.attrs["n_torsions"]),
         n_chart=int(group.attrs.get("n_chart", 0)),
+        system=system,
         constraints=constraints,
         gravity=group.attrs.get("gravity"),
         grounded=bool(group.attrs["grounded"]) if "grounded" in group.attrs else None,
@@ -132,15 +151,40 @@ def description_text(layout: Layout) -> str:
 
 
 def check_file(file: h5py.File, path: Path) -> h5py.Group:
-    """The `rodsim` group, or ValueError: what the file is instead."""
+    """The `rodsim` group, or ResultError: what the file is instead."""
     root = file.get(ROOT)
-    if root is None:
-        raise ValueError(f"'{path}' is an HDF5 file, but not a rodsim result: it has no group '{ROOT}'")
-    if int(root.attrs["format"]) != FORMAT:
-        raise ValueError(
+    if root is None or "format" not in root.attrs:
+        raise ResultError(
+            f"'{path}' is an HDF5 file, but not a rodsim result: it has no group '{ROOT}'; give another file"
+        )
+    if root.attrs["format"] != FORMAT:
+        raise ResultError(
             f"'{path}' has format {root.attrs['format']}, this rodsim reads {FORMAT}; update rodsim"
         )
     return root
+
+
+def _write_table(parent: h5py.Group, name: str, table: Any) -> None:
+    group = parent.create_group(name)
+    for field, values in table._asdict().items():
+        group[field] = values
+
+
+def _read_table(parent: h5py.Group, name: str, kind: Any) -> Any:
+    return kind(**{field: parent[name][field][...] for field in kind._fields})
+
+
+def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:
+    """ValueError where a dataset that grows does not hold `n_outputs` outputs of this layout."""
+    capacity, counter = int(file[ROOT].attrs["capacity"]), file[ROOT].attrs["counter"]
+    if not 0 <= n_outputs <= capacity or np.shape(counter) != (len(Counter._fields),):
+        raise ValueError(f"it says to hold {n_outputs} outputs in room for {capacity}")
+    for item in series(layout):
+        dataset = file[item.path]
+        if dataset.shape[1:] != item.shape or len(dataset) < n_outputs or dataset.dtype != item.dtype:
+            raise ValueError(
+                f"'{item.path}' has the shape {dataset.shape}, not {(n_outputs, *item.shape)} of {item.dtype}"
+            )
 
 
 def _names(group: h5py.Group, names: Sequence[str], field: str = "names") -> None:

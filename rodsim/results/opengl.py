@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from rigid.system import Floats
 from rodsim.results.camera import ANGLE, Camera
-from rodsim.results.painter import AMBIENT, GLOSS, LIGHTS, SHINE
+from rodsim.results.painter import (
+    AMBIENT,
+    DIFFUSE,
+    EVEN_AMBIENT,
+    EVEN_DIFFUSE,
+    EVEN_SHINE,
+    GLOSS,
+    LIGHTS,
+    SHINE,
+)
 from rodsim.results.scene import Surface
 
 CURE = (
@@ -56,7 +65,7 @@ def _loads(library: str) -> bool:
 class Canvas:
     """Draws surfaces that keep their triangles, many times over: the frames of a movie. A context manager."""
 
-    def __init__(self, camera: Camera, width: int, height: int) -> None:
+    def __init__(self, camera: Camera, width: int, height: int, even: bool = False) -> None:
         import pyvista
         from vtkmodules.vtkCommonCore import vtkLogger
 
@@ -67,6 +76,7 @@ class Canvas:
         self._plotter.set_background("white")
         self._plotter.enable_anti_aliasing("ssaa")
         self._mesh: Any = None
+        self._even = even
         for direction, strength in LIGHTS:
             place = tuple(camera.axes @ direction)
             self._plotter.add_light(
@@ -123,8 +133,10 @@ class Canvas:
             mesh, scalars="rgb", rgb=True, name="scene", render=False, reset_camera=False, copy_mesh=False
         )
         actor.prop.interpolation = "Phong"
-        actor.prop.ambient, actor.prop.diffuse = AMBIENT, 0.9
-        actor.prop.specular, actor.prop.specular_power = SHINE, GLOSS
+        actor.prop.ambient = EVEN_AMBIENT if self._even else AMBIENT
+        actor.prop.diffuse = EVEN_DIFFUSE if self._even else DIFFUSE
+        actor.prop.specular = EVEN_SHINE if self._even else SHINE
+        actor.prop.specular_power = GLOSS
         return actor.mapper.dataset  # pyvista may have made a copy: this is what is drawn
 
     def _look(self, camera: Camera) -> None:

@@ -49,6 +49,38 @@ def write_legend(
     return _draw(picture, lines)
 
 
+def write_times(picture: NDArray[np.uint8], t0: float, t1: float, digits: int) -> NDArray[np.uint8]:
+    """The range of times from t0 to t1 (s) in the lower left corner."""
+    words = f"t = {t0:.{digits}f} to {t1:.{digits}f} s"
+    return _draw(picture, lambda draw, m, font: _text(draw, picture, m, words, font))
+
+
+def write_color_bar(
+    picture: NDArray[np.uint8], label: str, low: float, high: float, colors: Floats
+) -> NDArray[np.uint8]:
+    """A bar of colors (n, 3) from low to high in the lower right corner, with its label above."""
+
+    def bar(draw, margin, font):
+        height, width = picture.shape[:2]
+        y, long, thick = height - margin, 0.22 * width, 0.45 * font.size
+        ends = [_short(low), _short(high)]
+        right = width - margin - draw.textlength(ends[1], font=font) - 0.6 * font.size
+        left = right - long
+        steps = round(long)
+        for k in range(steps):
+            color = colors[round(k / (steps - 1) * (len(colors) - 1))]
+            draw.line([left + k, y - thick / 2, left + k, y + thick / 2], fill=_rgb(color))
+        draw.text((left - 0.6 * font.size, y), ends[0], fill=INK, font=font, anchor="rm")
+        draw.text((right + 0.6 * font.size, y), ends[1], fill=INK, font=font, anchor="lm")
+        draw.text(((left + right) / 2, y - 1.2 * font.size), label, fill=INK, font=font, anchor="mm")
+
+    return _draw(picture, bar)
+
+
+def _short(x: float) -> str:
+    return f"{x:.3g}"
+
+
 def write_time_bar(
     picture: NDArray[np.uint8], t0: float, t1: float, digits: int, colors: Floats
 ) -> NDArray[np.uint8]:

@@ -1,6 +1,6 @@
-"""Draws surfaces without OpenGL, far triangles first: pictures on machines that have no graphics at all.
+"""Draws surfaces in software, the same on every machine: with depth, smooth shading and soft edges.
 
-Shading is that of `rodsim.results.opengl` as near as triangles of one colour can come.
+Needs no graphics; a frame of a movie takes a few hundredths of a second. Kernels: `rodsim.results.raster`.
 """
 
 from __future__ import annotations
@@ -10,61 +10,73 @@ from numpy.typing import NDArray
 
 from rigid.system import Floats
 from rodsim.results.camera import Camera
+from rodsim.results.raster import SAMPLES, fill, resolve
 from rodsim.results.scene import Surface
 
-SUPERSAMPLING = 3
+Lines = list[tuple[Floats, tuple[int, int, int]]]
+
+SUPERSAMPLING = 3  # of lines
 # directions of light in the camera's axes (right, up, towards the viewer), and their strengths
 LIGHTS = ((np.array([-0.45, 0.65, 0.6]), 0.55), (np.array([0.75, -0.1, 0.65]), 0.28))
-AMBIENT = 0.45
-SHINE, GLOSS = 0.2, 24
+AMBIENT, DIFFUSE = 0.45, 0.9
+SHINE, GLOSS = 0.2, 24  # the exponent is written out in the kernel
+# where colours mean numbers: nearer to those of the colour bar
+EVEN_AMBIENT, EVEN_DIFFUSE, EVEN_SHINE = 0.72, 0.42, 0.05
 
 
-def paint(
-    surface: Surface,
-    colors: Floats,
-    camera: Camera,
-    width: int,
-    height: int,
-    lines: list[tuple[Floats, tuple[int, int, int]]] | None = None,
-) -> NDArray[np.uint8]:
-    """The picture (height, width, 3) of a surface with colors (n, 3) in 0..1 at its vertices, on white.
+class Painter:
+    """Draws pictures from one camera: the frames of a movie."""
 
-    lines: pairs of end points (2, 3) and a colour, drawn behind everything.
-    """
+    def __init__(
+        self, camera: Camera, width: int, height: int, lines: Lines | None = None, even: bool = False
+    ) -> None:
+        """lines: pairs of end points (2, 3) and a colour, drawn behind everything; even: little shading."""
+        self._camera = camera
+        self._background = _background(camera, width, height, lines or [])
+        self._near = np.zeros((height, width, SAMPLES), np.float32)
+        self._ink = np.zeros((height, width, SAMPLES, 3), np.uint8)
+        self._touched = np.zeros((height, width), np.uint8)
+        self._lights = np.array([direction / np.linalg.norm(direction) for direction, _ in LIGHTS])
+        self._ambient = EVEN_AMBIENT if even else AMBIENT
+        strengths = np.array([strength for _, strength in LIGHTS])
+        self._diffuse = (EVEN_DIFFUSE if even else DIFFUSE) * strengths
+        self._shine = (EVEN_SHINE if even else SHINE) * strengths
+        halves = self._lights + np.array([0.0, 0.0, 1.0])  # the viewer is far away
+        self._halves = halves / np.linalg.norm(halves, axis=1, keepdims=True)
+
+    def draw(self, surface: Surface, colors: Floats) -> NDArray[np.uint8]:
+        """The picture (height, width, 3) of a surface with colors (n, 3) in 0..1 at its vertices, on white."""
+        height, width = self._touched.shape
+        pixels, depth = self._camera.project(surface.vertices, width, height)
+        fill(
+            surface.faces,
+            pixels,
+            depth,
+            np.ascontiguousarray(surface.normals @ self._camera.axes),
+            np.ascontiguousarray(colors),
+            self._lights,
+            self._halves,
+            self._diffuse,
+            self._shine,
+            self._ambient,
+            self._near,
+            self._ink,
+            self._touched,
+        )
+        picture = self._background.copy()
+        resolve(self._near, self._ink, self._touched, picture)
+        return picture
+
+
+def _background(camera: Camera, width: int, height: int, lines: Lines) -> NDArray[np.uint8]:
+    if not lines:
+        return np.full((height, width, 3), 255, np.uint8)
     from PIL import Image, ImageDraw
 
     w, h = width * SUPERSAMPLING, height * SUPERSAMPLING
     image = Image.new("RGB", (w, h), "white")
     draw = ImageDraw.Draw(image)
-    for ends, color in lines or []:
+    for ends, color in lines:
         pixels, _ = camera.project(ends, w, h)
         draw.line([tuple(p) for p in pixels], fill=color, width=SUPERSAMPLING)
-    pixels, depth = camera.project(surface.vertices, w, h)
-    faces = surface.faces
-    corners = pixels[faces]
-    edge1, edge2 = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    # pictures count y downwards: triangles that face the viewer turn the other way
-    front = edge1[:, 0] * edge2[:, 1] - edge1[:, 1] * edge2[:, 0] < 0
-    faces, corners = faces[front], corners[front]
-    shaded = _shade(surface.normals[faces].mean(axis=1), colors[faces].mean(axis=1), camera)
-    for i in np.argsort(-depth[faces].mean(axis=1)):
-        red, green, blue = (int(c) for c in shaded[i])
-        # the outline of the same colour closes the seams between triangles
-        ink = (red, green, blue)
-        draw.polygon([tuple(p) for p in corners[i]], fill=ink, outline=ink)
-    small = image.resize((width, height), Image.Resampling.LANCZOS)
-    return np.asarray(small, dtype=np.uint8).copy()
-
-
-def _shade(normals: Floats, colors: Floats, camera: Camera) -> NDArray[np.uint8]:
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    seen = normals / np.where(length > 0, length, 1.0) @ camera.axes
-    light = np.full(len(seen), AMBIENT)
-    gloss = np.zeros(len(seen))
-    for direction, strength in LIGHTS:
-        to_light = direction / np.linalg.norm(direction)
-        light += strength * np.clip(seen @ to_light, 0, None)
-        half = to_light + np.array([0.0, 0.0, 1.0])  # the viewer is far away
-        gloss += SHINE * np.clip(seen @ (half / np.linalg.norm(half)), 0, None) ** GLOSS
-    rgb = colors * light[:, None] + gloss[:, None]
-    return (255 * np.clip(rgb, 0, 1)).astype(np.uint8)
+    return np.asarray(image.resize((width, height), Image.Resampling.LANCZOS), dtype=np.uint8).copy()

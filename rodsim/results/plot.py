@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rigid.checks import shown
 from rigid.system import Floats
 from rodsim.results.columns import ENERGIES
+from rodsim.results.errors import ResultError, UnknownName, check_result, checked_path
+from rodsim.results.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,29 +39,37 @@ def plot(
 
     Raises
     ------
-    ValueError: unknown kind, or a result without outputs. KeyError: unknown body or rod.
+    ResultError: unknown kind, point or ending of `path`, or a result without outputs.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    if result.n_outputs == 0:
-        raise ValueError("plot: the result holds no output; run the simulation first")
+    check_result("plot", result)
+    if not isinstance(kind, str) or kind not in ("overview", *KINDS, "path"):
+        known = ", ".join(f"'{name}'" for name in ("overview", *KINDS, "path"))
+        raise ResultError(f"plot: no kind {shown(kind)}; give one of {known}")
+    if points is not None and kind != "path":
+        raise ResultError(f"plot: points are for the kind 'path', not '{kind}'; leave them out")
+    histories = _histories(result, points) if kind == "path" else []
     figure = Figure(figsize=(11, 7.5) if kind == "overview" else (8, 5), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)
+    if path is not None:
+        path = checked_path("plot", path)
+        endings = figure.canvas.get_supported_filetypes()
+        if path.suffix.lstrip(".").lower() not in endings:
+            raise ResultError(f"plot to '{path}': no format '{path.suffix}'; end it in .png, .pdf or .svg")
     if kind == "overview":
         axes = figure.subplots(2, 2)
         for name, ax in zip(("energy", "balance", "momentum", "residuals"), axes.flat, strict=True):
             KINDS[name](result, ax)
         figure.suptitle(result.layout.name)
     elif kind == "path":
-        _path(result, figure, points)
-    elif kind in KINDS:
-        KINDS[kind](result, figure.subplots())
+        _path(result, figure, histories)
     else:
-        known = ", ".join(f"'{name}'" for name in ("overview", *KINDS, "path"))
-        raise ValueError(f"plot: no kind '{kind}'; give one of {known}")
+        KINDS[kind](result, figure.subplots())
     if path is not None:
-        figure.savefig(path)
+        with whole_file(path, result.path) as file:
+            figure.savefig(file)
     return figure
 
 
@@ -129,10 +140,10 @@ KINDS: dict[str, Callable[[Result, Axes], None]] = {
 }
 
 
-def _path(result: Result, figure: Figure, points: Sequence[str] | None) -> None:
+def _path(result: Result, figure: Figure, histories: list[tuple[str, Floats]]) -> None:
     """Coordinates of points over time, one panel for each coordinate."""
     panels = figure.subplots(3, 1, sharex=True)
-    for k, (label, r) in enumerate(_histories(result, points)):
+    for k, (label, r) in enumerate(histories):
         for i in range(3):
             panels[i].plot(result.t, r[:, i], color=COLORS[k % len(COLORS)], linewidth=1.4, label=label)
     for i, axis in enumerate("xyz"):
@@ -140,15 +151,21 @@ def _path(result: Result, figure: Figure, points: Sequence[str] | None) -> None:
 
 
 def _histories(result: Result, points: Sequence[str] | None) -> list[tuple[str, Floats]]:
+    if isinstance(points, str) or not all(isinstance(name, str) for name in points or ()):
+        raise ResultError(f"plot: points = {shown(points)}; give a list of names")
     found = []
     for name in points if points is not None else [*result.rods, *result.bodies]:
         if name in result.bodies:
             found.append((name, result.body(name).r))
             continue
-        rod_name, _, node = name.partition(":")
+        rod_name, _, node = (name, "", "") if name in result.rods else name.rpartition(":")
+        if rod_name in result.bodies:
+            raise ResultError(f"plot: '{name}': body '{rod_name}' has no nodes; give '{rod_name}' alone")
         if rod_name not in result.rods:
             known = ", ".join(f"'{n}'" for n in (*result.rods, *result.bodies))
-            raise KeyError(f"plot: no rod or body '{rod_name}'; there are {known}")
+            raise UnknownName(f"plot: no rod or body '{rod_name or name}'; there are {known}")
+        if name not in result.rods and not node:
+            raise ResultError(f"plot: '{name}': no node after the colon; give one, like '{rod_name}:0'")
         r = result.rod(rod_name).r
         for i in [_node(name, node, r.shape[1])] if node else [0, r.shape[1] - 1]:
             found.append((f"{rod_name}, node {i}", r[:, i]))
@@ -159,16 +176,17 @@ def _node(name: str, text: str, count: int) -> int:
     try:
         node = int(text)
     except ValueError:
-        raise ValueError(f"plot: '{name}': give the node as a whole number, like 'rod:0'") from None
+        raise ResultError(f"plot: '{name}': give the node as a whole number, like 'rod:0'") from None
     if not -count <= node < count:
-        raise ValueError(f"plot: '{name}': the rod has nodes 0 to {count - 1}")
+        raise ResultError(f"plot: '{name}': the rod has nodes 0 to {count - 1}; give one of them")
     return node % count
 
 
 def _log(ax: Axes, t: Floats, values: Floats, color: str, label: str) -> None:
     ax.semilogy(t, np.maximum(values, SMALLEST), color=color, linewidth=1.2, label=label)
     # a fixed floor and room above it: the noise of round-off shall look as small as it is
-    ax.set_ylim(SMALLEST / 3, max(ax.get_ylim()[1], 1e-12))
+    largest = max(float(np.nanmax(line.get_ydata(), initial=0.0)) for line in ax.lines)
+    ax.set_ylim(SMALLEST / 3, max(3 * largest, 1e-12) if np.isfinite(largest) else None)
 
 
 def _finish(ax: Axes, ylabel: str, legend: bool = True, time: bool = True) -> None:

@@ -1,7 +1,6 @@
 """Pictures and movies of a result: a still of one time, of several laid over each other, or MP4 and GIF.
 
-Drawn off screen with OpenGL; without it stills and movies are painted in software
-(`rodsim.results.painter`), which needs nothing but pip's packages.
+Painted in software (`rodsim.results.painter`), the same on every machine; on demand with OpenGL.
 """
 
 from __future__ import annotations
@@ -10,17 +9,20 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rigid.checks import count, direction, flag, number, numbers, shown
 from rigid.quaternions import normalize
 from rigid.system import Floats, State
-from rodsim.results import overlay
-from rodsim.results.camera import Camera, fit, upward, view_direction
+from rodsim.results import fields, overlay
+from rodsim.results.camera import Camera, fit, named_view, upward, view_direction
 from rodsim.results.drawing import Drawing
+from rodsim.results.errors import NoOpenGL, ResultError, check_result, checked_path
 from rodsim.results.scene import SceneBuilder, Surface, merge
+from rodsim.results.whole_file import whole_file
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -39,6 +41,9 @@ OVERLAID = 10  # times in a still, unless said otherwise
 LOOKED_AT = 80  # outputs looked at to place the camera
 NEARER = 3e-4  # of the distance, between times drawn over each other
 LEGEND = 6  # no more names than this
+BESIDE = 1e-9  # of the run: a time as little outside of it is off by rounding
+LARGEST_SIZE = 16_384  # pixels a side
+MOST_FRAMES = 100_000  # of a movie, about an hour
 
 
 def render(
@@ -46,53 +51,61 @@ def render(
     path: Path | str | None = None,
     times: float | Sequence[float] | None = None,
     size: tuple[int, int] = (1600, 1000),
-    view: ArrayLike | None = None,
+    view: ArrayLike | str | None = None,
     up: ArrayLike | None = None,
     ground: bool = False,
     labels: bool = True,
     engine: Engine = "auto",
+    color: str | None = None,
 ) -> Picture:
     """A still picture (height, width, 3); saved where `path` is given.
 
     Parameters
     ----------
-    times : one time (s) or several, drawn over each other, the earlier the paler; default: evenly over the
-    run size : width and height in pixels view : from where to look, a direction; default: chosen so that
-    most is seen up : the direction that is up in the picture; default: against gravity, else z ground :
-    draw a grid below everything labels : write names and times engine : 'opengl', 'painter' (in software),
-    or 'auto': OpenGL where there is one
+    times : one time (s) or several, drawn over each other, the earlier the paler; default: evenly over the run
+    size : width and height in pixels
+    view : from where to look: a direction, or 'iso', 'front', 'side', 'top' or 'azimuth/elevation' in degrees;
+        default: chosen so that most is seen
+    up : the direction that is up in the picture; default: against gravity, else z
+    ground : draw a grid below everything
+    labels : write names, times and the colour bar
+    engine : 'auto' and 'painter' paint in software, 'opengl' draws with OpenGL
+    color : a quantity to colour by, with a colour bar: 'speed', and of rods 'strain', 'curvature', 'force',
+        'moment' or a component such as 'K2' or 'N1'; default: a colour for each family of names
 
     Raises
     ------
-    ValueError: nothing to draw, or an unknown engine. RuntimeError: engine 'opengl' without OpenGL, with
-    the cure.
+    ResultError: nothing to draw, a time outside of the run, an unknown ending of `path`, engine, view or quantity.
+    ModelError: another argument that cannot be used. NoOpenGL: engine 'opengl' without OpenGL, with the cure.
     """
-    if result.n_outputs == 0:
-        raise ValueError("render: the result holds no output; run the simulation first")
+    check_result("render", result)
+    size = _checked(size, engine, ground, labels)
+    if path is not None:
+        path = _picture_path(path)
     t = result.t
     if times is None:
         wanted: Sequence[float] = np.linspace(t[0], t[-1], min(OVERLAID, len(t))).tolist()
     else:
-        wanted = [float(x) for x in np.atleast_1d(np.asarray(times, dtype=float))]
+        wanted = _times(times, float(t[0]), float(t[-1]))
     outputs = sorted({result.index_at(x) for x in wanted})
-    stage = _Stage(result, size, view, up, ground, outputs)
+    stage = _Stage(result, size, view, up, ground, color, outputs)
     camera = stage.camera(outputs)
     parts, colors = [], []
     for k, i in enumerate(outputs):
-        surface = stage.builder.surface(result.state(i))
+        surface = stage.builder.surface(stage.states.at(i).state)
         # later ones a little nearer: what stays where it was shows its last colour
         surface = surface._replace(
             vertices=surface.vertices + k * NEARER * camera.distance * camera.axes[:, 2]
         )
         age = 1 - k / (len(outputs) - 1) if len(outputs) > 1 else 0.0
         parts.append(surface)
-        colors.append(stage.colors(surface, age, overlaid=len(outputs) > 1))
-    with _drawer(camera, size, stage.grid(), engine) as draw:
+        colors.append(stage.colors(surface, float(t[i]), age, overlaid=len(outputs) > 1))
+    with _drawer(camera, size, stage.grid(), engine, even=color is not None) as draw:
         picture = draw(merge(parts), np.concatenate(colors))
     if labels:
         picture = stage.label(picture, t[outputs])
     if path is not None:
-        _save(picture, Path(path))
+        _save(picture, path, result.path)
     return picture
 
 
@@ -102,11 +115,12 @@ def render_movie(
     speed: float = 1.0,
     fps: int = 25,
     size: tuple[int, int] = (1280, 720),
-    view: ArrayLike | None = None,
+    view: ArrayLike | str | None = None,
     up: ArrayLike | None = None,
     ground: bool = False,
     labels: bool = True,
     engine: Engine = "auto",
+    color: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
     """A movie, .mp4 or .gif; returns the number of its frames. For other parameters see `render`.
@@ -116,21 +130,33 @@ def render_movie(
     speed : seconds of the run shown in a second; between outputs the motion is interpolated
     progress : called with (frames done, frames in all)
     """
-    path = Path(path)
+    check_result("render", result)
+    path = checked_path("render", path)
     if path.suffix.lower() not in (".mp4", ".gif"):
-        raise ValueError(f"render to '{path}': a movie ends in .mp4 or .gif")
-    if not (speed > 0 and fps > 0):
-        raise ValueError(f"render to '{path}': speed = {speed}, fps = {fps}; both must be positive")
-    stage = _Stage(result, size, view, up, ground)
+        raise ResultError(f"render to '{path}': '{path.suffix}' is no movie; end it in .mp4 or .gif")
+    owner = f"render to '{path}'"
+    speed = number(owner, "speed", speed, positive=True)
+    fps = count(owner, "fps", fps, at_most=1000)
+    size = _checked(size, engine, ground, labels)
     t = result.t
-    n = max(1, int(np.floor((t[-1] - t[0]) / speed * fps)) + 1)
+    frames = (t[-1] - t[0]) / speed * fps
+    if not frames < MOST_FRAMES:
+        raise ResultError(
+            f"{owner}: speed = {speed:g} makes {frames:.3g} frames; give a speed of at least "
+            f"{(t[-1] - t[0]) * fps / MOST_FRAMES:.3g}"
+        )
+    n = int(np.floor(frames)) + 1
+    stage = _Stage(result, size, view, up, ground, color)
     camera = stage.camera(range(result.n_outputs))
     digits = overlay.digits_for(speed / fps)
-    with _movie(path, fps) as add, _drawer(camera, size, stage.grid(), engine) as draw:
+    with (
+        _movie(path, result.path, fps) as add,
+        _drawer(camera, size, stage.grid(), engine, even=color is not None) as draw,
+    ):
         for k in range(n):
             now = min(float(t[0]) + k * speed / fps, float(t[-1]))
-            surface = stage.builder.surface(state_at(result, t, now))
-            picture = draw(surface, stage.colors(surface, 0.0, overlaid=False))
+            surface = stage.builder.surface(stage.states.between(now))
+            picture = draw(surface, stage.colors(surface, now, 0.0, overlaid=False))
             if labels:
                 picture = overlay.write_time(stage.name(picture), now, digits)
             add(picture)
@@ -139,18 +165,56 @@ def render_movie(
     return n
 
 
-def state_at(result: Result, t: Floats, now: float) -> State:
-    """The state between outputs, for the eye: cubic in positions, normalised means of quaternions."""
-    i = int(np.clip(np.searchsorted(t, now, side="right") - 1, 0, max(0, len(t) - 2)))
-    a = result.state(i)
-    if len(t) == 1 or now <= t[i]:
-        return a
-    b, h = result.state(i + 1), float(t[i + 1] - t[i])
-    x = (now - float(t[i])) / h
-    r = (1 + 2 * x) * (1 - x) ** 2 * a.r + x * (1 - x) ** 2 * h * a.v
-    r = r + x**2 * (3 - 2 * x) * b.r + x**2 * (x - 1) * h * b.v
-    near = np.where(np.sum(a.quat * b.quat, axis=1, keepdims=True) < 0, -b.quat, b.quat)
-    return a._replace(r=r, quat=normalize((1 - x) * a.quat + x * near))
+class _Output(NamedTuple):
+    """What is drawn of one output."""
+
+    state: State
+    values: Floats  # (n_points,) of the quantity coloured by; empty: none
+
+
+class States:
+    """Outputs and states between them; the last two outputs read are kept, for the frames between them."""
+
+    def __init__(self, result: Result, drawing: Drawing, field: fields.Field | None) -> None:
+        self._result, self._drawing, self._field = result, drawing, field
+        self._t = result.t
+        self._kept: dict[int, _Output] = {}
+
+    def at(self, i: int) -> _Output:
+        """Output number i."""
+        if i not in self._kept:
+            state = self._result.state(i)
+            found: Floats = np.zeros(0)
+            if self._field is not None:
+                strains, stresses = self._result.strains(i), self._result.stresses(i)
+                found = fields.values(self._field, self._drawing, state, strains, stresses)
+            self._kept = {**dict(list(self._kept.items())[-1:]), i: _Output(state, found)}
+        return self._kept[i]
+
+    def between(self, now: float) -> State:
+        """The state at the time `now`, for the eye: cubic in positions, normalised means of quaternions."""
+        i, x = self._place(now)
+        a = self.at(i).state
+        if x == 0.0:
+            return a
+        b, h = self.at(i + 1).state, float(self._t[i + 1] - self._t[i])
+        r = (1 + 2 * x) * (1 - x) ** 2 * a.r + x * (1 - x) ** 2 * h * a.v
+        r = r + x**2 * (3 - 2 * x) * b.r + x**2 * (x - 1) * h * b.v
+        near = np.where(np.sum(a.quat * b.quat, axis=1, keepdims=True) < 0, -b.quat, b.quat)
+        return a._replace(r=r, quat=normalize((1 - x) * a.quat + x * near))
+
+    def values_between(self, now: float) -> Floats:
+        """Values (n_points,) of the quantity coloured by, linear between outputs."""
+        i, x = self._place(now)
+        return self.at(i).values if x == 0.0 else (1 - x) * self.at(i).values + x * self.at(i + 1).values
+
+    def _place(self, now: float) -> tuple[int, float]:
+        """The output before `now`, and how far it is from there to the next: 0 to 1."""
+        t = self._t
+        i = int(np.clip(np.searchsorted(t, now, side="right") - 1, 0, max(0, len(t) - 2)))
+        if len(t) == 1 or now <= t[i]:
+            return i, 0.0
+        return i, (now - float(t[i])) / float(t[i + 1] - t[i])
 
 
 class _Stage:
@@ -160,20 +224,22 @@ class _Stage:
         self,
         result: Result,
         size: tuple[int, int],
-        view: ArrayLike | None,
+        view: ArrayLike | str | None,
         up: ArrayLike | None,
         ground: bool,
+        color: str | None,
         outputs: Sequence[int] | None = None,  # to be drawn; None: all
     ) -> None:
         layout = result.layout
-        if result.n_outputs == 0:
-            raise ValueError("render: the result holds no output; run the simulation first")
         self.result = result
         self._drawing = Drawing(layout)
         if self._drawing.n_points == 0:
-            raise ValueError(f"render: model '{layout.name}' has no rods and no surfaces to draw")
-        self._size, self._view, self._ground = size, view, ground
-        self._up = upward(layout.gravity) if up is None else np.asarray(up, float) / np.linalg.norm(up)
+            raise ResultError(f"render: model '{layout.name}' has no rods and no surfaces to draw")
+        self._size, self._ground = size, ground
+        self._view = view if view is None or isinstance(view, str) else direction("render", "view", view)
+        self._up = upward(layout.gravity) if up is None else direction("render", "up", up)
+        self._field = None if color is None else fields.field_of(color, self._drawing)
+        self.states = States(result, self._drawing, self._field)
         rods, self._legend = _palette([rod.name for rod in layout.rods], RODS)
         bodies, names = _palette([body.name for body in layout.bodies], BODIES)
         self._palette = np.concatenate([rods, bodies])
@@ -185,14 +251,19 @@ class _Stage:
         clouds = {int(i): self._drawing.points(result.state(int(i))) for i in chosen}
         self._clouds = {i: points for i, points in clouds.items() if np.all(np.isfinite(points))}
         if not self._clouds:
-            raise ValueError(f"render: model '{layout.name}' has no output with finite positions")
+            raise ResultError(f"render: model '{layout.name}' has no output with finite positions")
         extents = [points.max(axis=0) - points.min(axis=0) for points in self._clouds.values()]
         everything = np.concatenate(list(self._clouds.values()))
         whole = np.linalg.norm(everything.max(axis=0) - everything.min(axis=0))
-        self.builder = SceneBuilder(layout, max(float(np.linalg.norm(extents[0])), 0.5 * float(whole)))
+        self._scene_size = max(float(np.linalg.norm(extents[0])), 0.5 * float(whole))
+        self.builder = SceneBuilder(layout, self._scene_size)
+        if self._field is not None:
+            found = [self.states.at(int(i)).values for i in candidates]
+            self._limits = fields.limits(self._field, np.concatenate(found))
+            self._shades = fields.color_map(self._field, *self._limits)
 
     def camera(self, outputs: Sequence[int] | range) -> Camera:
-        """One that sees everything at these outputs."""
+        """One that sees everything at these outputs; from now on surfaces are as fine as its pixels."""
         # of the outputs to be drawn, those not looked at before
         if len(outputs) <= LOOKED_AT:
             clouds = [self.builder.surface(self.result.state(i)).vertices for i in outputs]
@@ -202,10 +273,14 @@ class _Stage:
         points = points[np.all(np.isfinite(points), axis=1)]
         self._seen = points
         view, up = view_direction(points, self._up)
-        if self._view is not None:
-            view, up = np.asarray(self._view, float), self._up
+        if isinstance(self._view, str):
+            view, up = named_view(self._view, self._up)
+        elif self._view is not None:
+            view, up = self._view, self._up
         points = np.concatenate([points, *(ends for ends, _ in self.grid())])
-        return fit(points, view, up, self._size[0] / self._size[1])
+        camera = fit(points, view, up, self._size[0] / self._size[1])
+        self.builder = SceneBuilder(self.result.layout, self._scene_size, camera.pixel(self._size[1]))
+        return camera
 
     def grid(self) -> Lines:
         """Lines of the ground, below the lowest point; none unless asked for."""
@@ -233,8 +308,11 @@ class _Stage:
                 lines.append((ends @ axes.T, GRID))
         return lines
 
-    def colors(self, surface: Surface, age: float, overlaid: bool) -> Floats:
-        """Colours (n, 3) of vertices; age: 1 for the first, 0 for the last of several times."""
+    def colors(self, surface: Surface, now: float, age: float, overlaid: bool) -> Floats:
+        """Colours (n, 3) of vertices at time `now`; age: 1 for the first, 0 for the last of several times."""
+        if self._field is not None:
+            found = self.builder.spread(self.states.values_between(now))
+            return fields.colors(found, *self._limits, self._shades)
         if overlaid and self._alone:
             return np.broadcast_to(time_color(1 - age), (len(surface.owner), 3))
         colors = self._palette[surface.owner]
@@ -252,10 +330,14 @@ class _Stage:
             base = self._palette[0]
             bar = base + (1 - base) * FADE * (1 - x[:, None]) ** 0.8
         digits = overlay.digits_for((times[-1] - times[0]) / 10)
+        if self._field is not None:
+            return overlay.write_times(picture, float(times[0]), float(times[-1]), digits)
         return overlay.write_time_bar(picture, float(times[0]), float(times[-1]), digits, bar)
 
     def name(self, picture: Picture) -> Picture:
-        """The names of all families of objects, where they are few and more than one."""
+        """The names of all families of objects, where they are few and more than one; or the colour bar."""
+        if self._field is not None:
+            return overlay.write_color_bar(picture, self._field.label, *self._limits, self._shades)
         if not 1 < len(self._legend) <= LEGEND:
             return picture
         return overlay.write_legend(picture, *zip(*self._legend, strict=True))
@@ -293,53 +375,108 @@ def time_color(x: float) -> Floats:
     return np.array([np.interp(x, places, TIMES[:, i]) for i in range(3)])
 
 
+def _checked(size: object, engine: object, ground: object, labels: object) -> tuple[int, int]:
+    """Width and height, where all of these can be used."""
+    if not isinstance(engine, str) or engine not in ("auto", "opengl", "painter"):
+        raise ResultError(f"render: no engine {shown(engine)}; give 'auto', 'opengl' or 'painter'")
+    flag("render", "ground", ground)
+    flag("render", "labels", labels)
+    sides = size.tolist() if isinstance(size, np.ndarray) else size
+    if not isinstance(sides, tuple | list) or len(sides) != 2:
+        raise ResultError(f"render: size = {shown(size)}; give (width, height) in pixels")
+    width, height = (
+        count("render", what, x, at_least=16, at_most=LARGEST_SIZE)
+        for what, x in zip(("width", "height"), sides, strict=True)
+    )
+    return width, height
+
+
+def _times(times: object, first: float, last: float) -> list[float]:
+    found = numbers(times)
+    if found is None or found.ndim > 1 or found.size == 0:
+        raise ResultError(f"render: times = {shown(times)}; give one time (s) or a list of them")
+    beside = BESIDE * (last - first)
+    for t in found.reshape(-1).tolist():
+        if not first - beside <= t <= last + beside:
+            raise ResultError(
+                f"render: t = {t:g} s is not in the result, which goes from {first:g} to {last:g} s; "
+                "give a time within"
+            )
+    return found.reshape(-1).tolist()
+
+
+def _picture_path(path: object) -> Path:
+    from PIL import Image
+
+    checked = checked_path("render", path)
+    # those that PIL can write, not only read
+    endings = {end for end, format in Image.registered_extensions().items() if format in Image.SAVE}
+    if checked.suffix.lower() not in endings:
+        raise ResultError(
+            f"render to '{checked}': no format '{checked.suffix}'; end it in .png, .mp4 or .gif"
+        )
+    return checked
+
+
 @contextmanager
 def _drawer(
-    camera: Camera, size: tuple[int, int], lines: Lines, engine: Engine
+    camera: Camera, size: tuple[int, int], lines: Lines, engine: Engine, even: bool
 ) -> Iterator[Callable[[Surface, Floats], Picture]]:
     """A function that draws a surface with its colours."""
-    if engine not in ("auto", "opengl", "painter"):
-        raise ValueError(f"render: no engine '{engine}'; give 'auto', 'opengl' or 'painter'")
-    why = None
-    if engine != "painter":
-        from rodsim.results import opengl
+    if engine != "opengl":
+        from rodsim.results.painter import Painter
 
-        why = opengl.missing()
-        if why is not None and engine == "opengl":
-            raise RuntimeError(f"render: {why}; or give engine='painter'")
-    if engine == "painter" or why is not None:
-        from rodsim.results.painter import paint
-
-        yield lambda surface, colors: paint(surface, colors, camera, *size, lines=lines)
+        yield Painter(camera, *size, lines=lines, even=even).draw
         return
-    with opengl.Canvas(camera, *size) as canvas:
+    from rodsim.results import opengl
+
+    why = opengl.missing()
+    if why is not None:
+        raise NoOpenGL(f"render: {why}; or give engine='painter'")
+    with opengl.Canvas(camera, *size, even=even) as canvas:
         canvas.add_lines(lines)
         yield canvas.draw
 
 
 @contextmanager
-def _movie(path: Path, fps: int) -> Iterator[Callable[[Picture], Any]]:
+def _movie(path: Path, keep: Path | None, fps: int) -> Iterator[Callable[[Picture], Any]]:
     """A function that adds a frame to a movie."""
     import imageio.v2 as imageio
 
-    _check_folder(path)
-    if path.suffix.lower() == ".gif":
-        gif: Any = imageio.get_writer(path, mode="I", duration=1000 / fps, loop=0)
-        with gif:
-            yield gif.append_data
-    else:
-        mp4: Any = imageio.get_writer(path, fps=fps, codec="libx264", quality=8, macro_block_size=2)
+    with whole_file(path, keep) as file:
+        if path.suffix.lower() == ".gif":
+            gif: Any = imageio.get_writer(file, mode="I", duration=1000 / fps, loop=0)
+            with gif:
+                yield gif.append_data
+        else:
+            yield from _mp4(file, fps)
+
+
+def _mp4(path: Path, fps: int) -> Iterator[Callable[[Picture], Any]]:
+    """As `_movie`; OSError where ffmpeg did not write all frames, which it does not report itself."""
+    import imageio.v2 as imageio
+    from imageio_ffmpeg import count_frames_and_secs
+
+    mp4: Any = imageio.get_writer(path, fps=fps, codec="libx264", quality=8, macro_block_size=2)
+    frames = 0
+
+    def add(picture: Picture) -> None:
+        nonlocal frames
+        mp4.append_data(picture)
+        frames += 1
+
+    try:
         with mp4:
-            yield mp4.append_data
+            yield add
+        whole = frames > 0 and count_frames_and_secs(str(path))[0] == frames
+    except (OSError, RuntimeError) as error:
+        raise OSError("ffmpeg could not write the movie; is the disk full?") from error
+    if not whole:
+        raise OSError("ffmpeg did not write the whole movie; is the disk full?")
 
 
-def _save(picture: Picture, path: Path) -> None:
+def _save(picture: Picture, path: Path, keep: Path | None) -> None:
     from PIL import Image
 
-    _check_folder(path)
-    Image.fromarray(picture).save(path)
-
-
-def _check_folder(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"'{path}': no folder '{path.parent}'; make it first")
+    with whole_file(path, keep) as file:
+        Image.fromarray(picture).save(file)

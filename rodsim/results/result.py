@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rigid.checks import number
 from rigid.system import Floats, Ints, State
 from rodsim.results import native
 from rodsim.results.columns import ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.histories import BodyHistory, JointHistory, RodHistory
 from rodsim.results.layout import Layout
 
+VTKHDF = "VTKHDF"  # the other group of a result file, see `rodsim.results.vtkhdf`
 Key = Any  # what numpy and h5py take as an index
+
+
+# What h5py, NumPy, JSON and the checks of a layout raise where bytes of a file have changed.
+_DAMAGED = (
+    AttributeError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 class Source(Protocol):
@@ -31,6 +49,15 @@ class Source(Protocol):
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         """Part `key` of the array `name`; its first axis counts the outputs."""
+
+    def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
+        """What is stored for the eye under `name`, (T, rows, ...); None: nothing is."""
+
+    def held(self) -> AbstractContextManager[Any]:
+        """Within it many parts are read in a row: a file is opened once."""
+
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
+        """Part `key` of several arrays."""
 
     def refresh(self) -> None:
         """Take in outputs that have been added since."""
@@ -49,6 +76,15 @@ class MemorySource:
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         return self._arrays[name][key]
 
+    def drawn(self, name: str, outputs: slice, rows: int) -> None:
+        return None
+
+    def held(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
+        return {name: self.read(name, key) for name in names}
+
     def refresh(self) -> None:
         pass
 
@@ -59,30 +95,58 @@ class FileSource:
     def __init__(self, path: Path) -> None:
         from rodsim.results.storage import open_file
 
-        self._open = open_file
+        self._open_file = open_file
+        self._held: Any = None
         self.path = path
-        if not path.is_file():
+        if not path.is_file():  # a device may never end, a FIFO never begin
+            if path.exists():
+                raise ResultError(f"'{path}' is a folder or a device; give the name of a result file")
             raise FileNotFoundError(f"'{path}': no such result file")
         try:
             file = open_file(path, "r")
         except OSError as error:
-            raise ValueError(f"'{path}' cannot be read as HDF5; is it a rodsim result? ({error})") from None
+            raise ResultError(f"'{path}' cannot be read as HDF5; is it a rodsim result? ({error})") from None
         with file:
             native.check_file(file, path)
-            self.layout = native.read_layout(file)
-            self.n_outputs = native.count(file)
+            try:
+                self.layout = native.read_layout(file)
+                self.n_outputs = native.count(file)
+                native.check_series(file, self.layout, self.n_outputs)
+            except _DAMAGED as error:
+                raise ResultError(f"'{path}' is damaged ({error}); run the simulation again") from None
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
+        return self.read_all([name], key)[name]
+
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
         key = key if isinstance(key, tuple) else (key,)
         first = slice(None) if key[0] is Ellipsis else key[0]
-        with self._open(self.path, "r") as file:
-            dataset = file[f"{native.ROOT}/{name}"]
-            if isinstance(first, slice):  # the file has room for more outputs than it holds
-                first = slice(*first.indices(self.n_outputs))
-            return np.asarray(dataset[(first, *key[1:])])
+        if isinstance(first, slice):  # the file has room for more outputs than it holds
+            first = slice(*first.indices(self.n_outputs))
+        with self._open() as file:  # once for all: that takes longer than reading a row
+            return {name: np.asarray(file[f"{native.ROOT}/{name}"][(first, *key[1:])]) for name in names}
+
+    def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
+        with self._open() as file:
+            dataset = file.get(f"{VTKHDF}/{name}")
+            if dataset is None or rows == 0:
+                return None
+            stored = np.asarray(dataset[outputs.start * rows : outputs.stop * rows])
+            return stored.reshape(outputs.stop - outputs.start, rows, *stored.shape[1:])
+
+    def _open(self) -> AbstractContextManager[Any]:
+        return self._open_file(self.path, "r") if self._held is None else nullcontext(self._held)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        with self._open_file(self.path, "r") as self._held:
+            try:
+                yield
+            finally:
+                self._held = None
 
     def refresh(self) -> None:
-        with self._open(self.path, "r") as file:
+        with self._open() as file:
             self.n_outputs = native.count(file)
 
 
@@ -103,7 +167,7 @@ class Result:
         Raises
         ------
         FileNotFoundError: no such file.
-        ValueError: not a rodsim result, or one of a newer format.
+        ResultError: not a rodsim result, a damaged one, or one of a newer format.
         """
         return cls(FileSource(Path(path)))
 
@@ -151,21 +215,37 @@ class Result:
         return [joint.name for joint in self.layout.joints]
 
     def rod(self, name: str) -> RodHistory:
-        """The rod called `name`; KeyError names those there are."""
+        """The rod called `name`; UnknownName says which there are."""
         return RodHistory(self._source, self._find("rod", name, self.layout.rods))
 
     def body(self, name: str) -> BodyHistory:
-        """The body called `name`; KeyError names those there are."""
+        """The body called `name`; UnknownName says which there are."""
         return BodyHistory(self._source, self._find("body", name, self.layout.bodies))
 
     def joint(self, name: str) -> JointHistory:
-        """The joint called `name`; KeyError names those there are."""
+        """The joint called `name`; UnknownName says which there are."""
         return JointHistory(self._source, self._find("joint", name, self.layout.joints))
 
     def state(self, index: int = -1) -> State:
         """The full state of one output, bit for bit; IndexError where there is no such output."""
         i = self.index(index)
-        return State(**{name: self._source.read(name, i) for name in self.layout.state_shapes()})
+        return State(**self._source.read_all(self.layout.state_shapes(), i))
+
+    def states(self, outputs: slice) -> State:
+        """The full states of the outputs [start, stop): arrays with the output as first axis."""
+        return State(**self._source.read_all(self.layout.state_shapes(), outputs))
+
+    def element_values(self, name: str, outputs: slice) -> Floats:
+        """ "strains" or "stresses" of the outputs [start, stop), (T, n_elements, 6)."""
+        return self._source.read(name, outputs)
+
+    def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
+        """What the file keeps for the eye of the outputs [start, stop), (T, rows, ...); None: nothing."""
+        return self._source.drawn(name, outputs, rows)
+
+    def held(self) -> AbstractContextManager[Any]:
+        """Within `with result.held():` a file is opened once for all that is read."""
+        return self._source.held()
 
     def strains(self, index: int = -1) -> Floats:
         """(Gamma, K) of all rod elements at one output, (n_elements, 6)."""
@@ -183,7 +263,10 @@ class Result:
 
     def index_at(self, t: float) -> int:
         """Number of the output nearest to the time t (s)."""
-        return int(np.argmin(np.abs(self.t - t)))
+        wanted = number("result", "t", t)
+        if self.n_outputs == 0:
+            raise ResultError(f"t = {wanted:g} s: the result holds no output; run the simulation first")
+        return int(np.argmin(np.abs(self.t - wanted)))
 
     @property
     def t(self) -> Floats:
@@ -251,7 +334,7 @@ class Result:
     def audit_column(self, name: str) -> Floats:
         """(T,) one column of the audit table, see `rodsim.results.columns`."""
         if name not in COLUMNS:
-            raise KeyError(f"no audit column '{name}'; there are {', '.join(COLUMNS)}")
+            raise UnknownName(f"no audit column '{name}'; there are {', '.join(COLUMNS)}")
         if self._audit is None:
             self._audit = self._source.read(native.AUDIT)
         return self._audit[:, COLUMNS.index(name)]
@@ -262,6 +345,6 @@ class Result:
                 return thing
         names = ", ".join(f"'{thing.name}'" for thing in things)
         plural = {"rod": "rods", "body": "bodies", "joint": "joints"}[kind]
-        raise KeyError(
+        raise UnknownName(
             f"no {kind} '{name}'; " + (f"the {plural} are {names}" if names else f"there are no {plural}")
         )

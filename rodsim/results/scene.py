@@ -1,7 +1,11 @@
-"""Rods and bodies as shaded surfaces: vertices, normals and triangles, ready for any renderer."""
+"""Rods and bodies as shaded surfaces: vertices, normals and triangles, ready for any renderer.
+
+What stays the same from picture to picture (triangles, owners, places along the rods) is worked out once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +14,12 @@ from rigid.quaternions import normalize, rotate, to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 
-SIDES = 20  # of a tube
-PIECES = 6  # of an element, along the rod
-SHARP = np.cos(np.radians(35.0))  # faces that meet at more than this angle keep an edge
+SIDES, PIECES = 8, 4  # of a tube; of an element, along the rod; where pixels are not known
+SHARP = np.cos(np.radians(50.0))  # faces that meet at more than this angle keep an edge
 VISIBLE = 0.0035  # least radius of a rod, as part of the size of the scene
+THIN = 3.0  # pixels; nothing is drawn thinner
+ROUNDED = 200_000  # no more triangles than this are made to draw smooth bodies rounder than their surfaces
+CORNERS = np.array([(0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5)])  # of a rectangle, about d1
 
 
 class Surface(NamedTuple):
@@ -28,92 +34,239 @@ class Surface(NamedTuple):
 class SceneBuilder:
     """Surfaces of all rods and bodies of a layout at any state."""
 
-    def __init__(self, layout: Layout, size: float) -> None:
-        """`size`: of the scene in m, thin rods are drawn thick enough to be seen in it."""
-        self._layout = layout
-        self._least = VISIBLE * size
-        self._bodies = [_with_normals(body) for body in layout.bodies]
+    def __init__(self, layout: Layout, size: float, pixel: float = 0.0) -> None:
+        """`size` (m) of the scene: thin rods are drawn thick enough to be seen in it; `pixel` (m): how much of
+        the scene a pixel shows, 0 where that is not known.
+        """
+        points = np.cumsum([0] + [len(rod.frames) for rod in layout.rods])  # as `Drawing` numbers them
+        numbered = list(zip(range(len(layout.rods)), layout.rods, points, strict=False))
+        boxes = [item for item in numbered if np.all(item[1].sides > 0)]
+        tubes = [item for item in numbered if not np.all(item[1].sides > 0)]
+        self._parts: list[Sweep | Bodies] = []
+        if tubes:
+            self._parts.append(Sweep(tubes, False, size, pixel))
+        if boxes:
+            self._parts.append(Sweep(boxes, True, size, pixel))
+        if layout.bodies:
+            self._parts.append(Bodies(layout.bodies, len(layout.rods), int(points[-1]), pixel))
+        starts = np.cumsum([0] + [part.n_vertices for part in self._parts])
+        self._faces = np.concatenate(
+            [np.zeros((0, 3), np.int64), *(p.faces + s for p, s in zip(self._parts, starts, strict=False))]
+        )
+        self._owner = np.concatenate([np.zeros(0, np.int64), *(part.owner for part in self._parts)])
 
     def surface(self, state: State) -> Surface:
         """All objects at `state`, as one surface."""
+        vertices, normals = zip(*(part.place(state) for part in self._parts), strict=True)
+        return Surface(np.concatenate(vertices), np.concatenate(normals), self._faces, self._owner)
+
+    def spread(self, values: Floats) -> Floats:
+        """Values at the points of a `Drawing` (n_points,), at the vertices of the surface: linear between nodes."""
         parts = []
-        for i, rod in enumerate(self._layout.rods):
-            vertices, normals, faces = tube(rod, state, self._least)
-            parts.append(Surface(vertices, normals, faces, np.full(len(vertices), i)))
-        for k, (body, (X, normals, faces)) in enumerate(zip(self._layout.bodies, self._bodies, strict=True)):
-            R = to_matrix(state.quat[body.frame])
-            owner = np.full(len(X), len(self._layout.rods) + k)
-            parts.append(Surface(state.r[body.frame] + X @ R.T, normals @ R.T, faces, owner))
-        return merge(parts)
+        for part in self._parts:
+            before, after, x = part.between
+            parts.append((1 - x) * values[before] + x * values[after])
+        return np.concatenate(parts)
 
 
-def merge(parts: list[Surface]) -> Surface:
+def merge(parts: Sequence[Surface]) -> Surface:
     """One surface of several."""
     starts = np.cumsum([0] + [len(part.vertices) for part in parts])
     return Surface(
-        np.concatenate([np.zeros((0, 3)), *(part.vertices for part in parts)]),
-        np.concatenate([np.zeros((0, 3)), *(part.normals for part in parts)]),
-        np.concatenate([np.zeros((0, 3), np.int64), *(p.faces + starts[i] for i, p in enumerate(parts))]),
-        np.concatenate([np.zeros(0, np.int64), *(part.owner for part in parts)]),
+        np.concatenate([part.vertices for part in parts]),
+        np.concatenate([part.normals for part in parts]),
+        np.concatenate([part.faces + start for part, start in zip(parts, starts, strict=False)]),
+        np.concatenate([part.owner for part in parts]),
     )
 
 
-def center_line(rod: RodLayout, state: State) -> tuple[Floats, Floats, Floats]:
-    """Positions, quaternions and radii of cross-sections close together: between nodes the curve is round.
+class Sweep:
+    """Rods with sections of one form, round or rectangular, as rings of vertices close together along them."""
 
-    Cubic Hermite curves with the section normals d1 as tangents, and normalised means of the quaternions.
-    """
-    r, q, radius = state.r[rod.frames], state.quat[rod.frames], rod.radius
-    if rod.closed:
-        r, q, radius = (np.concatenate([a, a[:1]]) for a in (r, q, radius))
-    signs = np.where(np.sum(q[1:] * q[:-1], axis=1) < 0, -1.0, 1.0)
-    q = q * np.concatenate([[1.0], np.cumprod(signs)])[:, None]
-    d1 = rotate(q, np.array([1.0, 0.0, 0.0]))
-    x = np.linspace(0, 1, PIECES, endpoint=False)[None, :, None]
-    chord = np.linalg.norm(r[1:] - r[:-1], axis=1)
-    half_angle = np.sqrt((1 + np.clip(np.sum(d1[1:] * d1[:-1], axis=1), -1, 1)) / 2)  # its cosine
-    speed = (2 * chord / (1 + half_angle))[:, None, None]  # best for arcs of circles
-    a, b, ta, tb = r[:-1, None], r[1:, None], speed * d1[:-1, None], speed * d1[1:, None]
-    curve = (
-        (1 + 2 * x) * (1 - x) ** 2 * a + x * (1 - x) ** 2 * ta + x**2 * (3 - 2 * x) * b + x**2 * (x - 1) * tb
-    )
-    turns = normalize((1 - x) * q[:-1, None] + x * q[1:, None])
-    radii = (1 - x[..., 0]) * radius[:-1, None] + x[..., 0] * radius[1:, None]
-    return (
-        np.concatenate([curve.reshape(-1, 3), r[-1:]]),
-        np.concatenate([turns.reshape(-1, 4), q[-1:]]),
-        np.concatenate([radii.ravel(), radius[-1:]]),
-    )
+    def __init__(
+        self, rods: Sequence[tuple[int, RodLayout, int]], rectangles: bool, size: float, pixel: float
+    ) -> None:
+        """rods: with the number of each as an owner, and that of its first point."""
+        scales = [
+            _shown_sides(rod, size, pixel) if rectangles else _shown(rod, size, pixel) for _, rod, _ in rods
+        ]
+        longest = max(float(np.diff(rod.arclength).max(initial=0.0)) for _, rod, _ in rods)
+        thickest = max(float(scale.max()) for scale in scales)
+        # as many as leave the true outline by a quarter of a pixel
+        known = pixel > 0
+        pieces = int(np.clip(np.ceil(0.45 * np.sqrt(longest / pixel)), 2, 8)) if known else PIECES
+        sides = int(np.clip(np.ceil(4.5 * np.sqrt(thickest / pixel)), 6, 32)) if known else SIDES
+        self._x = np.arange(pieces) / pieces
+        if rectangles:
+            self._outline = np.repeat(CORNERS, 2, axis=0)
+            across = np.roll(CORNERS, -1, axis=0) + CORNERS
+            self._normals = np.roll(np.repeat(across, 2, axis=0), 1, axis=0)
+            edges = np.stack([np.arange(1, 9, 2), np.arange(2, 10, 2) % 8], axis=1)
+        else:
+            angle = 2 * np.pi * np.arange(sides) / sides
+            self._outline = self._normals = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+            edges = np.stack([np.arange(sides), (np.arange(sides) + 1) % sides], axis=1)
+        frames, points, scale, owner, following, ends = [], [], [], [], [], []
+        n_rings = pieces * sum(len(rod.elements) for _, rod, _ in rods)
+        end_owner: list[int] = []
+        end_frames, end_points, end_scale = [], [], []
+        first = 0
+        for (number, rod, start), shown in zip(rods, scales, strict=True):
+            n, n_el = len(rod.frames), len(rod.elements)
+            a, b = np.arange(n_el), (np.arange(n_el) + 1) % n
+            frames.append(np.stack([rod.frames[a], rod.frames[b]]))
+            points.append(np.stack([a, b]) + start)
+            scale.append(np.stack([shown[a], shown[b]]))
+            owner.append(np.full(n_el * pieces, number))
+            ring = first + np.arange(n_el * pieces)
+            if rod.closed:
+                following.append(np.roll(ring, -1))
+            else:
+                last = n_rings + len(end_owner)
+                following.append(np.append(ring[1:], last))
+                ends += [(first, -1.0), (last, 1.0)]
+                end_owner.append(number)
+                end_frames.append(rod.frames[-1])
+                end_points.append(start + n - 1)
+                end_scale.append(shown[-1])
+            first += n_el * pieces
+        self._frames = np.concatenate(frames, axis=1)
+        self._end_frames = np.array(end_frames, dtype=np.int64)
+        x = np.tile(self._x, self._frames.shape[1])
+        before, after = (np.append(np.repeat(p, pieces), end_points) for p in np.concatenate(points, axis=1))
+        x = np.append(x, np.zeros(len(end_points)))
+        scale_a, scale_b = np.concatenate(scale, axis=1)
+        between = (1 - self._x)[:, None] * scale_a[:, None] + self._x[:, None] * scale_b[:, None]
+        self._scale = np.concatenate([between.reshape(-1, 2), np.array(end_scale).reshape(-1, 2)])
+        # ends are closed: their rings once more, with the normals of a lid, and its middle
+        self._lids = np.array([ring for ring, _ in ends], dtype=np.int64)
+        self._outward = np.array([sign for _, sign in ends])
+        k = len(self._outline)
+        e0, e1 = edges.T
+        own, nxt = k * np.arange(n_rings)[:, None], k * np.concatenate(following)[:, None]
+        a, b, c, d = own + e0, own + e1, nxt + e1, nxt + e0
+        walls = np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
+        rings = len(self._scale)
+        lids = []
+        for number, sign in enumerate(self._outward):
+            start = rings * k + number * (k + 1)
+            fan = np.stack([e0, e1, np.full(len(e0), k)], axis=1)
+            lids.append(start + (fan if sign > 0 else fan[:, ::-1]))
+        self.faces = np.concatenate([walls, *lids]).astype(np.int64)
+        of_ring = np.append(np.concatenate(owner), end_owner).astype(np.int64)
+        ring_of_vertex = np.concatenate([np.repeat(np.arange(rings), k), np.repeat(self._lids, k + 1)])
+        self.owner = of_ring[ring_of_vertex]
+        self.between = (
+            before[ring_of_vertex].astype(int),
+            after[ring_of_vertex].astype(int),
+            x[ring_of_vertex],
+        )
+        self.n_vertices = len(self.owner)
+
+    def center_line(self, state: State) -> tuple[Floats, Floats]:
+        """Positions (n, 3) and quaternions (n, 4) of the rings: between nodes the curve is round.
+
+        Cubic Hermite curves with the section normals d1 as tangents, and normalised means of the quaternions.
+        """
+        a, b = self._frames
+        r, q = state.r, state.quat
+        qa, qb = q[a], q[b]
+        qb = np.where(np.sum(qa * qb, axis=1, keepdims=True) < 0, -qb, qb)
+        d1 = np.array([1.0, 0.0, 0.0])
+        ta, tb = rotate(qa, d1), rotate(qb, d1)
+        chord = np.linalg.norm(r[b] - r[a], axis=1)
+        half_angle = np.sqrt((1 + np.clip(np.sum(ta * tb, axis=1), -1, 1)) / 2)  # its cosine
+        speed = (2 * chord / (1 + half_angle))[:, None, None]  # best for arcs of circles
+        x = self._x[None, :, None]
+        curve = (1 + 2 * x) * (1 - x) ** 2 * r[a][:, None] + x * (1 - x) ** 2 * speed * ta[:, None]
+        curve = curve + x**2 * (3 - 2 * x) * r[b][:, None] + x**2 * (x - 1) * speed * tb[:, None]
+        turns = normalize((1 - x) * qa[:, None] + x * qb[:, None])
+        return (
+            np.concatenate([curve.reshape(-1, 3), r[self._end_frames]]),
+            np.concatenate([turns.reshape(-1, 4), q[self._end_frames]]),
+        )
+
+    def place(self, state: State) -> tuple[Floats, Floats]:
+        """Vertices and normals (n, 3)."""
+        r, quat = self.center_line(state)
+        R = to_matrix(quat)
+        d2, d3 = R[:, None, :, 1], R[:, None, :, 2]
+        offsets = self._outline * self._scale[:, None]
+        rings = r[:, None] + offsets[..., :1] * d2 + offsets[..., 1:] * d3
+        normals = self._normals[:, :1] * d2 + self._normals[:, 1:] * d3
+        lids = np.concatenate([rings[self._lids], r[self._lids, None]], axis=1)
+        lid_normals = np.repeat(self._outward[:, None] * R[self._lids, :, 0], lids.shape[1], axis=0)
+        return (
+            np.concatenate([rings.reshape(-1, 3), lids.reshape(-1, 3)]),
+            np.concatenate([normals.reshape(-1, 3), lid_normals]),
+        )
 
 
-def tube(rod: RodLayout, state: State, least_radius: float) -> tuple[Floats, Floats, Ints]:
-    """Vertices, normals and triangles of a rod with round sections; ends are closed."""
-    r, q, radius = center_line(rod, state)
-    radius = np.maximum(radius, least_radius)
-    R = to_matrix(q)
-    angle = 2 * np.pi * np.arange(SIDES) / SIDES
-    out = np.cos(angle)[None, :, None] * R[:, None, :, 1] + np.sin(angle)[None, :, None] * R[:, None, :, 2]
-    rings = r[:, None] + radius[:, None, None] * out
-    n = len(r)
-    i, k = np.meshgrid(np.arange(n - 1) * SIDES, np.arange(SIDES), indexing="ij")
-    a, b = i + k, i + (k + 1) % SIDES
-    faces = np.stack([a, b, b + SIDES, a, b + SIDES, a + SIDES], axis=-1).reshape(-1, 3)
-    vertices: list[Floats] = [rings.reshape(-1, 3)]
-    normals: list[Floats] = [out.reshape(-1, 3)]
-    triangles = [faces]
-    if not rod.closed:
-        for end, sign in ((0, -1.0), (n - 1, 1.0)):
-            start = sum(len(v) for v in vertices)
-            vertices += [rings[end], r[end : end + 1]]
-            normals.append(np.tile(sign * R[end, :, 0], (SIDES + 1, 1)))
-            ring = np.arange(SIDES)
-            fan = np.stack([ring, (ring + 1) % SIDES, np.full(SIDES, SIDES)], axis=1)
-            triangles.append(start + (fan if sign > 0 else fan[:, ::-1]))
-    return np.concatenate(vertices), np.concatenate(normals), np.concatenate(triangles)
+def _shown(rod: RodLayout, size: float, pixel: float) -> Floats:
+    """Radii (n_nodes, 2) along d2 and d3 as they are drawn."""
+    return np.repeat(np.maximum(rod.radius, max(VISIBLE * size, THIN / 2 * pixel))[:, None], 2, axis=1)
 
 
-def _with_normals(body: BodyLayout) -> tuple[Floats, Floats, Ints]:
-    """Corners (3 nf, 3), normals and triangles of a body: smooth where it is round, sharp at its edges."""
+def _shown_sides(rod: RodLayout, size: float, pixel: float) -> Floats:
+    """Widths and heights (n_nodes, 2) as they are drawn: a ribbon stays one, however thin it is."""
+    grown = np.maximum(1.0, 2 * VISIBLE * size / rod.sides.max(axis=1, keepdims=True))
+    return np.maximum(grown * rod.sides, THIN * pixel)
+
+
+class Bodies:
+    """Surfaces of bodies, each fixed to a frame."""
+
+    def __init__(
+        self, bodies: Sequence[BodyLayout], first_owner: int, first_point: int, pixel: float
+    ) -> None:
+        made: dict[tuple[bytes, bytes], _Shape] = {}  # a thousand spheres are one shape
+        keys = [(body.vertices.tobytes(), body.faces.tobytes()) for body in bodies]
+        room = ROUNDED // len(bodies)
+        for key, body in zip(keys, bodies, strict=True):
+            if key not in made:
+                made[key] = _shape(body, pixel, room)
+        shapes = [made[key] for key in keys]
+        counts = [len(shape.vertices) for shape in shapes]
+        starts = np.cumsum([0, *counts])
+        points = first_point + np.cumsum([0] + [len(body.vertices) for body in bodies])
+        self._X = np.concatenate([shape.vertices for shape in shapes])
+        self._normals = np.concatenate([shape.normals for shape in shapes])
+        self.faces = np.concatenate([shape.faces + s for shape, s in zip(shapes, starts, strict=False)])
+        self._frame = np.repeat([body.frame for body in bodies], counts)
+        self.owner = first_owner + np.repeat(np.arange(len(bodies)), counts)
+        nearest = np.concatenate([shape.nearest + p for shape, p in zip(shapes, points, strict=False)])
+        self.between = nearest, nearest, np.zeros(len(nearest))
+        self.n_vertices = len(self.owner)
+
+    def place(self, state: State) -> tuple[Floats, Floats]:
+        """Vertices and normals (n, 3)."""
+        R = to_matrix(state.quat)[self._frame]
+        vertices = state.r[self._frame] + np.einsum("pij,pj->pi", R, self._X)
+        return vertices, np.einsum("pij,pj->pi", R, self._normals)
+
+
+class _Shape(NamedTuple):
+    """The surface of a body in its frame's axes; every vertex has one normal."""
+
+    vertices: Floats
+    normals: Floats
+    faces: Ints
+    nearest: Ints  # vertex of the body's own surface, for values there
+
+
+def _shape(body: BodyLayout, pixel: float, room: int) -> _Shape:
+    shape = _with_normals(body)
+    smooth = len(np.unique(np.round(shape.vertices, 12), axis=0)) == len(shape.vertices) > 0
+    while smooth and pixel > 0 and 4 * len(shape.faces) <= room:
+        a, b = shape.vertices[shape.faces[:, 0]], shape.vertices[shape.faces[:, 1]]
+        if np.linalg.norm(b - a, axis=1).max() < 8 * pixel:
+            break
+        shape = _rounder(shape)
+    return _thick_enough(shape, THIN / 2 * pixel) if len(shape.vertices) else shape
+
+
+def _with_normals(body: BodyLayout) -> _Shape:
+    """Smooth where the surface is round, sharp at its edges."""
     corners = body.vertices[body.faces]
     area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = np.linalg.norm(area, axis=1, keepdims=True)
@@ -129,5 +282,49 @@ def _with_normals(body: BodyLayout) -> tuple[Floats, Floats, Ints]:
         mean = together @ area[face]
         length = np.linalg.norm(mean, axis=1, keepdims=True)
         normals[face, corner] = mean / np.where(length > 0, length, 1.0)
-    n = 3 * len(body.faces)
-    return corners.reshape(-1, 3), normals.reshape(-1, 3), np.arange(n).reshape(-1, 3)
+    # corners at one place with one normal are one vertex
+    rows = np.concatenate([at[:, None], np.round(normals.reshape(-1, 3), 6) + 0.0], axis=1)
+    _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    nearest = body.faces.ravel()[first]
+    return _Shape(body.vertices[nearest], normals.reshape(-1, 3)[first], which.reshape(-1, 3), nearest)
+
+
+def _rounder(shape: _Shape) -> _Shape:
+    """Every triangle becomes four; the middles of edges move out to the round surface that normals tell of.
+
+    Half way from the chord to the mean of its projections on the tangent planes at both ends: on a sphere, to
+    fourth order in the angle.
+    """
+    X, n, faces = shape.vertices, shape.normals, shape.faces
+    a, b, c = faces.T
+    edges = np.concatenate([np.stack(pair, axis=1) for pair in ((a, b), (b, c), (c, a))])
+    ends, which = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
+    p, q = X[ends[:, 0]], X[ends[:, 1]]
+    m, k = n[ends[:, 0]], n[ends[:, 1]]
+    half = (q - p) / 2
+    out = np.sum(half * m, axis=1, keepdims=True) * m - np.sum(half * k, axis=1, keepdims=True) * k
+    middles = (p + q) / 2 - out / 4
+    normals = m + k
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    ab, bc, ca = len(X) + which.reshape(3, -1)
+    triangles = ((a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca))
+    return _Shape(
+        np.concatenate([X, middles]),
+        np.concatenate([n, normals]),
+        np.concatenate([np.stack(triangle, axis=1) for triangle in triangles]),
+        np.concatenate([shape.nearest, shape.nearest[ends[:, 0]]]),
+    )
+
+
+def _thick_enough(shape: _Shape, least: float) -> _Shape:
+    """Not thinner than 2 `least` (m) along any of its principal axes."""
+    middle = (shape.vertices.max(axis=0) + shape.vertices.min(axis=0)) / 2
+    X = shape.vertices - middle
+    axes = np.linalg.eigh(X.T @ X)[1]
+    half = np.abs(X @ axes).max(axis=0)
+    grow = np.maximum(1.0, least / np.maximum(half, 1e-300))
+    if np.all(grow == 1.0):
+        return shape
+    normals = (shape.normals @ axes / grow) @ axes.T
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    return shape._replace(vertices=middle + (X @ axes * grow) @ axes.T, normals=normals)

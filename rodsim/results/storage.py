@@ -1,10 +1,11 @@
 """Time series in an HDF5 file that survive a kill at any moment.
 
-The number of outputs is known before a run. So every series is a contiguous dataset of its full capacity,
-allocated when the file is made: storing a row needs no new HDF5 structure, only bytes at a known place, and
-those are written past the library. Only then do the counters in the file move on; a row counts when they
-say so. The file on the disk is thus a complete HDF5 file before, between and after all writes, and holds
-every row whose append has returned. Unused capacity is a hole in the file (a sparse file), not disk space.
+Every series is a contiguous dataset with room for a number of outputs, allocated when the file is made:
+storing rows needs no new HDF5 structure, only bytes at known places, and those are written past the library.
+Only then do the counters in the file move on; a row counts when they say so. The file on the disk is thus a
+complete HDF5 file before, between and after all writes, and holds every row that was written. Unused room is
+a hole in the file (a sparse file), not disk space; it is bounded: a file that is full is copied into one of
+twice the room, which takes its place when it is complete.
 
 Old-style object headers (`LIBVER`) carry no checksum and no "open for writing" mark, so a reader may look
 at any time.
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 LIBVER = ("earliest", "v108")
 HEAD = 2**16  # bytes, where the first headers of a file are
 PAGE = 4096
+COPY_BYTES = 2**24
 
 
 class Series(NamedTuple):
@@ -37,6 +39,11 @@ class Series(NamedTuple):
     flat: bool = (
         False  # rows of all outputs on one axis, as VTKHDF has them: (capacity * shape[0], *shape[1:])
     )
+
+    @property
+    def nbytes(self) -> int:
+        """Of one output."""
+        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
 
     def full_shape(self, capacity: int) -> tuple[int, ...]:
         if self.flat:
@@ -161,18 +168,32 @@ class RowWriter:
         self._counter = counter
         self._file: BinaryIO = open(path, "r+b", buffering=0)  # noqa: SIM115, closed in close()
 
-    def write(self, path: str, index: int, value: NDArray[Any] | np.generic) -> None:
-        """Store `value` as output number `index` of the series `path`."""
+    def write(self, path: str, first: int, values: NDArray[Any]) -> None:
+        """Store the rows of `values` as outputs `first`, `first` + 1 ... of the series `path`."""
         offset, item = self._places[path]
-        row = np.asarray(value, dtype=item.dtype, order="C")
-        if row.shape != item.shape:
-            raise ValueError(f"series '{path}': output of shape {row.shape}, the file has {item.shape}")
-        if row.nbytes == 0:
+        rows = np.asarray(values, dtype=item.dtype, order="C")
+        if rows.shape[1:] != item.shape:
+            raise ValueError(f"series '{path}': output of shape {rows.shape[1:]}, the file has {item.shape}")
+        if rows.nbytes == 0:
             return
-        view = memoryview(row.tobytes())
-        self._file.seek(offset + index * row.nbytes)
+        view = rows.reshape(-1).view(np.uint8).data
+        self._file.seek(offset + first * item.nbytes)
         while len(view) > 0:  # a raw write may be partial
             view = view[self._file.write(view) :]
+
+    def copy(self, to: RowWriter, n: int) -> None:
+        """Store the first n outputs in another file, a block at a time."""
+        for path, (offset, item) in self._places.items():
+            place, left = to._places[path][0], n * item.nbytes
+            self._file.seek(offset)
+            to._file.seek(place)
+            while left > 0:
+                block = memoryview(self._file.read(min(left, COPY_BYTES)))
+                if len(block) == 0:
+                    raise OSError(f"series '{path}': the file ends before its outputs do")
+                left -= len(block)
+                while len(block) > 0:
+                    block = block[to._file.write(block) :]
 
     def count(self, n: int) -> None:
         """Make n outputs count."""
@@ -188,11 +209,13 @@ class RowWriter:
 def places_of(
     file: h5py.File, series: Sequence[Series], growing: Sequence[str]
 ) -> dict[str, tuple[int, Series]]:
-    """Where each series starts in the file, in bytes."""
+    """Where each series starts in the file, in bytes, and of what kind its numbers are there."""
     places = {}
     for item in series:
-        offset = file[item.path].id.get_offset()
-        places[item.path] = (0 if offset is None else offset, item)
+        dataset = file[item.path]
+        offset = dataset.id.get_offset()
+        # an older file may keep a series in double precision
+        places[item.path] = (0 if offset is None else offset, item._replace(dtype=dataset.dtype))
     for path in growing:
         chunk = file[path].id.get_chunk_info(0)
         places[path] = (chunk.byte_offset, Series(path, (), np.float64))

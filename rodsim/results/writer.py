@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +17,13 @@ from numpy.typing import NDArray
 
 from rigid.system import Floats, State
 from rodsim.results import native, vtkhdf
-from rodsim.results.columns import COLUMNS
 from rodsim.results.drawing import Drawing
+from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
-from rodsim.results.storage import Counter, RowWriter, Series, create_series, open_file, places_of
+from rodsim.results.lock import Lock
+from rodsim.results.outputs import Outputs
+from rodsim.results.storage import COPY_BYTES, Counter, RowWriter, Series, create_series, open_file, places_of
+from rodsim.results.whole_file import check_target, named
 
 if TYPE_CHECKING:
     import h5py
@@ -25,30 +31,29 @@ if TYPE_CHECKING:
     from rodsim.results.result import Result
 
 SYNC_EVERY = 5.0  # s between writes through to the disk; a kill loses nothing without them, a power cut may
-COPY_BYTES = 2**24
+FIRST_BYTES = 2**26  # room in a new file; doubled whenever it is full
 MARK = 0x6D6F646E6573746D  # stands for the number of outputs until its place in the file is known
 
 
-def stored_outputs(path: Path | str) -> tuple[int, int]:
-    """Number of outputs in a result file, and the step of the last one; (0, -1) where there is none."""
+def stored_outputs(path: Path | str) -> tuple[int, int, dict[str, Any]]:
+    """Number of outputs in a result file, the step of the last one, and the settings of the run; (0, -1, {}) where
+    there is none.
+    """
     if not Path(path).is_file():
-        return 0, -1
+        return 0, -1, {}
+    _check_whole(path)
     with open_file(Path(path), "r") as file:
         root = native.check_file(file, Path(path))
         n = native.count(file)
-        return n, int(root[native.STEP][n - 1]) if n else -1
+        run = json.loads(root["description"].asstr()[()]).get("run", {})
+        return n, int(root[native.STEP][n - 1]) if n else -1, run
 
 
-def audit_row(audit: Mapping[str, float]) -> Floats:
-    """The audit as a row in the order of `COLUMNS`; ValueError where a column is missing or unknown."""
-    try:
-        row = np.array([audit[name] for name in COLUMNS], dtype=np.float64)
-    except KeyError as error:
-        raise ValueError(f"audit: no column {error}; give all of {', '.join(COLUMNS)}") from None
-    if len(audit) != len(COLUMNS):
-        unknown = ", ".join(sorted(set(audit) - set(COLUMNS)))
-        raise ValueError(f"audit: unknown column {unknown}; the columns are {', '.join(COLUMNS)}")
-    return row
+def _check_whole(path: Path | str) -> None:
+    """ResultError where the file is no result, or a damaged one."""
+    from rodsim.results.result import FileSource
+
+    FileSource(Path(path))
 
 
 class MemoryWriter:
@@ -56,21 +61,22 @@ class MemoryWriter:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self._rows: dict[str, list[Floats]] = {
-            item.path.removeprefix(f"{native.ROOT}/"): [] for item in native.series(layout)
-        }
-
-    @property
-    def n_outputs(self) -> int:
-        return len(self._rows[native.TIME])
+        self.output_bytes = sum(item.nbytes for item in native.series(layout))
+        self.n_outputs = 0
+        self._batches: dict[str, list[NDArray[Any]]] = {_name(item): [] for item in native.series(layout)}
 
     def append(
         self, t: float, step: int, state: State, strains: Floats, stresses: Floats, audit: Mapping[str, float]
     ) -> None:
         """Keep one output; see `ResultWriter.append`."""
-        self.layout.check_state(state)
-        for name, value in _native_values(t, step, state, strains, stresses, audit).items():
-            self._rows[name].append(np.array(value, copy=True))
+        self.extend(Outputs.single(t, step, state, strains, stresses, audit))
+
+    def extend(self, outputs: Outputs) -> None:
+        """Keep several outputs."""
+        self.layout.check_state(outputs.state, len(outputs.t))
+        for name, values in _native_values(outputs).items():
+            self._batches[name].append(np.array(values, copy=True))
+        self.n_outputs += len(outputs.t)
 
     def close(self) -> None:
         """Nothing to do; for symmetry with `ResultWriter`."""
@@ -79,54 +85,60 @@ class MemoryWriter:
         """What was kept so far."""
         from rodsim.results.result import MemorySource, Result
 
-        shapes = {item.path.removeprefix(f"{native.ROOT}/"): item for item in native.series(self.layout)}
-        arrays = {
-            name: np.array(rows, dtype=shapes[name].dtype).reshape(len(rows), *shapes[name].shape)
-            for name, rows in self._rows.items()
-        }
+        arrays = {}
+        for item in native.series(self.layout):
+            none = np.zeros((0, *item.shape), item.dtype)
+            arrays[_name(item)] = np.concatenate([none, *self._batches[_name(item)]])
         return Result(MemorySource(self.layout, arrays))
 
 
 class ResultWriter:
-    """Appends outputs to a result file; an output is safe from a kill when `append` has returned.
+    """Appends outputs to a result file; an output is safe from a kill when `append` or `extend` has returned.
 
-    A new file appears under its own name with its first output, in one step; until then a file of that name
-    stays as it was.
+    A new file appears under its own name with its first outputs, in one step; until then a file of that name
+    stays as it was. No other writer may write it before `close`.
     """
 
-    def __init__(self, path: Path, working: Path, layout: Layout, drawing: Drawing) -> None:
+    def __init__(
+        self, path: Path, working: Path, layout: Layout, drawing: Drawing, capacity: int, lock: Lock
+    ) -> None:
         """Use `create` or `resume`."""
         self.path = path
         self.layout = layout
         self._working = working
         self._drawing = drawing
+        self._capacity = capacity
+        self._lock = lock
         self._series = _all_series(layout, drawing)
-        self._closed = False
-        self._open()
+        self.output_bytes = sum(item.nbytes for item in self._series)
+        self._synced = time.monotonic()
+        self._rows, self._n, self._room = _open_rows(working, self._series)
+        if self._n:
+            self._rows.count(self._n)  # a kill may have come between the two places of the counter
 
     @classmethod
     def create(cls, path: Path | str, layout: Layout, capacity: int) -> ResultWriter:
-        """Start a result file with room for `capacity` outputs.
+        """Start a result file for at most `capacity` outputs; it grows with them.
 
         Raises
         ------
         FileNotFoundError: the folder does not exist.
+        FileExistsError: `path` is a device, a pipe or a symbolic link.
+        BlockingIOError: another writer has the file.
         ValueError: capacity < 1, or a layout that contradicts itself.
         """
         path = Path(path)
         if capacity < 1:
             raise ValueError(f"'{path}': capacity = {capacity} outputs; give at least 1, the initial state")
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"'{path}': no folder '{path.parent}'; make it first")
-        if path.is_dir():
-            raise IsADirectoryError(f"'{path}' is a folder; give the name of a file")
+        check_target(path)
         drawing = Drawing(layout)
-        working = _build(path, layout, drawing, capacity)
-        try:
-            return cls(path, working, layout, drawing)
-        except BaseException:
-            working.unlink(missing_ok=True)
-            raise
+        with _locked(path) as lock, named(path):
+            working = _build(path, layout, drawing, _room(layout, drawing, 0, capacity))
+            try:
+                return cls(path, working, layout, drawing, capacity, lock)
+            except BaseException:
+                working.unlink(missing_ok=True)
+                raise
 
     @classmethod
     def resume(
@@ -134,23 +146,36 @@ class ResultWriter:
     ) -> tuple[ResultWriter, float, int, State]:
         """Go on with a result file: the writer, and time, step number and state of its last output.
 
-        `capacity` counts the outputs the file already holds. A file with less room is copied into a larger
-        one, which takes its place when it is complete.
+        `capacity` counts the outputs the file already holds. A file that is not as a run to the new end would
+        have made it is copied into one that is, which takes its place when it is complete.
 
         Raises
         ------
         FileNotFoundError: no such file.
-        ValueError: not a rodsim result, or the result of another model.
+        BlockingIOError: another writer has the file.
+        ResultError: not a rodsim result, or the result of another model.
         """
         path = Path(path)
-        if not path.is_file():
+        if not path.exists():
             raise FileNotFoundError(f"'{path}': no result to resume; run without resume first")
+        check_target(path)
+        _check_whole(path)
+        with _locked(path) as lock, named(path):
+            return cls._resume(path, layout, capacity, lock)
+
+    @classmethod
+    def _resume(
+        cls, path: Path, layout: Layout, capacity: int, lock: Lock
+    ) -> tuple[ResultWriter, float, int, State]:
         with open_file(path, "r") as file:
             root = native.check_file(file, path)
-            _check_same_model(native.read_layout(file), layout, path)
+            stored = native.read_layout(file)
+            _check_same_model(stored, layout, path)
+            # the file's surfaces stay: how finely a shape is drawn may have changed since
+            layout = replace(layout, bodies=stored.bodies)
             n, room = native.count(file), int(root.attrs["capacity"])
             if n < 1:
-                raise ValueError(f"'{path}' holds no output to resume from; run without resume")
+                raise ResultError(f"'{path}' holds no output to resume from; run without resume")
             t, step = float(root[native.TIME][n - 1]), int(root[native.STEP][n - 1])
             state = State(**{name: root[name][n - 1] for name in layout.state_shapes()})
             counter = Counter(*(int(place) for place in root.attrs["counter"]))
@@ -158,9 +183,10 @@ class ResultWriter:
         drawing = Drawing(layout)
         with open(path, "rb") as raw:
             in_place = counter.holds(raw, n, length)
-        if capacity > room or not in_place:
-            _extend(path, layout, drawing, n, max(capacity, room))
-        return cls(path, path, layout, drawing), t, step, state
+        wanted = _room(layout, drawing, n, max(capacity, n))
+        if wanted > room or not in_place or stored.description != _plain(layout):
+            _extend(path, layout, drawing, n, max(wanted, room))
+        return cls(path, path, layout, drawing, max(capacity, n), lock), t, step, state
 
     @property
     def n_outputs(self) -> int:
@@ -179,35 +205,56 @@ class ResultWriter:
         strains, stresses : (n_elements, 6), (Gamma, K) and (N, M)
         audit : the columns of `rodsim.results.columns`
         """
-        if self._n >= self._capacity:
+        self.extend(Outputs.single(t, step, state, strains, stresses, audit))
+
+    def extend(self, outputs: Outputs) -> None:
+        """Store several outputs.
+
+        Where it ends early, `n_outputs` of them are stored.
+        """
+        count = len(outputs.t)
+        if self._n + count > self._capacity:
             raise ValueError(
                 f"'{self.path}' has room for {self._capacity} outputs; resume with a larger capacity"
             )
-        values: dict[str, NDArray[Any] | np.generic] = {
-            f"{native.ROOT}/{name}": value
-            for name, value in _native_values(t, step, state, strains, stresses, audit).items()
-        }
-        points, arrays = self._drawing.arrays(state, strains, stresses)
+        done = 0
+        with named(self.path):
+            while done < count:
+                if self._n == self._room:
+                    self._grow()
+                part = slice(done, min(count, done + self._room - self._n))
+                self._store(outputs.part(part))
+                done = part.stop
+
+    def _store(self, outputs: Outputs) -> None:
+        """Outputs that there is room for."""
+        values = {f"{native.ROOT}/{name}": value for name, value in _native_values(outputs).items()}
+        points, arrays = self._drawing.arrays(outputs.state, outputs.strains, outputs.stresses)
         values[f"{vtkhdf.ROOT}/Points"] = points
         values.update({f"{vtkhdf.ROOT}/PointData/{name}": value for name, value in arrays.items()})
-        values[vtkhdf.VALUES] = np.float64(t)
+        values[vtkhdf.VALUES] = outputs.t
         for name, value in values.items():
             self._rows.write(name, self._n, value)
         if time.monotonic() - self._synced > SYNC_EVERY:
             self._sync()
-        self._rows.count(self._n + 1)
-        self._n += 1
+        n = self._n + len(outputs.t)
+        self._rows.count(n)
+        self._n = n
         if self._working != self.path:
-            self._publish()
+            os.replace(self._working, self.path)  # it stays open under its new name
+            self._working = self.path
 
     def close(self) -> None:
         """Write through to the disk and let go of the file; a second call does nothing."""
-        if not self._closed:
-            self._closed = True
-            self._sync()
-            self._rows.close()
-            if self._working != self.path:  # nothing was ever stored
-                self._working.unlink(missing_ok=True)
+        if self._lock.held:
+            try:
+                with named(self.path):
+                    self._sync()
+            finally:
+                self._rows.close()
+                if self._working != self.path:  # nothing was ever stored
+                    self._working.unlink(missing_ok=True)
+                self._lock.release()
 
     def result(self) -> Result:
         """The file as a `Result`, with the outputs stored so far."""
@@ -221,40 +268,83 @@ class ResultWriter:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _open(self) -> None:
-        with open_file(self._working, "r") as file:
-            root = file[native.ROOT]
-            self._n, self._capacity = native.count(file), int(root.attrs["capacity"])
-            places = places_of(file, self._series, [vtkhdf.VALUES])
-            counter = Counter(*(int(place) for place in root.attrs["counter"]))
-        self._rows = RowWriter(self._working, places, counter)
-        self._synced = time.monotonic()
-        if self._n:
-            self._rows.count(self._n)  # a kill may have come between the two places of the counter
-
-    def _publish(self) -> None:
+    def _grow(self) -> None:
+        """Twice the room. What is copied are bytes: HDF5 would give what it remembers, where a reader in this process
+        has the file open.
+        """
+        working = _build(self.path, self.layout, self._drawing, self._room_for(self._n))
+        try:
+            rows, _, room = _open_rows(working, self._series)
+            try:
+                self._rows.copy(rows, self._n)
+                rows.count(self._n)
+                os.fsync(rows.fileno())  # or a power cut could take both files
+                os.replace(working, self.path)  # `rows` stays open under its new name
+            except BaseException:
+                rows.close()
+                raise
+        except BaseException:
+            working.unlink(missing_ok=True)
+            raise
         self._rows.close()
-        os.replace(self._working, self.path)
-        self._working = self.path
-        self._open()
+        self._rows, self._room = rows, room
+
+    def _room_for(self, n: int) -> int:
+        return _room(self.layout, self._drawing, n, self._capacity)
 
     def _sync(self) -> None:
         os.fsync(self._rows.fileno())
         self._synced = time.monotonic()
 
 
-def _native_values(
-    t: float, step: int, state: State, strains: Floats, stresses: Floats, audit: Mapping[str, float]
-) -> dict[str, Any]:
-    values = {name: value for name, value in state._asdict().items() if name != "chart" or len(value)}
-    values.update(
-        strains=strains,
-        stresses=stresses,
-        audit=audit_row(audit),
-        time=np.float64(t),
-        step=np.int64(step),
-    )
-    return values
+def _open_rows(path: Path, series: list[Series]) -> tuple[RowWriter, int, int]:
+    """A writer of the rows of a file, the number of its outputs, and how many there is room for."""
+    with open_file(path, "r") as file:
+        root = file[native.ROOT]
+        places = places_of(file, series, [vtkhdf.VALUES])
+        counter = Counter(*(int(place) for place in root.attrs["counter"]))
+        n, room = native.count(file), int(root.attrs["capacity"])
+    return RowWriter(path, places, counter), n, room
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[Lock]:
+    """The lock of a file, given back where what follows fails; clears away what a killed writer left."""
+    lock = Lock(path)
+    try:
+        for file in path.parent.iterdir():
+            if re.fullmatch(rf"\.{re.escape(path.name)}\.\d+\.partial", file.name):
+                file.unlink()
+        yield lock
+    except BaseException:
+        lock.release()
+        raise
+
+
+def _room(layout: Layout, drawing: Drawing, n: int, capacity: int) -> int:
+    """Outputs that a file of n outputs has room for: the same whether a run was stopped in between or not."""
+    room = max(8, FIRST_BYTES // max(1, sum(item.nbytes for item in _all_series(layout, drawing))))
+    while room <= n:
+        room *= 2
+    return min(room, capacity)
+
+
+def _name(item: Series) -> str:
+    return item.path.removeprefix(f"{native.ROOT}/")
+
+
+def _native_values(outputs: Outputs) -> dict[str, NDArray[Any]]:
+    values = outputs.state._asdict()
+    if outputs.state.chart.shape[-1] == 0:
+        del values["chart"]
+    return {
+        **values,
+        "strains": outputs.strains,
+        "stresses": outputs.stresses,
+        native.AUDIT: outputs.audit,
+        native.TIME: outputs.t,
+        native.STEP: outputs.step,
+    }
 
 
 def _all_series(layout: Layout, drawing: Drawing) -> list[Series]:
@@ -302,6 +392,8 @@ def _extend(path: Path, layout: Layout, drawing: Drawing, n: int, capacity: int)
             new[vtkhdf.VALUES][:n] = old[f"{native.ROOT}/{native.TIME}"][:n]
             counter = Counter(*(int(place) for place in new[native.ROOT].attrs["counter"]))
         _set_counter(working, counter, n)
+        with open(working, "rb") as raw:  # or a power cut could take both files
+            os.fsync(raw.fileno())
         os.replace(working, path)
     except BaseException:
         working.unlink(missing_ok=True)
@@ -316,20 +408,25 @@ def _copy_rows(old: h5py.Dataset, new: h5py.Dataset, rows: int) -> None:
         new[start:stop] = old[start:stop]
 
 
+def _plain(layout: Layout) -> dict[str, Any]:
+    """The description as JSON gives it back."""
+    return dict(json.loads(native.description_text(layout)))
+
+
 def _without_end(layout: Layout) -> dict[str, Any]:
-    """The description as JSON gives it back, but for the end of the run: a run may be made longer."""
-    description = json.loads(native.description_text(layout))
+    """The same but for the end of the run: a run may be made longer."""
+    description = _plain(layout)
     if isinstance(description.get("run"), dict):
         description["run"].pop("t_end", None)
     return description
 
 
 def _check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
-    """Raise ValueError unless both describe the same model."""
+    """Raise ResultError unless both describe the same model."""
     old, new = _without_end(stored), _without_end(layout)
     if old != new:
         keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
-        raise ValueError(
+        raise ResultError(
             f"'{path}' is the result of another model ('{stored.name}' differs from '{layout.name}' in "
             f"{', '.join(keys)}); give another output, or do not resume"
         )
@@ -339,10 +436,10 @@ def _check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
         and [rod.name for rod in stored.rods] == [rod.name for rod in layout.rods]
         and [body.name for body in stored.bodies] == [body.name for body in layout.bodies]
         and all(np.array_equal(a.frames, b.frames) for a, b in zip(stored.rods, layout.rods, strict=True))
-        and all(len(a.vertices) == len(b.vertices) for a, b in zip(stored.bodies, layout.bodies, strict=True))
+        and all(a.frame == b.frame for a, b in zip(stored.bodies, layout.bodies, strict=True))
     )
     if not same:
-        raise ValueError(
+        raise ResultError(
             f"'{path}' is the result of another model (its rods, bodies or numbers of frames and joints "
             f"differ from those of '{layout.name}'); give another output, or do not resume"
         )

@@ -23,14 +23,15 @@ POLYLINE, TRIANGLE = 2, 4  # XDMF's numbers of cell types
 
 
 class MovingMeshWriter(meshio.xdmf.TimeSeriesWriter):
-    """Writes `path` and, beside it, the `.h5` that holds the numbers."""
+    """Writes `path`, and `numbers_file` that will be called `numbers` when it is complete."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, numbers: Path, numbers_file: Path) -> None:
         super().__init__(path)
+        self.h5_filename = numbers
+        self._numbers_file = numbers_file
 
     def __enter__(self) -> MovingMeshWriter:
-        self.h5_filename = self.filename.with_suffix(".h5")
-        self.h5_file = h5py.File(self.h5_filename, "w")
+        self.h5_file = h5py.File(self._numbers_file, "w")
         return self
 
     def cells(self, cells: Sequence[tuple[str, NDArray[np.int64]]], grid: ElementTree.Element) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from rigid.checks import name_fault
 from rodsim.scenes import schema
 from rodsim.scenes.errors import Path, SceneError
 from rodsim.scenes.reading import Source
@@ -62,15 +63,20 @@ def name_object(data: Any, path: Path) -> str:
     """The object that `path` leads into, in words: "rod 'arm'"; or the section of the scene."""
     if not path:
         return "scene"
-    head = str(path[0])
+    head = str(path[0]) if str(path[0]).isprintable() else repr(path[0])
     if head in OBJECTS and len(path) > 1:
         items, key = data.get(head), path[1]
         item = items[key] if isinstance(items, list) and isinstance(key, int) else None
         name = item.get("name") if isinstance(item, dict) else None
         if isinstance(path[1], str):
-            return f"{OBJECTS[head]} '{path[1]}'"
-        return f"{OBJECTS[head]} '{name}'" if isinstance(name, str) else f"{OBJECTS[head]} {path[1] + 1}"
+            return f"{OBJECTS[head]} {_quoted(path[1])}"
+        return f"{OBJECTS[head]} {path[1] + 1 if name_fault(name) else _quoted(name)}"
     return head
+
+
+def _quoted(text: Any) -> str:
+    """A text of the user in quotes, on one line and without control characters."""
+    return f"'{text}'" if str(text).isprintable() else repr(text)
 
 
 def _object_path(path: Path) -> Path:
@@ -98,7 +104,7 @@ def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
 def _text(data: Any, path: Path, missing: str | None, item: typing.Mapping[str, Any]) -> str:
     who = name_object(data, path)
     depth = 2 if path and path[0] in OBJECTS else 1
-    what = ".".join(str(part) for part in path[depth:])
+    what = ".".join(str(part) if str(part).isprintable() else repr(part) for part in path[depth:])
     kind = item["type"]
     value = item.get("input")
     if kind == "missing":
@@ -108,7 +114,7 @@ def _text(data: Any, path: Path, missing: str | None, item: typing.Mapping[str, 
         key = str(path[-1])
         near = difflib.get_close_matches(key, _KEYS, 1)
         hint = f"did you mean '{near[0]}'?" if near and near[0] != key else "leave it out"
-        return f"{who}: the key '{key}' is not known here; {hint}"
+        return f"{who}: the key {_quoted(key)} is not known here; {hint}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         key = str(item.get("ctx", {}).get("discriminator", "type")).strip("'")
         expected = item.get("ctx", {}).get("expected_tags")

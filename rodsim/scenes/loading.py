@@ -8,7 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rigid import quaternions, signals
+from rigid.checks import direction
 from rigid.errors import ModelError
 from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
 from rigid.surface import Mesh
@@ -17,7 +20,7 @@ from rodsim.model import Model
 from rodsim.parts import Anchor, Body, Ground
 from rodsim.scenes import schema
 from rodsim.scenes.checking import check, name_object
-from rodsim.scenes.curves import curve_of
+from rodsim.scenes.curves import curve_of, table_along
 from rodsim.scenes.errors import Path, SceneError, SceneProblem
 from rodsim.scenes.reading import Source, read
 from rodsim.sections import Section
@@ -116,11 +119,8 @@ class _Loader:
     def _body(self, path: Path, item: schema.BodyScene) -> None:
         turn = item.orientation
         if isinstance(turn, schema.AxisAngle):
-            if not any(turn.axis):
-                raise ModelError(
-                    f"body '{item.name}': orientation.axis = {turn.axis} has no direction; give one that is not zero"
-                )
-            quat = quaternions.from_axis_angle(turn.axis, turn.angle_deg * 3.141592653589793 / 180)
+            axis = direction(f"body '{item.name}'", "orientation.axis", turn.axis)
+            quat = quaternions.from_axis_angle(axis, turn.angle_deg * 3.141592653589793 / 180)
         else:
             quat = turn  # type: ignore[assignment]
         self._model.add_body(
@@ -134,11 +134,11 @@ class _Loader:
         if isinstance(shape, schema.BoxShape):
             return Box(*shape.size, **given)
         if isinstance(shape, schema.SphereShape):
-            return Sphere(shape.radius, **given)
+            return Sphere(shape.radius, surface=shape.surface, **given)
         if isinstance(shape, schema.MeshShape):
             return Mesh(self._folder / shape.file, scale=shape.scale, **given)
         make = Cylinder if isinstance(shape, schema.CylinderShape) else Cone
-        return make(shape.radius, shape.height, **given)
+        return make(shape.radius, shape.height, surface=shape.surface, **given)
 
     def _rod(self, path: Path, item: schema.RodScene) -> None:
         owner = f"rod '{item.name}'"
@@ -146,17 +146,30 @@ class _Loader:
         def curve(given: Any) -> Any:
             return given if isinstance(given, list) else curve_of(owner, given)
 
+        def up(what: str, given: Any) -> Any:
+            rows = given is not None and isinstance(given[0], list)
+            return table_along(owner, what, given) if rows else given
+
+        def twist(what: str, given: Any) -> Any:
+            if not isinstance(given, list):
+                return None if given is None else np.radians(given)
+            return table_along(owner, what, [[s, np.radians(angle)] for s, angle in given])
+
         self._model.add_rod(
             item.name,
             curve(item.curve),
             self._section((*path, "section"), item.section),
             item.n_elements,
             item.closed,
-            item.up,
+            up("up", item.up),
             None if item.stress_free is None else curve(item.stress_free),
             item.velocity,
             item.angular_velocity,
             item.mass,
+            twist=twist("twist_deg", item.twist_deg),
+            stress_free_up=up("stress_free_up", item.stress_free_up),
+            stress_free_twist=twist("stress_free_twist_deg", item.stress_free_twist_deg),
+            stress_free_closed=item.stress_free_closed,
         )
 
     def _section(self, path: Path, given: Any) -> Section:
@@ -246,4 +259,4 @@ def _look_up(path: Path, what: str, name: str, table: dict[str, Any]) -> Any:
         cure = f"did you mean '{near[0]}'?"
     else:
         cure = f"there are {', '.join(table)}" if table else f"the scene has none; add a {what}"
-    raise SceneProblem(path, f"there is no {what} '{name}'; {cure}")
+    raise SceneProblem(path, f"there is no {what} {name!r}; {cure}")

@@ -4,16 +4,24 @@ aliases are errors.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path as FilePath
 from typing import Any
 
 import yaml
 
+from rigid.checks import shown
 from rodsim.scenes.errors import Path, SceneError
 
 LARGEST_FILE = 20_000_000  # bytes
 MOST_VALUES = 1_000_000  # after aliases have been followed
 DEEPEST = 40
+
+# YAML 1.1 takes 1e9 and 1e-3, without a point, for texts; as everywhere else they are numbers here.
+_FLOAT = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+")
+_TEXT = "tag:yaml.org,2002:str"
+# What PyYAML's constructors let through where the text does not fit the tag: `!!bool foo`, `!!timestamp 20`.
+_NOT_CONSTRUCTED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
 class Source:
@@ -40,6 +48,9 @@ def read(path: str | FilePath) -> Source:
     """
     file, name = FilePath(path), str(path)
     try:
+        # a device may never end, a FIFO never begin
+        if file.exists() and not file.is_file():
+            raise SceneError([(name, 1, "a folder or a device; give the name of a scene file")])
         if file.stat().st_size > LARGEST_FILE:
             raise SceneError(
                 [(name, 1, f"the file has {file.stat().st_size} bytes; a scene has at most {LARGEST_FILE}")]
@@ -115,10 +126,21 @@ class _Plain:
                 key = key_node.value  # as written: YAML 1.1 would turn `on` into True
                 if key in out:
                     where = key_node.start_mark.line + 1
-                    raise SceneError([(self._name, where, f"the key '{key}' stands twice; keep one")])
+                    raise SceneError([(self._name, where, f"the key {key!r} stands twice; keep one")])
                 out[key] = self.convert(value_node, (*path, key), depth + 1)
                 self._lines[(*path, key)] = key_node.start_mark.line + 1
             return out
         if isinstance(node, yaml.SequenceNode):
             return [self.convert(item, (*path, k), depth + 1) for k, item in enumerate(node.value)]
-        return self._loader.construct_object(node)
+        if not isinstance(node, yaml.ScalarNode):
+            raise SceneError([(self._name, line, "neither a mapping, nor a list, nor a value")])
+        if node.tag == _TEXT and node.style is None and _FLOAT.fullmatch(node.value):
+            return float(node.value)
+        try:
+            return self._loader.construct_object(node)
+        except _NOT_CONSTRUCTED as error:
+            kind = node.tag.rpartition(":")[2]
+            text = (
+                f"{shown(node.value)} cannot be read as !!{kind} ({type(error).__name__}); leave the tag out"
+            )
+            raise SceneError([(self._name, line, text)]) from None

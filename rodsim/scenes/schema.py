@@ -15,20 +15,31 @@ from pydantic import (
     model_validator,
 )
 
+from rigid.checks import LARGEST, LONGEST_NAME, name_fault
 from rigid.errors import ModelError
+from rodsim.parts import MOST_ELEMENTS
 
-Number = FiniteFloat
-Positive = Annotated[FiniteFloat, Field(gt=0)]
-NotNegative = Annotated[FiniteFloat, Field(ge=0)]
-Vector = Annotated[list[FiniteFloat], Field(min_length=3, max_length=3)]
-Quaternion = Annotated[list[FiniteFloat], Field(min_length=4, max_length=4)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Number = Annotated[FiniteFloat, Field(ge=-LARGEST, le=LARGEST)]
+Positive = Annotated[FiniteFloat, Field(gt=0, ge=1 / LARGEST, le=LARGEST)]
+NotNegative = Annotated[FiniteFloat, Field(ge=0, le=LARGEST)]
+Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
+Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
+
+
+def _a_name(text: str) -> str:
+    fault = name_fault(text)
+    if fault:
+        raise ValueError(f"it {fault}")
+    return text
+
+
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_a_name)]
 
 
 class Part(BaseModel):
-    """Base: unknown keys are errors."""
+    """Base: unknown keys are errors, and so are texts and truth values where a number should stand."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 # --- materials and sections
@@ -75,7 +86,7 @@ class StiffnessSection(Part):
     GA: Positive | Annotated[list[Positive], Field(min_length=2, max_length=2)] | None = None
     GJ: Positive | None = None
     EI: Positive | Annotated[list[Positive], Field(min_length=2, max_length=2)] | None = None
-    C: list[list[FiniteFloat]] | None = None
+    C: list[list[Number]] | None = None
     mass_per_length: Positive
     inertia_per_length: Positive | Annotated[list[Positive], Field(min_length=3, max_length=3)]
     damping_time: NotNegative = 0.0
@@ -120,16 +131,29 @@ Curve = (
 )
 
 
+# Values along a rod: rows of s and one number or three, straight lines between them.
+AngleRows = Annotated[
+    list[Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]], Field(min_length=2)
+]
+DirectionRows = Annotated[
+    list[Annotated[list[FiniteFloat], Field(min_length=4, max_length=4)]], Field(min_length=2)
+]
+
+
 class RodScene(Part):
     """A rod along points (two: straight) or a named curve."""
 
     name: Name
     curve: Curve
     section: Name | SectionScene
-    n_elements: Annotated[int, Field(ge=1, le=1_000_000)] = 20
+    n_elements: Annotated[int, Field(ge=1, le=MOST_ELEMENTS)] = 20
     closed: bool = False
-    up: Vector | None = None
+    up: Vector | DirectionRows | None = None
+    twist_deg: Number | AngleRows = 0.0
     stress_free: Curve | None = None
+    stress_free_up: Vector | DirectionRows | None = None
+    stress_free_twist_deg: Number | AngleRows | None = None
+    stress_free_closed: bool | None = None
     velocity: Vector = [0.0, 0.0, 0.0]
     angular_velocity: Vector = [0.0, 0.0, 0.0]
     mass: Literal["lumped", "mean", "consistent"] = "mean"
@@ -156,18 +180,24 @@ class BoxShape(Massive):
     size: Annotated[list[Positive], Field(min_length=3, max_length=3)]
 
 
-class CylinderShape(Massive):
+class RoundShape(Massive):
+    """`surface`: how finely it is drawn."""
+
+    surface: Literal["coarse", "fine"] = "coarse"
+
+
+class CylinderShape(RoundShape):
     type: Literal["cylinder"]
     radius: Positive
     height: Positive
 
 
-class SphereShape(Massive):
+class SphereShape(RoundShape):
     type: Literal["sphere"]
     radius: Positive
 
 
-class ConeShape(Massive):
+class ConeShape(RoundShape):
     """Apex at the origin of its axes, base at z = height."""
 
     type: Literal["cone"]
@@ -214,8 +244,8 @@ class BodyScene(Part):
     shape: Shape
     position: Vector = [0.0, 0.0, 0.0]
     orientation: Quaternion | AxisAngle = [1.0, 0.0, 0.0, 0.0]
-    velocity: Vector = [0.0, 0.0, 0.0]
-    angular_velocity: Vector = [0.0, 0.0, 0.0]
+    velocity: Vector | None = None  # left out: what the joints imply, else zero
+    angular_velocity: Vector | None = None
 
 
 # --- joints, springs, loads
@@ -315,8 +345,8 @@ class ConstantSignal(Directed):
 
 class TableSignal(Directed):
     function: Literal["table"]
-    times: Annotated[list[FiniteFloat], Field(min_length=1)]
-    values: Annotated[list[FiniteFloat], Field(min_length=1)]
+    times: Annotated[list[Number], Field(min_length=1)]
+    values: Annotated[list[Number], Field(min_length=1)]
 
 
 class RampSignal(Directed):
@@ -387,7 +417,8 @@ class RunScene(Part):
     t_end: Positive
     dt: Positive
     integrator: Integrator = "em"
-    output_every: Annotated[int, Field(ge=1)] = 1
+    # steps; None: as many as give about 500 outputs
+    output_every: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
     chart: Literal["quaternion", "quaternion-alpha", "quaternion-gamma", "director"] | None = None
 
 

@@ -1,0 +1,32 @@
+"""The compiled march with every so many states kept: what stands between two outputs is no Python."""
+
+from __future__ import annotations
+
+from discretization.time.em import march
+from rigid.compilation import allocating_kernel
+
+
+@allocating_kernel
+def march_and_keep(
+    system, numbering, state, work, before, substeps, load_values, max_iterations, every, kept, counts
+):
+    """`march` by `every` steps at a time; the state after each is put into `kept`, a state with an axis in front.
+
+    load_values: of all steps; counts: (count, N_COUNTS), those of `march` for each. Returns the first status that is
+    not 0; what was kept before is right.
+    """
+    share = every * substeps.shape[0]
+    for k in range(counts.shape[0]):
+        values = load_values[k * share : (k + 1) * share]
+        status = march(system, numbering, state, work, before, substeps, values, max_iterations, counts[k])
+        if status != 0:
+            return status
+        kept.r[k] = state.r
+        kept.quat[k] = state.quat
+        kept.v[k] = state.v
+        kept.Omega[k] = state.Omega
+        kept.lam[k] = state.lam
+        kept.angle[k] = state.angle
+        kept.acc[k] = state.acc
+        kept.totals[k] = state.totals
+    return 0

@@ -1,0 +1,88 @@
+"""Quantities that pictures are coloured by: their names, values at the points of a drawing, and colours."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid.checks import shown
+from rigid.system import Floats, State
+from rodsim.results.drawing import OF_RODS, Drawing
+from rodsim.results.errors import ResultError
+
+NO_VALUE = np.array([0.80, 0.81, 0.83])  # colour of bodies where a quantity is one of rods
+
+
+class Field(NamedTuple):
+    """A quantity: an array of `Drawing.arrays`, and which component (None: the length of the vector)."""
+
+    array: str
+    component: int | None
+    label: str
+
+
+FIELDS: dict[str, Field] = {
+    "speed": Field("velocity", None, "speed (m/s)"),
+    "strain": Field("Gamma", None, "|Gamma|, stretch and shear"),
+    "curvature": Field("K", None, "|K|, bending and twist (1/m)"),
+    "force": Field("N", None, "|N| (N)"),
+    "moment": Field("M", None, "|M| (N m)"),
+    **{
+        f"{array}{i + 1}": Field(array, i, f"{array}{i + 1}{unit}")
+        for array, unit in (("Gamma", ""), ("K", " (1/m)"), ("N", " (N)"), ("M", " (N m)"))
+        for i in range(3)
+    },
+}
+
+
+def field_of(name: str, drawing: Drawing) -> Field:
+    """The field called `name`; ResultError names those there are, or says that no rod has it."""
+    if not isinstance(name, str) or name not in FIELDS:
+        raise ResultError(f"render: no quantity {shown(name)} to colour by; give one of {', '.join(FIELDS)}")
+    field = FIELDS[name]
+    if field.array in OF_RODS and not drawing.layout.rods:
+        raise ResultError(
+            f"render: '{name}' is a quantity of rods, and model '{drawing.layout.name}' has none; give 'speed'"
+        )
+    return field
+
+
+def values(field: Field, drawing: Drawing, state: State, strains: Floats, stresses: Floats) -> Floats:
+    """(n_points,) at every point of the drawing; nan on bodies where only rods have the quantity."""
+    array = drawing.arrays(state, strains, stresses)[1][field.array].astype(float)
+    found = np.linalg.norm(array, axis=1) if field.component is None else array[:, field.component]
+    if field.array in OF_RODS:
+        found[drawing.n_rod_points :] = np.nan
+    return found
+
+
+def limits(field: Field, all_values: Floats) -> tuple[float, float]:
+    """Ends of the colour bar: from 0 for lengths, as far to both sides of 0 where there are both signs."""
+    finite = all_values[np.isfinite(all_values)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    if field.component is None:
+        low = 0.0
+    elif low < 0 < high:
+        high = max(-low, high)
+        low = -high
+    if not high > low:  # the same everywhere
+        low, high = (low - 1, high + 1) if low else (0.0, 1.0)
+    return low, high
+
+
+def color_map(field: Field, low: float, high: float) -> Floats:
+    """(256, 3) colours from low to high; white in the middle where that is 0."""
+    import matplotlib
+
+    both_signs = field.component is not None and low < 0 < high
+    shades: Floats = matplotlib.colormaps["coolwarm" if both_signs else "viridis"](np.linspace(0, 1, 256))
+    return shades[:, :3]
+
+
+def colors(found: Floats, low: float, high: float, shades: Floats) -> Floats:
+    """Colours (n, 3) of values (n,)."""
+    x = np.clip((found - low) / (high - low), 0, 1) * (len(shades) - 1)
+    known = np.isfinite(x)
+    rgb = shades[np.where(known, x, 0).round().astype(int)]
+    return np.where(known[:, None], rgb, NO_VALUE)

@@ -1,0 +1,65 @@
+"""Several outputs of a run at once: every array has one row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid.system import Floats, Ints, State
+from rodsim.results.columns import COLUMNS
+
+
+class Outputs(NamedTuple):
+    """What is stored of k outputs."""
+
+    t: Floats  # (k,) s
+    step: Ints  # (k,) number of steps since t = 0
+    state: State  # (k, ...)
+    strains: Floats  # (k, m, 6)
+    stresses: Floats  # (k, m, 6)
+    audit: Floats  # (k, columns)
+
+    @classmethod
+    def single(
+        cls, t: float, step: int, state: State, strains: Floats, stresses: Floats, audit: Mapping[str, float]
+    ) -> Outputs:
+        """One output; ValueError where an audit column is missing or unknown."""
+        return cls(
+            np.array([t], dtype=np.float64),
+            np.array([step], dtype=np.int64),
+            stacked([state]),
+            np.asarray(strains)[None],
+            np.asarray(stresses)[None],
+            audit_row(audit)[None],
+        )
+
+    def part(self, rows: slice) -> Outputs:
+        """Some of them."""
+        state = State(*(array[rows] for array in self.state))
+        return Outputs(
+            self.t[rows], self.step[rows], state, self.strains[rows], self.stresses[rows], self.audit[rows]
+        )
+
+
+def stacked(states: Sequence[State]) -> State:
+    """States as one, with an axis in front."""
+    return State(*(np.array(arrays) for arrays in zip(*states, strict=True)))
+
+
+def joined(batches: Sequence[State]) -> State:
+    """Batches of states as one batch."""
+    return batches[0] if len(batches) == 1 else State(*map(np.concatenate, zip(*batches, strict=True)))
+
+
+def audit_row(audit: Mapping[str, float]) -> Floats:
+    """The audit as a row in the order of `COLUMNS`; ValueError where a column is missing or unknown."""
+    try:
+        row = np.array([audit[name] for name in COLUMNS], dtype=np.float64)
+    except KeyError as error:
+        raise ValueError(f"audit: no column {error}; give all of {', '.join(COLUMNS)}") from None
+    if len(audit) != len(COLUMNS):
+        unknown = ", ".join(sorted(set(audit) - set(COLUMNS)))
+        raise ValueError(f"audit: unknown column {unknown}; the columns are {', '.join(COLUMNS)}")
+    return row

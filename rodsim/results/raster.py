@@ -1,0 +1,117 @@
+"""Triangles to pixels, with depth: the kernels of `rodsim.results.painter`.
+
+Every pixel has SAMPLES places, each with the inverse depth and the colour of what is nearest there; a triangle is
+shaded once a pixel. After the last triangle the samples of a pixel are averaged and made empty again, so that
+a picture costs what is drawn in it and not what is empty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rigid.compilation import kernel
+
+# places in a pixel: no two in one row or column, so that steep and flat edges have as many shades
+PLACES = np.array([(1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)]) / 16
+SAMPLES = len(PLACES)
+# what is nearer by less than this factor does not cover: of faces in one plane the first is seen, without hatching
+SAME = 1.0 + 1e-5
+
+
+@kernel
+def fill(faces, pixels, depth, normals, colors, lights, halves, diffuse, shine, ambient, near, ink, touched):
+    """Draw triangles `faces` (m, 3) of vertices with `pixels` (n, 2), `depth` (n,), normals and colours (n, 3).
+
+    lights, halves (k, 3): directions to light and half-way to the viewer, camera axes; diffuse, shine (k,)
+    their strengths; near (h, w, SAMPLES)
+    inverse depths, ink (h, w, SAMPLES, 3) colours, touched (h, w): changed in place.
+    """
+    height, width = touched.shape
+    for f in range(len(faces)):
+        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        ax, ay, bx, by = pixels[a, 0], pixels[a, 1], pixels[b, 0], pixels[b, 1]
+        cx, cy = pixels[c, 0], pixels[c, 1]
+        # pictures count y downwards: triangles that face the viewer turn the other way
+        area = (cx - ax) * (by - ay) - (cy - ay) * (bx - ax)
+        # also false where a number is not finite
+        if not (area > 1e-12 and depth[a] > 0.0 and depth[b] > 0.0 and depth[c] > 0.0):
+            continue
+        low_x, high_x = min(ax, bx, cx), max(ax, bx, cx)
+        low_y, high_y = min(ay, by, cy), max(ay, by, cy)
+        if high_x < 0.0 or high_y < 0.0 or low_x >= width or low_y >= height:
+            continue
+        x0, x1 = int(max(low_x, 0.0)), int(min(high_x, width - 1.0))
+        y0, y1 = int(max(low_y, 0.0)), int(min(high_y, height - 1.0))
+        # barycentric coordinates u, v, w of a, b, c grow linearly over the picture
+        ux, uy = (by - cy) / -area, (cx - bx) / -area
+        vx, vy = (cy - ay) / -area, (ax - cx) / -area
+        wx, wy = -ux - vx, -uy - vy
+        reach_u, reach_v = (abs(ux) + abs(uy)) / 2, (abs(vx) + abs(vy)) / 2
+        reach_w = (abs(wx) + abs(wy)) / 2
+        za, zb, zc = 1.0 / depth[a], 1.0 / depth[b], 1.0 / depth[c]
+        for y in range(y0, y1 + 1):
+            for x in range(x0, x1 + 1):
+                px, py = x + 0.5 - cx, y + 0.5 - cy
+                u, v = ux * px + uy * py, vx * px + vy * py
+                w = 1.0 - u - v
+                if u < -reach_u or v < -reach_v or w < -reach_w:
+                    continue
+                shaded = False
+                red = green = blue = np.uint8(0)
+                for s in range(SAMPLES):
+                    dx, dy = PLACES[s, 0], PLACES[s, 1]
+                    us, vs = u + ux * dx + uy * dy, v + vx * dx + vy * dy
+                    ws = 1.0 - us - vs
+                    if us < 0.0 or vs < 0.0 or ws < 0.0:
+                        continue
+                    z = us * za + vs * zb + ws * zc
+                    if z <= near[y, x, s] * SAME:
+                        continue
+                    if not shaded:
+                        shaded = True
+                        touched[y, x] = 1
+                        nx = us * normals[a, 0] + vs * normals[b, 0] + ws * normals[c, 0]
+                        ny = us * normals[a, 1] + vs * normals[b, 1] + ws * normals[c, 1]
+                        nz = us * normals[a, 2] + vs * normals[b, 2] + ws * normals[c, 2]
+                        length = max(np.sqrt(nx * nx + ny * ny + nz * nz), 1e-300)
+                        light, gloss = ambient, 0.0
+                        for k in range(len(lights)):
+                            to = (nx * lights[k, 0] + ny * lights[k, 1] + nz * lights[k, 2]) / length
+                            light += diffuse[k] * max(to, 0.0)
+                            half = (nx * halves[k, 0] + ny * halves[k, 1] + nz * halves[k, 2]) / length
+                            h8 = max(half, 0.0) ** 8
+                            gloss += shine[k] * h8 * h8 * h8
+                        red = _byte(
+                            (us * colors[a, 0] + vs * colors[b, 0] + ws * colors[c, 0]) * light + gloss
+                        )
+                        green = _byte(
+                            (us * colors[a, 1] + vs * colors[b, 1] + ws * colors[c, 1]) * light + gloss
+                        )
+                        blue = _byte(
+                            (us * colors[a, 2] + vs * colors[b, 2] + ws * colors[c, 2]) * light + gloss
+                        )
+                    near[y, x, s] = z
+                    ink[y, x, s, 0], ink[y, x, s, 1], ink[y, x, s, 2] = red, green, blue
+
+
+@kernel
+def _byte(x):
+    return np.uint8(min(max(255.0 * x + 0.5, 0.0), 255.0))
+
+
+@kernel
+def resolve(near, ink, touched, picture):
+    """Write the mean of the samples into `picture` (h, w, 3), which holds the background; empty the samples."""
+    height, width = touched.shape
+    for y in range(height):
+        for x in range(width):
+            if not touched[y, x]:
+                continue
+            touched[y, x] = 0
+            for i in range(3):
+                total = 0
+                for s in range(SAMPLES):
+                    total += ink[y, x, s, i] if near[y, x, s] > 0.0 else picture[y, x, i]
+                picture[y, x, i] = (total + SAMPLES // 2) // SAMPLES
+            for s in range(SAMPLES):
+                near[y, x, s] = 0.0

@@ -1,0 +1,305 @@
+"""The audit table once more, from the stored states, and where the file contradicts them.
+
+Recomputing knows how well it can be done: every number comes with its rounding. A double is known to a part
+eps of its size, so a sum to eps times the sum of its terms' sizes, and the strains of an element of length L
+between frames at r_a, r_b to
+
+    dGamma = eps (4 + (|r_a| + |r_b|)/L),   dK = 4 eps/L                                                (1)
+
+since turns are known to eps and positions to eps |r|. With stresses s and stiffness C this is an energy of
+
+    L (|s| . d + d . |C| d/2)                                                                           (2)
+
+Newton's iteration leaves a residual of NEWTON times the rounding of its forces, f = eps |C| on a frame, m = f L
++ eps |C|/L about it; a step h thus misses h (f |v| + m |Omega|) of energy. Frames and steps do so independently:
+
+    NEWTON h sqrt(steps) max_t sqrt(sum of (f |v|)^2 + (m |Omega|)^2)                                   (3)
+
+which for stiff rods and large steps is far more than eps times the energy: it is the rounding of EA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discretization.measures import (
+    element_states,
+    energies,
+    momenta,
+    point_distance,
+    rate_of,
+    residual_of,
+)
+from discretization.system import System
+from rigid.system import Constraints, Floats, State
+from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
+from rodsim.results.drawing import Drawing
+
+if TYPE_CHECKING:
+    from rodsim.results.result import Result
+
+EPS = float(np.finfo(float).eps)
+NEWTON = 4.0  # rounding levels of a residual that counts as solved, see `discretization.time.newton`
+SAME = 64.0  # roundings by which two evaluations of one number may differ: the order of sums, the processor
+BLOCK = 4_000_000  # numbers worked on at once
+SAMPLES = 64  # outputs whose arrays for the eye are looked at; their points are looked at in all
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number of the file that does not belong to its states, at the first output where it does not."""
+
+    part: str  # "table", "elements" or "drawing"
+    what: str
+    outputs: int  # how many outputs differ
+    output: int  # the first
+    t: float  # s
+    stored: float  # where it differs most at this output
+    recomputed: float
+
+    def __str__(self) -> str:
+        more = f" and at {self.outputs - 1} more" if self.outputs > 1 else ""
+        return (
+            f"{self.what} at output {self.output} (t = {self.t:g} s){more}: "
+            f"{self.stored:.9g} in the file, {self.recomputed:.9g} by its state"
+        )
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """What the states say."""
+
+    columns: dict[str, Floats]  # (T,) each, those of the audit table that follow from the states
+    differences: tuple[Difference, ...]
+    drawn: bool  # whether there are points for the eye to compare
+    mass: float = 0.0  # kg; this and what follows: zero without the system
+    inertia: float = 0.0  # kg m^2 about the origin, the largest
+    energy_rounding: float = 0.0  # J, (2) and (3)
+
+
+def recompute(result: Result) -> Recomputed:
+    """All that follows from the stored states; without the system (older files) only what joints and pictures say."""
+    system, constraints = result.layout.system, result.layout.constraints
+    found = _Found(result)
+    drawing = Drawing(result.layout)
+    columns: dict[str, list[Floats]] = {}
+    evaluation = power = inertia = 0.0
+    drawn = False
+    for outputs in blocks(result, drawing):
+        state = result.states(outputs)
+        values = _of_frames(state, constraints)
+        if system is not None:
+            strain, stress = element_states(system, state)
+            noise = strain_noise(system, state)
+            stress_noise = np.einsum("mij,...mj->...mi", np.abs(system.elements.stiffness), noise)
+            values |= _of_system(system, state, strain, stress, noise, stress_noise)
+            evaluation = max(evaluation, _largest(values["total"][1]))
+            power = max(power, _largest(noise_power(system, state)))
+            inertia = max(inertia, _largest(_inertia(system, state)))
+            found.elements("strains", outputs, strain, noise + EPS * np.abs(strain))
+            found.elements("stresses", outputs, stress, stress_noise + EPS * np.abs(stress))
+        for name, (value, rounding) in values.items():
+            found.table(name, outputs, value, rounding)
+            columns.setdefault(name, []).append(value)
+        drawn = found.points(drawing, outputs, state) or drawn
+    if drawn:
+        found.times()
+        chosen = np.linspace(0, result.n_outputs - 1, min(SAMPLES, result.n_outputs)).astype(int)
+        for i in np.unique(chosen):
+            found.arrays(drawing, int(i))
+    whole = {name: np.concatenate(parts) for name, parts in columns.items()}
+    if system is None:
+        return Recomputed(whole, found.differences(), drawn)
+    steps = result.step
+    n_steps = int(steps[-1] - steps[0])
+    h = float(result.t[-1] - result.t[0]) / n_steps if n_steps else 0.0
+    mass = float(system.frames.mass[system.frames.fixed == 0].sum())
+    rounding = 2 * evaluation + NEWTON * abs(h) * np.sqrt(n_steps) * power
+    return Recomputed(whole, found.differences(), drawn, mass, inertia, float(rounding))
+
+
+def blocks(result: Result, drawing: Drawing) -> Iterator[slice]:
+    """Slices of outputs, so that what is worked on at once stays bounded."""
+    layout = result.layout
+    each = 60 * (layout.n_frames + layout.n_elements + layout.n_multipliers) + 20 * drawing.n_points
+    size = max(1, BLOCK // each)
+    for start in range(0, result.n_outputs, size):
+        yield slice(start, min(start + size, result.n_outputs))
+
+
+def strain_noise(system: System, state: State) -> Floats:
+    """(1): rounding (..., m, 6) of the strains of all elements."""
+    length = system.elements.length
+    a, b = system.elements.frames.reshape(-1, 2).T
+    out = np.repeat(EPS * 4.0 / length, 6).reshape(-1, 6) + np.zeros((*state.r.shape[:-2], 1, 1))
+    reach = np.linalg.norm(state.r, axis=-1)
+    out[..., :3] = EPS * (4.0 + (reach[..., a] + reach[..., b]) / length)[..., None]
+    return out
+
+
+def noise_power(system: System, state: State) -> Floats:
+    """(3): sqrt of the sum of (f |v|)^2 + (m |Omega|)^2 over all frames, W."""
+    elements, springs, torsions = system.elements, system.springs, system.torsions
+    force, moment = np.zeros((2, len(system.frames.mass)))
+    C = np.abs(elements.stiffness)
+    of_element = EPS * C[:, :3, :3].max(axis=(1, 2), initial=0.0)
+    about = of_element * elements.length + EPS * C[:, 3:, 3:].max(axis=(1, 2), initial=0.0) / elements.length
+    of_spring = EPS * springs.stiffness * (1.0 + springs.length0)
+    arm = np.linalg.norm(springs.Xa, axis=1), np.linalg.norm(springs.Xb, axis=1)
+    for side in (0, 1):
+        np.add.at(force, elements.frames[:, side], of_element)
+        np.add.at(moment, elements.frames[:, side], about)
+        np.add.at(force, springs.frames[:, side], of_spring)
+        np.add.at(moment, springs.frames[:, side], of_spring * arm[side])
+        np.add.at(moment, torsions.frames[:, side], EPS * torsions.stiffness)
+    v, Omega = (np.sum(rate**2, axis=-1) for rate in (state.v, state.Omega))
+    moving = system.frames.fixed == 0
+    return np.sqrt(v @ (moving * force**2) + Omega @ (moving * moment**2))
+
+
+Measured = dict[str, tuple[Floats, Floats]]  # values (T,) and their rounding (T,)
+
+
+def _of_frames(state: State, constraints: Constraints | None) -> Measured:
+    """What needs no masses: the work and dissipation of the run, |q|, g, G v."""
+    work, dissipation = state.totals[:, 0], state.totals[:, 1]
+    unit = np.abs(np.linalg.norm(state.quat, axis=-1) - 1.0).max(axis=-1)
+    out = {
+        "work": (work, EPS * np.abs(work)),
+        "dissipation": (dissipation, EPS * np.abs(dissipation)),
+        "quat_norm": (unit, np.full(len(unit), EPS)),
+    }
+    if constraints is None:
+        return out
+    g, rate = residual_of(constraints, state), rate_of(constraints, state)
+    arm = np.linalg.norm([constraints.Xa, constraints.Xb], axis=-1).max(initial=0.0)
+    reach = 1.0 + arm + _greatest(state.r)
+    speed = _greatest(state.v) + _greatest(state.Omega) * reach
+    out["constraint"] = (np.abs(g).max(axis=-1, initial=0.0), EPS * reach**2)
+    out["velocity_constraint"] = (np.abs(rate).max(axis=-1, initial=0.0), EPS * speed * reach)
+    return out
+
+
+def _of_system(
+    system: System, state: State, strain: Floats, stress: Floats, noise: Floats, stress_noise: Floats
+) -> Measured:
+    """Energies and momenta."""
+    moving = system.frames.fixed == 0
+    mass = system.frames.mass * moving
+    parts = energies(system, state, (strain, stress))
+    P, L = momenta(system, state)
+    reach, speed = np.linalg.norm(state.r, axis=-1), np.linalg.norm(state.v, axis=-1)
+    spin = np.linalg.norm(np.einsum("nij,...nj->...ni", system.frames.inertia, state.Omega), axis=-1)
+    rounding = {
+        "kinetic": EPS * (speed**2 @ mass + np.abs(parts.kinetic)),
+        "elastic": np.sum(np.abs(stress) * noise + 0.5 * noise * stress_noise, axis=-1)
+        @ system.elements.length,
+        "gravity": EPS * np.linalg.norm(system.gravity) * (reach @ mass),
+        "spring": _spring_rounding(system, state, reach),
+    }
+    out = {name: (getattr(parts, name), rounding[name]) for name in rounding}
+    out["total"] = (parts.total, sum(rounding.values()) + EPS * np.abs(parts.total))
+    for k in range(3):
+        out[LINEAR_MOMENTUM[k]] = (P[:, k], EPS * (speed @ mass))
+        out[ANGULAR_MOMENTUM[k]] = (L[:, k], EPS * ((speed * reach) @ mass + spin @ moving))
+    return out
+
+
+def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
+    springs, torsions = system.springs, system.torsions
+    a, b = springs.frames.reshape(-1, 2).T
+    arms = np.linalg.norm(springs.Xa, axis=1) + np.linalg.norm(springs.Xb, axis=1)
+    known = EPS * (reach[:, a] + reach[:, b] + arms + springs.length0)
+    stretch = np.abs(np.linalg.norm(point_distance(springs, state), axis=-1) - springs.length0)
+    angle = np.abs(state.angle - torsions.angle0)
+    turned = EPS * (np.abs(state.angle) + np.abs(torsions.angle0))
+    linear = (stretch * known + 0.5 * known**2) @ springs.stiffness
+    return linear + (angle * turned + 0.5 * turned**2) @ torsions.stiffness
+
+
+def _inertia(system: System, state: State) -> Floats:
+    """Moment of inertia about the origin at most, kg m^2."""
+    moving = system.frames.fixed == 0
+    own = 0.5 * np.trace(system.frames.inertia, axis1=1, axis2=2)
+    return np.sum(state.r**2, axis=-1) @ (system.frames.mass * moving) + own @ moving
+
+
+def _greatest(vectors: Floats) -> Floats:
+    """The longest of (T, n, 3), for every output."""
+    return np.linalg.norm(vectors, axis=-1).max(axis=-1, initial=0.0)
+
+
+def _largest(values: Floats) -> float:
+    return float(np.nanmax(values, initial=0.0))
+
+
+class _Found:
+    """Differences, gathered block by block."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._t = result.t
+        self._found: dict[tuple[str, str], Difference] = {}
+
+    def differences(self) -> tuple[Difference, ...]:
+        return tuple(self._found.values())
+
+    def table(self, name: str, outputs: slice, value: Floats, rounding: Floats) -> None:
+        self._compare(
+            "table", name, outputs, self._result.audit_column(name)[outputs], value, SAME * rounding
+        )
+
+    def elements(self, name: str, outputs: slice, value: Floats, rounding: Floats) -> None:
+        stored = self._result.element_values(name, outputs)
+        self._compare("elements", name, outputs, stored, value, SAME * rounding)
+
+    def points(self, drawing: Drawing, outputs: slice, state: State) -> bool:
+        """Compare all points; whether there are any."""
+        stored = self._result.drawn("Points", outputs, drawing.n_points)
+        if stored is None:
+            return False
+        points = drawing.points(state)
+        precision = np.finfo(stored.dtype).eps
+        known = precision * (_greatest(state.r) + drawing.reach)
+        self._compare("drawing", "points", outputs, stored, points, SAME * known[:, None, None])
+        return True
+
+    def times(self) -> None:
+        every = slice(0, self._result.n_outputs)
+        stored = self._result.drawn("Steps/Values", every, 1)
+        if stored is not None:
+            self._compare("drawing", "times", every, stored.ravel(), self._t, EPS * np.abs(self._t))
+
+    def arrays(self, drawing: Drawing, i: int) -> None:
+        """Compare the arrays on points of one output."""
+        result, outputs = self._result, slice(i, i + 1)
+        _, arrays = drawing.arrays(result.state(i), result.strains(i), result.stresses(i))
+        for name, value in arrays.items():
+            stored = result.drawn(f"PointData/{name}", outputs, drawing.n_points)
+            if stored is not None:
+                known = 8 * np.finfo(np.float32).eps * np.abs(value).max(initial=0.0)
+                known += np.finfo(np.float32).tiny
+                self._compare("drawing", name, outputs, stored, value[None], known)
+
+    def _compare(
+        self, part: str, what: str, outputs: slice, stored: Floats, value: Floats, allowed: Floats | float
+    ) -> None:
+        excess = np.abs(stored - value) - allowed
+        wrong = ~((excess <= 0) | (stored == value) | (np.isnan(stored) & np.isnan(value)))
+        if not wrong.any():
+            return
+        at = np.flatnonzero(wrong.reshape(len(wrong), -1).any(axis=1))
+        earlier = self._found.get((part, what))
+        count = len(at) + (earlier.outputs if earlier else 0)
+        if earlier is None:
+            k = int(at[0])
+            size = np.where(wrong[k], np.nan_to_num(excess[k], nan=np.inf), -np.inf)
+            worst = np.unravel_index(np.argmax(size), size.shape)
+            i = outputs.start + k
+            numbers = float(stored[k][worst]), float(value[k][worst])
+            earlier = Difference(part, what, count, i, float(self._t[i]), *numbers)
+        self._found[part, what] = Difference(**{**vars(earlier), "outputs": count})

@@ -1,0 +1,77 @@
+"""Outputs are stored in batches: what is done for one costs Python some hundred calls, for a thousand no more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from discretization.system import System
+from discretization.time.stepper import Report
+from rigid.system import State
+from rodsim.results.outputs import Outputs, joined
+from rodsim.results.tabulate import newton_columns, tabulate
+from rodsim.results.writer import MemoryWriter, ResultWriter
+
+KEPT = 0.5  # s that an output may wait to be stored
+BATCH_BYTES = 2**22
+
+
+class Recorder:
+    """Collects states of a run and hands them on to a writer, as outputs."""
+
+    def __init__(
+        self,
+        system: System,
+        dt: float,
+        writer: ResultWriter | MemoryWriter,
+        stored: Callable[[Outputs], None] = lambda outputs: None,
+    ) -> None:
+        """`stored` is told of each batch."""
+        self._system = system
+        self._dt = dt
+        self._writer = writer
+        self._told = stored
+        self._before = writer.n_outputs  # of the outputs that wait
+        self._looked = self._oldest = time.monotonic()
+        self._clear()
+        self.last = -1  # step of the last state added
+        self.most = max(1, BATCH_BYTES // max(1, writer.output_bytes))  # outputs in a batch
+
+    def add(self, steps: Sequence[int], states: State, reports: Sequence[Sequence[Report]]) -> None:
+        """States (k, ...) after `steps`, and what the steps since the output before cost. See `look`."""
+        if not self._steps:
+            self._oldest = time.monotonic()
+        self._states.append(states)
+        self._newton += [newton_columns(each) for each in reports]
+        self._steps += steps
+        self.last = steps[-1]
+
+    def look(self) -> None:
+        """Store what waits where there is much of it, or where it would be too old when the run comes back here."""
+        now = time.monotonic()
+        due = now - self._oldest + (now - self._looked) > KEPT or len(self._steps) >= self.most
+        self._looked = now
+        if self._steps and due:
+            self.flush()
+
+    def flush(self) -> None:
+        """Store what waits; what was stored when it was interrupted is not stored again."""
+        first = self._writer.n_outputs - self._before
+        if first < len(self._steps):
+            states = State(*(array[first:] for array in joined(self._states)))
+            steps, newton = np.array(self._steps[first:], dtype=np.int64), np.array(self._newton[first:])
+            for start in range(0, len(steps), self.most):
+                part = slice(start, start + self.most)
+                batch = State(*(array[part] for array in states))
+                outputs = tabulate(self._system, self._dt, steps[part], batch, newton[part])
+                self._writer.extend(outputs)
+                self._told(outputs)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._before = self._writer.n_outputs
+        self._states: list[State] = []
+        self._newton: list[tuple[float, float, float]] = []
+        self._steps: list[int] = []

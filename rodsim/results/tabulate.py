@@ -1,0 +1,57 @@
+"""From states to outputs: strains, stresses and the audit table, of many states at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from discretization.measures import (
+    constraint_residual,
+    element_states,
+    energies,
+    momenta,
+    velocity_residual,
+)
+from discretization.system import System
+from discretization.time.stepper import Report
+from rigid.system import Floats, Ints, State
+from rodsim.results.columns import COLUMNS
+from rodsim.results.outputs import Outputs
+
+
+def tabulate(system: System, dt: float, steps: Ints, states: State, newton: Floats) -> Outputs:
+    """The outputs after `steps` (k,), whose states have k rows; newton: (k, 3) of `newton_columns`."""
+    strains, stresses = of_elements = element_states(system, states)
+    energy = energies(system, states, of_elements)
+    P, L = momenta(system, states)
+    columns = {
+        **energy._asdict(),
+        "total": energy.total,
+        "work": states.totals[:, 0],
+        "dissipation": states.totals[:, 1],
+        **{f"P{axis}": P[:, i] for i, axis in enumerate("xyz")},
+        **{f"L{axis}": L[:, i] for i, axis in enumerate("xyz")},
+        "constraint": _largest(constraint_residual(system, states)),
+        "velocity_constraint": _largest(velocity_residual(system, states)),
+        "quat_norm": _largest(np.linalg.norm(states.quat, axis=-1) - 1.0),
+        "newton_mean": newton[:, 0],
+        "newton_max": newton[:, 1],
+        "halvings": newton[:, 2],
+    }
+    audit = np.stack([columns[name] for name in COLUMNS], axis=1)
+    return Outputs(steps * dt, steps, states, strains, stresses, audit)
+
+
+def newton_columns(reports: Sequence[Report]) -> tuple[float, float, float]:
+    """What Newton did since the last output: iterations a solve, mean and largest; halvings."""
+    solves = sum(report.solves for report in reports)
+    return (
+        sum(report.iterations for report in reports) / solves if solves else 0.0,
+        float(max((report.most_iterations for report in reports), default=0)),
+        float(sum(report.halvings for report in reports)),
+    )
+
+
+def _largest(values: Floats) -> Floats:
+    return np.abs(values).max(axis=-1, initial=0.0)

@@ -1,0 +1,320 @@
+"""Initial velocities: what was given is kept as the joints allow, what was left out follows; loops that repeat themselves."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from scipy.linalg import null_space
+
+from discretization.consistent import constraint_jacobian, held_changes, project_velocities
+from discretization.measures import velocity_residual
+from rigid import quaternions
+from rodsim import (
+    Box,
+    InitialVelocityWarning,
+    Material,
+    Model,
+    ModelError,
+    Result,
+    Section,
+    Sphere,
+    audit,
+    simulate,
+)
+from rodsim.cli.main import main
+from rodsim.initial_velocities import fit_velocities
+
+TURN = quaternions.from_rotation_vector([0.3, -0.4, 0.5])
+SPIN = np.array([0.4, -0.2, -4.6])
+
+
+def omega(state, frame=1):
+    return quaternions.rotate(state.quat[frame], state.Omega[frame])
+
+
+def fitted(model):
+    """The state that a simulation begins with; nothing that was given is changed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InitialVelocityWarning)
+        return fit_velocities(model.build()).state
+
+
+def test_a_spinning_top_needs_its_angular_velocity_only():
+    """A body on a spherical joint off its centre: v = omega x r."""
+    model = Model("top")
+    top = model.add_body("top", Box(1, 2, 3, mass=5), (1, 2, 3), TURN, angular_velocity=SPIN)
+    model.add_joint("foot", "spherical", top, model.ground, at=(0.2, 0.1, 0.5))
+    state = fitted(model)
+    assert omega(state) == pytest.approx(SPIN, abs=1e-14)
+    assert state.v[1] == pytest.approx(np.cross(SPIN, [0.8, 1.9, 2.5]), abs=1e-13)
+
+
+def test_a_body_on_a_hinge_off_its_centre_keeps_its_turn_about_the_axis():
+    axis = np.array([2.0, -1.0, 2.0]) / 3
+    model = Model("door")
+    door = model.add_body("door", Box(1, 2, 3, mass=5), (1, 0, 0), TURN, angular_velocity=3 * axis)
+    model.add_joint("hinge", "revolute", model.ground, door, at=(0, 0.5, 0), axis=axis)
+    state = fitted(model)
+    assert omega(state) == pytest.approx(3 * axis, abs=1e-14)
+    assert state.v[1] == pytest.approx(np.cross(3 * axis, [1, -0.5, 0]), abs=1e-14)
+
+
+def two_bars(**second):
+    """A double pendulum along x: the first bar turns at 2 rad/s, `second` is what is given of the other."""
+    model = Model("pendulum")
+    bar = Box(1, 0.1, 0.1, mass=3)
+    a = model.add_body("a", bar, (0.5, 0, 0), angular_velocity=(0, 0, 2))
+    b = model.add_body("b", bar, (1.5, 0, 0), **second)
+    model.add_joint("wall", "revolute", model.ground, a, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_joint("elbow", "revolute", a, b, at=(1, 0, 0), axis=(0, 0, 1))
+    return model, bar
+
+
+def test_a_bar_that_is_drawn_along_has_the_least_energy():
+    """The elbow, at a = 1/2 m from the centre, moves with u = 2 m/s = v - omega a: least m v^2 + J omega^2 at
+    v = u J/(J + m a^2).
+    """
+    model, bar = two_bars()
+    state = fitted(model)
+    J, m, a = bar.inertia[2, 2], 3, 0.5
+    v = 2 * J / (J + m * a**2)
+    assert omega(state, 1) == pytest.approx([0, 0, 2], abs=1e-14)
+    assert state.v[2] == pytest.approx([0, v, 0], abs=1e-9)  # free ones: round-off over the weight
+    assert omega(state, 2) == pytest.approx([0, 0, -(2 - v) / a], abs=1e-9)
+
+
+def test_turns_alone_make_a_double_pendulum_move():
+    state = fitted(two_bars(angular_velocity=(0, 0, -5))[0])
+    assert state.v[1:] == pytest.approx(np.array([[0, 1, 0], [0, 2 - 2.5, 0]]), abs=1e-14)
+
+
+def test_the_velocity_of_a_bob_needs_no_angular_velocity():
+    """The reference point of the box is not its centre of mass; it moves as given, the turn follows."""
+    model, _ = two_bars(velocity=(0, 4, 0))
+    state = fitted(model)
+    assert state.v[2] == pytest.approx([0, 4, 0], abs=1e-13)
+    assert omega(state, 2) == pytest.approx([0, 0, 4], abs=1e-13)
+
+
+def off_centre(mass=2.0):
+    """A body whose reference point is not its centre of mass."""
+    from rodsim import MassProperties
+
+    return MassProperties(mass=mass, inertia=np.diag([1.0, 1.5, 2.0]), center=(0.3, -0.1, 0.2))
+
+
+def test_what_is_left_out_of_a_free_body_is_zero():
+    model = Model("free")
+    model.add_body("still", off_centre())
+    model.add_body("spun", off_centre(), angular_velocity=SPIN)
+    model.add_body("thrown", off_centre(), velocity=(1, 2, 3))
+    state = fitted(model)
+    arm = [0.3, -0.1, 0.2]
+    assert state.v[1:] == pytest.approx(np.array([[0, 0, 0], np.cross(SPIN, arm), [1, 2, 3]]), abs=1e-14)
+    assert np.array_equal(state.Omega[[1, 3]], np.zeros((2, 3)))
+
+
+GIVEN = {
+    "all": ["vw", "vw", "vw"],
+    "turns": ["w", "w", "w"],
+    "velocities": ["v", "v", "v"],
+    "mixed": ["w", "", "v"],
+    "nothing of the middle": ["vw", "", "vw"],
+    "one": ["", "vw", ""],
+}
+
+
+def chain(given, masses=(1.0, 1.0, 1.0)):
+    """Three bodies joined to each other with general given velocities."""
+    rng = np.random.default_rng(3)
+    model = Model("chain")
+    bodies = []
+    for k, what in enumerate(given):
+        v, w = rng.standard_normal((2, 3))
+        velocities = {"velocity": v if "v" in what else None, "angular_velocity": w if "w" in what else None}
+        turn = quaternions.from_rotation_vector(rng.standard_normal(3))
+        bodies.append(
+            model.add_body(f"b{k}", off_centre(masses[k]), rng.standard_normal(3), turn, **velocities)
+        )
+    model.add_joint("j0", "revolute", bodies[0], bodies[1], at=(0.1, 0.2, 0.3), axis=(1, 2, 2))
+    model.add_joint("j1", "spherical", bodies[1], bodies[2], at=(0.5, 0.2, 0.1))
+    return model.build()
+
+
+def lexicographic(built):
+    """The two minimisations of the docstring one after the other, with dense null spaces."""
+    system, state, held = built.system, built.state, built.held
+    n = len(state.r)
+    R = quaternions.to_matrix(state.quat)
+    T, M, w, free = np.eye(6 * n), np.zeros((6 * n, 6 * n)), np.zeros(6 * n), np.zeros(6 * n, bool)
+    for k in range(n):
+        at, mixed = 6 * k, held.v[k] != held.Omega[k]
+        turn = R[k] @ state.Omega[k]
+        for j in range(3):
+            if mixed:  # v = v_point - omega x point
+                T[at : at + 3, at + 3 + j] = -np.cross(np.eye(3)[j], held.point[k])
+        w[at : at + 3] = state.v[k] + (np.cross(turn, held.point[k]) if mixed else 0)
+        w[at + 3 : at + 6] = turn
+        M[at : at + 3, at : at + 3] = system.frames.mass[k] * np.eye(3)
+        M[at + 3 : at + 6, at + 3 : at + 6] = R[k] @ system.frames.inertia[k] @ R[k].T
+        free[at : at + 3], free[at + 3 : at + 6] = not held.v[k], not held.Omega[k]
+    G = constraint_jacobian(system, state).toarray() @ T
+    d = -np.linalg.pinv(G) @ G @ w
+    Z = null_space(G)
+    for rows in (~free, free):
+        root = np.linalg.cholesky(M[np.ix_(rows, rows)]).T if rows.any() else np.zeros((0, 0))
+        A = root @ Z[rows]
+        y = np.linalg.lstsq(A, -root @ d[rows], rcond=1e-12)[0]
+        d = d + Z @ y
+        Z = Z @ null_space(A, rcond=1e-12) if len(A) else Z
+    return (T @ (w + d)).reshape(n, 6)
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("masses", [(1, 1, 1), (1e-3, 1, 1e3)])
+def test_given_velocities_first_then_the_least_energy_of_the_others(given, masses):
+    built = chain(GIVEN[given], masses)
+    state, _ = project_velocities(built.system, built.state, built.held)
+    expected = lexicographic(built)
+    assert state.v == pytest.approx(expected[:, :3], abs=1e-9)
+    assert quaternions.rotate(state.quat, state.Omega) == pytest.approx(expected[:, 3:], abs=1e-9)
+    assert np.abs(velocity_residual(built.system, state)).max() < 1e-13
+
+
+def test_changes_are_told_of_what_was_given_only():
+    built = chain(GIVEN["mixed"])
+    state, change = project_velocities(built.system, built.state, built.held)
+    told = held_changes(built.held, built.state, state)
+    w0, w1 = omega(built.state, 1), omega(state, 1)
+    v0, v1 = (s.v[3] + np.cross(omega(s, 3), built.held.point[3]) for s in (built.state, state))
+    expected = [[0, 0], [0, np.linalg.norm(w1 - w0)], [0, 0], [np.linalg.norm(v1 - v0), 0]]
+    assert told == pytest.approx(np.array(expected), abs=1e-12)
+    assert change <= told.max() + 1e-12
+
+
+# -- what the user hears of it ---------------------------------------------------------------------------
+
+
+def torn(velocity=(0.0, 0.0, 0.0)):
+    """A top with a spin whose centre is said to stand still, which its joint does not allow."""
+    model = Model("torn")
+    top = model.add_body("top", Sphere(0.1, mass=1), (1, 0, 0), velocity=velocity, angular_velocity=SPIN)
+    model.add_body("bystander", Sphere(0.1, mass=1), (0, 3, 0), velocity=(1, 0, 0))
+    model.add_joint("foot", "spherical", model.ground, top, at=(0, 0, 0))
+    return model
+
+
+def test_velocities_that_do_not_fit_the_joints_are_changed_with_one_warning():
+    with pytest.warns(InitialVelocityWarning) as heard:
+        result = simulate(torn(), 0.02, 0.01)
+    told = [str(w.message) for w in heard if w.category is InitialVelocityWarning]
+    assert len(told) == 1
+    ((name, (v, w)),) = result.description["initial_velocity_change"].items()
+    assert name == "body 'top'"
+    start = result.state(0)
+    assert v == pytest.approx(np.linalg.norm(start.v[1]))
+    assert w == pytest.approx(np.linalg.norm(omega(start) - SPIN))
+    assert f"body 'top' by {v:.3g} m/s and {w:.3g} rad/s" in told[0]
+    assert heard[0].filename == __file__
+    found = audit(result)
+    assert found.initial_velocity_change == {"body 'top'": (v, w)}
+    assert f"body 'top' changed by {v:.3g} m/s and {w:.3g} rad/s" in found.text()
+
+
+@pytest.mark.parametrize("velocity", [None, np.cross(SPIN, [1, 0, 0])])
+def test_velocities_that_fit_are_not_talked_about(velocity, recwarn):
+    result = simulate(torn(velocity), 0.02, 0.01)
+    assert not [w for w in recwarn if w.category is InitialVelocityWarning]
+    assert result.description["initial_velocity_change"] == {}
+    assert omega(result.state(0)) == pytest.approx(SPIN, abs=1e-14)
+    assert "initial velocities" not in audit(result).text()
+
+
+def test_rods_are_named_too():
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    model = Model("rod")
+    rod = model.add_rod("whip", [(0, 0, 0), (1, 0, 0)], section, 4, velocity=(0, 1, 0))
+    model.add_joint("wall", "clamp", rod.start)
+    with pytest.warns(InitialVelocityWarning, match="rod 'whip' by 1 m/s and "):
+        state = fit_velocities(model.build()).state
+    assert state.v[1] == pytest.approx([0, 0, 0])
+
+
+SCENE = """
+bodies: [{name: top, shape: {type: sphere, radius: 0.1, mass: 1}, position: [1, 0, 0], VELOCITY angular_velocity: [0, 0, 3]}]
+joints: [{name: foot, kind: spherical, a: ground, b: top, at: [0, 0, 0]}]
+run: {t_end: 0.02, dt: 0.01}
+"""
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_the_command_tells_of_changed_velocities(given, tmp_path, capsys):
+    scene, out = tmp_path / "top.yaml", str(tmp_path / "top.vtkhdf")
+    scene.write_text(SCENE.replace("VELOCITY", "velocity: [0, 0, 0]," if given else ""))
+    assert main(["run", str(scene), "-o", out, "--quiet"]) == 0
+    assert ("body 'top'" in capsys.readouterr().err) is given
+    assert main(["info", out]) == 0
+    assert ("initial velocities of body 'top'" in capsys.readouterr().out) is given
+    assert main(["info", out, "--json"]) == 0
+    assert (len(json.loads(capsys.readouterr().out)["initial_velocity_change"]) == 1) is given
+    if not given:
+        assert omega(Result.open(out).state(0)) == pytest.approx([0, 0, 3], abs=1e-14)
+
+
+# -- loops that repeat themselves ------------------------------------------------------------------------
+
+
+def four_bar(kinds, spare=False):
+    """Three bars in a plane, hinged to each other and to the ground at both ends; `spare`: beside a sound pendulum."""
+    model = Model("four-bar")
+    bar = Box(1, 0.1, 0.1, mass=1)
+    if spare:
+        other = model.add_body("other", bar, (5, 0, 0))
+        model.add_joint("peg", "revolute", model.ground, other, at=(4.5, 0, 0), axis=(0, 0, 1))
+    up = quaternions.from_rotation_vector([0, 0, np.pi / 2])
+    crank = model.add_body("crank", bar, (0, 0.5, 0), up)
+    coupler = model.add_body("coupler", bar, (0.5, 1, 0))
+    rocker = model.add_body("rocker", bar, (1, 0.5, 0), up)
+    places = {"A": (model.ground, crank, (0, 0, 0)), "B": (crank, coupler, (0, 1, 0))}
+    places |= {"C": (coupler, rocker, (1, 1, 0)), "D": (rocker, model.ground, (1, 0, 0))}
+    for (name, (a, b, at)), kind in zip(places.items(), kinds, strict=True):
+        axis = (0, 0, 1) if kind == "revolute" else None
+        model.add_joint(name, kind, a, b, at=at, axis=axis)
+    return model
+
+
+R, S = "revolute", "spherical"
+
+
+@pytest.mark.parametrize("spare", [False, True])
+@pytest.mark.parametrize(
+    ("kinds", "excess", "cure"),
+    [
+        ([R, R, R, R], "3 constraints", ["D", "C"]),
+        ([R, R, R, S], "1 constraint", ["C"]),
+        ([S, R, R, R], "1 constraint", ["D"]),
+    ],
+)
+def test_a_loop_that_repeats_itself_is_named_with_a_cure_that_works(kinds, excess, cure, spare):
+    with pytest.raises(ModelError) as refused:
+        four_bar(kinds, spare).build()
+    said = str(refused.value)
+    names = ", ".join(f"'{name}' ({kind})" for name, kind in zip("ABCD", kinds, strict=True))
+    assert f"loop of joints {names} repeats itself: {excess} of" in said
+    assert said.endswith(f"make {' and '.join(map(repr, cure))} spherical")
+    cured = [S if name in cure else kind for name, kind in zip("ABCD", kinds, strict=True)]
+    simulate(four_bar(cured, spare), 0.02, 0.01)
+
+
+def test_a_loop_that_no_other_joint_cures_is_named_as_such():
+    model = Model("twice")
+    body = model.add_body("b", Sphere(1, mass=1))
+    other = model.add_body("c", Sphere(1, mass=1), (3, 0, 0))
+    model.add_joint("sound", "revolute", body, other, at=(2, 0, 0), axis=(0, 0, 1))
+    for k in (0, 1):
+        model.add_joint(f"j{k}", "revolute", model.ground, body, at=(0, 0, k), axis=(0, 0, 1))
+    with pytest.raises(
+        ModelError, match=r"joints 'j0' \(revolute\), 'j1' \(revolute\) repeats .* leave one of them out"
+    ):
+        model.build()

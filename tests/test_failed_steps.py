@@ -1,0 +1,108 @@
+"""Steps that fail: halved they are the smaller steps; what was reached before is kept, and all of it is counted."""
+
+import numpy as np
+import pytest
+from joined_bodies import hinge
+
+from discretization.consistent import project_velocities
+from discretization.time import stepper
+from discretization.time.stepper import MAX_HALVINGS, Report, Stepper
+from rigid.errors import ConvergenceError
+from rodsim import Box, Model, simulate
+
+# order, h, iterations allowed in a solve, halvings that this takes
+HALVED = [(2, 0.125, 5, 1), (4, 0.5, 9, 1), (6, 0.25, 6, 1), (6, 0.5, 8, 3)]
+FIRST = 3  # steps before the one that is looked at, so that t is not 0
+
+
+def pushed():
+    """The hinge under loads that change within a step."""
+    model = hinge()
+    tip = model.bodies["bar"].at((0.4, 0, 0))
+    model.add_force("push", tip, lambda t: (300 * np.sin(7 * t), 0, 200 * t))
+    built = model.build()
+    return built, project_velocities(built.system, built.state)[0]
+
+
+@pytest.mark.parametrize(("order", "h", "allowed", "halvings"), HALVED)
+def test_a_halved_step_is_its_parts_with_the_loads_at_their_own_times(
+    order, h, allowed, halvings, monkeypatch
+):
+    """To the bit, also where the halves are halved once more; iterations of what failed are counted besides."""
+    built, state = pushed()
+    parts = halvings + 1
+    exact, cost = Stepper(built.system, h / parts, order, built.load_values).advance(
+        state, FIRST * parts, parts
+    )
+    monkeypatch.setattr(stepper, "MAX_ITERATIONS", allowed)
+    halved, report = Stepper(built.system, h, order, built.load_values).advance(state, FIRST, 1)
+    assert all(np.array_equal(a, b) for a, b in zip(halved, exact, strict=True))
+    assert (report.halvings, report.most_iterations) == (halvings, allowed)
+    # a failed attempt ends with a solve that took all iterations allowed
+    assert report.solves >= cost.solves + halvings
+    assert report.iterations >= cost.iterations + halvings * allowed
+    if order == 2:  # where an attempt is one solve
+        assert (report.solves, report.iterations) == (
+            cost.solves + halvings,
+            cost.iterations + halvings * allowed,
+        )
+
+
+def test_costs_add_up():
+    assert Report(5, 3, 2, 1).plus(Report(7, 4, 2)) == Report(12, 4, 4, 1)
+
+
+def falling(stops_at):
+    """A pendulum whose load is far too large from t = stops_at on."""
+    model = Model("broken", gravity=(0, 0, -9.81))
+    bar = model.add_body("bar", Box(1, 0.1, 0.2, density=100), position=(0.5, 0, 0))
+    model.add_joint("pin", "spherical", model.ground, bar, at=(0, 0, 0))
+    model.add_force("load", bar.at((0.5, 0, 0)), lambda t: (0, 1.0 if t < stops_at else 1e308, 0))
+    return model
+
+
+@pytest.mark.parametrize("good", [1, 50])  # at the end and in the middle of one compiled march
+@pytest.mark.parametrize("integrator", ["em", "em4", "EML-kappa"])
+def test_a_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
+    """Steps since the last output are not lost: in the error, in its result and in the file."""
+    h = 0.01
+    with pytest.raises(ConvergenceError) as failure:
+        simulate(falling(good * h), 1.0, h, integrator, tmp_path / "run.vtkhdf", output_every=100)
+    error = failure.value
+    assert error.reached.step == good
+    assert error.t == pytest.approx(good * h)
+    assert list(error.result.step) == [0, good]
+    whole = simulate(falling(np.inf), good * h, h, integrator, output_every=100)
+    for reached, stored, expected in zip(
+        error.reached.state, error.result.state(-1), whole.state(-1), strict=True
+    ):
+        assert np.array_equal(reached, expected)
+        assert np.array_equal(stored, expected)
+
+
+@pytest.mark.parametrize("integrator", ["em", "EML-kappa"])
+def test_a_failed_run_stores_no_output_twice(integrator):
+    with pytest.raises(ConvergenceError) as failure:
+        simulate(falling(0.5), 1.0, 0.01, integrator, output_every=25)
+    assert list(failure.value.result.step) == [0, 25, 50]
+
+
+def test_iteration_means_count_halves_and_what_failed(monkeypatch):
+    """Every solve between two outputs, and no mean above the largest."""
+    monkeypatch.setattr(stepper, "MAX_ITERATIONS", 4)
+    result = simulate(hinge(), 1.0, 0.125, output_every=2)
+    mean, most = result.newton_iterations[1:], result.audit_column("newton_max")[1:]
+    assert result.halvings.sum() > 0
+    assert np.all((mean > 1) & (mean <= most))
+    assert most.max() == 4
+
+
+def test_an_error_says_what_the_failed_attempts_cost():
+    with pytest.raises(ConvergenceError, match=r"not a finite number.*look for loads") as failure:
+        simulate(falling(0.5), 1.0, 0.01, output_every=100)
+    error = failure.value
+    assert error.report.halvings == MAX_HALVINGS
+    assert error.h == pytest.approx(0.01 / 2**MAX_HALVINGS)
+    # every solve of the last output, the failed ones after one iteration at most
+    last = error.result.newton_iterations[-1]
+    assert 1.0 < last <= error.result.audit_column("newton_max")[-1]
