@@ -78,10 +78,10 @@ def no_frames() -> ChartFrames:
     return ChartFrames(0, 0, 0, table(FRAME), table(SHARED))
 
 
-def scratch() -> Scratch:
+def new_scratch() -> Scratch:
     """Room for one interaction."""
-    poses = [np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3)]
-    return Scratch(*poses, np.zeros(MOST_ROWS, complex))
+    y0, y1, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
+    return Scratch(y0, y1, dual, np.zeros(MOST_ROWS, complex))
 
 
 @small_kernel

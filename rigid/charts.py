@@ -29,7 +29,7 @@ from rigid.chart_frames import (
     SHARED,
     SINGULAR,
     ChartFrames,
-    scratch,
+    new_scratch,
     table,
 )
 from rigid.compilation import address_of
@@ -39,7 +39,7 @@ from rigid.interactions import torsion_spring
 from rigid.interactions.along import POINT_ALONG_DIRECTION
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
-from rigid.interactions.kinds import Group, Interacting, group, interacting
+from rigid.interactions.kinds import Group, Interacting, gathered, group
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.spring import SPRING
 from rigid.interactions.weight import WEIGHT
@@ -140,7 +140,7 @@ def multibody_system(
     chart_frames = _chart_frames(frames, r, quat, interactions, places, chart, inertia, parameter)
     loads = table(LOAD) if interactions.loads is None else _chart_loads(interactions.loads)
     data = Data(
-        places.n, places.internal + n_joint_rows, flags, chart_frames, loads, interacting(groups), scratch()
+        places.n, places.internal + n_joint_rows, flags, chart_frames, loads, gathered(groups), new_scratch()
     )
     if np.any(interactions.coupling):
         flags = (flags | mechanical.SHARED_MASS) & ~mechanical.INVERSE_MASS

@@ -28,13 +28,13 @@ from rigid.chart_frames import (
     SCRATCH,
     ChartFrames,
     Scratch,
+    new_scratch,
     no_frames,
-    scratch,
     table,
 )
 from rigid.compilation import allocating_kernel, compiled
 from rigid.errors import ModelError
-from rigid.interactions.kinds import INTERACTING, Interacting, interacting
+from rigid.interactions.kinds import INTERACTING, Interacting, gathered
 from rigid.system import Floats
 
 C1, C2 = types.complex128[::1], types.complex128[:, ::1]
@@ -49,8 +49,8 @@ class Data(NamedTuple):
     flags: int  # sum of the constants below
     frames: ChartFrames = no_frames()
     loads: Any = table(LOAD)  # (l,) LOAD
-    interacting: Interacting = interacting()
-    scratch: Scratch = scratch()
+    interacting: Interacting = gathered()
+    scratch: Scratch = new_scratch()
 
 
 DISCRETE_POTENTIAL = 1  # has its own discrete derivative of V

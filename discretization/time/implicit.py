@@ -79,10 +79,9 @@ class Solver(NamedTuple):
     slope: float  # about the largest entry of G
 
 
-_INT32 = types.int32[::1]
+_INT32, _SETTINGS = types.int32[::1], (types.float64, types.int64, types.int64, types.float64)
 SOLVER = types.NamedTuple(
-    [C1, C1, F2, F2, PATTERN, F1, _INT32, _INT32, F1, F1, I1, F1, F1, I2, F1]
-    + [types.float64, types.int64, types.int64, types.float64],
+    [C1, C1, F2, F2, PATTERN, F1, _INT32, _INT32, F1, F1, I1, F1, F1, I2, F1, *_SETTINGS],
     Solver,
 )
 

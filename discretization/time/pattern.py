@@ -143,9 +143,11 @@ def differentiated(residual: Callable[[Floats], Floats], x: Floats, pattern: csc
 def coloured(pattern: csc_matrix) -> tuple[Ints, Ints]:
     """Columns that share no row have one colour: first column of every colour, and the columns colour by colour."""
     by_row = pattern.tocsr()
-    indices = [x.astype(np.int64) for x in (pattern.indptr, pattern.indices, by_row.indptr, by_row.indices)]
+    first, rows, first_of_row, columns = (
+        x.astype(np.int64) for x in (pattern.indptr, pattern.indices, by_row.indptr, by_row.indices)
+    )
     colour = np.full(pattern.shape[1], -1, np.int64)
-    paint(*indices, np.full(pattern.shape[1] + 1, -1, np.int64), colour)
+    paint(first, rows, first_of_row, columns, np.full(pattern.shape[1] + 1, -1, np.int64), colour)
     order = np.argsort(colour, kind="stable")
     return np.searchsorted(colour[order], np.arange(colour.max() + 2)).astype(np.int64), order.astype(
         np.int64

@@ -127,10 +127,10 @@ def group(kind: Kind, frames: Ints, numbers: Floats, first_row: int = 0) -> Grou
     return Group(kind, frames, numbers, row)
 
 
-def interacting(groups: Sequence[Group] = ()) -> Interacting:
+def gathered(groups: Sequence[Group] = ()) -> Interacting:
     """The groups as compiled code reads them."""
-    kinds = np.zeros(len(groups), KIND).view(np.recarray)
-    each = np.zeros(sum(len(own.row) for own in groups), ENTRY).view(np.recarray)
+    kinds: Any = np.zeros(len(groups), KIND).view(np.recarray)
+    each: Any = np.zeros(sum(len(own.row) for own in groups), ENTRY).view(np.recarray)
     at = number = 0
     for own, kind in zip(groups, kinds, strict=True):
         count, width = own.numbers.shape
