@@ -146,9 +146,13 @@ def test_surface_normals_point_outward():
         ({"engine": "crayon"}, ValueError, "no engine 'crayon'"),
         ({"path": "no/such/folder/a.png", "engine": "painter"}, FileNotFoundError, "no folder"),
         ({"view": (0, 0, 1), "engine": "painter"}, ValueError, "looks along 'up'"),
-        ({"view": "left"}, ValueError, "camera 'left': give front, side, top, iso, or azimuth/elevation"),
+        (
+            {"view": "left"},
+            ValueError,
+            "view = 'left' is unknown; give front, side, top, iso, or azimuth/elevation",
+        ),
         ({"view": "30/91"}, ValueError, "elevation from -90 to 90"),
-        ({"view": "1/2/3"}, ValueError, "camera '1/2/3'"),
+        ({"view": "1/2/3"}, ValueError, "view = '1/2/3'"),
         ({"color": "beauty"}, ValueError, "no quantity 'beauty' to colour by; give one of speed, strain"),
     ],
 )
