@@ -190,6 +190,18 @@ def begin_step(system, numbering, state, work, h):
 
 
 @kernel
+def add_load_noise(system, numbering, work, h, load_values):
+    """Raise the noise levels by the rounding of the loads: all there is on a body at rest."""
+    loads = system.loads
+    for l in range(loads.kind.shape[0]):
+        at, size = numbering.frame[loads.frame[l]], EPS * abs(h) * _length(load_values[l])
+        force, moment = (size, size * _length(loads.X[l])) if loads.kind[l] == FORCE else (0.0, size)
+        for i in range(3):
+            work.noise[at + i] += force
+            work.noise[at + 3 + i] += moment
+
+
+@kernel
 def add_constraint_noise(system, numbering, work):
     """Raise the noise levels by the rounding of the present constraint impulses."""
     constraints = system.constraints

@@ -8,6 +8,7 @@ from discretization.measures import energies, momenta
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.system import State
+from rodsim import Model, Sphere, simulate
 
 SYSTEMS = {"body": (asymmetric_top, 0.02), "rod": (free_rod, 0.02)}
 ORDERS = [2, 4, 6]
@@ -110,3 +111,16 @@ def test_a_common_rigid_motion_of_the_start_moves_the_result():
     plain, _ = Stepper(system, 0.02).advance(state, 0, 20)
     after, _ = Stepper(system, 0.02).advance(moved, 0, 20)
     assert np.abs(quaternions.rotate(g, plain.r) - after.r)[1:].max() < 1e-11
+
+
+@pytest.mark.parametrize("kind", ["force", "moment"])
+def test_a_body_at_rest_takes_its_first_load(kind):
+    """The residual of a body at rest rounds as its load does, which nothing else tells: v = F t/m, omega = M t/J."""
+    model = Model("ball")
+    ball = model.add_body("ball", Sphere(0.1, density=1000))
+    getattr(model, f"add_{kind}")("push", ball, (0.7, 0.2, -0.1))
+    result = simulate(model, 0.01, 1e-3)
+    mass, inertia = ball.properties.mass, ball.properties.inertia[0, 0]
+    rate = result.body("ball").v[-1] * mass if kind == "force" else result.body("ball").omega[-1] * inertia
+    assert rate == pytest.approx(np.array([0.7, 0.2, -0.1]) * 0.01, rel=1e-9)
+    assert result.halvings.sum() == 0

@@ -212,7 +212,7 @@ def test_run_of_a_million_million_steps_begins_at_once_and_takes_no_memory(tmp_p
 
 def test_impossible_numbers_of_steps_and_outputs_are_refused(tmp_path):
     model, path = arms(), tmp_path / "a.vtkhdf"
-    for dt in (1e-300, 5e-324):
+    for dt in (1e-40, 1e-50):
         with pytest.raises(ModelError, match=r"takes .* steps of dt = .*; use dt = 2e-15 or more"):
             simulate(model, 2.0, dt, output=path)
     with pytest.raises(ModelError, match=rf"a file holds at most {MOST_OUTPUTS}; use output_every = 1863 or"):

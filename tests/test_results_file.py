@@ -305,7 +305,7 @@ def test_file_is_never_much_larger_than_twice_what_it_holds(tmp_path, monkeypatc
         for i in range(70):
             writer.append(*sample_output(layout, i))
             held = max(8, i + 1) * (writer.output_bytes + 100)  # offsets of VTKHDF
-            assert path.stat().st_size < 2 * held + 40_000
+            assert path.stat().st_size < 2 * held + 60_000  # headers and layout
     assert_holds(Result.open(path), layout, 70)
     assert os.listdir(tmp_path) == ["a.vtkhdf"]
 

@@ -103,9 +103,9 @@ def test_sides_of_a_rectangle_reach_the_layout_that_is_drawn():
     """Width along d2, height along d3; where two sections meet the larger is drawn; round ones have no sides."""
     flat, thin = Section.rectangle(0.3, 0.1, STEEL), Section.rectangle(0.2, 0.05, STEEL)
     model = Model()
-    model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], lambda s: flat if s < 0.5 else thin, n_elements=4)
+    model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], lambda s: thin if s < 0.5 else flat, n_elements=4)
     model.add_rod("shaft", [(0, 1, 0), (1, 1, 0)], Section.tube(0.2, 0.1, STEEL), n_elements=2)
     beam, shaft = model.build().layout.rods
-    assert np.array_equal(beam.sides, 3 * [[0.3, 0.1]] + 2 * [[0.2, 0.05]])
+    assert np.array_equal(beam.sides, 2 * [[0.2, 0.05]] + 3 * [[0.3, 0.1]])
     assert np.array_equal(shaft.sides, np.zeros((3, 2)))
     assert np.array_equal(shaft.radius, [0.2, 0.2, 0.2])

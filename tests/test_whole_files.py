@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -116,12 +117,30 @@ def files_end_at(size):
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_full_disk_leaves_what_was_there_and_is_named(name, result, tmp_path):
-    path = tmp_path / name
+    first, path = tmp_path / "first", tmp_path / name
+    first.mkdir()
+    PRODUCTS[name](result, first / name)  # what is compiled is stored too, once
+    shutil.rmtree(first)
     path.write_text("from last time")
     with files_end_at(1500), pytest.raises(OSError, match=path.stem):
         PRODUCTS[name](result, path)
     assert os.listdir(tmp_path) == [name]
     assert path.read_text() == "from last time"
+
+
+def test_full_disk_ends_a_command_with_exit_2(result, tmp_path):
+    """Also where HDF5 could not close its file, which would crash the process at its end."""
+    path = tmp_path / "a.vtkhdf"
+    assert main(["run", str(SCENE), "--quiet", "--t-end", "0.05", "-o", str(path)]) == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "rodsim", "export", str(path), "--format", "xdmf"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, os.listdir(tmp_path)) == (2, ["a.vtkhdf"])
+    assert "a.h5': File too large" in done.stderr
 
 
 def test_whole_file_appears_at_the_end(tmp_path):
@@ -196,11 +215,11 @@ def test_disk_that_fills_during_a_run_keeps_what_was_stored_and_the_run_goes_on(
     path, whole = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
     command = ["run", str(SCENE), "--quiet", "--t-end", "0.2", "--output-every", "1"]
     assert main([*command, "-o", str(whole)]) == 0
-    write_row, written = RowWriter.write, []
+    write_row, of_second = RowWriter.write, []
 
     def full(self, series, first, values):
-        written.append(series)
-        if len(written) > 40:
+        of_second.extend([series] * (first == 1))
+        if len(of_second) > 5:
             raise OSError(28, "No space left on device")
         write_row(self, series, first, values)
 

@@ -17,7 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.assembly import begin_step, load_step, rotation_of, spring_ends, torsion_step
+from discretization.assembly import (
+    add_load_noise,
+    begin_step,
+    load_step,
+    rotation_of,
+    spring_ends,
+    torsion_step,
+)
 from discretization.space.se3_element import E0
 from discretization.time.newton import newton
 from rigid.compilation import allocating_kernel, kernel
@@ -134,6 +141,7 @@ def march(system, numbering, state, work, kept, substeps, load_values, max_itera
             _copy(state, kept)
         count[0] = 0
         begin_step(system, numbering, state, work, h)
+        add_load_noise(system, numbering, work, h, load_values[k])
         _predict(system, numbering, state, work, h)
         status = newton(system, numbering, state, work, h, load_values[k], max_iterations, count)
         counts[SOLVES] += 1

@@ -108,6 +108,15 @@ def residual_over_noise(numbering, work):
     return worst
 
 
+@kernel
+def matrix_is_finite(numbering, work):
+    """Whether no entry overflowed."""
+    for k in range(numbering.n_values):  # noqa: SIM110  numba compiles loops
+        if not abs(work.values[k]) < 1e300:
+            return False
+    return True
+
+
 @allocating_kernel
 def newton(system, numbering, state, work, h, load_values, max_iterations, count):
     """Solve the step's equations from the present dr, psi, lam. count: (2,) iterations, factorisations
@@ -137,7 +146,7 @@ def newton(system, numbering, state, work, h, load_values, max_iterations, count
             if not tangent:
                 assemble(system, numbering, state, work, h, load_values, True)
             if factor(numbering, work) != 0:
-                return SINGULAR
+                return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
             fresh = True
         else:

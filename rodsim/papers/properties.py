@@ -44,7 +44,7 @@ ROWS: tuple[tuple[str, str, Sequence[float]], ...] = (
     ("IMS", "gamma", _SECOND),
     ("EMH", "alpha", _SECOND),
     ("EMS", "gamma", _SECOND),
-    ("EMS(order=6)", "gamma", _SIXTH),
+    ("EMS(order=6)", "gamma", (1 / 16, 1 / 24, 1 / 32)),
     ("EM-G", "director", _SECOND),
     ("VI-S", "director", _FIRST),
     ("VI-S", "alpha", _FIRST),

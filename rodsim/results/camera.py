@@ -83,7 +83,7 @@ def named_view(name: str, up: Floats) -> tuple[Floats, Floats]:
             raise ValueError
     except ValueError:
         raise ResultError(
-            f"camera '{name}': give {', '.join(VIEWS)}, or azimuth/elevation in degrees such as 30/20, "
+            f"render: view = '{name}' is unknown; give {', '.join(VIEWS)}, or azimuth/elevation in degrees such as 30/20, "
             "elevation from -90 to 90"
         ) from None
     side, front = _side_front(up)

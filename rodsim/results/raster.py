@@ -111,7 +111,7 @@ def resolve(near, ink, touched, picture):
             for i in range(3):
                 total = 0
                 for s in range(SAMPLES):
-                    total += ink[y, x, s, i] if near[y, x, s] > 0.0 else picture[y, x, i]
+                    total += int(ink[y, x, s, i] if near[y, x, s] > 0.0 else picture[y, x, i])
                 picture[y, x, i] = (total + SAMPLES // 2) // SAMPLES
             for s in range(SAMPLES):
                 near[y, x, s] = 0.0

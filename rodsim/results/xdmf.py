@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rigid.system import Floats
+from rodsim.results.patient_file import PatientFile
 
 POLYLINE, TRIANGLE = 2, 4  # XDMF's numbers of cell types
 
@@ -31,8 +32,16 @@ class MovingMeshWriter(meshio.xdmf.TimeSeriesWriter):
         self._numbers_file = numbers_file
 
     def __enter__(self) -> MovingMeshWriter:
-        self.h5_file = h5py.File(self._numbers_file, "w")
+        self._numbers = PatientFile(self._numbers_file)
+        self.h5_file = h5py.File(self._numbers, "w")
         return self
+
+    def __exit__(self, *exception: Any) -> None:
+        try:
+            super().__exit__(*exception)
+        finally:
+            self.h5_file.close()  # before what it writes to; the text may have failed first
+            self._numbers.close()
 
     def cells(self, cells: Sequence[tuple[str, NDArray[np.int64]]], grid: ElementTree.Element) -> None:
         """Mixed topology: (2, 2, a, b) for a line, (4, a, b, c) for a triangle."""
@@ -66,3 +75,4 @@ class MovingMeshWriter(meshio.xdmf.TimeSeriesWriter):
         ElementTree.SubElement(grid, "Time", Value=repr(t))
         self.point_data(point_data, grid)
         self.cell_data(cell_data, grid)
+        self._numbers.check()
