@@ -308,7 +308,7 @@ class Model:
         """The model as a mechanical system for `integrate`: coordinates, mass matrix, potential and constraints.
 
         chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
-        Raises ModelError for rods and dampers, which only `em` integrates.
+        Raises ModelError for dampers and viscous rods, which only `em` integrates.
         """
         from discretization.time.mechanical_stepper import system_in_chart
         from rodsim.initial_velocities import fit_velocities
