@@ -137,13 +137,13 @@ def multibody_system(
         flags |= mechanical.QUATERNIONS | mechanical.SINGULAR_MASS
     else:
         flags |= mechanical.QUATERNIONS | mechanical.INVERSE_MASS
+    if np.any(interactions.coupling):
+        flags = (flags | mechanical.SHARED_MASS) & ~mechanical.INVERSE_MASS
     chart_frames = _chart_frames(frames, r, quat, interactions, places, chart, inertia, parameter)
     loads = table(LOAD) if interactions.loads is None else _chart_loads(interactions.loads)
     data = Data(
         places.n, places.internal + n_joint_rows, flags, chart_frames, loads, gathered(groups), new_scratch()
     )
-    if np.any(interactions.coupling):
-        flags = (flags | mechanical.SHARED_MASS) & ~mechanical.INVERSE_MASS
     values = interactions.signal
     system = MechanicalSystem(
         name,

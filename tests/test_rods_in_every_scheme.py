@@ -90,7 +90,7 @@ def test_a_scheme_keeps_of_rods_what_it_keeps_of_joined_bodies(name, chart, coup
 @pytest.fixture(scope="module")
 def exact():
     """The foot's place by em6 with a small step, of both masses."""
-    return {mass: end_of(simulate(limb(mass), T_END, 1e-3, "em6")) for mass in ("lumped", "mean")}
+    return {mass: end_of(simulate(limb(mass), T_END, 4e-3, "em6")) for mass in ("lumped", "mean")}
 
 
 def end_of(result):
@@ -109,7 +109,16 @@ def test_all_schemes_converge_to_the_motion_of_em(name, chart, coupled, exact):
     assert errors[1] < errors[0] / 2 ** (0.8 * parse(name).order) or errors[1] < 1e-10
 
 
-@pytest.mark.parametrize(("name", "chart", "coupled"), SCHEMES)
+BANDED = [row for row in SCHEMES if row[:2] != ("GGL-EM", "quaternion-gamma")]
+
+
+def test_where_all_quaternions_are_corrected_at_once_the_matrix_is_full():
+    system = limb().mechanical_system("quaternion-gamma")
+    assert marching.solver_for(parse("GGL-EM"), system)[0].pattern.band == -1
+    assert marching.solver_for(parse("EMS"), system)[0].pattern.band > 0
+
+
+@pytest.mark.parametrize(("name", "chart", "coupled"), BANDED)
 def test_no_entry_of_newtons_matrix_is_missed_by_its_colours(name, chart, coupled, monkeypatch):
     """Against all columns one by one; and with the band a step is the same."""
     system, scheme = limb().mechanical_system(chart), parse(name)
@@ -133,8 +142,9 @@ def test_no_entry_of_newtons_matrix_is_missed_by_its_colours(name, chart, couple
     assert banded == pytest.approx(x, rel=1e-9, abs=1e-9 * np.abs(x).max())
 
 
-@pytest.mark.parametrize(("name", "chart", "coupled"), SCHEMES)
-def test_colours_and_band_do_not_grow_with_the_rod(name, chart, coupled):
+@pytest.mark.parametrize(("name", "chart", "coupled"), BANDED)
+def test_colours_and_band_do_not_grow_with_the_rod(name, chart, coupled, monkeypatch):
+    monkeypatch.setattr(marching, "LEAST_BAND", 1)
     sizes = []
     for n_elements in (12, 24):
         model = Model("rod")

@@ -376,7 +376,8 @@ def solver_for(
 
 def _pattern(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     """The pattern of Newton's matrix, found once for a system and a scheme; that of a full matrix where it is no chart."""
-    if not system.has(mechanical.PRODUCTS):
+    full = scheme.dense_quaternions and system.has(mechanical.QUATERNIONS)
+    if full or not system.has(mechanical.PRODUCTS):
         return dense_pattern()
     found: dict[str, Pattern] = system.info.setdefault("patterns", {})
     if scheme.name not in found:

@@ -172,6 +172,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             _GGL,
             2,
             symmetric=True,
+            dense_quaternions=True,
             promises=promises,
             joined=_joined("generalised energy", "position", "velocity", directors=("energy", *_MOMENTA)),
         )

@@ -11,8 +11,7 @@ accident; then what is zero there is left out.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +26,9 @@ from discretization.time.scheme import (
     INCREMENT,
     JOINTS,
     LAMBDA,
+    RESIDUAL,
+    STEP,
+    WORK,
     Block,
     P,
     Q,
@@ -36,9 +38,9 @@ from discretization.time.scheme import (
     Work,
 )
 from rigid.chart_frames import QUATERNION
-from rigid.compilation import kernel
-from rigid.mechanical import MechanicalSystem, call
-from rigid.system import Floats, Ints
+from rigid.compilation import explicit_kernel, kernel
+from rigid.mechanical import C1, DATA, F1, FUNCTIONS, I1, MechanicalSystem
+from rigid.system import Ints
 
 REACH = 2  # edges between an unknown and the residuals it changes, of any scheme
 _EPS = 1e-60
@@ -57,7 +59,6 @@ class Pattern(NamedTuple):
     band: int  # half bandwidth
 
 
-I1 = types.int64[::1]
 PATTERN = types.NamedTuple([I1, I1, I1, I1, I1, I1, types.int64], Pattern)
 
 
@@ -104,40 +105,36 @@ def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, o
     return np.concatenate([by_kind[block.kind] for block in blocks])
 
 
-def probed(
-    residual: Callable[[Floats], Floats], vertex: Ints, groups: Sequence[Ints], draw: Callable[[], Floats]
-) -> csc_matrix:
-    """Pattern (N, N) of dr/dx; `draw` gives random unknowns."""
+def neighbours(vertex: Ints, groups: Sequence[Ints]) -> csr_matrix:
+    """Which vertices share an interaction (v, v), each with itself."""
     n = int(vertex.max()) + 1
     pairs = [np.array(np.meshgrid(own, own)).reshape(2, -1) for own in groups]
     i, j = np.concatenate([np.tile(np.arange(n), (2, 1)), *pairs], axis=1)
-    near = csr_matrix((np.ones(len(i)), (i, j)), shape=(n, n)) > 0
+    return csr_matrix((np.ones(len(i)), (i, j)), shape=(n, n)) > 0
+
+
+def possible(vertex: Ints, near: csr_matrix) -> csc_matrix:
+    """Pattern (N, N) of unknowns and residuals whose vertices are within `REACH` edges."""
     reach = near
     for _ in range(REACH - 1):
         reach = (reach @ near) > 0
-    members = csr_matrix((np.ones(len(vertex)), (np.arange(len(vertex)), vertex)), shape=(len(vertex), n))
-    possible = csc_matrix((members @ reach @ members.T) > 0)
-    found = csc_matrix(possible.shape)
-    for _ in range(PROBES):
-        found = found + abs(differentiated(residual, draw(), possible))
-    found.eliminate_zeros()
-    return csc_matrix(found)
+    shape = len(vertex), near.shape[0]
+    members = csr_matrix((np.ones(len(vertex)), (np.arange(len(vertex)), vertex)), shape=shape)
+    return csc_matrix((members @ reach @ members.T) > 0)
 
 
-def differentiated(residual: Callable[[Floats], Floats], x: Floats, pattern: csc_matrix) -> csc_matrix:
-    """dr/dx by complex steps over the colours of a pattern."""
-    values, colour = np.zeros(pattern.nnz), np.zeros(pattern.shape[1], np.int64)
-    starts, columns = coloured(pattern)
-    for c, (a, b) in enumerate(itertools.pairwise(starts)):
-        colour[columns[a:b]] = c
-    of_entry = np.repeat(colour, np.diff(pattern.indptr))
-    for c in range(len(starts) - 1):
-        moved = x.astype(complex)
-        moved[colour == c] += 1j * _EPS
-        change = residual(moved).imag / _EPS
-        use = of_entry == c
-        values[use] = change[pattern.indices[use]]
-    return csc_matrix((values, pattern.indices, pattern.indptr), shape=pattern.shape)
+@explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, I1, I1, I1, I1, F1))
+def differentiate(residual, fn, D, S, W, x, r, colours, columns, first, rows, values):
+    """values = dr/dx by columns, all columns of a colour in one evaluation."""
+    for colour in range(colours.size - 1):
+        for k in range(colours[colour], colours[colour + 1]):
+            x[columns[k]] += 1j * _EPS
+        residual(fn, D, S, W, x, r)
+        for k in range(colours[colour], colours[colour + 1]):
+            j = columns[k]
+            x[j] = x[j].real
+            for l in range(first[j], first[j + 1]):
+                values[l] = r[rows[l]].imag / _EPS
 
 
 def coloured(pattern: csc_matrix) -> tuple[Ints, Ints]:
@@ -169,11 +166,12 @@ def paint(first, rows, first_of_row, columns, taken, colour):
         colour[j] = c
 
 
-def banded(pattern: csc_matrix) -> Pattern:
-    """Colours, and the places of the entries in a band ordered by reverse Cuthill-McKee."""
-    n = pattern.shape[0]
+def banded(pattern: csc_matrix, vertex: Ints, near: csr_matrix) -> Pattern:
+    """Colours, and the places of the entries in a band: vertices in reverse Cuthill-McKee order, each with its unknowns."""
+    n, rank = pattern.shape[0], np.empty(near.shape[0], np.int64)
+    rank[reverse_cuthill_mckee(near, symmetric_mode=True)] = np.arange(near.shape[0])
     order = np.empty(n, np.int64)
-    order[reverse_cuthill_mckee(csr_matrix(pattern + pattern.T), symmetric_mode=True)] = np.arange(n)
+    order[np.argsort(rank[vertex], kind="stable")] = np.arange(n)
     rows, columns = pattern.indices, np.repeat(np.arange(n), np.diff(pattern.indptr))
     band = int(np.abs(order[rows] - order[columns]).max(initial=0))
     # as LAPACK wants it, column by column: (i, j) at j (3 band + 1) + 2 band + i - j
@@ -202,22 +200,35 @@ def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     signal = rng.normal(size=(len(scheme.nodes), system.signal_size))
     step = Step(0.01, q, p, v, signal, scheme.options)
 
-    def residual(x: Floats) -> Floats:
-        r = np.zeros(len(x), complex)
-        call(scheme.residual, (system.functions, system.data, step, work, np.ascontiguousarray(x), r))
-        return r
-
-    def draw() -> Floats:
-        place = system.q0 + 0.05 * rng.normal(size=system.n)
-        return np.concatenate(
-            [
-                place if block.kind == Q else 0.1 * rng.normal(size=int((of == b).sum()))
-                for b, block in enumerate(scheme.blocks)
-            ]
-        )
-
     of_q, of_g, groups = owners(system)
-    vertex = vertices_of(scheme.blocks, system, of_q, of_g)
+    at = np.concatenate([vertices_of((block,), system, of_q, of_g) for block in scheme.blocks])
     sizes = [len(vertices_of((block,), system, of_q, of_g)) for block in scheme.blocks]
-    of = np.repeat(np.arange(len(sizes)), sizes)
-    return banded(probed(residual, vertex, groups, draw))
+    near = neighbours(at, groups)
+    candidates = possible(at, near)
+    first, rows = candidates.indptr.astype(np.int64), candidates.indices.astype(np.int64)
+    colours, columns = coloured(candidates)
+    found, r = np.zeros(len(rows)), np.zeros(len(at), complex)
+    for _ in range(PROBES):
+        parts = [
+            system.q0 + 0.05 * rng.normal(size=size) if block.kind == Q else 0.1 * rng.normal(size=size)
+            for block, size in zip(scheme.blocks, sizes, strict=True)
+        ]
+        x, values = np.concatenate(parts).astype(complex), np.zeros(len(rows))
+        differentiate(
+            scheme.residual,
+            system.functions,
+            system.data,
+            step,
+            work,
+            x,
+            r,
+            colours,
+            columns,
+            first,
+            rows,
+            values,
+        )
+        found += np.abs(values)
+    pattern = csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
+    pattern.eliminate_zeros()
+    return banded(pattern, at, near)

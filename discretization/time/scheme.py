@@ -102,6 +102,7 @@ class Scheme:
     promises: frozenset[str] = frozenset()
     joined: Joined = NOTHING_PROMISED
     singular_mass: bool = False
+    dense_quaternions: bool = False  # Gonzalez' correction over all quaternions at once fills Newton's matrix
     needs_inverse: bool = True  # of the mass, which is not local where neighbours share mass
     needs: int = 0
     options: Floats = field(default_factory=lambda: np.zeros(1))
