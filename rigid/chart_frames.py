@@ -11,10 +11,11 @@ import numpy as np
 from numba import from_dtype, types
 
 from rigid.compilation import small_kernel
-from rigid.interactions.kinds import MOST_FRAMES, MOST_ROWS
+from rigid.interactions.kinds import MOST_FRAMES
 
 DIRECTORS, QUATERNION = 0, 1
 SINGULAR, ALPHA, GAMMA = 0, 1, 2
+START, END, DUAL, ROWS = 0, 1, 2, 3  # places of the scratch
 
 FRAME = np.dtype(
     [
@@ -46,26 +47,16 @@ class ChartFrames(NamedTuple):
     shared: Any  # (k,) SHARED
 
 
-class Scratch(NamedTuple):
-    """Poses at both ends and duals of one interaction, and its multipliers or rows."""
-
-    y0: Any  # (MOST_FRAMES, 4, 3)
-    y1: Any
-    dual: Any
-    row: Any  # (MOST_ROWS,)
-
-
 def records(dtype: np.dtype) -> types.Array:
     """The type of a table of such records."""
     return types.Array(from_dtype(dtype), 1, "C")
 
 
-POSES, C1 = types.complex128[:, :, ::1], types.complex128[::1]
 FRAMES = types.NamedTuple(
     [types.int64, types.int64, types.int64, records(FRAME), records(SHARED)], ChartFrames
 )
 LOADS = records(LOAD)
-SCRATCH = types.NamedTuple([POSES, POSES, POSES, C1], Scratch)
+SCRATCH = types.complex128[:, :, :, ::1]
 
 
 def table(dtype: np.dtype, count: int = 0) -> Any:
@@ -78,10 +69,9 @@ def no_frames() -> ChartFrames:
     return ChartFrames(0, 0, 0, table(FRAME), table(SHARED))
 
 
-def new_scratch() -> Scratch:
-    """Room for one interaction."""
-    y0, y1, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
-    return Scratch(y0, y1, dual, np.zeros(MOST_ROWS, complex))
+def new_scratch() -> Any:
+    """Room for one interaction: poses at both ends, dual, and its multipliers or rows, at START, END, DUAL and ROWS."""
+    return np.zeros((4, MOST_FRAMES, 4, 3), complex)
 
 
 @small_kernel

@@ -4,7 +4,7 @@ Every function is one loop over the groups of a system; what an interaction is s
 constraints of a chart, 002 (103) and 000 (30), come first among the rows of g.
 """
 
-from rigid.chart_frames import QUATERNION, load_at
+from rigid.chart_frames import DUAL, END, QUATERNION, ROWS, START, load_at
 from rigid.compilation import small_kernel
 from rigid.interactions.kinds import dual_at, frame, value_at
 from rigid.linear_algebra import cross, dot, times
@@ -65,19 +65,20 @@ def add_duals(D, kind, e, q0, q1, lam, out):
     """out += discrete derivative of lam . value of interaction e between q0 and q1."""
     I, S = D.interacting, D.scratch
     own = I.each[e]
-    put_poses(q0, D, own, kind.arity, S.y0)
-    put_poses(q1, D, own, kind.arity, S.y1)
+    if kind.constant == 0:
+        put_poses(q0, D, own, kind.arity, S[START])
+        put_poses(q1, D, own, kind.arity, S[END])
     dual = dual_at(kind.dual)
-    dual(S.y0, S.y1, I.numbers[own.first : own.last], lam, S.dual)
+    dual(S[START], S[END], I.numbers[own.first : own.last], lam, S[DUAL])
     for k in range(kind.arity):
-        add_mean_pulled(frame(S.dual, k), q0, q1, D.frames, own.frames[k], out)
+        add_mean_pulled(frame(S[DUAL], k), q0, q1, D.frames, own.frames[k], out)
 
 
 @small_kernel
 def fill_discrete_gradient(q0, q1, D, out):
     """Discrete derivative of V, its gradient where q0 is q1."""
     clear(out)
-    lam = D.scratch.row
+    lam = D.scratch[ROWS, 0, 0]
     I = D.interacting
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -97,9 +98,9 @@ def potential(q, D, out):
             value = value_at(kind.value)
             for e in range(kind.first, kind.last):
                 own = I.each[e]
-                put_poses(q, D, own, kind.arity, S.y0)
-                value(S.y0, I.numbers[own.first : own.last], S.row)
-                V += S.row[0]
+                put_poses(q, D, own, kind.arity, S[START])
+                value(S[START], I.numbers[own.first : own.last], S[ROWS, 0, 0])
+                V += S[ROWS, 0, 0, 0]
     out[0] = V
 
 
@@ -140,10 +141,10 @@ def constraints(q, D, out):
         value = value_at(kind.value)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             own = I.each[e]
-            put_poses(q, D, own, kind.arity, S.y0)
-            value(S.y0, I.numbers[own.first : own.last], S.row)
+            put_poses(q, D, own, kind.arity, S[START])
+            value(S[START], I.numbers[own.first : own.last], S[ROWS, 0, 0])
             for k in range(kind.rows):
-                out[I.each[e].row + k] = S.row[k]
+                out[I.each[e].row + k] = S[ROWS, 0, 0, k]
 
 
 @small_kernel
@@ -166,7 +167,7 @@ def fill_jacobian(q0, q1, D, out):
                     out[row, to + 3 * i + l] = 0.5 * (q0[to + 3 * j + l] + q1[to + 3 * j + l])
                     out[row, to + 3 * j + l] = 0.5 * (q0[to + 3 * i + l] + q1[to + 3 * i + l])
                 row += 1
-    lam = D.scratch.row
+    lam = D.scratch[ROWS, 0, 0]
     I = D.interacting
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -226,7 +227,7 @@ def fill_pull(q0, q1, lam, D, out):
     """(discrete derivative of g)^T lam."""
     clear(out)
     add_internal_pull(q0, q1, lam, D, out)
-    own = D.scratch.row
+    own = D.scratch[ROWS, 0, 0]
     I = D.interacting
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -284,13 +285,13 @@ def constraint_rate(q, w, D, out):
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             own = I.each[e]
             numbers = I.numbers[own.first : own.last]
-            put_poses(q, D, own, kind.arity, S.y0)
-            put_rates(q, w, D, own, kind.arity, S.y1)
+            put_poses(q, D, own, kind.arity, S[START])
+            put_rates(q, w, D, own, kind.arity, S[END])
             for k in range(kind.rows):
                 for i in range(kind.rows):
-                    S.row[i] = 1.0 if i == k else 0.0
-                dual(S.y0, S.y0, numbers, S.row, S.dual)
-                out[I.each[e].row + k] = work_of(S.dual, S.y1, kind.arity)
+                    S[ROWS, 0, 0, i] = 1.0 if i == k else 0.0
+                dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
+                out[I.each[e].row + k] = work_of(S[DUAL], S[END], kind.arity)
 
 
 @small_kernel
@@ -327,17 +328,17 @@ def second(q, w, z, D, out):
             numbers = I.numbers[own.first : own.last]
             for k in range(kind.rows):
                 for i in range(kind.rows):
-                    S.row[i] = 1.0 if i == k else 0.0
-                put_poses(q, D, own, kind.arity, S.y0)
-                put_rates(q, w, D, own, kind.arity, S.y1)
-                bend(S.y0, S.y1, numbers, S.row, S.dual)
-                put_rates(q, z, D, own, kind.arity, S.y1)
-                value = work_of(S.dual, S.y1, kind.arity)
+                    S[ROWS, 0, 0, i] = 1.0 if i == k else 0.0
+                put_poses(q, D, own, kind.arity, S[START])
+                put_rates(q, w, D, own, kind.arity, S[END])
+                bend(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
+                put_rates(q, z, D, own, kind.arity, S[END])
+                value = work_of(S[DUAL], S[END], kind.arity)
                 if D.frames.chart == QUATERNION:  # directors are quadratic in quaternions
-                    dual(S.y0, S.y0, numbers, S.row, S.dual)
+                    dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
                     for a in range(kind.arity):
-                        put_pose(bent_pose(w, z, D, own.frames[a]), S.y1, a)
-                    value += work_of(S.dual, S.y1, kind.arity)
+                        put_pose(bent_pose(w, z, D, own.frames[a]), S[END], a)
+                    value += work_of(S[DUAL], S[END], kind.arity)
                 out[I.each[e].row + k] = value
 
 
@@ -354,18 +355,18 @@ def curvature(q, w, lam, D, out):
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             own = I.each[e]
             numbers = I.numbers[own.first : own.last]
-            take_multipliers(lam, I, kind, e, S.row)
-            put_poses(q, D, own, kind.arity, S.y0)
-            put_rates(q, w, D, own, kind.arity, S.y1)
-            bend(S.y0, S.y1, numbers, S.row, S.dual)
+            take_multipliers(lam, I, kind, e, S[ROWS, 0, 0])
+            put_poses(q, D, own, kind.arity, S[START])
+            put_rates(q, w, D, own, kind.arity, S[END])
+            bend(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
             for k in range(kind.arity):
-                add_pulled(frame(S.dual, k), q, D.frames, own.frames[k], 1.0, out)
+                add_pulled(frame(S[DUAL], k), q, D.frames, own.frames[k], 1.0, out)
             if D.frames.chart == QUATERNION:  # the pull-back itself changes along w
-                dual(S.y0, S.y0, numbers, S.row, S.dual)
+                dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
                 for k in range(kind.arity):
                     to = D.frames.each[own.frames[k]].orientation
                     if to >= 0:
-                        add_quaternion_part(frame(S.dual, k), load_quat(w, to), to, 1.0, out)
+                        add_quaternion_part(frame(S[DUAL], k), load_quat(w, to), to, 1.0, out)
 
 
 @system_function("force")

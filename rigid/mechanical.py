@@ -27,7 +27,6 @@ from rigid.chart_frames import (
     LOADS,
     SCRATCH,
     ChartFrames,
-    Scratch,
     new_scratch,
     no_frames,
     table,
@@ -50,7 +49,7 @@ class Data(NamedTuple):
     frames: ChartFrames = no_frames()
     loads: Any = table(LOAD)  # (l,) LOAD
     interacting: Interacting = gathered()
-    scratch: Scratch = new_scratch()
+    scratch: Any = new_scratch()
 
 
 DISCRETE_POTENTIAL = 1  # has its own discrete derivative of V

@@ -120,6 +120,14 @@ def test_duals_take_complex_steps(kind, angles, end):
     assert np.abs(step - difference).max() < 1e-7 * (1.0 + np.abs(difference).max())
 
 
+@pytest.mark.parametrize("kind", EVERY, ids=names)
+def test_a_dual_called_constant_does_not_depend_on_the_poses(kind):
+    rng = np.random.default_rng(7)
+    X, lam = numbers(kind, rng), multipliers(kind, rng)
+    one, other = (dual(kind, poses(rng, 0.7)[0], poses(rng, 1.4)[0], X, lam) for _ in range(2))
+    assert np.array_equal(one, other) == kind.constant
+
+
 @pytest.mark.parametrize("kind", CONSTRAINTS, ids=names)
 def test_bend_is_the_change_of_the_gradient(kind):
     rng = np.random.default_rng(4)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from discretization.linear.banded import band_factor, band_solve
+from discretization.linear.narrow import narrow_factor, narrow_solve
 from discretization.time.dense import factor, substitute
 from discretization.time.pattern import PATTERN
 from discretization.time.scheme import (
@@ -65,7 +65,8 @@ class Solver(NamedTuple):
     pattern: Any  # `Pattern`; its band is -1 where the matrix is dense
     values: Any  # (N (3 band + 1),) of the band
     exchanges: Any  # (N,) int32 pivots of the band
-    integers: Any  # (8,) int32 arguments of LAPACK
+    reached: Any  # (N,) int32 first rows of the columns of U
+    multipliers: Any  # (band + 8,) scratch of the factors
     ordered: Any  # (N,) right-hand side in the order of the band
     scale: Any  # (N,) row scales of the factors
     pivots: Any  # (N,)
@@ -81,7 +82,7 @@ class Solver(NamedTuple):
 
 _INT32, _SETTINGS = types.int32[::1], (types.float64, types.int64, types.int64, types.float64)
 SOLVER = types.NamedTuple(
-    [C1, C1, F2, F2, PATTERN, F1, _INT32, _INT32, F1, F1, I1, F1, F1, I2, F1, *_SETTINGS],
+    [C1, C1, F2, F2, PATTERN, F1, _INT32, _INT32, F1, F1, F1, I1, F1, F1, I2, F1, *_SETTINGS],
     Solver,
 )
 
@@ -171,8 +172,7 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
 def evaluate_band(residual, fn, D, S, W, solver):
     """values = dr/dx, all columns of a colour in one evaluation of the residual."""
     T, values = solver.pattern, solver.values
-    for k in range(values.size):
-        values[k] = 0.0
+    values[:] = 0.0
     for colour in range(T.colours.size - 1):
         columns = T.columns[T.colours[colour] : T.colours[colour + 1]]
         for j in columns:
@@ -201,7 +201,8 @@ def factor_matrix(solver):
         scale[i] = 1.0 / scale[i]
     for k in range(T.rows.size):
         values[T.place[k]] *= scale[T.rows[k]]
-    return 1 if band_factor(values, n, T.band, solver.exchanges, solver.integers) != 0 else 0
+    failed = narrow_factor(values, n, T.band, solver.exchanges, solver.reached, solver.multipliers)
+    return 1 if failed != 0 else 0
 
 
 @small_kernel
@@ -214,7 +215,7 @@ def solve_matrix(solver):
     n = solver.x.size
     for i in range(n):
         ordered[T.order[i]] = solver.rhs[i] * solver.scale[i]
-    band_solve(solver.values, n, T.band, solver.exchanges, ordered, solver.integers)
+    narrow_solve(solver.values, n, T.band, solver.exchanges, solver.reached, ordered)
     for i in range(n):
         solver.rhs[i] = ordered[T.order[i]]
 

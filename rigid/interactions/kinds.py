@@ -43,6 +43,7 @@ class Kind(NamedTuple):
     value: Any
     dual: Any
     bend: Any
+    constant: bool = False  # the dual does not depend on the poses, which are not made for it then
 
 
 class Group(NamedTuple):
@@ -55,7 +56,7 @@ class Group(NamedTuple):
 
 
 KIND = np.dtype(
-    [(name, np.int64) for name in ("value", "dual", "bend", "arity", "rows", "first", "last")],
+    [(name, np.int64) for name in ("value", "dual", "bend", "arity", "rows", "constant", "first", "last")],
     align=True,
 )  # addresses of the functions; interactions first .. last - 1 are of this kind
 ENTRY = np.dtype(
@@ -135,7 +136,8 @@ def gathered(groups: Sequence[Group] = ()) -> Interacting:
     for own, kind in zip(groups, kinds, strict=True):
         count, width = own.numbers.shape
         kind.value, kind.dual, kind.bend = map(address_of, (own.kind.value, own.kind.dual, own.kind.bend))
-        kind.arity, kind.rows, kind.first, kind.last = own.kind.arity, own.kind.rows, at, at + count
+        kind.arity, kind.rows, kind.constant = own.kind.arity, own.kind.rows, own.kind.constant
+        kind.first, kind.last = at, at + count
         here = each[at : at + count]
         here.row, here.frames[:, : own.kind.arity] = own.row, own.frames
         here.first = number + width * np.arange(count)

@@ -17,4 +17,4 @@ def dual(y0, y1, X, lam, out):
     store(on_point(times(-lam[0], vector(X, 3)), vector(X, 0)), out, 0)
 
 
-WEIGHT = Kind("weight", 1, 0, value, dual, no_bend)
+WEIGHT = Kind("weight", 1, 0, value, dual, no_bend, constant=True)
