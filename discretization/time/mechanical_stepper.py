@@ -53,7 +53,7 @@ def system_in_chart(
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     if len(system.elements.length):
         raise ModelError(
-            f"model '{name}': rods are integrated by 'em', 'em4' and 'em6'; charts hold rigid bodies and joints"
+            f"model '{name}': rods are integrated by 'em' and its kin; charts hold rigid bodies and joints"
         )
     frames = system.frames
     weights = tuple(

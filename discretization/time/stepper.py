@@ -67,7 +67,7 @@ class Stepper:
         if not (np.isfinite(h) and h > 0.0):
             raise ModelError(f"the time step dt = {h} s must be a positive number")
         if order > 2:
-            _check_conservative(system, order)
+            _check_conservative(system, order, "-ggl" if hidden else "")
         self.system, self.h = system, h
         jointed = len(system.constraints.kind) > 0
         hidden = hidden and jointed
@@ -206,7 +206,7 @@ def _copy(state: State) -> State:
     return State(*(array.copy() for array in state))
 
 
-def _check_conservative(system: System, order: int) -> None:
+def _check_conservative(system: System, order: int, kin: str) -> None:
     for what, values in (
         ("a rod with viscous material", system.elements.damping),
         ("a damped spring", system.springs.damping),
@@ -214,5 +214,6 @@ def _check_conservative(system: System, order: int) -> None:
     ):
         if np.any(values):
             raise ModelError(
-                f"integrator 'em{order}' takes negative substeps, which {what} does not allow; use integrator 'em'"
+                f"integrator 'em{order}{kin}' takes negative substeps, which {what} does not allow; "
+                f"use integrator 'em{kin}'"
             )
