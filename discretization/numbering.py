@@ -2,10 +2,10 @@
 blocks.
 
 The unknowns are 6 a moving frame (dr, eta) and one a scalar constraint; with hidden constraints 6 more (W) behind
-those of a frame that carries a joint or shares mass, and one more for each constraint behind all those of its joint. Frames and joints are the vertices
-of a graph, joined where they share a block; reverse Cuthill-McKee orders it, so that multipliers stand
-beside the frames they act on. Below a limit on the bandwidth the matrix is stored as LAPACK wants a band,
-above it by compressed columns. In both, a dense block (I, J) has its entry (i, j) at `base + i + j *
+those of a frame that carries a joint or shares its mass, and one more for each constraint behind those of its joint.
+Frames and joints are the vertices of a graph, joined where they share a block; reverse Cuthill-McKee orders it, so
+that multipliers stand beside the frames they act on. Below a limit on the bandwidth the matrix is stored as LAPACK
+wants a band, above it by compressed columns. In both, a dense block (I, J) has its entry (i, j) at `base + i + j *
 stride[J]`, so one assembly serves both.
 
 Fixed frames get the address of a dump behind the matrix and behind the right-hand side: assembly needs no

@@ -52,7 +52,8 @@ def simulate(
     Parameters
     ----------
     integrator: "em" (order 2), "em4", "em6" (its compositions, conservative models only); "em-ggl", "em4-ggl",
-    "em6-ggl", the same with velocities that satisfy the joints to round-off; or, for rigid bodies and joints, any integrator of mechanical systems: "EML", "EML-kappa", "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
+    "em6-ggl", the same with velocities that satisfy the joints to round-off; or, for rigid bodies and joints, any
+    integrator of mechanical systems: "EML", "EML-kappa", "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
     chart: coordinates of the latter, "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; by default
     "quaternion" where the scheme allows its singular mass, else "director".
     output: file to write, VTKHDF and native result at once (`.vtkhdf`); None keeps the result in memory. Outputs are

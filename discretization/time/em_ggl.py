@@ -62,6 +62,8 @@ from rigid.compilation import allocating_kernel, kernel
 from rigid.linear_algebra import apply, load3, minus, store3, times
 from rigid.system import COINCIDENT
 
+_STALLED = 0.9  # contraction that is none
+
 
 @kernel
 def _equations(system, numbering, hidden, state, work, h, load_values, tangent):
@@ -90,7 +92,8 @@ def newton_hidden(system, numbering, hidden, state, work, h, load_values, max_it
             return NOT_FINITE
         if level <= AT_NOISE:
             return CONVERGED
-        stalled = iteration > 2 and level > 0.3 * before
+        # not as early as in `newton`: where frames turn far in a step corrections shrink by a factor only
+        stalled = iteration > 2 and level > _STALLED * before
         if stalled and fresh and level <= SAFE:
             return CONVERGED
         if iteration == max_iterations:
@@ -138,9 +141,7 @@ def _commit(system, numbering, hidden, state, work, h):
 
 
 @allocating_kernel
-def march_hidden(
-    system, numbering, hidden, state, work, kept, substeps, load_values, max_iterations, counts
-):
+def march_hidden(system, numbering, hidden, state, work, kept, substeps, load_values, max_iterations, counts):
     """`march` of `em`, for this step; hidden: its unknowns, for scratch."""
     count = np.zeros(2, dtype=np.int64)
     n_substeps = substeps.shape[0]

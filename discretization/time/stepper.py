@@ -146,7 +146,8 @@ class Stepper:
         self, state: State, first_step: int, every: int, count: int
     ) -> tuple[State, list[Report]]:
         """`record` by `advance`; what comes before a step that fails is kept."""
-        states, reports = [], []
+        states: list[State] = []
+        reports: list[Report] = []
         for first in range(first_step, first_step + count * every, every):
             try:
                 state, report = self.advance(state, first, every)

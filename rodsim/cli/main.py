@@ -38,7 +38,8 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--t-end", type=float, help="s, instead of the scene's")
     run.add_argument("--dt", type=float, help="s, instead of the scene's")
     run.add_argument(
-        "--integrator", help="em, em4, em6, em-ggl, em4-ggl, em6-ggl, or for bodies and joints EML, mG(3) ..., instead of the scene's"
+        "--integrator",
+        help="em, em4, em6, em-ggl, em4-ggl, em6-ggl, or for bodies and joints EML, mG(3) ..., instead of the scene's",
     )
     run.add_argument("--chart", help="quaternion, quaternion-alpha, quaternion-gamma, director; not for em")
     run.add_argument(
