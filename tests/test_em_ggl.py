@@ -260,6 +260,18 @@ def test_a_step_that_fails_is_halved_and_keeps_the_invariants():
     assert np.abs(velocity_residual(system, after)).max() < 1e-10
 
 
+def test_a_step_that_folds_an_element_is_halved():
+    """Ends of an element that turn against each other by more than pi in the predicted step."""
+    system, state = start_of("flail")
+    spin = state.Omega.copy()
+    spin[-1], spin[-2] = (0, 0, 60), (0, 0, -60)
+    state = state._replace(Omega=spin)
+    energy = energies(system, state)
+    after, report = Stepper(system, 0.05, hidden=True).advance(state, 0, 2)
+    assert report.halvings > 0
+    assert energies(system, after).total == pytest.approx(energy.total, abs=1e-11 * energy.kinetic)
+
+
 def test_a_step_does_not_change_its_input():
     system, state = start_of("slider")
     copy = State(*(array.copy() for array in state))
