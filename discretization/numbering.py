@@ -1,10 +1,11 @@
 """Where every block of the Newton matrix goes: unknowns in an order of small bandwidth, addresses of dense
 blocks.
 
-The unknowns are 6 a moving frame (dr, eta) and one a scalar constraint. Frames and joints are the vertices
-of a graph, joined where they share a block; reverse Cuthill-McKee orders it, so that multipliers stand
-beside the frames they act on. Below a limit on the bandwidth the matrix is stored as LAPACK wants a band,
-above it by compressed columns. In both, a dense block (I, J) has its entry (i, j) at `base + i + j *
+The unknowns are 6 a moving frame (dr, eta) and one a scalar constraint; with hidden constraints 6 more (W) behind
+those of a frame that carries a joint or shares its mass, and one more for each constraint behind those of its joint.
+Frames and joints are the vertices of a graph, joined where they share a block; reverse Cuthill-McKee orders it, so
+that multipliers stand beside the frames they act on. Below a limit on the bandwidth the matrix is stored as LAPACK
+wants a band, above it by compressed columns. In both, a dense block (I, J) has its entry (i, j) at `base + i + j *
 stride[J]`, so one assembly serves both.
 
 Fixed frames get the address of a dump behind the matrix and behind the right-hand side: assembly needs no
@@ -49,8 +50,25 @@ class Numbering(NamedTuple):
     indices: Ints
 
 
-def number(system: System, band_limit: int = BAND_LIMIT) -> Numbering:
-    """Order the unknowns of `system` and place its blocks; above `band_limit` the matrix is sparse."""
+def carries_velocity(system: System) -> np.ndarray:
+    """Moving frames (n,) whose velocities hidden constraints correct: at joints, or of rods that share their mass."""
+    marked = np.zeros(len(system.frames.mass), dtype=bool)
+    marked[system.constraints.frames.ravel()] = True
+    marked[system.elements.frames[system.elements.coupling != 0.0].ravel()] = True
+    return marked & (system.frames.fixed == 0)
+
+
+def rows_of_joint(system: System) -> Ints:
+    """Number of scalar constraints of the joint of each constraint, (c,): from a Lam to its gam."""
+    totals = np.bincount(system.constraints.joint, weights=rows_of(system.constraints.kind))
+    return totals.astype(np.int64)[system.constraints.joint]
+
+
+def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
+    """Order the unknowns of `system` and place its blocks; above `band_limit` the matrix is sparse.
+
+    hidden: with the unknowns of hidden constraints.
+    """
     frames, constraints = system.frames, system.constraints
     n = len(frames.mass)
     fixed = frames.fixed.astype(bool)
@@ -65,7 +83,9 @@ def number(system: System, band_limit: int = BAND_LIMIT) -> Numbering:
     n_vertices = n_moving + len(joints)
     weight = np.full(n_vertices, 6, dtype=np.int64)
     weight[n_moving:] = 0
-    np.add.at(weight, vertex_of_constraint, rows)
+    np.add.at(weight, vertex_of_constraint, 2 * rows if hidden else rows)
+    if hidden:
+        weight[vertex_of_frame[carries_velocity(system)]] = 12
     # the rows of a joint follow each other in the order of its constraints
     order_in = np.argsort(vertex_of_constraint, kind="stable")
     before = np.concatenate([[0], np.cumsum(rows[order_in])])[:-1]

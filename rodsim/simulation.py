@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rodsim.results.result import Result
 
 MOST_STEPS_BETWEEN = 1_000_000_000  # outputs
-INTEGRATORS = {"em": 2, "em4": 4, "em6": 6}
+INTEGRATORS = {"em": 2, "em4": 4, "em6": 6, "em-ggl": 2, "em4-ggl": 4, "em6-ggl": 6}  # orders
 USUAL_OUTPUTS = 500  # about so many are stored unless `output_every` is given
 MOST_OUTPUTS = 2**29 - 1  # in a file: HDF5 has their times in one chunk
 MOST_STEPS = 10**15  # numbers of steps are exact in double precision
@@ -51,7 +51,8 @@ def simulate(
 
     Parameters
     ----------
-    integrator: "em" (order 2), "em4", "em6" (its compositions, conservative models only); or any
+    integrator: "em" (order 2), "em4", "em6" (its compositions, conservative models only); "em-ggl", "em4-ggl",
+    "em6-ggl", the same with velocities that satisfy the joints to round-off; or any
     integrator of mechanical systems: "EML", "EML-kappa", "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
     chart: coordinates of the latter, "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; by default
     "quaternion" where the scheme allows its singular mass, else "director".
@@ -93,7 +94,8 @@ def simulate(
     if integrator in INTEGRATORS:
         if chart is not None:
             raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
-        stepper = Stepper(built.system, dt, INTEGRATORS[integrator], built.load_values)
+        order, hidden = INTEGRATORS[integrator], integrator.endswith("-ggl")
+        stepper = Stepper(built.system, dt, order, built.load_values, hidden=hidden)
     else:
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper

@@ -69,7 +69,7 @@ def falling(stops_at):
 
 
 @pytest.mark.parametrize("good", [1, 50])  # at the end and in the middle of one compiled march
-@pytest.mark.parametrize("integrator", ["em", "em4", "EML-kappa"])
+@pytest.mark.parametrize("integrator", ["em", "em4", "em-ggl", "EML-kappa"])
 def test_a_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
     """Steps since the last output are not lost: in the error, in its result and in the file."""
     h = 0.01
@@ -87,7 +87,7 @@ def test_a_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
         assert np.array_equal(stored, expected)
 
 
-@pytest.mark.parametrize("integrator", ["em", "EML-kappa"])
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "EML-kappa"])
 def test_a_failed_run_stores_no_output_twice(integrator):
     with pytest.raises(ConvergenceError) as failure:
         simulate(falling(0.5), 1.0, 0.01, integrator, output_every=25)

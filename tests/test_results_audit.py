@@ -219,7 +219,7 @@ def test_rounding_of_stiff_forces_is_no_broken_law():
 def test_the_rounding_level_is_the_one_newton_stops_at():
     from discretization.time import newton
 
-    assert newton._AT_NOISE == recomputed.NEWTON
+    assert newton.AT_NOISE == recomputed.NEWTON
 
 
 def test_momenta_that_are_zero_have_the_size_of_the_model():

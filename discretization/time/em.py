@@ -37,7 +37,7 @@ STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 
 
 @kernel
-def _predict(system, numbering, state, work, h):
+def predict(system, numbering, state, work, h):
     """Start of Newton: motion with the acceleration of the last step, multipliers of the last step."""
     frames, acc = system.frames, state.acc
     for f in range(frames.mass.shape[0]):
@@ -58,7 +58,7 @@ def _predict(system, numbering, state, work, h):
 
 
 @kernel
-def _account(system, state, work, h, load_values):
+def account(system, state, work, h, load_values):
     """Add the work of the loads and the dissipation of the step to state.totals; turn the torsion springs'
     angles on.
     """
@@ -117,7 +117,7 @@ def _commit(system, numbering, state, work, h):
 
 
 @allocating_kernel
-def _copy(source, target):
+def copy_state(source, target):
     """Values of one state into another."""
     target.r[:], target.quat[:], target.v[:], target.Omega[:] = source.r, source.quat, source.v, source.Omega
     target.lam[:], target.angle[:], target.acc[:] = source.lam, source.angle, source.acc
@@ -138,11 +138,11 @@ def march(system, numbering, state, work, kept, substeps, load_values, max_itera
     for k in range(load_values.shape[0]):
         h = substeps[k % n_substeps]
         if n_substeps > 1 and k % n_substeps == 0:
-            _copy(state, kept)
+            copy_state(state, kept)
         count[0] = 0
         begin_step(system, numbering, state, work, h)
         add_load_noise(system, numbering, work, h, load_values[k])
-        _predict(system, numbering, state, work, h)
+        predict(system, numbering, state, work, h)
         status = newton(system, numbering, state, work, h, load_values[k], max_iterations, count)
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
@@ -150,10 +150,10 @@ def march(system, numbering, state, work, kept, substeps, load_values, max_itera
         counts[FACTORISATIONS] = count[1]
         if status != 0:
             if k % n_substeps != 0:
-                _copy(kept, state)
+                copy_state(kept, state)
             return status
         if work.accounts:
-            _account(system, state, work, h, load_values[k])
+            account(system, state, work, h, load_values[k])
         _commit(system, numbering, state, work, h)
         counts[STEPS] = (k + 1) // n_substeps
     return 0

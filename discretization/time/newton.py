@@ -31,9 +31,9 @@ CURES = {
     NOT_FINITE: "look for loads that are not finite or far too large",
 }
 
-_AT_NOISE = 4.0  # residual/noise that counts as solved
-_SAFE = 1e5  # the same where the iteration has stalled
-_REUSE = 0.01  # contraction that earns the factors a second use
+AT_NOISE = 4.0  # residual/noise that counts as solved
+SAFE = 1e5  # the same where the iteration has stalled
+REUSE = 0.01  # contraction that earns the factors a second use
 MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
 
 
@@ -75,7 +75,7 @@ def solve(numbering, work):
 
 @kernel
 def correct(system, numbering, work):
-    """Add the correction in work.rhs: dr, psi (through T^-1 eta) and the multipliers."""
+    """Add the correction in work.rhs: dr, psi (through T^-1 eta) and the multipliers; the share that was taken."""
     frames, rhs = system.frames, work.rhs
     largest = 0.0
     for f in range(frames.mass.shape[0]):
@@ -94,6 +94,7 @@ def correct(system, numbering, work):
         rows = 3 if system.constraints.kind[c] == COINCIDENT else 1
         for i in range(rows):
             work.lam[numbering.lam[c] + i] += damping * rhs[numbering.row[c] + i]
+    return damping
 
 
 @kernel
@@ -135,14 +136,14 @@ def newton(system, numbering, state, work, h, load_values, max_iterations, count
         level = residual_over_noise(numbering, work)
         if level < 0.0:
             return NOT_FINITE
-        if level <= _AT_NOISE:
+        if level <= AT_NOISE:
             return CONVERGED
         stalled = iteration > 2 and level > 0.3 * before
-        if stalled and fresh and level <= _SAFE:
+        if stalled and fresh and level <= SAFE:
             return CONVERGED
         if iteration == max_iterations:
             return NOT_CONVERGED
-        if tangent or level > _REUSE * before:
+        if tangent or level > REUSE * before:
             if not tangent:
                 assemble(system, numbering, state, work, h, load_values, True)
             if factor(numbering, work) != 0:

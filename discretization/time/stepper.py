@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from discretization.time.newton import CONVERGED, CURES, REASONS
 from discretization.time.recording import march_and_keep
 from rigid.errors import ConvergenceError, ModelError, Reached
 from rigid.system import Floats, State
+
+if TYPE_CHECKING:
+    from discretization.hidden_assembly import Hidden
 
 MAX_HALVINGS = 10
 MAX_ITERATIONS = 30
@@ -43,10 +46,11 @@ class Report(NamedTuple):
 
 
 class Stepper:
-    """Advances states of one system by steps of one length with `em`, composed to order 2, 4 or 6.
+    """Advances states of one system by steps of one length with `em` or `em-ggl`, composed to order 2, 4 or 6.
 
     Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`:
-    bandwidth above which the linear solver is sparse.
+    bandwidth above which the linear solver is sparse; `hidden`: with `em-ggl`, for states whose velocities satisfy the
+    joints.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -58,16 +62,24 @@ class Stepper:
         order: int = 2,
         load_values: LoadValues | None = None,
         band_limit: int = BAND_LIMIT,
+        hidden: bool = False,
     ):
         if not (np.isfinite(h) and h > 0.0):
             raise ModelError(f"the time step dt = {h} s must be a positive number")
         if order > 2:
-            _check_conservative(system, order)
+            _check_conservative(system, order, "-ggl" if hidden else "")
         self.system, self.h = system, h
-        # the step reverses what of the velocities the joints do not allow
-        self.fractions = fractions_of(order, reversing=len(system.constraints.kind) > 0)
-        self.numbering = number(system, band_limit)
+        jointed = len(system.constraints.kind) > 0
+        hidden = hidden and jointed
+        # `em` reverses what of the velocities the joints do not allow
+        self.fractions = fractions_of(order, reversing=jointed and not hidden)
+        self.numbering = number(system, band_limit, hidden)
         self.work = workspace(system, self.numbering)
+        self._hidden: Hidden | None = None
+        if hidden:
+            from discretization.hidden_assembly import hidden_workspace
+
+            self._hidden = hidden_workspace(system, self.work)
         self._load_values = load_values
 
     def __del__(self) -> None:
@@ -105,6 +117,8 @@ class Stepper:
         """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report
         for each; 1 <= k <= `count`, fewer where a step must be halved. `state` is not changed.
         """
+        if self._hidden is not None:
+            return self._record_one_by_one(state, first_step, every, count)
         current = _copy(state)
         kept = State(*(np.empty((count, *array.shape)) for array in state))
         counts = np.zeros((count, N_COUNTS), dtype=np.int64)
@@ -128,20 +142,35 @@ class Stepper:
             return State(*(array[None] for array in current)), [report]
         return State(*(array[:done] for array in kept)), [_report(row) for row in counts[:done]]
 
+    def _record_one_by_one(
+        self, state: State, first_step: int, every: int, count: int
+    ) -> tuple[State, list[Report]]:
+        """`record` by `advance`; what comes before a step that fails is kept."""
+        states: list[State] = []
+        reports: list[Report] = []
+        for first in range(first_step, first_step + count * every, every):
+            try:
+                state, report = self.advance(state, first, every)
+            except ConvergenceError:
+                if not states:
+                    raise
+                break
+            states.append(state)
+            reports.append(report)
+        return State(*(np.stack(arrays) for arrays in zip(*states, strict=True))), reports
+
     def _march(self, state: State, h: float, starts: Floats) -> tuple[int, int, Report]:
         """Whole steps of length h from `starts`, in place: status, steps done, cost."""
         counts = np.zeros(N_COUNTS, dtype=np.int64)
-        status = march(
-            self.system,
-            self.numbering,
-            state,
-            self.work,
-            _copy(state) if len(self.fractions) > 1 else state,  # nothing to go back over
-            h * self.fractions,
-            self._values(starts, h),
-            MAX_ITERATIONS,
-            counts,
-        )
+        kept = _copy(state) if len(self.fractions) > 1 else state  # nothing to go back over
+        how = (self.work, kept, h * self.fractions, self._values(starts, h), MAX_ITERATIONS, counts)
+        if self._hidden is None:
+            status = march(self.system, self.numbering, state, *how)
+        else:
+            # imported where needed: its kernels take a while to load
+            from discretization.time.em_ggl import march_hidden
+
+            status = march_hidden(self.system, self.numbering, self._hidden, state, *how)
         return status, int(counts[STEPS]), _report(counts)
 
     def _values(self, starts: Floats, h: float) -> Floats:
@@ -178,7 +207,7 @@ def _copy(state: State) -> State:
     return State(*(array.copy() for array in state))
 
 
-def _check_conservative(system: System, order: int) -> None:
+def _check_conservative(system: System, order: int, kin: str) -> None:
     for what, values in (
         ("a rod with viscous material", system.elements.damping),
         ("a damped spring", system.springs.damping),
@@ -186,5 +215,6 @@ def _check_conservative(system: System, order: int) -> None:
     ):
         if np.any(values):
             raise ModelError(
-                f"integrator 'em{order}' takes negative substeps, which {what} does not allow; use integrator 'em'"
+                f"integrator 'em{order}{kin}' takes negative substeps, which {what} does not allow; "
+                f"use integrator 'em{kin}'"
             )

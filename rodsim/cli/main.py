@@ -37,7 +37,10 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")
     run.add_argument("--t-end", type=float, help="s, instead of the scene's")
     run.add_argument("--dt", type=float, help="s, instead of the scene's")
-    run.add_argument("--integrator", help="em, em4, em6, EML, mG(3) ..., instead of the scene's")
+    run.add_argument(
+        "--integrator",
+        help="em, em4, em6, em-ggl, em4-ggl, em6-ggl, EML, mG(3) ..., instead of the scene's",
+    )
     run.add_argument("--chart", help="quaternion, quaternion-alpha, quaternion-gamma, director; not for em")
     run.add_argument(
         "--output-every",
