@@ -177,8 +177,11 @@ def form_gradient(fn, D, mass, q, a, b, work, out):
 @small_kernel
 def velocity_of(fn, D, q, p, work, out):
     """out = W(q) p: the velocity of momentum p."""
-    if D.flags & PRODUCTS and D.flags & INVERSE_MASS:
-        fn.inverse_mass_product(q, p, D, out)
+    if D.flags & PRODUCTS:
+        if D.flags & INVERSE_MASS:
+            fn.inverse_mass_product(q, p, D, out)
+        else:
+            fn.mass_solve(q, p, D, out)
         return
     divide_by_mass(fn, D, q, p, D.flags & INVERSE_MASS != 0, work, out)
 
@@ -186,7 +189,7 @@ def velocity_of(fn, D, q, p, work, out):
 @small_kernel
 def mass_solve(fn, D, q, p, work, out):
     """out = M(q)^-1 p, also where W is another continuation of the inverse."""
-    if D.flags & PRODUCTS and D.flags & INVERSE_MASS:
+    if D.flags & PRODUCTS:
         fn.mass_solve(q, p, D, out)
         return
     divide_by_mass(fn, D, q, p, D.flags & CONSTANT_MASS and D.flags & INVERSE_MASS, work, out)
