@@ -341,7 +341,7 @@ def test_killed_simulation_keeps_its_outputs_and_goes_on_to_the_bit(tmp_path):
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), "OPENBLAS_NUM_THREADS": "1"},
     )
     try:
-        until = time.monotonic() + 120
+        until = time.monotonic() + 300
         while not (path.exists() and Result.open(path).n_outputs > 300):
             assert process.poll() is None
             assert time.monotonic() < until
