@@ -6,7 +6,7 @@ constraints of a chart, 002 (103) and 000 (30), come first among the rows of g.
 
 from rigid.chart_frames import DUAL, END, QUATERNION, ROWS, START, load_at
 from rigid.compilation import small_kernel
-from rigid.interactions.kinds import dual_at, frame, value_at
+from rigid.interactions.kinds import dual_at, frame, store, value_at
 from rigid.linear_algebra import cross, dot, times
 from rigid.mechanical import system_function
 from rigid.poses import (
@@ -39,25 +39,24 @@ def pair_of(k):
 
 
 @small_kernel
-def put_pose(y, out, k):
-    """Pose as an array (4, 3)."""
-    a = out[k]
-    for i in range(3):
-        a[0, i], a[1, i], a[2, i], a[3, i] = y[0][i], y[1][i], y[2][i], y[3][i]
-
-
-@small_kernel
 def put_poses(q, D, own, arity, out):
     """Poses of the frames of one interaction at q."""
     for k in range(arity):
-        put_pose(pose(q, D.frames, own.frames[k]), out, k)
+        store(pose(q, D.frames, own.frames[k]), out, k)
 
 
 @small_kernel
 def put_rates(q, v, D, own, arity, out):
     """Rates of the poses."""
     for k in range(arity):
-        put_pose(rate(q, v, D.frames, own.frames[k]), out, k)
+        store(rate(q, v, D.frames, own.frames[k]), out, k)
+
+
+@small_kernel
+def choose_row(k, rows, lam):
+    """lam = 1 for row k, 0 for the others."""
+    for i in range(rows):
+        lam[i] = 1.0 if i == k else 0.0
 
 
 @small_kernel
@@ -173,8 +172,7 @@ def fill_jacobian(q0, q1, D, out):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             for k in range(kind.rows):
-                for i in range(kind.rows):
-                    lam[i] = 1.0 if i == k else 0.0
+                choose_row(k, kind.rows, lam)
                 add_duals(D, kind, e, q0, q1, lam, out[I.each[e].row + k])
 
 
@@ -259,10 +257,9 @@ def work_of(dual, z, count):
     return s
 
 
-@system_function("rate")
-def constraint_rate(q, w, D, out):
-    """G(q) w."""
-    S = D.scratch
+@small_kernel
+def fill_internal_rate(q, w, D, out):
+    """Rows of the internal constraints in G(q) w, bilinear and symmetric in q and w."""
     row = 0
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
@@ -278,6 +275,13 @@ def constraint_rate(q, w, D, out):
                 if i != j:
                     out[row] += dot(load_at(q, to + 3 * j), load_at(w, to + 3 * i))
                 row += 1
+
+
+@system_function("rate")
+def constraint_rate(q, w, D, out):
+    """G(q) w."""
+    S = D.scratch
+    fill_internal_rate(q, w, D, out)
     I = D.interacting
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -288,8 +292,7 @@ def constraint_rate(q, w, D, out):
             put_poses(q, D, own, kind.arity, S[START])
             put_rates(q, w, D, own, kind.arity, S[END])
             for k in range(kind.rows):
-                for i in range(kind.rows):
-                    S[ROWS, 0, 0, i] = 1.0 if i == k else 0.0
+                choose_row(k, kind.rows, S[ROWS, 0, 0])
                 dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
                 out[I.each[e].row + k] = work_of(S[DUAL], S[END], kind.arity)
 
@@ -305,21 +308,7 @@ def bent_pose(w, z, D, f):
 def second(q, w, z, D, out):
     """g''(q) (w, z): bend . Y'z + dual . Y''(w, z) for every row."""
     S, I = D.scratch, D.interacting
-    row = 0
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
-        if to < 0:
-            continue
-        if D.frames.chart == QUATERNION:
-            out[row] = quat_dot(load_quat(z, to), load_quat(w, to))
-            row += 1
-        else:
-            for k in range(6):
-                i, j = pair_of(k)
-                out[row] = dot(load_at(z, to + 3 * i), load_at(w, to + 3 * j))
-                if i != j:
-                    out[row] += dot(load_at(z, to + 3 * j), load_at(w, to + 3 * i))
-                row += 1
+    fill_internal_rate(z, w, D, out)  # quadratic: G'(z) w
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         dual, bend = dual_at(kind.dual), dual_at(kind.bend)
@@ -327,8 +316,7 @@ def second(q, w, z, D, out):
             own = I.each[e]
             numbers = I.numbers[own.first : own.last]
             for k in range(kind.rows):
-                for i in range(kind.rows):
-                    S[ROWS, 0, 0, i] = 1.0 if i == k else 0.0
+                choose_row(k, kind.rows, S[ROWS, 0, 0])
                 put_poses(q, D, own, kind.arity, S[START])
                 put_rates(q, w, D, own, kind.arity, S[END])
                 bend(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
@@ -337,7 +325,7 @@ def second(q, w, z, D, out):
                 if D.frames.chart == QUATERNION:  # directors are quadratic in quaternions
                     dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
                     for a in range(kind.arity):
-                        put_pose(bent_pose(w, z, D, own.frames[a]), S[END], a)
+                        store(bent_pose(w, z, D, own.frames[a]), S[END], a)
                     value += work_of(S[DUAL], S[END], kind.arity)
                 out[I.each[e].row + k] = value
 

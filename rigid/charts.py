@@ -428,7 +428,7 @@ def _groups(interactions: Interactions, first_row: int) -> list[Group]:
         for number, (kind, columns) in CONSTRAINTS.items():
             use = c.kind == number
             numbers = np.column_stack([getattr(c, name)[use] for name in columns])
-            groups.append(group(kind, c.frames[use], numbers)._replace(row=row[use].astype(np.int64)))
+            groups.append(group(kind, c.frames[use], numbers, row[use].astype(np.int64)))
     if s is not None:
         groups.append(group(SPRING, s.frames, np.column_stack([s.Xa, s.Xb, s.stiffness, s.length0])))
     if t is not None:

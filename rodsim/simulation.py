@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discretization.time.stepper import Report, Stepper
+from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
 from rodsim.initial_velocities import fit_velocities
 from rodsim.results.columns import COLUMNS
-from rodsim.results.outputs import Outputs, stacked
+from rodsim.results.outputs import Outputs
 from rodsim.results.recorder import Recorder
 from rodsim.results.whole_file import check_target
 from rodsim.results.writer import MemoryWriter, ResultWriter, stored_outputs
@@ -130,9 +130,12 @@ def simulate(
             recorder = Recorder(built.system, dt, writer, line.audit)
             try:
                 if fresh:
-                    recorder.add([0], stacked([state]), [[]])
+                    recorder.add_last(0, state)
                 _march(stepper, state, step, n_steps, every, recorder, line)
             except ConvergenceError as error:
+                if error.reached is not None and error.reached.step > recorder.last:
+                    recorder.took(error.report)
+                    recorder.add_last(error.reached.step, error.reached.state)
                 recorder.flush()
                 error.result = _finish(writer, output)
                 raise
@@ -158,31 +161,7 @@ def _march(
     recorder: Recorder,
     line: _Progress,
 ) -> None:
-    """All steps from `step` on; in each go several outputs, or a part of the steps to the next one.
-
-    What was reached before a step failed is recorded too.
-    """
-    reports: list[Report] = []
-    try:
-        _go(stepper, state, step, n_steps, every, recorder, line, reports)
-    except ConvergenceError as error:
-        if error.reached is not None and error.reached.step > recorder.last:
-            cost = [*reports, error.report]
-            recorder.add([error.reached.step], stacked([error.reached.state]), [cost])
-        raise
-
-
-def _go(
-    stepper: Stepper | MechanicalStepper,
-    state: State,
-    step: int,
-    n_steps: int,
-    every: int,
-    recorder: Recorder,
-    line: _Progress,
-    reports: list[Report],
-) -> None:
-    """`_march`; `reports` tells what the steps since the last output cost."""
+    """All steps from `step` on; in each go several outputs, or a part of the steps to the next one."""
     while step < n_steps:
         began = time.perf_counter()
         whole = min(line.chunk, n_steps - step) // every
@@ -195,11 +174,10 @@ def _go(
         else:
             count = min(line.chunk, every - step % every, n_steps - step)
             state, report = stepper.advance(state, step, count)
-            reports.append(report)
+            recorder.took(report)
             step += count
             if step % every == 0 or step == n_steps:
-                recorder.add([step], stacked([state]), [reports.copy()])
-                reports.clear()
+                recorder.add_last(step, state)
         line.moved(step, time.perf_counter() - began, count)
         recorder.look()
 

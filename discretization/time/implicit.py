@@ -12,7 +12,7 @@ from numba import types
 
 from discretization.linear.narrow import narrow_factor, narrow_solve
 from discretization.time.dense import factor, substitute
-from discretization.time.pattern import PATTERN
+from discretization.time.pattern import EPS, PATTERN, differentiate
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
@@ -41,7 +41,6 @@ REASONS = {
     NOT_FINITE: "the residual is not a finite number",
 }
 
-_EPS = 1e-60  # complex step: its square underflows, nothing is subtracted
 _ROUND_OFF = 2e-16  # scaled error that is left after the last correction
 _SMALL = 1e-9  # scaled correction of Newton's method after which that is so
 _STALLED = 1e-12  # scaled correction that counts as the last one where they have stopped shrinking
@@ -148,7 +147,8 @@ def evaluate(residual, fn, D, S, W, solver):
 def evaluate_matrix(residual, fn, D, S, W, solver, known):
     """matrix = dr/dx by complex steps; constant columns are taken over where they are `known`."""
     if solver.pattern.band >= 0:
-        evaluate_band(residual, fn, D, S, W, solver)
+        solver.values[:] = 0.0
+        differentiate(residual, fn, D, S, W, solver.x, solver.r, solver.pattern, solver.values)
         return
     n = solver.x.size
     for b in range(solver.blocks.shape[0]):
@@ -158,30 +158,14 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
                 for i in range(n):
                     solver.matrix[i, j] = solver.constant[i, j]
                 continue
-            solver.x[j] += 1j * _EPS
+            solver.x[j] += 1j * EPS
             residual(fn, D, S, W, solver.x, solver.r)
             solver.x[j] = solver.x[j].real
             for i in range(n):
-                solver.matrix[i, j] = solver.r[i].imag / _EPS
+                solver.matrix[i, j] = solver.r[i].imag / EPS
             if constant:
                 for i in range(n):
                     solver.constant[i, j] = solver.matrix[i, j]
-
-
-@small_kernel
-def evaluate_band(residual, fn, D, S, W, solver):
-    """values = dr/dx, all columns of a colour in one evaluation of the residual."""
-    T, values = solver.pattern, solver.values
-    values[:] = 0.0
-    for colour in range(T.colours.size - 1):
-        columns = T.columns[T.colours[colour] : T.colours[colour + 1]]
-        for j in columns:
-            solver.x[j] += 1j * _EPS
-        residual(fn, D, S, W, solver.x, solver.r)
-        for j in columns:
-            solver.x[j] = solver.x[j].real
-            for k in range(T.first[j], T.first[j + 1]):
-                values[T.place[k]] = solver.r[T.rows[k]].imag / _EPS
 
 
 @small_kernel
@@ -221,7 +205,7 @@ def solve_matrix(solver):
 
 
 @small_kernel
-def correction_size(S, W, solver):
+def correction_size(S, solver):
     """Largest correction in rhs, each block in units of the size of its values, forces in units of |p0|/h.
 
     Multipliers do not count, as they may be zero but for round-off and the end of the step is among the unknowns; but
@@ -316,7 +300,7 @@ def newton(residual, fn, D, S, W, solver, known):
         solve_matrix(solver)
         for i in range(solver.x.size):
             solver.x[i] -= solver.rhs[i]
-        size = correction_size(S, W, solver)
+        size = correction_size(S, solver)
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
         if rounded:
@@ -357,7 +341,7 @@ def damped_newton(residual, fn, D, S, W, solver):
         solve_matrix(solver)
         for i in range(n):
             solver.x[i] -= solver.rhs[i]
-        size = correction_size(S, W, solver)
+        size = correction_size(S, solver)
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
         if size <= _SMALL:

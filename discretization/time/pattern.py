@@ -43,7 +43,7 @@ from rigid.mechanical import C1, DATA, F1, FUNCTIONS, I1, MechanicalSystem
 from rigid.system import Ints
 
 REACH = 2  # edges between an unknown and the residuals it changes, of any scheme
-_EPS = 1e-60
+EPS = 1e-60  # complex step: its square underflows, nothing is subtracted
 PROBES = 2
 
 
@@ -93,8 +93,8 @@ def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints]]:
     return of_q, of_g, groups
 
 
-def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, of_g: Ints) -> Ints:
-    """Vertex of every unknown, and of the residual of the same number."""
+def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, of_g: Ints) -> list[Ints]:
+    """Vertex of every unknown, and of the residual of the same number, block by block."""
     frames = system.data.frames.each
     of_frame = []
     for f in range(len(frames)):
@@ -102,7 +102,7 @@ def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, o
     internal = int((frames.orientation >= 0).sum())
     by_kind = {Q: of_q, P: of_q, V: of_q, FORCES: of_q, LAMBDA: of_g, GAMMA: of_g}
     by_kind |= {IMPULSES: of_g, INCREMENT: np.array(of_frame, np.int64), JOINTS: of_g[internal:]}
-    return np.concatenate([by_kind[block.kind] for block in blocks])
+    return [by_kind[block.kind] for block in blocks]
 
 
 def neighbours(vertex: Ints, groups: Sequence[Ints]) -> csr_matrix:
@@ -123,18 +123,18 @@ def possible(vertex: Ints, near: csr_matrix) -> csc_matrix:
     return csc_matrix((members @ reach @ members.T) > 0)
 
 
-@explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, I1, I1, I1, I1, F1))
-def differentiate(residual, fn, D, S, W, x, r, colours, columns, first, rows, values):
-    """values = dr/dx by columns, all columns of a colour in one evaluation."""
-    for colour in range(colours.size - 1):
-        for k in range(colours[colour], colours[colour + 1]):
-            x[columns[k]] += 1j * _EPS
+@explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, PATTERN, F1))
+def differentiate(residual, fn, D, S, W, x, r, pattern, values):
+    """dr/dx by complex steps into the places of the pattern, all columns of a colour in one evaluation of r."""
+    for colour in range(pattern.colours.size - 1):
+        columns = pattern.columns[pattern.colours[colour] : pattern.colours[colour + 1]]
+        for j in columns:
+            x[j] += 1j * EPS
         residual(fn, D, S, W, x, r)
-        for k in range(colours[colour], colours[colour + 1]):
-            j = columns[k]
+        for j in columns:
             x[j] = x[j].real
-            for l in range(first[j], first[j + 1]):
-                values[l] = r[rows[l]].imag / _EPS
+            for k in range(pattern.first[j], pattern.first[j + 1]):
+                values[pattern.place[k]] = r[pattern.rows[k]].imag / EPS
 
 
 def coloured(pattern: csc_matrix) -> tuple[Ints, Ints]:
@@ -146,9 +146,8 @@ def coloured(pattern: csc_matrix) -> tuple[Ints, Ints]:
     colour = np.full(pattern.shape[1], -1, np.int64)
     paint(first, rows, first_of_row, columns, np.full(pattern.shape[1] + 1, -1, np.int64), colour)
     order = np.argsort(colour, kind="stable")
-    return np.searchsorted(colour[order], np.arange(colour.max() + 2)).astype(np.int64), order.astype(
-        np.int64
-    )
+    starts = np.searchsorted(colour[order], np.arange(colour.max() + 2))
+    return starts.astype(np.int64), order.astype(np.int64)
 
 
 @kernel
@@ -166,24 +165,24 @@ def paint(first, rows, first_of_row, columns, taken, colour):
         colour[j] = c
 
 
+def in_columns(pattern: csc_matrix) -> Pattern:
+    """Colours, and the entries column by column, as the sparse matrix has them."""
+    first, rows = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64)
+    everything = np.arange(pattern.shape[0])
+    return Pattern(*coloured(pattern), first, rows, np.arange(len(rows)), everything, -1)
+
+
 def banded(pattern: csc_matrix, vertex: Ints, near: csr_matrix) -> Pattern:
     """Colours, and the places of the entries in a band: vertices in reverse Cuthill-McKee order, each with its unknowns."""
     n, rank = pattern.shape[0], np.empty(near.shape[0], np.int64)
     rank[reverse_cuthill_mckee(near, symmetric_mode=True)] = np.arange(near.shape[0])
     order = np.empty(n, np.int64)
     order[np.argsort(rank[vertex], kind="stable")] = np.arange(n)
-    rows, columns = pattern.indices, np.repeat(np.arange(n), np.diff(pattern.indptr))
-    band = int(np.abs(order[rows] - order[columns]).max(initial=0))
-    # as LAPACK wants it, column by column: (i, j) at j (3 band + 1) + 2 band + i - j
-    place = order[columns] * 3 * band + 2 * band + order[rows]
-    return Pattern(
-        *coloured(pattern),
-        pattern.indptr.astype(np.int64),
-        rows.astype(np.int64),
-        place.astype(np.int64),
-        order,
-        band,
-    )
+    entries = in_columns(pattern)
+    row, column = order[entries.rows], order[np.repeat(np.arange(n), np.diff(entries.first))]
+    band = int(np.abs(row - column).max(initial=0))
+    # the storage of `discretization.linear.narrow`: (i, j) at j (3 band + 1) + 2 band + i - j
+    return entries._replace(place=column * 3 * band + 2 * band + row, order=order, band=band)
 
 
 def dense_pattern() -> Pattern:
@@ -201,33 +200,21 @@ def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     step = Step(0.01, q, p, v, signal, scheme.options)
 
     of_q, of_g, groups = owners(system)
-    at = np.concatenate([vertices_of((block,), system, of_q, of_g) for block in scheme.blocks])
-    sizes = [len(vertices_of((block,), system, of_q, of_g)) for block in scheme.blocks]
+    by_block = vertices_of(scheme.blocks, system, of_q, of_g)
+    at = np.concatenate(by_block)
     near = neighbours(at, groups)
     candidates = possible(at, near)
-    first, rows = candidates.indptr.astype(np.int64), candidates.indices.astype(np.int64)
-    colours, columns = coloured(candidates)
-    found, r = np.zeros(len(rows)), np.zeros(len(at), complex)
+    entries = in_columns(candidates)
+    found, r = np.zeros(candidates.nnz), np.zeros(len(at), complex)
     for _ in range(PROBES):
         parts = [
-            system.q0 + 0.05 * rng.normal(size=size) if block.kind == Q else 0.1 * rng.normal(size=size)
-            for block, size in zip(scheme.blocks, sizes, strict=True)
+            system.q0 + 0.05 * rng.normal(size=system.n)
+            if block.kind == Q
+            else 0.1 * rng.normal(size=len(own))
+            for block, own in zip(scheme.blocks, by_block, strict=True)
         ]
-        x, values = np.concatenate(parts).astype(complex), np.zeros(len(rows))
-        differentiate(
-            scheme.residual,
-            system.functions,
-            system.data,
-            step,
-            work,
-            x,
-            r,
-            colours,
-            columns,
-            first,
-            rows,
-            values,
-        )
+        x, values = np.concatenate(parts).astype(complex), np.zeros(candidates.nnz)
+        differentiate(scheme.residual, system.functions, system.data, step, work, x, r, entries, values)
         found += np.abs(values)
     pattern = csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
     pattern.eliminate_zeros()

@@ -120,12 +120,11 @@ def no_bend(y, z, X, lam, out):
     out[:] = 0.0
 
 
-def group(kind: Kind, frames: Ints, numbers: Floats, first_row: int = 0) -> Group:
-    """A group of this kind: frames (k, arity), numbers (k, :), rows from `first_row` on."""
+def group(kind: Kind, frames: Ints, numbers: Floats, row: Ints | None = None) -> Group:
+    """A group of this kind: frames (k, arity), numbers (k, :), for constraints the first row (k,) of each."""
     frames = np.ascontiguousarray(frames, np.int64).reshape(-1, kind.arity)
     numbers = np.atleast_2d(np.ascontiguousarray(numbers, float))
-    row = first_row + kind.rows * np.arange(len(frames), dtype=np.int64)
-    return Group(kind, frames, numbers, row)
+    return Group(kind, frames, numbers, np.zeros(len(frames), np.int64) if row is None else row)
 
 
 def gathered(groups: Sequence[Group] = ()) -> Interacting:

@@ -10,7 +10,7 @@ import numpy as np
 from discretization.system import System
 from discretization.time.stepper import Report
 from rigid.system import State
-from rodsim.results.outputs import Outputs, joined
+from rodsim.results.outputs import Outputs, joined, stacked
 from rodsim.results.tabulate import newton_columns, tabulate
 from rodsim.results.writer import MemoryWriter, ResultWriter
 
@@ -36,6 +36,7 @@ class Recorder:
         self._before = writer.n_outputs  # of the outputs that wait
         self._looked = self._oldest = time.monotonic()
         self._clear()
+        self._reports: list[Report] = []  # of steps since the last output
         self.last = -1  # step of the last state added
         self.most = max(1, BATCH_BYTES // max(1, writer.output_bytes))  # outputs in a batch
 
@@ -47,6 +48,15 @@ class Recorder:
         self._newton += [newton_columns(each) for each in reports]
         self._steps += steps
         self.last = steps[-1]
+
+    def took(self, report: Report) -> None:
+        """Steps towards the next output and what they cost."""
+        self._reports.append(report)
+
+    def add_last(self, step: int, state: State) -> None:
+        """The state after `step`, to which the steps told by `took` led."""
+        self.add([step], stacked([state]), [self._reports])
+        self._reports = []
 
     def look(self) -> None:
         """Store what waits where there is much of it, or where it would be too old when the run comes back here."""
