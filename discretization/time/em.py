@@ -1,4 +1,4 @@
-"""`em`: the Cayley energy-momentum step, compiled from one output to the next.
+"""`em` and `em-ggl`: the Cayley energy-momentum step, compiled from one output to the next.
 
     q1 = (1, psi/2) o q0/sqrt(1 + |psi|^2/4)                                                            (1)
     v1 = 2 dr/h - v0,   Omega1 = 2 R0^T psi/h - Omega0                                                  (2)
@@ -11,6 +11,17 @@ momentum, angular momentum, |q| = 1, position constraints. Joints hold the mean 
 A composition advances by substeps of gamma_i h; since `em` is symmetric this raises the order and keeps
 every invariant. Where there are joints each substep is taken in two equal halves, which restore what they reverse:
 positions and velocities then have the full order, and G v at the ends is of that order in h.
+
+`em-ggl` keeps joints at position and velocity level. With A = gam . g_v, D its discrete derivative
+(`rigid.hidden_constraints`) and w the part of the velocities that gam takes away,
+
+    v1 = 2 (dr/h - w) - v0,   Omega1 = 2 (R0^T psi/h - w) - Omega0,   M w = D_v A,   J w = D_Omega A    (4)
+    the balance (3) with h D_r A, h D_psi A,   g(1) = 0,   g_v(1) = 0: `discretization.hidden_assembly` (5)
+
+GGL's principle, 002 (33), on frames. Order 2, symmetric; conserves all that `em` does, and G v = 0 at the ends of the
+steps: (4) and (5) change T + V by -gam . (g_v(1) - g_v(0)) = 0, and D of a common rigid motion is zero. The
+velocities at the start must satisfy the joints. Nothing is reversed, so that compositions need no halves. In the
+kernels `hidden` is None for `em`, whose code then has no trace of it.
 """
 
 from __future__ import annotations
@@ -25,6 +36,7 @@ from discretization.assembly import (
     spring_ends,
     torsion_step,
 )
+from discretization.hidden_assembly import begin_hidden_step, velocities_after
 from discretization.space.se3_element import E0
 from discretization.time.newton import newton
 from rigid.compilation import allocating_kernel, kernel
@@ -37,7 +49,7 @@ STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 
 
 @kernel
-def predict(system, numbering, state, work, h):
+def _predict(system, numbering, state, work, h):
     """Start of Newton: motion with the acceleration of the last step, multipliers of the last step."""
     frames, acc = system.frames, state.acc
     for f in range(frames.mass.shape[0]):
@@ -58,7 +70,7 @@ def predict(system, numbering, state, work, h):
 
 
 @kernel
-def account(system, state, work, h, load_values):
+def _account(system, state, work, h, load_values):
     """Add the work of the loads and the dissipation of the step to state.totals; turn the torsion springs'
     angles on.
     """
@@ -89,8 +101,8 @@ def account(system, state, work, h, load_values):
 
 
 @kernel
-def _commit(system, numbering, state, work, h):
-    """Take the end of the step over into the state: (1), (2), multipliers, accelerations."""
+def _commit(system, numbering, hidden, state, work, h):
+    """Take the end of the step over into the state: (1), (2) or (4), multipliers, accelerations."""
     frames = system.frames
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
@@ -101,8 +113,11 @@ def _commit(system, numbering, state, work, h):
             load3(state.v[f]),
             load3(state.Omega[f]),
         )
-        v1 = minus(times(2.0 / h, load3(work.dr[f])), v0)
-        Omega1 = minus(times(2.0 / h, apply_transposed(R0, load3(work.psi[f]))), Omega0)
+        if hidden is not None:
+            v1, Omega1 = velocities_after(state, work, hidden, h, f)
+        else:
+            v1 = minus(times(2.0 / h, load3(work.dr[f])), v0)
+            Omega1 = minus(times(2.0 / h, apply_transposed(R0, load3(work.psi[f]))), Omega0)
         store3(times(1.0 / h, minus(v1, v0)), state.acc[f, 0:3])
         store3(times(1.0 / h, minus(apply(R1, Omega1), apply(R0, Omega0))), state.acc[f, 3:6])
         store3(v1, state.v[f])
@@ -117,7 +132,7 @@ def _commit(system, numbering, state, work, h):
 
 
 @allocating_kernel
-def copy_state(source, target):
+def _copy(source, target):
     """Values of one state into another."""
     target.r[:], target.quat[:], target.v[:], target.Omega[:] = source.r, source.quat, source.v, source.Omega
     target.lam[:], target.angle[:], target.acc[:] = source.lam, source.angle, source.acc
@@ -125,12 +140,13 @@ def copy_state(source, target):
 
 
 @allocating_kernel
-def march(system, numbering, state, work, kept, substeps, load_values, max_iterations, counts):
+def march(system, numbering, hidden, state, work, kept, substeps, load_values, max_iterations, counts):
     """Advance `state` in place by len(load_values) / len(substeps) steps; status of `newton`.
 
-    substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep; kept: a state of the
-    same shapes for scratch; counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most iterations of a
-    solve, factorisations, the failed one among them. On failure the state is that at the end of the last whole step.
+    hidden: unknowns of `em-ggl`, for scratch, or None; kept: a state of the same shapes, for scratch; substeps: (k,)
+    lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep; counts: (N_COUNTS,) int64 receives steps
+    done, solves, iterations, most iterations of a solve, factorisations, the failed one among them. On failure the state
+    is that at the end of the last whole step.
     """
     count = np.zeros(2, dtype=np.int64)
     n_substeps = substeps.shape[0]
@@ -138,22 +154,24 @@ def march(system, numbering, state, work, kept, substeps, load_values, max_itera
     for k in range(load_values.shape[0]):
         h = substeps[k % n_substeps]
         if n_substeps > 1 and k % n_substeps == 0:
-            copy_state(state, kept)
+            _copy(state, kept)
         count[0] = 0
         begin_step(system, numbering, state, work, h)
         add_load_noise(system, numbering, work, h, load_values[k])
-        predict(system, numbering, state, work, h)
-        status = newton(system, numbering, state, work, h, load_values[k], max_iterations, count)
+        if hidden is not None:
+            begin_hidden_step(system, numbering, hidden, state, work, h)
+        _predict(system, numbering, state, work, h)
+        status = newton(system, numbering, hidden, state, work, h, load_values[k], max_iterations, count)
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
         counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
         counts[FACTORISATIONS] = count[1]
         if status != 0:
             if k % n_substeps != 0:
-                copy_state(kept, state)
+                _copy(kept, state)
             return status
         if work.accounts:
-            account(system, state, work, h, load_values[k])
-        _commit(system, numbering, state, work, h)
+            _account(system, state, work, h, load_values[k])
+        _commit(system, numbering, hidden, state, work, h)
         counts[STEPS] = (k + 1) // n_substeps
     return 0

@@ -9,6 +9,7 @@ a safe factor of that level.
 from numba import objmode
 
 from discretization.assembly import add_constraint_noise, assemble, move
+from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct_hidden
 from discretization.linear.banded import band_factor, band_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
 from discretization.linear.sparse import sparse_factor, sparse_solve
@@ -32,8 +33,12 @@ CURES = {
 }
 
 AT_NOISE = 4.0  # residual/noise that counts as solved
-SAFE = 1e5  # the same where the iteration has stalled
-REUSE = 0.01  # contraction that earns the factors a second use
+_SAFE = 1e5  # the same where the iteration has stalled
+_REUSE = 0.01  # contraction that earns the factors a second use
+STALLED = 0.3  # contraction that counts as none
+STALLED_HIDDEN = (
+    0.9  # the same with hidden constraints, whose tangent is not whole: where frames turn far it is slow
+)
 MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
 
 
@@ -118,34 +123,46 @@ def matrix_is_finite(numbering, work):
     return True
 
 
+@kernel
+def equations(system, numbering, hidden, state, work, h, load_values, tangent):
+    """Residual and, on demand, matrix of the step, with hidden constraints where there are; 0 or FOLDED."""
+    if assemble(system, numbering, state, work, h, load_values, tangent) != 0:
+        return FOLDED
+    if hidden is not None:
+        add_hidden(system, numbering, hidden, state, work, h, tangent)
+    return 0
+
+
 @allocating_kernel
-def newton(system, numbering, state, work, h, load_values, max_iterations, count):
-    """Solve the step's equations from the present dr, psi, lam. count: (2,) iterations, factorisations
-    added.
+def newton(system, numbering, hidden, state, work, h, load_values, max_iterations, count):
+    """Solve the step's equations from the present dr, psi, lam and, unless `hidden` is None, W, gam. count: (2,)
+    iterations, factorisations added.
     """
+    stall = STALLED if hidden is None else STALLED_HIDDEN
     move(system, state, work)
     fresh = False
     before = 1e300
     for iteration in range(max_iterations + 1):
         tangent = iteration == 0
-        status = assemble(system, numbering, state, work, h, load_values, tangent)
-        if status != 0:
+        if equations(system, numbering, hidden, state, work, h, load_values, tangent) != 0:
             return FOLDED
         if iteration < 2:
             add_constraint_noise(system, numbering, work)
+            if hidden is not None:
+                add_hidden_noise(system, numbering, hidden, work)
         level = residual_over_noise(numbering, work)
         if level < 0.0:
             return NOT_FINITE
         if level <= AT_NOISE:
             return CONVERGED
-        stalled = iteration > 2 and level > 0.3 * before
-        if stalled and fresh and level <= SAFE:
+        stalled = iteration > 2 and level > stall * before
+        if stalled and fresh and level <= _SAFE:
             return CONVERGED
         if iteration == max_iterations:
             return NOT_CONVERGED
-        if tangent or level > REUSE * before:
+        if tangent or level > _REUSE * before:
             if not tangent:
-                assemble(system, numbering, state, work, h, load_values, True)
+                equations(system, numbering, hidden, state, work, h, load_values, True)
             if factor(numbering, work) != 0:
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
@@ -156,7 +173,9 @@ def newton(system, numbering, state, work, h, load_values, max_iterations, count
         for i in range(numbering.size):
             work.rhs[i] = -work.residual[i]
         solve(numbering, work)
-        correct(system, numbering, work)
+        share = correct(system, numbering, work)
+        if hidden is not None:
+            correct_hidden(system, numbering, hidden, work, share)
         move(system, state, work)
         count[0] += 1
     return NOT_CONVERGED

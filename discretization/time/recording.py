@@ -8,17 +8,20 @@ from rigid.compilation import allocating_kernel
 
 @allocating_kernel
 def march_and_keep(
-    system, numbering, state, work, before, substeps, load_values, max_iterations, every, kept, counts
+    system, numbering, hidden, state, work, before, substeps, load_values, max_iterations, kept, counts
 ):
-    """`march` by `every` steps at a time; the state after each is put into `kept`, a state with an axis in front.
+    """`march` in as many equal parts as `counts` has rows; the state after each is put into `kept`, a state with an axis
+    in front.
 
-    load_values: of all steps; counts: (count, N_COUNTS), those of `march` for each. Returns the first status that is
+    load_values: of all steps; counts: (parts, N_COUNTS), those of `march` for each. Returns the first status that is
     not 0; what was kept before is right.
     """
-    share = every * substeps.shape[0]
+    share = load_values.shape[0] // counts.shape[0]
     for k in range(counts.shape[0]):
         values = load_values[k * share : (k + 1) * share]
-        status = march(system, numbering, state, work, before, substeps, values, max_iterations, counts[k])
+        status = march(
+            system, numbering, hidden, state, work, before, substeps, values, max_iterations, counts[k]
+        )
         if status != 0:
             return status
         kept.r[k] = state.r

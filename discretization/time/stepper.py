@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from discretization.assembly import workspace
+from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
 from discretization.numbering import BAND_LIMIT, number
 from discretization.system import System
@@ -17,9 +18,6 @@ from discretization.time.newton import CONVERGED, CURES, REASONS
 from discretization.time.recording import march_and_keep
 from rigid.errors import ConvergenceError, ModelError, Reached
 from rigid.system import Floats, State
-
-if TYPE_CHECKING:
-    from discretization.hidden_assembly import Hidden
 
 MAX_HALVINGS = 10
 MAX_ITERATIONS = 30
@@ -75,11 +73,7 @@ class Stepper:
         self.fractions = fractions_of(order, reversing=jointed and not hidden)
         self.numbering = number(system, band_limit, hidden)
         self.work = workspace(system, self.numbering)
-        self._hidden: Hidden | None = None
-        if hidden:
-            from discretization.hidden_assembly import hidden_workspace
-
-            self._hidden = hidden_workspace(system, self.work)
+        self._hidden = hidden_workspace(system, self.work) if hidden else None
         self._load_values = load_values
 
     def __del__(self) -> None:
@@ -117,8 +111,6 @@ class Stepper:
         """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report
         for each; 1 <= k <= `count`, fewer where a step must be halved. `state` is not changed.
         """
-        if self._hidden is not None:
-            return self._record_one_by_one(state, first_step, every, count)
         current = _copy(state)
         kept = State(*(np.empty((count, *array.shape)) for array in state))
         counts = np.zeros((count, N_COUNTS), dtype=np.int64)
@@ -126,13 +118,13 @@ class Stepper:
         march_and_keep(
             self.system,
             self.numbering,
+            self._hidden,
             current,
             self.work,
             _copy(state) if len(self.fractions) > 1 else current,
             self.h * self.fractions,
             self._values(starts, self.h),
             MAX_ITERATIONS,
-            every,
             kept,
             counts,
         )
@@ -142,35 +134,21 @@ class Stepper:
             return State(*(array[None] for array in current)), [report]
         return State(*(array[:done] for array in kept)), [_report(row) for row in counts[:done]]
 
-    def _record_one_by_one(
-        self, state: State, first_step: int, every: int, count: int
-    ) -> tuple[State, list[Report]]:
-        """`record` by `advance`; what comes before a step that fails is kept."""
-        states: list[State] = []
-        reports: list[Report] = []
-        for first in range(first_step, first_step + count * every, every):
-            try:
-                state, report = self.advance(state, first, every)
-            except ConvergenceError:
-                if not states:
-                    raise
-                break
-            states.append(state)
-            reports.append(report)
-        return State(*(np.stack(arrays) for arrays in zip(*states, strict=True))), reports
-
     def _march(self, state: State, h: float, starts: Floats) -> tuple[int, int, Report]:
         """Whole steps of length h from `starts`, in place: status, steps done, cost."""
         counts = np.zeros(N_COUNTS, dtype=np.int64)
-        kept = _copy(state) if len(self.fractions) > 1 else state  # nothing to go back over
-        how = (self.work, kept, h * self.fractions, self._values(starts, h), MAX_ITERATIONS, counts)
-        if self._hidden is None:
-            status = march(self.system, self.numbering, state, *how)
-        else:
-            # imported where needed: its kernels take a while to load
-            from discretization.time.em_ggl import march_hidden
-
-            status = march_hidden(self.system, self.numbering, self._hidden, state, *how)
+        status = march(
+            self.system,
+            self.numbering,
+            self._hidden,
+            state,
+            self.work,
+            _copy(state) if len(self.fractions) > 1 else state,  # nothing to go back over
+            h * self.fractions,
+            self._values(starts, h),
+            MAX_ITERATIONS,
+            counts,
+        )
         return status, int(counts[STEPS]), _report(counts)
 
     def _values(self, starts: Floats, h: float) -> Floats:
