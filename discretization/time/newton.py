@@ -160,9 +160,10 @@ def newton(system, numbering, hidden, state, work, h, load_values, max_iteration
             return CONVERGED
         if iteration == max_iterations:
             return NOT_CONVERGED
-        if tangent or level > _REUSE * before:
+        renew = tangent or level > _REUSE * before
+        if renew:
             if not tangent:
-                equations(system, numbering, hidden, state, work, h, load_values, True)
+                equations(system, numbering, hidden, state, work, h, load_values, renew)
             if factor(numbering, work) != 0:
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
