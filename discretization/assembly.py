@@ -54,6 +54,7 @@ from rigid.linear_algebra import (
     trace,
     transposed_product,
 )
+from rigid.references import by_reference
 from rigid.rotations import cayley_turn, inverse_tangent, load4, rotation_matrix
 from rigid.springs import spring_force, torsion_spring
 from rigid.system import COINCIDENT, DISTANCE, FORCE, PERPENDICULAR, Floats
@@ -61,6 +62,7 @@ from rigid.system import COINCIDENT, DISTANCE, FORCE, PERPENDICULAR, Floats
 EPS = 2.220446049250313e-16
 
 
+@by_reference
 class Workspace(NamedTuple):
     """All arrays a step needs, allocated once for a model."""
 

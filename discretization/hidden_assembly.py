@@ -38,10 +38,12 @@ from rigid.linear_algebra import (
     plus,
     times,
 )
+from rigid.references import by_reference
 from rigid.rotations import inverse_tangent
 from rigid.system import COINCIDENT, Floats, Ints
 
 
+@by_reference
 class Hidden(NamedTuple):
     """Unknowns of the hidden constraints and where they stand."""
 

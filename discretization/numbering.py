@@ -22,12 +22,14 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from discretization.system import System
+from rigid.references import by_reference
 from rigid.system import COINCIDENT, Ints, rows_of
 
 BAND_LIMIT = 150
 _handles = count()
 
 
+@by_reference
 class Numbering(NamedTuple):
     """Addresses of the unknowns and of the blocks of the matrix."""
 

@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.space.elements import Elements
+from rigid.references import by_reference
 from rigid.system import Constraints, Floats, Frames, Loads, Springs, TorsionSprings
 
 
+@by_reference
 class System(NamedTuple):
     """A model ready for an integrator; frame 0 is the ground."""
 

@@ -1,21 +1,34 @@
 """Named tuples of arrays by reference: one pointer where numba passes every field of every array by value.
 
-A model is some 300 numbers and pointers. Passed by value they are the arguments of every kernel: most of the time the
-compiler takes, and of a call. The outermost kernel puts each tuple on its stack and hands on where it is; fields are read
-there as before, and fields that are tuples are references in turn.
+A model is some 300 numbers and pointers. As values they would be arguments of every kernel: that was most of the compiler's
+time, and of a call where a model is small. A class marked `@by_reference` reaches compiled code as the place where its
+fields stand; they are read there under their names as before, and fields that are named tuples are references in turn.
+Named tuples made in compiled code are values until `reference_to` puts them somewhere.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 
 from rigid.compilation import compiler_is_off
+
+C = TypeVar("C", bound=type)
 
 
 class Reference(types.Type):  # type: ignore[misc]  # numba is not typed
@@ -28,31 +41,39 @@ class Reference(types.Type):  # type: ignore[misc]  # numba is not typed
 
 @register_model(Reference)
 class _Pointer(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, fe_type: Reference):
-        super().__init__(manager, fe_type, manager.lookup(fe_type.pointee).get_value_type().as_pointer())
+    def __init__(self, manager: Any, reference: Reference):
+        super().__init__(manager, reference, manager.lookup(reference.pointee).get_value_type().as_pointer())
 
 
-@infer_getattr
-class _Fields(AttributeTemplate):  # type: ignore[misc]
-    key = Reference
+def by_reference(named_tuple: C) -> C:
+    """Class decorator: numba takes arguments of this class by reference."""
 
-    def generic_resolve(self, reference: Reference, name: str) -> Any:
-        tuple_type = reference.pointee
-        if name not in tuple_type.fields:
-            return None
-        field = tuple_type.types[tuple_type.fields.index(name)]
-        return Reference(field) if isinstance(field, types.NamedTuple) else field
+    @typeof_impl.register(named_tuple)
+    def type_of(value: Any, context: Any) -> Reference:
+        fields = [typeof_impl(field, context) for field in value]
+        plain = [field.pointee if isinstance(field, Reference) else field for field in fields]
+        return Reference(types.BaseTuple.from_types(plain, type(value)))
+
+    return named_tuple
 
 
-@lower_getattr_generic(Reference)
-def _field(context: Any, builder: Any, reference: Reference, pointer: Any, name: str) -> Any:
-    tuple_type = reference.pointee
-    index = tuple_type.fields.index(name)
-    place = _inside(builder, pointer, index)
-    field = tuple_type.types[index]
-    if isinstance(field, types.NamedTuple):
-        return place
-    return impl_ret_borrowed(context, builder, field, _load(builder, place))
+@unbox(Reference)
+def _from_python(reference: Reference, argument: Any, c: Any) -> NativeValue:
+    values = c.unbox(reference.pointee, argument)
+    place = _place_of(c.builder, values.value)
+    return NativeValue(place, is_error=values.is_error, cleanup=values.cleanup)
+
+
+def _place_of(builder: Any, values: Any) -> Any:
+    """Pointer to a copy of the values on the stack.
+
+    Loads from it may be moved past any store (see `_load`), but not before this one: they depend on what comes out of an
+    instruction that the compiler cannot look into.
+    """
+    place = cgutils.alloca_once(builder, values.type)
+    builder.store(values, place)
+    same = ir.FunctionType(place.type, [place.type])
+    return builder.asm(same, "", "=r,0,~{memory}", [place], side_effect=True)
 
 
 def _inside(builder: Any, pointer: Any, index: int) -> Any:
@@ -61,12 +82,11 @@ def _inside(builder: Any, pointer: Any, index: int) -> Any:
 
 
 def _load(builder: Any, place: Any) -> Any:
-    """The value at `place`, number by number: nothing writes to the tuple, so that loops need not read it again."""
+    """The value at `place`, number by number: nothing writes to it, so that loops need not read it again."""
     kind = place.type.pointee
-    if isinstance(kind, ir.LiteralStructType | ir.IdentifiedStructType | ir.ArrayType):
-        count = kind.count if isinstance(kind, ir.ArrayType) else len(kind.elements)
+    if isinstance(kind, ir.types.Aggregate):
         value = ir.Constant(kind, ir.Undefined)
-        for i in range(count):
+        for i in range(len(kind)):
             value = builder.insert_value(value, _load(builder, _inside(builder, place, i)), i)
         return value
     loaded = builder.load(place)
@@ -74,20 +94,37 @@ def _load(builder: Any, place: Any) -> Any:
     return loaded
 
 
-@intrinsic
-def _by_reference(typing_context: Any, values: Any) -> Any:
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        with builder.goto_entry_block():
-            place = builder.alloca(arguments[0].type)
-        builder.store(arguments[0], place)
+@infer_getattr
+class _Fields(AttributeTemplate):  # type: ignore[misc]
+    key = Reference
+
+    def generic_resolve(self, reference: Reference, name: str) -> Any:
+        if name not in reference.pointee.fields:
+            return None
+        field = reference.pointee.types[reference.pointee.fields.index(name)]
+        return Reference(field) if isinstance(field, types.BaseNamedTuple) else field
+
+
+@lower_getattr_generic(Reference)
+def _field(context: Any, builder: Any, reference: Reference, pointer: Any, name: str) -> Any:
+    index = reference.pointee.fields.index(name)
+    place, field = _inside(builder, pointer, index), reference.pointee.types[index]
+    if isinstance(field, types.BaseNamedTuple):
         return place
+    return impl_ret_borrowed(context, builder, field, _load(builder, place))
+
+
+@intrinsic
+def _reference_to(typing_context: Any, values: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return _place_of(builder, arguments[0])
 
     return Reference(values)(values), generate
 
 
-def _as_it_is(values: Any) -> Any:
+def _itself(values: Any) -> Any:
     return values
 
 
-# Where the compiler is off a tuple is its own reference.
-by_reference = _as_it_is if compiler_is_off() else _by_reference
+# of a named tuple made in compiled code; where the compiler is off a tuple is its own reference
+reference_to = _itself if compiler_is_off() else _reference_to

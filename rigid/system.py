@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rigid.references import by_reference
+
 Floats = NDArray[np.floating[Any]]  # always float64
 Ints = NDArray[np.int64]
 
@@ -84,6 +86,7 @@ class Loads(NamedTuple):
     following: NDArray[np.uint8]  # (l,) 1: components in the frame's axes, else inertial
 
 
+@by_reference
 class State(NamedTuple):
     """Everything needed to go on to the last bit. Arrays are owned by the state; a step never changes its
     input.

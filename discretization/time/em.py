@@ -41,7 +41,6 @@ from discretization.space.se3_element import E0
 from discretization.time.newton import newton
 from rigid.compilation import allocating_kernel, kernel
 from rigid.linear_algebra import apply, apply_transposed, average, dot, load3, minus, plus, store3, times
-from rigid.references import by_reference
 from rigid.springs import spring_force
 from rigid.system import COINCIDENT
 
@@ -149,20 +148,6 @@ def march(system, numbering, hidden, state, work, kept, substeps, load_values, m
     done, solves, iterations, most iterations of a solve, factorisations, the failed one among them. On failure the state
     is that at the end of the last whole step.
     """
-    if hidden is None:
-        return advance(
-            by_reference(system), by_reference(numbering), None, by_reference(state), by_reference(work),
-            by_reference(kept), substeps, load_values, max_iterations, counts,
-        )  # fmt: skip
-    return advance(
-        by_reference(system), by_reference(numbering), by_reference(hidden), by_reference(state), by_reference(work),
-        by_reference(kept), substeps, load_values, max_iterations, counts,
-    )  # fmt: skip
-
-
-@allocating_kernel
-def advance(system, numbering, hidden, state, work, kept, substeps, load_values, max_iterations, counts):
-    """`march` with references."""
     count = np.zeros(2, dtype=np.int64)
     n_substeps = substeps.shape[0]
     counts[:] = 0
