@@ -1,8 +1,8 @@
-"""How kernels are compiled: one decorator, one cache.
+"""How kernels are compiled: one set of decorators, one cache.
 
 numba's file cache watches the file a kernel stands in but not the helpers it calls, so an edited helper
-would go unnoticed. The cache directory is therefore keyed on a hash of all kernel sources; NUMBA_CACHE_DIR,
-when set, is left alone.
+would go unnoticed. The cache directory is therefore keyed on a hash of all kernel sources; it is numba's for our kernels
+alone, and NUMBA_CACHE_DIR, when set, is left alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import importlib.util
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,33 +47,63 @@ def _cache_directory() -> Path:
     return folder
 
 
-if "NUMBA_CACHE_DIR" not in os.environ:
-    setattr(numba.config, "CACHE_DIR", str(_cache_directory()))  # noqa: B010  not in numba's stubs
+_config: Any = numba.config
+CACHE_DIRECTORY = os.environ.get("NUMBA_CACHE_DIR") or str(_cache_directory())
+
+
+@contextlib.contextmanager
+def _our_cache() -> Iterator[None]:
+    """numba reads its cache directory where a function is decorated: ours is set for that long only."""
+    before = _config.CACHE_DIR
+    _config.CACHE_DIR = CACHE_DIRECTORY
+    try:
+        yield
+    finally:
+        _config.CACHE_DIR = before
+
 
 # Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
-_config: Any = numba.config
-_njit: Any = numba.njit
-_cfunc: Any = numba.cfunc
+
+
+def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
+    def decorate(function: Any) -> Any:
+        with _our_cache():
+            jit: Any = numba.njit
+            return jit(*signature, **_OPTIONS, **options)(function)
+
+    return decorate
+
+
+def _cfunc(signature: Any, **options: Any) -> Callable[[Any], Any]:
+    def decorate(function: Any) -> Any:
+        with _our_cache():
+            return numba.cfunc(signature, **_OPTIONS, **options)(function)
+
+    return decorate
+
+
+# numba's private switch: kernels that allocate nothing pass arrays without counting who holds them. For the named tuples of a
+# model the counting took ten times as long as a joint. tests/test_compilation.py notices when numba drops it.
+_UNCOUNTED: dict[str, Any] = {"_nrt": False}
 
 
 def kernel(function: F) -> F:
     """Compile a function of arrays and scalars that allocates nothing.
 
-    Without allocation there is nothing to count: the reference counting of all arrays that pass through a
-    call is left out, which for the named tuples of a model took ten times as long as a joint.
+    Without allocation there is nothing to count: see `_UNCOUNTED`.
     """
-    return _njit(_nrt=False, **_OPTIONS)(function)
+    return _njit(**_UNCOUNTED)(function)
 
 
 def small_kernel(function: F) -> F:
     """Compile a helper of a few operations on scalars and tuples."""
-    return _njit(_nrt=False, **_OPTIONS)(function)
+    return _njit(**_UNCOUNTED)(function)
 
 
 def allocating_kernel(function: F) -> F:
     """Compile a function that allocates arrays or calls Python: the outermost ones."""
-    return _njit(**_OPTIONS)(function)
+    return _njit()(function)
 
 
 def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -85,7 +115,7 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         if _config.DISABLE_JIT:  # heeded by numba's jit, not by its cfunc
             return function
-        return _cfunc(signature, _nrt=False, **_OPTIONS)(function)
+        return _cfunc(signature, **_UNCOUNTED)(function)
 
     return decorate
 
@@ -94,7 +124,7 @@ def explicit_kernel(signature: Any) -> Callable[[F], F]:
     """Decorator: compile for one signature, for functions that take compiled functions as arguments."""
 
     def decorate(function: F) -> F:
-        return _njit(signature, _nrt=False, **_OPTIONS)(function)
+        return _njit(signature, **_UNCOUNTED)(function)
 
     return decorate
 

@@ -18,7 +18,7 @@ from types import ModuleType
 import numba
 import platformdirs
 
-from rigid import real_functions
+from rigid import compilation, real_functions
 from rigid.private_folder import make_private
 
 _PREFIX = "rodsim_system_"
@@ -112,8 +112,7 @@ def _remove(sources: Sequence[Path]) -> None:
     if not sources:
         return
     stems = {path.stem for path in sources}
-    folder = getattr(numba.config, "CACHE_DIR", "")
-    cached = Path(folder).glob(f"*/{_PREFIX}*") if folder else ()
+    cached = Path(compilation.CACHE_DIRECTORY).glob(f"*/{_PREFIX}*")
     stale = [path for path in cached if path.name.split(".")[0] in stems]
     for path in (*sources, *(Path(importlib.util.cache_from_source(str(x))) for x in sources), *stale):
         with contextlib.suppress(OSError):

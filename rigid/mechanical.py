@@ -34,12 +34,14 @@ from rigid.chart_frames import (
 from rigid.compilation import allocating_kernel, compiled
 from rigid.errors import ModelError
 from rigid.interactions.kinds import INTERACTING, Interacting, gathered
+from rigid.references import Reference, by_reference
 from rigid.system import Floats
 
 C1, C2 = types.complex128[::1], types.complex128[:, ::1]
 F1, F2, I1, I2 = types.float64[::1], types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]
 
 
+@by_reference
 class Data(NamedTuple):
     """What the functions of a system read besides their arguments."""
 
@@ -63,12 +65,15 @@ PRODUCTS = 256  # has products with M, W, G and G^T, of the cost of its interact
 SHARED_MASS = 512  # neighbours share mass: M v is a product, M^-1 couples everything
 LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a canonical one
 
-DATA = types.NamedTuple([types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH], Data)
+DATA = Reference(
+    types.NamedTuple([types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH], Data)
+)
 
 _VECTOR = types.void(C1, DATA, C1)
 _MATRIX = types.void(C1, DATA, C2)
 
 
+@by_reference
 class Functions(NamedTuple):
     """The compiled functions; each writes to its last argument. Sizes: n coordinates, m constraints."""
 
@@ -125,7 +130,7 @@ SIGNATURES = Functions(
     inverse_mass_rate=_CONTRACTED,
     discrete_pull=_CONTRACTED,
 )
-FUNCTIONS = types.NamedTuple([types.FunctionType(s) for s in SIGNATURES], Functions)
+FUNCTIONS = Reference(types.NamedTuple([types.FunctionType(s) for s in SIGNATURES], Functions))
 
 
 def system_function(name: str) -> Callable[[Callable[..., Any]], Any]:

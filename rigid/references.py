@@ -31,7 +31,7 @@ from rigid.compilation import compiler_is_off
 C = TypeVar("C", bound=type)
 
 
-class Reference(types.Type):  # type: ignore[misc]  # numba is not typed
+class Reference(types.Type):
     """Where a named tuple of type `pointee` is."""
 
     def __init__(self, pointee: Any):
@@ -40,7 +40,7 @@ class Reference(types.Type):  # type: ignore[misc]  # numba is not typed
 
 
 @register_model(Reference)
-class _Pointer(models.PrimitiveModel):  # type: ignore[misc]
+class _Pointer(models.PrimitiveModel):
     def __init__(self, manager: Any, reference: Reference):
         super().__init__(manager, reference, manager.lookup(reference.pointee).get_value_type().as_pointer())
 
@@ -95,10 +95,10 @@ def _load(builder: Any, place: Any) -> Any:
 
 
 @infer_getattr
-class _Fields(AttributeTemplate):  # type: ignore[misc]
+class _Fields(AttributeTemplate):
     key = Reference
 
-    def generic_resolve(self, reference: Reference, name: str) -> Any:
+    def generic_resolve(self, reference: Any, name: str) -> Any:  # type: ignore[override]
         if name not in reference.pointee.fields:
             return None
         field = reference.pointee.types[reference.pointee.fields.index(name)]
@@ -127,4 +127,4 @@ def _itself(values: Any) -> Any:
 
 
 # of a named tuple made in compiled code; where the compiler is off a tuple is its own reference
-reference_to = _itself if compiler_is_off() else _reference_to
+reference_to: Any = _itself if compiler_is_off() else _reference_to

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
+from rigid.first_compilation import announced
 from rigid.system import State
 from rodsim.initial_velocities import fit_velocities
 from rodsim.results.columns import COLUMNS
@@ -35,6 +36,7 @@ MOST_STEPS = 10**15  # numbers of steps are exact in double precision
 _PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the progress line moves
 
 
+@announced()
 def simulate(
     model: Model,
     t_end: float,

@@ -141,7 +141,7 @@ def test_the_cache_of_kernels_is_made_for_its_owner_alone_and_refused_where_othe
     command = [
         sys.executable,
         "-c",
-        "import os; os.umask(0); import rigid.compilation as c; print(c.numba.config.CACHE_DIR)",
+        "import os; os.umask(0); import rigid.compilation as c; print(c.CACHE_DIRECTORY)",
     ]
 
     def imported():

@@ -337,7 +337,7 @@ def test_a_module_that_fails_is_not_kept(cache):
 
 def test_only_the_newest_generated_modules_are_kept(cache, monkeypatch, tmp_path):
     monkeypatch.setattr(generated_modules, "_KEPT_FILES", 3)
-    monkeypatch.setattr(generated_modules.numba.config, "CACHE_DIR", str(tmp_path / "numba"))
+    monkeypatch.setattr(generated_modules.compilation, "CACHE_DIRECTORY", str(tmp_path / "numba"))
     others = tmp_path / "numba" / "systems_1"
     others.mkdir(parents=True)
     cache.mkdir(parents=True)

@@ -33,6 +33,7 @@ from rigid.linear_algebra import times
 from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1, I2
 from rigid.poses import load_quat
 from rigid.quaternion_maps import G
+from rigid.references import Reference, by_reference, reference_to
 
 SOLVED, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 REASONS = {
@@ -54,6 +55,7 @@ _ROUNDED = 2e-15
 _LEAST = 1e-14
 
 
+@by_reference
 class Solver(NamedTuple):
     """Arrays and settings of Newton's method."""
 
@@ -80,9 +82,11 @@ class Solver(NamedTuple):
 
 
 _INT32, _SETTINGS = types.int32[::1], (types.float64, types.int64, types.int64, types.float64)
-SOLVER = types.NamedTuple(
-    [C1, C1, F2, F2, PATTERN, F1, _INT32, _INT32, F1, F1, F1, I1, F1, F1, I2, F1, *_SETTINGS],
-    Solver,
+SOLVER = Reference(
+    types.NamedTuple(
+        [C1, C1, F2, F2, PATTERN.pointee, F1, _INT32, _INT32, F1, F1, F1, I1, F1, F1, I2, F1, *_SETTINGS],
+        Solver,
+    )
 )
 
 
@@ -387,7 +391,7 @@ def march(
         for k in range(D.m):
             lam1[k], gam1[k] = lam[step, k], gam[step, k]
         for part in range(fractions.size):
-            S = Step(fractions[part] * h, q0, p0, v0, signals[step, part], options)
+            S = reference_to(Step(fractions[part] * h, q0, p0, v0, signals[step, part], options))
             guess(D, S, solver, lam1, float(solver.advanced))
             known = S.h == last_h
             last_h = S.h

@@ -40,6 +40,7 @@ from discretization.time.scheme import (
 from rigid.chart_frames import QUATERNION
 from rigid.compilation import explicit_kernel, kernel
 from rigid.mechanical import C1, DATA, F1, FUNCTIONS, I1, MechanicalSystem
+from rigid.references import Reference, by_reference
 from rigid.system import Ints
 
 REACH = 2  # edges between an unknown and the residuals it changes, of any scheme
@@ -47,6 +48,7 @@ EPS = 1e-60  # complex step: its square underflows, nothing is subtracted
 PROBES = 2
 
 
+@by_reference
 class Pattern(NamedTuple):
     """Columns of the matrix by colour; entries are stored where the solver wants them."""
 
@@ -59,7 +61,7 @@ class Pattern(NamedTuple):
     band: int  # half bandwidth
 
 
-PATTERN = types.NamedTuple([I1, I1, I1, I1, I1, I1, types.int64], Pattern)
+PATTERN = Reference(types.NamedTuple([I1, I1, I1, I1, I1, I1, types.int64], Pattern))
 
 
 def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints]]:

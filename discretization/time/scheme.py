@@ -16,6 +16,7 @@ from numba import types
 
 from rigid.compilation import compiled
 from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS
+from rigid.references import Reference, by_reference
 from rigid.system import Floats
 
 # Kinds of unknown blocks: coordinates, momenta, velocities, forces (guess 0), the multipliers of g, of G v, and
@@ -24,6 +25,7 @@ from rigid.system import Floats
 Q, P, V, FORCES, LAMBDA, GAMMA, INCREMENT, JOINTS, IMPULSES = range(9)
 
 
+@by_reference
 class Step(NamedTuple):
     """What is known at the start of a step."""
 
@@ -35,6 +37,7 @@ class Step(NamedTuple):
     options: Floats  # parameters of the scheme: theta, tableaux ...
 
 
+@by_reference
 class Work(NamedTuple):
     """Scratch of a residual.
 
@@ -49,8 +52,8 @@ class Work(NamedTuple):
 
 
 ROWS = 40
-STEP = types.NamedTuple([types.float64, C1, C1, C1, F2, F1], Step)
-WORK = types.NamedUniTuple(C2, 4, Work)  # what numba makes of equal fields
+STEP = Reference(types.NamedTuple([types.float64, C1, C1, C1, F2, F1], Step))
+WORK = Reference(types.NamedUniTuple(C2, 4, Work))  # what numba makes of equal fields
 RESIDUAL_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1)
 UPDATE_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1, C1, C1, C1, C1)
 RESIDUAL, UPDATE = types.FunctionType(RESIDUAL_SIGNATURE), types.FunctionType(UPDATE_SIGNATURE)

@@ -1,0 +1,137 @@
+"""How kernels are compiled: by reference, without counting, into a cache of their own, and not in silence."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from rigid.compilation import kernel
+from rigid.references import Reference, by_reference, reference_to
+
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
+
+
+class Inner(NamedTuple):
+    weights: Any
+    count: int
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@by_reference
+class Outer(NamedTuple):
+    inner: Inner
+    scale: float
+    matrix: Any
+    pair: Pair
+
+
+OUTER = Outer(
+    Inner(np.array([1.0, 2.0, 3.0]), 3), 0.5, np.arange(6.0).reshape(2, 3), Pair(np.ones(2), np.zeros(2))
+)
+
+
+@kernel
+def total(outer):
+    """Sum over fields of all depths."""
+    inner, s = outer.inner, 0.0
+    for i in range(inner.count):
+        s += outer.scale * inner.weights[i] * outer.matrix[1, i]
+    return s + outer.pair.first[0] + outer.pair.second[1]
+
+
+@kernel
+def accumulate(outer, x):
+    """Change an array that is reached through the reference, while reading others through it."""
+    for i in range(outer.inner.count):
+        outer.inner.weights[i] += x
+        outer.matrix[0, i] = outer.inner.weights[i] * outer.scale
+
+
+@kernel
+def total_of_many(weights, matrix, n):
+    """A new tuple in each turn of a loop: its place is the same, what stands there is not."""
+    s = 0.0
+    for k in range(n):
+        s += total(reference_to(Outer(Inner(weights, k), 1.0 + k, matrix, Pair(weights, weights))))
+    return s
+
+
+def test_fields_are_read_through_references_as_from_the_tuple():
+    assert total(OUTER) == pytest.approx(0.5 * (3 + 8 + 15) + 1.0)
+
+
+def test_arrays_behind_references_are_the_callers():
+    outer = Outer(Inner(np.zeros(3), 3), 2.0, np.zeros((2, 3)), Pair(np.ones(2), np.zeros(2)))
+    accumulate(outer, 1.5)
+    assert np.all(outer.inner.weights == 1.5)
+    assert np.all(outer.matrix[0] == 3.0)
+
+
+def test_tuples_made_in_a_loop_do_not_see_each_other():
+    weights, matrix = np.array([1.0, 2.0, 4.0]), np.ones((2, 3))
+    expected = sum((1.0 + k) * weights[:k].sum() + 1.0 + 2.0 for k in range(4))
+    assert total_of_many(weights, matrix, 4) == pytest.approx(expected)
+
+
+@compiled_only
+def test_a_marked_class_is_one_pointer():
+    kind = numba.typeof(OUTER)
+    assert isinstance(kind, Reference)
+    total(OUTER)
+    assert total.signatures == [(kind,)]
+
+
+@compiled_only
+def test_kernels_count_no_references():
+    """numba's private switch still does what it is there for: a kernel that allocates is refused."""
+
+    @kernel
+    def allocates(n):
+        return np.zeros(n)[0]
+
+    with pytest.raises(numba.errors.TypingError):
+        allocates(3)
+
+
+@compiled_only
+def test_importing_leaves_the_cache_of_other_peoples_functions_alone():
+    code = (
+        "import numba; before = numba.config.CACHE_DIR; import rodsim, discretization.time.em; "
+        "print(numba.config.CACHE_DIR == before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[1]
+    )
+    assert done.stdout.strip() == "True", done.stderr
+
+
+@compiled_only
+def test_compiling_is_announced_once_and_what_is_cached_is_not(tmp_path):
+    code = (
+        "from rigid.first_compilation import announced\nfrom rigid.rotations import cayley_turn\n"
+        "with announced():\n    for unit in (1.0, 1):\n        cayley_turn((0.1, 0.2, 0.3), (unit, 0.0, 0.0, 0.0))\n"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run():
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=Path(__file__).parents[1],
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stderr.count("compiling")
+
+    assert run() == 1
+    assert run() == 0
