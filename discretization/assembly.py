@@ -77,6 +77,7 @@ class Workspace(NamedTuple):
     strain1: Floats  # (elements, 6) strains at the end of the step
     viscous: bool  # some element dissipates
     accounts: bool  # something does work, dissipates or counts its angle
+    solved: float  # residual/noise that counts as solved
     element_scale: Floats  # (elements, 2) largest stiffness of force and of moment, for the noise
     scale: Floats  # (c,) scale of constraint rows
     residual: Floats  # (N + 6,)
@@ -90,8 +91,11 @@ class Workspace(NamedTuple):
     K: Floats  # (9, 9) tangent of one element
 
 
-def workspace(system: System, numbering: Numbering) -> Workspace:
-    """Allocate the arrays of a step for `system`."""
+AT_NOISE = 4.0  # residual/noise of a step that is solved to round-off
+
+
+def workspace(system: System, numbering: Numbering, tolerance: float = 0.0) -> Workspace:
+    """Allocate the arrays of a step for `system`; tolerance: relative, of its equations, 0: to round-off."""
     n, m, c = len(system.frames.mass), len(system.elements.length), len(system.constraints.kind)
     n_lam = int(np.where(system.constraints.kind == COINCIDENT, 3, 1).sum())
     stiffness = np.abs(system.elements.stiffness)
@@ -113,6 +117,7 @@ def workspace(system: System, numbering: Numbering) -> Workspace:
         viscous=viscous,
         accounts=viscous
         or bool(len(system.loads.kind) or len(system.torsions.damping) or np.any(system.springs.damping)),
+        solved=max(AT_NOISE, tolerance / EPS),
         element_scale=scale,
         scale=np.ones(c),
         residual=np.zeros(numbering.size + 6),

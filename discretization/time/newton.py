@@ -32,7 +32,6 @@ CURES = {
     NOT_FINITE: "look for loads that are not finite or far too large",
 }
 
-AT_NOISE = 4.0  # residual/noise that counts as solved
 _SAFE = 1e5  # the same where the iteration has stalled
 _REUSE = 0.01  # contraction that earns the factors a second use
 STALLED = 0.3  # contraction that counts as none
@@ -153,7 +152,7 @@ def newton(system, numbering, hidden, state, work, h, load_values, max_iteration
         level = residual_over_noise(numbering, work)
         if level < 0.0:
             return NOT_FINITE
-        if level <= AT_NOISE:
+        if level <= work.solved:
             return CONVERGED
         stalled = iteration > 2 and level > stall * before
         if stalled and fresh and level <= _SAFE:

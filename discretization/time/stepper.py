@@ -48,7 +48,7 @@ class Stepper:
 
     Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`:
     bandwidth above which the linear solver is sparse; `hidden`: with `em-ggl`, for states whose velocities satisfy the
-    joints.
+    joints; `tolerance`: relative, of the equations of a step, and so of what it keeps; 0: round-off.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -61,6 +61,7 @@ class Stepper:
         load_values: LoadValues | None = None,
         band_limit: int = BAND_LIMIT,
         hidden: bool = False,
+        tolerance: float = 0.0,
     ):
         if not (np.isfinite(h) and h > 0.0):
             raise ModelError(f"the time step dt = {h} s must be a positive number")
@@ -72,7 +73,7 @@ class Stepper:
         # `em` reverses what of the velocities the joints do not allow
         self.fractions = fractions_of(order, reversing=jointed and not hidden)
         self.numbering = number(system, band_limit, hidden)
-        self.work = workspace(system, self.numbering)
+        self.work = workspace(system, self.numbering, tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None
         self._load_values = load_values
 

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         return 3
     except KeyboardInterrupt:
         again = ["rodsim", "run", options.scene, "-o", str(output), "--resume"]
-        for name in ("t_end", "dt", "integrator", "output_every", "chart"):
+        for name in ("t_end", "dt", "integrator", "output_every", "chart", "tolerance"):
             if getattr(options, name) is not None:
                 again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
         print(f"\nrodsim: interrupted; `{shlex.join(again)}` goes on", file=sys.stderr)
@@ -103,6 +103,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
         "integrator": run_scene.integrator if options.integrator is None else options.integrator,
         "output_every": run_scene.output_every if options.output_every is None else options.output_every,
         "chart": run_scene.chart if options.chart is None else options.chart,
+        "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
     }
 
 

@@ -47,6 +47,11 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         help="steps between outputs, instead of the scene's; where neither says, about 500 outputs are stored",
     )
+    run.add_argument(
+        "--tolerance",
+        type=float,
+        help="of the equations of a step, relative: fewer iterations, invariants to that part; 0: round-off",
+    )
     run.add_argument("--resume", action="store_true", help="go on where the result file stops")
     run.add_argument("--force", action="store_true", help="overwrite an existing result")
     run.add_argument("--quiet", action="store_true", help="no progress line, no audit")

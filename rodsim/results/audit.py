@@ -10,6 +10,8 @@ rounding with which the forces are known. Of momenta: by Cauchy's inequality a m
 I about the origin has, with all its energy E in motion, |P| <= sqrt(2 M E) and |L| <= sqrt(2 I E). That is their
 size also where they happen to be zero.
 
+A run with a tolerance may miss that part of each of these in every step, and of the joints' places at once.
+
 `em` and its kin keep energy and momenta to round-off, other integrators each in its own way (docs/integrators.md): with
 those a drift is told, but breaks no law.
 """
@@ -25,13 +27,14 @@ import numpy as np
 from rigid.system import Floats
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.errors import check_result
-from rodsim.results.recomputed import Difference, recompute
+from rodsim.results.recomputed import Difference, recompute, tolerance_of
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
 
 ROUND_OFF = 1e-10  # relative to the natural size; what an energy-momentum step with a converged Newton stays far below
 UNIT = 1e-12  # of |q| - 1
+PLACES = 10.0  # sizes of the model in whose rounding places are known: `assembly.begin_step`
 SAMPLES = 64  # outputs looked at for the size and speed of the model
 
 
@@ -73,6 +76,7 @@ class Audit:
     work: float  # J
     dissipation: float  # J
     integrator: str  # "" where the result does not say
+    tolerance: float  # of the equations of a step, relative; 0: round-off
     recomputed: bool  # energies and momenta are those of the states, not those of the run's table
     drawing_compared: bool  # there are points for the eye, and they were compared with the states
     differences: tuple[Difference, ...] = field(default=())  # numbers of the file that its states contradict
@@ -170,6 +174,7 @@ def _measure(result: Result) -> Audit:
         work=float(W[-1]),
         dissipation=float(D[-1]),
         integrator=str(result.description.get("run", {}).get("integrator", "")),
+        tolerance=tolerance_of(result),
         recomputed=recomputed,
         drawing_compared=found.drawn,
         differences=found.differences,
@@ -186,7 +191,8 @@ def _with_verdicts(a: Audit) -> Audit:
     of = f"of {a.energy_scale:.4g} J"
     if a.energy_rounding > ROUND_OFF * a.energy_scale:  # then it decides
         of += f", rounding {a.energy_rounding:.1e} J"
-    allowed = ROUND_OFF * a.energy_scale + a.energy_rounding
+    missed = ROUND_OFF + a.tolerance * a.n_steps
+    allowed = missed * a.energy_scale + a.energy_rounding
     verdicts = [
         Verdict(
             "energy balance E - E0 = W - D",
@@ -210,7 +216,7 @@ def _with_verdicts(a: Audit) -> Audit:
             if drift is None
             else f"{drift:.1e} of {scale:.4g} {unit}, {free} ({a.momentum_note})"
         )
-        verdicts.append(Verdict(name, measured, None if drift is None else drift < ROUND_OFF))
+        verdicts.append(Verdict(name, measured, None if drift is None else drift < missed))
     verdicts.append(Verdict("unit quaternions", f"||q| - 1| <= {a.quat_norm:.1e}", a.quat_norm < UNIT))
     verdicts.append(
         Verdict(
@@ -218,7 +224,7 @@ def _with_verdicts(a: Audit) -> Audit:
             f"|g| <= {a.constraint:.1e}, {a.constraint_relative:.1e} of the model's size"
             if joints
             else "no joints",
-            a.constraint_relative < ROUND_OFF if joints else None,
+            a.constraint_relative < ROUND_OFF + PLACES * a.tolerance if joints else None,
         )
     )
     if joints:
@@ -228,6 +234,9 @@ def _with_verdicts(a: Audit) -> Audit:
         verdicts.append(Verdict("joints, velocities", found, None))
     if a.integrator and not a.integrator.startswith("em"):
         verdicts = [_told(verdict, a.integrator) for verdict in verdicts]
+    if a.tolerance > 0.0:
+        asked = f"{a.tolerance:g} was asked for: every step may miss its laws by that part"
+        verdicts.append(Verdict("tolerance", asked, None))
     verdicts += _of_file(a)
     if a.initial_velocity_change:
         name, (v, omega) = max(a.initial_velocity_change.items(), key=lambda item: max(item[1]))

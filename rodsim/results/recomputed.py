@@ -15,7 +15,10 @@ Newton's iteration leaves a residual of NEWTON times the rounding of its forces,
 
     NEWTON h sqrt(steps) max_t sqrt(sum of (f |v|)^2 + (m |Omega|)^2)                                   (3)
 
-which for stiff rods and large steps is far more than eps times the energy: it is the rounding of EA.
+which for stiff rods and large steps is far more than eps times the energy: it is the rounding of EA. A run with a
+tolerance misses in every step, and always the same way, tolerance/eps times that:
+
+    (tolerance/eps) h steps max_t sqrt(sum of (f |v|)^2 + (m |Omega|)^2)                                (4)
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ if TYPE_CHECKING:
     from rodsim.results.result import Result
 
 EPS = float(np.finfo(float).eps)
-NEWTON = 4.0  # rounding levels of a residual that counts as solved, see `discretization.time.newton`
+NEWTON = 4.0  # rounding levels of a residual that counts as solved, see `discretization.assembly`
 SAME = 64.0  # roundings by which two evaluations of one number may differ: the order of sums, the processor
 BLOCK = 4_000_000  # numbers worked on at once
 SAMPLES = 64  # outputs whose arrays for the eye are looked at; their points are looked at in all
@@ -78,7 +81,7 @@ class Recomputed:
     drawn: bool  # whether there are points for the eye to compare
     mass: float = 0.0  # kg; this and what follows: zero without the system
     inertia: float = 0.0  # kg m^2 about the origin, the largest
-    energy_rounding: float = 0.0  # J, (2) and (3)
+    energy_rounding: float = 0.0  # J, (2), (3) and (4)
 
 
 def recompute(result: Result) -> Recomputed:
@@ -118,8 +121,14 @@ def recompute(result: Result) -> Recomputed:
     n_steps = int(steps[-1] - steps[0])
     h = float(result.t[-1] - result.t[0]) / n_steps if n_steps else 0.0
     mass = float(system.frames.mass[system.frames.fixed == 0].sum())
-    rounding = 2 * evaluation + NEWTON * abs(h) * np.sqrt(n_steps) * power
+    missed = NEWTON * np.sqrt(n_steps) + tolerance_of(result) / EPS * n_steps
+    rounding = 2 * evaluation + missed * abs(h) * power
     return Recomputed(whole, found.differences(), drawn, mass, inertia, float(rounding))
+
+
+def tolerance_of(result: Result) -> float:
+    """Of the equations of a step, relative; 0: round-off."""
+    return float(result.description.get("run", {}).get("tolerance", 0.0))
 
 
 def blocks(result: Result, drawing: Drawing) -> Iterator[slice]:

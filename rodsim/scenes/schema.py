@@ -420,6 +420,9 @@ class RunScene(Part):
     # steps; None: as many as give about 500 outputs
     output_every: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
     chart: Literal["quaternion", "quaternion-alpha", "quaternion-gamma", "director"] | None = None
+    tolerance: Annotated[float, Field(ge=0.0, le=1e-3)] = (
+        0.0  # of the equations of a step, relative; 0: round-off
+    )
 
 
 class Scene(Part):
