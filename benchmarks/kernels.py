@@ -15,7 +15,7 @@ from discretization.numbering import number
 from discretization.time.newton import correct, factor, solve
 from discretization.time.stepper import Stepper
 from rigid.compilation import allocating_kernel
-from rodsim.model import Built
+from rodsim.building import Built
 
 H = 0.01
 

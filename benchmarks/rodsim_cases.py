@@ -15,7 +15,7 @@ from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.system import State
 from rodsim import Box, Cone, Model, Section, signals
-from rodsim.model import Built
+from rodsim.building import Built
 
 NAME = "rodsim"
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 from numba import types
+from numba.extending import typeof_impl
 
 from rigid.chart_frames import (
     FRAMES,
@@ -131,6 +132,12 @@ SIGNATURES = Functions(
     discrete_pull=_CONTRACTED,
 )
 FUNCTIONS = Reference(types.NamedTuple([types.FunctionType(s) for s in SIGNATURES], Functions))
+
+
+@typeof_impl.register(Functions)
+def _type_of_functions(functions: Functions, context: Any) -> Any:
+    """Of every system the same: to find it out of each function anew took longer than many a call."""
+    return FUNCTIONS
 
 
 def system_function(name: str) -> Callable[[Callable[..., Any]], Any]:

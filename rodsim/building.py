@@ -4,7 +4,8 @@ the layout.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,15 +18,24 @@ from rigid.joints import JOINTS, Marker
 from rigid.joints.base import Row
 from rigid.signals import VectorSignal
 from rigid.system import Constraints, Floats, Frames, Loads, Springs, State, TorsionSprings, rows_of
+from rodsim.entries import Contents, JointEntry, TorsionEntry
 from rodsim.meshing import RodMesh, joined, mesh_rod
-from rodsim.model import Built
 from rodsim.parts import Anchor, Body, Ground, Rod
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
-if TYPE_CHECKING:
-    from rodsim.model import JointEntry, Model, TorsionEntry
-
 _ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
+
+
+class Built(NamedTuple):
+    """A model as arrays, with its initial state, what a result needs to know, and the loads as a function of
+    times.
+    """
+
+    system: System
+    state: State
+    layout: Layout
+    load_values: Callable[[Floats], Floats]
+    held: Held  # which of its velocities were given
 
 
 class Placed(NamedTuple):
@@ -39,7 +49,7 @@ class Placed(NamedTuple):
 class Placement:
     """Frame numbers and initial poses: the ground, then bodies, then the nodes of the rods."""
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Contents):
         if not model.bodies and not model.rods:
             raise ModelError(f"model '{model.name}': nothing that moves; add a body or a rod")
         bodies = list(model.bodies.values())
@@ -96,7 +106,7 @@ class Placement:
         return quaternions.rotate(quaternions.conjugate(self.quat[frame]), direction)
 
 
-def build(model: Model) -> Built:
+def build(model: Contents) -> Built:
     """See `Model.build`."""
     placement = Placement(model)
     meshes = list(placement.meshes.values())
@@ -143,7 +153,7 @@ def _stack(*parts: Any) -> Floats:
     )
 
 
-def _stops(model: Model, rod: Rod) -> list[float]:
+def _stops(model: Contents, rod: Rod) -> list[float]:
     """Fractions of the rod's length that need a node."""
     things: list[Any] = [x for entry in model.joints.values() for x in (entry.a, entry.b)]
     things += [x for entry in model.springs.values() for x in (entry.a, entry.b)]
@@ -152,7 +162,7 @@ def _stops(model: Model, rod: Rod) -> list[float]:
     return [x.s for x in things if isinstance(x, Anchor) and x.part is rod]
 
 
-def _constraints(model: Model, placement: Placement) -> Constraints:
+def _constraints(model: Contents, placement: Placement) -> Constraints:
     rows: list[tuple[int, Marker, Marker, Row]] = []
     for number, entry in enumerate(model.joints.values()):
         a, b = _markers(entry, placement)
@@ -212,7 +222,7 @@ def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker]:
     return a, b
 
 
-def _springs(model: Model, placement: Placement) -> Springs:
+def _springs(model: Contents, placement: Placement) -> Springs:
     entries = list(model.springs.values())
     a, b = ([placement.place(getattr(entry, side)) for entry in entries] for side in "ab")
     length = [
@@ -229,7 +239,7 @@ def _springs(model: Model, placement: Placement) -> Springs:
     )
 
 
-def _torsions(model: Model, placement: Placement) -> TorsionSprings:
+def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     entries: list[TorsionEntry] = list(model.torsions.values())
     frames = np.array(
         [[placement.frame_of(x) for x in (entry.a, entry.b)] for entry in entries], dtype=np.int64
@@ -252,7 +262,7 @@ def _torsions(model: Model, placement: Placement) -> TorsionSprings:
     )
 
 
-def _loads(model: Model, placement: Placement) -> Loads:
+def _loads(model: Contents, placement: Placement) -> Loads:
     entries = list(model.loads.values())
     placed = [placement.place(entry.anchor) for entry in entries]
     return Loads(
@@ -263,7 +273,7 @@ def _loads(model: Model, placement: Placement) -> Loads:
     )
 
 
-def _check_assembled(model: Model, placement: Placement, system: System, state: State) -> None:
+def _check_assembled(model: Contents, placement: Placement, system: System, state: State) -> None:
     g = np.abs(constraint_residual(system, state))
     if not len(g) or g.max() <= _ASSEMBLED * max(placement.size, 1.0):
         return
@@ -274,7 +284,7 @@ def _check_assembled(model: Model, placement: Placement, system: System, state: 
     )
 
 
-def _check_independent(model: Model, system: System, state: State) -> None:
+def _check_independent(model: Contents, system: System, state: State) -> None:
     found = redundant_loop(system, state)
     if found is None:
         return
@@ -291,7 +301,7 @@ def _check_independent(model: Model, system: System, state: State) -> None:
     )
 
 
-def _layout(model: Model, placement: Placement, system: System, n_rows: int) -> Layout:
+def _layout(model: Contents, placement: Placement, system: System, n_rows: int) -> Layout:
     rods, first_element = [], 0
     for rod in model.rods.values():
         mesh, first = placement.meshes[rod.name], placement.first[rod.name]
@@ -339,7 +349,7 @@ def _layout(model: Model, placement: Placement, system: System, n_rows: int) -> 
     )
 
 
-def _description(model: Model, system: System) -> dict[str, Any]:
+def _description(model: Contents, system: System) -> dict[str, Any]:
     """The model in words and numbers, fit for JSON."""
 
     def described(value: Any) -> Any:

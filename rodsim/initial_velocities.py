@@ -10,7 +10,7 @@ import numpy as np
 from discretization.consistent import held_changes, project_velocities
 from rigid.errors import InitialVelocityWarning
 from rigid.system import State
-from rodsim.model import Built
+from rodsim.building import Built
 
 TOLD = 1e-9  # of the model's speed: changes below are rounding
 

@@ -4,101 +4,34 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from discretization.consistent import Held
-from discretization.system import System
 from rigid import checks
 from rigid.checks import direction, flag, number, shown, vector
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.joints import JOINTS
 from rigid.mechanical import MechanicalSystem
-from rigid.signals import VectorFunction, vector_function
-from rigid.system import FORCE, MOMENT, Floats, State
+from rigid.signals import vector_function
+from rigid.system import FORCE, MOMENT
+from rodsim.building import Built, build
 from rodsim.curves import CurveLike
+from rodsim.entries import Attachable, Contents, JointEntry, LoadEntry, SpringEntry, TorsionEntry
 from rodsim.frames import Twist, Up
+from rodsim.initial_velocities import fit_velocities
 from rodsim.parts import Anchor, Body, Ground, Rod, make_body, make_rod
-from rodsim.results.layout import Layout
 from rodsim.sections import Section
 
-Attachable = Anchor | Body | Rod | Ground
 
-
-class JointEntry(NamedTuple):
-    """A joint between two anchors; `at` world point and `axis` world direction, or None."""
-
-    name: str
-    kind: str
-    a: Anchor | Ground | Body
-    b: Anchor | Ground | Body
-    at: Floats | None
-    axis: Floats | None
-
-
-class SpringEntry(NamedTuple):
-    """A spring-damper between two anchors."""
-
-    name: str
-    a: Anchor
-    b: Anchor
-    stiffness: float
-    damping: float
-    length: float | None
-
-
-class TorsionEntry(NamedTuple):
-    """A torsion spring about a world axis between two parts."""
-
-    name: str
-    a: Anchor | Ground | Body
-    b: Anchor | Ground | Body
-    axis: Floats
-    stiffness: float
-    damping: float
-    angle: float
-
-
-class LoadEntry(NamedTuple):
-    """A force or moment on an anchor."""
-
-    name: str
-    kind: int
-    anchor: Anchor
-    value: VectorFunction
-    following: bool
-    described: Any
-
-
-class Built(NamedTuple):
-    """A model as arrays, with its initial state, what a result needs to know, and the loads as a function of
-    times.
-    """
-
-    system: System
-    state: State
-    layout: Layout
-    load_values: Callable[[Floats], Floats]
-    held: Held  # which of its velocities were given
-
-
-class Model:
+class Model(Contents):
     """A mechanical system. All poses are in world coordinates, all quantities in consistent units (SI: m,
     kg, s, N, rad).
     """
 
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)):
-        self.name = checks.name("name of the model", name)
-        self.gravity = vector(f"model '{name}'", "gravity", gravity)
-        self.ground = Ground()
-        self.bodies: dict[str, Body] = {}
-        self.rods: dict[str, Rod] = {}
-        self.joints: dict[str, JointEntry] = {}
-        self.springs: dict[str, SpringEntry] = {}
-        self.torsions: dict[str, TorsionEntry] = {}
-        self.loads: dict[str, LoadEntry] = {}
+        super().__init__(name, gravity)
 
     def add_body(
         self,
@@ -298,8 +231,6 @@ class Model:
         Raises ModelError where parts do not fit together: joints that are not assembled at t = 0, a model
         without anything that moves.
         """
-        from rodsim.building import build
-
         return build(self)
 
     def mechanical_system(
@@ -310,8 +241,8 @@ class Model:
         chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
         Raises ModelError for dampers and viscous rods, which only `em` integrates.
         """
+        # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import system_in_chart
-        from rodsim.initial_velocities import fit_velocities
 
         built = self.build()
         state = fit_velocities(built).state

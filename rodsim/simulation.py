@@ -17,16 +17,16 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.first_compilation import announced
 from rigid.system import State
 from rodsim.initial_velocities import fit_velocities
+from rodsim.model import Model
 from rodsim.results.columns import COLUMNS
 from rodsim.results.outputs import Outputs
 from rodsim.results.recorder import Recorder
+from rodsim.results.result import Result
 from rodsim.results.whole_file import check_target
 from rodsim.results.writer import MemoryWriter, ResultWriter, stored_outputs
 
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
-    from rodsim.model import Model
-    from rodsim.results.result import Result
 
 MOST_STEPS_BETWEEN = 1_000_000_000  # outputs
 INTEGRATORS = {"em": 2, "em4": 4, "em6": 6, "em-ggl": 2, "em4-ggl": 4, "em6-ggl": 6}  # orders
@@ -266,8 +266,6 @@ def _check(t_end: float, dt: float, output_every: int | None) -> int:
 def _check_options(
     model: object, output: object, resume: object, progress: object, chart: object, overwrite: object
 ) -> None:
-    from rodsim.model import Model
-
     if not isinstance(model, Model):
         raise ModelError(f"simulate: model = {checks.shown(model)} is no Model; give one")
     if output is not None and (not isinstance(output, str | Path) or not Path(output).name):
@@ -283,8 +281,6 @@ def _check_options(
 
 
 def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:
-    from rodsim.results.result import Result
-
     writer.close()
     if isinstance(writer, MemoryWriter):
         return writer.result()

@@ -16,16 +16,17 @@ FREE_BODY = {
     1.0: (0.98246243303855346, 0.067504764125571854, 0.15270460806474528, 0.083017932786291950),
     2.0: (0.93054500301645729, 0.14095475300691028, 0.29825094072933890, 0.15894694498456642),
 }
+# method, chart, order; steps a second with which it is just good for 1e-10 at t = 2: with half as many it is not
 METHODS = [
-    ("mG(3)", "alpha", 6),
-    ("mG(4)", "director", 8),
-    ("GL-SPARK(3)", "gamma", 6),
-    ("Lobatto-IIIA-B(4)", "gamma", 6),
-    ("EML(order=6)", "singular", 6),
-    ("EML-kappa(order=6)", "singular", 6),
-    ("EMS(order=6)", "gamma", 6),
-    ("VI-A(order=6)", "alpha", 6),
-    ("GGL-EM(order=6)", "director", 6),
+    ("mG(3)", "alpha", 6, 400),
+    ("mG(4)", "director", 8, 200),
+    ("GL-SPARK(3)", "gamma", 6, 400),
+    ("Lobatto-IIIA-B(4)", "gamma", 6, 400),
+    ("EML(order=6)", "singular", 6, 400),
+    ("EML-kappa(order=6)", "singular", 6, 800),
+    ("EMS(order=6)", "gamma", 6, 400),
+    ("VI-A(order=6)", "alpha", 6, 400),
+    ("GGL-EM(order=6)", "director", 6, 800),
 ]
 
 
@@ -45,15 +46,15 @@ def angle(a, b):
     return 2.0 * np.linalg.norm(np.array(a) - np.sign(a @ np.array(b)) * np.array(b))
 
 
-@pytest.mark.parametrize(("method", "chart", "order"), METHODS)
-def test_free_body_turns_as_the_exact_one_to_1e_10(method, chart, order):
-    run = integrate(turning(chart), method, 1 / 1600, 2.0)
+@pytest.mark.parametrize(("method", "chart", "order", "rate"), METHODS)
+def test_free_body_turns_as_the_exact_one_to_1e_10(method, chart, order, rate):
+    run = integrate(turning(chart), method, 1 / rate, 2.0)
     for t in (0.05, 0.1, 1.0, 2.0):
-        k = round(1600 * t)
+        k = round(rate * t)
         assert angle(quaternion(run.part(k)), FREE_BODY[t]) < 1e-10
 
 
-@pytest.mark.parametrize(("method", "chart", "order"), METHODS)
+@pytest.mark.parametrize(("method", "chart", "order"), [row[:3] for row in METHODS])
 def test_free_body_converges_with_the_order_of_the_method(method, chart, order):
     steps = [0.1 / n for n in (12, 16, 20, 24)]
     errors = [angle(quaternion(integrate(turning(chart), method, h, 0.1)), FREE_BODY[0.1]) for h in steps]

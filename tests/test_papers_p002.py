@@ -1,4 +1,4 @@
-"""The examples of 002 secs. 6.1, 6.2 (GGL schemes) and of 004 (inertia of tops): their claims, and the figures."""
+"""The examples of 002 secs. 6.1, 6.2 (GGL schemes): their claims, and the figures behind them."""
 
 import importlib
 from functools import cache
@@ -8,10 +8,10 @@ import pytest
 
 from discretization.time.integrate import integrate
 from rigid.errors import ConvergenceError
-from rodsim.papers import gyroscopic_top, pendulum, symmetrical_top
+from rodsim.papers import gyroscopic_top, pendulum
 from rodsim.papers.study import drift, observed_order
 
-STUDIES = ("pendulum", "gyroscopic_top", pytest.param("symmetrical_top", marks=pytest.mark.slow))
+STUDIES = ("pendulum", "gyroscopic_top")
 
 # What does not hold, each with its reason in the report.
 KNOWN = {
@@ -22,19 +22,6 @@ KNOWN = {
         ("002 sec. 4.3.2", "VI-B can be used for vartheta in (0, 1], vartheta = 1 included"),
     },
     "gyroscopic_top": {("002 sec. 6.2", "VI-B keeps the velocity constraints on momenta")},
-    "symmetrical_top": {
-        ("004 abstract", "the types differ entirely in their numerical features (Lobatto IIIA-B)"),
-        ("004 abstract", "gamma-type integrations are superior to alpha-type: EMS"),
-        ("004 abstract", "gamma-type integrations are superior to alpha-type: Lobatto IIIA-B"),
-        ("004 abstract", "the same of EMS and of Lobatto IIIA-B with 3 stages"),
-        (
-            "Xu and Zhong 2016, as reported",
-            "the mean of the principal moments is near the best gamma, for the fast top too",
-        ),
-        ("004 abstract", "a good gamma makes integrations more stable than any alpha: IMS"),
-        ("004 abstract", "a good gamma makes integrations more stable than any alpha: GL-SPARK"),
-        ("004 abstract", "a good gamma makes integrations more stable than any alpha: Lobatto IIIA-B"),
-    },
 }
 
 
@@ -58,20 +45,6 @@ def tops():
     return {
         name: integrate(gyroscopic_top.top_for(name), name, 0.002, 1.0) for name in gyroscopic_top.SCHEMES
     }
-
-
-@pytest.fixture(scope="module")
-def scan():
-    """Errors of the nutating and the fast top over the scans of alpha and gamma, by top, type and method."""
-    errors = {}
-    for top in (symmetrical_top.NUTATING, symmetrical_top.FAST):
-        reference = symmetrical_top.reference_of(top)
-        for method in symmetrical_top.METHODS:
-            for inertia in symmetrical_top.TYPES:
-                errors[top.name, inertia, method.label] = symmetrical_top.scan_errors(
-                    top, method, inertia, reference, symmetrical_top.SCAN
-                )
-    return errors
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -226,117 +199,3 @@ def test_bobenko_suris_scheme_keeps_length_of_the_axis_and_momentum_about_it(top
     run = tops["BS99"]
     assert drift(np.einsum("ij,ij->i", run.q, run.q)) < 1e-14
     assert drift(np.einsum("ij,ij->i", run.p, run.q)) < 1e-15
-
-
-# --- 004, alpha- and gamma-type inertia ---
-
-
-@pytest.mark.parametrize("what", symmetrical_top.printed_tables())
-def test_coefficients_of_spark_methods_are_those_printed(what):
-    printed, ours = symmetrical_top.printed_tables()[what]
-    assert symmetrical_top.table_difference(ours, printed) < 1e-14
-
-
-@pytest.mark.parametrize("s", range(1, 6))
-def test_gauss_lobatto_coefficients_satisfy_their_conditions(s):
-    assert symmetrical_top.gauss_lobatto_residual(s) < 1e-14
-
-
-@pytest.mark.parametrize("s", range(2, 6))
-def test_lobatto_pairs_satisfy_their_conditions(s):
-    assert symmetrical_top.lobatto_residual(s) < 1e-14
-
-
-@pytest.mark.parametrize(("inertia", "factor"), [("alpha", 1.5), ("gamma", 1.0)])
-@pytest.mark.parametrize("method", symmetrical_top.METHODS, ids=lambda m: m.label)
-def test_nutating_top_converges_to_the_exact_motion_with_the_order_of_the_method(method, inertia, factor):
-    top, exact = symmetrical_top.NUTATING, symmetrical_top.exact_quaternion(*symmetrical_top.EXACT[1][1:])
-    h = 2.0 / np.array([160, 320, 640] if method.order == 2 else [20, 40, 80])
-    ends = [symmetrical_top.run_of(top, method, inertia, factor, step, 2.0).q[-1] for step in h]
-    errors = [float(symmetrical_top.angle_between(q, exact)) for q in ends]
-    assert observed_order(h, errors) == pytest.approx(method.order, abs=0.1)
-    assert errors[-1] < {2: 2.3e-4, 4: 1.5e-6, 6: 6e-11}[method.order]
-
-
-@pytest.mark.parametrize(("t", "angles"), [(row[0], row[1:]) for row in symmetrical_top.EXACT])
-@pytest.mark.parametrize("inertia", symmetrical_top.TYPES)
-@pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_exact_nutation_does_not_depend_on_the_inertia(t, angles, inertia, factor):
-    method = symmetrical_top.METHODS[4]
-    q = symmetrical_top.run_of(symmetrical_top.NUTATING, method, inertia, factor, 0.005, t).q[-1]
-    assert symmetrical_top.angle_between(q, symmetrical_top.exact_quaternion(*angles)) < 1e-13
-
-
-def test_fast_top_is_in_steady_precession():
-    run = symmetrical_top.run_of(symmetrical_top.FAST, symmetrical_top.METHODS[4], "gamma", 1.0, 1.25e-4, 0.1)
-    assert symmetrical_top.angle_between(run.q[-1], symmetrical_top.precessing_quaternion(0.1)) < 1e-13
-    published = [0.47023439052574838, 0.49999746345668761, 0.0015926508965691195, 0.72724110030090981]
-    assert run.q[-1] == pytest.approx(published, abs=1e-13)
-
-
-@pytest.mark.parametrize("inertia", symmetrical_top.TYPES)
-@pytest.mark.parametrize("top", [symmetrical_top.NUTATING, symmetrical_top.FAST], ids=lambda top: top.name)
-def test_ems_keeps_energy_and_vertical_momentum(top, inertia):
-    run = symmetrical_top.run_of(top, symmetrical_top.METHODS[1], inertia, 1.0, top.h, 200 * top.h)
-    momentum = run.momentum(run.system.symmetries[symmetrical_top.VERTICAL])
-    assert drift(run.energy()) < 2e-14 * run.energy()[0]
-    assert drift(momentum) < 1e-14 * abs(momentum[0])
-
-
-@pytest.mark.parametrize("label", ["IMS", "EMS", "GL-SPARK(1)"])
-@pytest.mark.parametrize("top", ["nutating top", "fast top"])
-def test_midpoint_methods_do_not_depend_on_alpha(scan, top, label):
-    errors = scan[top, "alpha", label]
-    assert errors == pytest.approx(errors[0], rel=1e-9)
-
-
-@pytest.mark.parametrize("label", symmetrical_top.BY_LOBATTO)
-@pytest.mark.parametrize("top", ["nutating top", "fast top"])
-def test_lobatto_pairs_make_no_difference_of_alpha_and_gamma(scan, top, label):
-    alpha, gamma = (scan[top, inertia, label] for inertia in symmetrical_top.TYPES)
-    assert alpha == pytest.approx(gamma, rel=1e-6, abs=1e-13)
-
-
-@pytest.mark.parametrize("label", symmetrical_top.BY_GAUSS)
-@pytest.mark.parametrize("top", ["nutating top", "fast top"])
-def test_best_gamma_gains_accuracy_over_any_alpha(scan, top, label):
-    assert scan[top, "alpha", label].min() > 2 * scan[top, "gamma", label].min()
-
-
-@pytest.mark.parametrize("label", symmetrical_top.BY_GAUSS)
-def test_best_gamma_is_near_the_moment_about_the_axis_of_a_fast_spin(scan, label):
-    for top in (symmetrical_top.NUTATING, symmetrical_top.FAST):
-        best = symmetrical_top.best_factor(scan[top.name, "gamma", label]) * top.mean / top.J[2]
-        assert 0.7 < best < 2.0
-
-
-@pytest.mark.parametrize("label", symmetrical_top.BY_GAUSS)
-def test_mean_moment_as_gamma_is_better_than_any_alpha(scan, label):
-    middle = len(symmetrical_top.SCAN) // 2
-    for top in ("nutating top", "fast top"):
-        assert scan[top, "gamma", label][middle] < 0.9 * scan[top, "alpha", label].min()
-
-
-@pytest.mark.parametrize("method", symmetrical_top.METHODS, ids=lambda m: m.label)
-def test_mean_moment_as_gamma_saves_newton_iterations(method):
-    alpha = [symmetrical_top.mean_iterations(method, "alpha", x) for x in (0.5, 1.0, 2.0)]
-    assert symmetrical_top.mean_iterations(method, "gamma", 1.0) < min(alpha)
-
-
-@pytest.mark.slow
-def test_midpoint_spark_runs_with_larger_steps_on_alpha_than_on_gamma():
-    method = symmetrical_top.METHODS[2]
-    alpha, gamma = (
-        symmetrical_top.largest_stable_step(method, inertia, 1.0) for inertia in symmetrical_top.TYPES
-    )
-    assert gamma.end == "fails"
-    assert alpha.h > 2 * gamma.h > 0
-
-
-@pytest.mark.parametrize("factor", symmetrical_top.COARSE_SCAN)
-@pytest.mark.parametrize("inertia", symmetrical_top.TYPES)
-@pytest.mark.parametrize("method", symmetrical_top.METHODS[:2], ids=lambda m: m.label)
-def test_scan_of_stability_ends_where_a_run_does_and_not_at_a_ceiling(method, inertia, factor):
-    found = symmetrical_top.largest_stable_step(method, inertia, factor)
-    assert found.end in ("fails", "blows up")
-    assert symmetrical_top.outcome(method, inertia, factor, symmetrical_top.GROWTH * found.h) == found.end

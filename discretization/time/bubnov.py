@@ -96,7 +96,7 @@ def evaluate_elements(fn, D, W, h, k, tests, options, signals, x, r, residuals, 
             residuals[e, i] = r[i].real
 
 
-@explicit_kernel(types.void(FUNCTIONS, DATA, WORK, F1, C1, C1, C1, C1))
+@small_kernel
 def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
     """out = d^2 g/dt^2 = Psi_q H_p - Psi_p (H_q - F + G^T gamma)."""
     n = D.n
@@ -115,6 +115,22 @@ def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
     for i in range(n):
         dp[i] = F[i] - 0.5 * dp[i] - V_q[i] - pull[i]
     hidden_rate(fn, D, W, q, dq, p, dp, out)
+
+
+@explicit_kernel(types.void(FUNCTIONS, DATA, WORK, F2, C2, C1, F2, types.float64[:, :, ::1]))
+def evaluate_accelerations(fn, D, W, signals, z, out, values, slopes):
+    """d^2 g/dt^2 (N, m) at z = (q, p, gamma) (N, 2n + m) of some nodes, and its complex-step derivatives."""
+    n = D.n
+    for node in range(z.shape[0]):
+        for j in range(z.shape[1]):
+            z[node, j] += 1j * _EPS
+            q, p, gam = z[node, :n], z[node, n : 2 * n], z[node, 2 * n :]
+            acceleration_constraint(fn, D, W, signals[node], q, p, gam, out)
+            z[node, j] = z[node, j].real
+            for i in range(out.size):
+                slopes[node, i, j] = out[i].imag / _EPS
+        for i in range(out.size):
+            values[node, i] = out[i].real
 
 
 @dataclass
@@ -359,11 +375,12 @@ class _Problem:
         """gamma of d^2 g/dt^2 = 0, which is linear in it, at the nodes; mu = 0."""
         n, m, k = self.system.n, self.system.m, self.k
         gam = np.zeros((self.n_nodes, m))
-        for node in range(self.n_nodes):
-            value, slopes = self._acceleration_at(x[2 * n * node :][: 2 * n], np.zeros(m), node)
-            if np.all(np.isfinite(slopes)) and np.all(np.isfinite(value)):
+        states = x[: 2 * n * self.n_nodes].reshape(self.n_nodes, 2 * n)
+        values, slopes = self._accelerations(np.concatenate([states, gam], axis=1), np.arange(self.n_nodes))
+        for node, (value, slope) in enumerate(zip(values, slopes, strict=True)):
+            if np.all(np.isfinite(slope)) and np.all(np.isfinite(value)):
                 # constraints may be dependent at a configuration on the way: the smallest gamma will do
-                gam[node] = np.linalg.lstsq(slopes[:, 2 * n :], -value, rcond=None)[0]
+                gam[node] = np.linalg.lstsq(slope[:, 2 * n :], -value, rcond=None)[0]
         if not self.continuous:
             inside = np.arange(self.n_elements)[:, None] + np.linspace(0.0, 1.0, k) * (k > 1) + 0.5 * (k == 1)
             nodes = np.arange(self.n_nodes) / k
@@ -392,28 +409,28 @@ class _Problem:
         n = system.n
         for node, own in zip(self.fixed_nodes, self.acceleration, strict=False):
             touched = np.concatenate([2 * n * node + np.arange(2 * n), own])
-            residual[own], slopes = self._acceleration_at(x[touched[: 2 * n]], x[own], node)
+            z = np.concatenate([x[touched[: 2 * n]], x[own]])
+            (residual[own],), (slopes,) = self._accelerations(z[None], np.array([node]))
             entries.append((np.repeat(own, len(touched)), np.tile(touched, len(own)), slopes.ravel()))
         i, j, values = (np.concatenate(part) for part in zip(*entries, strict=True))
         return residual, sparse.csc_matrix((values, (i, j)), shape=(self.size, self.size))
 
-    def _acceleration_at(self, state: Floats, gam: Floats, node: int) -> tuple[Floats, Floats]:
-        """d^2 g/dt^2 at (q, p), gamma and the time of a node, and its derivatives (m, 2n + m)."""
-        system, n, m = self.system, self.system.n, self.system.m
-        z = np.concatenate([state, gam]).astype(complex)
-        signal = np.atleast_1d(np.asarray(system.signal(node * self.h / self.k), float))
-        slopes, out = np.zeros((m, len(z))), np.zeros(m, complex)
-
-        def value() -> Floats:
-            q, p, gam = (np.ascontiguousarray(part) for part in (z[:n], z[n : 2 * n], z[2 * n :]))
-            acceleration_constraint(system.functions, system.data, self.work, signal, q, p, gam, out)
-            return out.copy()
-
-        for j in range(len(z)):
-            z[j] += 1j * _EPS
-            slopes[:, j] = value().imag / _EPS
-            z[j] = z[j].real
-        return value().real, slopes
+    def _accelerations(self, z: Floats, nodes: Ints) -> tuple[Floats, Floats]:
+        """d^2 g/dt^2 (N, m) at z = (q, p, gamma) (N, 2n + m) of these nodes, and its derivatives (N, m, 2n + m)."""
+        system, m = self.system, self.system.m
+        signals = [np.atleast_1d(system.signal(float(node) * self.h / self.k)) for node in nodes]
+        values, slopes = np.zeros((len(z), m)), np.zeros((len(z), m, z.shape[1]))
+        evaluate_accelerations(
+            system.functions,
+            system.data,
+            self.work,
+            np.array(signals, float),
+            np.ascontiguousarray(z, complex),
+            np.zeros(m, complex),
+            values,
+            slopes,
+        )
+        return values, slopes
 
     def scaled(self, change: Floats, x: Floats) -> float:
         """Largest correction of q and of p in units of their sizes; that of p is not below M q/t_end, for states of rest."""

@@ -11,7 +11,7 @@ from discretization.time import implicit
 from discretization.time.integrators import parse
 from discretization.time.pattern import Pattern, dense_pattern, pattern_of
 from discretization.time.scheme import ROWS, Scheme, Work
-from rigid import mechanical
+from rigid import mechanical, mechanical_rows
 from rigid.charts import branches, torsion_angles
 from rigid.errors import ConvergenceError, ModelError
 from rigid.mechanical import MechanicalSystem, Symmetry
@@ -54,11 +54,11 @@ class Trajectory:
 
     def kinetic(self) -> Floats:
         """T(q, v) (N + 1,)."""
-        return np.array([self.system.kinetic(q, v) for q, v in zip(self.q, self.v, strict=True)])
+        return mechanical_rows.kinetic_energies(self.system, self.q, self.v)
 
     def potential(self) -> Floats:
         """V(q) (N + 1,)."""
-        return np.array([self.system.potential(q) for q in self.q])
+        return mechanical_rows.potentials(self.system, self.q)
 
     def generalised_energy(self) -> Floats:
         """p . v - T(q, v) + V(q): 000 (74)."""
@@ -70,7 +70,7 @@ class Trajectory:
 
     def hamiltonian(self) -> Floats:
         """T*(q, p) + V(q); needs a regular mass."""
-        return np.array([self.system.hamiltonian(q, p) for q, p in zip(self.q, self.p, strict=True)])
+        return mechanical_rows.hamiltonians(self.system, self.q, self.p)
 
     def energy(self) -> Floats:
         """The energy the scheme is about: generalised for Livens' schemes, T* + V for the others."""
@@ -87,16 +87,13 @@ class Trajectory:
 
     def position_residual(self) -> Floats:
         """max |g(q)| (N + 1,)."""
-        return np.array([np.abs(self.system.constraints(q)).max(initial=0.0) for q in self.q])
+        return np.abs(mechanical_rows.constraints(self.system, self.q)).max(axis=1, initial=0.0)
 
     def velocity_residual(self) -> Floats:
         """max |G(q) W(q) p| (N + 1,), or of G(q) v where the mass is singular."""
         singular = self.system.has(mechanical.SINGULAR_MASS)
-        worst = []
-        for q, p, v in zip(self.q, self.p, self.v, strict=True):
-            velocity = v if singular else self.system.velocity(q, p)
-            worst.append(np.abs(self.system.rate(q, velocity)).max(initial=0.0))
-        return np.array(worst)
+        velocities = self.v if singular else mechanical_rows.velocities(self.system, self.q, self.p)
+        return np.abs(mechanical_rows.rates(self.system, self.q, velocities)).max(axis=1, initial=0.0)
 
     def at(self, k: int) -> Start:
         """Step k, to go on from: `integrate(..., start=run.at(-1))` gives the same bits as one longer run."""

@@ -12,14 +12,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from discretization.time import implicit
 from discretization.time.integrate import check_fit, signals_at, solver_for
-from discretization.time.scheme import Scheme, Step
-from rigid.mechanical import MechanicalSystem, call
+from discretization.time.scheme import RESIDUAL, STEP, WORK, Scheme, Step
+from rigid.compilation import explicit_kernel
+from rigid.mechanical import C1, DATA, F2, FUNCTIONS, MechanicalSystem, call
 from rigid.system import Floats
 
 _EPS = 1e-60
+
+
+@explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, F2))
+def all_columns(residual, fn, D, S, W, x, r, matrix):
+    """matrix = dr/dx by complex steps, column by column, whatever its pattern."""
+    for j in range(x.size):
+        x[j] += 1j * _EPS
+        residual(fn, D, S, W, x, r)
+        x[j] = x[j].real
+        for i in range(r.size):
+            matrix[i, j] = r[i].imag / _EPS
 
 
 def tangent_vectors(system: MechanicalSystem, count: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
@@ -124,17 +137,20 @@ class OneStep:
         return out[:3]
 
     def _call(self, function: Any, x: Any, state: tuple[Any, ...], out: tuple[Any, ...]) -> None:
-        q, p, v = (np.ascontiguousarray(part, complex) for part in state)
-        step = Step(self.h, q, p, v, self.signal, self.scheme.options)
         system = self.system
-        call(
-            function, (system.functions, system.data, step, self.work, np.ascontiguousarray(x, complex), *out)
-        )
+        known = (system.functions, system.data, self._step(state), self.work)
+        call(function, (*known, np.ascontiguousarray(x, complex), *out))
+
+    def _step(self, state: tuple[Any, ...]) -> Step:
+        q, p, v = (np.ascontiguousarray(part, complex) for part in state)
+        return Step(self.h, q, p, v, self.signal, self.scheme.options)
 
     def derivative(self, x: Floats, state: tuple[Floats, ...]) -> Floats:
         """dr/dx."""
-        columns = [self.residual(x + 1j * _EPS * e, state).imag / _EPS for e in np.eye(len(x))]
-        return np.array(columns).T
+        system, matrix = self.system, np.zeros((len(x), len(x)))
+        known = (system.functions, system.data, self._step(state), self.work)
+        all_columns(self.scheme.residual, *known, x.astype(complex), np.zeros(len(x), complex), matrix)
+        return matrix
 
 
 def _carry(

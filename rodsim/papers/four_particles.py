@@ -38,12 +38,9 @@ PUBLISHED_ITERATIONS = {
     "GGL-EM": ("4.305", "3.207"),
 }
 GUESSES = ("simple", "advanced")
-STABLE_RUNS = {
-    0.01: 100.0,
-    0.02: 100.0,
-    0.03: 100.0,
-    0.04: 1000.0,
-}  # of "h <= 0.04": h, and to where it is run
+# of "h <= 0.04": h, and to where it is run. A run that blows up does so within 600 steps (VI-A with h = 0.25; VI-S and
+# VI-B with h = 0.05 within 11): 2000 of them tell, and the paper's own limit is run to its T = 1000.
+STABLE_RUNS = {0.01: 20.0, 0.02: 40.0, 0.03: 60.0, 0.04: 1000.0}
 
 
 @cache
@@ -190,13 +187,13 @@ def _iterations(result: Study) -> None:
 
 
 def relative_cost(repetitions: int = 3) -> dict[tuple[str, str], float]:
-    """Time of a run to t = 10 with h = 0.01, by scheme and guess, over that of VI-S with the simple guess; best of some."""
+    """Time of a run to t = 2 with h = 0.01, by scheme and guess, over that of VI-S with the simple guess; best of some."""
     system = four_particles()
     best = dict.fromkeys(PUBLISHED_COST, np.inf)
     for _ in range(repetitions):
         for name, guess in best:
             began = time.perf_counter()
-            integrate(system, name, 0.01, 10.0, guess=guess, tolerance=1e-9)
+            integrate(system, name, 0.01, 2.0, guess=guess, tolerance=1e-9)
             best[name, guess] = min(best[name, guess], time.perf_counter() - began)
     return {key: value / best["VI-S", "simple"] for key, value in best.items()}
 

@@ -1,280 +1,51 @@
 """Spinning symmetrical tops with alpha- and gamma-type inertia under IMS, EMS and SPARK methods: 004.
 
-Of 004 only the abstract and the appendix are open; its claims are put to two tops with exact solutions: one that
-nutates (A = 1, C = 1/2, m g l = 1) and a fast one in steady precession (C/A = 0.118).
+Of 004 only the abstract and the appendix are open; its claims are put to the two tops of `rodsim.papers.tops`.
 That the mean of the moments is a good gamma is reported of Xu and Zhong (2016), whose text was not at hand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.time import tableaux
-from discretization.time.integrate import Trajectory, integrate
-from discretization.time.quadrature import lobatto
-from rigid import quaternions
-from rigid.charts import rotating_body
-from rigid.errors import ConvergenceError
-from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats
+from rodsim.papers.spark_coefficients import (
+    gauss_lobatto_residual,
+    lobatto_residual,
+    printed_tables,
+    table_difference,
+)
 from rodsim.papers.study import Line, Panel, Study, drift, observed_order
+from rodsim.papers.tops import (
+    AT_MEAN,
+    BY_GAUSS,
+    BY_LOBATTO,
+    COARSE_SCAN,
+    EXACT,
+    FAST,
+    FIRST_STEP,
+    GROWTH,
+    METHODS,
+    NUTATING,
+    SCAN,
+    STEPS,
+    TYPES,
+    VERTICAL,
+    Scan,
+    Top,
+    angle_between,
+    best_factor,
+    exact_quaternion,
+    largest_stable_step,
+    mean_iterations,
+    run_of,
+    scan_of,
+)
 
 NAME = "symmetrical-top"
-TYPES = ("alpha", "gamma")
-VERTICAL = 2  # of the symmetries: angular momentum about e3
-
-
-class Method(NamedTuple):
-    """An integrator of 004 with its order."""
-
-    label: str
-    name: str
-    parameters: Mapping[str, Any]
-    order: int
-
-
-METHODS = (
-    Method("IMS", "IMS", {}, 2),
-    Method("EMS", "EMS", {}, 2),
-    Method("GL-SPARK(1)", "GL-SPARK", {"s": 1}, 2),
-    Method("GL-SPARK(2)", "GL-SPARK", {"s": 2}, 4),
-    Method("GL-SPARK(3)", "GL-SPARK", {"s": 3}, 6),
-    Method("Lobatto-IIIA-B(2)", "Lobatto-IIIA-B", {"s": 2}, 2),
-    Method("Lobatto-IIIA-B(3)", "Lobatto-IIIA-B", {"s": 3}, 4),
-    Method("Lobatto-IIIA-B(4)", "Lobatto-IIIA-B", {"s": 4}, 6),
-)
-BY_GAUSS = ("IMS", "GL-SPARK(1)", "GL-SPARK(2)", "GL-SPARK(3)")  # midpoint and Gauss nodes
-BY_LOBATTO = ("Lobatto-IIIA-B(2)", "Lobatto-IIIA-B(3)", "Lobatto-IIIA-B(4)")
-
-
-class Top(NamedTuple):
-    """A heavy top on its tip: moments about the tip, its start, and how a scan runs it."""
-
-    name: str
-    J: tuple[float, float, float]
-    tilt: float
-    Omega: tuple[float, float, float]  # at the start, body-fixed
-    l: float
-    weight: float
-    h: float
-    t_end: float
-
-    @property
-    def mean(self) -> float:
-        """Mean of the principal moments."""
-        return sum(self.J) / 3.0
-
-    def system(self, inertia: str, parameter: float) -> MechanicalSystem:
-        """In quaternions, with alpha or gamma = `parameter` (kg m^2)."""
-        return rotating_body(
-            self.name,
-            np.array(self.J),
-            np.array(self.Omega),
-            about(0, self.tilt),
-            weights=[(np.array([0.0, 0.0, self.l]), np.array([0.0, 0.0, -self.weight]))],
-            inertia=inertia,
-            parameter=parameter,
-        )
-
-
-NUTATING = Top("nutating top", (1.0, 1.0, 0.5), np.pi / 4, (0.0, 0.3, 5.0), 1.0, 1.0, 0.05, 2.0)
-FAST = Top(
-    "fast top",
-    (0.0045062219624928597, 0.0045062219624928597, 0.00053014376029327761),
-    np.pi / 3,
-    (0.0, 8.6602540378443865, 140.6),
-    0.075,
-    9.81 * 0.70685834705770348,
-    0.002,
-    0.08,
-)
-# Exact Euler angles of the nutating top, R = Rz(phi) Rx(theta) Rz(psi): t, cos theta, phi, psi.
-EXACT = (
-    (1.0, 0.69480858289599775, 0.44159085841886367, 4.6898567962717980),
-    (2.0, 0.69018080256771737, 0.92790474962603016, 9.3542838609193610),
-)
-SCAN = np.geomspace(0.1, 10.0, 13)  # alpha, gamma over the mean of the moments
-COARSE_SCAN = np.array([0.25, 0.5, 0.75, 1.0, 2.0])
-AT_MEAN = 3  # its place
-FIRST_STEP, GROWTH, STEPS = 0.5, 1.2, 50  # of the scan of stability, which goes on until a run ends early
-MANY_TURNS = 1000.0  # or h is 800 turns of the spin: no ceiling, every method ends long before
-ITERATION_STEPS = 0.2 / 1.17 ** np.arange(12)  # to a sixth of it
-
-
-def about(axis: int, angle: float) -> Floats:
-    """Quaternion of a turn about a coordinate axis."""
-    quat = np.array([np.cos(angle / 2), 0.0, 0.0, 0.0])
-    quat[1 + axis] = np.sin(angle / 2)
-    return quat
-
-
-def exact_quaternion(cos_theta: float, phi: float, psi: float) -> Floats:
-    """q of Euler angles."""
-    tilt = about(0, float(np.arccos(cos_theta)))
-    return quaternions.multiply(quaternions.multiply(about(2, phi), tilt), about(2, psi))
-
-
-def precessing_quaternion(t: float) -> Floats:
-    """q of the fast top: precession 10 rad/s, spin 135.6 rad/s."""
-    return exact_quaternion(np.cos(FAST.tilt), 10.0 * t, 135.6 * t)
-
-
-def angle_between(a: Floats, b: Floats) -> Floats:
-    """Angle (n,) of the rotation from one orientation (n, 4) to another; |a| = 1 is not needed."""
-    a = a / np.linalg.norm(a, axis=-1, keepdims=True)
-    chord = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
-    return 4.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
-
-
-def run_of(
-    top: Top, method: Method, inertia: str, factor: float, h: float, t_end: float, **more: Any
-) -> Trajectory:
-    """A run with alpha or gamma = factor times the mean moment."""
-    return integrate(
-        top.system(inertia, factor * top.mean), method.name, h, t_end, **more, **method.parameters
-    )
-
-
-def reference_of(top: Top) -> Floats:
-    """Orientations (N + 1, 4) at the steps of a scan, by GL-SPARK(3) with a tenth of the step."""
-    fine = run_of(top, METHODS[4], "gamma", 1.0, top.h / 10.0, top.t_end)
-    return fine.q[::10] / np.linalg.norm(fine.q[::10], axis=1, keepdims=True)
-
-
-def scan_errors(top: Top, method: Method, inertia: str, reference: Floats, factors: Floats) -> Floats:
-    """Largest angle to the reference over the run, for each factor; infinite where Newton fails."""
-    errors = np.full(len(factors), np.inf)
-    for k, factor in enumerate(factors):
-        try:
-            run = run_of(top, method, inertia, factor, top.h, top.t_end)
-        except ConvergenceError:
-            continue
-        errors[k] = angle_between(run.q, reference).max()
-    return errors
-
-
-def mean_iterations(method: Method, inertia: str, factor: float) -> float:
-    """Newton iterations a step of the nutating top, to |r| < 1e-9, over six steps of each size."""
-    counts = []
-    for h in ITERATION_STEPS:
-        try:
-            run = run_of(NUTATING, method, inertia, factor, h, 6 * h, tolerance=1e-9)
-        except ConvergenceError:
-            return float("inf")
-        counts.append(run.iterations[1:].mean())
-    return float(np.mean(counts))
-
-
-def outcome(method: Method, inertia: str, factor: float, h: float) -> str:
-    """How 50 steps of the nutating top end: "stable", "fails" (Newton's method), or "blows up", where the energy
-    changes by its own size.
-    """
-    try:
-        run, failed = run_of(NUTATING, method, inertia, factor, h, STEPS * h), False
-    except ConvergenceError as error:
-        run, failed = error.trajectory, True
-    energy = run.energy()
-    if drift(energy) >= energy[0]:
-        return "blows up"
-    return "fails" if failed else "stable"
-
-
-class Stability(NamedTuple):
-    """The largest h up to which all are stable (0: none), and how the next one ends."""
-
-    h: float
-    end: str
-
-
-def largest_stable_step(method: Method, inertia: str, factor: float) -> Stability:
-    """By steps that grow by a fifth, from below, until one is not stable."""
-    before, h = 0.0, FIRST_STEP
-    while (end := outcome(method, inertia, factor, h)) == "stable" and h < MANY_TURNS:
-        before, h = h, GROWTH * h
-    return Stability(before, end)
-
-
-def quadrature_residual(b: Floats, c: Floats, to: int) -> float:
-    """B: largest |sum b_i c_i^(k-1) - 1/k|, k = 1..to."""
-    return max(abs(float(b @ c ** (k - 1)) - 1.0 / k) for k in range(1, to + 1))
-
-
-def stage_residual(A: Floats, nodes: Floats, at: Floats, to: int) -> float:
-    """C: largest |sum_j a_ij c_j^(k-1) - at_i^k/k|, k = 1..to."""
-    rows = [float(np.abs(A @ nodes ** (k - 1) - at**k / k).max()) for k in range(1, to + 1)]
-    return max(rows, default=0.0)
-
-
-def gauss_lobatto_residual(s: int) -> float:
-    """Largest residual of 004 (A.15), (A.16), with k = 1..s - 1 in Ctilde."""
-    table, ct = tableaux.gauss_lobatto(s), lobatto(s + 1)[0]
-    return max(
-        quadrature_residual(table.b, table.c, 2 * s),
-        stage_residual(table.A, table.c, table.c, s),
-        quadrature_residual(table.b_tilde, ct, 2 * s),
-        stage_residual(table.A_tilde, ct, table.c, s - 1),
-        stage_residual(table.A_bar, table.c, ct, s),
-        float(np.abs(table.A_tilde[:, 0] - table.b_tilde[0]).max()),
-        float(np.abs(table.A_tilde[:, -1]).max()),
-    )
-
-
-def lobatto_residual(s: int) -> float:
-    """Largest residual of 004 (A.13), (A.14); B holds to k = 2s - 2, the degree of Lobatto's rule."""
-    table = tableaux.lobatto_3a_3b(s)
-    c = table.c
-    return max(
-        quadrature_residual(table.b, c, 2 * s - 2),
-        stage_residual(table.A, c, c, s),
-        stage_residual(table.A_hat, c, c, s - 2),
-        float(np.abs(table.A_hat[:, 0] - table.b[0]).max()),
-        float(np.abs(table.A_hat[:, -1]).max()),
-    )
-
-
-def printed_tables() -> dict[str, tuple[tableaux.Tableau, tableaux.Tableau]]:
-    """004 A.2: the printed coefficients, and those of `discretization.time.tableaux`."""
-    r = np.sqrt(3.0)
-    half = np.array([0.5, 0.5])
-    a2, hat2 = np.array([[0, 0], [0.5, 0.5]]), np.array([[0.5, 0], [0.5, 0]])
-    a3 = np.array([[0, 0, 0], [5, 8, -1], [4, 16, 4]]) / 24.0
-    hat3 = np.array([[1, -1, 0], [1, 2, 0], [1, 5, 0]]) / 6.0
-    simpson = np.array([1, 4, 1]) / 6.0
-    gauss2 = np.array([[0.25, 0.25 - r / 6], [0.25 + r / 6, 0.25]])
-    tilde2 = np.array([[1 / 6, 1 / 3 - r / 6, 0], [1 / 6, 1 / 3 + r / 6, 0]])
-    bar2 = np.array([[0, 0], [0.25 + r / 8, 0.25 - r / 8], [0.5, 0.5]])
-    one = np.ones((1, 1))
-    return {
-        "Lobatto IIIA-B, 2 stages": (
-            tableaux.Tableau(a2, hat2, hat2, a2, half, half, np.array([0.0, 1.0])),
-            tableaux.lobatto_3a_3b(2),
-        ),
-        "Lobatto IIIA-B, 3 stages": (
-            tableaux.Tableau(a3, hat3, hat3, a3, simpson, simpson, np.array([0.0, 0.5, 1.0])),
-            tableaux.lobatto_3a_3b(3),
-        ),
-        "Gauss-Lobatto, 1 stage": (
-            tableaux.Tableau(
-                one / 2, one / 2, np.array([[0.5, 0]]), np.array([[0.0], [1.0]]), one[0], half, one[0] / 2
-            ),
-            tableaux.gauss_lobatto(1),
-        ),
-        "Gauss-Lobatto, 2 stages": (
-            tableaux.Tableau(
-                gauss2, gauss2, tilde2, bar2, half, simpson, np.array([0.5 - r / 6, 0.5 + r / 6])
-            ),
-            tableaux.gauss_lobatto(2),
-        ),
-    }
-
-
-def table_difference(ours: tableaux.Tableau, printed: tableaux.Tableau) -> float:
-    """Largest difference of two sets of coefficients."""
-    return max(float(np.abs(a - b).max()) for a, b in zip(ours, printed, strict=True))
 
 
 def study() -> Study:
@@ -284,7 +55,7 @@ def study() -> Study:
     _orders(result)
     _energy(result)
     _equivalence(result)
-    scans = {top.name: _scan(top) for top in (NUTATING, FAST)}
+    scans = {top.name: scan_of(top) for top in (NUTATING, FAST)}
     _features(result, scans)
     _superior(result, scans)
     _good_gamma(result, scans)
@@ -382,19 +153,6 @@ def _equivalence(result: Study) -> None:
     )
 
 
-Scan = Mapping[tuple[str, str], Floats]
-
-
-def _scan(top: Top) -> Scan:
-    """Errors over the scan by type and method."""
-    reference = reference_of(top)
-    return {
-        (inertia, method.label): scan_errors(top, method, inertia, reference, SCAN)
-        for inertia in TYPES
-        for method in METHODS
-    }
-
-
 def by_type(labels: Sequence[str], x: Floats, found: Mapping[tuple[str, str], ArrayLike]) -> list[Line]:
     """Curves of a panel: a colour for each method, dashed with alpha, drawn with gamma."""
     return [
@@ -483,11 +241,6 @@ def _superior(result: Study, scans: Mapping[str, Scan]) -> None:
             min(min(pair) for pair in found.values()) > 1.1,
             reason=reason,
         )
-
-
-def best_factor(errors: Floats) -> float:
-    """The factor of the scan with the smallest error."""
-    return float(SCAN[int(np.argmin(errors))])
 
 
 def _good_gamma(result: Study, scans: Mapping[str, Scan]) -> None:

@@ -20,17 +20,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rigid.system import Floats
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
-from rodsim.results.errors import check_result
 from rodsim.results.recomputed import Difference, recompute, tolerance_of
-
-if TYPE_CHECKING:
-    from rodsim.results.result import Result
+from rodsim.results.result import Result, check_result
 
 ROUND_OFF = 1e-10  # relative to the natural size; what an energy-momentum step with a converged Newton stays far below
 UNIT = 1e-12  # of |q| - 1

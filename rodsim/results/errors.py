@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rigid.checks import shown
-
-if TYPE_CHECKING:
-    from rodsim.results.result import Result
 
 
 class ResultError(ValueError):
@@ -23,18 +19,6 @@ class UnknownName(ResultError, KeyError):
 
 class NoOpenGL(ResultError, RuntimeError):
     """OpenGL was asked for where there is none."""
-
-
-def check_result(owner: str, result: Result) -> None:
-    """Raise ResultError unless `result` is one and holds an output."""
-    from rodsim.results.result import Result
-
-    if not isinstance(result, Result):
-        raise ResultError(
-            f"{owner}: {shown(result)} is no result; give what `simulate` or `Result.open` returns"
-        )
-    if result.n_outputs < 1:
-        raise ResultError(f"{owner}: the result holds no output; run the simulation first")
 
 
 def checked_path(owner: str, path: object) -> Path:

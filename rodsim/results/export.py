@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from rigid.checks import count, shown
 from rigid.system import Floats, Ints
 from rodsim.results.drawing import Drawing
-from rodsim.results.errors import ResultError, check_result, checked_path
+from rodsim.results.errors import ResultError, checked_path
+from rodsim.results.result import Result, check_result
 from rodsim.results.whole_file import check_target, whole_file, whole_folder
 
 if TYPE_CHECKING:
     import pyvista
 
-    from rodsim.results.result import Result
 
 FORMATS = {
     "pvd": "a .pvd file and a .vtp (poly-data) for every output",

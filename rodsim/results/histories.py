@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from rigid.quaternions import rotate
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, Floats, Ints, rows_of
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, RodLayout
-
-if TYPE_CHECKING:
-    from rodsim.results.result import Source
+from rodsim.results.sources import Source
 
 
 def _columns(source: Source, name: str, numbers: Ints) -> NDArray[Any]:

@@ -11,14 +11,14 @@ import numpy as np
 from rigid.checks import shown
 from rigid.system import Floats
 from rodsim.results.columns import ENERGIES
-from rodsim.results.errors import ResultError, UnknownName, check_result, checked_path
+from rodsim.results.errors import ResultError, UnknownName, checked_path
+from rodsim.results.result import Result, check_result
 from rodsim.results.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from rodsim.results.result import Result
 
 COLORS = ("#1f6f8b", "#e07a3f", "#5b8c5a", "#8e5572", "#c9a227", "#3d405b")
 SMALLEST = 1e-17  # log axes start here: zero is a common residual

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,12 +20,10 @@ from rigid.system import Floats, State
 from rodsim.results import fields, overlay
 from rodsim.results.camera import Camera, fit, named_view, upward, view_direction
 from rodsim.results.drawing import Drawing
-from rodsim.results.errors import NoOpenGL, ResultError, check_result, checked_path
+from rodsim.results.errors import NoOpenGL, ResultError, checked_path
+from rodsim.results.result import Result, check_result
 from rodsim.results.scene import SceneBuilder, Surface, merge
 from rodsim.results.whole_file import whole_file
-
-if TYPE_CHECKING:
-    from rodsim.results.result import Result
 
 Picture = NDArray[np.uint8]
 Engine = Literal["auto", "opengl", "painter"]

@@ -22,13 +22,13 @@ from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 from rodsim.results.lock import Lock
 from rodsim.results.outputs import Outputs
+from rodsim.results.result import Result
+from rodsim.results.sources import FileSource, MemorySource
 from rodsim.results.storage import COPY_BYTES, Counter, RowWriter, Series, create_series, open_file, places_of
 from rodsim.results.whole_file import check_target, named
 
 if TYPE_CHECKING:
     import h5py
-
-    from rodsim.results.result import Result
 
 SYNC_EVERY = 5.0  # s between writes through to the disk; a kill loses nothing without them, a power cut may
 FIRST_BYTES = 2**26  # room in a new file; doubled whenever it is full
@@ -51,8 +51,6 @@ def stored_outputs(path: Path | str) -> tuple[int, int, dict[str, Any]]:
 
 def _check_whole(path: Path | str) -> None:
     """ResultError where the file is no result, or a damaged one."""
-    from rodsim.results.result import FileSource
-
     FileSource(Path(path))
 
 
@@ -83,8 +81,6 @@ class MemoryWriter:
 
     def result(self) -> Result:
         """What was kept so far."""
-        from rodsim.results.result import MemorySource, Result
-
         arrays = {}
         for item in native.series(self.layout):
             none = np.zeros((0, *item.shape), item.dtype)
@@ -258,8 +254,6 @@ class ResultWriter:
 
     def result(self) -> Result:
         """The file as a `Result`, with the outputs stored so far."""
-        from rodsim.results.result import Result
-
         return Result.open(self.path)
 
     def __enter__(self) -> ResultWriter:

@@ -1,0 +1,75 @@
+"""What a model is made of, as it was given: parts, and the joints, springs and loads between them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from rigid import checks
+from rigid.checks import vector
+from rigid.signals import VectorFunction
+from rigid.system import Floats
+from rodsim.parts import Anchor, Body, Ground, Rod
+
+Attachable = Anchor | Body | Rod | Ground
+
+
+class JointEntry(NamedTuple):
+    """A joint between two anchors; `at` world point and `axis` world direction, or None."""
+
+    name: str
+    kind: str
+    a: Anchor | Ground | Body
+    b: Anchor | Ground | Body
+    at: Floats | None
+    axis: Floats | None
+
+
+class SpringEntry(NamedTuple):
+    """A spring-damper between two anchors."""
+
+    name: str
+    a: Anchor
+    b: Anchor
+    stiffness: float
+    damping: float
+    length: float | None
+
+
+class TorsionEntry(NamedTuple):
+    """A torsion spring about a world axis between two parts."""
+
+    name: str
+    a: Anchor | Ground | Body
+    b: Anchor | Ground | Body
+    axis: Floats
+    stiffness: float
+    damping: float
+    angle: float
+
+
+class LoadEntry(NamedTuple):
+    """A force or moment on an anchor."""
+
+    name: str
+    kind: int
+    anchor: Anchor
+    value: VectorFunction
+    following: bool
+    described: Any
+
+
+class Contents:
+    """The parts of a model and what joins and loads them, by name, in the order in which they were added."""
+
+    def __init__(self, name: str, gravity: ArrayLike):
+        self.name = checks.name("name of the model", name)
+        self.gravity = vector(f"model '{name}'", "gravity", gravity)
+        self.ground = Ground()
+        self.bodies: dict[str, Body] = {}
+        self.rods: dict[str, Rod] = {}
+        self.joints: dict[str, JointEntry] = {}
+        self.springs: dict[str, SpringEntry] = {}
+        self.torsions: dict[str, TorsionEntry] = {}
+        self.loads: dict[str, LoadEntry] = {}

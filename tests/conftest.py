@@ -1,0 +1,43 @@
+"""Where the tests run in several processes (`make test`): who compiles, and which files come first."""
+
+from pathlib import Path
+
+
+def pytest_sessionstart(session):
+    """Fill an empty cache of compiled kernels before there are workers.
+
+    At a cold start each worker would compile the same, and numba numbers the files of its cache without a lock.
+    """
+    config = session.config
+    if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
+        return
+    import numba
+
+    import rigid.compilation  # noqa: F401  sets the folder
+
+    if not any(Path(numba.config.CACHE_DIR).glob("**/*.nbi")):
+        _compile()
+
+
+def _compile():
+    """A step of a model that has everything, by the two ways of stepping; what it leaves out a worker compiles."""
+    from rodsim import Box, Model, Section, simulate
+
+    model = Model("compiled", gravity=(0, 0, -9.81))
+    section = Section.from_stiffness(
+        EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0.1)], section, n_elements=3, mass="lumped")
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.3, 0.1))
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_joint("pin", "revolute", rod.end, body, axis=(0, 1, 0))
+    model.add_spring("string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0)
+    model.add_force("push", rod.end, (0, 1, 0))
+    for integrator in ("em", "em-ggl", "EML-kappa", "GL-SPARK(2)"):
+        simulate(model, 2e-3, 1e-3, integrator)
+
+
+def pytest_collection_modifyitems(items):
+    """Files with slow tests first, so that no worker is left with a long one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
