@@ -13,10 +13,11 @@ from discretization.measures import constraint_residual
 from discretization.system import System, fingerprint
 from rigid import quaternions
 from rigid.errors import ModelError
+from rigid.interactions.constraints import rows_of
 from rigid.joints import JOINTS, Marker
 from rigid.joints.base import Row
 from rigid.signals import VectorSignal
-from rigid.system import Constraints, Floats, Frames, Loads, Springs, State, TorsionSprings, rows_of
+from rigid.system import Constraints, Floats, Frames, Loads, Springs, State, TorsionSprings
 from rodsim.meshing import RodMesh, joined, mesh_rod
 from rodsim.model import Built
 from rodsim.parts import Anchor, Body, Ground, Rod
