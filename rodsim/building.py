@@ -156,8 +156,8 @@ def _stops(model: Model, rod: Rod) -> list[float]:
 def _constraints(model: Model, placement: Placement) -> Constraints:
     rows: list[tuple[int, Marker, Marker, Row]] = []
     for number, entry in enumerate(model.joints.values()):
-        a, b = _markers(entry, placement)
-        rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b)]
+        a, b, length = _markers(entry, placement)
+        rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, length)]
     if not rows:
         none = np.zeros((0, 3))
         return Constraints(
@@ -182,14 +182,17 @@ def _constraints(model: Model, placement: Placement) -> Constraints:
     )
 
 
-def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker]:
+def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker, float]:
+    """The two markers and how far their points are apart."""
     owner = f"{entry.kind} joint '{entry.name}'"
     points = [(str(x), placement.place(x).world) for x in (entry.a, entry.b) if isinstance(x, Anchor)]
     if entry.at is not None:
         points.insert(0, ("at", entry.at))
     if not points:
         raise ModelError(f"{owner}: says not where it is; give `at=` or a point of a part")
-    for name, point in points[1:]:
+    apart = JOINTS[entry.kind].apart
+    length = _length(owner, entry, points[1][1] - points[0][1], placement.size) if apart else 0.0
+    for name, point in points[1:] if not apart else ():
         gap = np.linalg.norm(point - points[0][1])
         # a lone body at the origin has no size of its own here: count how far out the points are as well
         if gap > _ASSEMBLED * max(placement.size, np.abs(point).max(), np.abs(points[0][1]).max()):
@@ -209,8 +212,22 @@ def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker]:
         )
     r, quat = placement.r, placement.quat
     # both levers from one world point: the joint begins with g = 0 to the last digits
-    a, b = (Marker.at(f, r[f], quat[f], points[0][1], axes) for f in frames)
-    return a, b
+    ends = [point for _, point in points] if apart else [points[0][1]] * 2
+    a, b = (Marker.at(f, r[f], quat[f], point, axes) for f, point in zip(frames, ends, strict=True))
+    return a, b, length
+
+
+def _length(owner: str, entry: JointEntry, d: Floats, size: float) -> float:
+    """Distance of the points of a joint at t = 0."""
+    found = float(np.linalg.norm(d))
+    if found <= _ASSEMBLED * size:
+        raise ModelError(f"{owner}: its points {entry.a} and {entry.b} are in one place; use 'spherical'")
+    if entry.length is not None and abs(found - entry.length) > _ASSEMBLED * size:
+        raise ModelError(
+            f"{owner}: length = {entry.length:.6g} m, but {entry.a} and {entry.b} are {found:.6g} m apart at t = 0; "
+            "move one of them or leave `length=` out"
+        )
+    return found
 
 
 def _springs(model: Model, placement: Placement) -> Springs:
@@ -374,6 +391,7 @@ def _description(model: Model, system: System) -> dict[str, Any]:
         },
         "joints": {
             name: {"kind": entry.kind, "a": str(entry.a), "b": str(entry.b)}
+            | ({} if entry.length is None else {"length": entry.length})
             for name, entry in model.joints.items()
         },
         "springs": {

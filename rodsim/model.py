@@ -28,7 +28,7 @@ Attachable = Anchor | Body | Rod | Ground
 
 
 class JointEntry(NamedTuple):
-    """A joint between two anchors; `at` world point and `axis` world direction, or None."""
+    """A joint between two anchors; `at` world point, `axis` world direction and `length`, or None."""
 
     name: str
     kind: str
@@ -36,6 +36,7 @@ class JointEntry(NamedTuple):
     b: Anchor | Ground | Body
     at: Floats | None
     axis: Floats | None
+    length: float | None = None
 
 
 class SpringEntry(NamedTuple):
@@ -185,12 +186,14 @@ class Model:
         b: Attachable | None = None,
         at: ArrayLike | None = None,
         axis: ArrayLike | None = None,
+        length: float | None = None,
     ) -> JointEntry:
         """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical,
-        revolute, prismatic.
+        revolute, prismatic, distance.
 
         at (3,): its world point at t = 0, by default that of an anchor; axis (3,): world direction of
-        revolute and prismatic joints. A clamp joins `a` to the ground.
+        revolute and prismatic joints. A clamp joins `a` to the ground. A distance joint is a massless rod
+        between the points `a` and `b`; its `length`, m, is that at t = 0 and may be given as a check.
         """
         self._new_among(self.joints, "joint", name)
         if not isinstance(kind, str) or kind not in JOINTS:
@@ -211,7 +214,12 @@ class Model:
             raise ModelError(f"{owner}: needs a direction; give `axis=`")
         if not joint.axis and axis is not None:
             raise ModelError(f"{owner}: has no axis; leave `axis=` out")
-        first, second = self._holder(owner, a), self._holder(owner, b)
+        if joint.apart and at is not None:
+            raise ModelError(f"{owner}: holds two points apart; name them as a and b, and leave `at=` out")
+        if not joint.apart and length is not None:
+            raise ModelError(f"{owner}: has no length; leave `length=` out")
+        held = self._anchor if joint.apart else self._holder
+        first, second = held(owner, a), held(owner, b)
         self._check_apart(owner, first, second)
         entry = JointEntry(
             name,
@@ -220,6 +228,7 @@ class Model:
             second,
             None if at is None else vector(owner, "at", at),
             None if axis is None else direction(owner, "axis", axis),
+            None if length is None else number(owner, "length", length, positive=True),
         )
         self.joints[name] = entry
         return entry
