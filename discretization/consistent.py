@@ -34,7 +34,9 @@ from discretization.measures import velocity_residual
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Floats, Ints, State, rows_of
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import groups_of, rows_of
+from rigid.system import COINCIDENT, Floats, Ints, State
 
 LARGEST_LOOP = 1500  # constraints
 DEPENDENT = 1e-9  # of unit rows: what is left of one that the others imply
@@ -55,46 +57,12 @@ def constraint_jacobian(system: System, state: State) -> coo_matrix:
     frames.
     """
     constraints = system.constraints
-    n = len(system.frames.mass)
-    a, b = constraints.frames.reshape(-1, 2).T
-    xa, xb = (
-        quaternions.rotate(state.quat[a], constraints.Xa),
-        quaternions.rotate(state.quat[b], constraints.Xb),
-    )
-    ua, ub = (
-        quaternions.rotate(state.quat[a], constraints.Ua),
-        quaternions.rotate(state.quat[b], constraints.Ub),
-    )
-    d = state.r[b] + xb - state.r[a] - xa
-    rows, first = rows_of(constraints.kind), np.cumsum(rows_of(constraints.kind)) - rows_of(constraints.kind)
-    entries: list[tuple[Ints, Ints, Floats]] = []
-
-    def add(row: Ints, frame: Ints, offset: int, vector: Floats) -> None:
-        columns = 6 * frame[:, None] + offset + np.arange(3)
-        entries.append((np.repeat(row, 3), columns.ravel(), vector.ravel()))
-
-    for axis in range(3):
-        use = np.flatnonzero(constraints.kind == COINCIDENT)
-        e = np.broadcast_to(np.eye(3)[axis], (len(use), 3))
-        row = first[use] + axis
-        add(row, b[use], 0, e)
-        add(row, a[use], 0, -e)
-        add(row, b[use], 3, np.cross(xb[use], e))
-        add(row, a[use], 3, -np.cross(xa[use], e))
-    use = np.flatnonzero(constraints.kind == PERPENDICULAR)
-    turn = np.cross(ua[use], ub[use])
-    add(first[use], a[use], 3, turn)
-    add(first[use], b[use], 3, -turn)
-    use = np.flatnonzero((constraints.kind != PERPENDICULAR) & (constraints.kind != COINCIDENT))
-    along = (constraints.kind[use] == ALONG)[:, None]
-    force = np.where(along, ua[use], d[use])
-    add(first[use], b[use], 0, force)
-    add(first[use], a[use], 0, -force)
-    add(first[use], b[use], 3, np.cross(xb[use], force))
-    add(first[use], a[use], 3, np.cross(force, np.where(along, d[use] + xa[use], xa[use])))
-    i, j, x = (np.concatenate(part) for part in zip(*entries, strict=True))
-    keep = np.repeat(system.frames.fixed == 0, 6)[j]
-    return coo_matrix((x[keep], (i[keep], j[keep])), shape=(int(rows.sum()), 6 * n))
+    gradients = evaluation.gradients(groups_of(constraints), state.r, state.quat).reshape(-1, 2, 6)
+    frames = np.repeat(constraints.frames.reshape(-1, 2), rows_of(constraints.kind), axis=0)
+    moving = system.frames.fixed[frames] == 0
+    rows, columns = np.nonzero(moving)[0], 6 * frames[moving][:, None] + np.arange(6)
+    shape = (len(frames), 6 * len(system.frames.mass))
+    return coo_matrix((gradients[moving].ravel(), (np.repeat(rows, 6), columns.ravel())), shape=shape)
 
 
 class Redundancy(NamedTuple):

@@ -13,7 +13,12 @@ import numpy as np
 from discretization.space.se3_element import element_strains
 from discretization.system import System
 from rigid import quaternions
-from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, Floats, Ints, State, rows_of
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import groups_of
+from rigid.interactions.kinds import of_columns
+from rigid.interactions.spring import SPRING
+from rigid.interactions.torsion_spring import torsion_energies
+from rigid.system import Constraints, Floats, State
 
 
 class Energies(NamedTuple):
@@ -56,11 +61,14 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     strain, stress = element_states(system, state) if of_elements is None else of_elements
     elastic = 0.5 * _sum(system.elements.length, np.sum(strain * stress, axis=-1))
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
-    springs, torsions = system.springs, system.torsions
-    stretch = np.linalg.norm(point_distance(system.springs, state), axis=-1) - springs.length0
-    turn = state.angle - torsions.angle0
-    spring = 0.5 * _sum(springs.stiffness, stretch**2) + 0.5 * _sum(torsions.stiffness, turn**2)
+    spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, state.angle))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
+
+
+def spring_energies(system: System, state: State) -> Floats:
+    """V (..., s) of all springs between points."""
+    springs = of_columns(SPRING, system.springs, row=np.arange(len(system.springs.stiffness)))
+    return evaluation.values([springs], state.r, state.quat)
 
 
 def _sum(*factors: Floats) -> Floats:
@@ -99,13 +107,6 @@ def _spread(system: System, state: State) -> Floats:
     return state.v[..., b, :] - state.v[..., a, :]
 
 
-def point_distance(pair: Any, state: State) -> Floats:
-    """d = p_b - p_a (..., k, 3) of the interactions `pair` with fields frames, Xa, Xb."""
-    a, b = pair.frames.reshape(-1, 2).T
-    pa = state.r[..., a, :] + quaternions.rotate(state.quat[..., a, :], pair.Xa)
-    return state.r[..., b, :] + quaternions.rotate(state.quat[..., b, :], pair.Xb) - pa
-
-
 def constraint_residual(system: System, state: State) -> Floats:
     """g (..., m) of all scalar constraints, in the order of State.lam: metres, or cosines."""
     return residual_of(system.constraints, state)
@@ -113,15 +114,7 @@ def constraint_residual(system: System, state: State) -> Floats:
 
 def residual_of(constraints: Constraints, state: State) -> Floats:
     """g (..., m) of `constraints`."""
-    a, b = constraints.frames.reshape(-1, 2).T
-    d = point_distance(constraints, state)
-    ua = quaternions.rotate(state.quat[..., a, :], constraints.Ua)
-    ub = quaternions.rotate(state.quat[..., b, :], constraints.Ub)
-    scalar = np.select(
-        [constraints.kind == PERPENDICULAR, constraints.kind == ALONG, constraints.kind == DISTANCE],
-        [np.sum(ua * ub, axis=-1), np.sum(ua * d, axis=-1), 0.5 * np.sum(d * d, axis=-1)],
-    )
-    return _rows(constraints.kind, scalar - constraints.value, d)
+    return evaluation.values(groups_of(constraints), state.r, state.quat)
 
 
 def velocity_residual(system: System, state: State) -> Floats:
@@ -131,31 +124,4 @@ def velocity_residual(system: System, state: State) -> Floats:
 
 def rate_of(constraints: Constraints, state: State) -> Floats:
     """dg/dt (..., m) of `constraints`."""
-    a, b = constraints.frames.reshape(-1, 2).T
-    quat_a, quat_b = state.quat[..., a, :], state.quat[..., b, :]
-    omega_a = quaternions.rotate(quat_a, state.Omega[..., a, :])
-    omega_b = quaternions.rotate(quat_b, state.Omega[..., b, :])
-    xa, xb = quaternions.rotate(quat_a, constraints.Xa), quaternions.rotate(quat_b, constraints.Xb)
-    ua, ub = quaternions.rotate(quat_a, constraints.Ua), quaternions.rotate(quat_b, constraints.Ub)
-    d = state.r[..., b, :] + xb - state.r[..., a, :] - xa
-    rate = state.v[..., b, :] + np.cross(omega_b, xb) - state.v[..., a, :] - np.cross(omega_a, xa)
-    dua, dub = np.cross(omega_a, ua), np.cross(omega_b, ub)
-    scalar = np.select(
-        [constraints.kind == PERPENDICULAR, constraints.kind == ALONG, constraints.kind == DISTANCE],
-        [
-            np.sum(dua * ub + ua * dub, axis=-1),
-            np.sum(dua * d + ua * rate, axis=-1),
-            np.sum(d * rate, axis=-1),
-        ],
-    )
-    return _rows(constraints.kind, scalar, rate)
-
-
-def _rows(kind: Ints, scalar: Floats, vector: Floats) -> Floats:
-    """One number of `scalar` (..., c) for every constraint, three of `vector` (..., c, 3) for coincident points."""
-    rows = rows_of(kind)
-    out = np.repeat(scalar, rows, axis=-1)
-    first = np.cumsum(rows) - rows
-    coincident = kind == COINCIDENT
-    out[..., first[coincident][:, None] + np.arange(3)] = vector[..., coincident, :]
-    return out
+    return evaluation.rates(groups_of(constraints), state)

@@ -22,8 +22,9 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from discretization.system import System
+from rigid.interactions.constraints import first_rows, rows_of
 from rigid.references import by_reference
-from rigid.system import COINCIDENT, Ints, rows_of
+from rigid.system import COINCIDENT, Ints
 
 BAND_LIMIT = 150
 _handles = count()
@@ -75,7 +76,7 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     n = len(frames.mass)
     fixed = frames.fixed.astype(bool)
     rows = rows_of(constraints.kind)
-    lam = np.concatenate([[0], np.cumsum(rows)])[:-1].astype(np.int64)
+    lam = first_rows(constraints.kind)
 
     # vertices: moving frames, then joints
     vertex_of_frame = np.where(fixed, -1, np.cumsum(~fixed) - 1)

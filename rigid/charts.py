@@ -36,39 +36,15 @@ from rigid.compilation import address_of
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.interactions import torsion_spring
-from rigid.interactions.along import POINT_ALONG_DIRECTION
-from rigid.interactions.coincident import COINCIDENT_POINTS
-from rigid.interactions.distance import POINTS_AT_DISTANCE
-from rigid.interactions.kinds import Group, Interacting, gathered, group
-from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
+from rigid.interactions.constraints import groups_of, rows_of
+from rigid.interactions.kinds import Group, Interacting, gathered, group, of_columns
 from rigid.interactions.spring import SPRING
 from rigid.interactions.weight import WEIGHT
 from rigid.mechanical import Data, Functions, MechanicalSystem, Symmetry
-from rigid.system import (
-    ALONG,
-    COINCIDENT,
-    DISTANCE,
-    PERPENDICULAR,
-    Constraints,
-    Floats,
-    Frames,
-    Ints,
-    Loads,
-    Springs,
-    TorsionSprings,
-    rows_of,
-)
+from rigid.system import Constraints, Floats, Frames, Ints, Loads, Springs, TorsionSprings
 
 CHARTS = {"director": DIRECTORS, "quaternion": QUATERNION}
 INERTIAS = {"singular": SINGULAR, "alpha": ALPHA, "gamma": GAMMA}
-
-# kinds of constraints, and the columns that are their numbers
-CONSTRAINTS = {
-    COINCIDENT: (COINCIDENT_POINTS, ("Xa", "Xb")),
-    PERPENDICULAR: (PERPENDICULAR_DIRECTIONS, ("Ua", "Ub", "value")),
-    ALONG: (POINT_ALONG_DIRECTION, ("Xa", "Xb", "Ua", "value")),
-    DISTANCE: (POINTS_AT_DISTANCE, ("Xa", "Xb", "value")),
-}
 
 
 class Weight(NamedTuple):
@@ -422,15 +398,9 @@ def _groups(interactions: Interactions, first_row: int) -> list[Group]:
         interactions.torsions,
         interactions.weights,
     )
-    groups = []
-    if c is not None:
-        row = first_row + np.cumsum(rows_of(c.kind)) - rows_of(c.kind)
-        for number, (kind, columns) in CONSTRAINTS.items():
-            use = c.kind == number
-            numbers = np.column_stack([getattr(c, name)[use] for name in columns])
-            groups.append(group(kind, c.frames[use], numbers, row[use].astype(np.int64)))
+    groups = [] if c is None else groups_of(c, first_row)
     if s is not None:
-        groups.append(group(SPRING, s.frames, np.column_stack([s.Xa, s.Xb, s.stiffness, s.length0])))
+        groups.append(of_columns(SPRING, s))
     if t is not None:
         none = np.zeros(len(t.stiffness))
         numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, none])

@@ -20,7 +20,7 @@ from rigid.references import by_reference
 Floats = NDArray[np.floating[Any]]  # always float64
 Ints = NDArray[np.int64]
 
-# Kinds of scalar constraints, all bilinear in positions and directors (see `rigid.constraints`).
+# Numbers of the elementary constraints: their places in `rigid.interactions.constraints.CONSTRAINTS`.
 COINCIDENT = 0  # p_b - p_a = 0, three rows in inertial components
 PERPENDICULAR = 1  # u_a . u_b = value
 ALONG = 2  # u_a . (p_b - p_a) = value
@@ -102,8 +102,3 @@ class State(NamedTuple):
     totals: Floats  # (2,) work done by the loads, energy dissipated, since t = 0
     # of an integrator of mechanical systems: its coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
     chart: Floats = np.zeros(0)
-
-
-def rows_of(kind: Ints) -> Ints:
-    """Number of scalar equations of each constraint: 3 where `kind` is COINCIDENT, else 1."""
-    return np.where(np.asarray(kind) == COINCIDENT, 3, 1).astype(np.int64)

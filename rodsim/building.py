@@ -14,10 +14,11 @@ from discretization.measures import constraint_residual
 from discretization.system import System, fingerprint
 from rigid import quaternions
 from rigid.errors import ModelError
+from rigid.interactions.constraints import rows_of
 from rigid.joints import JOINTS, Marker
 from rigid.joints.base import Row
 from rigid.signals import VectorSignal
-from rigid.system import Constraints, Floats, Frames, Loads, Springs, State, TorsionSprings, rows_of
+from rigid.system import Constraints, Floats, Frames, Loads, Springs, State, TorsionSprings
 from rodsim.entries import Contents, JointEntry, TorsionEntry
 from rodsim.meshing import RodMesh, joined, mesh_rod
 from rodsim.parts import Anchor, Body, Ground, Rod
@@ -165,8 +166,8 @@ def _stops(model: Contents, rod: Rod) -> list[float]:
 def _constraints(model: Contents, placement: Placement) -> Constraints:
     rows: list[tuple[int, Marker, Marker, Row]] = []
     for number, entry in enumerate(model.joints.values()):
-        a, b = _markers(entry, placement)
-        rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b)]
+        a, b, length = _markers(entry, placement)
+        rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, length)]
     if not rows:
         none = np.zeros((0, 3))
         return Constraints(
@@ -191,14 +192,17 @@ def _constraints(model: Contents, placement: Placement) -> Constraints:
     )
 
 
-def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker]:
+def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker, float]:
+    """The two markers and how far their points are apart."""
     owner = f"{entry.kind} joint '{entry.name}'"
     points = [(str(x), placement.place(x).world) for x in (entry.a, entry.b) if isinstance(x, Anchor)]
     if entry.at is not None:
         points.insert(0, ("at", entry.at))
     if not points:
         raise ModelError(f"{owner}: says not where it is; give `at=` or a point of a part")
-    for name, point in points[1:]:
+    apart = JOINTS[entry.kind].apart
+    length = _length(owner, entry, points[1][1] - points[0][1], placement.size) if apart else 0.0
+    for name, point in points[1:] if not apart else ():
         gap = np.linalg.norm(point - points[0][1])
         # a lone body at the origin has no size of its own here: count how far out the points are as well
         if gap > _ASSEMBLED * max(placement.size, np.abs(point).max(), np.abs(points[0][1]).max()):
@@ -218,8 +222,22 @@ def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker]:
         )
     r, quat = placement.r, placement.quat
     # both levers from one world point: the joint begins with g = 0 to the last digits
-    a, b = (Marker.at(f, r[f], quat[f], points[0][1], axes) for f in frames)
-    return a, b
+    ends = [point for _, point in points] if apart else [points[0][1]] * 2
+    a, b = (Marker.at(f, r[f], quat[f], point, axes) for f, point in zip(frames, ends, strict=True))
+    return a, b, length
+
+
+def _length(owner: str, entry: JointEntry, d: Floats, size: float) -> float:
+    """Distance of the points of a joint at t = 0."""
+    found = float(np.linalg.norm(d))
+    if found <= _ASSEMBLED * size:
+        raise ModelError(f"{owner}: its points {entry.a} and {entry.b} are in one place; use 'spherical'")
+    if entry.length is not None and abs(found - entry.length) > _ASSEMBLED * size:
+        raise ModelError(
+            f"{owner}: length = {entry.length:.6g} m, but {entry.a} and {entry.b} are {found:.6g} m apart at t = 0; "
+            "move one of them or leave `length=` out"
+        )
+    return found
 
 
 def _springs(model: Contents, placement: Placement) -> Springs:
@@ -383,6 +401,7 @@ def _description(model: Contents, system: System) -> dict[str, Any]:
         },
         "joints": {
             name: {"kind": entry.kind, "a": str(entry.a), "b": str(entry.b)}
+            | ({} if entry.length is None else {"length": entry.length})
             for name, entry in model.joints.items()
         },
         "springs": {

@@ -16,7 +16,7 @@ Attachable = Anchor | Body | Rod | Ground
 
 
 class JointEntry(NamedTuple):
-    """A joint between two anchors; `at` world point and `axis` world direction, or None."""
+    """A joint between two anchors; `at` world point, `axis` world direction and `length`, or None."""
 
     name: str
     kind: str
@@ -24,6 +24,7 @@ class JointEntry(NamedTuple):
     b: Anchor | Ground | Body
     at: Floats | None
     axis: Floats | None
+    length: float | None = None
 
 
 class SpringEntry(NamedTuple):

@@ -118,12 +118,14 @@ class Model(Contents):
         b: Attachable | None = None,
         at: ArrayLike | None = None,
         axis: ArrayLike | None = None,
+        length: float | None = None,
     ) -> JointEntry:
         """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical,
-        revolute, prismatic.
+        revolute, prismatic, distance.
 
         at (3,): its world point at t = 0, by default that of an anchor; axis (3,): world direction of
-        revolute and prismatic joints. A clamp joins `a` to the ground.
+        revolute and prismatic joints. A clamp joins `a` to the ground. A distance joint is a massless rod
+        between the points `a` and `b`; its `length`, m, is that at t = 0 and may be given as a check.
         """
         self._new_among(self.joints, "joint", name)
         if not isinstance(kind, str) or kind not in JOINTS:
@@ -144,7 +146,12 @@ class Model(Contents):
             raise ModelError(f"{owner}: needs a direction; give `axis=`")
         if not joint.axis and axis is not None:
             raise ModelError(f"{owner}: has no axis; leave `axis=` out")
-        first, second = self._holder(owner, a), self._holder(owner, b)
+        if joint.apart and at is not None:
+            raise ModelError(f"{owner}: holds two points apart; name them as a and b, and leave `at=` out")
+        if not joint.apart and length is not None:
+            raise ModelError(f"{owner}: has no length; leave `length=` out")
+        held = self._anchor if joint.apart else self._holder
+        first, second = held(owner, a), held(owner, b)
         self._check_apart(owner, first, second)
         entry = JointEntry(
             name,
@@ -153,6 +160,7 @@ class Model(Contents):
             second,
             None if at is None else vector(owner, "at", at),
             None if axis is None else direction(owner, "axis", axis),
+            None if length is None else number(owner, "length", length, positive=True),
         )
         self.joints[name] = entry
         return entry

@@ -7,7 +7,8 @@ import numpy as np
 from discretization.space.elements import Elements
 from discretization.system import System
 from rigid import quaternions
-from rigid.system import Constraints, Frames, Loads, Springs, State, TorsionSprings, rows_of
+from rigid.interactions.constraints import rows_of
+from rigid.system import Constraints, Frames, Loads, Springs, State, TorsionSprings
 
 zeros = np.zeros
 

@@ -175,6 +175,11 @@ CALLS = {
         {"name": "n", "axis": (1, 0, 0)},
         {"axis": VECTOR},
     ),
+    "add_joint with a length": (
+        add("joint", "distance", "a", "end"),
+        {"name": "n"},
+        {"length": POSITIVE},
+    ),
     "add_spring": (
         add("spring", "a", "end"),
         {"name": "n", "stiffness": 1},

@@ -1,6 +1,7 @@
 """The command: exit codes, what it writes, resume to the bit, start-up without heavy modules."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,32 @@ loads:
   - {name: wrench, kind: moment, on: {rod: arm, s: 1}, value: {function: ramp, value: 100, t_end: 1, direction: [0, 0, 1]}}
 run: {t_end: 1, dt: 0.01}
 """
+
+
+@pytest.mark.parametrize(
+    ("was", "put", "said"),
+    [
+        (
+            "length: 2}\nrun",
+            "length: 1.9}\nrun",
+            "8: distance joint 'right rope': length = 1.9 m, but .* are 2 m apart",
+        ),
+        ("{ground: [0.25, 0, 0]}", "ground", ":8: 'ground' alone is no point; give {ground"),
+        (
+            "kind: distance, a: {ground: [0.25",
+            "kind: distant, a: {ground: [0.25",
+            "8: joint 'right rope': kind",
+        ),
+    ],
+    ids=["length", "ground", "kind"],
+)
+def test_a_rod_without_mass_that_does_not_fit_is_refused_with_its_line(was, put, said, tmp_path, capsys):
+    text = (SCENES / "swing.yaml").read_text()
+    assert was in text
+    scene = tmp_path / "swing.yaml"
+    scene.write_text(text.replace(was, put))
+    assert main(["check", str(scene)]) == 2
+    assert re.search(said, capsys.readouterr().err)
 
 
 def test_a_run_that_cannot_go_on_gives_exit_3_and_keeps_what_it_has(tmp_path, capsys):

@@ -8,9 +8,9 @@ from discretization.consistent import constraint_jacobian, project_velocities
 from discretization.measures import constraint_residual, momenta, velocity_residual
 from rigid import quaternions
 from rigid.joints import JOINTS
-from rodsim import Box, Model, audit, simulate
+from rodsim import Box, Model, ModelError, audit, simulate
 
-FREE = {"clamp": 0, "weld": 0, "spherical": 3, "revolute": 1, "prismatic": 1}
+FREE = {"clamp": 0, "weld": 0, "spherical": 3, "revolute": 1, "prismatic": 1, "distance": 5}
 AXIS = {"revolute": (1, 2, -1), "prismatic": (1, 2, -1)}
 
 
@@ -32,7 +32,9 @@ def joined(kind):
         model.add_joint("joint", kind, a, at=(0.1, 0.2, 0.3))
     else:
         b = model.add_body("b", Box(0.5, 0.2, 0.3, density=200), **poses[1])
-        model.add_joint("joint", kind, a, b, at=(0.1, 0.2, 0.3), axis=AXIS.get(kind))
+        held = (a, b) if not JOINTS[kind].apart else (a.at((0.2, 0.1, -0.3)), b.at((-0.1, 0.3, 0.2)))
+        at = None if JOINTS[kind].apart else (0.1, 0.2, 0.3)
+        model.add_joint("joint", kind, *held, at=at, axis=AXIS.get(kind))
     return model
 
 
@@ -97,6 +99,102 @@ def test_a_ball_turns_about_its_point():
     at = np.array([0.5, 0.4, 0.3])
     turning = [[*np.cross(e, np.array([1, 2, 3]) - at), *e] for e in np.eye(3)]
     assert same_directions(free_motions("spherical", None, at), turning)
+
+
+def test_a_rod_without_mass_forbids_the_one_motion_along_its_line():
+    model = Model("rod")
+    turned = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.4]))
+    body = model.add_body("body", Box(0.3, 0.4, 0.5, density=100), position=(1, 2, 3), orientation=turned)
+    held, hook = np.array([0.5, 0.4, 0.3]), np.array([1.1, 2.1, 2.8])
+    model.add_joint("joint", "distance", model.ground.at(held), body.at_world(hook))
+    system, state, *_ = model.build()
+    G = constraint_jacobian(system, state).toarray()[:, 6:]
+    forbidden = [*(hook - held), *np.cross(hook - np.array([1, 2, 3]), hook - held)]
+    assert same_directions(null_space(G), null_space([forbidden]).T)
+
+
+def orbit():
+    """A body without spin on a rod without mass about the ground: v = 2 m/s, l = 0.5 m, m = 3 kg, end at the centre."""
+    model = Model("orbit")
+    body = model.add_body("body", Box(0.1, 0.2, 0.3, mass=3.0), position=(0.5, 0, 0), velocity=(0, 2.0, 0))
+    model.add_joint("rod", "distance", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), length=0.5)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [
+        ("em", None),
+        ("em-ggl", None),
+        ("EML", "quaternion"),
+        ("EML-kappa", "quaternion"),
+        ("EM-G", "director"),
+        ("GGL-EM", "quaternion-gamma"),
+        ("GGL-EM", "director"),
+        ("mG(2)", "quaternion-alpha"),
+        ("GL-SPARK(2)", "director"),
+    ],
+)
+def test_a_rod_without_mass_pulls_with_the_centripetal_force_in_every_chart(integrator, chart):
+    """m v^2/l = 24 N towards the ground, to the first order that joint forces have; nothing turns the body."""
+    sizes = []
+    for h in (0.01, 0.005):
+        result = simulate(orbit(), 0.2, h, integrator, chart=chart)
+        joint, r = result.joint("rod"), result.body("body").r
+        assert np.abs(np.linalg.norm(r, axis=1) - 0.5).max() < 1e-12
+        assert np.abs(np.cross(joint.force, r)).max() < 1e-12 * 24.0
+        assert np.abs(joint.moment).max() < 1e-13 * 24.0
+        sizes.append(-np.sum(joint.force * r, axis=1)[1:] / 0.5)
+    assert sizes[1] == pytest.approx(24.0, rel=2e-2)
+    assert np.abs(sizes[1] - 24.0).max() < 0.75 * np.abs(sizes[0] - 24.0).max() + 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_a_pendulum_of_any_size_swings_alike(scale):
+    """Lengths and gravity times the scale: the same angles in time, the rod kept to the digits of its length."""
+    model = Model("pendulum", gravity=(0, 0, -9.81 * scale))
+    bob = model.add_body("bob", Box(*[0.1 * scale] * 3, mass=2.0), position=(scale, 0, 0))
+    model.add_joint("rod", "distance", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)))
+    r = simulate(model, 0.5, 0.01, output_every=50).body("bob").r[-1] / scale
+    assert r == pytest.approx([0.3910487916, 0.0, -0.9203699488], abs=3e-4)
+    assert np.linalg.norm(r) == pytest.approx(1.0, abs=1e-13)
+
+
+def two_balls():
+    model = Model("pair")
+    bodies = [model.add_body(name, Box(1, 1, 1, mass=1), position=(k, 0, 0)) for k, name in enumerate("ab")]
+    return model, bodies
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"length": 0.7}, r"distance joint 'rod': length = 0.7 m, but .* are 1 m apart at t = 0; move one"),
+        ({"at": (0, 0, 0)}, "distance joint 'rod': holds two points apart"),
+        ({"length": -1.0}, "distance joint 'rod'.*length"),
+        ({"axis": (0, 0, 1)}, "distance joint 'rod': has no axis"),
+    ],
+)
+def test_a_rod_without_mass_that_does_not_fit_names_the_cure(given, message):
+    model, (a, b) = two_balls()
+
+    def build():
+        model.add_joint("rod", "distance", a, b, **given)
+        model.build()
+
+    with pytest.raises(ModelError, match=message):
+        build()
+
+
+def test_points_in_one_place_are_for_another_joint():
+    model, (a, b) = two_balls()
+    model.add_joint("rod", "distance", a.at((0.5, 0, 0)), b.at((-0.5, 0, 0)))
+    with pytest.raises(ModelError, match="in one place; use 'spherical'"):
+        model.build()
+    with pytest.raises(ModelError, match="spherical joint 'ball': has no length"):
+        model.add_joint("ball", "spherical", a, b, at=(0.5, 0, 0), length=1.0)
+    with pytest.raises(ModelError, match=r"distance joint 'tie': .*ground.* is not a point"):
+        model.add_joint("tie", "distance", model.ground, a)
 
 
 def test_a_slider_falls_along_its_axis():

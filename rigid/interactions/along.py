@@ -46,4 +46,6 @@ def bend(y, z, X, lam, out):
     spread(u, d, X, lam[0], out)
 
 
-POINT_ALONG_DIRECTION = Kind("point along direction", 2, 1, value, dual, bend)
+POINT_ALONG_DIRECTION = Kind(
+    "point along direction", 2, 1, value, dual, bend, columns=("Xa", "Xb", "Ua", "value")
+)

@@ -22,4 +22,4 @@ def dual(y0, y1, X, lam, out):
     store(on_point(f, vector(X, 3)), out, 1)
 
 
-COINCIDENT_POINTS = Kind("coincident points", 2, 3, value, dual, no_bend, constant=True)
+COINCIDENT_POINTS = Kind("coincident points", 2, 3, value, dual, no_bend, constant=True, columns=("Xa", "Xb"))

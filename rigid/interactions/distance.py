@@ -41,4 +41,4 @@ def bend(y, z, X, lam, out):
     pull_together(times(lam[0], between(z, X)), X, out)
 
 
-POINTS_AT_DISTANCE = Kind("points at a distance", 2, 1, value, dual, bend)
+POINTS_AT_DISTANCE = Kind("points at a distance", 2, 1, value, dual, bend, columns=("Xa", "Xb", "value"))

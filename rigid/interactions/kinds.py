@@ -44,6 +44,9 @@ class Kind(NamedTuple):
     dual: Any
     bend: Any
     constant: bool = False  # the dual does not depend on the poses, which are not made for it then
+    columns: tuple[
+        str, ...
+    ] = ()  # of the arrays a model keeps (`rigid.system`), in the order of the numbers X
 
 
 class Group(NamedTuple):
@@ -125,6 +128,12 @@ def group(kind: Kind, frames: Ints, numbers: Floats, row: Ints | None = None) ->
     frames = np.ascontiguousarray(frames, np.int64).reshape(-1, kind.arity)
     numbers = np.atleast_2d(np.ascontiguousarray(numbers, float))
     return Group(kind, frames, numbers, np.zeros(len(frames), np.int64) if row is None else row)
+
+
+def of_columns(kind: Kind, arrays: Any, use: Any = slice(None), row: Ints | None = None) -> Group:
+    """The group of those interactions `use` of a named tuple of `rigid.system` that are of this kind."""
+    numbers = [np.asarray(getattr(arrays, name))[use] for name in kind.columns]
+    return group(kind, arrays.frames[use], np.column_stack(numbers), row)
 
 
 def gathered(groups: Sequence[Group] = ()) -> Interacting:

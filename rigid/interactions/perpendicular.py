@@ -39,4 +39,6 @@ def bend(y, z, X, lam, out):
     store(on_direction(times(lam[0], ua), vector(X, 3)), out, 1)
 
 
-PERPENDICULAR_DIRECTIONS = Kind("perpendicular directions", 2, 1, value, dual, bend)
+PERPENDICULAR_DIRECTIONS = Kind(
+    "perpendicular directions", 2, 1, value, dual, bend, columns=("Ua", "Ub", "value")
+)

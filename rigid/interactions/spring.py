@@ -29,4 +29,4 @@ def dual(y0, y1, X, lam, out):
     pull_together(times(lam[0] * X[6] * (length - X[7]) / length, average(d0, d1)), X, out)
 
 
-SPRING = Kind("spring", 2, 0, value, dual, no_bend)
+SPRING = Kind("spring", 2, 0, value, dual, no_bend, columns=("Xa", "Xb", "stiffness", "length0"))

@@ -13,6 +13,7 @@ from rigid.compilation import small_kernel
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector
 from rigid.linear_algebra import average, dot, minus, plus, times
 from rigid.poses import direction, on_direction
+from rigid.system import Floats, TorsionSprings
 
 BRANCH = 11  # where the branch stands among the numbers
 
@@ -41,6 +42,12 @@ def angle_of(c, s, branch):
     """The angle nearest to the branch."""
     turn = argument(c, s)
     return turn + 2.0 * math.pi * round((branch - turn.real) / (2.0 * math.pi))
+
+
+def torsion_energies(springs: TorsionSprings, angle: Floats) -> Floats:
+    """V (..., s) at angles (..., s) that were counted through full turns."""
+    energy: Floats = 0.5 * springs.stiffness * (angle - springs.angle0) ** 2
+    return energy
 
 
 @value_function

@@ -1,8 +1,8 @@
 """What a joint is: elementary constraints between two markers.
 
 A marker is a point and a right-handed triad e1, e2, e3 fixed on a frame. The two markers of a joint coincide
-at assembly, so a joint is declared by which of their parts have to stay together. A new joint is one short
-file: a class with `rows`.
+at assembly, or have their points apart, so a joint is declared by which of their parts have to stay together. A new
+joint is one short file, a class with `rows`, and its place in `rigid.joints.JOINTS`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from rigid import quaternions
-from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Floats
+from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats
 
 
 class Marker(NamedTuple):
@@ -30,7 +30,7 @@ class Marker(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One elementary constraint (see `rigid.constraints`); COINCIDENT counts for three scalar equations."""
+    """One elementary constraint of `rigid.interactions.constraints`; COINCIDENT counts for three scalar equations."""
 
     kind: int
     Ua: Floats
@@ -56,6 +56,11 @@ def in_plane(a: Marker, i: int) -> Row:
     return Row(ALONG, a.axes[:, i - 1], _NONE)
 
 
+def at_distance(length: float) -> Row:
+    """|p_b - p_a|^2/2 = length^2/2."""
+    return Row(DISTANCE, _NONE, _NONE, 0.5 * length * length)
+
+
 def aligned(a: Marker, b: Marker) -> list[Row]:
     """Both triads are the same: e1 . e2 = e2 . e3 = e3 . e1 = 0 across the joint."""
     return [perpendicular(a, 1, b, 2), perpendicular(a, 2, b, 3), perpendicular(a, 3, b, 1)]
@@ -65,7 +70,8 @@ class Joint:
     """Base of all joints.
 
     Class facts: `kind` its name in models and scenes; `n_rows` scalar equations; `free` the motion that
-    stays free; `axis` whether the joint has a direction, which becomes e3 of the markers.
+    stays free; `axis` whether the joint has a direction, which becomes e3 of the markers; `apart` whether its points are
+    apart, each named by its own side, with a length between them.
     """
 
     kind: ClassVar[str]
@@ -73,8 +79,9 @@ class Joint:
     free: ClassVar[str]
     axis: ClassVar[bool] = False
     to_ground: ClassVar[bool] = False
+    apart: ClassVar[bool] = False
 
     @staticmethod
-    def rows(a: Marker, b: Marker) -> list[Row]:
-        """The elementary constraints between the markers."""
+    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
+        """The elementary constraints between the markers, whose points are `length` apart, m."""
         raise NotImplementedError

@@ -10,5 +10,5 @@ class PrismaticJoint(Joint):
     kind, n_rows, free, axis = "prismatic", 5, "1 translation", True
 
     @staticmethod
-    def rows(a: Marker, b: Marker) -> list[Row]:
+    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
         return [in_plane(a, 1), in_plane(a, 2), *aligned(a, b)]

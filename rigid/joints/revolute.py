@@ -10,5 +10,5 @@ class RevoluteJoint(Joint):
     kind, n_rows, free, axis = "revolute", 5, "1 rotation", True
 
     @staticmethod
-    def rows(a: Marker, b: Marker) -> list[Row]:
+    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
         return [coincident(), perpendicular(a, 1, b, 3), perpendicular(a, 2, b, 3)]

@@ -9,5 +9,5 @@ class SphericalJoint(Joint):
     kind, n_rows, free = "spherical", 3, "3 rotations"
 
     @staticmethod
-    def rows(a: Marker, b: Marker) -> list[Row]:
+    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
         return [coincident()]

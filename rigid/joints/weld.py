@@ -7,5 +7,5 @@ class WeldJoint(Joint):
     kind, n_rows, free = "weld", 6, "nothing"
 
     @staticmethod
-    def rows(a: Marker, b: Marker) -> list[Row]:
+    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
         return [coincident(), *aligned(a, b)]

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import first_rows, groups_of
 from rigid.quaternions import rotate
-from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, Floats, Ints, rows_of
+from rigid.system import Constraints, Floats, Ints
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, RodLayout
 from rodsim.results.sources import Source
@@ -167,43 +169,31 @@ class JointHistory:
 
     @property
     def moment(self) -> Floats:
-        """(T, 3) N m, on b about the joint's point on b (else the centre of b), inertial axes"""
+        """(T, 3) N m, on b about the joint's point on b, inertial axes"""
         return self._wrench[1]
 
     @cached_property
     def _wrench(self) -> tuple[Floats, Floats]:
-        # rigid.constraints: the equations of motion contain + G^T lam, so the force on b is -lam times its
-        # gradient
-        constraints, rows = self._constraints()
-        lam = self.multipliers
-        n = len(lam)
-        force, moment, point = np.zeros((n, 3)), np.zeros((n, 3)), None
-        for c, row in enumerate(rows - self.layout.rows[0]):
-            kind, (a, b) = constraints.kind[c], constraints.frames[c]
-            qa, qb = (self._source.read("quat", (slice(None), int(f))) for f in (a, b))
-            ua, ub = rotate(qa, constraints.Ua[c]), rotate(qb, constraints.Ub[c])
-            if kind == PERPENDICULAR:
-                moment += lam[:, row, None] * np.cross(ua, ub)
-                continue
-            ra, rb = (self._source.read("r", (slice(None), int(f))) for f in (a, b))
-            pa, pb = ra + rotate(qa, constraints.Xa[c]), rb + rotate(qb, constraints.Xb[c])
-            point = pb if point is None else point
-            if kind == COINCIDENT:
-                f = -lam[:, row : row + 3]
-            else:
-                f = -lam[:, row, None] * (ua if kind == ALONG else pb - pa)
-                assert kind in (ALONG, DISTANCE)
-            force += f
-            moment += np.cross(pb - point, f)
-        return force, moment
+        constraints = self._constraints()
+        a, b = constraints.frames[0]
+        r, quat = (
+            np.stack([self._source.read(name, (slice(None), int(f))) for f in (a, b)], axis=1)
+            for name in ("r", "quat")
+        )
+        alone = constraints._replace(frames=np.tile([0, 1], (len(constraints.kind), 1)))
+        gradients = evaluation.gradients(groups_of(alone), r, quat)
+        # the equations of motion contain + G^T lam: what acts on b is -lam times the gradient
+        on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
+        force = on_b[:, :3]
+        return force, on_b[:, 3:] - np.cross(rotate(quat[:, 1], constraints.Xb[0]), force)
 
-    def _constraints(self) -> tuple[Constraints, Ints]:
-        """The constraints of this joint and the row of the first multiplier of each."""
+    def _constraints(self) -> Constraints:
+        """The constraints of this joint."""
         every = self._source.layout.constraints
         if every is None:
             raise ResultError(
                 f"joint '{self.name}': the layout of this result has no constraints; use `.multipliers`"
             )
-        first = np.concatenate([[0], np.cumsum(rows_of(every.kind))])[:-1]
+        first = first_rows(every.kind)
         mine = (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
-        return Constraints(**{name: values[mine] for name, values in every._asdict().items()}), first[mine]
+        return Constraints(**{name: values[mine] for name, values in every._asdict().items()})

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discretization.system import System
-from rigid.system import Constraints, Floats, Ints, State, rows_of
+from rigid.interactions.constraints import rows_of
+from rigid.system import Constraints, Floats, Ints, State
 
 
 def _array(

@@ -33,9 +33,9 @@ from discretization.measures import (
     element_states,
     energies,
     momenta,
-    point_distance,
     rate_of,
     residual_of,
+    spring_energies,
 )
 from discretization.system import System
 from rigid.system import Constraints, Floats, State
@@ -223,10 +223,10 @@ def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
     a, b = springs.frames.reshape(-1, 2).T
     arms = np.linalg.norm(springs.Xa, axis=1) + np.linalg.norm(springs.Xb, axis=1)
     known = EPS * (reach[:, a] + reach[:, b] + arms + springs.length0)
-    stretch = np.abs(np.linalg.norm(point_distance(springs, state), axis=-1) - springs.length0)
+    force = np.sqrt(2.0 * springs.stiffness * spring_energies(system, state))
     angle = np.abs(state.angle - torsions.angle0)
     turned = EPS * (np.abs(state.angle) + np.abs(torsions.angle0))
-    linear = (stretch * known + 0.5 * known**2) @ springs.stiffness
+    linear = np.sum(force * known, axis=-1) + 0.5 * known**2 @ springs.stiffness
     return linear + (angle * turned + 0.5 * turned**2) @ torsions.stiffness
 
 

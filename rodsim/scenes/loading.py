@@ -14,6 +14,7 @@ from rigid import quaternions, signals
 from rigid.checks import direction
 from rigid.errors import ModelError
 from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
+from rigid.joints import JOINTS
 from rigid.surface import Mesh
 from rodsim.materials import Material
 from rodsim.model import Model
@@ -211,9 +212,10 @@ class _Loader:
         return body if given.at is None else body.at(given.at)
 
     def _joint(self, path: Path, item: schema.JointScene) -> None:
-        a = self._anchor((*path, "a"), item.a)
-        b = None if item.b is None else self._anchor((*path, "b"), item.b)
-        self._model.add_joint(item.name, item.kind, a, b, item.at, item.axis)
+        held = self._point if JOINTS[item.kind].apart else self._anchor
+        a = held((*path, "a"), item.a)
+        b = None if item.b is None else held((*path, "b"), item.b)
+        self._model.add_joint(item.name, item.kind, a, b, item.at, item.axis, item.length)
 
     def _spring(self, path: Path, item: schema.SpringScene) -> None:
         a, b = (self._point((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))

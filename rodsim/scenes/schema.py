@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -17,6 +17,7 @@ from pydantic import (
 
 from rigid.checks import LARGEST, LONGEST_NAME, name_fault
 from rigid.errors import ModelError
+from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
 
 Number = Annotated[FiniteFloat, Field(ge=-LARGEST, le=LARGEST)]
@@ -298,15 +299,22 @@ Anchor = Annotated[
 ]
 
 
+if TYPE_CHECKING:
+    JointKind = str
+else:
+    JointKind = Literal[tuple(JOINTS)]
+
+
 class JointScene(Part):
     """A joint; a name alone is a body or `ground`."""
 
     name: Name
-    kind: Literal["clamp", "weld", "spherical", "revolute", "prismatic"]
+    kind: JointKind
     a: Anchor
     b: Anchor | None = None
     at: Vector | None = None
     axis: Vector | None = None
+    length: Positive | None = None
 
 
 class SpringScene(Part):

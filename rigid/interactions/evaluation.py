@@ -1,0 +1,138 @@
+"""Interactions of stored states: values, gradients and rates of many poses at once.
+
+The same duals as everywhere; with equal poses they are gradients. Pulled back to a displacement and a spatial turn of
+every frame, the gradient of one row is
+
+    force f_0, torque sum_k d_k x f_k,   rate = sum over frames of force . v + torque . omega            (1)
+
+Poses and velocities are taken from the place of the first frame of an interaction, so that far from the origin no
+digits are lost: for interactions that a common translation leaves alone, all but weight. What is evaluated are one
+state or many: leading axes of its arrays are those of what is returned, and each of many is evaluated to the same bits
+as alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rigid.compilation import allocating_kernel, small_kernel
+from rigid.interactions.kinds import MOST_FRAMES, MOST_ROWS, Group, dual_at, frame, gathered, value_at
+from rigid.linear_algebra import apply, dot, load3, minus
+from rigid.poses import torque_of
+from rigid.rotations import load4, rotation_matrix
+from rigid.system import Floats, State
+
+
+@small_kernel
+def _put_poses(r, quat, own, arity, y):
+    """Poses (arity, 4, 3) of the frames of one interaction, from the place of the first."""
+    for k in range(arity):
+        f = own.frames[k]
+        R = rotation_matrix(load4(quat[f]))
+        for i in range(3):
+            y[k, 0, i] = r[f, i] - r[own.frames[0], i]
+            for j in range(3):
+                y[k, 1 + j, i] = R[3 * i + j]
+
+
+@small_kernel
+def _row(kind, own, numbers, k, y, lam, dual):
+    """Gradient of row k, or of an energy, into `dual`."""
+    for i in range(lam.size):
+        lam[i] = 1.0 if i == k else 0.0
+    function = dual_at(kind.dual)
+    function(y, y, numbers, lam, dual)
+
+
+@small_kernel
+def _real(x):
+    return x[0].real, x[1].real, x[2].real
+
+
+@allocating_kernel
+def _values(interacting, r, quat, out):
+    y, value = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros(MOST_ROWS, np.complex128)
+    for t in range(out.shape[0]):
+        for which in range(interacting.kinds.size):
+            kind = interacting.kinds[which]
+            function = value_at(kind.value)
+            for e in range(kind.first, kind.last):
+                own = interacting.each[e]
+                _put_poses(r[t], quat[t], own, kind.arity, y)
+                function(y, interacting.numbers[own.first : own.last], value)
+                for k in range(max(kind.rows, 1)):
+                    out[t, own.row + k] = value[k].real
+
+
+@allocating_kernel
+def _gradients(interacting, r, quat, out):
+    y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    lam = np.zeros(MOST_ROWS, np.complex128)
+    for t in range(out.shape[0]):
+        for which in range(interacting.kinds.size):
+            kind = interacting.kinds[which]
+            for e in range(kind.first, kind.last):
+                own = interacting.each[e]
+                _put_poses(r[t], quat[t], own, kind.arity, y)
+                for k in range(max(kind.rows, 1)):
+                    _row(kind, own, interacting.numbers[own.first : own.last], k, y, lam, dual)
+                    for a in range(kind.arity):
+                        f = frame(dual, a)
+                        force, torque = _real(f[0]), _real(torque_of(f, frame(y, a)))
+                        for i in range(3):
+                            out[t, own.row + k, a, i] = force[i]
+                            out[t, own.row + k, a, 3 + i] = torque[i]
+
+
+@allocating_kernel
+def _rates(interacting, r, quat, v, Omega, out):
+    y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    lam = np.zeros(MOST_ROWS, np.complex128)
+    for t in range(out.shape[0]):
+        for which in range(interacting.kinds.size):
+            kind = interacting.kinds[which]
+            for e in range(kind.first, kind.last):
+                own = interacting.each[e]
+                _put_poses(r[t], quat[t], own, kind.arity, y)
+                v0 = load3(v[t, own.frames[0]])
+                for k in range(max(kind.rows, 1)):
+                    _row(kind, own, interacting.numbers[own.first : own.last], k, y, lam, dual)
+                    rate = 0.0
+                    for a in range(kind.arity):
+                        g = own.frames[a]
+                        f = frame(dual, a)
+                        omega = apply(rotation_matrix(load4(quat[t, g])), load3(Omega[t, g]))
+                        rate += dot(_real(f[0]), minus(load3(v[t, g]), v0))  # (1)
+                        rate += dot(_real(torque_of(f, frame(y, a))), omega)
+                    out[t, own.row + k] = rate
+
+
+def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
+    """V (..., e) of every energy, or g (..., m) of all rows, of positions (..., n, 3) and unit quaternions (..., n, 4)."""
+    return _filled(_values, groups, (r, quat))
+
+
+def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
+    """Of every row (..., m, arity, 6): force and spatial torque on each frame, for groups of one arity."""
+    arity = max((own.kind.arity for own in groups), default=0)
+    return _filled(_gradients, groups, (r, quat), (arity, 6))
+
+
+def rates(groups: Sequence[Group], state: State) -> Floats:
+    """dg/dt or dV/dt (..., m) of all rows."""
+    return _filled(_rates, groups, (state.r, state.quat, state.v, state.Omega))
+
+
+def _filled(
+    fill: Any, groups: Sequence[Group], arrays: tuple[Floats, ...], each: tuple[int, ...] = ()
+) -> Floats:
+    lead = arrays[0].shape[:-2]
+    many = [np.ascontiguousarray(array, float).reshape(-1, *array.shape[-2:]) for array in arrays]
+    size = sum(len(own.row) * max(own.kind.rows, 1) for own in groups)
+    out = np.zeros((len(many[0]), size, *each))
+    if out.size:
+        fill(gathered(groups), *many, out)
+    return out.reshape(*lead, size, *each)

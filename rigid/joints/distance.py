@@ -1,0 +1,14 @@
+from rigid.joints.base import Joint, Marker, Row, at_distance
+
+
+class DistanceJoint(Joint):
+    """A massless rod of length l between two points: (|p_b - p_a|^2 - l^2)/2 = 0.
+
+    One multiplier, lam; the force on b is -lam (p_b - p_a), along the line. Five motions stay free.
+    """
+
+    kind, n_rows, free, apart = "distance", 1, "all but 1 translation", True
+
+    @staticmethod
+    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
+        return [at_distance(length)]

@@ -1,0 +1,121 @@
+"""Interactions of stored states: rates and gradients against differences of values, digits far from the origin."""
+
+import numpy as np
+import pytest
+from test_interactions import FREE, names, numbers
+
+from rigid import quaternions
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import CONSTRAINTS, facts, first_rows, groups_of, rows_of
+from rigid.interactions.kinds import group
+from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, State
+
+N = 4  # frames
+
+
+def states(rng, count=3):
+    """Many states of N frames, their directions not far apart."""
+    quat = quaternions.normalize(np.array([1.0, 0, 0, 0]) + 0.4 * rng.standard_normal((count, N, 4)))
+    r, v, Omega = rng.standard_normal((3, count, N, 3))
+    return State(r, quat, v, Omega, *(np.zeros((count, 0)),) * 3, np.zeros((count, 2)))
+
+
+def some(kind, rng):
+    """Two interactions of this kind."""
+    X = np.stack([numbers(kind, rng) for _ in range(2)])
+    return [group(kind, np.array([[0, 2], [3, 1]]), X, max(kind.rows, 1) * np.arange(2))]
+
+
+def moved(state, h, v, omega):
+    turn = quaternions.from_rotation_vector(h * omega)
+    return state.r + h * v, quaternions.multiply(turn, state.quat)
+
+
+@pytest.mark.parametrize("kind", FREE, ids=names)
+def test_rates_are_the_changes_of_values_along_the_motion(kind):
+    rng = np.random.default_rng(1)
+    state, groups, h = states(rng), some(kind, rng), 1e-6
+    omega = quaternions.rotate(state.quat, state.Omega)
+    ahead, behind = (evaluation.values(groups, *moved(state, s, state.v, omega)) for s in (h, -h))
+    slope = (ahead - behind) / (2 * h)
+    assert np.abs(slope).min() > 1e-3  # nothing is tested by zeros
+    assert evaluation.rates(groups, state) == pytest.approx(slope, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", FREE, ids=names)
+def test_gradients_are_forces_and_spatial_torques_of_each_frame(kind):
+    """One frame at a time along one axis at a time."""
+    rng = np.random.default_rng(2)
+    state, groups, h = states(rng, 1), some(kind, rng), 1e-6
+    found = evaluation.gradients(groups, state.r, state.quat)[0]
+    rows = max(kind.rows, 1)
+    for place in np.ndindex(N, 6):
+        unit = np.zeros((1, N, 6))
+        unit[0][place] = 1.0
+        ahead, behind = (
+            evaluation.values(groups, *moved(state, s, unit[..., :3], unit[..., 3:])) for s in (h, -h)
+        )
+        expected, f = ((ahead - behind) / (2 * h))[0], place[0]
+        own = np.zeros(2 * rows)
+        for which, a in np.argwhere(groups[0].frames == f):
+            own[which * rows : (which + 1) * rows] = found[which * rows : (which + 1) * rows, a, place[1]]
+        assert own == pytest.approx(expected, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", FREE, ids=names)
+def test_no_digits_are_lost_far_from_the_origin(kind):
+    """A shift by a power of two that rounds no position: the same numbers to the bit."""
+    rng = np.random.default_rng(3)
+    state, groups = states(rng), some(kind, rng)
+    near = state._replace(r=np.round(state.r * 2.0**20) / 2.0**20)
+    far = near._replace(r=near.r + 2.0**30, v=np.round(near.v * 2.0**20) / 2.0**20 + 2.0**30)
+    near = near._replace(v=far.v - 2.0**30)
+    for of in (
+        lambda s: evaluation.values(groups, s.r, s.quat),
+        lambda s: evaluation.gradients(groups, s.r, s.quat),
+        lambda s: evaluation.rates(groups, s),
+    ):
+        assert np.array_equal(of(near), of(far))
+
+
+@pytest.mark.parametrize("kind", FREE, ids=names)
+def test_many_states_are_evaluated_to_the_bits_of_each_alone(kind):
+    rng = np.random.default_rng(4)
+    state, groups = states(rng), some(kind, rng)
+    together = evaluation.rates(groups, state)
+    alone = [evaluation.rates(groups, State(*(array[k] for array in state[:8]))) for k in range(3)]
+    assert np.array_equal(together, np.stack(alone))
+
+
+def test_nothing_is_evaluated_to_nothing():
+    state = states(np.random.default_rng(5))
+    assert evaluation.values([], state.r, state.quat).shape == (3, 0)
+    assert evaluation.gradients([], state.r, state.quat).shape == (3, 0, 0, 6)
+
+
+def test_rows_of_different_kinds_stand_in_the_order_of_the_constraints():
+    """Each alone gives its own rows of all together."""
+    rng = np.random.default_rng(6)
+    kinds = np.array([DISTANCE, COINCIDENT, ALONG, COINCIDENT, PERPENDICULAR])
+    frames = np.array([[0, 1], [1, 2], [2, 3], [3, 0], [1, 3]])
+    together = Constraints(
+        kinds, frames, *rng.standard_normal((4, 5, 3)), rng.standard_normal(5), np.arange(5)
+    )
+    state = states(rng)
+    g = evaluation.values(groups_of(together), state.r, state.quat)
+    assert list(rows_of(kinds)) == [1, 3, 1, 3, 1]
+    for c, (first, rows) in enumerate(zip(first_rows(kinds), rows_of(kinds), strict=True)):
+        one = groups_of(Constraints(*(array[c : c + 1] for array in together)))
+        own = evaluation.values(one, state.r, state.quat)
+        assert np.array_equal(g[:, first : first + rows], own)
+
+
+def test_numbers_of_constraints_in_files_do_not_move():
+    named = [CONSTRAINTS[number].name for number in (COINCIDENT, PERPENDICULAR, ALONG, DISTANCE)]
+    assert named == [
+        "coincident points",
+        "perpendicular directions",
+        "point along direction",
+        "points at a distance",
+    ]
+    assert list(facts([DISTANCE, COINCIDENT], "rows")) == [1, 3]
