@@ -109,20 +109,11 @@ def test_all_schemes_converge_to_the_motion_of_em(name, chart, coupled, exact):
     assert errors[1] < errors[0] / 2 ** (0.8 * parse(name).order) or errors[1] < 1e-10
 
 
-BANDED = [row for row in SCHEMES if row[:2] != ("GGL-EM", "quaternion-gamma")]
-
-
-def test_where_all_quaternions_are_corrected_at_once_the_matrix_is_full():
-    system = limb().mechanical_system("quaternion-gamma")
-    assert marching.solver_for(parse("GGL-EM"), system)[0].pattern.band == -1
-    assert marching.solver_for(parse("EMS"), system)[0].pattern.band > 0
-
-
-@pytest.mark.parametrize(("name", "chart", "coupled"), BANDED)
+@pytest.mark.parametrize(("name", "chart", "coupled"), SCHEMES)
 def test_no_entry_of_newtons_matrix_is_missed_by_its_colours(name, chart, coupled, monkeypatch):
     """Against all columns one by one; and with the band a step is the same."""
     system, scheme = limb().mechanical_system(chart), parse(name)
-    marched = scheme.prepare(system) if scheme.prepare else system
+    scheme, marched = scheme.fitted(system)
     monkeypatch.setattr(marching, "LEAST_BAND", 10**9)
     signal = marching.signals_at(marched, scheme, np.zeros(1), 0.01)[0, 0]
     one = OneStep(marched, scheme, 0.01, signal)
@@ -142,7 +133,7 @@ def test_no_entry_of_newtons_matrix_is_missed_by_its_colours(name, chart, couple
     assert banded == pytest.approx(x, rel=1e-9, abs=1e-9 * np.abs(x).max())
 
 
-@pytest.mark.parametrize(("name", "chart", "coupled"), BANDED)
+@pytest.mark.parametrize(("name", "chart", "coupled"), SCHEMES)
 def test_colours_and_band_do_not_grow_with_the_rod(name, chart, coupled, monkeypatch):
     monkeypatch.setattr(marching, "LEAST_BAND", 1)
     sizes = []
@@ -153,7 +144,7 @@ def test_colours_and_band_do_not_grow_with_the_rod(name, chart, coupled, monkeyp
         )
         model.add_rod("rod", [(0, 0, 0), (3, 1, 0)], section, n_elements, mass="lumped")
         system, scheme = model.mechanical_system(chart), parse(name)
-        marched = scheme.prepare(system) if scheme.prepare else system
+        scheme, marched = scheme.fitted(system)
         found = marching.solver_for(scheme, marched)[0].pattern
         sizes.append((len(found.colours), found.band))
     assert sizes[1][0] <= sizes[0][0] + 2

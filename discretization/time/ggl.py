@@ -24,9 +24,7 @@ GGL-EM, 002 (84), discrete derivatives D:
     p1 - p0 = h (D_q T - D V + F) - h (D g)^T lam - h (D_q g_v)^T gam     (12)
     pbar = D_v T,   g(q1) = 0,   g_v(q1, p1) = 0                          (13)-(15)
 
-The g_v of (11), (12) and (15) is G W p, with W the system's own continuation of M^-1; for the unit length of a
-quaternion it is q . p/(4 alpha) (or gamma), which is the same on |q| = 1 and bilinear, so that its discrete derivatives
-are midpoints and keep the angular momentum.
+Of frames in quaternions GGL-EM is that of `ggl_quaternions`.
 """
 
 from discretization.time.dense import difference, inner, mean
@@ -44,7 +42,7 @@ from discretization.time.discrete_derivatives import (
 )
 from discretization.time.scheme import residual, update
 from rigid.compilation import small_kernel
-from rigid.mechanical import CONSTANT_MASS, QUATERNIONS
+from rigid.mechanical import CONSTANT_MASS
 
 OPTION_A, OPTION_B = 0.0, 1.0
 
@@ -141,10 +139,7 @@ def add_discrete_hidden(fn, D, q0, p0, q1, p1, gam, weight, W, out_q, out_p):
     """
     n, m = D.n, D.m
     middle, change, slope, rate = W.vector[20, :n], W.vector[21, :n], W.vector[22, :n], W.vector[23, :n]
-    g0, g1, rest = W.vector[24, :m], W.vector[25, :m], W.vector[27, :m]
-    joints = add_discrete_unit_length(D, q0, p0, q1, p1, gam, weight, rest, out_q, out_p)
-    if joints == 0:
-        return
+    g0, g1 = W.vector[24, :m], W.vector[25, :m]
     mean(q0, q1, middle)
     difference(q1, q0, change)
     factor = correction_factor(change, q0, q1)
@@ -153,63 +148,25 @@ def add_discrete_hidden(fn, D, q0, p0, q1, p1, gam, weight, W, out_q, out_p):
         for i in range(n):
             slope[i] = 0.0
             rate[i] = 0.0
-        add_hidden_gradient(fn, D, False, middle, p, rest, 1.0, W, slope, rate)
+        add_hidden_gradient(fn, D, False, middle, p, gam, 1.0, W, slope, rate)
         hidden_constraint(fn, D, q0, p, W, g0)
         hidden_constraint(fn, D, q1, p, W, g1)
-        gap = inner(rest, g1) - inner(rest, g0) - inner(slope, change)
+        gap = inner(gam, g1) - inner(gam, g0) - inner(slope, change)
         for i in range(n):
             out_q[i] += 0.5 * weight * (slope[i] + gap * factor * change[i])
             rate[i] = 0.0
             slope[i] = 0.0
-        add_hidden_gradient(fn, D, False, q, p, rest, 1.0, W, slope, rate)
+        add_hidden_gradient(fn, D, False, q, p, gam, 1.0, W, slope, rate)
         for i in range(n):
             out_p[i] += 0.5 * weight * rate[i]
 
 
 @small_kernel
-def add_discrete_unit_length(D, q0, p0, q1, p1, gam, weight, rest, out_q, out_p):
-    """The part of the unit lengths of quaternions; rest = gam without it. Number of constraints left."""
-    for c in range(D.m):
-        rest[c] = gam[c]
-    if D.flags & QUATERNIONS == 0:
-        return D.m
-    row = 0
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
-        if to < 0:
-            continue
-        factor = 0.5 * weight * compliance(D, f) * gam[row]
-        for i in range(to, to + 4):
-            out_q[i] += factor * (p0[i] + p1[i])
-            out_p[i] += factor * (q0[i] + q1[i])
-        rest[row] = 0.0
-        row += 1
-    return D.m - row
-
-
-@small_kernel
-def compliance(D, f):
-    """q . W(q) p = compliance q . p on |q| = 1, of alpha- and gamma-type inertia."""
-    return 0.25 / D.frames.each[f].parameter
-
-
-@small_kernel
 def hidden_constraint(fn, D, q, p, W, out):
-    """out = g_v: G(q) W(q) p, of the unit length of quaternions the bilinear form."""
+    """out = g_v = G(q) W(q) p."""
     w = W.vector[26, : D.n]
     velocity_of(fn, D, q, p, W, w)
     constraint_rate(fn, D, q, w, W, out)
-    if D.flags & QUATERNIONS == 0:
-        return
-    row = 0
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
-        if to < 0:
-            continue
-        out[row] = 0j
-        for i in range(to, to + 4):
-            out[row] += compliance(D, f) * q[i] * p[i]
-        row += 1
 
 
 @residual

@@ -155,21 +155,21 @@ def integrate(
         first = round(start.t / h)
         run.t = h * np.arange(first, first + steps + 1) if first * h == start.t else start.t + run.t
         run.q[0], run.p[0], run.v[0], run.lam[0], run.gam[0] = start[1:]
-    marched = chosen.prepare(system) if chosen.prepare else system
-    solver, work = solver_for(chosen, system, tolerance, guess == "advanced")
-    fractions = np.array(chosen.fractions)
+    form, marched = chosen.fitted(system)
+    solver, work = solver_for(form, marched, tolerance, guess == "advanced")
+    fractions = np.array(form.fractions)
     state = [np.zeros(system.n, complex) for _ in range(3)] + [np.zeros(system.m, complex) for _ in range(2)]
     status, reached, norm, count, damped = implicit.march(
-        chosen.residual,
-        chosen.update,
+        form.residual,
+        form.update,
         marched.functions,
         marched.data,
         work,
         solver,
         float(h),
         fractions,
-        signals_at(marched, chosen, run.t[:-1], h),
-        chosen.options,
+        signals_at(marched, form, run.t[:-1], h),
+        form.options,
         run.q,
         run.p,
         run.v,
@@ -374,8 +374,7 @@ def solver_for(
 
 def _pattern(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     """The pattern of Newton's matrix, found once for a system and a scheme; that of a full matrix where it is no chart."""
-    full = scheme.dense_quaternions and system.has(mechanical.QUATERNIONS)
-    if full or not system.has(mechanical.PRODUCTS):
+    if not system.has(mechanical.PRODUCTS):
         return dense_pattern()
     found: dict[str, Pattern] = system.info.setdefault("patterns", {})
     if scheme.name not in found:

@@ -163,7 +163,10 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             caution=_TURNS_BACK,
         )
     if name == "GGL-EM":
+        from discretization.time import ggl_quaternions
+
         promises = _LIVENS | {"velocity"}
+        kept = ("energy", "generalised energy", "position", "velocity", *_MOMENTA)
         return Scheme(
             name,
             "002 (84)",
@@ -172,9 +175,18 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             _GGL,
             2,
             symmetric=True,
-            dense_quaternions=True,
             promises=promises,
-            joined=_joined("generalised energy", "position", "velocity", directors=("energy", *_MOMENTA)),
+            joined=_joined(*kept),
+            in_quaternions=Scheme(
+                name,
+                "002 (33), (84); design of rodsim",
+                ggl_quaternions.ggl_em_residual,
+                ggl_quaternions.ggl_em_update,
+                (Block(Q), Block(P), Block(LAMBDA), Block(GAMMA)),
+                2,
+                needs=QUATERNIONS,
+                prepare=_by_torque,
+            ),
         )
     if theta is None:
         theta = 0.5 if name == "VI-A" else 1.0

@@ -8,14 +8,14 @@ of the step. `blocks` says what the unknowns are, which gives the initial guess 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
 from rigid.compilation import compiled
-from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS
+from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS, QUATERNIONS, MechanicalSystem
 from rigid.references import Reference, by_reference
 from rigid.system import Floats
 
@@ -89,7 +89,7 @@ class Scheme:
     of sympy potentials not in `Part`s do not: "energy" T* + V, "generalised energy" p . v - T + V, "momentum", "symplectic",
     "position" (g = 0) and "velocity" (G W p = 0).
     joined: the same for bodies with joints and springs, with "linear momentum" and "angular momentum" told apart.
-    needs: flags of the systems it takes; prepare: what is done to a system before it is marched.
+    needs: flags of the systems it takes; prepare: what is done to a system before it is marched; `fitted` does both.
     caution: the cure where Newton's method fails, if it is not a smaller step.
     """
 
@@ -105,13 +105,20 @@ class Scheme:
     promises: frozenset[str] = frozenset()
     joined: Joined = NOTHING_PROMISED
     singular_mass: bool = False
-    dense_quaternions: bool = False  # Gonzalez' correction over all quaternions at once fills Newton's matrix
     needs_inverse: bool = True  # of the mass, which is not local where neighbours share mass
     needs: int = 0
     options: Floats = field(default_factory=lambda: np.zeros(1))
     fractions: tuple[float, ...] = (1.0,)
     caution: str = ""
     prepare: Callable[[Any], Any] | None = None  # a system to the one that is marched
+    in_quaternions: Scheme | None = None  # the form it takes of frames in quaternions, if it is another one
+
+    def fitted(self, system: MechanicalSystem) -> tuple[Scheme, MechanicalSystem]:
+        """The form of the scheme for a system, and the system that is marched."""
+        scheme = self
+        if self.in_quaternions is not None and system.has(QUATERNIONS):
+            scheme = replace(self.in_quaternions, name=self.name, fractions=self.fractions)
+        return scheme, system if scheme.prepare is None else scheme.prepare(system)
 
     def block_sizes(self, n: int, m: int, joints: int, increments: int) -> list[int]:
         """Number of unknowns in each block; joints: constraints but the internal ones."""

@@ -65,7 +65,7 @@ def symplectic_defect(
 ) -> float:
     """Largest change of the two-form over `steps` steps, relative to its largest value."""
     check_fit(scheme, system)
-    marched = scheme.prepare(system) if scheme.prepare else system
+    scheme, marched = scheme.fitted(system)
     dq, dp, dv = tangent_vectors(system, count)
     before = two_form(dq, dp)
     q, v = system.q0.copy(), system.v0.copy()
@@ -82,7 +82,7 @@ def symplectic_defect(
 
 def newton_matrix(system: MechanicalSystem, scheme: Scheme, h: float) -> Floats:
     """Newton's matrix dr/dx at the solution of the first step."""
-    marched = scheme.prepare(system) if scheme.prepare else system
+    scheme, marched = scheme.fitted(system)
     q, v = system.q0, system.v0
     one = OneStep(marched, scheme, h, signals_at(marched, scheme, np.zeros(1), h)[0, 0])
     x = one.solve(q, system.momentum(q, v), v)

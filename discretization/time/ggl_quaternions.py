@@ -1,0 +1,87 @@
+"""GGL-EM, 002 (84), of frames in quaternions: energy, momenta and both levels of constraints.
+
+002 keeps to constant masses; its functional (33) holds for M(q) with g_v = G(q) W(q) p. Discrete derivatives in (q, p) that
+are exact and turn with the system do not exist where positions are coupled with quaternions: points turn by
+psi = 2 tan(theta/2) n over a step, q1 - q0 by zeta = 4 tan(theta/4) n, and for a common rotation of a joint's frames
+
+    sum f . (psi x r) + zeta . sum tau = 0   and   sum r x f + sum tau = 0   only if   n . sum r x f = 0,
+
+while a joint's forces f do turn its frames about each other. So quaternions are stretched as in EML-kappa,
+1/kappa = 2 - 1/|qbar|^2 = zeta/psi, and all interactions act by torques in averaged directors,
+F = 2 E(qbar)^T tau/|qbar|^2, so that kappa (q1 - q0) . F = psi . tau. With A = gam . g_v:
+
+    q1 - q0 = (h/kappa) (D_p T* + D_p A)                                                             (1)
+    p1 - p0 = -(h/kappa) (D_q T* + D_q A) - h (F_V + F_g lam + F_A) + h F                            (2)
+    g(q1)   = 0,   g_v(q1, p1) = 0                                                                   (3), (4)
+
+D_q, D_p of T* and of A through G(q) p, q . p, p: bilinear, so that midpoints are exact and turn with the system;
+F_A through the poses: `rigid.chart_hidden`. Positions have kappa = 1. Then
+
+    T*1 - T*0 + A1 - A0 + V1 - V0 + lam . (g1 - g0) = 0,   P1 = P0,   L1 = L0,
+
+each frame by itself and its neighbours. Where q . p = 0, T* does not depend on alpha, and the motion is that of `em-ggl`.
+"""
+
+from discretization.time.discrete_derivatives import (
+    constraint_rate,
+    discrete_coenergy,
+    velocity_of,
+)
+from discretization.time.livens import momentum_balance
+from discretization.time.scheme import residual, update
+from rigid.chart_hidden import add_discrete_hidden
+from rigid.compilation import small_kernel
+from rigid.poses import load_quat
+from rigid.quaternion_maps import quat_dot, quat_mean
+
+
+@small_kernel
+def hidden_constraint(fn, D, q, p, W, out):
+    """out = g_v: G(q) W(q) p, of the unit length q . p, which are zero together."""
+    w = W.vector[26, : D.n]
+    velocity_of(fn, D, q, p, W, w)
+    constraint_rate(fn, D, q, w, W, out)
+    row = 0
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
+        if to >= 0:
+            out[row] = quat_dot(load_quat(q, to), load_quat(p, to))
+            row += 1
+
+
+@residual
+def ggl_em_residual(fn, D, S, W, x, r):
+    """(1)-(4)."""
+    n, m, h = D.n, D.m, S.h
+    q1, p1, lam, gam = x[:n], x[n : 2 * n], x[2 * n : 2 * n + m], x[2 * n + m :]
+    H_q, H_p, F_A = W.vector[14, :n], W.vector[15, :n], W.vector[16, :n]
+    discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, H_q, H_p)
+    for i in range(n):
+        F_A[i] = 0.0
+    add_discrete_hidden(S.q0, S.p0, q1, p1, gam, 1.0, D, H_q, H_p, F_A)
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
+        if to < 0:
+            continue
+        middle = quat_mean(load_quat(S.q0, to), load_quat(q1, to))
+        factor = 2.0 - 1.0 / quat_dot(middle, middle)
+        for i in range(to, to + 4):
+            H_q[i] *= factor
+            H_p[i] *= factor
+    for i in range(n):
+        r[i] = q1[i] - S.q0[i] - h * H_p[i]  # (1)
+        H_q[i] = -H_q[i] - F_A[i]
+    momentum_balance(fn, D, S, W, q1, p1, lam, H_q, True, r[n : 2 * n])  # (2)
+    fn.constraints(q1, D, r[2 * n : 2 * n + m])  # (3)
+    hidden_constraint(fn, D, q1, p1, W, r[2 * n + m :])  # (4)
+
+
+@update
+def ggl_em_update(fn, D, S, W, x, q, p, v, lam, gam):
+    """State of unknowns (q1, p1, lam, gam); v = W(q) p."""
+    n, m = D.n, D.m
+    for i in range(n):
+        q[i], p[i] = x[i], x[n + i]
+    for k in range(m):
+        lam[k], gam[k] = x[2 * n + k], x[2 * n + m + k]
+    velocity_of(fn, D, q, p, W, v)
