@@ -1,8 +1,8 @@
-"""The pattern of Newton's matrix: which residuals an unknown can change, colours, and the order of the unknowns.
+"""The pattern of Newton's matrix: which residuals an unknown can change, colours, and the blocks of the factors.
 
 Unknowns whose columns share no row can be moved at once: one evaluation of the residual gives all columns of a colour
-(Curtis, Powell, Reid 1974). Frames and their neighbours make a band, so the number of colours does not grow with the
-model, and neither does the cost of a column of the factors.
+(Curtis, Powell, Reid 1974). What acts within a frame is eliminated there (`discretization.linear.condensed`), frames and
+their neighbours make a band: neither the number of colours nor the cost of a column of the factors grows with the model.
 
 The pattern is found by trying: first every vertex of the graph of interactions for itself (a frame with its unknowns, a joint
 with its multipliers; the residuals within `REACH` edges can change), at a random place, so that nothing vanishes by
@@ -19,6 +19,7 @@ from numba import types
 from scipy.sparse import csc_matrix, csr_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from discretization.linear.condensed import PANELS, Panels, no_panels, panels_of
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
@@ -54,12 +55,11 @@ class Pattern(NamedTuple):
     columns: Ints  # (N,) unknowns, colour by colour
     first: Ints  # (N + 1,) first entry of a column
     rows: Ints  # (entries,) residuals
-    place: Ints  # (entries,) where an entry stands among the values
-    order: Ints  # (N,) place of an unknown, and of its residual, in the factored matrix
-    band: int  # half bandwidth
+    panels: Panels  # of the factors
+    band: int  # half bandwidth of what is left of the matrix without its interior columns; -1: it is full
 
 
-PATTERN = types.NamedTuple([I1, I1, I1, I1, I1, I1, types.int64], Pattern)
+PATTERN = types.NamedTuple([I1, I1, I1, I1, PANELS, types.int64], Pattern)
 
 
 def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints]]:
@@ -125,7 +125,7 @@ def possible(vertex: Ints, near: csr_matrix) -> csc_matrix:
 
 @explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, PATTERN, F1))
 def differentiate(residual, fn, D, S, W, x, r, pattern, values):
-    """dr/dx by complex steps into the places of the pattern, all columns of a colour in one evaluation of r."""
+    """Entries of dr/dx by complex steps, all columns of a colour in one evaluation of r."""
     for colour in range(pattern.colours.size - 1):
         columns = pattern.columns[pattern.colours[colour] : pattern.colours[colour + 1]]
         for j in columns:
@@ -134,7 +134,7 @@ def differentiate(residual, fn, D, S, W, x, r, pattern, values):
         for j in columns:
             x[j] = x[j].real
             for k in range(pattern.first[j], pattern.first[j + 1]):
-                values[pattern.place[k]] = r[pattern.rows[k]].imag / EPS
+                values[k] = r[pattern.rows[k]].imag / EPS
 
 
 def coloured(pattern: csc_matrix) -> tuple[Ints, Ints]:
@@ -168,27 +168,19 @@ def paint(first, rows, first_of_row, columns, taken, colour):
 def in_columns(pattern: csc_matrix) -> Pattern:
     """Colours, and the entries column by column, as the sparse matrix has them."""
     first, rows = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64)
-    everything = np.arange(pattern.shape[0])
-    return Pattern(*coloured(pattern), first, rows, np.arange(len(rows)), everything, -1)
+    return Pattern(*coloured(pattern), first, rows, no_panels(), -1)
 
 
-def banded(pattern: csc_matrix, vertex: Ints, near: csr_matrix) -> Pattern:
-    """Colours, and the places of the entries in a band: vertices in reverse Cuthill-McKee order, each with its unknowns."""
-    n, rank = pattern.shape[0], np.empty(near.shape[0], np.int64)
-    rank[reverse_cuthill_mckee(near, symmetric_mode=True)] = np.arange(near.shape[0])
-    order = np.empty(n, np.int64)
-    order[np.argsort(rank[vertex], kind="stable")] = np.arange(n)
-    entries = in_columns(pattern)
-    row, column = order[entries.rows], order[np.repeat(np.arange(n), np.diff(entries.first))]
-    band = int(np.abs(row - column).max(initial=0))
-    # the storage of `discretization.linear.narrow`: (i, j) at j (3 band + 1) + 2 band + i - j
-    return entries._replace(place=column * 3 * band + 2 * band + row, order=order, band=band)
+def in_blocks(pattern: csc_matrix, vertex: Ints, near: csr_matrix) -> Pattern:
+    """Colours and panels: a block for each vertex, in reverse Cuthill-McKee order."""
+    panels = panels_of(pattern, vertex, reverse_cuthill_mckee(near, symmetric_mode=True))
+    return in_columns(pattern)._replace(panels=panels, band=panels.band)
 
 
 def dense_pattern() -> Pattern:
-    """Of a matrix that is not a band."""
+    """Of a full matrix."""
     none = np.zeros(0, np.int64)
-    return Pattern(np.zeros(1, np.int64), none, none, none, none, none, -1)
+    return Pattern(np.zeros(1, np.int64), none, none, none, no_panels(), -1)
 
 
 def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
@@ -218,4 +210,4 @@ def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
         found += np.abs(values)
     pattern = csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
     pattern.eliminate_zeros()
-    return banded(pattern, at, near)
+    return in_blocks(pattern, at, near)
