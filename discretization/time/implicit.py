@@ -12,6 +12,7 @@ from numba import types
 
 from discretization.linear.condensed import FACTORS, condensed_factor, condensed_solve
 from discretization.time.dense import factor, substitute
+from discretization.time.energies import BY_COLOURS, add_energies
 from discretization.time.pattern import EPS, PATTERN, differentiate
 from discretization.time.scheme import (
     FORCES,
@@ -30,7 +31,7 @@ from discretization.time.scheme import (
 )
 from rigid.compilation import explicit_kernel, small_kernel
 from rigid.linear_algebra import times
-from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1, I2
+from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1, I2, without_potential
 from rigid.poses import load_quat
 from rigid.quaternion_maps import G
 
@@ -145,7 +146,15 @@ def evaluate(residual, fn, D, S, W, solver):
 def evaluate_matrix(residual, fn, D, S, W, solver, known):
     """matrix = dr/dx by complex steps; constant columns are taken over where they are `known`."""
     if solver.pattern.band >= 0:
-        differentiate(residual, fn, D, S, W, solver.x, solver.r, solver.pattern, solver.values)
+        solver.values[:] = 0.0
+        T = solver.pattern
+        if T.energies.form == BY_COLOURS:
+            differentiate(residual, fn, D, S, W, solver.x, solver.r, T.colours, solver.values)
+            return
+        differentiate(
+            residual, fn, without_potential(D), S, W, solver.x, solver.r, T.colours, solver.values
+        )
+        add_energies(D, S, W, T.energies, solver.x, solver.values)
         return
     n = solver.x.size
     for b in range(solver.blocks.shape[0]):

@@ -20,6 +20,14 @@ from scipy.sparse import csc_matrix, csr_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from discretization.linear.condensed import PANELS, Panels, no_panels, panels_of
+from discretization.time.energies import (
+    ENERGIES,
+    EnergyEntries,
+    energy_pattern,
+    entries_of,
+    no_entries,
+    places_in,
+)
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
@@ -40,7 +48,7 @@ from discretization.time.scheme import (
 )
 from rigid.chart_frames import QUATERNION
 from rigid.compilation import explicit_kernel, kernel
-from rigid.mechanical import C1, DATA, F1, FUNCTIONS, I1, MechanicalSystem
+from rigid.mechanical import C1, DATA, F1, FUNCTIONS, I1, MechanicalSystem, without_potential
 from rigid.system import Ints
 
 REACH = 2  # edges between an unknown and the residuals it changes, of any scheme
@@ -48,23 +56,35 @@ EPS = 1e-60  # complex step: its square underflows, nothing is subtracted
 PROBES = 2
 
 
-class Pattern(NamedTuple):
-    """Columns of the matrix by colour; entries are stored where the solver wants them."""
+class Colours(NamedTuple):
+    """Entries that are found by colours."""
 
-    colours: Ints  # (c + 1,) first column of a colour in `columns`
+    start: Ints  # (c + 1,) first column of a colour in `columns`
     columns: Ints  # (N,) unknowns, colour by colour
     first: Ints  # (N + 1,) first entry of a column
+    rows: Ints  # residual of an entry
+    place: Ints  # where it stands among those of the matrix
+
+
+class Pattern(NamedTuple):
+    """Newton's matrix, its entries column by column."""
+
+    first: Ints  # (N + 1,) first entry of a column
     rows: Ints  # (entries,) residuals
+    colours: Colours
+    energies: EnergyEntries
     panels: Panels  # of the factors
     band: int  # half bandwidth of what is left of the matrix without its interior columns; -1: it is full
 
 
-PATTERN = types.NamedTuple([I1, I1, I1, I1, PANELS, types.int64], Pattern)
+COLOURS = types.NamedUniTuple(I1, 5, Colours)  # what numba makes of equal fields
+PATTERN = types.NamedTuple([I1, I1, COLOURS, ENERGIES, PANELS, types.int64], Pattern)
 
 
-def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints]]:
-    """Vertex of every coordinate and of every constraint, and the groups of vertices that act on each other."""
-    data = system.data
+def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints], list[Ints]]:
+    """Vertex of every coordinate and of every constraint, and the groups of vertices that act on each other, those of
+    energies last."""
+    data, energies = system.data, []
     frames, acting = data.frames.each, data.interacting
     n_frames, in_quaternions = len(frames), data.frames.chart == QUATERNION
     of_q, of_g = np.zeros(system.n, np.int64), np.zeros(system.m, np.int64)
@@ -89,8 +109,8 @@ def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints]]:
                 vertex = n_frames + e
                 of_g[acting.each[e].row : acting.each[e].row + kind.rows] = vertex
                 own = np.append(own, vertex)
-            groups.append(own)
-    return of_q, of_g, groups
+            (groups if kind.rows else energies).append(own)
+    return of_q, of_g, groups, energies
 
 
 def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, of_g: Ints) -> list[Ints]:
@@ -123,22 +143,22 @@ def possible(vertex: Ints, near: csr_matrix) -> csc_matrix:
     return csc_matrix((members @ reach @ members.T) > 0)
 
 
-@explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, PATTERN, F1))
-def differentiate(residual, fn, D, S, W, x, r, pattern, values):
+@explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, COLOURS, F1))
+def differentiate(residual, fn, D, S, W, x, r, colours, values):
     """Entries of dr/dx by complex steps, all columns of a colour in one evaluation of r."""
-    for colour in range(pattern.colours.size - 1):
-        columns = pattern.columns[pattern.colours[colour] : pattern.colours[colour + 1]]
+    for colour in range(colours.start.size - 1):
+        columns = colours.columns[colours.start[colour] : colours.start[colour + 1]]
         for j in columns:
             x[j] += 1j * EPS
         residual(fn, D, S, W, x, r)
         for j in columns:
             x[j] = x[j].real
-            for k in range(pattern.first[j], pattern.first[j + 1]):
-                values[k] = r[pattern.rows[k]].imag / EPS
+            for k in range(colours.first[j], colours.first[j + 1]):
+                values[colours.place[k]] = r[colours.rows[k]].imag / EPS
 
 
-def coloured(pattern: csc_matrix) -> tuple[Ints, Ints]:
-    """Columns that share no row have one colour: first column of every colour, and the columns colour by colour."""
+def coloured(pattern: csc_matrix) -> Colours:
+    """Columns that share no row have one colour; entries in the order of the matrix itself."""
     by_row = pattern.tocsr()
     first, rows, first_of_row, columns = (
         x.astype(np.int64) for x in (pattern.indptr, pattern.indices, by_row.indptr, by_row.indices)
@@ -147,7 +167,7 @@ def coloured(pattern: csc_matrix) -> tuple[Ints, Ints]:
     paint(first, rows, first_of_row, columns, np.full(pattern.shape[1] + 1, -1, np.int64), colour)
     order = np.argsort(colour, kind="stable")
     starts = np.searchsorted(colour[order], np.arange(colour.max() + 2))
-    return starts.astype(np.int64), order.astype(np.int64)
+    return Colours(starts.astype(np.int64), order.astype(np.int64), first, rows, np.arange(len(rows)))
 
 
 @kernel
@@ -165,39 +185,49 @@ def paint(first, rows, first_of_row, columns, taken, colour):
         colour[j] = c
 
 
-def in_columns(pattern: csc_matrix) -> Pattern:
-    """Colours, and the entries column by column, as the sparse matrix has them."""
-    first, rows = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64)
-    return Pattern(*coloured(pattern), first, rows, no_panels(), -1)
-
-
-def in_blocks(pattern: csc_matrix, vertex: Ints, near: csr_matrix) -> Pattern:
-    """Colours and panels: a block for each vertex, in reverse Cuthill-McKee order."""
-    panels = panels_of(pattern, vertex, reverse_cuthill_mckee(near, symmetric_mode=True))
-    return in_columns(pattern)._replace(panels=panels, band=panels.band)
-
-
 def dense_pattern() -> Pattern:
     """Of a full matrix."""
     none = np.zeros(0, np.int64)
-    return Pattern(np.zeros(1, np.int64), none, none, none, no_panels(), -1)
+    return Pattern(none, none, Colours(np.zeros(1, np.int64), *[none] * 4), no_entries(), no_panels(), -1)
 
 
 def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     """Pattern of the matrix of a scheme for a multibody system; `work` is scratch."""
+    of_q, of_g, joints, energies = owners(system)
+    by_block = vertices_of(scheme.blocks, system, of_q, of_g)
+    at = np.concatenate(by_block)
+    near = neighbours(at, joints + energies)
+    apart = scheme.energies is not None
+    found = by_trial(scheme, system, work, by_block, possible(at, neighbours(at, joints) if apart else near))
+    if scheme.energies is None:
+        whole, entries = found, no_entries()
+    else:
+        firsts = np.cumsum([0, *(len(own) for own in by_block)])
+        own, rows, columns = energy_pattern(scheme.energies, system, firsts, len(at))
+        whole = csc_matrix(abs(found) + own)
+        whole.sort_indices()
+        entries = entries_of(scheme.energies, firsts, whole, rows, columns)
+    colours = coloured(found)
+    column = np.repeat(np.arange(len(at)), np.diff(found.indptr))
+    colours = colours._replace(place=places_in(whole, colours.rows, column))
+    panels = panels_of(whole, at, reverse_cuthill_mckee(near, symmetric_mode=True))
+    first, rows = whole.indptr.astype(np.int64), whole.indices.astype(np.int64)
+    return Pattern(first, rows, colours, entries, panels, panels.band)
+
+
+def by_trial(
+    scheme: Scheme, system: MechanicalSystem, work: Work, by_block: Sequence[Ints], candidates: csc_matrix
+) -> csc_matrix:
+    """Which of the candidates are not zero; without the energies, if the scheme says where they are."""
     rng = np.random.default_rng(0)
     q = np.ascontiguousarray(system.q0 + 0.05 * rng.normal(size=system.n), complex)
     p, v = rng.normal(size=(2, system.n)).astype(complex)
     signal = rng.normal(size=(len(scheme.nodes), system.signal_size))
     step = Step(0.01, q, p, v, signal, scheme.options)
-
-    of_q, of_g, groups = owners(system)
-    by_block = vertices_of(scheme.blocks, system, of_q, of_g)
-    at = np.concatenate(by_block)
-    near = neighbours(at, groups)
-    candidates = possible(at, near)
-    entries = in_columns(candidates)
-    found, r = np.zeros(candidates.nnz), np.zeros(len(at), complex)
+    data = system.data if scheme.energies is None else without_potential(system.data)
+    candidates.sort_indices()
+    colours = coloured(candidates)
+    found, r = np.zeros(candidates.nnz), np.zeros(candidates.shape[0], complex)
     for _ in range(PROBES):
         parts = [
             system.q0 + 0.05 * rng.normal(size=system.n)
@@ -206,8 +236,8 @@ def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
             for block, own in zip(scheme.blocks, by_block, strict=True)
         ]
         x, values = np.concatenate(parts).astype(complex), np.zeros(candidates.nnz)
-        differentiate(scheme.residual, system.functions, system.data, step, work, x, r, entries, values)
+        differentiate(scheme.residual, system.functions, data, step, work, x, r, colours, values)
         found += np.abs(values)
     pattern = csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
     pattern.eliminate_zeros()
-    return in_blocks(pattern, at, near)
+    return pattern

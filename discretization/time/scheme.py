@@ -67,6 +67,17 @@ class Block(NamedTuple):
     constant: bool = False  # the residual is linear in it, with coefficients that depend on h alone
 
 
+class Energies(NamedTuple):
+    """Where a residual has the gradient of V, see `discretization.time.energies`: e evaluations, in terms of the blocks."""
+
+    between: bool  # discrete derivatives between q0 and q_e; else gradients at q_e
+    start: Any  # (e,)
+    of: Any  # (e, b)
+    into: Any  # (e, a)
+    of_power: int = 0  # `of` is multiplied by this power of h
+    into_power: int = 1
+
+
 class Joined(NamedTuple):
     """What a scheme keeps of bodies joined with each other, by chart."""
 
@@ -109,6 +120,7 @@ class Scheme:
     fractions: tuple[float, ...] = (1.0,)
     caution: str = ""
     prepare: Callable[[Any], Any] | None = None  # a system to the one that is marched
+    energies: Energies | None = None  # None: colours find the derivative of V with the rest of Newton's matrix
 
     def block_sizes(self, n: int, m: int, joints: int, increments: int) -> list[int]:
         """Number of unknowns in each block; joints: constraints but the internal ones."""
