@@ -278,6 +278,8 @@ def _spark(name: str, s: int = 2) -> Scheme:
     from discretization.time import spark as f
     from discretization.time import tableaux
 
+    if s > f.MOST_STAGES:
+        raise ModelError(f"{name}: s = {s} stages; give at most {f.MOST_STAGES}")
     table = tableaux.gauss_lobatto(s) if name == "GL-SPARK" else tableaux.lobatto_3a_3b(s)
     stages = len(table.b_tilde)
     blocks = (*([Block(V)] * s), *([Block(FORCES)] * s), *([Block(IMPULSES)] * stages))
