@@ -74,7 +74,7 @@ def rod_model(case: RodCase, n_elements: int, mass: str) -> Model:
     return model
 
 
-def _chain(case: ChainCase, n_bars: int) -> Model:
+def chain_model(case: ChainCase, n_bars: int) -> Model:
     model = Model(case.name, gravity=(0.0, 0.0, -case.gravity))
     bar = Box(case.bar_length, case.bar_side, case.bar_side, density=case.density)
     last = model.ground.at((0.0, 0.0, 0.0))
@@ -94,7 +94,7 @@ def _top(case: TopCase, n_bodies: int) -> Model:
     return model
 
 
-_MODELS: dict[type, Callable[[Any, int], Model]] = {RodCase: _rod, ChainCase: _chain, TopCase: _top}
+_MODELS: dict[type, Callable[[Any, int], Model]] = {RodCase: _rod, ChainCase: chain_model, TopCase: _top}
 
 
 def _error(case: Case, state: State) -> float:

@@ -8,7 +8,7 @@ from rigid.chart_frames import DUAL, END, QUATERNION, ROWS, START, load_at
 from rigid.compilation import small_kernel
 from rigid.interactions.kinds import dual_at, frame, store, value_at
 from rigid.linear_algebra import cross, dot, times
-from rigid.mechanical import system_function
+from rigid.mechanical import WITHOUT_POTENTIAL, system_function
 from rigid.poses import (
     ZERO,
     add_mean_pulled,
@@ -77,6 +77,8 @@ def add_duals(D, kind, e, q0, q1, lam, out):
 def fill_discrete_gradient(q0, q1, D, out):
     """Discrete derivative of V, its gradient where q0 is q1."""
     clear(out)
+    if D.flags & WITHOUT_POTENTIAL:
+        return
     lam = D.scratch[ROWS, 0, 0]
     I = D.interacting
     for which in range(I.kinds.size):

@@ -32,10 +32,10 @@ from rigid.chart_frames import (
     no_frames,
     table,
 )
-from rigid.compilation import allocating_kernel, compiled
+from rigid.compilation import allocating_kernel, compiled, small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.kinds import INTERACTING, Interacting, gathered
-from rigid.references import Reference, by_reference
+from rigid.references import Reference, by_reference, with_field
 from rigid.system import Floats
 
 C1, C2 = types.complex128[::1], types.complex128[:, ::1]
@@ -64,11 +64,19 @@ SINGULAR_MASS = 32
 QUATERNIONS = 64  # frames in quaternions
 PRODUCTS = 256  # has products with M, W, G and G^T, of the cost of its interactions; else matrices serve
 SHARED_MASS = 512  # neighbours share mass: M v is a product, M^-1 couples everything
+WITHOUT_POTENTIAL = 4096  # V counts as zero: where its share of Newton's matrix is found by other means
 LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a canonical one
 
 DATA = Reference(
     types.NamedTuple([types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH], Data)
 )
+
+
+@small_kernel
+def without_potential(D):
+    """The same data of a system whose V is left out."""
+    return with_field(D, "flags", D.flags | WITHOUT_POTENTIAL)
+
 
 _VECTOR = types.void(C1, DATA, C1)
 _MATRIX = types.void(C1, DATA, C2)

@@ -122,9 +122,29 @@ def _reference_to(typing_context: Any, values: Any) -> Any:
     return Reference(values)(values), generate
 
 
+@intrinsic(prefer_literal=True)
+def _with_field(typing_context: Any, reference: Any, name: Any, value: Any) -> Any:
+    index = reference.pointee.fields.index(name.literal_value)
+    kind = reference.pointee.types[index]
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        new = context.cast(builder, arguments[2], signature.args[2], kind)
+        return _place_of(builder, builder.insert_value(_load(builder, arguments[0]), new, index))
+
+    return reference(reference, name, value), generate
+
+
 def _itself(values: Any) -> Any:
     return values
 
 
 # of a named tuple made in compiled code; where the compiler is off a tuple is its own reference
 reference_to: Any = _itself if compiler_is_off() else _reference_to
+
+
+def _replaced(values: Any, name: str, value: Any) -> Any:
+    return values._replace(**{name: value})
+
+
+# (reference, name, value): to a copy of the tuple with one field replaced
+with_field: Any = _replaced if compiler_is_off() else _with_field

@@ -11,11 +11,9 @@ def pytest_sessionstart(session):
     config = session.config
     if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
         return
-    import numba
+    from rigid.compilation import CACHE_DIRECTORY
 
-    import rigid.compilation  # noqa: F401  sets the folder
-
-    if not any(Path(numba.config.CACHE_DIR).glob("**/*.nbi")):
+    if not any(Path(CACHE_DIRECTORY).glob("**/*.nbi")):
         _compile()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rigid.compilation import kernel
-from rigid.references import Reference, by_reference, reference_to
+from rigid.references import Reference, by_reference, reference_to, with_field
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
 
@@ -80,6 +80,18 @@ def test_tuples_made_in_a_loop_do_not_see_each_other():
     weights, matrix = np.array([1.0, 2.0, 4.0]), np.ones((2, 3))
     expected = sum((1.0 + k) * weights[:k].sum() + 1.0 + 2.0 for k in range(4))
     assert total_of_many(weights, matrix, 4) == pytest.approx(expected)
+
+
+@kernel
+def with_other_scale(outer, scale):
+    """Of a copy with another number; the tuple itself stays as it is."""
+    other = with_field(outer, "scale", scale)
+    return total(other) - total(outer)
+
+
+def test_a_copy_with_another_field_leaves_the_tuple_alone():
+    assert with_other_scale(OUTER, 1.5) == pytest.approx(1.0 * (3 + 8 + 15))
+    assert total(OUTER) == pytest.approx(0.5 * (3 + 8 + 15) + 1.0)
 
 
 @compiled_only

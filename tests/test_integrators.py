@@ -233,6 +233,7 @@ REFUSED = {
     "vartheta = 2": lambda: parse("VI-B(1, 2)"),
     "k = 0": lambda: parse("mG(0)"),
     "s = 1": lambda: parse("Lobatto-IIIA-B(1)"),
+    "at most 11": lambda: parse("GL-SPARK(12)"),
     "cannot be composed": lambda: parse("VI-S(order=4)"),
     "of order 4 cannot be composed to 8; choose 6": lambda: parse("GL-SPARK(2, order=8)"),
     "choose 4 or 6": lambda: parse("EML(order=8)"),

@@ -32,15 +32,20 @@ from rigid.mechanical import CONSTANT_MASS, INVERSE_MASS, PRODUCTS
 from rigid.system import Floats
 
 
+def shapes(k: int, points: int, tests: int) -> tuple[Floats, Floats, Floats]:
+    """Weights (g,), N_I (g, k + 1) and test functions of degree `tests` (g, tests + 1) at the Gauss points."""
+    x, w = gauss(points)
+    nodes = np.linspace(0.0, 1.0, tests + 1) if tests else np.array([0.5])
+    return w, lagrange(np.linspace(0.0, 1.0, k + 1), x)[0], lagrange(nodes, x)[0]
+
+
 def shape_table(k: int, points: int, tests: int) -> Floats:
     """Options of the element: k, points, then for each Gauss point its weight, N_I, N_I' (k + 1 each) and the tests.
 
     `tests`: degree of the test functions and multipliers.
     """
-    x, w = gauss(points)
-    N, dN = lagrange(np.linspace(0.0, 1.0, k + 1), x)
-    nodes = np.linspace(0.0, 1.0, tests + 1) if tests else np.array([0.5])
-    M, _ = lagrange(nodes, x)
+    w, N, M = shapes(k, points, tests)
+    _, dN = lagrange(np.linspace(0.0, 1.0, k + 1), gauss(points)[0])
     rows = [np.concatenate([[w[g]], N[g], dN[g], M[g]]) for g in range(points)]
     return np.concatenate([[k, points], *rows])
 

@@ -42,7 +42,7 @@ from discretization.time.discrete_derivatives import (
 )
 from discretization.time.scheme import residual, update
 from rigid.compilation import small_kernel
-from rigid.mechanical import CONSTANT_MASS
+from rigid.mechanical import CONSTANT_MASS, PRODUCTS, QUATERNIONS
 
 OPTION_A, OPTION_B = 0.0, 1.0
 
@@ -142,7 +142,8 @@ def add_discrete_hidden(fn, D, q0, p0, q1, p1, gam, weight, W, out_q, out_p):
     g0, g1 = W.vector[24, :m], W.vector[25, :m]
     mean(q0, q1, middle)
     difference(q1, q0, change)
-    factor = correction_factor(change, q0, q1)
+    quadratic = D.flags & PRODUCTS and not D.flags & QUATERNIONS  # directors: the gap is round-off
+    factor = 0j if quadratic else correction_factor(change, q0, q1)
     for end in range(2):
         p, q = (p0, q0) if end == 0 else (p1, q1)
         for i in range(n):

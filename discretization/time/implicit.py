@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from discretization.linear.narrow import narrow_factor, narrow_solve
+from discretization.linear.condensed import FACTORS, condensed_factor, condensed_solve
 from discretization.time.dense import factor, substitute
+from discretization.time.energies import BY_COLOURS, add_energies
 from discretization.time.pattern import EPS, PATTERN, differentiate
 from discretization.time.scheme import (
     FORCES,
@@ -30,7 +31,7 @@ from discretization.time.scheme import (
 )
 from rigid.compilation import explicit_kernel, small_kernel
 from rigid.linear_algebra import times
-from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1, I2
+from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1, I2, without_potential
 from rigid.poses import load_quat
 from rigid.quaternion_maps import G
 from rigid.references import Reference, by_reference, reference_to
@@ -64,11 +65,9 @@ class Solver(NamedTuple):
     matrix: Any  # (N, N), factors; (0, 0) where the matrix is a band
     constant: Any  # (N, N), columns of the matrix that depend on h alone
     pattern: Any  # `Pattern`; its band is -1 where the matrix is dense
-    values: Any  # (N (3 band + 1),) of the band
-    exchanges: Any  # (N,) int32 pivots of the band
-    reached: Any  # (N,) int32 first rows of the columns of U
-    multipliers: Any  # (band + 8,) scratch of the factors
-    ordered: Any  # (N,) right-hand side in the order of the band
+    values: Any  # (entries,) of the pattern
+    factors: Any  # `Factors` of them
+    terms: Any  # (N,) scratch
     scale: Any  # (N,) row scales of the factors
     pivots: Any  # (N,)
     rhs: Any  # (N,) residual, then correction
@@ -81,11 +80,10 @@ class Solver(NamedTuple):
     slope: float  # about the largest entry of G
 
 
-_INT32, _SETTINGS = types.int32[::1], (types.float64, types.int64, types.int64, types.float64)
+_SETTINGS = types.float64, types.int64, types.int64, types.float64
 SOLVER = Reference(
     types.NamedTuple(
-        [C1, C1, F2, F2, PATTERN.pointee, F1, _INT32, _INT32, F1, F1, F1, I1, F1, F1, I2, F1, *_SETTINGS],
-        Solver,
+        [C1, C1, F2, F2, PATTERN.pointee, F1, FACTORS, F1, F1, I1, F1, F1, I2, F1, *_SETTINGS], Solver
     )
 )
 
@@ -152,7 +150,12 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
     """matrix = dr/dx by complex steps; constant columns are taken over where they are `known`."""
     if solver.pattern.band >= 0:
         solver.values[:] = 0.0
-        differentiate(residual, fn, D, S, W, solver.x, solver.r, solver.pattern, solver.values)
+        T = solver.pattern
+        if T.energies.form == BY_COLOURS:
+            differentiate(residual, fn, D, S, W, solver.x, solver.r, T.colours, solver.values)
+            return
+        differentiate(residual, fn, without_potential(D), S, W, solver.x, solver.r, T.colours, solver.values)
+        add_energies(D, S, W, T.energies, solver.x, solver.values)
         return
     n = solver.x.size
     for b in range(solver.blocks.shape[0]):
@@ -182,30 +185,21 @@ def factor_matrix(solver):
     for i in range(n):
         scale[i] = 0.0
     for k in range(T.rows.size):
-        scale[T.rows[k]] = max(scale[T.rows[k]], abs(values[T.place[k]]))
+        scale[T.rows[k]] = max(scale[T.rows[k]], abs(values[k]))
     for i in range(n):
         if not scale[i] > 0.0:
             return 1
         scale[i] = 1.0 / scale[i]
-    for k in range(T.rows.size):
-        values[T.place[k]] *= scale[T.rows[k]]
-    failed = narrow_factor(values, n, T.band, solver.exchanges, solver.reached, solver.multipliers)
-    return 1 if failed != 0 else 0
+    return condensed_factor(T.panels, solver.factors, values, T.rows, scale)
 
 
 @small_kernel
 def solve_matrix(solver):
     """rhs = matrix^-1 rhs, with the factors."""
-    T, ordered = solver.pattern, solver.ordered
-    if T.band < 0:
+    if solver.pattern.band < 0:
         substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
         return
-    n = solver.x.size
-    for i in range(n):
-        ordered[T.order[i]] = solver.rhs[i] * solver.scale[i]
-    narrow_solve(solver.values, n, T.band, solver.exchanges, solver.reached, ordered)
-    for i in range(n):
-        solver.rhs[i] = ordered[T.order[i]]
+    condensed_solve(solver.pattern.panels, solver.factors, solver.scale, solver.rhs)
 
 
 @small_kernel
@@ -246,7 +240,7 @@ def is_round_off(S, solver):
     for i in range(S.q0.size):
         q, p = max(q, abs(S.q0[i].real)), max(p, abs(S.p0[i].real))
     T, n = solver.pattern, solver.x.size
-    terms = solver.ordered
+    terms = solver.terms
     for i in range(n):
         terms[i] = 0.0
     for b in range(solver.blocks.shape[0]):
@@ -265,7 +259,7 @@ def is_round_off(S, solver):
                     terms[i] += abs(solver.matrix[i, j]) * size
             else:
                 for k in range(T.first[j], T.first[j + 1]):
-                    terms[T.rows[k]] += abs(solver.values[T.place[k]]) * size
+                    terms[T.rows[k]] += abs(solver.values[k]) * size
     for i in range(n):  # noqa: SIM110  numba compiles loops
         if abs(solver.rhs[i]) > _ROUNDED * terms[i]:
             return False

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.linear.condensed import factors_for
 from discretization.time import implicit
 from discretization.time.integrators import parse
 from discretization.time.pattern import Pattern, dense_pattern, pattern_of
@@ -353,11 +354,9 @@ def solver_for(
         matrix=np.zeros((dense, dense)),
         constant=np.zeros((dense, dense)),
         pattern=pattern,
-        values=np.zeros(0 if dense else total * (3 * pattern.band + 1) + 8),
-        exchanges=np.zeros(total, np.int32),
-        reached=np.zeros(total, np.int32),
-        multipliers=np.zeros(max(pattern.band, 0) + 8),
-        ordered=np.zeros(total),
+        values=np.zeros(len(pattern.rows)),
+        factors=factors_for(pattern.panels),
+        terms=np.zeros(total),
         scale=np.zeros(total),
         pivots=np.zeros(total, np.int64),
         rhs=np.zeros(total),

@@ -30,6 +30,7 @@ from discretization.time.scheme import (
     JOINTS,
     LAMBDA,
     Block,
+    Energies,
     Joined,
     P,
     Q,
@@ -52,6 +53,15 @@ _HAMILTONIAN = (Block(Q), Block(P), Block(LAMBDA))
 _GGL = (Block(Q), Block(P), Block(V), Block(LAMBDA), Block(GAMMA))
 
 
+# h D V(q0, q1) in the residuals of the second block; q1 is the first one
+_BETWEEN_ENDS = Energies(True, np.zeros(1), np.ones((1, 1)), np.array([[0.0, 1.0]]))
+
+
+def _at(theta: float) -> Energies:
+    """h grad V((1 - theta) q0 + theta q1) in the residuals of the second block."""
+    return Energies(False, np.array([1.0 - theta]), np.array([[theta]]), np.array([[0.0, 1.0]]))
+
+
 def _joined(*kept: str, directors: tuple[str, ...] = ()) -> Joined:
     """The same in both charts, and what directors keep besides."""
     return Joined(frozenset(kept), frozenset((*kept, *directors)))
@@ -63,7 +73,7 @@ def _livens(name: str) -> Scheme:
     kept = ("generalised energy", "linear momentum", "position")
     joined = _joined(*kept, directors=("energy", "angular momentum"))
 
-    def full(residual: Any, source: str, **facts: Any) -> Scheme:
+    def full(residual: Any, source: str, energies: Energies = _BETWEEN_ENDS, **facts: Any) -> Scheme:
         return Scheme(
             name,
             source,
@@ -76,6 +86,7 @@ def _livens(name: str) -> Scheme:
             needs_inverse=False,
             reversing=True,
             caution=_PARASITIC,
+            energies=energies,
             **facts,
         )
 
@@ -83,7 +94,8 @@ def _livens(name: str) -> Scheme:
         return full(f.eml_residual, "000 (72), (86)", promises=_LIVENS, joined=joined)
     if name == "MPL":
         joined = _joined("linear momentum", "position", directors=("angular momentum",))
-        return full(f.mpl_residual, "000 (132)", promises=frozenset({"position"}), joined=joined)
+        promises = frozenset({"position"})
+        return full(f.mpl_residual, "000 (132)", promises=promises, joined=joined, energies=_at(0.5))
     if name == "EML-kappa":
         return full(
             f.kappa_residual,
@@ -96,7 +108,11 @@ def _livens(name: str) -> Scheme:
     scheme = full(f.eml_residual, "000 (103)", promises=_LIVENS, joined=joined)
     if name == "REML":
         return replace(
-            scheme, residual=f.reml_residual, update=f.reml_update, blocks=(Block(Q), Block(LAMBDA))
+            scheme,
+            residual=f.reml_residual,
+            update=f.reml_update,
+            blocks=(Block(Q), Block(LAMBDA)),
+            energies=_BETWEEN_ENDS._replace(into=np.ones((1, 1))),
         )
     return replace(
         scheme,
@@ -105,6 +121,7 @@ def _livens(name: str) -> Scheme:
         update=f.null_update,
         blocks=(Block(INCREMENT), Block(JOINTS)),
         needs=QUATERNIONS,
+        energies=None,
     )
 
 
@@ -142,6 +159,7 @@ def _hamiltonian(name: str) -> Scheme:
         reversing=True,
         promises=promises,
         joined=joined,
+        energies=_at(0.5) if name in ("MPH", "IMS") else _BETWEEN_ENDS,
     )
 
 
@@ -158,6 +176,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             _GGL,
             1,
             nodes=(0.0,),
+            energies=_at(0.0),
             promises=promises,
             joined=_joined("symplectic", "position", *_MOMENTA),
             caution=_TURNS_BACK,
@@ -175,6 +194,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             _GGL,
             2,
             symmetric=True,
+            energies=_BETWEEN_ENDS,
             promises=promises,
             joined=_joined(*kept),
             in_quaternions=Scheme(
@@ -219,6 +239,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
         promises=frozenset(kept),
         joined=_joined(*(kept - {"momentum"}), *_MOMENTA),
         options=np.array([theta, vartheta, option]),
+        energies=_at(theta),
         caution=caution,
     )
 
@@ -251,13 +272,26 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
         promises=frozenset(),
         joined=_joined("linear momentum", *held, directors=tuple(directors)),
         options=f.shape_table(k, points, k - 1),
+        energies=_at_gauss_points(k, points),
     )
+
+
+def _at_gauss_points(k: int, points: int) -> Energies:
+    """h w_g M_J grad V(sum N_I q_I): q_I and the equations of p stand in turn, node by node."""
+    from discretization.time.galerkin import shapes
+
+    weights, N, M = shapes(k, points, k - 1)
+    of, into = np.zeros((points, 2 * k)), np.zeros((points, 2 * k))
+    of[:, ::2], into[:, 1::2] = N[:, 1:], weights[:, None] * M
+    return Energies(False, N[:, 0], of, into)
 
 
 def _spark(name: str, s: int = 2) -> Scheme:
     from discretization.time import spark as f
     from discretization.time import tableaux
 
+    if s > f.MOST_STAGES:
+        raise ModelError(f"{name}: s = {s} stages; give at most {f.MOST_STAGES}")
     table = tableaux.gauss_lobatto(s) if name == "GL-SPARK" else tableaux.lobatto_3a_3b(s)
     stages = len(table.b_tilde)
     blocks = (*([Block(V)] * s), *([Block(FORCES)] * s), *([Block(IMPULSES)] * stages))
@@ -273,6 +307,7 @@ def _spark(name: str, s: int = 2) -> Scheme:
         promises=frozenset({"symplectic", "momentum", "position", "velocity"}),
         joined=_joined("symplectic", "position", "velocity", *_MOMENTA),
         options=table.options(),
+        energies=Energies(False, np.ones(s), table.A, np.eye(s, 2 * s, s), of_power=1, into_power=0),
     )
 
 

@@ -1,8 +1,8 @@
-"""The pattern of Newton's matrix: which residuals an unknown can change, colours, and the order of the unknowns.
+"""The pattern of Newton's matrix: which residuals an unknown can change, colours, and the blocks of the factors.
 
 Unknowns whose columns share no row can be moved at once: one evaluation of the residual gives all columns of a colour
-(Curtis, Powell, Reid 1974). Frames and their neighbours make a band, so the number of colours does not grow with the
-model, and neither does the cost of a column of the factors.
+(Curtis, Powell, Reid 1974). What acts within a frame is eliminated there (`discretization.linear.condensed`), frames and
+their neighbours make a band: neither the number of colours nor the cost of a column of the factors grows with the model.
 
 The pattern is found by trying: first every vertex of the graph of interactions for itself (a frame with its unknowns, a joint
 with its multipliers; the residuals within `REACH` edges can change), at a random place, so that nothing vanishes by
@@ -19,6 +19,15 @@ from numba import types
 from scipy.sparse import csc_matrix, csr_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from discretization.linear.condensed import PANELS, Panels, no_panels, panels_of
+from discretization.time.energies import (
+    ENERGIES,
+    EnergyEntries,
+    energy_pattern,
+    entries_of,
+    no_entries,
+    places_in,
+)
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
@@ -39,7 +48,7 @@ from discretization.time.scheme import (
 )
 from rigid.chart_frames import QUATERNION
 from rigid.compilation import explicit_kernel, kernel
-from rigid.mechanical import C1, DATA, F1, FUNCTIONS, I1, MechanicalSystem
+from rigid.mechanical import C1, DATA, F1, FUNCTIONS, I1, WITHOUT_POTENTIAL, MechanicalSystem
 from rigid.references import Reference, by_reference
 from rigid.system import Ints
 
@@ -49,24 +58,37 @@ PROBES = 2
 
 
 @by_reference
-class Pattern(NamedTuple):
-    """Columns of the matrix by colour; entries are stored where the solver wants them."""
+class Colours(NamedTuple):
+    """Entries that are found by colours."""
 
-    colours: Ints  # (c + 1,) first column of a colour in `columns`
+    start: Ints  # (c + 1,) first column of a colour in `columns`
     columns: Ints  # (N,) unknowns, colour by colour
     first: Ints  # (N + 1,) first entry of a column
+    rows: Ints  # residual of an entry
+    place: Ints  # where it stands among those of the matrix
+
+
+@by_reference
+class Pattern(NamedTuple):
+    """Newton's matrix, its entries column by column."""
+
+    first: Ints  # (N + 1,) first entry of a column
     rows: Ints  # (entries,) residuals
-    place: Ints  # (entries,) where an entry stands among the values
-    order: Ints  # (N,) place of an unknown, and of its residual, in the factored matrix
-    band: int  # half bandwidth
+    colours: Colours
+    energies: EnergyEntries
+    panels: Panels  # of the factors
+    band: int  # half bandwidth of what is left of the matrix without its interior columns; -1: it is full
 
 
-PATTERN = Reference(types.NamedTuple([I1, I1, I1, I1, I1, I1, types.int64], Pattern))
+COLOURS = Reference(types.NamedUniTuple(I1, 5, Colours))  # what numba makes of equal fields
+PATTERN = Reference(types.NamedTuple([I1, I1, COLOURS.pointee, ENERGIES, PANELS, types.int64], Pattern))
 
 
-def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints]]:
-    """Vertex of every coordinate and of every constraint, and the groups of vertices that act on each other."""
+def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints], list[Ints]]:
+    """Vertex of every coordinate and of every constraint, and the groups of vertices that act on each other, those of
+    energies last."""
     data = system.data
+    energies: list[Ints] = []
     frames, acting = data.frames.each, data.interacting
     n_frames, in_quaternions = len(frames), data.frames.chart == QUATERNION
     of_q, of_g = np.zeros(system.n, np.int64), np.zeros(system.m, np.int64)
@@ -91,8 +113,8 @@ def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints]]:
                 vertex = n_frames + e
                 of_g[acting.each[e].row : acting.each[e].row + kind.rows] = vertex
                 own = np.append(own, vertex)
-            groups.append(own)
-    return of_q, of_g, groups
+            (groups if kind.rows else energies).append(own)
+    return of_q, of_g, groups, energies
 
 
 def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, of_g: Ints) -> list[Ints]:
@@ -125,22 +147,22 @@ def possible(vertex: Ints, near: csr_matrix) -> csc_matrix:
     return csc_matrix((members @ reach @ members.T) > 0)
 
 
-@explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, PATTERN, F1))
-def differentiate(residual, fn, D, S, W, x, r, pattern, values):
-    """dr/dx by complex steps into the places of the pattern, all columns of a colour in one evaluation of r."""
-    for colour in range(pattern.colours.size - 1):
-        columns = pattern.columns[pattern.colours[colour] : pattern.colours[colour + 1]]
+@explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, COLOURS, F1))
+def differentiate(residual, fn, D, S, W, x, r, colours, values):
+    """Entries of dr/dx by complex steps, all columns of a colour in one evaluation of r."""
+    for colour in range(colours.start.size - 1):
+        columns = colours.columns[colours.start[colour] : colours.start[colour + 1]]
         for j in columns:
             x[j] += 1j * EPS
         residual(fn, D, S, W, x, r)
         for j in columns:
             x[j] = x[j].real
-            for k in range(pattern.first[j], pattern.first[j + 1]):
-                values[pattern.place[k]] = r[pattern.rows[k]].imag / EPS
+            for k in range(colours.first[j], colours.first[j + 1]):
+                values[colours.place[k]] = r[colours.rows[k]].imag / EPS
 
 
-def coloured(pattern: csc_matrix) -> tuple[Ints, Ints]:
-    """Columns that share no row have one colour: first column of every colour, and the columns colour by colour."""
+def coloured(pattern: csc_matrix) -> Colours:
+    """Columns that share no row have one colour; entries in the order of the matrix itself."""
     by_row = pattern.tocsr()
     first, rows, first_of_row, columns = (
         x.astype(np.int64) for x in (pattern.indptr, pattern.indices, by_row.indptr, by_row.indices)
@@ -149,7 +171,7 @@ def coloured(pattern: csc_matrix) -> tuple[Ints, Ints]:
     paint(first, rows, first_of_row, columns, np.full(pattern.shape[1] + 1, -1, np.int64), colour)
     order = np.argsort(colour, kind="stable")
     starts = np.searchsorted(colour[order], np.arange(colour.max() + 2))
-    return starts.astype(np.int64), order.astype(np.int64)
+    return Colours(starts.astype(np.int64), order.astype(np.int64), first, rows, np.arange(len(rows)))
 
 
 @kernel
@@ -167,47 +189,50 @@ def paint(first, rows, first_of_row, columns, taken, colour):
         colour[j] = c
 
 
-def in_columns(pattern: csc_matrix) -> Pattern:
-    """Colours, and the entries column by column, as the sparse matrix has them."""
-    first, rows = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64)
-    everything = np.arange(pattern.shape[0])
-    return Pattern(*coloured(pattern), first, rows, np.arange(len(rows)), everything, -1)
-
-
-def banded(pattern: csc_matrix, vertex: Ints, near: csr_matrix) -> Pattern:
-    """Colours, and the places of the entries in a band: vertices in reverse Cuthill-McKee order, each with its unknowns."""
-    n, rank = pattern.shape[0], np.empty(near.shape[0], np.int64)
-    rank[reverse_cuthill_mckee(near, symmetric_mode=True)] = np.arange(near.shape[0])
-    order = np.empty(n, np.int64)
-    order[np.argsort(rank[vertex], kind="stable")] = np.arange(n)
-    entries = in_columns(pattern)
-    row, column = order[entries.rows], order[np.repeat(np.arange(n), np.diff(entries.first))]
-    band = int(np.abs(row - column).max(initial=0))
-    # the storage of `discretization.linear.narrow`: (i, j) at j (3 band + 1) + 2 band + i - j
-    return entries._replace(place=column * 3 * band + 2 * band + row, order=order, band=band)
-
-
 def dense_pattern() -> Pattern:
-    """Of a matrix that is not a band."""
+    """Of a full matrix."""
     none = np.zeros(0, np.int64)
-    return Pattern(np.zeros(1, np.int64), none, none, none, none, none, -1)
+    return Pattern(none, none, Colours(np.zeros(1, np.int64), *[none] * 4), no_entries(), no_panels(), -1)
 
 
 def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     """Pattern of the matrix of a scheme for a multibody system; `work` is scratch."""
+    of_q, of_g, joints, energies = owners(system)
+    by_block = vertices_of(scheme.blocks, system, of_q, of_g)
+    at = np.concatenate(by_block)
+    near = neighbours(at, joints + energies)
+    apart = scheme.energies is not None
+    found = by_trial(scheme, system, work, by_block, possible(at, neighbours(at, joints) if apart else near))
+    if scheme.energies is None:
+        whole, entries = found, no_entries()
+    else:
+        firsts = np.cumsum([0, *(len(own) for own in by_block)])
+        own, rows, columns = energy_pattern(scheme.energies, system, firsts, len(at))
+        whole = csc_matrix(abs(found) + own)
+        whole.sort_indices()
+        entries = entries_of(scheme.energies, firsts, whole, rows, columns)
+    colours = coloured(found)
+    column = np.repeat(np.arange(len(at)), np.diff(found.indptr))
+    colours = colours._replace(place=places_in(whole, colours.rows, column))
+    panels = panels_of(whole, at, reverse_cuthill_mckee(near, symmetric_mode=True))
+    first, rows = whole.indptr.astype(np.int64), whole.indices.astype(np.int64)
+    return Pattern(first, rows, colours, entries, panels, panels.band)
+
+
+def by_trial(
+    scheme: Scheme, system: MechanicalSystem, work: Work, by_block: Sequence[Ints], candidates: csc_matrix
+) -> csc_matrix:
+    """Which of the candidates are not zero; without the energies, if the scheme says where they are."""
     rng = np.random.default_rng(0)
     q = np.ascontiguousarray(system.q0 + 0.05 * rng.normal(size=system.n), complex)
     p, v = rng.normal(size=(2, system.n)).astype(complex)
     signal = rng.normal(size=(len(scheme.nodes), system.signal_size))
     step = Step(0.01, q, p, v, signal, scheme.options)
-
-    of_q, of_g, groups = owners(system)
-    by_block = vertices_of(scheme.blocks, system, of_q, of_g)
-    at = np.concatenate(by_block)
-    near = neighbours(at, groups)
-    candidates = possible(at, near)
-    entries = in_columns(candidates)
-    found, r = np.zeros(candidates.nnz), np.zeros(len(at), complex)
+    flags = system.data.flags | (WITHOUT_POTENTIAL if scheme.energies is not None else 0)
+    data = system.data._replace(flags=flags)
+    candidates.sort_indices()
+    colours = coloured(candidates)
+    found, r = np.zeros(candidates.nnz), np.zeros(candidates.shape[0], complex)
     for _ in range(PROBES):
         parts = [
             system.q0 + 0.05 * rng.normal(size=system.n)
@@ -216,8 +241,8 @@ def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
             for block, own in zip(scheme.blocks, by_block, strict=True)
         ]
         x, values = np.concatenate(parts).astype(complex), np.zeros(candidates.nnz)
-        differentiate(scheme.residual, system.functions, system.data, step, work, x, r, entries, values)
+        differentiate(scheme.residual, system.functions, data, step, work, x, r, colours, values)
         found += np.abs(values)
     pattern = csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
     pattern.eliminate_zeros()
-    return banded(pattern, at, near)
+    return pattern

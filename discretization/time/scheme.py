@@ -70,6 +70,17 @@ class Block(NamedTuple):
     constant: bool = False  # the residual is linear in it, with coefficients that depend on h alone
 
 
+class Energies(NamedTuple):
+    """Where a residual has the gradient of V, see `discretization.time.energies`: e evaluations, in terms of the blocks."""
+
+    between: bool  # discrete derivatives between q0 and q_e; else gradients at q_e
+    start: Any  # (e,)
+    of: Any  # (e, b)
+    into: Any  # (e, a)
+    of_power: int = 0  # `of` is multiplied by this power of h
+    into_power: int = 1
+
+
 class Joined(NamedTuple):
     """What a scheme keeps of bodies joined with each other, by chart."""
 
@@ -112,6 +123,9 @@ class Scheme:
     caution: str = ""
     prepare: Callable[[Any], Any] | None = None  # a system to the one that is marched
     in_quaternions: Scheme | None = None  # the form it takes of frames in quaternions, if it is another one
+    energies: Energies | None = (
+        None  # None: colours find the derivative of V with the rest of Newton's matrix
+    )
 
     def fitted(self, system: MechanicalSystem) -> tuple[Scheme, MechanicalSystem]:
         """The form of the scheme for a system, and the system that is marched."""

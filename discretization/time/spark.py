@@ -18,6 +18,9 @@ from discretization.time.discrete_derivatives import (
 from discretization.time.scheme import residual, update
 from rigid.compilation import small_kernel
 
+FORCES_AT = 17  # rows of the work for the forces of the constraint stages, MOST_STAGES + 1 of them
+MOST_STAGES = 11
+
 
 @small_kernel
 def combine(x0, h, x, first, n, A, row, s, out):
@@ -31,19 +34,24 @@ def combine(x0, h, x, first, n, A, row, s, out):
 
 
 @small_kernel
-def add_constraint_forces(fn, D, S, W, x, weights, row, places, s, stages, out):
-    """out -= h sum_j A[row + j] G(Qtilde_j)^T Lam_j over the constraint stages; `places`: start of Abar."""
-    n, m, h = D.n, D.m, S.h
-    Qt, pull = W.vector[20, :n], W.vector[21, :n]
+def find_constraint_forces(fn, D, S, W, x):
+    """G(Qtilde_j)^T Lam_j of all constraint stages, in rows of W from `FORCES_AT` on."""
+    n, m = D.n, D.m
+    s, stages, _, _, _, bar, _, _ = sizes(S)
+    Qt = W.vector[16, :n]
     for j in range(stages):
-        factor = h * weights[row + j]
-        if factor == 0.0:
-            continue
-        combine(S.q0, h, x, 0, n, S.options, places + j * s, s, Qt)
+        combine(S.q0, S.h, x, 0, n, S.options, bar + j * s, s, Qt)
         start = 2 * s * n + j * m
-        pull_back(fn, D, Qt, x[start : start + m], W, pull)
-        for i in range(n):
-            out[i] -= factor * pull[i]
+        pull_back(fn, D, Qt, x[start : start + m], W, W.vector[FORCES_AT + j, :n])
+
+
+@small_kernel
+def add_constraint_forces(D, S, W, row, stages, out):
+    """out -= h sum_j A[row + j] G(Qtilde_j)^T Lam_j."""
+    for j in range(stages):
+        factor = S.h * S.options[row + j]
+        for i in range(D.n):
+            out[i] -= factor * W.vector[FORCES_AT + j, i]
 
 
 @small_kernel
@@ -57,13 +65,13 @@ def sizes(S):
 
 
 @small_kernel
-def end_state(fn, D, S, W, x, q1, p1):
-    """q1 and p1 of the stages."""
+def end_state(D, S, W, x, q1, p1):
+    """q1 and p1 of the stages, with the constraint forces found before."""
     n = D.n
-    s, stages, _, _, _, bar, b, bt = sizes(S)
+    s, stages, _, _, _, _, b, bt = sizes(S)
     combine(S.q0, S.h, x, 0, n, S.options, b, s, q1)
     combine(S.p0, S.h, x, s * n, n, S.options, b, s, p1)
-    add_constraint_forces(fn, D, S, W, x, S.options, bt, bar, s, stages, p1)
+    add_constraint_forces(D, S, W, bt, stages, p1)
 
 
 @residual
@@ -73,10 +81,11 @@ def spark_residual(fn, D, S, W, x, r):
     s, stages, a, hat, tilde, bar, _, _ = sizes(S)
     Q, P, H_p, H_q = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n], W.vector[13, :n]
     V_q, F = W.vector[14, :n], W.vector[15, :n]
+    find_constraint_forces(fn, D, S, W, x)
     for i in range(s):
         combine(S.q0, h, x, 0, n, S.options, a + i * s, s, Q)
         combine(S.p0, h, x, s * n, n, S.options, hat + i * s, s, P)
-        add_constraint_forces(fn, D, S, W, x, S.options, tilde + i * stages, bar, s, stages, P)
+        add_constraint_forces(D, S, W, tilde + i * stages, stages, P)
         velocity_of(fn, D, Q, P, W, H_p)
         form_gradient(fn, D, False, Q, P, P, W, H_q)
         fn.gradient(Q, D, V_q)
@@ -89,7 +98,7 @@ def spark_residual(fn, D, S, W, x, r):
         combine(S.q0, h, x, 0, n, S.options, bar + i * s, s, Q)
         fn.constraints(Q, D, r[row : row + m])  # (3)
         row += m
-    end_state(fn, D, S, W, x, Q, P)
+    end_state(D, S, W, x, Q, P)
     velocity_of(fn, D, Q, P, W, H_p)
     constraint_rate(fn, D, Q, H_p, W, r[row : row + m])  # (4)
 
@@ -99,7 +108,8 @@ def spark_update(fn, D, S, W, x, q, p, v, lam, gam):
     """State at the end of the step; lam is the last multiplier."""
     n, m = D.n, D.m
     s, stages, _, _, _, _, _, _ = sizes(S)
-    end_state(fn, D, S, W, x, q, p)
+    find_constraint_forces(fn, D, S, W, x)
+    end_state(D, S, W, x, q, p)
     velocity_of(fn, D, q, p, W, v)
     for k in range(m):
         lam[k] = x[2 * s * n + (stages - 1) * m + k]

@@ -1,0 +1,259 @@
+"""LU of block-sparse matrices: unknowns that act inside their own block are eliminated first, the rest is a narrow band.
+
+Rows and columns come in blocks, such as the equations and unknowns of a frame. A column is *interior* where all its rows
+belong to its own block, whose interior columns are eliminated with row exchanges among all rows of the block: partial
+pivoting in full, as no other row has them. As many rows as the block has columns left over go into the reduced matrix,
+where they stand in the other columns of the block and of its neighbours; that is a band, for
+`discretization.linear.narrow`. Gaussian elimination with another order of columns: nothing is approximated.
+
+A panel holds the rows of a block, row by row, interior columns first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from scipy.sparse import csc_matrix
+
+from discretization.linear.narrow import narrow_factor, narrow_solve
+from rigid.compilation import kernel
+from rigid.system import Ints
+
+_PIVOT = 0.1  # a row with fewer entries is preferred where its entry is at least this part of the largest
+I1, F1, INT32 = types.int64[::1], types.float64[::1], types.int32[::1]
+
+
+class Panels(NamedTuple):
+    """Where everything stands; b blocks, N unknowns."""
+
+    rows: Any  # (N,) rows of the matrix, block by block
+    first_row: Any  # (b + 1,)
+    columns: Any  # columns of the panels, block by block, the interior ones first
+    first_column: Any  # (b + 1,)
+    interior: Any  # (b,) number of interior columns
+    start: Any  # (b + 1,) first entry of a panel
+    place: Any  # (entries,) where an entry of the matrix stands in the panels
+    entries: Any  # (N,) entries of each of `rows`
+    reduced_row: Any  # (b,) first row of a block in the reduced matrix
+    reduced: Any  # place of each of `columns` in the reduced matrix; -1 of interior ones
+    size: int  # of the reduced matrix
+    band: int  # its half bandwidth
+
+
+class Factors(NamedTuple):
+    """Arrays of the factors."""
+
+    panels: Any
+    exchanges: Any  # (N,) row taken for the pivot, counted in the panel
+    weight: Any  # (N,) scratch: about the entries of a row by now
+    ordered: Any  # (N,) right-hand side in the order of `rows`
+    band: Any  # (size (3 band + 1) + 8,)
+    pivots: Any  # (size,) of the band
+    reached: Any  # (size,)
+    multipliers: Any  # (band + 8,)
+    rhs: Any  # (size,)
+
+
+PANELS = types.NamedTuple([I1] * 10 + [types.int64, types.int64], Panels)
+FACTORS = types.NamedTuple([F1, I1, I1, F1, F1, INT32, INT32, F1, F1], Factors)
+
+
+def panels_of(pattern: csc_matrix, block: Ints, order: Sequence[int] | Ints) -> Panels:
+    """Panels of a matrix with this pattern; block (N,) of every row and of the column of the same number; `order` of the
+    blocks in the reduced matrix.
+    """
+    n, count = pattern.shape[0], int(block.max(initial=-1)) + 1
+    rows, column = pattern.indices, np.repeat(np.arange(n), np.diff(pattern.indptr))
+    outside = np.zeros(n, bool)
+    outside[column[block[rows] != block[column]]] = True
+    # an interior column with few rows disturbs few
+    by_block = np.lexsort((np.diff(pattern.indptr), outside, block))
+    firsts = np.searchsorted(block[by_block], np.arange(count + 1))
+    inner = np.bincount(block[~outside], minlength=count)
+
+    left = np.diff(firsts) - inner
+    reduced_row = np.zeros(count, np.int64)
+    reduced_row[order] = np.cumsum(left[order]) - left[order]
+    reduced_of = np.full(n, -1, np.int64)
+    for b in range(count):
+        reduced_of[by_block[firsts[b] + inner[b] : firsts[b + 1]]] = reduced_row[b] + np.arange(left[b])
+
+    touched = np.unique(np.column_stack([block[rows], column])[outside[column]], axis=0)
+    of_block = np.searchsorted(touched[:, 0], np.arange(count + 1))
+    lists = [
+        np.concatenate(
+            [by_block[firsts[b] : firsts[b] + inner[b]], touched[of_block[b] : of_block[b + 1], 1]]
+        )
+        for b in range(count)
+    ]
+    widths = np.array([len(own) for own in lists], np.int64)
+    heights = np.diff(firsts)
+    start = np.concatenate([[0], np.cumsum(widths * heights)])
+    columns = np.concatenate([np.zeros(0, np.int64), *lists])
+    first_column = np.concatenate([[0], np.cumsum(widths)])
+    of_row = np.argsort(block, kind="stable")
+    in_panel = np.empty(n, np.int64)
+    in_panel[of_row] = np.arange(n) - firsts[block[of_row]]
+    # (block, column) pairs in the order of `columns` and back
+    keys = np.repeat(np.arange(count), widths) * n + columns
+    sorted_keys = np.argsort(keys)
+    at = sorted_keys[np.searchsorted(keys[sorted_keys], block[rows] * n + column)]
+    own = block[rows]
+    place = start[own] + in_panel[rows] * widths[own] + at - first_column[own]
+    reduced = reduced_of[columns]
+    outer = reduced >= 0
+    owner = np.repeat(np.arange(count), widths)[outer]
+    low, high = reduced_row[owner], reduced_row[owner] + left[owner] - 1
+    has_rows = left[owner] > 0
+    reach = np.maximum(np.abs(reduced[outer] - low), np.abs(reduced[outer] - high))[has_rows]
+    return Panels(
+        of_row,
+        firsts.astype(np.int64),
+        columns,
+        first_column,
+        inner.astype(np.int64),
+        start,
+        place,
+        np.bincount(rows, minlength=n)[of_row].astype(np.int64),
+        reduced_row,
+        reduced,
+        int(left.sum()),
+        int(reach.max(initial=0)),
+    )
+
+
+def no_panels() -> Panels:
+    """Of a matrix that is not in blocks."""
+    none = np.zeros(0, np.int64)
+    return Panels(*[none] * 10, 0, 0)
+
+
+def factors_for(P: Panels) -> Factors:
+    """Arrays for `condensed_factor`."""
+    n = len(P.rows)
+    return Factors(
+        panels=np.zeros(int(P.start[-1]) if n else 0),
+        exchanges=np.zeros(n, np.int64),
+        weight=np.zeros(n, np.int64),
+        ordered=np.zeros(n),
+        band=np.zeros(P.size * (3 * P.band + 1) + 8),
+        pivots=np.zeros(P.size, np.int32),
+        reached=np.zeros(P.size, np.int32),
+        multipliers=np.zeros(P.band + 8),
+        rhs=np.zeros(P.size),
+    )
+
+
+@kernel
+def exchange(x, a, b, count):
+    """x[a : a + count] and x[b : b + count] change places."""
+    for k in range(count):
+        x[a + k], x[b + k] = x[b + k], x[a + k]
+
+
+@kernel
+def subtract_row(x, to, source, factor, count):
+    """x[to + k] -= factor x[source + k]."""
+    a, b = np.uintp(to), np.uintp(source)
+    for k in range(np.uintp(count)):
+        x[a + k] -= factor * x[b + k]
+
+
+@kernel
+def choose_pivot(x, weight, start, first, width, j, rows):
+    """The row of a panel with the fewest entries among those with a large entry in column j; -1: all are zero."""
+    largest = 0.0
+    for i in range(j, rows):
+        largest = max(largest, abs(x[start + i * width + j]))
+    if not largest > 0.0:
+        return -1
+    best, fewest = -1, 0
+    for i in range(j, rows):
+        if abs(x[start + i * width + j]) >= _PIVOT * largest and (best < 0 or weight[first + i] < fewest):
+            best, fewest = i, weight[first + i]
+    return best
+
+
+@kernel
+def eliminate_interior(P, F, b):
+    """Gaussian elimination of the interior columns of block b. 0, or 1 if singular."""
+    x, first, start = F.panels, P.first_row[b], P.start[b]
+    rows, width = P.first_row[b + 1] - first, P.first_column[b + 1] - P.first_column[b]
+    for i in range(first, first + rows):
+        F.weight[i] = P.entries[i]
+    for j in range(P.interior[b]):
+        best = choose_pivot(x, F.weight, start, first, width, j, rows)
+        if best < 0:
+            return 1
+        F.exchanges[first + j] = best
+        diagonal = start + j * (width + 1)
+        if best != j:
+            exchange(x, diagonal, start + best * width + j, width - j)
+            F.weight[first + j], F.weight[first + best] = F.weight[first + best], F.weight[first + j]
+        scale = 1.0 / x[diagonal]
+        for i in range(j + 1, rows):
+            here = start + i * width + j
+            if x[here] != 0.0:
+                factor = x[here] * scale
+                x[here] = factor
+                subtract_row(x, here + 1, diagonal + 1, factor, width - j - 1)
+                F.weight[first + i] += F.weight[first + j] - 1
+    return 0
+
+
+@kernel
+def condensed_factor(P, F, values, rows, scale):
+    """LU factors of the matrix with entries `values` in `rows`, each multiplied by the scale of its row. 1: singular."""
+    F.panels[:] = 0.0
+    for k in range(values.size):
+        F.panels[P.place[k]] = values[k] * scale[rows[k]]
+    F.band[:] = 0.0
+    stride, middle = 3 * P.band, 2 * P.band
+    for b in range(P.interior.size):
+        if eliminate_interior(P, F, b):
+            return 1
+        inner, first_column = P.interior[b], P.first_column[b]
+        width = P.first_column[b + 1] - first_column
+        for i in range(inner, P.first_row[b + 1] - P.first_row[b]):
+            row = P.reduced_row[b] + i - inner
+            here = P.start[b] + i * width
+            for c in range(inner, width):
+                F.band[P.reduced[first_column + c] * stride + middle + row] = F.panels[here + c]
+    failed = narrow_factor(F.band, P.size, P.band, F.pivots, F.reached, F.multipliers)
+    return 1 if failed != 0 else 0
+
+
+@kernel
+def condensed_solve(P, F, scale, rhs):
+    """Solve in place of rhs (N,) with the factors of `condensed_factor`."""
+    x, y = F.panels, F.ordered
+    for i in range(y.size):
+        y[i] = rhs[P.rows[i]] * scale[P.rows[i]]
+    for b in range(P.interior.size):
+        first, inner = P.first_row[b], P.interior[b]
+        last, width = P.first_row[b + 1], P.first_column[b + 1] - P.first_column[b]
+        for j in range(inner):
+            pivot = first + F.exchanges[first + j]
+            value = y[pivot]
+            y[pivot] = y[first + j]
+            y[first + j] = value
+            if value != 0.0:
+                for i in range(first + j + 1, last):
+                    y[i] -= x[P.start[b] + (i - first) * width + j] * value
+        for i in range(first + inner, last):
+            F.rhs[P.reduced_row[b] + i - first - inner] = y[i]
+    narrow_solve(F.band, P.size, P.band, F.pivots, F.reached, F.rhs)
+    for b in range(P.interior.size):
+        first, inner, at = P.first_row[b], P.interior[b], P.first_column[b]
+        width = P.first_column[b + 1] - at
+        for c in range(inner, width):
+            rhs[P.columns[at + c]] = F.rhs[P.reduced[at + c]]
+        for j in range(inner - 1, -1, -1):
+            here = P.start[b] + j * width
+            value = y[first + j]
+            for c in range(j + 1, width):
+                value -= x[here + c] * rhs[P.columns[at + c]]
+            rhs[P.columns[at + j]] = value / x[here + j]

@@ -1,0 +1,106 @@
+"""Newton's matrix of the integrators: elimination within blocks, and second derivatives of energies."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_matrix
+
+from discretization.linear.condensed import condensed_factor, condensed_solve, factors_for, panels_of
+from rigid.chart_stiffness import energy_entries, fill_energy_tangents
+from rigid.mechanical import call
+from rodsim import Box, Model, Section
+
+WIDTHS = (5, 1, 0, 8, 3, 6)  # unknowns of the blocks
+OUTER = (2, 1, 0, 3, 0, 6)  # those that act on the neighbours in a ring of blocks
+
+
+def ring(rng):
+    """A sparse matrix whose interior unknowns have zeros on the diagonal; block of each row."""
+    block = np.repeat(np.arange(len(WIDTHS)), WIDTHS)
+    n = len(block)
+    place = np.concatenate([np.arange(w) for w in WIDTHS])
+    outer = place < np.array(OUTER)[block]
+    near = np.abs((block[:, None] - block + 2) % len(WIDTHS) - 2) <= 1
+    allowed = (block[:, None] == block) | (near & outer)
+    matrix = np.where(allowed & (rng.random((n, n)) < 0.8), rng.normal(size=(n, n)), 0.0)
+    for b, width in enumerate(WIDTHS):  # no row is its own pivot
+        own = np.flatnonzero(block == b)
+        matrix[own, own] = 0.0 if width > 1 else 1.0
+        matrix[own, np.roll(own, 1)] += 3.0 * (width > 1)
+    return matrix, block
+
+
+def factored(matrix, block, order):
+    sparse = csc_matrix(matrix)
+    panels = panels_of(sparse, block, order)
+    factors = factors_for(panels)
+    scale = 1.0 / np.abs(matrix).max(axis=1)
+    failed = condensed_factor(panels, factors, sparse.data, sparse.indices.astype(np.int64), scale)
+    return failed, panels, factors, scale
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_elimination_within_blocks_solves_any_system(seed):
+    rng = np.random.default_rng(seed)
+    matrix, block = ring(rng)
+    failed, panels, factors, scale = factored(matrix, block, rng.permutation(len(WIDTHS)))
+    assert failed == 0
+    for _ in range(2):  # the factors serve again
+        x = rng.normal(size=len(block))
+        rhs = matrix @ x
+        condensed_solve(panels, factors, scale, rhs)
+        assert np.abs(rhs - x).max() < 1e-14 * np.linalg.cond(matrix)
+
+
+def test_all_that_acts_within_a_block_leaves_the_band():
+    matrix, block = ring(np.random.default_rng(0))
+    panels = panels_of(csc_matrix(matrix), block, np.arange(len(WIDTHS)))
+    assert panels.size <= sum(OUTER)
+    assert panels.interior.sum() == len(block) - panels.size
+
+
+@pytest.mark.parametrize("inner", [True, False])
+def test_a_singular_matrix_is_said_to_be_so(inner):
+    matrix, block = ring(np.random.default_rng(1))
+    own = np.flatnonzero(block == (3 if inner else 5))
+    matrix[:, own[-1]] = matrix[:, own[-2]]  # of a block with interior columns, of one without
+    assert factored(matrix, block, np.arange(len(WIDTHS)))[0] == 1
+
+
+def swing():
+    """A rod and a body with springs of both kinds and weight."""
+    model = Model("swing", gravity=(0, 1, -9.81))
+    section = Section.from_stiffness(
+        EA=30, GA=20, GJ=5, EI=(8, 6), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (0.7, 0.2, 0.1), (1.0, 0.9, 0)], section, 2, mass="lumped")
+    ball = model.add_body("ball", Box(0.2, 0.3, 0.4, density=50), position=(1.3, 1.1, 0.2))
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_spring("cord", model.ground.at((2, 0, 1)), ball.at((0.1, 0, 0.1)), stiffness=40.0, length=1.0)
+    model.add_torsion_spring("coil", model.ground, ball, axis=(0, 1, 0.5), stiffness=3.0, angle=0.2)
+    return model
+
+
+@pytest.mark.parametrize("chart", ["quaternion", "director"])
+@pytest.mark.parametrize("between", [True, False])
+def test_second_derivatives_of_energies_are_those_of_the_gradient(chart, between):
+    """Of the discrete derivative with its second argument, and of the gradient, column by column."""
+    rng = np.random.default_rng(3)
+    system = swing().mechanical_system(chart)
+    q0, q1 = (system.q0 + 0.1 * rng.normal(size=(2, system.n))).astype(complex)
+    rows, columns = energy_entries(system)
+    out = np.zeros(len(rows))
+    fill_energy_tangents(q0, q1, between, system.data, np.ones(system.n, complex), out)
+    found = np.zeros((system.n, system.n))
+    np.add.at(found, (rows, columns), out)
+    exact = np.zeros_like(found)
+    for j in range(system.n):
+        moved, column = q1.copy(), np.zeros(system.n, complex)
+        moved[j] += 1e-60j
+        if between:
+            call(system.functions.discrete_gradient, (q0, moved, system.data, column))
+        else:
+            call(system.functions.gradient, (moved, system.data, column))
+        exact[:, j] = column.imag / 1e-60
+    assert np.abs(exact).max() > 10.0
+    assert np.abs(found - exact).max() < 1e-13 * np.abs(exact).max()
+    assert not np.any(q1.imag)
