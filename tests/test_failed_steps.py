@@ -6,7 +6,8 @@ from joined_bodies import hinge
 
 from discretization.consistent import project_velocities
 from discretization.time import stepper
-from discretization.time.stepper import MAX_HALVINGS, Report, Stepper
+from discretization.time.advance import MAX_HALVINGS, Report
+from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.errors import ConvergenceError
 from rodsim import Box, Model, simulate

@@ -58,6 +58,7 @@ def _joined(*kept: str, directors: tuple[str, ...] = ()) -> Joined:
 
 
 def _livens(name: str) -> Scheme:
+    from discretization.time import forcing
     from discretization.time import livens as f
 
     kept = ("generalised energy", "linear momentum", "position")
@@ -75,15 +76,17 @@ def _livens(name: str) -> Scheme:
             singular_mass=True,
             needs_inverse=False,
             reversing=True,
+            dissipates=True,
             caution=_PARASITIC,
-            **facts,
+            **{"account": forcing.account_velocities} | facts,
         )
 
     if name == "EML":
         return full(f.eml_residual, "000 (72), (86)", promises=_LIVENS, joined=joined)
     if name == "MPL":
         joined = _joined("linear momentum", "position", directors=("angular momentum",))
-        return full(f.mpl_residual, "000 (132)", promises=frozenset({"position"}), joined=joined)
+        promises, account = frozenset({"position"}), forcing.account_middle
+        return full(f.mpl_residual, "000 (132)", promises=promises, joined=joined, account=account)
     if name == "EML-kappa":
         return full(
             f.kappa_residual,
@@ -115,6 +118,7 @@ def _by_torque(system: MechanicalSystem) -> MechanicalSystem:
 
 
 def _hamiltonian(name: str) -> Scheme:
+    from discretization.time import forcing
     from discretization.time import hamiltonian as f
 
     sources = {
@@ -125,10 +129,10 @@ def _hamiltonian(name: str) -> Scheme:
         "EM-G": "Gonzalez 1999; 002 sec. 6.3",
     }
     if name in ("MPH", "IMS"):
-        residual, promises = f.midpoint_residual, frozenset({"position"})
+        residual, promises, account = f.midpoint_residual, frozenset({"position"}), forcing.account_middle
         joined = _joined("linear momentum", "position", directors=("angular momentum",))
     else:
-        residual, promises = f.energy_momentum_residual, _ENERGY_MOMENTUM
+        residual, promises, account = f.energy_momentum_residual, _ENERGY_MOMENTUM, forcing.account_ends
         kept = ("energy", "generalised energy", "linear momentum", "position")
         joined = _joined(*kept, directors=("angular momentum",))
     return Scheme(
@@ -140,12 +144,15 @@ def _hamiltonian(name: str) -> Scheme:
         2,
         symmetric=True,
         reversing=True,
+        account=account,
+        dissipates=True,
         promises=promises,
         joined=joined,
     )
 
 
 def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme:
+    from discretization.time import forcing
     from discretization.time import ggl as f
 
     if name == "VI-S":
@@ -158,6 +165,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             _GGL,
             1,
             nodes=(0.0,),
+            account=f.variational_account,
             promises=promises,
             joined=_joined("symplectic", "position", *_MOMENTA),
             caution=_TURNS_BACK,
@@ -173,6 +181,8 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             2,
             symmetric=True,
             dense_quaternions=True,
+            account=forcing.account_ends,
+            dissipates=True,
             promises=promises,
             joined=_joined("generalised energy", "position", "velocity", directors=("energy", *_MOMENTA)),
         )
@@ -204,6 +214,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
         nodes=(theta,),
         symmetric=symmetric,
         reversing=True,
+        account=f.variational_account,
         promises=frozenset(kept),
         joined=_joined(*(kept - {"momentum"}), *_MOMENTA),
         options=np.array([theta, vartheta, option]),
@@ -236,6 +247,8 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
         2 * k,
         nodes=tuple(rule(points)[0]),
         symmetric=True,
+        account=f.mg_account,
+        dissipates=True,
         promises=frozenset(),
         joined=_joined("linear momentum", *held, directors=tuple(directors)),
         options=f.shape_table(k, points, k - 1),
@@ -258,6 +271,8 @@ def _spark(name: str, s: int = 2) -> Scheme:
         2 * s if name == "GL-SPARK" else 2 * s - 2,
         nodes=tuple(table.c),
         symmetric=True,
+        account=f.spark_account,
+        dissipates=True,
         promises=frozenset({"symplectic", "momentum", "position", "velocity"}),
         joined=_joined("symplectic", "position", "velocity", *_MOMENTA),
         options=table.options(),
