@@ -38,7 +38,7 @@ from rigid.inertia import MassProperties
 from rigid.interactions import torsion_spring
 from rigid.interactions.constraints import groups_of, rows_of
 from rigid.interactions.kinds import Group, Interacting, gathered, group, of_columns
-from rigid.interactions.spring import SPRING
+from rigid.interactions.spring import DAMPER, SPRING
 from rigid.interactions.weight import WEIGHT
 from rigid.mechanical import Data, Functions, MechanicalSystem, Symmetry
 from rigid.system import Constraints, Floats, Frames, Ints, Loads, Springs, TorsionSprings
@@ -65,6 +65,7 @@ class Interactions(NamedTuple):
     weights: tuple[Weight, ...] = ()
     signal: Callable[[float], Floats] | None = None  # t -> (l, 3) values of the loads
     more: tuple[Group, ...] = ()  # energies of other kinds
+    dissipating: tuple[Group, ...] = ()  # dissipations of other kinds, between frames of the above
     shared: Ints = np.zeros(
         (0, 2), np.int64
     )  # (k, 2) pairs of frames with kinetic energy - coupling |v_b - v_a|^2/2
@@ -93,7 +94,7 @@ def multibody_system(
     parameter: alpha or gamma for all frames (kg m^2); by default half and a third of the sum of the principal moments.
     held: frames whose position is fixed; they only turn, and their inertia is about that point.
 
-    Raises ModelError for a damper (no potential), an inertia no body has, or a parameter that is not positive.
+    Raises ModelError for an inertia no body has, or a parameter that is not positive.
     """
     _check(name, interactions, chart, inertia, parameter)
     _check_inertia(name, frames)
@@ -103,7 +104,10 @@ def multibody_system(
     n_joint_rows = 0 if constraints is None else int(rows_of(constraints.kind).sum())
     groups = _groups(interactions, places.internal)
     flags = mechanical.DISCRETE_POTENTIAL | mechanical.DISCRETE_CONSTRAINTS | mechanical.DISCRETE_KINETIC
-    flags |= mechanical.PRODUCTS
+    flags |= mechanical.PRODUCTS | mechanical.DISCRETE_FORCE
+    dissipating = _dissipating(interactions)
+    if dissipating:
+        flags |= mechanical.VISCOUS
     flat = any(_is_flat(J) for J in frames.inertia[frames.fixed == 0])
     if not is_quaternion:
         flags |= mechanical.CONSTANT_MASS | mechanical.INVERSE_MASS
@@ -118,7 +122,14 @@ def multibody_system(
     chart_frames = _chart_frames(frames, r, quat, interactions, places, chart, inertia, parameter)
     loads = table(LOAD) if interactions.loads is None else _chart_loads(interactions.loads)
     data = Data(
-        places.n, places.internal + n_joint_rows, flags, chart_frames, loads, gathered(groups), new_scratch()
+        places.n,
+        places.internal + n_joint_rows,
+        flags,
+        chart_frames,
+        loads,
+        gathered(groups),
+        new_scratch(),
+        gathered(dissipating),
     )
     values = interactions.signal
     system = MechanicalSystem(
@@ -254,6 +265,9 @@ def functions() -> Functions:
         second=chart_interactions.second,
         inverse_mass_rate=chart_inertia.inverse_mass_rate,
         discrete_pull=chart_interactions.discrete_pull,
+        discrete_force=chart_interactions.discrete_force,
+        resistance=chart_interactions.resistance,
+        discrete_resistance=chart_interactions.discrete_resistance,
     )
 
 
@@ -269,11 +283,6 @@ def _check(name: str, interactions: Interactions, chart: str, inertia: str, para
     for weight in interactions.weights:
         if not np.all(np.isfinite([*weight.X, *weight.force])):
             raise ModelError(f"system '{name}': weight {weight.force} at {weight.X}; give finite numbers")
-    for what, springs in (("spring", interactions.springs), ("torsion spring", interactions.torsions)):
-        if springs is not None and np.any(springs.damping):
-            raise ModelError(
-                f"system '{name}': a damped {what} has no potential; use integrator 'em', or remove the damping"
-            )
 
 
 class _Places:
@@ -409,4 +418,17 @@ def _groups(interactions: Interactions, first_row: int) -> list[Group]:
         frames = np.array([weight.frame for weight in weights])
         groups.append(group(WEIGHT, frames, np.array([[*weight.X, *weight.force] for weight in weights])))
     groups += interactions.more
+    return [own for own in groups if len(own.frames)]
+
+
+def _dissipating(interactions: Interactions) -> list[Group]:
+    """Dampers, of the springs that have damping, and other dissipations."""
+    groups, s, t = list(interactions.dissipating), interactions.springs, interactions.torsions
+    if s is not None:
+        use = s.damping != 0.0
+        groups.append(group(DAMPER, s.frames[use], np.column_stack([s.Xa, s.Xb, s.damping])[use]))
+    if t is not None:
+        use = t.damping != 0.0
+        numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.damping])[use]
+        groups.append(group(torsion_spring.TORSION_DAMPER, t.frames[use], numbers))
     return [own for own in groups if len(own.frames)]

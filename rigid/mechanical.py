@@ -1,6 +1,8 @@
 """Mechanical systems with holonomic constraints, as integrators see them.
 
-    T = v . M(q) v / 2,   V(q),   g(q) = 0,   generalised forces F(q, s)
+    T = v . M(q) v / 2,   V(q),   g(q) = 0,   generalised forces F(q, s) - R(q, v)
+
+F are loads driven by time functions s, R viscous resistance, linear in v, with v . R >= 0 the power it takes.
 
 A `MechanicalSystem` is a set of compiled functions (`Functions`) of complex arguments, so that a
 derivative is one evaluation at q + i eps away, together with the numbers they read (`Data`). Symbolic
@@ -53,6 +55,7 @@ class Data(NamedTuple):
     loads: Any = table(LOAD)  # (l,) LOAD
     interacting: Interacting = gathered()
     scratch: Any = new_scratch()
+    dissipating: Interacting = gathered()  # between frames that `interacting` joins as well
 
 
 DISCRETE_POTENTIAL = 1  # has its own discrete derivative of V
@@ -64,11 +67,15 @@ SINGULAR_MASS = 32
 QUATERNIONS = 64  # frames in quaternions
 PRODUCTS = 256  # has products with M, W, G and G^T, of the cost of its interactions; else matrices serve
 SHARED_MASS = 512  # neighbours share mass: M v is a product, M^-1 couples everything
+VISCOUS = 1024  # has a resistance
+DISCRETE_FORCE = 2048  # has its own loads of a step between two configurations
 WITHOUT_POTENTIAL = 4096  # V counts as zero: where its share of Newton's matrix is found by other means
 LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a canonical one
 
 DATA = Reference(
-    types.NamedTuple([types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH], Data)
+    types.NamedTuple(
+        [types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH, INTERACTING], Data
+    )
 )
 
 
@@ -82,7 +89,6 @@ _VECTOR = types.void(C1, DATA, C1)
 _MATRIX = types.void(C1, DATA, C2)
 
 
-@by_reference
 class Functions(NamedTuple):
     """The compiled functions; each writes to its last argument. Sizes: n coordinates, m constraints."""
 
@@ -109,6 +115,12 @@ class Functions(NamedTuple):
     second: Any  # (q, w, z, D, out (m,)): g''(q) (w, z), the change of G(q) w along z
     inverse_mass_rate: Any  # (q, z, p, D, out (n,)): change of W(q) p along z
     discrete_pull: Any  # (q0, q1, lam, D, out (n,)): discrete derivative of g, transposed, times lam
+    # where the flag DISCRETE_FORCE, VISCOUS says so
+    discrete_force: Any  # (q0, q1, signal, D, out (n,)): loads whose work over the step is out . (q1 - q0)
+    resistance: Any  # (q, w, D, out (n,)): R(q, w)
+    discrete_resistance: (
+        Any  # (q0, q1, rate (1,), D, out (n,)): R of the change of the strains times rate = 1/h
+    )
 
 
 _CONTRACTED = types.void(C1, C1, C1, DATA, C1)
@@ -138,13 +150,16 @@ SIGNATURES = Functions(
     second=_CONTRACTED,
     inverse_mass_rate=_CONTRACTED,
     discrete_pull=_CONTRACTED,
+    discrete_force=types.void(C1, C1, F1, DATA, C1),
+    resistance=_PRODUCT,
+    discrete_resistance=_CONTRACTED,
 )
 FUNCTIONS = Reference(types.NamedTuple([types.FunctionType(s) for s in SIGNATURES], Functions))
 
 
 @typeof_impl.register(Functions)
 def _type_of_functions(functions: Functions, context: Any) -> Any:
-    """Of every system the same: to find it out of each function anew took longer than many a call."""
+    """Of every system the same, by reference: to find it out of each function anew took longer than many a call."""
     return FUNCTIONS
 
 
@@ -192,6 +207,11 @@ def no_discrete_gradient(q0, q1, D, out):
     """Never called: the flags say so."""
 
 
+@system_function("discrete_force")
+def no_discrete_force(q0, q1, signal, D, out):
+    """Never called: the flags say so."""
+
+
 @system_function("discrete_jacobian")
 def no_discrete_jacobian(q0, q1, D, out):
     """Never called: the flags say so."""
@@ -225,6 +245,9 @@ NOTHING = Functions(
     second=no_contraction,
     inverse_mass_rate=no_contraction,
     discrete_pull=no_contraction,
+    discrete_force=no_discrete_force,
+    resistance=no_product,
+    discrete_resistance=no_contraction,
 )
 
 

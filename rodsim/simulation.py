@@ -76,8 +76,7 @@ def simulate(
     ModelError: the model or an argument cannot be used; nothing has been written then.
     InitialVelocityWarning (a warning): initial velocities that were given do not fit the joints and were changed.
     OSError: the file cannot be written, exists, or is being written by another process; what was stored before stays.
-    ConvergenceError: a step failed (of `em`: even after halving it); `error.result` holds what was computed, the file
-    keeps it.
+    ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file keeps it.
     """
     n_steps = _check(t_end, dt, output_every)
     t_end, dt = float(t_end), float(dt)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discretization.time.mechanical_stepper import CHARTS
-from rodsim import Box, ConvergenceError, Material, Model, ModelError, Section, audit, integrate, simulate
+from rodsim import Box, ConvergenceError, Model, ModelError, audit, integrate, simulate
 
 H, T_END = 0.01, 0.2
 RUNS = [
@@ -131,26 +131,7 @@ def test_a_system_alone_says_where_a_torsion_spring_is_wound_too_far():
     assert failure.value.trajectory.t[-1] == pytest.approx(0.65)
 
 
-def viscous_rod():
-    model = Model("rod")
-    section = Section.circular(0.01, Material(E=1e6, nu=0.3, density=1000, damping_time=0.1))
-    model.add_rod("arm", [(0, 0, 0), (1, 0, 0)], section, 4)
-    return model
-
-
-def damped():
-    model = arms()
-    model.add_spring(
-        "damper", model.ground.at((2, 0, 1)), model.bodies["second"].at((0, 0, 0)), 1.0, damping=1.0
-    )
-    return model
-
-
 REFUSED = {
-    "a rod with viscous material has no potential; use integrator 'em'": lambda: simulate(
-        viscous_rod(), T_END, H, "EML"
-    ),
-    "damped spring": lambda: simulate(damped(), T_END, H, "EML"),
     "chart 'euler' is not known": lambda: simulate(arms(), T_END, H, "EML", chart="euler"),
     "has its own chart": lambda: simulate(arms(), T_END, H, "em", chart="director"),
     "needs a regular mass": lambda: simulate(arms(), T_END, H, "GGL-EM", chart="quaternion"),

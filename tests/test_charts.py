@@ -183,12 +183,19 @@ def test_kinetic_energy_and_angular_momentum_are_the_same_in_all_charts(values):
             )
 
 
-def test_damping_and_unknown_charts_are_refused():
-    spring = Springs(np.array([[0, 0]]), *np.zeros((2, 1, 3)), np.ones(1), np.ones(1), np.ones(1))
-    frames = Frames(np.ones(1), np.eye(3)[None], np.zeros(1, np.uint8))
-    zero, unit = np.zeros((1, 3)), quaternions.IDENTITY[None]
-    with pytest.raises(ModelError, match="damped spring has no potential"):
-        multibody_system("m", frames, zero, unit, zero, zero, Interactions(springs=spring))
+def test_only_springs_with_damping_make_a_system_viscous():
+    frames = Frames(np.ones(2), np.eye(3)[None].repeat(2, 0), np.zeros(2, np.uint8))
+    zero, unit = np.zeros((2, 3)), quaternions.IDENTITY[None].repeat(2, 0)
+    r = np.array([[0.0, 0, 0], [1.0, 0, 0]])
+    for damping in (np.zeros(2), np.array([0.0, 3.0])):
+        pair = np.array([[0, 1], [0, 1]])
+        springs = Springs(pair, *np.zeros((2, 2, 3)), np.ones(2), damping, np.ones(2))
+        system = multibody_system("m", frames, r, unit, zero, zero, Interactions(springs=springs))
+        assert system.has(mechanical.VISCOUS) == damping.any()
+        assert len(system.data.dissipating.each) == np.count_nonzero(damping)
+
+
+def test_unknown_charts_are_refused():
     with pytest.raises(ModelError, match="chart 'euler' is not known"):
         rotating_body("m", np.ones(3), np.zeros(3), chart="euler")
     with pytest.raises(ModelError, match="gamma = -1"):

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
-from joined_bodies import hinge
+from joined_bodies import chain, hinge
 
 from discretization.consistent import project_velocities
 from discretization.time import stepper
-from discretization.time.stepper import MAX_HALVINGS, Report, Stepper
+from discretization.time.advance import MAX_HALVINGS, Report
+from discretization.time.integrators import parse
+from discretization.time.mechanical_stepper import MechanicalStepper
+from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.errors import ConvergenceError
 from rodsim import Box, Model, simulate
@@ -47,6 +50,52 @@ def test_a_halved_step_is_its_parts_with_the_loads_at_their_own_times(
             cost.solves + halvings,
             cost.iterations + halvings * allowed,
         )
+
+
+@pytest.mark.parametrize("halvings", [1, 2])
+@pytest.mark.parametrize(
+    "integrator",
+    ["EML-kappa", "MPL", "EM-G", "GGL-EM", "VI-B(0.5, 0.5)", "mG(2)", "GL-SPARK(2)", "EML(order=4)"],
+)
+def test_a_halved_step_of_any_scheme_is_its_parts(integrator, halvings):
+    """To the bit; loads without measure at a time that only the whole step reads, and one that only its first half."""
+    h, scheme = 1 / 64, parse(integrator)
+    first = scheme.fractions[0] * scheme.nodes[0]
+    bad = [FIRST * h + first * h / 2**k for k in range(halvings)]
+    model = hinge()
+    model.add_moment(
+        "push",
+        model.bodies["bar"],
+        lambda t: (0, 1e308 if min(abs(t - s) for s in bad) < 1e-9 else np.sin(9 * t), 1),
+    )
+    built = model.build()
+    state = project_velocities(built.system, built.state)[0]
+
+    def stepper_of(length):
+        return MechanicalStepper(
+            "hinge", built.system, built.state, length, integrator, None, built.load_values
+        )
+
+    state = stepper_of(h).start(state)
+    halved, report = stepper_of(h).advance(state, FIRST, 1)
+    if halvings == 1:
+        exact, _ = stepper_of(h / 2).advance(state, 2 * FIRST, 2)
+    else:
+        exact, _ = stepper_of(h / 4).advance(state, 4 * FIRST, 2)
+        exact, _ = stepper_of(h / 2).advance(exact, 2 * FIRST + 1, 1)
+    assert report.halvings == halvings
+    assert report.solves == 2 * halvings + 1  # the parts, and each attempt that failed
+    assert all(np.array_equal(a, b) for a, b in zip(halved, exact, strict=True))
+    assert not np.array_equal(state.totals, halved.totals)
+
+
+def test_where_a_variational_step_has_no_solution_it_is_halved():
+    result = simulate(chain(), 0.4, 0.04, "VI-S", chart="director", output_every=1)
+    assert result.halvings.sum() > 0
+    assert result.step[-1] == 10
+    exact = simulate(chain(), 0.4, 0.005, output_every=100)
+    moved = np.linalg.norm(result.body("c").r[-1] - result.body("c").r[0])
+    assert np.linalg.norm(result.body("c").r[-1] - exact.body("c").r[-1]) < 0.1 * moved
 
 
 def test_costs_add_up():
@@ -102,6 +151,15 @@ def test_iteration_means_count_halves_and_what_failed(monkeypatch):
     assert result.halvings.sum() > 0
     assert np.all((mean > 1) & (mean <= most))
     assert most.max() == 4
+
+
+def test_an_error_names_the_scheme_and_the_smallest_step():
+    message = (
+        r"EML-kappa on 'broken', t = 0\.05 s: .*, even with a step of 9\.77e-06 s in place of 0\.01 s; try"
+    )
+    with pytest.raises(ConvergenceError, match=message) as failure:
+        simulate(falling(0.05), 1.0, 0.01, "EML-kappa", output_every=100)
+    assert failure.value.report.halvings >= MAX_HALVINGS
 
 
 def test_an_error_says_what_the_failed_attempts_cost():

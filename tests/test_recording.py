@@ -22,7 +22,8 @@ from discretization.measures import (
     translational_momenta,
     velocity_residual,
 )
-from discretization.time.stepper import Report, Stepper
+from discretization.time.advance import Report
+from discretization.time.stepper import Stepper
 from rigid.errors import ConvergenceError
 from rigid.system import State
 from rodsim import Box, Material, Model, ModelError, Result, Section, simulate

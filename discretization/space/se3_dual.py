@@ -7,15 +7,26 @@ vectors: invariants C_ij = a_i . b_j and y_i = (a_i + b_i) . e/(2 L), e = r_b - 
     dual on e: sum_i cy_i (abar_i + bbar_i)/(2 L);   on a_i and on b_i: cy_i ebar/(2 L)            (2)
     dual on a_i: sum_j (2/Tbar) Z_ij bbar_j;   on b_j: sum_i (2/Tbar) Z_ij abar_i                  (3)
 
-with cy, ck of `se3_element` (5), (6), Z = hat(ck) - (kbar . ck)/2 I and Tbar = 1 + avg tr C.
+with cy, ck of `se3_element` (5), (6), Z = hat(ck) - (kbar . ck)/2 I and Tbar = 1 + avg tr C. Viscous material has a stress
+of the same strains, from their change over the step or from their rate.
 """
 
 from discretization.space.strain_functions import strain_function_differences
 from rigid.compilation import small_kernel
-from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector
+from rigid.interactions.kinds import (
+    Kind,
+    dissipation,
+    dual_function,
+    frame,
+    no_bend,
+    store,
+    value_function,
+    vector,
+)
 from rigid.linear_algebra import average, dot, minus, plus, times
 
-LENGTH, STIFFNESS, STRAIN0 = 0, 1, 37  # places among the numbers: L, C row by row, stress-free strains
+# places among the numbers: L, C (or the viscosity) row by row, stress-free strains
+LENGTH, STIFFNESS, STRAIN0 = 0, 1, 37
 
 
 @small_kernel
@@ -56,15 +67,17 @@ def invariants(a, b, e, length):
 
 
 @small_kernel
-def strain_of(y, k, f, p, length, X):
-    """Gamma, K minus those without stress."""
+def strain_of(y, k, f, p, length):
+    """Gamma, K."""
     u, s = 0.25 * dot(k, k), dot(k, y)
     Gamma = minus(times((1.0 + u) * f, y), times(p * s, k))
-    K = times(f / length, k)
-    return (
-        (Gamma[0] - 1.0 - X[STRAIN0], Gamma[1] - X[STRAIN0 + 1], Gamma[2] - X[STRAIN0 + 2]),
-        (K[0] - X[STRAIN0 + 3], K[1] - X[STRAIN0 + 4], K[2] - X[STRAIN0 + 5]),
-    )
+    return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), times(f / length, k)
+
+
+@small_kernel
+def unloaded(Gamma, K, X):
+    """Gamma, K minus those without stress."""
+    return minus(Gamma, vector(X, STRAIN0)), minus(K, vector(X, STRAIN0 + 3))
 
 
 @small_kernel
@@ -97,25 +110,38 @@ def value(y, X, out):
     Y, k, _ = invariants(a, b, minus(b[0], a[0]), L)
     u = 0.25 * dot(k, k)
     f, _, _, p, _, _ = complex_differences(u, u)
-    Gamma, K = strain_of(Y, k, f, p, L, X)
+    Gamma, K = strain_of(Y, k, f, p, L)
+    Gamma, K = unloaded(Gamma, K, X)
     N, M = stress_of(Gamma, K, X)
     out[0] = 0.5 * L * (dot(Gamma, N) + dot(K, M))
 
 
-@dual_function
-def dual(y0, y1, X, lam, out):
-    """(2), (3)."""
+@small_kernel
+def ends_of(y0, y1, L):
+    """y, k, T, u at both ends of the step, and f, p there with their divided differences."""
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
-    L = X[LENGTH]
-    e0, e1 = minus(b0[0], a0[0]), minus(b1[0], a1[0])
-    Y0, k0, T0 = invariants(a0, b0, e0, L)
-    Y1, k1, T1 = invariants(a1, b1, e1, L)
+    Y0, k0, T0 = invariants(a0, b0, minus(b0[0], a0[0]), L)
+    Y1, k1, T1 = invariants(a1, b1, minus(b1[0], a1[0]), L)
     u0, u1 = 0.25 * dot(k0, k0), 0.25 * dot(k1, k1)
-    f0, f1, F, p0, p1, P = complex_differences(u0, u1)
-    Gamma0, K0 = strain_of(Y0, k0, f0, p0, L, X)
-    Gamma1, K1 = strain_of(Y1, k1, f1, p1, L, X)
-    N, M = stress_of(average(Gamma0, Gamma1), average(K0, K1), X)
-    N, M = times(lam[0], N), times(lam[0], M)
+    return (Y0, k0, T0, u0), (Y1, k1, T1, u1), complex_differences(u0, u1)
+
+
+@small_kernel
+def strains_of(start, end, functions, L):
+    """Gamma, K at both ends of the step."""
+    f0, f1, _, p0, p1, _ = functions
+    Gamma0, K0 = strain_of(start[0], start[1], f0, p0, L)
+    Gamma1, K1 = strain_of(end[0], end[1], f1, p1, L)
+    return Gamma0, K0, Gamma1, K1
+
+
+@small_kernel
+def spread(y0, y1, start, end, functions, L, N, M, out):
+    """(2), (3): the dual whose work is L (N . dGamma + M . dK)."""
+    a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
+    e0, e1 = minus(b0[0], a0[0]), minus(b1[0], a1[0])
+    (Y0, k0, T0, u0), (Y1, k1, T1, u1) = start, end
+    f0, f1, F, p0, p1, P = functions
     u, f, p = 0.5 * (u0 + u1), 0.5 * (f0 + f1), 0.5 * (p0 + p1)
     g = 0.5 * ((1.0 + u0) * f0 + (1.0 + u1) * f1)
     G = (1.0 + u) * F + f
@@ -157,4 +183,65 @@ def dual(y0, y1, X, lam, out):
     )
 
 
+@dual_function
+def dual(y0, y1, X, lam, out):
+    """The stress of the mean strains."""
+    L = X[LENGTH]
+    start, end, functions = ends_of(y0, y1, L)
+    Gamma0, K0, Gamma1, K1 = strains_of(start, end, functions, L)
+    Gamma, K = unloaded(average(Gamma0, Gamma1), average(K0, K1), X)
+    N, M = stress_of(Gamma, K, X)
+    spread(y0, y1, start, end, functions, L, times(lam[0], N), times(lam[0], M), out)
+
+
 SE3_ELEMENT = Kind("SE(3) rod element", 2, 0, value, dual, no_bend)
+
+
+@dual_function
+def step_dual(y0, y1, X, lam, out):
+    """The viscous stress of the change of the strains times lam; X: L, viscosity row by row."""
+    L = X[LENGTH]
+    start, end, functions = ends_of(y0, y1, L)
+    Gamma0, K0, Gamma1, K1 = strains_of(start, end, functions, L)
+    N, M = stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X)
+    spread(y0, y1, start, end, functions, L, times(lam[0], N), times(lam[0], M), out)
+
+
+@small_kernel
+def strain_rates(y, z, at, functions, L):
+    """Rates of Gamma and K where the poses y move with z: the product rule on (1) and on Gamma = g y - p (k . y) k - e1."""
+    a, b, da, db = frame(y, 0), frame(y, 1), frame(z, 0), frame(z, 1)
+    e, de = minus(b[0], a[0]), minus(db[0], da[0])
+    Y, k, T, u = at
+    h = 0.5 / L
+    dY = (
+        h * (dot(plus(da[1], db[1]), e) + dot(plus(a[1], b[1]), de)),
+        h * (dot(plus(da[2], db[2]), e) + dot(plus(a[2], b[2]), de)),
+        h * (dot(plus(da[3], db[3]), e) + dot(plus(a[3], b[3]), de)),
+    )
+    dT = dot(da[1], b[1]) + dot(da[2], b[2]) + dot(da[3], b[3])
+    dT += dot(a[1], db[1]) + dot(a[2], db[2]) + dot(a[3], db[3])
+    dw = (
+        dot(da[3], b[2]) - dot(da[2], b[3]) + dot(a[3], db[2]) - dot(a[2], db[3]),
+        dot(da[1], b[3]) - dot(da[3], b[1]) + dot(a[1], db[3]) - dot(a[3], db[1]),
+        dot(da[2], b[1]) - dot(da[1], b[2]) + dot(a[2], db[1]) - dot(a[1], db[2]),
+    )
+    dk = minus(times(2.0 / T, dw), times(dT / T, k))
+    f, _, df, p, _, dp = functions
+    s, ds, du = dot(k, Y), dot(dk, Y) + dot(k, dY), 0.5 * dot(k, dk)
+    dGamma = plus(times((f + (1.0 + u) * df) * du, Y), times((1.0 + u) * f, dY))
+    dGamma = minus(dGamma, plus(times(dp * du * s + p * ds, k), times(p * s, dk)))
+    return dGamma, times(1.0 / L, plus(times(df * du, k), times(f, dk)))
+
+
+@dual_function
+def rate_dual(y, z, X, lam, out):
+    """The viscous stress of the rates of the strains."""
+    L = X[LENGTH]
+    at, _, functions = ends_of(y, y, L)
+    dGamma, dK = strain_rates(y, z, at, functions, L)
+    N, M = stress_of(dGamma, dK, X)
+    spread(y, y, at, at, functions, L, times(lam[0], N), times(lam[0], M), out)
+
+
+VISCOUS_SE3_ELEMENT = dissipation("viscous SE(3) rod element", 2, step_dual, rate_dual)

@@ -28,10 +28,19 @@ from discretization.time.discrete_derivatives import (
     pull_back,
     velocity_of,
 )
-from discretization.time.galerkin import hidden_rate, interpolate, shape_table, sum_multipliers, weak_forms
-from discretization.time.integrate import Trajectory, check_fit, integrate, number_of_steps
+from discretization.time.forcing import forces_at
+from discretization.time.galerkin import (
+    account_point,
+    hidden_rate,
+    interpolate,
+    shape_table,
+    sum_multipliers,
+    weak_forms,
+)
+from discretization.time.integrate import check_fit, integrate, number_of_steps
 from discretization.time.quadrature import gauss
 from discretization.time.scheme import ROWS, WORK, Scheme, Work
+from discretization.time.trajectory import Trajectory
 from rigid.compilation import explicit_kernel, small_kernel
 from rigid.errors import ConvergenceError, ModelError
 from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS, MechanicalSystem
@@ -98,7 +107,7 @@ def evaluate_elements(fn, D, W, h, k, tests, options, signals, x, r, residuals, 
 
 @small_kernel
 def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
-    """out = d^2 g/dt^2 = Psi_q H_p - Psi_p (H_q - F + G^T gamma)."""
+    """out = d^2 g/dt^2 = Psi_q H_p - Psi_p (H_q - F + R + G^T gamma)."""
     n = D.n
     dq, dp, V_q, F, pull = (
         W.vector[10, :n],
@@ -110,7 +119,7 @@ def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
     velocity_of(fn, D, q, p, W, dq)
     form_gradient(fn, D, False, q, p, p, W, dp)
     fn.gradient(q, D, V_q)
-    fn.force(q, signal, D, F)
+    forces_at(fn, D, q, dq, signal, W, F)
     pull_back(fn, D, q, gam, W, pull)
     for i in range(n):
         dp[i] = F[i] - 0.5 * dp[i] - V_q[i] - pull[i]
@@ -133,9 +142,26 @@ def evaluate_accelerations(fn, D, W, signals, z, out, values, slopes):
             values[node, i] = out[i].real
 
 
+@explicit_kernel(
+    types.void(FUNCTIONS, DATA, WORK, types.float64, types.int64, F1, types.float64[:, :, ::1], C2, C2)
+)
+def account_elements(fn, D, W, h, k, options, signals, x, totals):
+    """totals (N, 2): work and dissipation of all elements at the unknowns x (N, l)."""
+    n = D.n
+    points = int(options[1])
+    stride = (options.size - 2) // points
+    q, dq = W.vector[10, :n], W.vector[11, :n]
+    for e in range(x.shape[0]):
+        for point in range(points):
+            at = 2 + point * stride
+            interpolate(k, options, at + 1, x[e, :n], x[e], 2 * n, 2 * n, q, dq)
+            account_point(fn, D, W, h, options[at], signals[e, point], q, dq, totals[e])
+
+
 @dataclass
 class GlobalSolution(Trajectory):
     """Values at all nodes; lam = gamma and gam = mu there too (continuous), or (N k, m) by element (discontinuous).
+    Work and dissipation are those at the ends of the elements, nan at nodes inside.
 
     condition: 2-norm condition number of the last Newton matrix, where it was asked for; as h -> 0 it grows as h^-2
     (continuous) or h^-3 (discontinuous).
@@ -250,7 +276,8 @@ class _Problem:
         k = _whole("k", k, 1)
         points = 2 * k if points is None else _whole("points", points, k)
         order = k + k % 2  # measured: 2, 2, 4, 4
-        self.scheme = Scheme(f"BG({k})", "001 (24)", None, None, (), order, nodes=tuple(gauss(points)[0]))
+        nodes = tuple(gauss(points)[0])
+        self.scheme = Scheme(f"BG({k})", "001 (24)", None, None, (), order, nodes=nodes, dissipates=True)
         check_fit(self.scheme, system)
         n_elements = number_of_steps(h, t_end)
         if multipliers not in ("continuous", "discontinuous"):
@@ -451,5 +478,17 @@ class _Problem:
         t = step * np.arange(self.n_nodes)
         counts = np.full(self.n_nodes, iterations, np.int64)
         return GlobalSolution(
-            system, self.scheme, step, t, q, p, v, lam.copy(), gam.copy(), counts, condition=condition
+            system, self.scheme, step, t, q, p, v, lam.copy(), gam.copy(), self._totals(x), counts, condition
         )
+
+    def _totals(self, x: Floats) -> Floats:
+        """Work and dissipation (nodes, 2) from the start on."""
+        system = self.system
+        local = np.ascontiguousarray(x[self.unknowns], complex)
+        each = np.zeros((self.n_elements, 2), complex)
+        account_elements(
+            system.functions, system.data, self.work, self.h, self.k, self.options, self.signals, local, each
+        )
+        totals = np.full((self.n_nodes, 2), np.nan)
+        totals[0], totals[self.k :: self.k] = 0.0, np.cumsum(each.real, axis=0)
+        return totals

@@ -4,7 +4,7 @@ On a step z = (q, p) is a polynomial of degree k through equidistant nodes, test
 polynomials of degree k - 1; with Gauss points xi_g, weights w_g and test functions N~_J, J = 1..k:
 
     sum_g w_g N~_J (q' - h (T*_p + Psi_p^T mu)) = 0                       (1)
-    sum_g w_g N~_J (p' + h (T*_q + dV - F + G^T gamma + Psi_q^T mu)) = 0  (2)
+    sum_g w_g N~_J (p' + h (T*_q + dV - F + R(q, q'/h) + G^T gamma + Psi_q^T mu)) = 0    (2)
     sum_g w_g N~_J G q' = 0                                               (3)
     sum_g w_g N~_J (Psi_q q' + Psi_p p') = 0,    Psi = G W p              (4)
 
@@ -25,8 +25,9 @@ from discretization.time.discrete_derivatives import (
     pull_back,
     velocity_of,
 )
+from discretization.time.forcing import account_at, forces_at, scaled
 from discretization.time.quadrature import gauss, lagrange
-from discretization.time.scheme import residual, update
+from discretization.time.scheme import RATE, account, residual, update
 from rigid.compilation import small_kernel
 from rigid.mechanical import CONSTANT_MASS, INVERSE_MASS, PRODUCTS
 from rigid.system import Floats
@@ -65,7 +66,7 @@ def interpolate(k, options, at, z0, x, first, stride, out, rate):
 
 @small_kernel
 def weak_forms(fn, D, W, h, signal, q, dq, p, dp, gam, mu, e_q, e_p):
-    """e_q = q' - h (T*_p + Psi_p^T mu), e_p = p' + h (T*_q + dV - F + G^T gam + Psi_q^T mu), ' = d/dxi."""
+    """e_q = q' - h (T*_p + Psi_p^T mu), e_p = p' + h (T*_q + dV - F + R + G^T gam + Psi_q^T mu), ' = d/dxi."""
     n, m = D.n, D.m
     H_q, H_p, V_q, F, pull = (
         W.vector[17, :n],
@@ -77,7 +78,9 @@ def weak_forms(fn, D, W, h, signal, q, dq, p, dp, gam, mu, e_q, e_p):
     velocity_of(fn, D, q, p, W, H_p)
     form_gradient(fn, D, False, q, p, p, W, H_q)
     fn.gradient(q, D, V_q)
-    fn.force(q, signal, D, F)
+    rate = W.vector[RATE, :n]
+    scaled(1.0 / h, dq, rate)
+    forces_at(fn, D, q, rate, signal, W, F)
     for i in range(n):
         H_q[i] = 0.5 * H_q[i] + V_q[i] - F[i]
     if m > 0:
@@ -172,6 +175,27 @@ def mg_residual(fn, D, S, W, x, r):
             for c in range(m):
                 r[multipliers + J * m + c] += factor * G_dq[c]  # (3)
                 r[multipliers + (k + J) * m + c] += factor * psi_t[c]  # (4)
+
+
+@small_kernel
+def account_point(fn, D, W, h, weight, signal, q, dq, totals):
+    """totals += weight (F . q', R(q, q'/h) . q') of one Gauss point."""
+    change, rate = W.vector[RATE, : D.n], W.vector[13, : D.n]
+    scaled(weight, dq, change)
+    scaled(1.0 / h, dq, rate)
+    account_at(fn, D, q, rate, signal, change, W, totals)
+
+
+@account
+def mg_account(fn, D, S, W, x, q1, v1, totals):
+    """sum_g w_g (F . q', R . q'): q' is among the test functions."""
+    n = D.n
+    k, points = int(S.options[0]), int(S.options[1])
+    q, dq = W.vector[10, :n], W.vector[11, :n]
+    for g in range(points):
+        at = 2 + g * (3 + 3 * k)
+        interpolate(k, S.options, at + 1, S.q0, x, 0, 2 * n, q, dq)
+        account_point(fn, D, W, S.h, S.options[at], S.signal[g], q, dq, totals)
 
 
 @update

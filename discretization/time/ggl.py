@@ -40,7 +40,8 @@ from discretization.time.discrete_derivatives import (
     pull_back,
     velocity_of,
 )
-from discretization.time.scheme import residual, update
+from discretization.time.forcing import account_at, forces_between
+from discretization.time.scheme import RATE, account, residual, update
 from rigid.compilation import small_kernel
 from rigid.mechanical import CONSTANT_MASS, PRODUCTS, QUATERNIONS
 
@@ -177,11 +178,9 @@ def ggl_em_residual(fn, D, S, W, x, r):
     q1, p1, v1, lam, gam = parts(D, x)
     T_q, T_v, A_q, A_p = W.vector[14, :n], W.vector[15, :n], W.vector[16, :n], W.vector[17, :n]
     V_q, F, pull = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n]
-    middle = W.vector[13, :n]
     discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, T_q, T_v)
     discrete_gradient(fn, D, S.q0, q1, W, V_q)
-    mean(S.q0, q1, middle)
-    fn.force(middle, S.signal[0], D, F)
+    forces_between(fn, D, S, q1, W, F)
     discrete_pull_back(fn, D, S.q0, q1, lam, W, pull)
     for i in range(n):
         A_q[i] = 0.0
@@ -203,3 +202,13 @@ def ggl_update(fn, D, S, W, x, q, p, v, lam, gam):
         q[i], p[i], v[i] = x[i], x[n + i], x[2 * n + i]
     for k in range(m):
         lam[k], gam[k] = x[3 * n + k], x[3 * n + m + k]
+
+
+@account
+def variational_account(fn, D, S, W, x, q1, v1, totals):
+    """Loads at qt, of VI-S at q0 (theta = 0), along q1 - q0."""
+    change, qt, theta = W.vector[RATE, : D.n], W.vector[14, : D.n], S.options[0]
+    for i in range(D.n):
+        qt[i] = (1.0 - theta) * S.q0[i] + theta * q1[i]
+        change[i] = q1[i] - S.q0[i]
+    account_at(fn, D, qt, change, S.signal[0], change, W, totals)

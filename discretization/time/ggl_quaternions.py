@@ -27,8 +27,9 @@ from discretization.time.discrete_derivatives import (
     discrete_coenergy,
     velocity_of,
 )
+from discretization.time.forcing import account_between
 from discretization.time.livens import momentum_balance
-from discretization.time.scheme import residual, update
+from discretization.time.scheme import RATE, account, residual, update
 from rigid.chart_hidden import add_discrete_hidden
 from rigid.compilation import small_kernel
 from rigid.poses import load_quat
@@ -49,6 +50,13 @@ def hidden_constraint(fn, D, q, p, W, out):
             row += 1
 
 
+@small_kernel
+def shortening(S, q1, to):
+    """1/kappa of the frame whose quaternion stands at `to`."""
+    middle = quat_mean(load_quat(S.q0, to), load_quat(q1, to))
+    return 2.0 - 1.0 / quat_dot(middle, middle)
+
+
 @residual
 def ggl_em_residual(fn, D, S, W, x, r):
     """(1)-(4)."""
@@ -63,8 +71,7 @@ def ggl_em_residual(fn, D, S, W, x, r):
         to = D.frames.each[f].orientation
         if to < 0:
             continue
-        middle = quat_mean(load_quat(S.q0, to), load_quat(q1, to))
-        factor = 2.0 - 1.0 / quat_dot(middle, middle)
+        factor = shortening(S, q1, to)
         for i in range(to, to + 4):
             H_q[i] *= factor
             H_p[i] *= factor
@@ -85,3 +92,18 @@ def ggl_em_update(fn, D, S, W, x, q, p, v, lam, gam):
     for k in range(m):
         lam[k], gam[k] = x[2 * n + k], x[2 * n + m + k]
     velocity_of(fn, D, q, p, W, v)
+
+
+@account
+def ggl_em_account(fn, D, S, W, x, q1, v1, totals):
+    """Forces between the ends along kappa (q1 - q0), which is psi . tau of a torque."""
+    change = W.vector[RATE, : D.n]
+    for i in range(D.n):
+        change[i] = q1[i] - S.q0[i]
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
+        if to >= 0:
+            factor = shortening(S, q1, to)
+            for i in range(to, to + 4):
+                change[i] /= factor
+    account_between(fn, D, S, q1, change, W, totals)

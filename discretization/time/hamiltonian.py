@@ -19,6 +19,7 @@ from discretization.time.discrete_derivatives import (
     pull_back,
     velocity_of,
 )
+from discretization.time.forcing import forces_at, forces_between
 from discretization.time.scheme import residual, update
 
 
@@ -34,7 +35,7 @@ def midpoint_residual(fn, D, S, W, x, r):
     velocity_of(fn, D, q, p, W, T_p)
     form_gradient(fn, D, False, q, p, p, W, T_q)
     fn.gradient(q, D, V_q)
-    fn.force(q, S.signal[0], D, F)
+    forces_at(fn, D, q, T_p, S.signal[0], W, F)
     pull_back(fn, D, q, lam, W, pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * T_p[i]  # (1)
@@ -47,12 +48,11 @@ def energy_momentum_residual(fn, D, S, W, x, r):
     """(1)-(3) with discrete derivatives."""
     n = D.n
     q1, p1, lam = x[:n], x[n : 2 * n], x[2 * n :]
-    q, T_q, T_p = W.vector[16, :n], W.vector[14, :n], W.vector[15, :n]
+    T_q, T_p = W.vector[14, :n], W.vector[15, :n]
     V_q, F, pull = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n]
-    mean(S.q0, q1, q)
     discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, T_q, T_p)
     discrete_gradient(fn, D, S.q0, q1, W, V_q)
-    fn.force(q, S.signal[0], D, F)
+    forces_between(fn, D, S, q1, W, F)
     discrete_pull_back(fn, D, S.q0, q1, lam, W, pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * T_p[i]

@@ -2,119 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
-
 import numpy as np
 
 from discretization.linear.condensed import factors_for
-from discretization.time import implicit
+from discretization.time import forcing, implicit
+from discretization.time.advance import Failure
 from discretization.time.integrators import parse
 from discretization.time.pattern import Pattern, dense_pattern, pattern_of
 from discretization.time.scheme import ROWS, Scheme, Work
-from rigid import mechanical, mechanical_rows
+from discretization.time.trajectory import Start, Trajectory
+from rigid import mechanical
 from rigid.charts import branches, torsion_angles
 from rigid.errors import ConvergenceError, ModelError
-from rigid.mechanical import MechanicalSystem, Symmetry
-from rigid.system import Floats, Ints
+from rigid.mechanical import MechanicalSystem
+from rigid.system import Floats
 
 MAX_ITERATIONS = 40
 LEAST_BAND = 80  # unknowns from which a band is tried
 _MOST_BYTES = 8 * 2**30
-
-
-class Start(NamedTuple):
-    """Where a run begins or goes on: time, coordinates, momenta, velocities, and multipliers of the step before."""
-
-    t: float
-    q: Floats
-    p: Floats
-    v: Floats
-    lam: Floats
-    gam: Floats
-
-
-@dataclass
-class Trajectory:
-    """States at the ends of the steps.
-
-    Attributes: system, scheme, h; t (N + 1,); q, p, v (N + 1, n); lam, gam (N + 1, m), row k belongs to the step that
-    ends there; iterations (N + 1,) of Newton's method.
-    """
-
-    system: MechanicalSystem
-    scheme: Scheme
-    h: float
-    t: Floats
-    q: Floats
-    p: Floats
-    v: Floats
-    lam: Floats
-    gam: Floats
-    iterations: Ints
-
-    def kinetic(self) -> Floats:
-        """T(q, v) (N + 1,)."""
-        return mechanical_rows.kinetic_energies(self.system, self.q, self.v)
-
-    def potential(self) -> Floats:
-        """V(q) (N + 1,)."""
-        return mechanical_rows.potentials(self.system, self.q)
-
-    def generalised_energy(self) -> Floats:
-        """p . v - T(q, v) + V(q): 000 (74)."""
-        return np.einsum("ij,ij->i", self.p, self.v) - self.kinetic() + self.potential()
-
-    def total_energy(self) -> Floats:
-        """T(q, v) + V(q): 000 (80)."""
-        return self.kinetic() + self.potential()
-
-    def hamiltonian(self) -> Floats:
-        """T*(q, p) + V(q); needs a regular mass."""
-        return mechanical_rows.hamiltonians(self.system, self.q, self.p)
-
-    def energy(self) -> Floats:
-        """The energy the scheme is about: generalised for Livens' schemes, T* + V for the others."""
-        if self.system.has(mechanical.LAGRANGE_TOP):
-            mass = self.system.mass(self.q[0])[0, 0]
-            return np.einsum("ij,ij->i", self.p, self.p) / (2.0 * mass) + self.potential()
-        if "generalised energy" in self.scheme.promises or self.system.has(mechanical.SINGULAR_MASS):
-            return self.generalised_energy()
-        return self.hamiltonian()
-
-    def momentum(self, symmetry: Symmetry) -> Floats:
-        """The momentum map of a symmetry (N + 1,)."""
-        return symmetry(self.q, self.p)
-
-    def position_residual(self) -> Floats:
-        """max |g(q)| (N + 1,)."""
-        return np.abs(mechanical_rows.constraints(self.system, self.q)).max(axis=1, initial=0.0)
-
-    def velocity_residual(self) -> Floats:
-        """max |G(q) W(q) p| (N + 1,), or of G(q) v where the mass is singular."""
-        singular = self.system.has(mechanical.SINGULAR_MASS)
-        velocities = self.v if singular else mechanical_rows.velocities(self.system, self.q, self.p)
-        return np.abs(mechanical_rows.rates(self.system, self.q, velocities)).max(axis=1, initial=0.0)
-
-    def at(self, k: int) -> Start:
-        """Step k, to go on from: `integrate(..., start=run.at(-1))` gives the same bits as one longer run."""
-        return Start(
-            float(self.t[k]), *(rows[k].copy() for rows in (self.q, self.p, self.v, self.lam, self.gam))
-        )
-
-    def part(self, last: int) -> Trajectory:
-        """The first `last` steps."""
-        cut = slice(last + 1)
-        return replace(
-            self,
-            t=self.t[cut],
-            q=self.q[cut],
-            p=self.p[cut],
-            v=self.v[cut],
-            lam=self.lam[cut],
-            gam=self.gam[cut],
-            iterations=self.iterations[cut],
-        )
 
 
 def integrate(
@@ -149,77 +54,108 @@ def integrate(
         raise ModelError(f"guess = '{guess}'; choose 'simple' or 'advanced'")
     if not (np.isfinite(tolerance) and tolerance >= 0.0):
         raise ModelError(f"tolerance = {tolerance}; give 0 for round-off, or a bound of |r|")
-    run = _allocate(system, chosen, h, steps)
-    if start is not None:
+    t = h * np.arange(steps + 1)
+    if start is None:
+        start = initial(system)
+    else:
         _check_start(system, start)
         # the same times, to the bit, as those of a run from t = 0
         first = round(start.t / h)
-        run.t = h * np.arange(first, first + steps + 1) if first * h == start.t else start.t + run.t
-        run.q[0], run.p[0], run.v[0], run.lam[0], run.gam[0] = start[1:]
-    form, marched = chosen.fitted(system)
-    solver, work = solver_for(form, marched, tolerance, guess == "advanced")
-    fractions = np.array(form.fractions)
-    state = [np.zeros(system.n, complex) for _ in range(3)] + [np.zeros(system.m, complex) for _ in range(2)]
-    status, reached, norm, count, damped = implicit.march(
-        form.residual,
-        form.update,
-        marched.functions,
-        marched.data,
-        work,
-        solver,
-        float(h),
-        fractions,
-        signals_at(marched, form, run.t[:-1], h),
-        form.options,
-        run.q,
-        run.p,
-        run.v,
-        run.lam,
-        run.gam,
-        run.iterations,
-        *state,
-    )
-    if status != implicit.SOLVED:
-        t = run.t[reached]
-        tried = f"{count} iterations"
-        if damped:
-            tried += f" and {damped} with damping from {implicit.ATTEMPTS} starts"
+        t = h * np.arange(first, first + steps + 1) if first * h == start.t else start.t + t
+    run, failure = March(system, chosen, tolerance, guess == "advanced").run(h, t, start)
+    if failure is not None:
+        reached = run.t[-1]
         raise ConvergenceError(
-            t,
+            reached,
             h,
-            count + damped,
-            norm,
-            f"{chosen.name} on '{system.name}' at t = {t:.6g} with h = {h:.3g}: {implicit.REASONS[status]} "
-            f"(|r| = {norm:.3g} after {tried}); {chosen.caution or 'try a smaller h'}",
-            trajectory=run.part(reached),
+            failure.iterations,
+            failure.residual,
+            f"{failure.owner} at t = {reached:.6g} with h = {h:.3g}: {failure.reason}; {failure.cure}",
+            trajectory=run,
         )
-    if system.info.get("torsions") is not None:
-        _check_windings(run)
     return run
 
 
-class Wound(ConvergenceError):
-    """A torsion spring turned beyond half a turn from where it began, where its potential is no function of q."""
+def initial(system: MechanicalSystem) -> Start:
+    """The initial state of a system."""
+    q, v = system.q0, system.v0
+    p = system.momentum(q, v) if system.p0 is None else system.p0
+    return Start(0.0, q, p, v, np.zeros(system.m), np.zeros(system.m))
 
 
-def _check_windings(run: Trajectory) -> None:
-    """Raise `Wound` with the steps before a torsion spring left the half turns about `charts.branches`."""
-    system, start = run.system, branches(run.system)
-    angles = np.unwrap(torsion_angles(system, run.q), axis=0) - start
-    turned = np.abs(angles - 2 * np.pi * np.round(angles[0] / (2 * np.pi)))
-    beyond = np.flatnonzero((turned >= np.pi).any(axis=1))
-    if len(beyond):
-        last = max(int(beyond[0]) - 1, 0)
-        k = int(np.argmax(turned[beyond[0]]))
-        raise Wound(
-            run.t[last],
-            run.h,
-            0,
-            0.0,
-            f"torsion spring {k} of '{system.name}' is wound by more than half a turn after t = {run.t[last]:.6g}; "
-            "`simulate` counts its turns",
-            trajectory=run.part(last),
+class March:
+    """A system made ready for a scheme, with the arrays of Newton's method; marches as often as one likes.
+
+    Raises ModelError where the scheme does not fit the system.
+    """
+
+    def __init__(
+        self, system: MechanicalSystem, scheme: Scheme, tolerance: float = 0.0, advanced: bool = True
+    ):
+        check_fit(scheme, system)
+        self.system, self.scheme = system, scheme
+        self._form, self._marched = scheme.fitted(system)
+        self._solver, self._work = solver_for(self._form, self._marched, tolerance, advanced)
+        self._ends = implicit.ends_for(system.n, system.m)
+        self.method = method_of(self._form)
+
+    def run(self, h: float, t: Floats, start: Start) -> tuple[Trajectory, Failure | None]:
+        """Steps of length h between the times t (N + 1,), as far as they can be solved, and why no further."""
+        system, scheme = self.system, self.scheme
+        run = _allocate(system, scheme, h, t)
+        run.q[0], run.p[0], run.v[0], run.lam[0], run.gam[0], run.totals[0] = start[1:]
+        substeps = substeps_of(self._marched, self._form, t[:-1], h)
+        rows = implicit.Rows(run.q, run.p, run.v, run.lam, run.gam, run.totals, run.iterations)
+        functions, data = self._marched.functions, self._marched.data
+        done = implicit.march(
+            self.method, functions, data, self._work, self._solver, substeps, rows, self._ends
         )
+        failure = None
+        if done.status != implicit.SOLVED:
+            run = run.part(done.steps)
+            tried = f"{done.iterations} iterations"
+            if done.damped:
+                tried += f" and {done.damped} with damping from {implicit.ATTEMPTS} starts"
+            failure = Failure(
+                f"{implicit.REASONS[done.status]} (|r| = {done.norm:.3g} after {tried})",
+                scheme.caution or "try a smaller h",
+                done.iterations + done.damped,
+                done.norm,
+                f"{scheme.name} on '{system.name}'",
+            )
+        return self._unwound(run, failure)
+
+    def _unwound(self, run: Trajectory, failure: Failure | None) -> tuple[Trajectory, Failure | None]:
+        """The steps before a torsion spring left the half turns about `charts.branches`, where its potential is no
+        function of q.
+        """
+        if self.system.info.get("torsions") is None:
+            return run, failure
+        angles = np.unwrap(torsion_angles(self.system, run.q), axis=0) - branches(self.system)
+        turned = np.abs(angles - 2 * np.pi * np.round(angles[0] / (2 * np.pi)))
+        beyond = np.flatnonzero((turned >= np.pi).any(axis=1))
+        if not len(beyond):
+            return run, failure
+        k, run = int(np.argmax(turned[beyond[0]])), run.part(max(int(beyond[0]) - 1, 0))
+        return run, Failure(
+            f"torsion spring {k} is wound by more than half a turn after t = {run.t[-1]:.6g}",
+            "`simulate` counts its turns",
+            owner=f"{self.scheme.name} on '{self.system.name}'",
+            passing=True,
+        )
+
+
+def method_of(scheme: Scheme) -> implicit.Method:
+    """The functions of a scheme; work is that between the ends of a step unless it says otherwise."""
+    account = forcing.account_ends if scheme.account is None else scheme.account
+    return implicit.Method(scheme.residual, scheme.update, account, scheme.options)
+
+
+def substeps_of(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float) -> implicit.Substeps:
+    """Substeps of the steps of length h that begin at `starts`."""
+    lengths = h * np.array(scheme.fractions)
+    accounts = system.has_signal or system.has(mechanical.VISCOUS)
+    return implicit.Substeps(lengths, signals_at(system, scheme, starts, h), int(accounts))
 
 
 def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
@@ -235,7 +171,7 @@ def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
 
 
 def _check_start(system: MechanicalSystem, start: Start) -> None:
-    shapes = {"q": system.n, "p": system.n, "v": system.n, "lam": system.m, "gam": system.m}
+    shapes = {"q": system.n, "p": system.n, "v": system.n, "lam": system.m, "gam": system.m, "totals": 2}
     for what, size in shapes.items():
         value = np.asarray(getattr(start, what), float)
         if value.shape != (size,) or not np.all(np.isfinite(value)):
@@ -261,6 +197,16 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
         raise ModelError(
             f"{scheme.name} needs the inverse of the mass, which couples all nodes of the rods of '{system.name}'; make "
             "them with mass='lumped', or use EML-kappa, EML or em"
+        )
+    if flags & mechanical.VISCOUS and not scheme.dissipates:
+        raise ModelError(
+            f"{scheme.name} is variational: it has no place for the dampers and viscous rods of '{system.name}'; use "
+            "GGL-EM, EML-kappa, mG or em, or remove the damping"
+        )
+    if flags & mechanical.VISCOUS and min(scheme.fractions) < 0.0:
+        raise ModelError(
+            f"{scheme.name} takes negative substeps, which the dampers and viscous rods of '{system.name}' do not allow; "
+            "use mG(2) or GL-SPARK(2) for order 4, or order 2"
         )
     if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(
@@ -290,19 +236,15 @@ def number_of_steps(h: float, t_end: float) -> int:
     return steps
 
 
-def _allocate(system: MechanicalSystem, scheme: Scheme, h: float, steps: int) -> Trajectory:
-    n, m = system.n, system.m
-    size = 8.0 * (steps + 1) * (3 * n + 2 * m + 2)
+def _allocate(system: MechanicalSystem, scheme: Scheme, h: float, t: Floats) -> Trajectory:
+    n, m, count = system.n, system.m, len(t)
+    size = 8.0 * count * (3 * n + 2 * m + 4)
     if size > _MOST_BYTES:
         raise ModelError(
-            f"{steps} steps of '{system.name}' take {size / 2**30:.3g} GiB; run it in parts, with `start=`"
+            f"{count - 1} steps of '{system.name}' take {size / 2**30:.3g} GiB; run it in parts, with `start=`"
         )
-    q, p, v = (np.zeros((steps + 1, n)) for _ in range(3))
-    q[0], v[0] = system.q0, system.v0
-    p[0] = system.momentum(system.q0, system.v0) if system.p0 is None else system.p0
-    lam, gam = (np.zeros((steps + 1, m)) for _ in range(2))
-    t = h * np.arange(steps + 1)
-    return Trajectory(system, scheme, h, t, q, p, v, lam, gam, np.zeros(steps + 1, np.int64))
+    q, p, v, lam, gam, totals = (np.zeros((count, width)) for width in (n, n, n, m, m, 2))
+    return Trajectory(system, scheme, h, t, q, p, v, lam, gam, totals, np.zeros(count, np.int64))
 
 
 def signals_at(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float) -> Floats:

@@ -68,6 +68,7 @@ def _joined(*kept: str, directors: tuple[str, ...] = ()) -> Joined:
 
 
 def _livens(name: str) -> Scheme:
+    from discretization.time import forcing
     from discretization.time import livens as f
 
     kept = ("generalised energy", "linear momentum", "position")
@@ -85,17 +86,20 @@ def _livens(name: str) -> Scheme:
             singular_mass=True,
             needs_inverse=False,
             reversing=True,
+            dissipates=True,
             caution=_PARASITIC,
             energies=energies,
-            **facts,
+            **{"account": forcing.account_velocities} | facts,
         )
 
     if name == "EML":
         return full(f.eml_residual, "000 (72), (86)", promises=_LIVENS, joined=joined)
     if name == "MPL":
         joined = _joined("linear momentum", "position", directors=("angular momentum",))
-        promises = frozenset({"position"})
-        return full(f.mpl_residual, "000 (132)", promises=promises, joined=joined, energies=_at(0.5))
+        promises, account = frozenset({"position"}), forcing.account_middle
+        return full(
+            f.mpl_residual, "000 (132)", promises=promises, joined=joined, account=account, energies=_at(0.5)
+        )
     if name == "EML-kappa":
         return full(
             f.kappa_residual,
@@ -132,6 +136,7 @@ def _by_torque(system: MechanicalSystem) -> MechanicalSystem:
 
 
 def _hamiltonian(name: str) -> Scheme:
+    from discretization.time import forcing
     from discretization.time import hamiltonian as f
 
     sources = {
@@ -142,10 +147,10 @@ def _hamiltonian(name: str) -> Scheme:
         "EM-G": "Gonzalez 1999; 002 sec. 6.3",
     }
     if name in ("MPH", "IMS"):
-        residual, promises = f.midpoint_residual, frozenset({"position"})
+        residual, promises, account = f.midpoint_residual, frozenset({"position"}), forcing.account_middle
         joined = _joined("linear momentum", "position", directors=("angular momentum",))
     else:
-        residual, promises = f.energy_momentum_residual, _ENERGY_MOMENTUM
+        residual, promises, account = f.energy_momentum_residual, _ENERGY_MOMENTUM, forcing.account_ends
         kept = ("energy", "generalised energy", "linear momentum", "position")
         joined = _joined(*kept, directors=("angular momentum",))
     return Scheme(
@@ -157,6 +162,8 @@ def _hamiltonian(name: str) -> Scheme:
         2,
         symmetric=True,
         reversing=True,
+        account=account,
+        dissipates=True,
         promises=promises,
         joined=joined,
         energies=_at(0.5) if name in ("MPH", "IMS") else _BETWEEN_ENDS,
@@ -164,6 +171,7 @@ def _hamiltonian(name: str) -> Scheme:
 
 
 def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme:
+    from discretization.time import forcing
     from discretization.time import ggl as f
 
     if name == "VI-S":
@@ -177,6 +185,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             1,
             nodes=(0.0,),
             energies=_at(0.0),
+            account=f.variational_account,
             promises=promises,
             joined=_joined("symplectic", "position", *_MOMENTA),
             caution=_TURNS_BACK,
@@ -195,6 +204,8 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             2,
             symmetric=True,
             energies=_BETWEEN_ENDS,
+            account=forcing.account_ends,
+            dissipates=True,
             promises=promises,
             joined=_joined(*kept),
             in_quaternions=Scheme(
@@ -206,6 +217,8 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
                 2,
                 needs=QUATERNIONS,
                 prepare=_by_torque,
+                account=ggl_quaternions.ggl_em_account,
+                dissipates=True,
             ),
         )
     if theta is None:
@@ -236,6 +249,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
         nodes=(theta,),
         symmetric=symmetric,
         reversing=True,
+        account=f.variational_account,
         promises=frozenset(kept),
         joined=_joined(*(kept - {"momentum"}), *_MOMENTA),
         options=np.array([theta, vartheta, option]),
@@ -269,6 +283,8 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
         2 * k,
         nodes=tuple(rule(points)[0]),
         symmetric=True,
+        account=f.mg_account,
+        dissipates=True,
         promises=frozenset(),
         joined=_joined("linear momentum", *held, directors=tuple(directors)),
         options=f.shape_table(k, points, k - 1),
@@ -304,6 +320,8 @@ def _spark(name: str, s: int = 2) -> Scheme:
         2 * s if name == "GL-SPARK" else 2 * s - 2,
         nodes=tuple(table.c),
         symmetric=True,
+        account=f.spark_account,
+        dissipates=True,
         promises=frozenset({"symplectic", "momentum", "position", "velocity"}),
         joined=_joined("symplectic", "position", "velocity", *_MOMENTA),
         options=table.options(),

@@ -33,6 +33,7 @@ from discretization.time.discrete_derivatives import (
     mass_times,
     pull_back,
 )
+from discretization.time.forcing import forces_at, forces_between
 from discretization.time.scheme import residual, update
 from rigid.compilation import small_kernel
 from rigid.linear_algebra import dot, times
@@ -51,10 +52,9 @@ def state_of(D, x):
 def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, with_constraints, r):
     """r = p1 - p0 - h (D_q T - D V + F) + h (D g)^T lam: (2)."""
     n = D.n
-    V_q, F, pull, middle = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n], W.vector[13, :n]
+    V_q, F, pull = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n]
     discrete_gradient(fn, D, S.q0, q1, W, V_q)
-    mean(S.q0, q1, middle)
-    fn.force(middle, S.signal[0], D, F)
+    forces_between(fn, D, S, q1, W, F)
     for i in range(n):
         r[i] = p1[i] - S.p0[i] - S.h * (T_q[i] - V_q[i] + F[i])
     if with_constraints:
@@ -254,7 +254,7 @@ def mpl_residual(fn, D, S, W, x, r):
     mass_times(fn, D, q, v, W, T_v)
     fn.mass_gradient(q, v, v, D, T_q)
     fn.gradient(q, D, V_q)
-    fn.force(q, S.signal[0], D, F)
+    forces_at(fn, D, q, v, S.signal[0], W, F)
     pull_back(fn, D, q, lam, W, pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * v[i]

@@ -10,16 +10,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from discretization.space.se3_dual import SE3_ELEMENT
+from discretization.space.se3_dual import SE3_ELEMENT, VISCOUS_SE3_ELEMENT
 from discretization.system import System
-from discretization.time.integrate import Start, Trajectory, Wound, check_fit, integrate
+from discretization.time.advance import Marched, Report, StepperBase
+from discretization.time.integrate import March
 from discretization.time.integrators import parse
-from discretization.time.quadrature import gauss
 from discretization.time.scheme import Scheme
-from discretization.time.stepper import Report
+from discretization.time.trajectory import Start, Trajectory
 from rigid import mechanical, quaternions
 from rigid.charts import Interactions, Weight, branches, multibody_system, torsion_angles
-from rigid.errors import ConvergenceError, ModelError, Reached
+from rigid.errors import ModelError
 from rigid.interactions.kinds import group
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats, State
@@ -49,17 +49,16 @@ def system_in_chart(
     """The mechanical system of a model; `chart` is a key of `CHARTS`.
 
     load_values: times (k,) -> values of the loads (k, loads, 3). parameter: alpha or gamma (kg m^2).
-    Raises ModelError for damping and unknown charts.
+    Raises ModelError for unknown charts.
     """
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     elements = system.elements
-    if np.any(elements.damping):
-        raise ModelError(
-            f"model '{name}': a rod with viscous material has no potential; use integrator 'em', or damping_time = 0"
-        )
     columns = [elements.length, elements.stiffness.reshape(-1, 36), elements.strain0]
     rods = (group(SE3_ELEMENT, elements.frames, np.column_stack(columns)),)
+    use = np.any(elements.damping, axis=(1, 2))
+    viscosity = np.column_stack([elements.length, elements.damping.reshape(-1, 36)])[use]
+    viscous = (group(VISCOUS_SE3_ELEMENT, elements.frames[use], viscosity),)
     frames = system.frames
     weights = tuple(
         Weight(f, np.zeros(3), frames.mass[f] * system.gravity)
@@ -81,6 +80,7 @@ def system_in_chart(
         weights,
         signal,
         rods,
+        viscous,
         elements.frames,
         elements.coupling,
     )
@@ -90,7 +90,7 @@ def system_in_chart(
     )
 
 
-class MechanicalStepper:
+class MechanicalStepper(StepperBase):
     """Advances the frames of a model by steps of a scheme."""
 
     def __init__(
@@ -106,7 +106,7 @@ class MechanicalStepper:
         self.scheme = parse(integrator)
         self.chart = default_chart(self.scheme) if chart is None else chart
         self.mechanical = system_in_chart(name, system, state, self.chart, load_values)
-        check_fit(self.scheme, self.mechanical)
+        self._march = March(self.mechanical, self.scheme)
         self.h = h
 
     def start(self, state: State) -> State:
@@ -115,44 +115,38 @@ class MechanicalStepper:
         none = np.zeros(2 * self.mechanical.m)
         return state._replace(chart=np.concatenate([q, self.mechanical.momentum(q, v), v, none]))
 
-    def advance(self, state: State, step: int, count: int) -> tuple[State, Report]:
-        """`count` steps from a state of `start` or `advance`.
-
-        Raises ConvergenceError, with `reached` and `report`, where a step fails.
+    def march(self, state: State, h: float, starts: Floats) -> Marched:
+        """Whole steps of length h from `starts`; the state is not changed. A torsion spring that is wound too far for its
+        potential is counted anew from where it stands.
         """
         n, m = self.mechanical.n, self.mechanical.m
-        end, report = step + count, Report()
-        while step < end:
+        ends = np.append(starts, starts[-1] + h)
+        done, report = 0, Report()
+        while done < len(starts):
             branches(self.mechanical)[:] = state.angle
-            parts = np.split(state.chart, np.cumsum([n, n, n, m]))
-            start = Start(step * self.h, *parts)
-            failure = None
-            try:
-                run = integrate(self.mechanical, self.scheme, self.h, (end - step) * self.h, start=start)
-            except ConvergenceError as error:
-                run = error.trajectory
-                # a spring that was wound too far is counted anew from where it stands
-                failure = None if isinstance(error, Wound) and len(run.t) > 1 else error
-            step += len(run.t) - 1
-            iterations = run.iterations[1:]
+            q, p, v, lam, gam = np.split(state.chart, np.cumsum([n, n, n, m]))
+            start = Start(starts[done], q, p, v, lam, gam, state.totals)
+            run, failure = self._march.run(h, ends[done:], start)
+            steps, iterations = len(run.t) - 1, run.iterations[1:]
+            done += steps
             report = report.plus(
                 Report(int(iterations.sum()), int(iterations.max(initial=0)), len(iterations))
             )
-            if len(run.t) > 1:
+            if steps:
                 state = self._state(state, run)
-            if failure is not None:
-                failure.reached = Reached(step, state)
-                failure.report = report.plus(Report(failure.iterations, failure.iterations, 1))
-                raise failure
-        return state, report
+            if failure is not None and not (failure.passing and steps):
+                cost = Report(failure.iterations, failure.iterations, 1)
+                return Marched(state, done, report.plus(cost), failure)
+        return Marched(state, done, report, None)
 
     def _state(self, state: State, run: Trajectory) -> State:
-        v = self._velocities(run)
-        r, quat, velocity, Omega = frames_of(self.mechanical, run.q, v[-1], state)
-        new = State(*(array.copy() for array in state))._replace(chart=np.concatenate(run.at(-1)[1:]))
+        last = run.at(-1)
+        r, quat, velocity, Omega = frames_of(self.mechanical, run.q, self._velocity(last), state)
+        new = State(*(array.copy() for array in state))
+        new = new._replace(chart=np.concatenate([last.q, last.p, last.v, last.lam, last.gam]))
         new.r[...], new.quat[...], new.v[...], new.Omega[...] = r, quat, velocity, Omega
-        new.lam[...] = run.lam[-1, self.mechanical.info["places"].internal :]
-        new.totals[0] = self._add_work(state.totals[0], run, v)
+        new.lam[...] = last.lam[self.mechanical.info["places"].internal :]
+        new.totals[...] = last.totals
         if len(new.angle):
             angles = torsion_angles(self.mechanical, run.q)
             whole = np.unwrap(angles, axis=0)
@@ -161,44 +155,11 @@ class MechanicalStepper:
             new.angle[...] = angles[-1] + 2 * np.pi * np.round((counted - angles[-1]) / (2 * np.pi))
         return new
 
-    def _velocities(self, run: Trajectory) -> Floats:
-        """At the ends of the steps; that of a variational scheme lies inside."""
+    def _velocity(self, at: Start) -> Floats:
+        """At the end of a step; that of a variational scheme lies inside."""
         if self.scheme.singular_mass or self.mechanical.has(mechanical.SINGULAR_MASS):
-            return run.v
-        return np.array([self.mechanical.velocity(q, p) for q, p in zip(run.q, run.p, strict=True)])
-
-    def _add_work(self, work: float, run: Trajectory, v: Floats) -> float:
-        """`work` and that of the loads: by the midpoint rule, as schemes of order 2 have it, else on cubic interpolants."""
-        if not self.mechanical.has_signal:
-            return work
-        q, h = run.q, self.h
-        nodes, weights = gauss(3)
-        for k in range(len(q) - 1):
-            if self.scheme.order <= 2:
-                work += float(self._force((q[k] + q[k + 1]) / 2, run.t[k] + 0.5 * h) @ (q[k + 1] - q[k]))
-                continue
-            slopes = h * v[k], h * v[k + 1]
-            for x, weight in zip(nodes, weights, strict=True):
-                place, rate = _hermite(q[k], q[k + 1], *slopes, x)
-                work += weight * float(self._force(place, run.t[k] + x * h) @ rate)
-        return work
-
-    def _force(self, q: Floats, t: float) -> Floats:
-        system = self.mechanical
-        out = np.zeros(system.n, complex)
-        signal = np.ascontiguousarray(system.signal(t), float)
-        arguments = (np.ascontiguousarray(q, complex), signal, system.data, out)
-        mechanical.call(system.functions.force, arguments)
-        return out.real
-
-
-def _hermite(a: Floats, b: Floats, da: Floats, db: Floats, x: float) -> tuple[Floats, Floats]:
-    """Cubic on [0, 1] with ends a, b and slopes da, db, and its slope, at x."""
-    change = b - a
-    bend, twist = da - change, db - change
-    place = (1 - x) * a + x * b + x * (1 - x) * ((1 - x) * bend - x * twist)
-    rate = change + (1 - 2 * x) * ((1 - x) * bend - x * twist) - x * (1 - x) * (bend + twist)
-    return place, rate
+            return at.v
+        return self.mechanical.velocity(at.q, at.p)
 
 
 def frames_of(

@@ -2,7 +2,8 @@
 
 A scheme turns one step into equations r(x) = 0. `residual(functions, data, step, work, x, r)` evaluates them
 for complex x, so that Newton's matrix is a complex-step derivative; `update` brings x to the state at the end
-of the step. `blocks` says what the unknowns are, which gives the initial guess and the scale of corrections.
+of the step. `blocks` says what the unknowns are, which gives the initial guess and the scale of corrections. `account` adds
+the work of the loads and the dissipation of the step.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Work(NamedTuple):
     """Scratch of a residual.
 
     Rows of `vector`: 0 to 9 belong to the discrete derivatives, 10 to 29 to the residual of a family, 30 to 33 and 36 to
-    39 to gradients of masses and hidden constraints; the march keeps the new state in 29, 34 and 35.
+    39 to gradients of masses and hidden constraints, the last five to `forcing`.
     """
 
     vector: Any  # (ROWS, max(n, m)) complex
@@ -51,15 +52,20 @@ class Work(NamedTuple):
     square: Any  # (n, n)
 
 
-ROWS = 40
+# rows of `forcing`
+MIDDLE, FREQUENCY, RESISTANCE, LOADS, RATE = range(40, 45)
+ROWS = 45
 STEP = Reference(types.NamedTuple([types.float64, C1, C1, C1, F2, F1], Step))
 WORK = Reference(types.NamedUniTuple(C2, 4, Work))  # what numba makes of equal fields
 RESIDUAL_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1)
 UPDATE_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1, C1, C1, C1, C1)
+ACCOUNT_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1, C1, C1)
 RESIDUAL, UPDATE = types.FunctionType(RESIDUAL_SIGNATURE), types.FunctionType(UPDATE_SIGNATURE)
+ACCOUNT = types.FunctionType(ACCOUNT_SIGNATURE)
 
 residual = compiled(RESIDUAL_SIGNATURE)
 update = compiled(UPDATE_SIGNATURE)
+account = compiled(ACCOUNT_SIGNATURE)  # (fn, D, S, W, x, q1, v1, totals)
 
 
 class Block(NamedTuple):
@@ -101,6 +107,7 @@ class Scheme:
     "position" (g = 0) and "velocity" (G W p = 0).
     joined: the same for bodies with joints and springs, with "linear momentum" and "angular momentum" told apart.
     needs: flags of the systems it takes; prepare: what is done to a system before it is marched; `fitted` does both.
+    account: adds (work, dissipation) of a step to its last argument; dissipates: takes viscous forces, see `forcing`.
     caution: the cure where Newton's method fails, if it is not a smaller step.
     """
 
@@ -117,6 +124,8 @@ class Scheme:
     joined: Joined = NOTHING_PROMISED
     singular_mass: bool = False
     needs_inverse: bool = True  # of the mass, which is not local where neighbours share mass
+    account: Any = None
+    dissipates: bool = False
     needs: int = 0
     options: Floats = field(default_factory=lambda: np.zeros(1))
     fractions: tuple[float, ...] = (1.0,)

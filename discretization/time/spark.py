@@ -1,6 +1,6 @@
 """Specialised partitioned additive Runge-Kutta methods for constrained Hamiltonian systems: 004 (A.1)-(A.7).
 
-    k_i = H_p(Q_i, P_i),   khat_i = -H_q(Q_i, P_i) + F                    (1), (2)
+    k_i = H_p(Q_i, P_i),   khat_i = -H_q(Q_i, P_i) + F - R(Q_i, k_i)      (1), (2)
     g(Qtilde_i) = 0, i = 1..p                                             (3)
     G(q1) H_p(q1, p1) = 0                                                 (4)
     Q_i = q0 + h sum a_ij k_j,   Qtilde_i = q0 + h sum abar_ij k_j
@@ -15,7 +15,8 @@ from discretization.time.discrete_derivatives import (
     pull_back,
     velocity_of,
 )
-from discretization.time.scheme import residual, update
+from discretization.time.forcing import account_at, forces_at, scaled
+from discretization.time.scheme import RATE, account, residual, update
 from rigid.compilation import small_kernel
 
 FORCES_AT = 17  # rows of the work for the forces of the constraint stages, MOST_STAGES + 1 of them
@@ -89,7 +90,7 @@ def spark_residual(fn, D, S, W, x, r):
         velocity_of(fn, D, Q, P, W, H_p)
         form_gradient(fn, D, False, Q, P, P, W, H_q)
         fn.gradient(Q, D, V_q)
-        fn.force(Q, S.signal[i], D, F)
+        forces_at(fn, D, Q, x[i * n : (i + 1) * n], S.signal[i], W, F)
         for l in range(n):
             r[i * n + l] = x[i * n + l] - H_p[l]  # (1)
             r[(s + i) * n + l] = x[(s + i) * n + l] + 0.5 * H_q[l] + V_q[l] - F[l]  # (2)
@@ -113,3 +114,16 @@ def spark_update(fn, D, S, W, x, q, p, v, lam, gam):
     velocity_of(fn, D, q, p, W, v)
     for k in range(m):
         lam[k] = x[2 * s * n + (stages - 1) * m + k]
+
+
+@account
+def spark_account(fn, D, S, W, x, q1, v1, totals):
+    """h sum b_i F_i . k_i and h sum b_i R_i . k_i of the stages: P and Q have the weights b alike."""
+    n = D.n
+    s, _, a, _, _, _, b, _ = sizes(S)
+    Q, change = W.vector[10, :n], W.vector[RATE, :n]
+    for i in range(s):
+        combine(S.q0, S.h, x, 0, n, S.options, a + i * s, s, Q)
+        k = x[i * n : (i + 1) * n]
+        scaled(S.h * S.options[b + i], k, change)
+        account_at(fn, D, Q, k, S.signal[i], change, W, totals)

@@ -1,9 +1,8 @@
-"""The Python face of the compiled march: validates, allocates, halves steps that fail, raises."""
+"""The Python face of the compiled march of `em` and `em-ggl`: validates, allocates, counts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,38 +11,20 @@ from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
 from discretization.numbering import BAND_LIMIT, number
 from discretization.system import System
+from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, march
 from discretization.time.newton import CONVERGED, CURES, REASONS
 from discretization.time.recording import march_and_keep
-from rigid.errors import ConvergenceError, ModelError, Reached
+from rigid.errors import ModelError
 from rigid.system import Floats, State
 
-MAX_HALVINGS = 10
 MAX_ITERATIONS = 30
 
 LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
 
 
-class Report(NamedTuple):
-    """What an advance over several steps cost; attempts that failed count like others."""
-
-    iterations: int = 0  # of Newton
-    most_iterations: int = 0  # in one solve
-    solves: int = 0  # of a substep's equations; of mechanical systems: of a step's
-    halvings: int = 0
-
-    def plus(self, other: Report) -> Report:
-        """The cost of both."""
-        return Report(
-            self.iterations + other.iterations,
-            max(self.most_iterations, other.most_iterations),
-            self.solves + other.solves,
-            self.halvings + other.halvings,
-        )
-
-
-class Stepper:
+class Stepper(StepperBase):
     """Advances states of one system by steps of one length with `em` or `em-ggl`, composed to order 2, 4 or 6.
 
     Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`:
@@ -81,38 +62,11 @@ class Stepper:
         if hasattr(self, "numbering"):
             sparse_forget(self.numbering.handle)
 
-    def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
-        """State after the steps first_step + 1 ... first_step + n_steps; step k ends at t = k h. `state` is
-        not changed.
-
-        Raises ConvergenceError, with `reached` and `report`, where a step fails even after MAX_HALVINGS halvings.
-        """
-        state, report = _copy(state), Report()
-        step, last = first_step, first_step + n_steps
-        while step < last:
-            status, done, cost = self._march(state, self.h, self.h * np.arange(step, last))
-            step, report = step + done, report.plus(cost)
-            if status == CONVERGED:
-                continue
-            status, cost = self._halve(state, self.h * step, self.h, 1)
-            report = report.plus(cost)
-            if status != CONVERGED:
-                t, h = self.h * step, self.h / 2**MAX_HALVINGS
-                message = (
-                    f"t = {t:.6g} s: {REASONS[status]}, even with a step of {h:.3g} s in place of {self.h:.3g} s; "
-                    f"{CURES[status]}"
-                )
-                raise ConvergenceError(
-                    t, h, cost.most_iterations, float("nan"), message, Reached(step, state), report
-                )
-            step += 1
-        return state, report
-
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
         """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report
         for each; 1 <= k <= `count`, fewer where a step must be halved. `state` is not changed.
         """
-        current = _copy(state)
+        current = copy_of(state)
         kept = State(*(np.empty((count, *array.shape)) for array in state))
         counts = np.zeros((count, N_COUNTS), dtype=np.int64)
         starts: Floats = self.h * np.arange(first_step, first_step + count * every)
@@ -122,7 +76,7 @@ class Stepper:
             self._hidden,
             current,
             self.work,
-            _copy(state) if len(self.fractions) > 1 else current,
+            copy_of(state) if len(self.fractions) > 1 else current,
             self.h * self.fractions,
             self._values(starts, self.h),
             MAX_ITERATIONS,
@@ -135,8 +89,8 @@ class Stepper:
             return State(*(array[None] for array in current)), [report]
         return State(*(array[:done] for array in kept)), [_report(row) for row in counts[:done]]
 
-    def _march(self, state: State, h: float, starts: Floats) -> tuple[int, int, Report]:
-        """Whole steps of length h from `starts`, in place: status, steps done, cost."""
+    def march(self, state: State, h: float, starts: Floats) -> Marched:
+        """Whole steps of length h from `starts`, in place."""
         counts = np.zeros(N_COUNTS, dtype=np.int64)
         status = march(
             self.system,
@@ -144,13 +98,14 @@ class Stepper:
             self._hidden,
             state,
             self.work,
-            _copy(state) if len(self.fractions) > 1 else state,  # nothing to go back over
+            copy_of(state) if len(self.fractions) > 1 else state,  # nothing to go back over
             h * self.fractions,
             self._values(starts, h),
             MAX_ITERATIONS,
             counts,
         )
-        return status, int(counts[STEPS]), _report(counts)
+        failure = None if status == CONVERGED else Failure(REASONS[status], CURES[status])
+        return Marched(state, int(counts[STEPS]), _report(counts), failure)
 
     def _values(self, starts: Floats, h: float) -> Floats:
         """Of the loads at the middle of each substep of steps from `starts` on."""
@@ -160,30 +115,9 @@ class Stepper:
             return np.zeros((len(middles), n_loads, 3))
         return np.ascontiguousarray(self._load_values(middles), dtype=float)
 
-    def _halve(self, state: State, t: float, h: float, depth: int) -> tuple[int, Report]:
-        """Two half steps in place of one from t, halved again where they fail: status, cost. On failure `state` is as
-        it was.
-        """
-        kept, report = _copy(state), Report(halvings=1)
-        for start in (t, t + h / 2):
-            status, _, cost = self._march(state, h / 2, np.array([start]))
-            report = report.plus(cost)
-            if status != CONVERGED and depth < MAX_HALVINGS:
-                status, cost = self._halve(state, start, h / 2, depth + 1)
-                report = report.plus(cost)
-            if status != CONVERGED:
-                for array, old in zip(state, kept, strict=True):
-                    array[...] = old
-                return status, report
-        return CONVERGED, report
-
 
 def _report(counts: np.ndarray) -> Report:
     return Report(int(counts[ITERATIONS]), int(counts[MOST_ITERATIONS]), int(counts[SOLVES]))
-
-
-def _copy(state: State) -> State:
-    return State(*(array.copy() for array in state))
 
 
 def _check_conservative(system: System, order: int, kin: str) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 
 from discretization.time import implicit
-from discretization.time.integrate import check_fit, signals_at, solver_for
+from discretization.time.integrate import check_fit, method_of, signals_at, solver_for
 from discretization.time.scheme import RESIDUAL, STEP, WORK, Scheme, Step
 from rigid.compilation import explicit_kernel
 from rigid.mechanical import C1, DATA, F2, FUNCTIONS, MechanicalSystem, call
@@ -100,27 +100,21 @@ class OneStep:
     def solve(self, q: Floats, p: Floats, v: Floats) -> Floats:
         """Unknowns of the step from a state, by the march itself."""
         system, n, m = self.system, self.system.n, self.system.m
-        rows = [np.zeros((2, k)) for k in (n, n, n, m, m)]
-        for row, start in zip(rows, (q, p, v), strict=False):
-            row[0] = start
-        state = [np.zeros(k, complex) for k in (n, n, n, m, m)]
-        march: Any = implicit.march  # its arguments come in groups
-        status, *_ = march(
-            self.scheme.residual,
-            self.scheme.update,
+        q_row, p_row, v_row, lam, gam, totals = (np.zeros((2, k)) for k in (n, n, n, m, m, 2))
+        rows = implicit.Rows(q_row, p_row, v_row, lam, gam, totals, np.zeros(2, np.int64))
+        rows.q[0], rows.p[0], rows.v[0] = q, p, v
+        substeps = implicit.Substeps(np.array([self.h]), self.signal[None, None], 0)
+        done = implicit.march(
+            method_of(self.scheme),
             system.functions,
             system.data,
             self.work,
             self.solver,
-            self.h,
-            np.ones(1),
-            self.signal[None, None],
-            self.scheme.options,
-            *rows,
-            np.zeros(2, np.int64),
-            *state,
+            substeps,
+            rows,
+            implicit.ends_for(n, m),
         )
-        assert status == implicit.SOLVED
+        assert done.status == implicit.SOLVED
         return self.solver.x.real.copy()
 
     def residual(self, x: Any, state: tuple[Any, ...]) -> Any:

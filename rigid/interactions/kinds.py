@@ -8,6 +8,11 @@ An interaction maps the poses of its frames at both ends of a step to *duals*. A
                                 exactly; where both poses are the same it is the gradient
     bend(y, z, X, lam, out)     change of the gradient of lam . value along z, for constraints
 
+A dissipation (`dissipation`) has no value; its duals resist a motion:
+
+    step_dual(y0, y1, X, lam, out)   to the change of the strains times lam = 1/h: out . (y1 - y0) is what a step dissipates
+    rate_dual(y, z, X, lam, out)     to the rate z of the poses, lam = 1: out . z is the power that is lost; linear in z
+
 Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix is a complex step; X are the numbers of
 one interaction; lam is (1,) and 1 for an energy.
 """
@@ -89,6 +94,17 @@ def value_function(function: Callable[..., Any]) -> Any:
 def dual_function(function: Callable[..., Any]) -> Any:
     """Decorator: compile as the `dual` or the `bend` of a kind."""
     return compiled(DUAL)(function)
+
+
+@value_function
+def no_value(y, X, out):
+    """Of a dissipation."""
+    out[0] = 0.0
+
+
+def dissipation(name: str, arity: int, step_dual: Any, rate_dual: Any) -> Kind:
+    """A kind without a value: `step_dual` in the place of its discrete derivative, `rate_dual` in that of `bend`."""
+    return Kind(name, arity, 0, no_value, step_dual, rate_dual)
 
 
 @small_kernel

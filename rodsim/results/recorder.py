@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from discretization.system import System
-from discretization.time.stepper import Report
+from discretization.time.advance import Report
 from rigid.system import State
 from rodsim.results.outputs import Outputs, joined, stacked
 from rodsim.results.tabulate import newton_columns, tabulate

@@ -14,7 +14,7 @@ from discretization.measures import (
     velocity_residual,
 )
 from discretization.system import System
-from discretization.time.stepper import Report
+from discretization.time.advance import Report
 from rigid.system import Floats, Ints, State
 from rodsim.results.columns import COLUMNS
 from rodsim.results.outputs import Outputs

@@ -1,0 +1,117 @@
+"""How every stepper of models advances: march, halve a step that fails, count what it costs, say what went wrong.
+
+A stepper gives `march`, whole steps of any length. Schemes that take a state to the next one from nothing but that state
+start by themselves, so that a step may be replaced by two of half its length. All integrators of models are such:
+also those with substeps, stages or nodes inside the step, which leave nothing behind but the state at its end. BG(k)
+solves for all steps at once and has none to halve; `integrate` marches with one step, so that its trajectories are those
+of the scheme alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid.errors import ConvergenceError, Reached
+from rigid.system import Floats, State
+
+MAX_HALVINGS = 10
+
+
+class Report(NamedTuple):
+    """What an advance over several steps cost; attempts that failed count like others."""
+
+    iterations: int = 0  # of Newton
+    most_iterations: int = 0  # in one solve
+    solves: int = 0  # of a substep's equations; of mechanical systems: of a step's
+    halvings: int = 0
+
+    def plus(self, other: Report) -> Report:
+        """The cost of both."""
+        return Report(
+            self.iterations + other.iterations,
+            max(self.most_iterations, other.most_iterations),
+            self.solves + other.solves,
+            self.halvings + other.halvings,
+        )
+
+
+class Failure(NamedTuple):
+    """Why a step could not be solved."""
+
+    reason: str
+    cure: str
+    iterations: int = 0  # of the attempt
+    residual: float = float("nan")
+    owner: str = ""  # scheme and system
+    passing: bool = False  # the march goes on from the last good step, if there is one
+
+
+class Marched(NamedTuple):
+    """What became of a march."""
+
+    state: State  # at the end of the last whole step
+    steps: int  # whole ones that were done
+    report: Report
+    failure: Failure | None
+
+
+class StepperBase(ABC):
+    """Advances states of one system by steps of one length `h`."""
+
+    h: float
+
+    @abstractmethod
+    def march(self, state: State, h: float, starts: Floats) -> Marched:
+        """Whole steps of length h that begin at the times `starts`, as far as they can be solved. The state may be changed
+        in place, by whole steps.
+        """
+
+    def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
+        """State after the steps first_step + 1 ... first_step + n_steps; step k ends at t = k h. `state` is
+        not changed.
+
+        Raises ConvergenceError, with `reached` and `report`, where a step fails even after MAX_HALVINGS halvings.
+        """
+        state, report = copy_of(state), Report()
+        step, last = first_step, first_step + n_steps
+        while step < last:
+            state, done, cost, failure = self.march(state, self.h, self.h * np.arange(step, last))
+            step, report = step + done, report.plus(cost)
+            if failure is None:
+                continue
+            halved, _, cost, failure = self._halve(copy_of(state), self.h * step, self.h, 1)
+            report = report.plus(cost)
+            if failure is not None:
+                raise self._error(failure, Reached(step, state), cost, report)
+            state, step = halved, step + 1
+        return state, report
+
+    def _halve(self, state: State, t: float, h: float, depth: int) -> Marched:
+        """Two half steps in place of one from t, halved again where they fail. The state serves for scratch."""
+        report = Report(halvings=1)
+        for start in (t, t + h / 2):
+            state, _, cost, failure = self.march(state, h / 2, np.array([start]))
+            report = report.plus(cost)
+            if failure is not None and depth < MAX_HALVINGS:
+                state, _, cost, failure = self._halve(state, start, h / 2, depth + 1)
+                report = report.plus(cost)
+            if failure is not None:
+                return Marched(state, 0, report, failure)
+        return Marched(state, 1, report, None)
+
+    def _error(self, failure: Failure, reached: Reached, cost: Report, report: Report) -> ConvergenceError:
+        t, h = self.h * reached.step, self.h / 2**MAX_HALVINGS
+        owner = f"{failure.owner}, " if failure.owner else ""
+        message = (
+            f"{owner}t = {t:.6g} s: {failure.reason}, even with a step of {h:.3g} s in place of {self.h:.3g} s; "
+            f"{failure.cure}"
+        )
+        return ConvergenceError(t, h, cost.most_iterations, failure.residual, message, reached, report)
+
+
+def copy_of(state: State) -> State:
+    """The same with arrays of its own."""
+    return State(*(array.copy() for array in state))

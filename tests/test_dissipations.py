@@ -1,0 +1,135 @@
+"""Dampers and viscous rods as interactions: what resists a motion, whatever its physics; relative rotations up to 3 rad."""
+
+import numpy as np
+import pytest
+from test_interactions import EPS, dual, names, poses, turn
+
+from discretization.space.se3_dual import VISCOUS_SE3_ELEMENT
+from discretization.space.se3_element import strains
+from rigid import quaternions
+from rigid.interactions.spring import DAMPER
+from rigid.interactions.torsion_spring import TORSION_DAMPER
+
+KINDS = (DAMPER, TORSION_DAMPER, VISCOUS_SE3_ELEMENT)
+TAU = 0.7  # length of a step
+
+
+def numbers(kind, rng):
+    """Random numbers of a dissipation of this kind."""
+    if kind is DAMPER:
+        return np.concatenate([rng.normal(size=6), [3.0]])
+    if kind is TORSION_DAMPER:
+        U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        return np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [2.0]])
+    B = rng.normal(size=(6, 6))
+    return np.concatenate([[0.7], (B @ B.T).ravel()])
+
+
+def measures(kind, y, quat, X):
+    """What the dissipation is quadratic in the rate of, by other means, and with which matrix."""
+    if kind is DAMPER:
+        a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
+        return np.array([np.linalg.norm(b - a)]), X[6:7, None]
+    if kind is TORSION_DAMPER:
+        u, w, b = X[:3] @ y[0, 1:], X[3:6] @ y[0, 1:], X[6:9] @ y[1, 1:]
+        return np.array([np.arctan2(w @ b, u @ b)]), X[9:10, None]
+    e = strains(y[0, 0], quat[0], y[1, 0], quat[1], X[0])[0]
+    return e, X[0] * X[1:].reshape(6, 6)
+
+
+@pytest.mark.parametrize("angles", [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.0), (2.9, 2.8)])
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind, angles):
+    rng = np.random.default_rng(1)
+    X = numbers(kind, rng)
+    (y0, quat0), (y1, quat1) = poses(rng, angles[0]), poses(rng, angles[1])
+    before, matrix = measures(kind, y0, quat0, X)
+    change = measures(kind, y1, quat1, X)[0] - before
+    if kind is TORSION_DAMPER:
+        change = (change + np.pi) % (2 * np.pi) - np.pi
+    work = np.sum(dual(kind, y0, y1, X, [1 / TAU], "dual").real * (y1 - y0))
+    assert work == pytest.approx(change @ matrix @ change / TAU, rel=1e-12)
+    assert work > 0.0
+
+
+@pytest.mark.parametrize("angle", [1e-8, 0.4, 1.5, 3.0])
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_the_rate_dual_is_that_of_a_short_step(kind, angle):
+    """To second order in its length, about the middle; rates of poses need not be rotations."""
+    rng = np.random.default_rng(2)
+    X = numbers(kind, rng)
+    y, z = poses(rng, angle)[0], rng.normal(size=(2, 4, 3))
+    rate = dual(kind, y, z, X, [1.0], "bend").real
+    errors = [
+        np.abs(dual(kind, y - h / 2 * z, y + h / 2 * z, X, [1 / h]).real - rate).max() for h in (2e-4, 1e-4)
+    ]
+    assert errors[1] < 1e-4 * np.abs(rate).max()
+    assert errors[1] < errors[0] / 3.8 or errors[1] < 1e-9 * np.abs(rate).max()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_resistance_is_linear_symmetric_and_takes_power(kind):
+    rng = np.random.default_rng(3)
+    X = numbers(kind, rng)
+    y = poses(rng, 1.0)[0]
+    z, w = rng.normal(size=(2, 2, 4, 3))
+    at_z, at_w, at_sum = (dual(kind, y, x, X, [1.0], "bend").real for x in (z, w, 2 * z - w))
+    assert at_sum == pytest.approx(2 * at_z - at_w, rel=1e-11, abs=1e-11 * np.abs(at_sum).max())
+    assert np.sum(at_z * w) == pytest.approx(np.sum(at_w * z), rel=1e-11)
+    assert np.sum(at_z * z) > 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_a_common_rigid_motion_is_not_resisted(kind):
+    rng = np.random.default_rng(4)
+    X = numbers(kind, rng)
+    y = poses(rng, 1.3)[0]
+    velocity, omega = rng.normal(size=(2, 3))
+    z = np.cross(omega, y)
+    z[:, 0] += velocity
+    assert np.abs(dual(kind, y, z, X, [1.0], "bend")).max() < 1e-13
+    turned = y @ quaternions.to_matrix(turn(rng, 2.0)).T
+    turned[:, 0] += velocity
+    assert np.abs(dual(kind, y, turned, X, [1.0])).max() < 1e-13
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_resistance_keeps_both_momenta(kind):
+    rng = np.random.default_rng(5)
+    X = numbers(kind, rng)
+    y0, y1 = poses(rng, 0.7)[0], poses(rng, 1.4)[0]
+    z = rng.normal(size=(2, 4, 3))
+    for f, y in (
+        (dual(kind, y0, y1, X, [1.0]).real, (y0 + y1) / 2),
+        (dual(kind, y0, z, X, [1.0], "bend").real, y0),
+    ):
+        assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-13 * np.abs(f).max()
+        assert np.abs(np.cross(y, f).sum(axis=(0, 1))).max() < 1e-13 * np.abs(f).max()
+
+
+@pytest.mark.parametrize("function", ["dual", "bend"])
+@pytest.mark.parametrize("angles", [(0.02, 0.03), (0.6, 0.9), (2.4, 1.7)])
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_resistance_takes_complex_steps(kind, angles, function):
+    """Against central differences, along poses and rates at once."""
+    rng = np.random.default_rng(6)
+    X = numbers(kind, rng)
+    ends = np.array([poses(rng, angle)[0] for angle in angles])
+    d, e = rng.normal(size=ends.shape), 1e-6
+
+    def along(s):
+        y0, y1 = ends + s * d
+        return dual(kind, y0, y1, X, [1.0], function)
+
+    step, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
+    assert np.abs(step - difference).max() < 1e-7 * (1.0 + np.abs(difference).max())
+
+
+@pytest.mark.parametrize("kind", [DAMPER], ids=names)
+def test_points_in_one_place_are_not_resisted(kind):
+    """The force has no direction there."""
+    X = np.array([0.0, 0, 0, 0, 0, 0, 3.0])
+    y = np.zeros((2, 4, 3))
+    y[:, 1:] = np.eye(3)
+    assert not np.any(dual(kind, y, y, X, [1.0]))
+    assert not np.any(dual(kind, y, np.ones((2, 4, 3)), X, [1.0], "bend"))
