@@ -34,10 +34,10 @@ from rigid.chart_frames import (
     no_frames,
     table,
 )
-from rigid.compilation import allocating_kernel, compiled, small_kernel
+from rigid.compilation import allocating_kernel, compiled
 from rigid.errors import ModelError
 from rigid.interactions.kinds import INTERACTING, Interacting, gathered
-from rigid.references import Reference, by_reference, with_field
+from rigid.references import Reference, by_reference
 from rigid.system import Floats
 
 C1, C2 = types.complex128[::1], types.complex128[:, ::1]
@@ -77,12 +77,6 @@ DATA = Reference(
         [types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH, INTERACTING], Data
     )
 )
-
-
-@small_kernel
-def without_potential(D):
-    """The same data of a system whose V is left out."""
-    return with_field(D, "flags", D.flags | WITHOUT_POTENTIAL)
 
 
 _VECTOR = types.void(C1, DATA, C1)

@@ -138,7 +138,8 @@ def _itself(values: Any) -> Any:
     return values
 
 
-# of a named tuple made in compiled code; where the compiler is off a tuple is its own reference
+# of a named tuple made in compiled code, for as long as the kernel that asks for it runs: it may not be returned. Where the
+# compiler is off a tuple is its own reference.
 reference_to: Any = _itself if compiler_is_off() else _reference_to
 
 
@@ -146,5 +147,5 @@ def _replaced(values: Any, name: str, value: Any) -> Any:
     return values._replace(**{name: value})
 
 
-# (reference, name, value): to a copy of the tuple with one field replaced
+# (reference, name, value): to a copy of the tuple with one field replaced, for as long as the kernel that asks for it runs
 with_field: Any = _replaced if compiler_is_off() else _with_field

@@ -32,10 +32,10 @@ from discretization.time.scheme import (
 )
 from rigid.compilation import explicit_kernel, small_kernel
 from rigid.linear_algebra import times
-from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1, I2, without_potential
+from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1, I2, WITHOUT_POTENTIAL
 from rigid.poses import load_quat
 from rigid.quaternion_maps import G
-from rigid.references import Reference, by_reference, reference_to
+from rigid.references import Reference, by_reference, reference_to, with_field
 
 SOLVED, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 REASONS = {
@@ -155,7 +155,8 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
         if T.energies.form == BY_COLOURS:
             differentiate(residual, fn, D, S, W, solver.x, solver.r, T.colours, solver.values)
             return
-        differentiate(residual, fn, without_potential(D), S, W, solver.x, solver.r, T.colours, solver.values)
+        rest = with_field(D, "flags", D.flags | WITHOUT_POTENTIAL)
+        differentiate(residual, fn, rest, S, W, solver.x, solver.r, T.colours, solver.values)
         add_energies(D, S, W, T.energies, solver.x, solver.values)
         return
     n = solver.x.size
