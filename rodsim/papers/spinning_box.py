@@ -42,6 +42,7 @@ STEPS_MG = {1: (200, 400, 800), 2: (100, 200, 400), 3: (50, 100, 200)}
 ELEMENTS_BG = {1: (200, 400), 2: (200, 400), 3: (100, 200)}  # even: odd numbers have other constants
 
 
+@cache
 def spinning_box(chart: str = "quaternion", inertia: str = "alpha") -> MechanicalSystem:
     """The box, m = 12, about its centre of mass; J = (5, 26, 29)."""
     squares = EDGES**2
@@ -104,6 +105,7 @@ def mg_errors(chart: str, k: int, t_end: float = T_END) -> tuple[Floats, Floats]
     return steps, np.array([error(integrate(spinning_box(chart), "mG", h, t_end, k=k), chart) for h in steps])
 
 
+@cache
 def solve(
     chart: str, k: int, elements: int, t_end: float, multipliers: str, condition: bool = False
 ) -> GlobalSolution:
@@ -142,6 +144,7 @@ def bg_condition(k: int, multipliers: str, t_end: float = 0.25) -> tuple[Floats,
     return t_end / np.array(elements), np.array(numbers, float)
 
 
+@cache
 def mg_condition(chart: str, k: int, undifferentiated: bool = False) -> tuple[Floats, Floats]:
     """Steps, and the condition of Newton's matrix; undifferentiated: rows of the constraints as h G q'."""
     system, steps = spinning_box(chart), np.array([1e-3, 1e-4, 1e-5])
@@ -154,6 +157,7 @@ def mg_condition(chart: str, k: int, undifferentiated: bool = False) -> tuple[Fl
     return steps, np.array(numbers)
 
 
+@cache
 def recovered(chart: str, k: int, elements: int, t_end: float = 0.5) -> tuple[float, float]:
     """Relative error of p(0) and error of q at t_end/2 of the motion between two given orientations, by BG(k)."""
     system = spinning_box(chart)
