@@ -106,6 +106,12 @@ CASES = {
     "unknown rod": ("a: {rod: arm", "a: {rod: arn", 12, "no rod 'arn'; did you mean 'arm'"),
     "bad density": ("density: 1000", "density: 0", 5, "material 'silicone': density = 0"),
     "misspelt key": ("radius: 0.01", "radios: 0.01", 9, "radios"),
+    "wrong degree": (
+        "dt: 0.005",
+        "dt: 0.005, integrator: mG(0)",
+        13,
+        "run: integrator = 'mG\\(0\\)': mG: k = 0; give",
+    ),
     "wrong dt": ("dt: 0.005", "dt: fast", 13, "run: dt = 'fast'"),
 }
 

@@ -154,4 +154,5 @@ def test_midpoint_spark_runs_with_larger_steps_on_alpha_than_on_gamma():
 def test_scan_of_stability_ends_where_a_run_does_and_not_at_a_ceiling(method, inertia, factor):
     found = tops.largest_stable_step(method, inertia, factor)
     assert found.end in ("fails", "blows up")
+    assert tops.outcome(method, inertia, factor, found.h) == "stable"
     assert tops.outcome(method, inertia, factor, tops.GROWTH * found.h) == found.end
