@@ -18,5 +18,10 @@ def is_drawn(study, path) -> bool:
                 shown &= x > 0.0
             assert shown.sum() > 1, (panel.title, line.label)
     assert all(panel.lines for panel in study.panels)
-    pixels = np.asarray(Image.open(study.draw(path)).convert("RGB"), int)
-    return bool((np.ptp(pixels, axis=2) > 60).sum() > 300 * len(study.panels) > 0)
+    return coloured(study.draw(path)) > 300 * len(study.panels) > 0
+
+
+def coloured(path) -> int:
+    """Pixels of a picture that are not grey."""
+    pixels = np.asarray(Image.open(path).convert("RGB"), int)
+    return int((np.ptp(pixels, axis=2) > 60).sum())
