@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -15,8 +16,23 @@ class Reached(NamedTuple):
     state: State
 
 
+class PartName(NamedTuple):
+    """What an error speaks of."""
+
+    kind: str  # "rod", "joint", "load" ...
+    name: str
+
+
 class ModelError(ValueError):
-    """The model, as described, cannot be simulated."""
+    """The model, as described, cannot be simulated.
+
+    Attributes: about, the parts it speaks of, first the one to change; choices, the names that could stand for one that is
+    not known.
+    """
+
+    def __init__(self, message: str, about: Sequence[PartName] = (), choices: Sequence[str] = ()):
+        super().__init__(message)
+        self.about, self.choices = tuple(about), tuple(choices)
 
 
 class InitialVelocityWarning(UserWarning):

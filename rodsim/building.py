@@ -4,7 +4,8 @@ the layout.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from discretization.consistent import Held, redundant_loop
 from discretization.measures import constraint_residual
 from discretization.system import System, fingerprint
 from rigid import quaternions
-from rigid.errors import ModelError
+from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
 from rigid.joints import JOINTS, Marker
 from rigid.joints.base import Row
@@ -59,7 +60,8 @@ class Placement:
         self.first: dict[str, int] = {}
         n = 1 + len(bodies)
         for rod in model.rods.values():
-            self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod))
+            with _speaking_of("rod", rod.name):
+                self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod))
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
         meshes = list(self.meshes.values())
@@ -135,13 +137,27 @@ def build(model: Contents) -> Built:
     def load_values(times: Floats) -> Floats:
         out = np.empty((len(times), len(functions), 3))
         for k, (name, function) in enumerate(functions):
-            out[:, k] = function(times)
+            with _speaking_of("load", name):
+                out[:, k] = function(times)
             bad = ~np.isfinite(out[:, k]).all(axis=1)
             if bad.any():
-                raise ModelError(f"load '{name}': value at t = {times[np.argmax(bad)]:g} s is not finite")
+                raise ModelError(
+                    f"load '{name}': value at t = {times[np.argmax(bad)]:g} s is not finite",
+                    about=[PartName("load", name)],
+                )
         return out
 
     return Built(system, state, layout, load_values, placement.held)
+
+
+@contextmanager
+def _speaking_of(kind: str, name: str) -> Iterator[None]:
+    """What is refused inside is about this part."""
+    try:
+        yield
+    except ModelError as error:
+        error.about = error.about or (PartName(kind, name),)
+        raise
 
 
 def _given(value: Floats | None) -> Floats:
@@ -166,7 +182,8 @@ def _stops(model: Contents, rod: Rod) -> list[float]:
 def _constraints(model: Contents, placement: Placement) -> Constraints:
     rows: list[tuple[int, Marker, Marker, Row]] = []
     for number, entry in enumerate(model.joints.values()):
-        a, b, length = _markers(entry, placement)
+        with _speaking_of("joint", entry.name):
+            a, b, length = _markers(entry, placement)
         rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, length)]
     if not rows:
         none = np.zeros((0, 3))
@@ -298,7 +315,8 @@ def _check_assembled(model: Contents, placement: Placement, system: System, stat
     worst = int(np.repeat(system.constraints.joint, rows_of(system.constraints.kind))[np.argmax(g)])
     entry = list(model.joints.values())[worst]
     raise ModelError(
-        f"{entry.kind} joint '{entry.name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`"
+        f"{entry.kind} joint '{entry.name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`",
+        about=[PartName("joint", entry.name)],
     )
 
 
@@ -315,7 +333,8 @@ def _check_independent(model: Contents, system: System, state: State) -> None:
     times = "1 constraint" if found.excess == 1 else f"{found.excess} constraints"
     raise ModelError(
         f"model '{model.name}': the loop of joints {', '.join(names)} repeats itself: {times} of theirs fix what the others "
-        f"fix already, so their forces are not determined; {cure}"
+        f"fix already, so their forces are not determined; {cure}",
+        about=[PartName("joint", entries[k].name) for k in found.joints],
     )
 
 

@@ -21,7 +21,7 @@ from rodsim.curves import CurveLike
 from rodsim.entries import Attachable, Contents, JointEntry, LoadEntry, SpringEntry, TorsionEntry
 from rodsim.frames import Twist, Up
 from rodsim.initial_velocities import fit_velocities
-from rodsim.parts import Anchor, Body, Ground, Rod, make_body, make_rod
+from rodsim.parts import Anchor, Body, Given, Ground, Rod, make_body, make_rod
 from rodsim.sections import Section
 
 
@@ -93,19 +93,13 @@ class Model(Contents):
         self._new(name)
         rod = make_rod(
             name,
-            curve,
+            Given(curve, up, twist, closed),
+            Given(stress_free, stress_free_up, stress_free_twist, stress_free_closed),
             section,
             n_elements,
-            closed,
-            up,
-            stress_free,
             velocity,
             angular_velocity,
             mass,
-            twist,
-            stress_free_up,
-            stress_free_twist,
-            stress_free_closed,
         )
         self.rods[name] = rod
         return rod

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,8 +16,8 @@ from rigid.checks import count, flag, number, shown, unit_quaternion, vector, wo
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.system import Floats
-from rodsim.curves import Curve, CurveLike
-from rodsim.frames import Twist, Up, directions_at, frames_along, twist_angles
+from rodsim.curves import Curve
+from rodsim.frames import Twist, directions_at, frames_along, twist_angles
 from rodsim.sections import Section
 
 # Part of the consistent translational mass in that of a rod.
@@ -173,65 +173,69 @@ class Anchor:
         return f"{self.part}, s = {self.s:g}" if isinstance(self.part, Rod) else str(self.part)
 
 
+class Given(NamedTuple):
+    """A shape of a rod as the user gave it, not checked; None: not given."""
+
+    curve: Any  # CurveLike
+    up: Any  # Up
+    twist: Any  # Twist
+    closed: Any  # bool
+
+
 def make_rod(
     name: str,
-    curve: CurveLike,
+    shape: Given,
+    stress_free: Given,
     section: Section | Callable[[float], Section],
     n_elements: int,
-    closed: bool,
-    up: Up | None,
-    stress_free: CurveLike | None,
     velocity: ArrayLike | Callable[[float], ArrayLike] | None,
     angular_velocity: ArrayLike | Callable[[float], ArrayLike] | None,
     mass: str,
-    twist: Twist = 0.0,
-    stress_free_up: Up | None = None,
-    stress_free_twist: Twist | None = None,
-    stress_free_closed: bool | None = None,
 ) -> Rod:
     """Check what the user gave and make a rod of it."""
     owner = f"rod '{name}'"
-    closed = flag(owner, "closed", closed)
+    closed = flag(owner, "closed", shape.closed)
     n_elements = count(owner, "n_elements", n_elements, 3 if closed else 1, MOST_ELEMENTS)
     if not (isinstance(section, Section) or callable(section)):
         raise ModelError(
             f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section; give one"
         )
     word(owner, "mass", mass, MASSES)
-    if stress_free_closed is not None:
-        stress_free_closed = flag(owner, "stress_free_closed", stress_free_closed)
-    if stress_free is None and stress_free_closed not in (None, closed):
-        raise ModelError(
-            f"{owner}: stress_free_closed = {stress_free_closed}, but the shape without stress is the initial one; "
-            "give stress_free"
-        )
-    initial = free = RodShape(
+    initial = RodShape(
         owner,
-        Curve(owner, curve, closed),
-        _vectors(owner, "up", up),
-        _angle(owner, "twist", twist),
+        Curve(owner, shape.curve, closed),
+        _vectors(owner, "up", shape.up),
+        _angle(owner, "twist", shape.twist),
     )
-    if any(x is not None for x in (stress_free, stress_free_up, stress_free_twist)):
-        of_free = f"{owner}, stress-free shape"
-        free = RodShape(
-            of_free,
-            initial.curve
-            if stress_free is None
-            else Curve(of_free, stress_free, closed if stress_free_closed is None else stress_free_closed),
-            initial.up if stress_free_up is None else _vectors(owner, "stress_free_up", stress_free_up),
-            initial.twist
-            if stress_free_twist is None
-            else _angle(owner, "stress_free_twist", stress_free_twist),
-        )
     return Rod(
         name,
         initial,
-        free,
+        _stress_free(owner, stress_free, initial, closed),
         section,
         n_elements,
         _or_zero(_vectors(owner, "velocity", velocity)),
         _or_zero(_vectors(owner, "angular_velocity", angular_velocity)),
         MASSES[mass],
+    )
+
+
+def _stress_free(owner: str, given: Given, initial: RodShape, closed: bool) -> RodShape:
+    """The shape without stress: what is not given is that of the initial one."""
+    free_closed = closed
+    if given.closed is not None:
+        free_closed = flag(owner, "stress_free_closed", given.closed)
+    if given.curve is None and free_closed != closed:
+        raise ModelError(
+            f"{owner}: stress_free_closed = {free_closed}, but the shape without stress is the initial one; give stress_free"
+        )
+    if given.curve is None and given.up is None and given.twist is None:
+        return initial
+    of_free = f"{owner}, stress-free shape"
+    return RodShape(
+        of_free,
+        initial.curve if given.curve is None else Curve(of_free, given.curve, free_closed),
+        initial.up if given.up is None else _vectors(owner, "stress_free_up", given.up),
+        initial.twist if given.twist is None else _angle(owner, "stress_free_twist", given.twist),
     )
 
 

@@ -219,14 +219,14 @@ def check_integrator(integrator: str) -> None:
     if not isinstance(integrator, str):
         raise ModelError(f"integrator = {integrator!r}; give a name such as 'em' or 'GGL-EM'")
     if integrator not in INTEGRATORS:
-        from discretization.time.integrators import parse
+        from discretization.time.integrators import parse, unknown
 
         try:
             parse(integrator)
         except ModelError as error:
-            raise ModelError(
-                str(error).replace("choose one of ", f"choose one of {', '.join(INTEGRATORS)}, ")
-            ) from None
+            if not error.choices:
+                raise
+            raise unknown(integrator, (*INTEGRATORS, *error.choices)) from None
 
 
 def _check_tolerance(tolerance: float, integrator: str) -> float:

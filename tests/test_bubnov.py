@@ -12,7 +12,7 @@ from discretization.time.integrate import integrate
 from rigid.charts import rotating_body
 from rigid.errors import ConvergenceError, ModelError
 from rigid.symbolic import symbolic_system
-from rodsim.papers.spinning_box import spinning_box
+from rodsim.papers.box import spinning_box
 from rodsim.papers.study import observed_order
 
 X, Y, T = sp.symbols("x y t")

@@ -36,7 +36,7 @@ def test_of_joined_bodies_a_scheme_keeps_what_it_promises_and_loses_the_rest(int
     measured = joined_bodies.measure(integrator, chart)
     values = {what: getattr(measured, column) for what, column in joined_bodies.COLUMNS.items()}
     promised = joined_bodies.promised(parse(integrator), chart)
-    broken = {what: values[what] for what in promised if values[what] > KEPT}
+    broken = {what: values[what] for what in promised if not values[what] <= KEPT}
     kept = {
         what: value
         for what, value in values.items()

@@ -106,6 +106,12 @@ CASES = {
     "unknown rod": ("a: {rod: arm", "a: {rod: arn", 12, "no rod 'arn'; did you mean 'arm'"),
     "bad density": ("density: 1000", "density: 0", 5, "material 'silicone': density = 0"),
     "misspelt key": ("radius: 0.01", "radios: 0.01", 9, "radios"),
+    "wrong degree": (
+        "dt: 0.005",
+        "dt: 0.005, integrator: mG(0)",
+        13,
+        "run: integrator = 'mG\\(0\\)': mG: k = 0; give",
+    ),
     "wrong dt": ("dt: 0.005", "dt: fast", 13, "run: dt = 'fast'"),
 }
 
@@ -133,3 +139,41 @@ def test_files_that_are_no_scenes(what, tmp_path, capsys):
         file.write_bytes(bytes(range(256)))
     assert main(["run", str(file)]) == 2
     assert str(file) in capsys.readouterr().err
+
+
+NAMESAKES = {
+    "a model called as a body": (
+        """name: ball
+bodies:
+  - {name: ball, shape: {type: sphere, radius: 1, mass: 1}}
+joints:
+  - {name: left, kind: weld, a: ball, b: {ground: [1, 0, 0]}}
+  - {name: right, kind: weld, a: ball, b: {ground: [-1, 0, 0]}}
+run: {t_end: 1, dt: 0.1}
+""",
+        (5, 6),
+        "loop of joints",
+    ),
+    "a joint called as a rod": (
+        """sections: {thin: {type: stiffness, EA: 1, GA: 1, GJ: 1, EI: 1, mass_per_length: 1, inertia_per_length: [1, 1, 1]}}
+rods:
+  - {name: coil, curve: {type: helix, radius: 1, pitch: 0.1, turns: 3}, section: thin, n_elements: 3}
+joints:
+  - {name: coil, kind: clamp, a: {rod: coil, s: 0}}
+run: {t_end: 1, dt: 0.1}
+""",
+        (3,),
+        "give more elements",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NAMESAKES)
+def test_the_line_is_that_of_the_part_an_error_is_about_whatever_else_has_its_name(case, tmp_path, capsys):
+    text, lines, words = NAMESAKES[case]
+    file = tmp_path / "scene.yaml"
+    file.write_text(text)
+    assert main(["run", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert any(said.removeprefix("rodsim: ").startswith(f"{file}:{line}: ") for line in lines), said

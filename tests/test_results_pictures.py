@@ -15,8 +15,9 @@ from rodsim.results.fields import FIELDS
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 from rodsim.results.painter import Painter
 from rodsim.results.plot import KINDS, plot
-from rodsim.results.render import States, render, render_movie
+from rodsim.results.render import render, render_movie
 from rodsim.results.scene import SceneBuilder, Surface, Sweep, merge
+from rodsim.results.stage import States
 
 SMALL = (160, 100)
 ENGINES = [

@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -354,6 +354,14 @@ FAMILIES: dict[str, Callable[..., Scheme]] = {
 }
 
 
+def unknown(name: str, choices: Iterable[str]) -> ModelError:
+    """The error for a name that is none of the choices."""
+    choices = tuple(choices)
+    return ModelError(
+        f"integrator '{name}' is not known; choose one of {', '.join(choices)}", choices=choices
+    )
+
+
 def scheme(name: str, order: int | None = None, **parameters: Any) -> Scheme:
     """The integrator `name` with its parameters; with an `order` above its own it is composed.
 
@@ -361,7 +369,7 @@ def scheme(name: str, order: int | None = None, **parameters: Any) -> Scheme:
     """
     known = {key.lower(): key for key in FAMILIES}
     if name.lower() not in known:
-        raise ModelError(f"integrator '{name}' is not known; choose one of {', '.join(FAMILIES)}")
+        raise unknown(name, FAMILIES)
     name = known[name.lower()]
     allowed = _POSITIONAL.get(name, ())
     for key, value in (parameters | {"order": order}).items():
@@ -395,7 +403,7 @@ def parse(text: str, **more: Any) -> Scheme:
     match = _PATTERN.fullmatch(text)
     known = {key.lower(): key for key in FAMILIES}
     if not match or match[1].lower() not in known:
-        raise ModelError(f"integrator '{text}' is not known; choose one of {', '.join(FAMILIES)}")
+        raise unknown(text, FAMILIES)
     name = known[match[1].lower()]
     parameters: dict[str, Any] = {}
     entries = [part.strip() for part in match[2].split(",")] if (match[2] or "").strip() else []

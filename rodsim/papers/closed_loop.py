@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from discretization.time.integrate import Trajectory, integrate
@@ -43,6 +45,7 @@ def loads_at(t: float) -> Floats:
     return np.array([[8.0 * f, 0.0, 0.0], [6.0 * f, 0.0, 0.0]])
 
 
+@cache
 def closed_loop(inertia: str = "singular") -> MechanicalSystem:
     """000 (122)-(128): bars of length 10, section 1 x 1, density 1; 1 and 3 along y, 2 and 4 along x."""
     along, across = 10.0 / 6.0, 10.0 * 101.0 / 12.0
@@ -72,11 +75,13 @@ def closed_loop(inertia: str = "singular") -> MechanicalSystem:
     )
 
 
+@cache
 def accurate(h: float) -> Trajectory:
     """To t = 2 by GL-SPARK(3), of order 6 where steps end at the kinks of the load."""
     return integrate(closed_loop("gamma"), "GL-SPARK", h, 2.0, s=3)
 
 
+@cache
 def run(name: str, h: float = H, t_end: float = T_END) -> Trajectory:
     """The example."""
     return integrate(closed_loop(), name, h, t_end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import numpy as np
 
@@ -27,6 +28,7 @@ BUSY = "the time of a step depends on the machine and on what else runs on it."
 EXACT = np.array([0.19544703333727887, 0.61427117054739361, 0.73098487729427010, 0.22390287037256214])
 
 
+@cache
 def free_body() -> MechanicalSystem:
     """J = diag(6, 8, 3), Omega(0) = (10, 20, 20), in the singular mass 000 (46)."""
     return rotating_body("free body", np.array([6.0, 8.0, 3.0]), np.array([10.0, 20.0, 20.0]))

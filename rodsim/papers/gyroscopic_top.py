@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 
@@ -30,6 +31,7 @@ VERTICAL = 5  # of the symmetries of the chart: angular momentum about e3
 T_ORDER = 1e-3  # when (113), (114) measure
 
 
+@cache
 def director_top() -> MechanicalSystem:
     """Ground (frame 0) and body (frame 1), tip = origin: phi - l d3 = 0, which is l times 002 (104)."""
     quat = np.array([np.cos(TILT / 2), np.sin(TILT / 2), 0.0, 0.0])
@@ -62,6 +64,7 @@ def director_top() -> MechanicalSystem:
     )
 
 
+@cache
 def axis_and_momentum() -> MechanicalSystem:
     """The top in (d3, angular momentum), with J omega by (165)."""
     momentum = INERTIA_TIP * OMEGA + (INERTIA - INERTIA_TIP) * (AXIS @ OMEGA) * AXIS

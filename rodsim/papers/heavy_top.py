@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -49,6 +51,7 @@ def spin_rate() -> float:
     return float(steady)
 
 
+@cache
 def heavy_top(inertia: str = "singular") -> MechanicalSystem:
     """000 (115)-(119): inclined by pi/3, precessing with 10 rad/s."""
     Omega = PRECESSION * np.array([0.0, np.sin(THETA), np.cos(THETA)]) + [0.0, 0.0, spin_rate()]
@@ -57,6 +60,7 @@ def heavy_top(inertia: str = "singular") -> MechanicalSystem:
     return rotating_body("heavy top", moments(), Omega, np.array(quat), [weight], inertia=inertia)
 
 
+@cache
 def run(name: str, h: float = H, t_end: float = T_END) -> Trajectory:
     """The example; Hamiltonian schemes with the mass of alpha = tr(J)/2, 000 (139), others with the singular."""
     return integrate(heavy_top(INERTIAS.get(name, "singular")), name, h, t_end)
@@ -74,6 +78,7 @@ def exact(t: ArrayLike) -> Floats:
     return LENGTH * np.stack([np.sin(THETA) * np.sin(angle), -np.sin(THETA) * np.cos(angle), height], axis=-1)
 
 
+@cache
 def error(name: str, h: float) -> float:
     """Relative error of the centre of mass at t = 0.1: 000 (121)."""
     return float(np.linalg.norm(centre(run(name, h, 0.1).q[-1]) - exact(0.1))) / LENGTH

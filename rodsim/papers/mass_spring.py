@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import sympy as sp
 
@@ -20,6 +22,7 @@ EXACT_Q = np.array([0.669378507029757735, 1.76937850702975774, -0.21669234835665
 EXACT_V = np.array([0.134849788518730129, 0.134849788518730129, 0.945574999616230456])
 
 
+@cache
 def mass_spring() -> MechanicalSystem:
     """000 (106)-(109): q = (x1, q2, x2), m = (2, 1), k = (1, 3), l10 = 1, w = 0.1.
 
@@ -40,11 +43,13 @@ def mass_spring() -> MechanicalSystem:
     )
 
 
+@cache
 def run(h: float = H, t_end: float = T_END) -> Trajectory:
     """The example with EML."""
     return integrate(mass_spring(), "EML", h, t_end)
 
 
+@cache
 def errors_at_1(h: float) -> tuple[float, float]:
     """Errors of q and v at t = 1."""
     end = run(h, 1.0)

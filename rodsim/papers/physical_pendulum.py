@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from discretization.time.bubnov import GlobalSolution, solve_global
@@ -32,6 +34,7 @@ EXACT = {
 }
 
 
+@cache
 def physical_pendulum(chart: str = "quaternion") -> MechanicalSystem:
     """The box, released at rest with its length along the 2-axis, in r, and q with M4 of 001 (56), or directors.
 
@@ -68,6 +71,7 @@ def physical_pendulum(chart: str = "quaternion") -> MechanicalSystem:
     )
 
 
+@cache
 def march(
     chart: str, k: int = 1, points: int | None = None, h: float = H, t_end: float = T_END
 ) -> Trajectory:
@@ -75,6 +79,7 @@ def march(
     return integrate(physical_pendulum(chart), "mG", h, t_end, k=k, gauss=2 * k if points is None else points)
 
 
+@cache
 def solve(chart: str, k: int, elements: int, t_end: float) -> GlobalSolution:
     """BG(k) with continuous multipliers, from a motion by mG(2)."""
     system, h = physical_pendulum(chart), t_end / elements
@@ -93,6 +98,7 @@ def angle_error(run: Trajectory, t: float) -> float:
     return abs(float(angle(run)[int(np.argmin(np.abs(run.t - t)))]) - EXACT[t])
 
 
+@cache
 def angle_errors(name: str, chart: str, k: int, t: float) -> tuple[Floats, Floats]:
     """Steps of mG(k) or lengths of the elements of BG(k), and the errors of the angle at t."""
     counts = (20, 40) if name == "BG" else (25, 50, 100) if k == 3 else (50, 100, 200)

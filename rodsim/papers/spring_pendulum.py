@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import sympy as sp
 from scipy.integrate import solve_ivp
@@ -19,6 +21,7 @@ EA = 300.0
 Q0, V0 = (1.05, np.pi / 2, 0.0), (0.0, 1.0, 1.0)
 
 
+@cache
 def spring_pendulum() -> MechanicalSystem:
     """000 (110)-(112): q = (r, theta, phi), m = 1, l0 = 1, V = EA (r^2 - 1)^2/8, no gravity.
 
@@ -36,6 +39,7 @@ def spring_pendulum() -> MechanicalSystem:
     )
 
 
+@cache
 def run(integrator: str = "EML", h: float = H) -> Trajectory:
     """The example to t = 1."""
     return integrate(spring_pendulum(), integrator, h, T_END)
@@ -47,6 +51,7 @@ def cartesian(q: Floats) -> Floats:
     return r * np.array([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)])
 
 
+@cache
 def reference() -> Floats:
     """Position at t = 1 of x'' = -EA (|x|^2 - 1)/2 x, in Cartesian coordinates, by a method of order 8."""
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rigid.system import Floats
 from rodsim.results.camera import Camera
-from rodsim.results.raster import SAMPLES, fill, resolve
+from rodsim.results.raster import SAMPLES, Lights, Samples, Triangles, fill, resolve
 from rodsim.results.scene import Surface
 
 Lines = list[tuple[Floats, tuple[int, int, int]]]
@@ -33,38 +33,31 @@ class Painter:
         """lines: pairs of end points (2, 3) and a colour, drawn behind everything; even: little shading."""
         self._camera = camera
         self._background = _background(camera, width, height, lines or [])
-        self._near = np.zeros((height, width, SAMPLES), np.float32)
-        self._ink = np.zeros((height, width, SAMPLES, 3), np.uint8)
-        self._touched = np.zeros((height, width), np.uint8)
-        self._lights = np.array([direction / np.linalg.norm(direction) for direction, _ in LIGHTS])
-        self._ambient = EVEN_AMBIENT if even else AMBIENT
+        self._samples = Samples(
+            np.zeros((height, width, SAMPLES), np.float32),
+            np.zeros((height, width, SAMPLES, 3), np.uint8),
+            np.zeros((height, width), np.uint8),
+        )
+        directions = np.array([direction / np.linalg.norm(direction) for direction, _ in LIGHTS])
         strengths = np.array([strength for _, strength in LIGHTS])
-        self._diffuse = (EVEN_DIFFUSE if even else DIFFUSE) * strengths
-        self._shine = (EVEN_SHINE if even else SHINE) * strengths
-        halves = self._lights + np.array([0.0, 0.0, 1.0])  # the viewer is far away
-        self._halves = halves / np.linalg.norm(halves, axis=1, keepdims=True)
+        halves = directions + np.array([0.0, 0.0, 1.0])  # the viewer is far away
+        self._lights = Lights(
+            directions,
+            halves / np.linalg.norm(halves, axis=1, keepdims=True),
+            (EVEN_DIFFUSE if even else DIFFUSE) * strengths,
+            (EVEN_SHINE if even else SHINE) * strengths,
+            EVEN_AMBIENT if even else AMBIENT,
+        )
 
     def draw(self, surface: Surface, colors: Floats) -> NDArray[np.uint8]:
         """The picture (height, width, 3) of a surface with colors (n, 3) in 0..1 at its vertices, on white."""
-        height, width = self._touched.shape
+        height, width = self._samples.touched.shape
         pixels, depth = self._camera.project(surface.vertices, width, height)
-        fill(
-            surface.faces,
-            pixels,
-            depth,
-            np.ascontiguousarray(surface.normals @ self._camera.axes),
-            np.ascontiguousarray(colors),
-            self._lights,
-            self._halves,
-            self._diffuse,
-            self._shine,
-            self._ambient,
-            self._near,
-            self._ink,
-            self._touched,
-        )
+        normals = np.ascontiguousarray(surface.normals @ self._camera.axes)
+        triangles = Triangles(surface.faces, pixels, depth, normals, np.ascontiguousarray(colors))
+        fill(triangles, self._lights, self._samples)
         picture = self._background.copy()
-        resolve(self._near, self._ink, self._touched, picture)
+        resolve(self._samples, picture)
         return picture
 
 

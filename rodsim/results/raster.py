@@ -7,6 +7,8 @@ a picture costs what is drawn in it and not what is empty.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from rigid.compilation import kernel
@@ -18,14 +20,40 @@ SAMPLES = len(PLACES)
 SAME = 1.0 + 1e-5
 
 
-@kernel
-def fill(faces, pixels, depth, normals, colors, lights, halves, diffuse, shine, ambient, near, ink, touched):
-    """Draw triangles `faces` (m, 3) of vertices with `pixels` (n, 2), `depth` (n,), normals and colours (n, 3).
+class Triangles(NamedTuple):
+    """What is drawn, as the camera sees it."""
 
-    lights, halves (k, 3): directions to light and half-way to the viewer, camera axes; diffuse, shine (k,)
-    their strengths; near (h, w, SAMPLES)
-    inverse depths, ink (h, w, SAMPLES, 3) colours, touched (h, w): changed in place.
-    """
+    faces: Any  # (m, 3)
+    pixels: Any  # (n, 2) of the vertices
+    depth: Any  # (n,)
+    normals: Any  # (n, 3), camera axes
+    colors: Any  # (n, 3)
+
+
+class Lights(NamedTuple):
+    """How it is lit; camera axes."""
+
+    directions: Any  # (k, 3)
+    halves: Any  # (k, 3), half-way to the viewer
+    diffuse: Any  # (k,)
+    shine: Any  # (k,)
+    ambient: float
+
+
+class Samples(NamedTuple):
+    """The places in the pixels."""
+
+    near: Any  # (h, w, SAMPLES), inverse depths
+    ink: Any  # (h, w, SAMPLES, 3), colours
+    touched: Any  # (h, w)
+
+
+@kernel
+def fill(triangles, light, samples):
+    """Draw triangles into the samples."""
+    faces, pixels, depth, normals, colors = triangles
+    lights, halves, diffuse, shine, ambient = light
+    near, ink, touched = samples
     height, width = touched.shape
     for f in range(len(faces)):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
@@ -74,21 +102,21 @@ def fill(faces, pixels, depth, normals, colors, lights, halves, diffuse, shine, 
                         ny = us * normals[a, 1] + vs * normals[b, 1] + ws * normals[c, 1]
                         nz = us * normals[a, 2] + vs * normals[b, 2] + ws * normals[c, 2]
                         length = max(np.sqrt(nx * nx + ny * ny + nz * nz), 1e-300)
-                        light, gloss = ambient, 0.0
+                        bright, gloss = ambient, 0.0
                         for k in range(len(lights)):
                             to = (nx * lights[k, 0] + ny * lights[k, 1] + nz * lights[k, 2]) / length
-                            light += diffuse[k] * max(to, 0.0)
+                            bright += diffuse[k] * max(to, 0.0)
                             half = (nx * halves[k, 0] + ny * halves[k, 1] + nz * halves[k, 2]) / length
                             h8 = max(half, 0.0) ** 8
                             gloss += shine[k] * h8 * h8 * h8
                         red = _byte(
-                            (us * colors[a, 0] + vs * colors[b, 0] + ws * colors[c, 0]) * light + gloss
+                            (us * colors[a, 0] + vs * colors[b, 0] + ws * colors[c, 0]) * bright + gloss
                         )
                         green = _byte(
-                            (us * colors[a, 1] + vs * colors[b, 1] + ws * colors[c, 1]) * light + gloss
+                            (us * colors[a, 1] + vs * colors[b, 1] + ws * colors[c, 1]) * bright + gloss
                         )
                         blue = _byte(
-                            (us * colors[a, 2] + vs * colors[b, 2] + ws * colors[c, 2]) * light + gloss
+                            (us * colors[a, 2] + vs * colors[b, 2] + ws * colors[c, 2]) * bright + gloss
                         )
                     near[y, x, s] = z
                     ink[y, x, s, 0], ink[y, x, s, 1], ink[y, x, s, 2] = red, green, blue
@@ -100,8 +128,9 @@ def _byte(x):
 
 
 @kernel
-def resolve(near, ink, touched, picture):
+def resolve(samples, picture):
     """Write the mean of the samples into `picture` (h, w, 3), which holds the background; empty the samples."""
+    near, ink, touched = samples
     height, width = touched.shape
     for y in range(height):
         for x in range(width):

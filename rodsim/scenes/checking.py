@@ -121,7 +121,10 @@ def _text(data: Any, path: Path, missing: str | None, item: typing.Mapping[str, 
         found = value.get(key) if isinstance(value, dict) else value
         cure = f"give one of {expected}" if expected else f"say which with '{key}:'"
         return f"{who}: {what or 'value'}: {key} = {_short(found)} is not known; {cure}"
-    message = item["msg"].replace("Input should", "it should").replace("Value error, ", "")
+    if kind == "value_error":  # one of ours
+        message = str(item["ctx"]["error"])
+    else:
+        message = item["msg"].replace("Input should", "it should")  # pydantic has no other data
     return f"{who}: {what or 'value'} = {_short(value)}: {message}"
 
 

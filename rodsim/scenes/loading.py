@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from rodsim.materials import Material
 from rodsim.model import Model
 from rodsim.parts import Anchor, Body, Ground
 from rodsim.scenes import schema
-from rodsim.scenes.checking import check, name_object
+from rodsim.scenes.checking import OBJECTS, check, name_object
 from rodsim.scenes.curves import curve_of, table_along
 from rodsim.scenes.errors import Path, SceneError, SceneProblem
 from rodsim.scenes.reading import Source, read
@@ -54,12 +53,12 @@ def load(path: str | FilePath) -> Loaded:
 
 
 def translate(source: Source, error: ModelError) -> SceneError:
-    """A SceneError at the line of the object that `error` names."""
-    for name in re.findall(r"'([^']+)'", str(error)):
-        for head in ("joints", "loads", "springs", "torsion_springs", "rods", "bodies"):
-            for k, item in enumerate(source.data.get(head) or []):
-                if item.get("name") == name:
-                    return source.error((head, k), str(error))
+    """A SceneError at the line of the first part that `error` is about."""
+    heads = {kind: head for head, kind in OBJECTS.items()}
+    for kind, name in error.about:
+        for k, item in enumerate(source.data.get(heads[kind]) or []):
+            if item.get("name") == name:
+                return source.error((heads[kind], k), str(error))
     return source.error((), str(error))
 
 

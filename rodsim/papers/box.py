@@ -1,0 +1,166 @@
+"""A box spinning freely in space (001 sec. 5.1): the system, its runs by mG(k) and BG(k), and their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from discretization.time.bubnov import GlobalSolution, solve_global
+from discretization.time.integrate import Trajectory, integrate
+from discretization.time.integrators import scheme
+from discretization.time.symplecticity import newton_matrix
+from rigid import quaternions
+from rigid.charts import rotating_body
+from rigid.mechanical import INVERSE_MASS, MechanicalSystem
+from rigid.system import Floats
+from rodsim.papers.study import drift
+
+H = 0.05
+T_END = 5.0
+CHARTS = ("quaternion", "director")
+MULTIPLIERS = ("continuous", "discontinuous")
+DEGREES = (1, 2, 3)
+POINTS = (1, 2, 3, 4, 5)
+EXACT_ZERO = 1e-13  # a relative drift that is round-off
+
+MASS, EDGES = 12.0, np.array([5.0, 2.0, 1.0])  # l, b, h along the body axes
+OMEGA = np.array([0.0, 5.0, 1.0])
+
+# The exact orientation by Jacobi's elliptic functions, to all digits; the sign is that of the continuous motion.
+EXACT = {
+    0.5: np.array([0.28837077069485813, -0.092593233055660488, 0.88095256238729484, 0.36358131776043319]),
+    1.0: np.array([-0.51434319098225891, 0.56878161970832927, 0.23583779747811397, 0.59692468892887077]),
+    2.0: np.array([0.046900230201381378, -0.23493761392624066, -0.049669638602144921, -0.96960693735700676]),
+}
+
+# elements over the time of the study of convergence
+STEPS_MG = {1: (200, 400, 800), 2: (100, 200, 400), 3: (50, 100, 200)}
+ELEMENTS_BG = {1: (200, 400), 2: (200, 400), 3: (100, 200)}  # even: odd numbers have other constants
+
+
+@cache
+def spinning_box(chart: str = "quaternion", inertia: str = "alpha") -> MechanicalSystem:
+    """The box, m = 12, about its centre of mass; J = (5, 26, 29)."""
+    squares = EDGES**2
+    J = MASS / 12.0 * (squares.sum() - squares)
+    if chart == "director":
+        return rotating_body("spinning box", J, OMEGA, chart=chart)
+    return rotating_body("spinning box", J, OMEGA, inertia=inertia)
+
+
+def rational(system: MechanicalSystem) -> MechanicalSystem:
+    """The same with T* = p . M(q)^-1 p / 2 of any q, 001 (58), in place of its polynomial for unit quaternions."""
+    return replace(system, data=system.data._replace(flags=system.data.flags & ~INVERSE_MASS))
+
+
+def energy_drift(run: Trajectory) -> float:
+    """Relative drift of the energy."""
+    energy = run.hamiltonian()
+    return drift(energy) / float(energy[0])
+
+
+def momentum_drift(run: Trajectory) -> float:
+    """Drift of the angular momentum L2 relative to its value."""
+    L = run.momentum(run.system.symmetries[1])
+    return drift(L) / float(L[0])
+
+
+@cache
+def march(chart: str, k: int, points: int, h: float = H, t_end: float = T_END) -> Trajectory:
+    """mG(k) with a number of Gauss points."""
+    return integrate(spinning_box(chart), "mG", h, t_end, k=k, gauss=points)
+
+
+@cache
+def reference() -> Trajectory:
+    """GL-SPARK(3) with h = 1/400 to t = 5: 4e-14 off the exact orientation at t = 2."""
+    return integrate(spinning_box(inertia="gamma"), "GL-SPARK", 1.0 / 400.0, T_END, s=3)
+
+
+def orientation(t: float, chart: str) -> Floats:
+    """Coordinates (n,) of the reference."""
+    return in_chart(reference().q[round(400.0 * t)], chart)
+
+
+def in_chart(q: Floats, chart: str) -> Floats:
+    """Coordinates (n,) of the orientation q."""
+    directors: Floats = quaternions.to_matrix(q).T.ravel()
+    return directors if chart == "director" else q
+
+
+def error(run: Trajectory, chart: str) -> float:
+    """Relative error of q at the end: 001 (66)."""
+    exact = orientation(float(run.t[-1]), chart)
+    return float(np.linalg.norm(run.q[-1] - exact) / np.linalg.norm(exact))
+
+
+@cache
+def mg_errors(chart: str, k: int, t_end: float = T_END) -> tuple[Floats, Floats]:
+    """Steps of mG(k), and their errors at t_end."""
+    steps = t_end / np.array(STEPS_MG[k])
+    return steps, np.array([error(integrate(spinning_box(chart), "mG", h, t_end, k=k), chart) for h in steps])
+
+
+@cache
+def solve(
+    chart: str, k: int, elements: int, t_end: float, multipliers: str, condition: bool = False
+) -> GlobalSolution:
+    """BG(k) from a motion by mG(2)."""
+    system, h = spinning_box(chart), t_end / elements
+    first = integrate(system, "mG", h / k, t_end, k=2)
+    return solve_global(
+        system, h, t_end, k=k, multipliers=multipliers, guess=(first.q, first.p), condition=condition
+    )
+
+
+def largest_error(run: Trajectory, chart: str, k: int) -> float:
+    """Largest relative error of q at the ends of the elements, which fall on steps of the reference."""
+    q, t = run.q[::k], run.t[::k]
+    exact = np.array([orientation(float(time), chart) for time in t])
+    return float(np.max(np.linalg.norm(q - exact, axis=1) / np.linalg.norm(exact, axis=1)))
+
+
+def bg_errors(
+    chart: str, k: int, multipliers: str, t_end: float, elements: Sequence[int]
+) -> tuple[Floats, Floats, Floats]:
+    """Lengths of the elements of BG(k), the errors at t_end and the largest ones on the way."""
+    runs = [solve(chart, k, n, t_end, multipliers) for n in elements]
+    ends = [error(run, chart) for run in runs]
+    return (
+        t_end / np.array(elements),
+        np.array(ends),
+        np.array([largest_error(run, chart, k) for run in runs]),
+    )
+
+
+def bg_condition(k: int, multipliers: str, t_end: float = 0.25) -> tuple[Floats, Floats]:
+    """Lengths of the elements, and the condition of Newton's matrix in quaternions."""
+    elements = (8, 16, 32)
+    numbers = [solve("quaternion", k, n, t_end, multipliers, condition=True).condition for n in elements]
+    return t_end / np.array(elements), np.array(numbers, float)
+
+
+@cache
+def mg_condition(chart: str, k: int, undifferentiated: bool = False) -> tuple[Floats, Floats]:
+    """Steps, and the condition of Newton's matrix; undifferentiated: rows of the constraints as h G q'."""
+    system, steps = spinning_box(chart), np.array([1e-3, 1e-4, 1e-5])
+    numbers = []
+    for h in steps:
+        matrix = newton_matrix(system, scheme("mG", k=k), float(h))
+        if undifferentiated:
+            matrix[2 * system.n * k :] *= h
+        numbers.append(float(np.linalg.cond(matrix)))
+    return steps, np.array(numbers)
+
+
+@cache
+def recovered(chart: str, k: int, elements: int, t_end: float = 0.5) -> tuple[float, float]:
+    """Relative error of p(0) and error of q at t_end/2 of the motion between two given orientations, by BG(k)."""
+    system = spinning_box(chart)
+    run = solve_global(system, t_end / elements, t_end, k=k, q_end=in_chart(EXACT[t_end], chart))
+    p0 = system.momentum(system.q0, system.v0)
+    middle = run.q[len(run.q) // 2] - orientation(t_end / 2, chart)
+    return float(np.linalg.norm(run.p[0] - p0) / np.linalg.norm(p0)), float(np.abs(middle).max())

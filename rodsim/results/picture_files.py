@@ -1,0 +1,69 @@
+"""Pictures and movies as files: they appear under their names when they are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rodsim.results.errors import ResultError, checked_path
+from rodsim.results.stage import Picture
+from rodsim.results.whole_file import whole_file
+
+
+def picture_path(path: object) -> Path:
+    from PIL import Image
+
+    checked = checked_path("render", path)
+    # those that PIL can write, not only read
+    endings = {end for end, format in Image.registered_extensions().items() if format in Image.SAVE}
+    if checked.suffix.lower() not in endings:
+        raise ResultError(
+            f"render to '{checked}': no format '{checked.suffix}'; end it in .png, .mp4 or .gif"
+        )
+    return checked
+
+
+@contextmanager
+def movie(path: Path, keep: Path | None, fps: int) -> Iterator[Callable[[Picture], Any]]:
+    """A function that adds a frame to a movie."""
+    import imageio.v2 as imageio
+
+    with whole_file(path, keep) as file:
+        if path.suffix.lower() == ".gif":
+            gif: Any = imageio.get_writer(file, mode="I", duration=1000 / fps, loop=0)
+            with gif:
+                yield gif.append_data
+        else:
+            yield from _mp4(file, fps)
+
+
+def _mp4(path: Path, fps: int) -> Iterator[Callable[[Picture], Any]]:
+    """As `movie`; OSError where ffmpeg did not write all frames, which it does not report itself."""
+    import imageio.v2 as imageio
+    from imageio_ffmpeg import count_frames_and_secs
+
+    mp4: Any = imageio.get_writer(path, fps=fps, codec="libx264", quality=8, macro_block_size=2)
+    frames = 0
+
+    def add(picture: Picture) -> None:
+        nonlocal frames
+        mp4.append_data(picture)
+        frames += 1
+
+    try:
+        with mp4:
+            yield add
+        whole = frames > 0 and count_frames_and_secs(str(path))[0] == frames
+    except (OSError, RuntimeError) as error:
+        raise OSError("ffmpeg could not write the movie; is the disk full?") from error
+    if not whole:
+        raise OSError("ffmpeg did not write the whole movie; is the disk full?")
+
+
+def save(picture: Picture, path: Path, keep: Path | None) -> None:
+    from PIL import Image
+
+    with whole_file(path, keep) as file:
+        Image.fromarray(picture).save(file)

@@ -1,0 +1,242 @@
+"""What pictures show: states between outputs, the colours of objects and quantities, the camera, the ground, names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rigid.checks import direction
+from rigid.quaternions import normalize
+from rigid.system import Floats, State
+from rodsim.results import fields, overlay
+from rodsim.results.camera import Camera, fit, named_view, upward, view_direction
+from rodsim.results.drawing import Drawing
+from rodsim.results.errors import ResultError
+from rodsim.results.result import Result
+from rodsim.results.scene import SceneBuilder, Surface
+
+Picture = NDArray[np.uint8]
+Lines = list[tuple[Floats, tuple[int, int, int]]]
+
+RODS = np.array([[222, 98, 50], [28, 130, 140], [135, 90, 165], [205, 155, 30], [75, 145, 90]]) / 255
+BODIES = np.array([[66, 104, 160], [110, 115, 128], [160, 130, 100], [90, 140, 130]]) / 255
+NEXT = 0.35  # how much paler every second one of a family is
+TIMES = np.array([[250, 205, 100], [235, 130, 75], [190, 65, 95], [110, 35, 105], [45, 25, 75]]) / 255
+GRID = (218, 221, 226)
+FADE = 0.8  # how much of the first of several times is white
+LOOKED_AT = 80  # outputs looked at to place the camera
+LEGEND = 6  # no more names than this
+
+
+class _Output(NamedTuple):
+    """What is drawn of one output."""
+
+    state: State
+    values: Floats  # (n_points,) of the quantity coloured by; empty: none
+
+
+class States:
+    """Outputs and states between them; the last two outputs read are kept, for the frames between them."""
+
+    def __init__(self, result: Result, drawing: Drawing, field: fields.Field | None) -> None:
+        self._result, self._drawing, self._field = result, drawing, field
+        self._t = result.t
+        self._kept: dict[int, _Output] = {}
+
+    def at(self, i: int) -> _Output:
+        """Output number i."""
+        if i not in self._kept:
+            state = self._result.state(i)
+            found: Floats = np.zeros(0)
+            if self._field is not None:
+                strains, stresses = self._result.strains(i), self._result.stresses(i)
+                found = fields.values(self._field, self._drawing, state, strains, stresses)
+            self._kept = {**dict(list(self._kept.items())[-1:]), i: _Output(state, found)}
+        return self._kept[i]
+
+    def between(self, now: float) -> State:
+        """The state at the time `now`, for the eye: cubic in positions, normalised means of quaternions."""
+        i, x = self._place(now)
+        a = self.at(i).state
+        if x == 0.0:
+            return a
+        b, h = self.at(i + 1).state, float(self._t[i + 1] - self._t[i])
+        r = (1 + 2 * x) * (1 - x) ** 2 * a.r + x * (1 - x) ** 2 * h * a.v
+        r = r + x**2 * (3 - 2 * x) * b.r + x**2 * (x - 1) * h * b.v
+        near = np.where(np.sum(a.quat * b.quat, axis=1, keepdims=True) < 0, -b.quat, b.quat)
+        return a._replace(r=r, quat=normalize((1 - x) * a.quat + x * near))
+
+    def values_between(self, now: float) -> Floats:
+        """Values (n_points,) of the quantity coloured by, linear between outputs."""
+        i, x = self._place(now)
+        return self.at(i).values if x == 0.0 else (1 - x) * self.at(i).values + x * self.at(i + 1).values
+
+    def _place(self, now: float) -> tuple[int, float]:
+        """The output before `now`, and how far it is from there to the next: 0 to 1."""
+        t = self._t
+        i = int(np.clip(np.searchsorted(t, now, side="right") - 1, 0, max(0, len(t) - 2)))
+        if len(t) == 1 or now <= t[i]:
+            return i, 0.0
+        return i, (now - float(t[i])) / float(t[i + 1] - t[i])
+
+
+class Stage:
+    """What stays the same from picture to picture."""
+
+    def __init__(
+        self,
+        result: Result,
+        size: tuple[int, int],
+        view: ArrayLike | str | None,
+        up: ArrayLike | None,
+        ground: bool,
+        color: str | None,
+        outputs: Sequence[int] | None = None,  # to be drawn; None: all
+    ) -> None:
+        layout = result.layout
+        self.result = result
+        self._drawing = Drawing(layout)
+        if self._drawing.n_points == 0:
+            raise ResultError(f"render: model '{layout.name}' has no rods and no surfaces to draw")
+        self._size, self._ground = size, ground
+        self._view = view if view is None or isinstance(view, str) else direction("render", "view", view)
+        self._up = upward(layout.gravity) if up is None else direction("render", "up", up)
+        self._field = None if color is None else fields.field_of(color, self._drawing)
+        self.states = States(result, self._drawing, self._field)
+        rods, self._legend = _palette([rod.name for rod in layout.rods], RODS)
+        bodies, names = _palette([body.name for body in layout.bodies], BODIES)
+        self._palette = np.concatenate([rods, bodies])
+        self._legend += names
+        candidates = np.arange(result.n_outputs) if outputs is None else np.asarray(outputs)
+        chosen = candidates[
+            np.unique(np.linspace(0, len(candidates) - 1, min(LOOKED_AT, len(candidates))).astype(int))
+        ]
+        clouds = {int(i): self._drawing.points(result.state(int(i))) for i in chosen}
+        self._clouds = {i: points for i, points in clouds.items() if np.all(np.isfinite(points))}
+        if not self._clouds:
+            raise ResultError(f"render: model '{layout.name}' has no output with finite positions")
+        extents = [points.max(axis=0) - points.min(axis=0) for points in self._clouds.values()]
+        everything = np.concatenate(list(self._clouds.values()))
+        whole = np.linalg.norm(everything.max(axis=0) - everything.min(axis=0))
+        self._scene_size = max(float(np.linalg.norm(extents[0])), 0.5 * float(whole))
+        self.builder = SceneBuilder(layout, self._scene_size)
+        if self._field is not None:
+            found = [self.states.at(int(i)).values for i in candidates]
+            self._limits = fields.limits(self._field, np.concatenate(found))
+            self._shades = fields.color_map(self._field, *self._limits)
+
+    def camera(self, outputs: Sequence[int] | range) -> Camera:
+        """One that sees everything at these outputs; from now on surfaces are as fine as its pixels."""
+        # of the outputs to be drawn, those not looked at before
+        if len(outputs) <= LOOKED_AT:
+            clouds = [self.builder.surface(self.result.state(i)).vertices for i in outputs]
+        else:
+            clouds = list(self._clouds.values())
+        points = np.concatenate(clouds)
+        points = points[np.all(np.isfinite(points), axis=1)]
+        self._seen = points
+        view, up = view_direction(points, self._up)
+        if isinstance(self._view, str):
+            view, up = named_view(self._view, self._up)
+        elif self._view is not None:
+            view, up = self._view, self._up
+        points = np.concatenate([points, *(ends for ends, _ in self.grid())])
+        camera = fit(points, view, up, self._size[0] / self._size[1])
+        self.builder = SceneBuilder(self.result.layout, self._scene_size, camera.pixel(self._size[1]))
+        return camera
+
+    def grid(self) -> Lines:
+        """Lines of the ground, below the lowest point; none unless asked for."""
+        if not self._ground:
+            return []
+        up = self._up
+        side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
+        side = side - (side @ up) * up
+        side /= np.linalg.norm(side)
+        other = np.cross(up, side)
+        axes = np.stack([side, other, up], axis=1)
+        seen = self._seen @ axes
+        low, high = seen.min(axis=0), seen.max(axis=0)
+        size = float((high - low).max())
+        pitch = 10 ** np.floor(np.log10(size / 4)) if size > 0 else 1.0
+        pitch *= max(k for k in (1, 2, 5) if k * pitch <= size / 4 or k == 1)
+        height = low[2] - 0.02 * size
+        start, stop = np.floor(low[:2] / pitch - 0.3), np.ceil(high[:2] / pitch + 0.3)
+        lines: Lines = []
+        for axis in (0, 1):
+            for k in np.arange(start[axis], stop[axis] + 1):
+                ends = np.full((2, 3), height)
+                ends[:, axis] = k * pitch
+                ends[:, 1 - axis] = pitch * np.array([start[1 - axis], stop[1 - axis]])
+                lines.append((ends @ axes.T, GRID))
+        return lines
+
+    def colors(self, surface: Surface, now: float, age: float, overlaid: bool) -> Floats:
+        """Colours (n, 3) of vertices at time `now`; age: 1 for the first, 0 for the last of several times."""
+        if self._field is not None:
+            found = self.builder.spread(self.states.values_between(now))
+            return fields.colors(found, *self._limits, self._shades)
+        if overlaid and self._alone:
+            return np.broadcast_to(time_color(1 - age), (len(surface.owner), 3))
+        colors = self._palette[surface.owner]
+        return colors + (1 - colors) * FADE * age**0.8
+
+    def label(self, picture: Picture, times: Floats) -> Picture:
+        """Names, and the time or the range of times."""
+        picture = self.name(picture)
+        if len(times) == 1:
+            return overlay.write_time(picture, float(times[0]), overlay.digits_for(self._output_step))
+        x = np.linspace(0, 1, 120)
+        if self._alone:
+            bar = np.array([time_color(k) for k in x])
+        else:
+            base = self._palette[0]
+            bar = base + (1 - base) * FADE * (1 - x[:, None]) ** 0.8
+        digits = overlay.digits_for((times[-1] - times[0]) / 10)
+        if self._field is not None:
+            return overlay.write_times(picture, float(times[0]), float(times[-1]), digits)
+        return overlay.write_time_bar(picture, float(times[0]), float(times[-1]), digits, bar)
+
+    def name(self, picture: Picture) -> Picture:
+        """The names of all families of objects, where they are few and more than one; or the colour bar."""
+        if self._field is not None:
+            return overlay.write_color_bar(picture, self._field.label, *self._limits, self._shades)
+        if not 1 < len(self._legend) <= LEGEND:
+            return picture
+        return overlay.write_legend(picture, *zip(*self._legend, strict=True))
+
+    @property
+    def _alone(self) -> bool:
+        return len(self._drawing.names) == 1
+
+    @property
+    def _output_step(self) -> float:
+        t = self.result.t
+        return float(t[-1] - t[0]) / max(1, len(t) - 1)
+
+
+def _palette(names: Sequence[str], hues: Floats) -> tuple[Floats, list[tuple[str, Floats]]]:
+    """Colours (n, 3) of objects, one hue for 'bar 1', 'bar 2', ...; name and colour of every family."""
+    families: dict[str, list[str]] = {}
+    colors = np.zeros((len(names), 3))
+    for i, name in enumerate(names):
+        stem = re.sub(r"[\s_.-]*\d+$", "", name) or name
+        members = families.setdefault(stem, [])
+        hue = hues[list(families).index(stem) % len(hues)]
+        colors[i] = hue + (1 - hue) * NEXT * (len(members) % 2)
+        members.append(name)
+    legend = [
+        (members[0] if len(members) == 1 else f"{stem} ({len(members)})", hues[k % len(hues)])
+        for k, (stem, members) in enumerate(families.items())
+    ]
+    return colors, legend
+
+
+def time_color(x: float) -> Floats:
+    """Colour (3,) for x from 0 (early, light) to 1 (late, dark)."""
+    places = np.linspace(0, 1, len(TIMES))
+    return np.array([np.interp(x, places, TIMES[:, i]) for i in range(3)])
