@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly import workspace
 from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
 from discretization.numbering import BAND_LIMIT, number
@@ -16,6 +15,7 @@ from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, march
 from discretization.time.newton import CONVERGED, CURES, REASONS
 from discretization.time.recording import march_and_keep
+from discretization.workspace import workspace
 from rigid.errors import ConvergenceError, ModelError, Reached
 from rigid.system import Floats, State
 
