@@ -10,10 +10,11 @@ from scipy.linalg.lapack import dgbsv
 
 from benchmarks.cases import CASES
 from benchmarks.rodsim_cases import build
-from discretization.assembly import assemble, begin_step, move, workspace
+from discretization.assembly import assemble, begin_step, move
 from discretization.numbering import number
 from discretization.time.newton import correct, factor, solve
 from discretization.time.stepper import Stepper
+from discretization.workspace import workspace
 from rigid.compilation import allocating_kernel
 from rodsim.building import Built
 

@@ -22,11 +22,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly import EPS, Workspace, rotation_of
 from discretization.numbering import carries_velocity, rows_of_joint
 from discretization.system import System
+from discretization.workspace import EPS, Workspace, rotation_of, three, unit_vector
 from rigid.compilation import kernel, small_kernel
-from rigid.hidden_constraints import hidden_derivative, hidden_value
+from rigid.errors import ModelError
+from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
+from rigid.interactions.constraints import CONSTRAINTS
 from rigid.linear_algebra import (
     add3,
     apply,
@@ -40,7 +42,7 @@ from rigid.linear_algebra import (
 )
 from rigid.references import by_reference
 from rigid.rotations import inverse_tangent
-from rigid.system import COINCIDENT, Floats, Ints
+from rigid.system import Floats, Ints
 
 
 @by_reference
@@ -54,7 +56,15 @@ class Hidden(NamedTuple):
 
 
 def hidden_workspace(system: System, work: Workspace) -> Hidden:
-    """Allocate what hidden constraints need besides `work`."""
+    """Allocate what hidden constraints need besides `work`.
+
+    Raises ModelError for a kind of constraint that has no hidden form.
+    """
+    for number in np.unique(system.constraints.kind):
+        if CONSTRAINTS[number].closed is None:
+            raise ModelError(
+                f"{CONSTRAINTS[number].name}: has no hidden form, so 'em-ggl' cannot hold its velocities; use integrator 'em'"
+            )
     return Hidden(
         carries=carries_velocity(system).astype(np.uint8),
         behind=rows_of_joint(system),
@@ -100,7 +110,7 @@ def begin_hidden_step(system, numbering, hidden, state, work, h):
             if hidden.carries[f] != 0:
                 noise[numbering.frame[f] + 6 + i] = noise[numbering.frame[f] + i]
     for c in range(constraints.kind.shape[0]):
-        kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
+        a, b = constraints.frames[c, 0], constraints.frames[c, 1]
         first = numbering.lam[c]
         speed = 0.0
         for f in (a, b):
@@ -109,7 +119,7 @@ def begin_hidden_step(system, numbering, hidden, state, work, h):
             arm += dot(load3(constraints.Xb[c]), load3(constraints.Xb[c])) ** 0.5
             speed += dot(v, v) ** 0.5 + arm * dot(Omega, Omega) ** 0.5
         row = numbering.row[c] + hidden.behind[c]
-        for i in range(3 if kind == COINCIDENT else 1):
+        for i in range(numbering.rows[c]):
             hidden.gam[first + i] = 0.0
             # velocities are what is left of increments: as exact as these rows of positions, at least
             noise[row + i] = EPS * work.scale[c] * abs(h) * speed + noise[numbering.row[c] + i] * 1e-2
@@ -123,25 +133,12 @@ def add_hidden_noise(system, numbering, hidden, work):
         a, b = constraints.frames[c, 0], constraints.frames[c, 1]
         first = numbering.lam[c]
         size = 0.0
-        for i in range(3 if constraints.kind[c] == COINCIDENT else 1):
+        for i in range(numbering.rows[c]):
             size += EPS * work.scale[c] * abs(hidden.gam[first + i])
         for f in (a, b):
             if hidden.carries[f] != 0:
                 for i in range(12):
                     work.noise[numbering.frame[f] + i] += size
-
-
-@small_kernel
-def _three(x, first, rows, factor):
-    """Up to three numbers of an array as a vector."""
-    if rows == 3:
-        return factor * x[first], factor * x[first + 1], factor * x[first + 2]
-    return factor * x[first], 0.0, 0.0
-
-
-@small_kernel
-def _unit(i, size):
-    return (size if i == 0 else 0.0), (size if i == 1 else 0.0), (size if i == 2 else 0.0)
 
 
 @small_kernel
@@ -171,8 +168,8 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
     constraints, residual, values = system.constraints, work.residual, work.values
     for c in range(constraints.kind.shape[0]):
         kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
-        rows = 3 if kind == COINCIDENT else 1
-        Ua, Ub, Xa, Xb = (
+        rows = numbering.rows[c]
+        places = (
             load3(constraints.Ua[c]),
             load3(constraints.Ub[c]),
             load3(constraints.Xa[c]),
@@ -181,11 +178,11 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
         start, end = _ends(state, work, hidden, h, a, b)
         half = 0.5 * work.scale[c]
         behind = hidden.behind[c]
-        value = hidden_value(kind, Ua, Ub, Xa, Xb, end)
+        value = hidden_value_of(kind, places, end)
         for i in range(rows):
             residual[numbering.row[c] + behind + i] += half * h * value[i]  # (4)
-        gam = _three(hidden.gam, numbering.lam[c], rows, half)
-        D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative(kind, gam, Ua, Ub, Xa, Xb, start, end)
+        gam = three(hidden.gam, numbering.lam[c], rows, half)
+        D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative_of(kind, gam, places, start, end)
         moves_a, moves_b = hidden.carries[a] != 0, hidden.carries[b] != 0
         if moves_a:
             opposite, pull = times(-1.0, D_v), times(-1.0, D_r)
@@ -197,10 +194,10 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
         base, stride = numbering.constraint_base[c], numbering.row_stride[c]
         sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
         for i in range(rows):
-            unit = _unit(i, half)
-            D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative(kind, unit, Ua, Ub, Xa, Xb, start, end)
-            unit = _unit(i, half * h)
-            G_v, G_Oa, G_Ob, G_r, G_a, G_b = hidden_derivative(kind, unit, Ua, Ub, Xa, Xb, end, end)
+            unit = unit_vector(i, half)
+            D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative_of(kind, unit, places, start, end)
+            unit = unit_vector(i, half * h)
+            G_v, G_Oa, G_Ob, G_r, G_a, G_b = hidden_derivative_of(kind, unit, places, end, end)
             if moves_a:
                 opposite, pull = times(-1.0, D_v), times(-1.0, D_r)
                 _add_to_frame(values, base[4] + (behind + i) * stride, end[2], h, opposite, D_Oa, pull, D_a)
@@ -255,6 +252,6 @@ def correct_hidden(system, numbering, hidden, work, share):
             for i in range(6):
                 hidden.W[f, i] += share * work.rhs[numbering.frame[f] + 6 + i]
     for c in range(numbering.row.shape[0]):
-        for i in range(3 if system.constraints.kind[c] == COINCIDENT else 1):
+        for i in range(numbering.rows[c]):
             row = numbering.row[c] + hidden.behind[c] + i
             hidden.gam[numbering.lam[c] + i] += share * work.rhs[row]

@@ -22,9 +22,9 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from discretization.system import System
-from rigid.interactions.constraints import first_rows, rows_of
+from rigid.interactions.constraints import facts, first_rows, rows_of
 from rigid.references import by_reference
-from rigid.system import COINCIDENT, Ints
+from rigid.system import Ints
 
 BAND_LIMIT = 150
 _handles = count()
@@ -42,6 +42,7 @@ class Numbering(NamedTuple):
     frame: Ints  # (n,) first unknown of a frame, N where it is fixed
     frame_stride: Ints  # (n,)
     frame_base: Ints  # (n,) diagonal blocks
+    rows: Ints  # (c,) scalar equations of a constraint
     row: Ints  # (c,) unknown of the first multiplier of a constraint
     row_stride: Ints  # (c,)
     lam: Ints  # (c,) place of that multiplier in State.lam
@@ -97,7 +98,8 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     offset_in_joint[order_in] = before - before[first] if len(rows) else before
 
     couples = [system.elements.frames, system.springs.frames, system.torsions.frames]
-    couples.append(constraints.frames[constraints.kind != COINCIDENT])
+    full = ~facts(constraints.kind, "constant")  # their tangent couples both frames
+    couples.append(constraints.frames[full])
     ab = vertex_of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
     to_joint = [
         np.stack([vertex_of_frame[constraints.frames[:, k]], vertex_of_constraint], axis=1) for k in (0, 1)
@@ -181,7 +183,6 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     a, b = constraints.frames.reshape(-1, 2).T
     va, vb, vc = vertex_of_frame[a], vertex_of_frame[b], vertex_of_constraint
     coupled = np.full((len(rows), 4), n_values, dtype=np.int64)
-    full = constraints.kind != COINCIDENT
     coupled[full] = pair_blocks(constraints.frames[full])
     coupled[~full, 0] = place(frame[a], frame[a], va, va)[~full]
     coupled[~full, 3] = place(frame[b], frame[b], vb, vb)[~full]
@@ -198,6 +199,7 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
         frame=frame.astype(np.int64),
         frame_stride=stride_of_frame,
         frame_base=place(frame, frame, vertex_of_frame[everything], vertex_of_frame[everything]),
+        rows=rows,
         row=row.astype(np.int64),
         row_stride=column_stride[vertex_of_constraint],
         lam=lam,

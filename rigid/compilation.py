@@ -101,6 +101,15 @@ def small_kernel(function: F) -> F:
     return _njit(**_UNCOUNTED)(function)
 
 
+def named_kernel(name: str, function: F) -> F:
+    """Compile a helper that is made at run time: kept with those that call it, not by itself.
+
+    Compiled code knows it by `name`, which must be its own.
+    """
+    function.__qualname__ = name
+    return _njit(_nrt=False, error_model=_OPTIONS["error_model"])(function)
+
+
 def allocating_kernel(function: F) -> F:
     """Compile a function that allocates arrays or calls Python: the outermost ones."""
     return _njit()(function)

@@ -224,3 +224,17 @@ def trace(A):
 def dyad(a, b):
     """a b^T - (a . b) I, the matrix of eta -> (eta x a) x b."""
     return plus_identity(outer(a, b), -dot(a, b))
+
+
+@small_kernel
+def turned_right(a, b):
+    """Matrix of eta -> a x (eta x b)."""
+    return matrix_times(-1.0, transpose(dyad(a, b)))
+
+
+@small_kernel
+def add_at(values, base, stride, row, column, factor, A):
+    """Sub-block (row, column) of a block of two frames' unknowns += factor A; 0 is the position, 1 the
+    rotation.
+    """
+    add_block(matrix_times(factor, A), values, base + 3 * row + 3 * column * stride, stride)

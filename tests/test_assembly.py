@@ -2,16 +2,25 @@
 interaction.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from arrays import everything, make_state, make_system
 
-from discretization.assembly import assemble, begin_step, move, workspace
+from discretization import hidden_assembly
+from discretization.assembly import assemble, begin_step, move
+from discretization.consistent import project_velocities
 from discretization.measures import constraint_residual, energies
 from discretization.numbering import number
+from discretization.time import stepper
 from discretization.time.newton import correct, factor, solve
 from discretization.time.stepper import Stepper
+from discretization.workspace import workspace
+from rigid.errors import ModelError
+from rigid.interactions.constraints import CONSTRAINTS
 from rigid.system import COINCIDENT, Constraints, Springs, TorsionSprings
+from rodsim import Box, Model
 
 H = 0.05
 BAND, SPARSE = 150, 3
@@ -152,3 +161,54 @@ def test_a_closed_loop_is_kept_together():
     state = make_state(system, corner, v=np.array([[0, 0, 1.0], [0, 0, -1.0], [0, 0, 1.0], [0, 0, -1.0]]))
     after, _ = Stepper(system, H).advance(state, 0, 100)
     assert np.abs(constraint_residual(system, after)).max() < 1e-13
+
+
+def test_closed_forms_are_the_duals_pulled_back():
+    """Every kind of constraint by its closed forms and by its dual with complex steps: one residual, one matrix."""
+    system, numbering, state, work, loads = stirred(BAND)
+    by_duals = workspace(system, numbering, closed=False)
+    assert len(work.facts.closed) == len(system.constraints.kind) > len(by_duals.facts.closed)
+    assert set(system.constraints.kind) == set(range(len(CONSTRAINTS)))  # every kind is there
+    by_duals.dr[:], by_duals.psi[:], by_duals.lam[:] = work.dr, work.psi, work.lam
+    begin_step(system, numbering, state, by_duals, H)
+    move(system, state, by_duals)
+    for own in (work, by_duals):
+        assemble(system, numbering, state, own, H, loads, True)
+    n = numbering.size
+    for expected, found in (
+        (work.residual[:n], by_duals.residual[:n]),
+        (dense(numbering, work.values), dense(numbering, by_duals.values)),
+        (work.noise[:n], by_duals.noise[:n]),
+    ):
+        assert np.abs(found - expected).max() < 1e-14 * np.abs(expected).max()
+
+
+def test_a_motion_by_duals_alone_is_that_by_closed_forms(monkeypatch):
+    """Bodies on a slider, a hinge and a rod without mass: what a new kind of constraint gets before it has closed forms."""
+    model = Model("all", gravity=(0.5, 0.2, -9.81))
+    a = model.add_body("a", Box(1, 0.3, 0.2, density=100), (0.5, 0, 0), angular_velocity=(0.3, 0, 0.4))
+    b = model.add_body("b", Box(0.8, 0.2, 0.4, density=120), (1.4, 0.1, 0.1))
+    c = model.add_body("c", Box(0.6, 0.5, 0.2, density=80), (2, 0.4, 0.3))
+    model.add_joint("pin", "revolute", model.ground, a, at=(0, 0, 0), axis=(0.3, 1, 0.2))
+    model.add_joint("rail", "prismatic", a, b, at=(1, 0, 0), axis=(1, 0.2, 0.1))
+    model.add_joint("rod", "distance", b, c.at((0, 0.1, 0)))
+    built = model.build()
+    start = project_velocities(built.system, built.state)[0]
+    ends = []
+    for closed in (True, False):
+        monkeypatch.setattr(stepper, "workspace", partial(workspace, closed=closed))
+        ends.append(Stepper(built.system, 0.01).advance(start, 0, 40))
+    (one, cost), (other, cost_by_duals) = ends
+    assert cost == cost_by_duals
+    assert np.abs(one.r - start.r).max() > 0.1
+    for name in ("r", "quat", "v", "Omega", "lam"):
+        expected, found = getattr(one, name), getattr(other, name)
+        assert np.abs(found - expected).max() < 1e-10 * (1 + np.abs(expected).max()), name
+
+
+def test_em_ggl_refuses_a_kind_without_a_hidden_form(monkeypatch):
+    system = everything()[0]
+    without = [kind._replace(closed=None) for kind in CONSTRAINTS]
+    monkeypatch.setattr(hidden_assembly, "CONSTRAINTS", without)
+    with pytest.raises(ModelError, match=r"coincident points: has no hidden form.*use integrator 'em'"):
+        Stepper(system, H, hidden=True)

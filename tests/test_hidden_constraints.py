@@ -6,7 +6,7 @@ from arrays import make_state, make_system
 
 from discretization.measures import rate_of
 from rigid import quaternions
-from rigid.hidden_constraints import hidden_derivative, hidden_value
+from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints
 
 KINDS = {"coincident": COINCIDENT, "perpendicular": PERPENDICULAR, "along": ALONG, "distance": DISTANCE}
@@ -44,11 +44,11 @@ class Pair:
         return tuples(rb - ra, vb - va, Ra, Rb, Oa, Ob)
 
     def value(self, kind, frames):
-        return np.array(hidden_value(kind, *self.geometry, self.end(frames)))
+        return np.array(hidden_value_of(kind, self.geometry, self.end(frames)))
 
     def derivative(self, kind, start, after):
         gam = tuple(self.gam)
-        return np.array(hidden_derivative(kind, gam, *self.geometry, self.end(start), self.end(after)))
+        return np.array(hidden_derivative_of(kind, gam, self.geometry, self.end(start), self.end(after)))
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

@@ -217,9 +217,9 @@ def test_rounding_of_stiff_forces_is_no_broken_law():
 
 
 def test_the_rounding_level_is_the_one_newton_stops_at():
-    from discretization import assembly
+    from discretization import workspace
 
-    assert assembly.AT_NOISE == recomputed.NEWTON
+    assert workspace.AT_NOISE == recomputed.NEWTON
 
 
 def test_momenta_that_are_zero_have_the_size_of_the_model():

@@ -3,26 +3,22 @@
 Two frames a, b (rotations A, B; positions with e = r_b - r_a) and the stress-free length L. From bilinear
 invariants
 
-    k = 4 axial(A^T B)/(1 + tr A^T B) = 2 tan(theta/2) n,   y = (A + B)^T e/(2 L),   s = k . y,   u = k . k/4
-         (1) Gamma = g(u) y - p(u) s k - e1
-     (2) K     = f(u) k/L
-     (3)
+    k = 4 axial(A^T B)/(1 + tr A^T B) = 2 tan(theta/2) n,  y = (A + B)^T e/(2 L),  s = k . y,  u = k . k/4 (1)
+    Gamma = g(u) y - p(u) s k - e1                                                                         (2)
+    K     = f(u) k/L                                                                                       (3)
 
 which is the logarithm of the relative pose: constant strain (a helix, an arc, pure bending) is exact with
 one element. The stored energy is L/2 (e - e0)^T C (e - e0), e = (Gamma, K).
 
-Over a step (0 -> 1, bars are averages, F[..] divided differences) with averaged stresses w = (wN, wM)
+Over a step (0 -> 1, bars are averages, f[], g[], p[] divided differences) with averaged stresses w = (wN, wM)
 
-    w  = C (ebar - e0) + D (e1 - e0)/h
-     (4) cy = L (gbar wN - pbar (wN . kbar) kbar)
-     (5) ck = fbar wM + f[]/2 (wM . kbar) kbar
-         + L (kbar/2 (g[] wN . ybar - p[] wN . avg(s k)) - pbar (sbar wN + (wN . kbar) ybar))
-          (6)
-    n  = (Abar + Bbar) cy/(2 L)                         force on r_b, -n on r_a
-     (7) Dk ck = 4 axial(Abar Z Bbar^T)/Tbar,  Z = hat(ck) - (kbar . ck)/2 I,  Tbar = 1 + avg tr A^T B
-     (8)
-    torques: on a  (Abar cy) x ebar/(2 L) - Dk ck,   on b  (Bbar cy) x ebar/(2 L) + Dk ck
-     (9)
+    w  = C (ebar - e0) + D (e1 - e0)/h                                                                     (4)
+    cy = L (gbar wN - pbar (wN . kbar) kbar)                                                               (5)
+    ck = fbar wM + f[]/2 (wM . kbar) kbar
+         + L (kbar/2 (g[] wN . ybar - p[] wN . avg(s k)) - pbar (sbar wN + (wN . kbar) ybar))              (6)
+    n  = (Abar + Bbar) cy/(2 L)                         force on r_b, -n on r_a                            (7)
+    Dk ck = 4 axial(Abar Z Bbar^T)/Tbar,  Z = hat(ck) - (kbar . ck)/2 I,  Tbar = 1 + avg tr A^T B          (8)
+    torques: on a  (Abar cy) x ebar/(2 L) - Dk ck,   on b  (Bbar cy) x ebar/(2 L) + Dk ck                  (9)
 
 so that n . (dr_b - dr_a) + torques . psi equals the change of energy plus what is dissipated, exactly; net
 force is zero and net moment is zero, exactly. Derivation: docs/numerics.md.

@@ -28,21 +28,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.assembly import (
-    add_load_noise,
-    begin_step,
-    load_step,
-    rotation_of,
-    spring_ends,
-    torsion_step,
-)
+from discretization.assembly import add_load_noise, begin_step, load_step
 from discretization.hidden_assembly import begin_hidden_step, velocities_after
 from discretization.space.se3_element import E0
+from discretization.spring_assembly import spring_ends, torsion_step
 from discretization.time.newton import newton
+from discretization.workspace import rotation_of
 from rigid.compilation import allocating_kernel, kernel
-from rigid.linear_algebra import apply, apply_transposed, average, dot, load3, minus, plus, store3, times
-from rigid.springs import spring_force
-from rigid.system import COINCIDENT
+from rigid.interactions.spring import force_of_step
+from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plus, store3, times
 
 # What `march` counts, in one array of int64.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
@@ -65,7 +59,7 @@ def _predict(system, numbering, state, work, h):
         store3(turn, work.psi[f])
     for c in range(system.constraints.kind.shape[0]):
         first = numbering.lam[c]
-        for i in range(3 if system.constraints.kind[c] == COINCIDENT else 1):
+        for i in range(numbering.rows[c]):
             work.lam[first + i] = h * state.lam[first + i] / work.scale[c]
 
 
@@ -90,8 +84,8 @@ def _account(system, state, work, h, load_values):
     springs = system.springs
     for s in range(springs.stiffness.shape[0]):
         if springs.damping[s] != 0.0:
-            d0, d1, _, _, _, _ = spring_ends(springs, state, work, s)
-            lost += spring_force(0.0, springs.damping[s], 0.0, h, average(d0, d1), d0, d1)[2]
+            d0, _, end = spring_ends(springs, state, work, s)
+            lost += force_of_step((0.0, springs.damping[s], 0.0), h, d0, end[4])[2]
     for s in range(system.torsions.stiffness.shape[0]):
         delta, dissipated, _, _, _ = torsion_step(system.torsions, work, state.angle[s], s, h)
         state.angle[s] += delta
@@ -127,7 +121,7 @@ def _commit(system, numbering, hidden, state, work, h):
             state.quat[f, i] = work.q1[f, i]
     for c in range(system.constraints.kind.shape[0]):
         first = numbering.lam[c]
-        for i in range(3 if system.constraints.kind[c] == COINCIDENT else 1):
+        for i in range(numbering.rows[c]):
             state.lam[first + i] = work.lam[first + i] * work.scale[c] / h
 
 

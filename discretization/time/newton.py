@@ -8,7 +8,8 @@ a safe factor of that level.
 
 from numba import objmode
 
-from discretization.assembly import add_constraint_noise, assemble, move
+from discretization.assembly import assemble, move
+from discretization.constraint_assembly import add_constraint_noise
 from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct_hidden
 from discretization.linear.banded import band_factor, band_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
@@ -16,7 +17,6 @@ from discretization.linear.sparse import sparse_factor, sparse_solve
 from rigid.compilation import allocating_kernel, kernel
 from rigid.linear_algebra import add3, apply, load3, times
 from rigid.rotations import inverse_tangent
-from rigid.system import COINCIDENT
 
 CONVERGED, NOT_CONVERGED, SINGULAR, FOLDED, NOT_FINITE = 0, 1, 2, 3, 4
 REASONS = {
@@ -95,8 +95,7 @@ def correct(system, numbering, work):
             eta = times(damping, load3(rhs[at + 3 : at + 6]))
             add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
     for c in range(numbering.row.shape[0]):
-        rows = 3 if system.constraints.kind[c] == COINCIDENT else 1
-        for i in range(rows):
+        for i in range(numbering.rows[c]):
             work.lam[numbering.lam[c] + i] += damping * rhs[numbering.row[c] + i]
     return damping
 

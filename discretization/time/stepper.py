@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from discretization.assembly import workspace
 from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
 from discretization.numbering import BAND_LIMIT, number
@@ -16,6 +15,7 @@ from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, march
 from discretization.time.newton import CONVERGED, CURES, REASONS
 from discretization.time.recording import march_and_keep
+from discretization.workspace import workspace
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 
@@ -54,7 +54,7 @@ class Stepper(StepperBase):
         # `em` reverses what of the velocities the joints do not allow
         self.fractions = fractions_of(order, reversing=jointed and not hidden)
         self.numbering = number(system, band_limit, hidden)
-        self.work = workspace(system, self.numbering, tolerance)
+        self.work = workspace(system, self.numbering, tolerance=tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None
         self._load_values = load_values
 

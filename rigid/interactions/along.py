@@ -1,11 +1,26 @@
 """A point in a plane of the other frame: g = u_a . d - value, d = p_b - p_a, u_a = R_a U.
 
-Bilinear: the discrete derivative has u_a and d averaged over the step.
+Bilinear: the discrete derivative has u_a and d averaged over the step: force lam u_a on p_b, torque on a
+lam u_a x (p_b - r_a). Hidden: (Omega_a x U_a) . y + U_a . z, with y, z of `rigid.hidden_constraints`.
 """
 
 from rigid.compilation import small_kernel
-from rigid.interactions.kinds import Kind, dual_function, frame, store, value_function, vector
-from rigid.linear_algebra import average, dot, minus, times
+from rigid.hidden_constraints import (
+    derivative_of_place,
+    derivative_of_rate,
+    place_of_points,
+    rate_of_points,
+)
+from rigid.interactions.kinds import (
+    ClosedForms,
+    Kind,
+    dual_function,
+    frame,
+    store,
+    value_function,
+    vector,
+)
+from rigid.linear_algebra import add_at, average, cross, dot, dyad, hat, minus, plus, times, turned_right
 from rigid.poses import direction, on_point, on_point_and_direction, point
 
 
@@ -46,6 +61,65 @@ def bend(y, z, X, lam, out):
     spread(u, d, X, lam[0], out)
 
 
+@small_kernel
+def distance_along(pair, value):
+    """u_a . d - value."""
+    return dot(pair[0], pair[4]) - value, 0.0, 0.0
+
+
+@small_kernel
+def pull(lam, pair):
+    """lam u_a on p_b; on a the opposite force at p_b."""
+    ua, _, xa, xb, d = pair
+    f = times(lam[0], ua)
+    return f, cross(f, plus(d, xa)), cross(xb, f)
+
+
+@small_kernel
+def add_tangent(lam, mean, end, block):
+    """u_a and d turn and move."""
+    ua, _, xa, xb, d = mean
+    ua1, _, _, xb1, _ = end
+    values, (aa, ab, ba, bb), sa, sb = block
+    half, w = 0.5 * lam[0], plus(d, xa)
+    add_at(values, ba, sa, 0, 1, -half, hat(ua1))  # force on b
+    add_at(values, aa, sa, 0, 1, half, hat(ua1))
+    add_at(values, bb, sb, 1, 1, half, dyad(xb1, ua))  # x_b x u_a
+    add_at(values, ba, sa, 1, 1, half, turned_right(xb, ua1))
+    add_at(values, aa, sa, 1, 1, half, dyad(ua1, w))  # u_a x w
+    add_at(values, aa, sa, 1, 0, -half, hat(ua))
+    add_at(values, ab, sb, 1, 0, half, hat(ua))
+    add_at(values, ab, sb, 1, 1, half, turned_right(ua, xb1))
+
+
+@small_kernel
+def hidden_value(places, end):
+    """(Omega_a x U_a) . y + U_a . z."""
+    Ua, _, Xa, Xb = places
+    y, z = place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)
+    return dot(cross(end[4], Ua), y) + dot(Ua, z), 0.0, 0.0
+
+
+@small_kernel
+def hidden_derivative(gam, places, end0, end1):
+    """By the product rule: y and z averaged."""
+    Ua, _, Xa, Xb = places
+    y = average(place_of_points(Xa, Xb, end0), place_of_points(Xa, Xb, end1))
+    on_z = times(gam[0], Ua)
+    on_y = times(gam[0], cross(average(end0[4], end1[4]), Ua))
+    D_v, D_Omega_a, D_Omega_b, _, torque_a, torque_b = derivative_of_rate(on_z, Xa, Xb, end0, end1)
+    force, place_a, place_b = derivative_of_place(on_y, Xa, Xb, end0, end1)
+    D_Omega_a = plus(D_Omega_a, cross(on_z, y))
+    return D_v, D_Omega_a, D_Omega_b, force, plus(torque_a, place_a), plus(torque_b, place_b)
+
+
 POINT_ALONG_DIRECTION = Kind(
-    "point along direction", 2, 1, value, dual, bend, columns=("Xa", "Xb", "Ua", "value")
+    "point along direction",
+    2,
+    1,
+    value,
+    dual,
+    bend,
+    columns=("Xa", "Xb", "Ua", "value"),
+    closed=ClosedForms(distance_along, pull, add_tangent, hidden_value, hidden_derivative),
 )

@@ -1,10 +1,21 @@
 """Two points in one place: g = p_b - p_a, three rows in inertial components.
 
-The gradient does not depend on the poses: force lam on p_b, -lam on p_a.
+The gradient does not depend on the poses: force lam on p_b, -lam on p_a. Hidden: z of `rigid.hidden_constraints`.
 """
 
-from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector
-from rigid.linear_algebra import minus, times
+from rigid.compilation import small_kernel
+from rigid.hidden_constraints import derivative_of_rate, rate_of_points
+from rigid.interactions.kinds import (
+    ClosedForms,
+    Kind,
+    dual_function,
+    frame,
+    no_bend,
+    store,
+    value_function,
+    vector,
+)
+from rigid.linear_algebra import add_at, add_block, cross, dyad, hat, matrix_times, minus, times
 from rigid.poses import on_point, point
 
 
@@ -22,4 +33,67 @@ def dual(y0, y1, X, lam, out):
     store(on_point(f, vector(X, 3)), out, 1)
 
 
-COINCIDENT_POINTS = Kind("coincident points", 2, 3, value, dual, no_bend, constant=True, columns=("Xa", "Xb"))
+@small_kernel
+def place(pair, value):
+    """d."""
+    return pair[4]
+
+
+@small_kernel
+def pull(lam, pair):
+    """lam on p_b, -lam on p_a."""
+    _, _, xa, xb, _ = pair
+    return lam, cross(lam, xa), cross(xb, lam)
+
+
+@small_kernel
+def add_tangent(lam, mean, end, block):
+    """Only the levers turn."""
+    _, _, xa1, xb1, _ = end
+    values, (aa, _, _, bb), sa, sb = block
+    add_at(values, aa, sa, 1, 1, -0.5, dyad(xa1, lam))
+    add_at(values, bb, sb, 1, 1, 0.5, dyad(xb1, lam))
+
+
+@small_kernel
+def add_rows(scale, mean, end, block):
+    """Identities and levers."""
+    _, _, xa, xb, _ = mean
+    _, _, xa1, xb1, _ = end
+    values, base, sa, sb, sc = block
+    for i in range(3):
+        values[base[4] + i + i * sc] -= scale
+        values[base[5] + i + i * sc] += scale
+        values[base[6] + i + i * sa] -= scale
+        values[base[7] + i + i * sb] += scale
+    add_block(matrix_times(-scale, hat(xa)), values, base[4] + 3, sc)
+    add_block(matrix_times(scale, hat(xb)), values, base[5] + 3, sc)
+    add_block(matrix_times(scale, hat(xa1)), values, base[6] + 3 * sa, sa)
+    add_block(matrix_times(-scale, hat(xb1)), values, base[7] + 3 * sb, sb)
+
+
+@small_kernel
+def hidden_value(places, end):
+    """z."""
+    _, _, Xa, Xb = places
+    return rate_of_points(Xa, Xb, end)
+
+
+@small_kernel
+def hidden_derivative(gam, places, end0, end1):
+    """Of gam . z."""
+    _, _, Xa, Xb = places
+    return derivative_of_rate(gam, Xa, Xb, end0, end1)
+
+
+COINCIDENT_POINTS = Kind(
+    "coincident points",
+    2,
+    3,
+    value,
+    dual,
+    no_bend,
+    constant=True,
+    columns=("Xa", "Xb"),
+    closed=ClosedForms(place, pull, add_tangent, hidden_value, hidden_derivative, add_rows),
+)

@@ -1,11 +1,26 @@
 """Two points at a given distance: g = d . d/2 - value, d = p_b - p_a.
 
-Quadratic: the discrete derivative has d averaged over the step.
+Quadratic: the discrete derivative has d averaged over the step, force lam d on p_b, its opposite on p_a.
+Hidden: y . z, with y, z of `rigid.hidden_constraints`.
 """
 
 from rigid.compilation import small_kernel
-from rigid.interactions.kinds import Kind, dual_function, frame, store, value_function, vector
-from rigid.linear_algebra import average, dot, minus, times
+from rigid.hidden_constraints import (
+    derivative_of_place,
+    derivative_of_rate,
+    place_of_points,
+    rate_of_points,
+)
+from rigid.interactions.kinds import (
+    ClosedForms,
+    Kind,
+    dual_function,
+    frame,
+    store,
+    value_function,
+    vector,
+)
+from rigid.linear_algebra import add_at, average, cross, dot, dyad, hat, minus, plus, times, turned_right
 from rigid.poses import on_point, point
 
 
@@ -41,4 +56,77 @@ def bend(y, z, X, lam, out):
     pull_together(times(lam[0], between(z, X)), X, out)
 
 
-POINTS_AT_DISTANCE = Kind("points at a distance", 2, 1, value, dual, bend, columns=("Xa", "Xb", "value"))
+@small_kernel
+def half_square(pair, value):
+    """d . d/2 - value."""
+    return 0.5 * dot(pair[4], pair[4]) - value, 0.0, 0.0
+
+
+@small_kernel
+def pull(lam, pair):
+    """lam d on p_b, -lam d on p_a."""
+    _, _, xa, xb, d = pair
+    f = times(lam[0], d)
+    return f, cross(f, xa), cross(xb, f)
+
+
+@small_kernel
+def add_tangent(lam, mean, end, block):
+    """At fixed lam, of the force lam dbar; springs have it as well."""
+    _, _, xa, xb, d = mean
+    _, _, xa1, xb1, _ = end
+    values, (aa, ab, ba, bb), sa, sb = block
+    half = 0.5 * lam[0]
+    for i in range(3):
+        values[aa + i + i * sa] += half
+        values[bb + i + i * sb] += half
+        values[ab + i + i * sb] -= half
+        values[ba + i + i * sa] -= half
+    # force on b: lam/2 (delta r_b - delta r_a + eta_b x x_b1 - eta_a x x_a1)
+    add_at(values, bb, sb, 0, 1, -half, hat(xb1))
+    add_at(values, ba, sa, 0, 1, half, hat(xa1))
+    add_at(values, ab, sb, 0, 1, half, hat(xb1))
+    add_at(values, aa, sa, 0, 1, -half, hat(xa1))
+    # torque on b: x_b x d
+    add_at(values, bb, sb, 1, 1, half, dyad(xb1, d))
+    add_at(values, bb, sb, 1, 0, half, hat(xb))
+    add_at(values, ba, sa, 1, 0, -half, hat(xb))
+    add_at(values, bb, sb, 1, 1, half, turned_right(xb, xb1))
+    add_at(values, ba, sa, 1, 1, -half, turned_right(xb, xa1))
+    # torque on a: -x_a x d
+    add_at(values, aa, sa, 1, 1, -half, dyad(xa1, d))
+    add_at(values, ab, sb, 1, 0, -half, hat(xa))
+    add_at(values, aa, sa, 1, 0, half, hat(xa))
+    add_at(values, ab, sb, 1, 1, -half, turned_right(xa, xb1))
+    add_at(values, aa, sa, 1, 1, half, turned_right(xa, xa1))
+
+
+@small_kernel
+def hidden_value(places, end):
+    """y . z."""
+    _, _, Xa, Xb = places
+    return dot(place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)), 0.0, 0.0
+
+
+@small_kernel
+def hidden_derivative(gam, places, end0, end1):
+    """By the product rule: y and z averaged."""
+    _, _, Xa, Xb = places
+    on_z = times(gam[0], average(place_of_points(Xa, Xb, end0), place_of_points(Xa, Xb, end1)))
+    on_y = times(gam[0], average(rate_of_points(Xa, Xb, end0), rate_of_points(Xa, Xb, end1)))
+    D_v, D_Omega_a, D_Omega_b, _, torque_a, torque_b = derivative_of_rate(on_z, Xa, Xb, end0, end1)
+    force, place_a, place_b = derivative_of_place(on_y, Xa, Xb, end0, end1)
+    return D_v, D_Omega_a, D_Omega_b, force, plus(torque_a, place_a), plus(torque_b, place_b)
+
+
+POINTS_AT_DISTANCE = Kind(
+    "points at a distance",
+    2,
+    1,
+    value,
+    dual,
+    bend,
+    columns=("Xa", "Xb", "value"),
+    quadratic=True,
+    closed=ClosedForms(half_square, pull, add_tangent, hidden_value, hidden_derivative),
+)

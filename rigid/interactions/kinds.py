@@ -39,6 +39,33 @@ MOST_FRAMES, MOST_ROWS = 8, 3  # of one interaction
 value_at, dual_at = function_at(VALUE), function_at(DUAL)
 
 
+class ClosedForms(NamedTuple):
+    """What `em` is quicker with: real closed forms of a constraint between two frames, small kernels.
+
+    With x = R X, u = R U, d = p_b - p_a, a *pair* is (u_a, u_b, x_a, x_b, d), at one end of the step or averaged over it;
+    lam has three components, of which the first `rows` count. A derivative along a displacement and a spatial turn of
+    both frames is (force on b, torque on a, torque on b), the force on a being minus that on b.
+
+        value(pair, value)               the rows, three components
+        pull(lam, pair)                  the dual, pulled back: of averaged pairs the discrete derivative of lam . g
+        add_tangent(lam, mean, end, block)   matrix += derivative of pull(lam, mean) along the end of the step; half of
+                                         every averaged factor turns with it: delta ubar = eta x u1/2. block: values, base
+                                         (blocks aa, ab, ba, bb), strides of a and b
+        add_rows(scale, mean, end, block)  if there are many zeros: matrix += rows and columns of the multipliers of scale
+                                         times the rows; block: values, base (the four above, a-lam, b-lam, lam-a,
+                                         lam-b), strides of a, b and the multipliers. By default from `pull`
+        hidden_value(places, end), hidden_derivative(gam, places, end0, end1)
+                                         of `rigid.hidden_constraints`; places: U_a, U_b, X_a, X_b
+    """
+
+    value: Any
+    pull: Any
+    add_tangent: Any
+    hidden_value: Any
+    hidden_derivative: Any
+    add_rows: Any = None
+
+
 class Kind(NamedTuple):
     """One kind of interaction: its functions, and the frames and rows one of it has."""
 
@@ -49,9 +76,10 @@ class Kind(NamedTuple):
     dual: Any
     bend: Any
     constant: bool = False  # the dual does not depend on the poses, which are not made for it then
-    columns: tuple[
-        str, ...
-    ] = ()  # of the arrays a model keeps (`rigid.system`), in the order of the numbers X
+    columns: tuple[str, ...] = ()  # fields of the model's arrays (`rigid.system`) that are its numbers
+    turns: bool = False  # a constraint of directions alone: measured by inertia, the same at any place
+    quadratic: bool = False  # g is half a square less `value`: its gradient grows with that square's root
+    closed: ClosedForms | None = None  # of a constraint; without them `em` takes complex steps of the dual
 
 
 class Group(NamedTuple):

@@ -1,11 +1,33 @@
 """Two directions at a given angle: g = u_a . u_b - value, u = R U.
 
-Bilinear: the discrete derivative has u_a and u_b averaged over the step.
+Bilinear: the discrete derivative has u_a and u_b averaged over the step, the torques are +-lam u_a x u_b.
+Hidden: (Omega_a x U_a) . B U_b + U_a . B (Omega_b x U_b), B = Ra^T Rb.
 """
 
 from rigid.compilation import small_kernel
-from rigid.interactions.kinds import Kind, dual_function, frame, store, value_function, vector
-from rigid.linear_algebra import average, dot, times
+from rigid.interactions.kinds import (
+    ClosedForms,
+    Kind,
+    dual_function,
+    frame,
+    store,
+    value_function,
+    vector,
+)
+from rigid.linear_algebra import (
+    add_at,
+    apply,
+    apply_transposed,
+    average,
+    cross,
+    dot,
+    dyad,
+    matrix_average,
+    plus,
+    times,
+    transposed_product,
+    turned_right,
+)
 from rigid.poses import direction, on_direction
 
 
@@ -39,6 +61,71 @@ def bend(y, z, X, lam, out):
     store(on_direction(times(lam[0], ua), vector(X, 3)), out, 1)
 
 
+@small_kernel
+def angle(pair, value):
+    """u_a . u_b - value."""
+    return dot(pair[0], pair[1]) - value, 0.0, 0.0
+
+
+@small_kernel
+def pull(lam, pair):
+    """lam u_a x u_b on a, its opposite on b."""
+    torque = times(lam[0], cross(pair[0], pair[1]))
+    return (0.0, 0.0, 0.0), torque, times(-1.0, torque)
+
+
+@small_kernel
+def add_tangent(lam, mean, end, block):
+    """Both directions turn."""
+    values, (aa, ab, ba, bb), sa, sb = block
+    half = 0.5 * lam[0]
+    left, right = dyad(end[0], mean[1]), turned_right(mean[0], end[1])
+    add_at(values, aa, sa, 1, 1, half, left)
+    add_at(values, ab, sb, 1, 1, half, right)
+    add_at(values, ba, sa, 1, 1, -half, left)
+    add_at(values, bb, sb, 1, 1, -half, right)
+
+
+@small_kernel
+def hidden_value(places, end):
+    """(Omega_a x U_a) . B U_b + U_a . B (Omega_b x U_b)."""
+    Ua, Ub, _, _ = places
+    _, _, Ra, Rb, Omega_a, Omega_b = end
+    ua, ub = apply(Ra, Ua), apply(Rb, Ub)
+    rate = dot(apply(Ra, cross(Omega_a, Ua)), ub) + dot(ua, apply(Rb, cross(Omega_b, Ub)))
+    return rate, 0.0, 0.0
+
+
+@small_kernel
+def hidden_derivative(gam, places, end0, end1):
+    """By the product rule: B averaged, not Ra and Rb each."""
+    Ua, Ub, _, _ = places
+    Omega_a, Omega_b = average(end0[4], end1[4]), average(end0[5], end1[5])
+    Ra, Rb = matrix_average(end0[2], end1[2]), matrix_average(end0[3], end1[3])
+    B = matrix_average(transposed_product(end0[2], end0[3]), transposed_product(end1[2], end1[3]))
+    torque = plus(
+        cross(apply(Ra, cross(Omega_a, Ua)), apply(Rb, Ub)),
+        cross(apply(Ra, Ua), apply(Rb, cross(Omega_b, Ub))),
+    )
+    none = (0.0, 0.0, 0.0)
+    return (
+        none,
+        times(gam[0], cross(Ua, apply(B, Ub))),
+        times(gam[0], cross(Ub, apply_transposed(B, Ua))),
+        none,
+        times(gam[0], torque),
+        times(-gam[0], torque),
+    )
+
+
 PERPENDICULAR_DIRECTIONS = Kind(
-    "perpendicular directions", 2, 1, value, dual, bend, columns=("Ua", "Ub", "value")
+    "perpendicular directions",
+    2,
+    1,
+    value,
+    dual,
+    bend,
+    columns=("Ua", "Ub", "value"),
+    turns=True,
+    closed=ClosedForms(angle, pull, add_tangent, hidden_value, hidden_derivative),
 )

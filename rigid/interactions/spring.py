@@ -1,11 +1,16 @@
 """A spring-damper between two points: V = k (l - l0)^2/2, l = |p_b - p_a|, and the force c dl/dt along the line.
 
-Since l1 - l0 = dbar . (d1 - d0)/lbar, the force k (lbar - l0)/lbar dbar does exactly the work of V, and c (l1 - l0)/(h lbar)
-dbar takes c (l1 - l0)^2/h: `rigid.springs` (1).
+Since l1 - l0 = dbar . (d1 - d0)/lbar exactly, d = p_b - p_a, the force
+
+    sigma dbar,   sigma = (k (lbar - l0) + c dbar . (d1 - d0)/(h lbar))/lbar                                (1)
+
+does exactly the work -(V1 - V0) minus the dissipation c (dl/h)^2 h of a damper c beside the spring.
 """
 
 import cmath
+import math
 
+from rigid.compilation import small_kernel
 from rigid.interactions.distance import between, pull_together
 from rigid.interactions.kinds import Kind, dissipation, dual_function, no_bend, value_function
 from rigid.linear_algebra import average, dot, minus, times
@@ -28,6 +33,22 @@ def dual(y0, y1, X, lam, out):
         pull_together(times(0j, d0), X, out)
         return
     pull_together(times(lam[0] * X[6] * (length - X[7]) / length, average(d0, d1)), X, out)
+
+
+@small_kernel
+def force_of_step(law, h, d0, d1):
+    """Real closed form of (1), law: k, c, l0: sigma, d sigma/d l1 divided by l1, the dissipation over the step."""
+    stiffness, damping, length0 = law
+    first, last = math.sqrt(dot(d0, d0)), math.sqrt(dot(d1, d1))
+    length = 0.5 * (first + last)
+    if length == 0.0:
+        return stiffness if length0 == 0.0 else 0.0, 0.0, 0.0
+    elongation = dot(average(d0, d1), minus(d1, d0)) / length
+    sigma = (stiffness * (length - length0) + damping * elongation / h) / length  # (1)
+    slope = 0.0
+    if last > 0.0:
+        slope = (0.5 * stiffness + damping / h - 0.5 * sigma) / (length * last)
+    return sigma, slope, damping * elongation * elongation / h
 
 
 SPRING = Kind("spring", 2, 0, value, dual, no_bend, columns=("Xa", "Xb", "stiffness", "length0"))

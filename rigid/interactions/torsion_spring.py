@@ -1,9 +1,13 @@
 """A spring-damper in the angle from u_a to u_b about u_a x w_a: V = k (alpha - alpha_0)^2/2.
 
 With c = u_a . u_b, s = w_a . u_b the angle is atan2(s, c); its change over a step is delta = atan2(X, Y),
-X = c0 s1 - s0 c1 = cbar (s1 - s0) - sbar (c1 - c0), so that k (alpha_0 + delta/2 - angle0) delta/X does the work of V
-exactly: `rigid.springs` (2), (3). V is a function of the poses and counts no turns: alpha is the angle nearest to
-`branch`, which whoever marches keeps up. A damper has the moment c delta/h in place of the elastic one.
+X = c0 s1 - s0 c1 = cbar (s1 - s0) - sbar (c1 - c0), so that
+
+    moment m = k (alpha_0 + delta/2 - angle0) + c delta/h                                                   (1)
+    torque on a  m rho ((cbar wbar_a - sbar ubar_a) x ubar_b),  on b minus that,  rho = delta/X             (2)
+
+does exactly the work of V, minus the dissipation c (delta/h)^2 h of a damper c beside the spring. V is a function of the
+poses and counts no turns: alpha is the angle nearest to `branch`, which whoever marches keeps up.
 """
 
 import cmath
@@ -20,7 +24,19 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
-from rigid.linear_algebra import average, dot, minus, plus, times
+from rigid.linear_algebra import (
+    average,
+    cross,
+    dot,
+    dyad,
+    matrix_plus,
+    matrix_times,
+    minus,
+    outer,
+    plus,
+    times,
+    turned_right,
+)
 from rigid.poses import direction, on_direction
 from rigid.system import Floats, TorsionSprings
 
@@ -100,6 +116,50 @@ def dual(y0, y1, X, lam, out):
     delta, ratio, c0, s0, middle = turning(y0, y1, X)
     start = angle_of(c0, s0, X[BRANCH])
     spread(lam[0] * X[9] * (start + 0.5 * delta - X[10]) * ratio, middle, X, out)
+
+
+@small_kernel
+def angle_over_sine(a):
+    """a/sin(a) and its derivative, |a| < pi."""
+    if abs(a) < 0.02:
+        x = a * a
+        return 1.0 + x / 6.0 * (1.0 + 7.0 * x / 60.0), a / 3.0 * (1.0 + 7.0 * x / 30.0 + 31.0 * x * x / 840.0)
+    s = math.sin(a)
+    return a / s, (s - a * math.cos(a)) / (s * s)
+
+
+@small_kernel
+def torque_of_step(law, h, alpha, start, end):
+    """Real closed form of (2), law: k, c, angle0: change of the angle, dissipation, torque on a, and its derivatives to
+    eta_a and eta_b, two matrices. start, end: u_a, w_a, u_b.
+    """
+    stiffness, damping, angle0 = law
+    (u0, w0, b0), (u1, w1, b1) = start, end
+    c0, s0, c1, s1 = dot(u0, b0), dot(w0, b0), dot(u1, b1), dot(w1, b1)
+    delta = math.atan2(c0 * s1 - s0 * c1, c0 * c1 + s0 * s1)
+    square = c1 * c1 + s1 * s1
+    radii = math.sqrt((c0 * c0 + s0 * s0) * square)
+    ratio, dratio = angle_over_sine(delta)
+    rho = ratio / radii
+    moment = stiffness * (alpha + 0.5 * delta - angle0) + damping * delta / h  # (1)
+    c, s = 0.5 * (c0 + c1), 0.5 * (s0 + s1)
+    u, w, b = average(u0, u1), average(w0, w1), average(b0, b1)
+    q, q1 = minus(times(c, w), times(s, u)), times(0.5, minus(times(c, w1), times(s, u1)))
+    tau = cross(q, b)
+    torque = times(moment * rho, tau)  # (2)
+    # the rates of c1 and s1 are dc . (eta_a - eta_b), ds . (eta_a - eta_b)
+    dc, ds = cross(u1, b1), cross(w1, b1)
+    ddelta = times(1.0 / square, minus(times(c1, ds), times(s1, dc)))
+    dradius = times(1.0 / square, plus(times(c1, dc), times(s1, ds)))
+    row = times((0.5 * stiffness + damping / h) * rho, ddelta)
+    row = plus(row, times(moment, minus(times(dratio / radii, ddelta), times(rho, dradius))))
+    common = outer(tau, row)
+    half = 0.5 * moment * rho
+    common = matrix_plus(common, matrix_times(half, outer(cross(w, b), dc)))
+    common = matrix_plus(common, matrix_times(-half, outer(cross(u, b), ds)))
+    to_a = matrix_plus(common, matrix_times(moment * rho, dyad(q1, b)))
+    to_b = matrix_plus(matrix_times(-1.0, common), matrix_times(half, turned_right(q, b1)))
+    return delta, damping * delta * delta / h, torque, to_a, to_b
 
 
 TORSION_SPRING = Kind("torsion spring", 2, 0, value, dual, no_bend)

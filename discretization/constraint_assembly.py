@@ -1,0 +1,205 @@
+"""Constraints in a Cayley energy-momentum step: rows g(1) = 0, their impulses, noise levels.
+
+With the closed forms of a kind of constraint (`rigid.interactions.kinds.ClosedForms`), whatever it is: rows and columns of
+the matrix are its dual for unit multipliers, pulled back at the end of the step and in the mean. Every kind has a loop
+of its own, made from its forms.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from discretization.workspace import (
+    EPS,
+    add_noise,
+    add_pair_forces,
+    norm,
+    three,
+    turned,
+    unit_vector,
+)
+from rigid.compilation import kernel, named_kernel, small_kernel
+from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.kinds import Kind
+from rigid.linear_algebra import average, load3, minus, plus
+
+
+@kernel
+def begin_constraints(system, numbering, state, work, h, extent):
+    """Scale and noise level of the rows; extent: of the model, m."""
+    frames, constraints, facts = system.frames, system.constraints, work.facts
+    for c in range(constraints.kind.shape[0]):
+        a, b = constraints.frames[c, 0], constraints.frames[c, 1]
+        scale = 2.0 / abs(h) * _lightest(frames, a, b, facts.turns[c])
+        work.scale[c] = scale
+        reach = 1.0
+        if facts.turns[c] == 0:
+            reach = 0.1 * extent + norm(state.r[a]) + norm(state.r[b])
+            reach += norm(constraints.Xa[c]) + norm(constraints.Xb[c])
+        for i in range(numbering.rows[c]):
+            work.noise[numbering.row[c] + i] = 2.0 * EPS * scale * reach * facts.size[c]
+
+
+@small_kernel
+def _lightest(frames, a, b, turns):
+    """Mass, or inertia where only directors are held, of the lighter moving frame."""
+    lightest = 0.0
+    for f in (a, b):
+        if frames.fixed[f] == 0:
+            size = frames.mass[f]
+            if turns != 0:
+                size = frames.inertia[f, 0, 0] + frames.inertia[f, 1, 1] + frames.inertia[f, 2, 2]
+            if lightest == 0.0 or size < lightest:
+                lightest = size
+    return lightest
+
+
+@kernel
+def add_constraint_noise(system, numbering, work):
+    """Raise the noise levels by the rounding of the present constraint impulses."""
+    constraints, facts = system.constraints, work.facts
+    for c in range(constraints.kind.shape[0]):
+        a, b = constraints.frames[c, 0], constraints.frames[c, 1]
+        impulse = 0.0
+        for i in range(numbering.rows[c]):
+            impulse += EPS * work.scale[c] * facts.size[c] * abs(work.lam[numbering.lam[c] + i])
+        arm = norm(constraints.Xa[c]) + norm(constraints.Xb[c]) + facts.lever[c]
+        add_noise(work.noise, numbering.frame[a], numbering.frame[b], impulse, arm * impulse)
+
+
+class Room(NamedTuple):
+    """What the loops over constraints read and write."""
+
+    closed: Any  # (k,) constraints with closed forms, kind by kind
+    first: Any  # (kinds + 1,) where a kind begins among them
+    frames: Any
+    Xa: Any
+    Xb: Any
+    Ua: Any
+    Ub: Any
+    value: Any
+    frame: Any  # from here on of `Numbering`
+    row: Any
+    place: Any  # of the multipliers
+    base: Any
+    frame_stride: Any
+    row_stride: Any
+    r0: Any  # from here on of the step
+    r1: Any
+    R0: Any
+    R1: Any
+    lam: Any
+    scale: Any
+    residual: Any
+    values: Any
+
+
+@kernel
+def add_constraints(system, numbering, state, work, tangent):
+    """Those with closed forms: residual and, on demand, matrix."""
+    constraints, facts = system.constraints, work.facts
+    room = Room(
+        facts.closed,
+        facts.first,
+        constraints.frames,
+        constraints.Xa,
+        constraints.Xb,
+        constraints.Ua,
+        constraints.Ub,
+        constraints.value,
+        numbering.frame,
+        numbering.row,
+        numbering.lam,
+        numbering.constraint_base,
+        numbering.frame_stride,
+        numbering.row_stride,
+        state.r,
+        work.r1,
+        work.R0,
+        work.R1,
+        work.lam,
+        work.scale,
+        work.residual,
+        work.values,
+    )
+    _add_all(room, tangent)
+
+
+def _rows_by_pull(number: int, pull: Any, rows: int) -> Any:
+    """Rows and columns of the multipliers: duals of unit multipliers at the end and in the mean."""
+
+    def add_rows(scale: Any, mean: Any, end: Any, block: Any) -> None:
+        values, base, sa, sb, sc = block
+        for i in range(rows):
+            unit = unit_vector(i, scale)
+            force, torque_a, torque_b = pull(unit, mean)
+            force1, torque_a1, torque_b1 = pull(unit, end)
+            for j in range(3):
+                values[base[4] + j + i * sc] -= force[j]
+                values[base[4] + 3 + j + i * sc] += torque_a[j]
+                values[base[5] + j + i * sc] += force[j]
+                values[base[5] + 3 + j + i * sc] += torque_b[j]
+                values[base[6] + i + j * sa] -= force1[j]
+                values[base[6] + i + (3 + j) * sa] += torque_a1[j]
+                values[base[7] + i + j * sb] += force1[j]
+                values[base[7] + i + (3 + j) * sb] += torque_b1[j]
+
+    return named_kernel(f"add_rows_{number}", add_rows)
+
+
+def _loop(number: int, kind: Kind) -> Any:
+    """The loop over all constraints of one kind, with its closed forms compiled into it."""
+    closed = kind.closed
+    assert closed is not None
+    value, pull, add_tangent = closed.value, closed.pull, closed.add_tangent
+    add_rows = closed.add_rows or _rows_by_pull(number, closed.pull, kind.rows)
+    rows, directed = kind.rows, bool({"Ua", "Ub"} & set(kind.columns))
+
+    def add(room: Any, tangent: Any) -> None:
+        for k in range(room.first[number], room.first[number + 1]):
+            c = room.closed[k]
+            a, b = room.frames[c, 0], room.frames[c, 1]
+            xa0, xa1, xa = turned(room, a, load3(room.Xa[c]))
+            xb0, xb1, xb = turned(room, b, load3(room.Xb[c]))
+            d0 = plus(minus(load3(room.r0[b]), load3(room.r0[a])), minus(xb0, xa0))
+            d1 = plus(minus(load3(room.r1[b]), load3(room.r1[a])), minus(xb1, xa1))
+            ua1 = ua = ub1 = ub = (0.0, 0.0, 0.0)
+            if directed:
+                _, ua1, ua = turned(room, a, load3(room.Ua[c]))
+                _, ub1, ub = turned(room, b, load3(room.Ub[c]))
+            mean, end = (ua, ub, xa, xb, average(d0, d1)), (ua1, ub1, xa1, xb1, d1)
+            row, scale = room.row[c], room.scale[c]
+            g = value(end, room.value[c])
+            for i in range(rows):
+                room.residual[row + i] += scale * g[i]
+            lam = three(room.lam, room.place[c], rows, scale)
+            force, torque_a, torque_b = pull(lam, mean)
+            add_pair_forces(room.residual, room.frame[a], room.frame[b], force, torque_a, torque_b)
+            if tangent:
+                values, base = room.values, room.base[c]
+                sa, sb = room.frame_stride[a], room.frame_stride[b]
+                block = values, base, sa, sb, room.row_stride[c]
+                add_rows(scale, mean, end, block)
+                add_tangent(lam, mean, end, (values, (base[0], base[1], base[2], base[3]), sa, sb))
+
+    return named_kernel(f"add_constraints_{number}", add)
+
+
+def _after(number: int, add: Any, others: Any) -> Any:
+    def add_both(room: Any, tangent: Any) -> None:
+        if room.first[number] < room.first[number + 1]:
+            add(room, tangent)
+        others(room, tangent)
+
+    return named_kernel(f"add_constraints_from_{number}", add_both)
+
+
+@small_kernel
+def _add_none(room, tangent):
+    pass
+
+
+_add_all = _add_none
+for _number, _kind in reversed(list(enumerate(CONSTRAINTS))):
+    if _kind.closed is not None:
+        _add_all = _after(_number, _loop(_number, _kind), _add_all)

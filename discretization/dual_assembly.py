@@ -1,0 +1,139 @@
+"""Constraints without closed forms in a Cayley energy-momentum step: by their duals alone.
+
+With y0, y1 the poses at both ends, the impulses are the dual between them, pulled back to a force and the torque
+sum_k dbar_k x f_k; rows of the matrix are the duals at the end, columns those between the ends, for unit multipliers.
+The tangent of the impulses is taken by complex steps along dr and eta of either frame, d_k1 -> d_k1 + i eps eta x d_k1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rigid.compilation import kernel, small_kernel
+from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.kinds import (
+    MOST_FRAMES,
+    MOST_ROWS,
+    dual_at,
+    frame,
+    gathered,
+    of_columns,
+    value_at,
+)
+from rigid.poses import mean_pose, torque_of
+from rigid.system import Constraints
+
+_STEP = 1e-40  # of a complex step: nothing is lost, so it is as small as can be
+
+
+class ByDuals(NamedTuple):
+    """The constraints that go by their duals, and room for one."""
+
+    interacting: Any  # `Interacting`; the row of one is its number among all constraints
+    start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
+    end: np.ndarray
+    dual: np.ndarray
+    lam: np.ndarray  # (MOST_ROWS,) complex
+    g: np.ndarray  # (MOST_ROWS,) complex
+
+
+def by_duals(constraints: Constraints, which: np.ndarray) -> ByDuals:
+    """Those constraints `which` (c,)."""
+    groups = []
+    for number, kind in enumerate(CONSTRAINTS):
+        use = np.flatnonzero(which & (constraints.kind == number))
+        if len(use):
+            groups.append(of_columns(kind, constraints, use, use))
+    start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
+    lam, g = np.zeros((2, MOST_ROWS), complex)
+    return ByDuals(gathered(groups), start, end, dual, lam, g)
+
+
+@small_kernel
+def _put(r, R, a, f, y, k):
+    """Pose of frame f, from the place of frame a, as frame k of an interaction."""
+    for i in range(3):
+        y[k, 0, i] = r[f, i] - r[a, i]
+        for j in range(3):
+            y[k, 1 + j, i] = R[f, i, j]
+
+
+@small_kernel
+def _move(y, k, j):
+    """An imaginary step of frame k along coordinate j of (dr, eta)."""
+    if j < 3:
+        y[k, 0, j] += _STEP * 1j
+        return
+    p, q = (j - 2) % 3, (j - 1) % 3  # e_j x e_p = e_q
+    for i in range(1, 4):
+        d_p, d_q = y[k, i, p], y[k, i, q]
+        y[k, i, q] += _STEP * 1j * d_p
+        y[k, i, p] -= _STEP * 1j * d_q
+
+
+@small_kernel
+def _pulled(dual, y0, y1, k):
+    """Force and torque on frame k in the mean of two poses."""
+    f = frame(dual, k)
+    return f[0], torque_of(f, mean_pose(frame(y0, k), frame(y1, k)))
+
+
+@small_kernel
+def _add_pulled(dual, y0, y1, k, out, at, stride):
+    """out[at + i stride] += force and torque on frame k."""
+    force, torque = _pulled(dual, y0, y1, k)
+    for i in range(3):
+        out[at + i * stride] += force[i].real
+        out[at + (3 + i) * stride] += torque[i].real
+
+
+@kernel
+def add_constraints_by_duals(system, numbering, state, work, tangent):
+    """Residual and, on demand, matrix."""
+    own, values = work.by_duals, work.values
+    interacting, y0, y1, dual, lam = own.interacting, own.start, own.end, own.dual, own.lam
+    for which in range(interacting.kinds.size):
+        kind = interacting.kinds[which]
+        value_of_kind, dual_of_kind = value_at(kind.value), dual_at(kind.dual)
+        for e in range(kind.first, kind.last):
+            entry = interacting.each[e]
+            X, c = interacting.numbers[entry.first : entry.last], entry.row
+            row, scale, a = numbering.row[c], work.scale[c], entry.frames[0]
+            for k in range(2):
+                _put(state.r, work.R0, a, entry.frames[k], y0, k)
+                _put(work.r1, work.R1, a, entry.frames[k], y1, k)
+            value_of_kind(y1, X, own.g)
+            for i in range(kind.rows):
+                work.residual[row + i] += scale * own.g[i].real
+                lam[i] = scale * work.lam[numbering.lam[c] + i]
+            dual_of_kind(y0, y1, X, lam, dual)
+            for k in range(2):
+                _add_pulled(dual, y0, y1, k, work.residual, numbering.frame[entry.frames[k]], 1)
+            if not tangent:
+                continue
+            base = numbering.constraint_base[c]
+            for k in range(2):
+                f = entry.frames[k]
+                stride = numbering.frame_stride[f]
+                for j in range(6):
+                    _move(y1, k, j)
+                    dual_of_kind(y0, y1, X, lam, dual)
+                    for l in range(2):
+                        force, torque = _pulled(dual, y0, y1, l)
+                        at = base[2 * l + k] + j * stride
+                        for i in range(3):
+                            values[at + i] += force[i].imag / _STEP
+                            values[at + 3 + i] += torque[i].imag / _STEP
+                    _put(work.r1, work.R1, a, f, y1, k)
+            for i in range(kind.rows):
+                for j in range(kind.rows):
+                    lam[j] = scale if j == i else 0.0
+                dual_of_kind(y0, y1, X, lam, dual)
+                for k in range(2):
+                    _add_pulled(dual, y0, y1, k, values, base[4 + k] + i * numbering.row_stride[c], 1)
+                dual_of_kind(y1, y1, X, lam, dual)
+                for k in range(2):
+                    stride = numbering.frame_stride[entry.frames[k]]
+                    _add_pulled(dual, y1, y1, k, values, base[6 + k] + i, stride)

@@ -1,0 +1,173 @@
+"""What a step of `em` works with: its arrays, allocated once for a model, and the helpers that read and fill them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.dual_assembly import ByDuals, by_duals
+from discretization.numbering import Numbering
+from discretization.space import se3_element
+from discretization.system import System
+from rigid.compilation import small_kernel
+from rigid.interactions.constraints import CONSTRAINTS, facts
+from rigid.linear_algebra import add3, apply, average, times
+from rigid.references import by_reference
+from rigid.system import Floats, Ints
+
+EPS = 2.220446049250313e-16
+AT_NOISE = 4.0  # residual/noise of a step that is solved to round-off
+
+
+class ConstraintFacts(NamedTuple):
+    """Facts of the constraints that no formula needs, by constraint."""
+
+    closed: Ints  # (k,) constraints whose kind has closed forms, kind by kind; the others go by their duals
+    first: Ints  # (kinds + 1,) where a kind begins among them
+    turns: np.ndarray  # (c,) uint8 1: of directions alone
+    lever: Floats  # (c,) m, of its force besides the levers of its points
+    size: Floats  # (c,) of its gradient to positions
+
+
+@by_reference
+class Workspace(NamedTuple):
+    """All arrays a step needs, allocated once for a model."""
+
+    dr: Floats  # (n, 3)
+    psi: Floats  # (n, 3)
+    lam: Floats  # (m,) scaled multipliers
+    r1: Floats  # (n, 3)
+    q1: Floats  # (n, 4)
+    R0: Floats  # (n, 3, 3)
+    R1: Floats  # (n, 3, 3)
+    start: Floats  # (elements, START)
+    strain1: Floats  # (elements, 6) strains at the end of the step
+    viscous: bool  # some element dissipates
+    accounts: bool  # something does work, dissipates or counts its angle
+    solved: float  # residual/noise that counts as solved
+    element_scale: Floats  # (elements, 2) largest stiffness of force and of moment, for the noise
+    scale: Floats  # (c,) scale of constraint rows
+    facts: ConstraintFacts
+    by_duals: ByDuals
+    residual: Floats  # (N + 6,)
+    noise: Floats  # (N + 6,) round-off level of each residual
+    rhs: Floats  # (N,)
+    values: Floats  # (n_values + n_dump,)
+    pivots: np.ndarray  # (N,) int32
+    integers: np.ndarray  # (8,) int32, arguments of LAPACK
+    first: np.ndarray  # (N,) int32 first rows of the columns of U
+    multipliers: Floats  # (band + 8,)
+    K: Floats  # (9, 9) tangent of one element
+
+
+def workspace(system: System, numbering: Numbering, closed: bool = True, tolerance: float = 0.0) -> Workspace:
+    """Allocate the arrays of a step for `system`; closed: use closed forms where a constraint has them; tolerance:
+    relative, of the step's equations, 0: round-off.
+    """
+    n, m, constraints = len(system.frames.mass), len(system.elements.length), system.constraints
+    stiffness = np.abs(system.elements.stiffness)
+    viscous = bool(np.any(system.elements.damping))
+    scale = np.zeros((m, 2))
+    if m:
+        scale[:, 0] = stiffness[:, :3, :].max(axis=(1, 2))
+        scale[:, 1] = stiffness[:, 3:, :].max(axis=(1, 2))
+    has_forms = np.array([closed and kind.closed is not None for kind in CONSTRAINTS])[constraints.kind]
+    by_kind = [np.flatnonzero(has_forms & (constraints.kind == k)) for k in range(len(CONSTRAINTS))]
+    of_constraints = ConstraintFacts(
+        closed=np.concatenate(by_kind),
+        first=np.cumsum([0, *(len(own) for own in by_kind)]),
+        turns=facts(constraints.kind, "turns").astype(np.uint8),
+        lever=np.where(facts(constraints.kind, "constant"), 0.0, 1.0),
+        size=np.where(facts(constraints.kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
+    )
+    return Workspace(
+        dr=np.zeros((n, 3)),
+        psi=np.zeros((n, 3)),
+        lam=np.zeros(int(numbering.rows.sum())),
+        r1=np.zeros((n, 3)),
+        q1=np.zeros((n, 4)),
+        R0=np.zeros((n, 3, 3)),
+        R1=np.zeros((n, 3, 3)),
+        start=np.zeros((m, se3_element.START)),
+        strain1=np.zeros((m, 6)),
+        viscous=viscous,
+        accounts=viscous
+        or bool(len(system.loads.kind) or len(system.torsions.damping) or np.any(system.springs.damping)),
+        solved=max(AT_NOISE, tolerance / EPS),
+        element_scale=scale,
+        scale=np.ones(len(constraints.kind)),
+        facts=of_constraints,
+        by_duals=by_duals(constraints, ~has_forms),
+        residual=np.zeros(numbering.size + 6),
+        noise=np.zeros(numbering.size + 6),
+        rhs=np.zeros(numbering.size),
+        values=np.zeros(numbering.n_values + numbering.n_dump),
+        pivots=np.zeros(numbering.size, dtype=np.int32),
+        integers=np.zeros(8, dtype=np.int32),
+        first=np.zeros(numbering.size, dtype=np.int32),
+        multipliers=np.zeros(max(numbering.band, 0) + 8),
+        K=np.zeros((9, 9)),
+    )
+
+
+@small_kernel
+def norm(x):
+    """|x|."""
+    return np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+
+
+@small_kernel
+def three(x, first, rows, factor):
+    """Up to three numbers of an array as a vector."""
+    if rows == 3:
+        return factor * x[first], factor * x[first + 1], factor * x[first + 2]
+    return factor * x[first], 0.0, 0.0
+
+
+@small_kernel
+def unit_vector(i, size):
+    """`size` along axis i."""
+    return (size if i == 0 else 0.0), (size if i == 1 else 0.0), (size if i == 2 else 0.0)
+
+
+@small_kernel
+def rotation_of(R, f):
+    """Rotation matrix of frame f as a tuple, from an array (n, 3, 3)."""
+    return (
+        R[f, 0, 0], R[f, 0, 1], R[f, 0, 2], R[f, 1, 0], R[f, 1, 1], R[f, 1, 2], R[f, 2, 0], R[f, 2, 1], R[f, 2, 2]
+    )  # fmt: skip
+
+
+@small_kernel
+def store_rotation(R, f, A):
+    """Rotation matrix of frame f."""
+    R[f, 0, 0], R[f, 0, 1], R[f, 0, 2] = A[0], A[1], A[2]
+    R[f, 1, 0], R[f, 1, 1], R[f, 1, 2] = A[3], A[4], A[5]
+    R[f, 2, 0], R[f, 2, 1], R[f, 2, 2] = A[6], A[7], A[8]
+
+
+@small_kernel
+def turned(work, f, X):
+    """R0 X, R1 X and their mean."""
+    x0, x1 = apply(rotation_of(work.R0, f), X), apply(rotation_of(work.R1, f), X)
+    return x0, x1, average(x0, x1)
+
+
+@small_kernel
+def add_noise(noise, at, bt, force, moment):
+    """Round-off of a force and a moment between two frames."""
+    for i in range(3):
+        noise[at + i] += force
+        noise[bt + i] += force
+        noise[at + 3 + i] += moment
+        noise[bt + 3 + i] += moment
+
+
+@small_kernel
+def add_pair_forces(residual, at, bt, force, torque_a, torque_b):
+    """A force on b, its opposite on a, and a torque on each."""
+    add3(times(-1.0, force), residual[at : at + 3])
+    add3(torque_a, residual[at + 3 : at + 6])
+    add3(force, residual[bt : bt + 3])
+    add3(torque_b, residual[bt + 3 : bt + 6])

@@ -1,0 +1,45 @@
+"""The closed forms of constraints by the number of their kind: one compiled function each for all kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rigid.compilation import named_kernel
+from rigid.interactions.constraints import CONSTRAINTS
+
+
+def by_number(name: str, functions: Sequence[Any]) -> Any:
+    """A kernel (number, *arguments) that calls functions[number](*arguments); where there is None it must not be asked.
+
+    A chain of branches that the compiler sees through, so that what is small is inlined; no table of addresses.
+    """
+    there = [(number, function) for number, function in enumerate(functions) if function is not None]
+    chain = _last(name, there[-1][1])
+    for number, function in there[-2::-1]:
+        chain = _link(name, number, function, chain)
+    return chain
+
+
+def _last(name: str, function: Any) -> Any:
+    def choose(which: Any, *arguments: Any) -> Any:
+        return function(*arguments)
+
+    return named_kernel(f"{name}_else", choose)
+
+
+def _link(name: str, number: int, function: Any, others: Any) -> Any:
+    def choose(which: Any, *arguments: Any) -> Any:
+        if which == number:
+            return function(*arguments)
+        return others(which, *arguments)
+
+    return named_kernel(f"{name}_{number}", choose)
+
+
+def _of(form: str) -> Any:
+    return by_number(form, [kind.closed and getattr(kind.closed, form) for kind in CONSTRAINTS])
+
+
+hidden_value_of = _of("hidden_value")
+hidden_derivative_of = _of("hidden_derivative")
