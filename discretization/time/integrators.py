@@ -166,7 +166,6 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
         from discretization.time import ggl_quaternions
 
         promises = _LIVENS | {"velocity"}
-        kept = ("energy", "generalised energy", "position", "velocity", *_MOMENTA)
         return Scheme(
             name,
             "002 (84)",
@@ -176,7 +175,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             2,
             symmetric=True,
             promises=promises,
-            joined=_joined(*kept),
+            joined=_joined("energy", "generalised energy", "position", "velocity", *_MOMENTA),
             in_quaternions=Scheme(
                 name,
                 "002 (33), (84); design of rodsim",

@@ -172,7 +172,7 @@ class RodProperties(NamedTuple):
 def promised(integrator: str, chart: str) -> frozenset[str]:
     """What the integrator keeps of bodies and rods that are joined."""
     if integrator.startswith("BG"):
-        return frozenset()
+        return frozenset({"linear momentum"})
     if chart == "cayley":
         kept = {"energy", "linear momentum", "angular momentum", "position"}
         return frozenset(kept | {"velocity"} if integrator.endswith("-ggl") else kept)
