@@ -18,13 +18,35 @@ with means of B, Y, Z at the two ends. It is `hidden_constraints` (5) for every 
 which is the Omega of W(q) p where |q| = 1 and q . p = 0.
 """
 
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
 from rigid.chart_frames import DUAL, END, ROWS, START, load_at
 from rigid.chart_inertia import inertia_of, inverse3
 from rigid.compilation import small_kernel
 from rigid.interactions.kinds import dual_at, frame, store
 from rigid.linear_algebra import apply, average, cross, dot, minus, plus, times
-from rigid.poses import ZERO, add_mean_pulled, load_quat, pose
+from rigid.poses import ZERO, add_mean_pulled, direction, load_quat, mean_pose, pose
 from rigid.quaternion_maps import G, G_transposed, add_quat, quat_mean
+
+
+class Ends(NamedTuple):
+    """Coordinates and momenta at both ends of a step."""
+
+    q0: Any
+    p0: Any
+    q1: Any
+    p1: Any
+
+
+class Parts(NamedTuple):
+    """A derivative: in q and p through G(q) p and q . p, and duals of the poses, pulled back."""
+
+    q: Any
+    p: Any
+    poses: Any
+
 
 AXES = ((1 + 0j, 0j, 0j), (0j, 1 + 0j, 0j), (0j, 0j, 1 + 0j))
 
@@ -48,12 +70,6 @@ def in_directors(y, x):
 
 
 @small_kernel
-def combined(x, y):
-    """sum x_i d_i of the directors of y."""
-    return plus(times(x[0], y[1]), plus(times(x[1], y[2]), times(x[2], y[3])))
-
-
-@small_kernel
 def relative_pose(a, k):
     """(1)."""
     d = minus(k[0], a[0])
@@ -64,21 +80,16 @@ def relative_pose(a, k):
 def spun(y, Omega):
     """The columns of R hat(Omega)."""
     return (
-        combined(cross(Omega, AXES[0]), y),
-        combined(cross(Omega, AXES[1]), y),
-        combined(cross(Omega, AXES[2]), y),
+        direction(y, cross(Omega, AXES[0])),
+        direction(y, cross(Omega, AXES[1])),
+        direction(y, cross(Omega, AXES[2])),
     )
 
 
 @small_kernel
-def mean_of(x, y):
-    """Mean of two poses, rates or duals."""
-    return average(x[0], y[0]), average(x[1], y[1]), average(x[2], y[2]), average(x[3], y[3])
-
-
-@small_kernel
-def put_relative(q0, p0, q1, p1, D, own, arity):
+def put_relative(ends, D, own, arity):
     """Means of (1) and (2) over the step, into START and END of the scratch."""
+    q0, p0, q1, p1 = ends
     S, base = D.scratch, own.frames[0]
     a0, a1 = pose(q0, D.frames, base), pose(q1, D.frames, base)
     va0, Omega0 = rates_of(q0, p0, D, base)
@@ -94,8 +105,8 @@ def put_relative(q0, p0, q1, p1, D, own, arity):
         v1, w1 = rates_of(q1, p1, D, f)
         z0, z1 = spun(y0, w0), spun(y1, w1)
         u0, u1 = in_directors(a0, minus(v0, va0)), in_directors(a1, minus(v1, va1))
-        store(mean_of(y0, y1), S[START], k)
-        store(mean_of((u0, z0[0], z0[1], z0[2]), (u1, z1[0], z1[1], z1[2])), S[END], k)
+        store(mean_pose(y0, y1), S[START], k)
+        store(mean_pose((u0, z0[0], z0[1], z0[2]), (u1, z1[0], z1[1], z1[2])), S[END], k)
 
 
 @small_kernel
@@ -108,29 +119,28 @@ def torque_of_rates(F, y):
 
 
 @small_kernel
-def add_by_momenta(D_v, D_Omega, weight, q0, p0, q1, p1, D, f, out_q, out_p):
-    """out += weight times D_v and D_Omega of frame f, brought to q and p by (4)."""
+def add_by_momenta(D_v, D_Omega, ends, D, f, out):
+    """out += D_v and D_Omega of frame f, brought to q and p by (4)."""
     at, to = D.frames.each[f].position, D.frames.each[f].orientation
     if at >= 0:
         for i in range(3):
-            out_p[at + i] += weight / D.frames.each[f].mass * D_v[i]
+            out.p[at + i] += D_v[i] / D.frames.each[f].mass
     if to >= 0:
-        spin = times(0.5 * weight, apply(inverse3(inertia_of(D, f)), D_Omega))
-        q, p = (
-            quat_mean(load_quat(q0, to), load_quat(q1, to)),
-            quat_mean(load_quat(p0, to), load_quat(p1, to)),
-        )
-        add_quat(1.0, G_transposed(q, spin), to, out_p)
-        add_quat(-1.0, G_transposed(p, spin), to, out_q)
+        spin = times(0.5, apply(inverse3(inertia_of(D, f)), D_Omega))
+        q = quat_mean(load_quat(ends.q0, to), load_quat(ends.q1, to))
+        p = quat_mean(load_quat(ends.p0, to), load_quat(ends.p1, to))
+        add_quat(1.0, G_transposed(q, spin), to, out.p)
+        add_quat(-1.0, G_transposed(p, spin), to, out.q)
 
 
 @small_kernel
-def add_hidden_of(kind, e, q0, p0, q1, p1, gam, weight, D, out_q, out_p, out_pose):
-    """(3) of interaction e, times weight: what acts by Omega into out_q and out_p, duals of poses into out_pose."""
+def add_hidden_of(kind, e, ends, gam, D, out):
+    """out += (3) of interaction e."""
+    q0, p0, q1, p1 = ends
     I, S = D.interacting, D.scratch
     own = I.each[e]
     numbers, lam = I.numbers[own.first : own.last], gam[own.row : own.row + kind.rows]
-    put_relative(q0, p0, q1, p1, D, own, kind.arity)
+    put_relative(ends, D, own, kind.arity)
     dual, bend = dual_at(kind.dual), dual_at(kind.bend)
     dual(S[START], S[START], numbers, lam, S[DUAL])
     bend(S[START], S[END], numbers, lam, S[ROWS])
@@ -138,22 +148,22 @@ def add_hidden_of(kind, e, q0, p0, q1, p1, gam, weight, D, out_q, out_p, out_pos
     a0, a1 = pose(q0, D.frames, base), pose(q1, D.frames, base)
     va0, _ = rates_of(q0, p0, D, base)
     va1, _ = rates_of(q1, p1, D, base)
-    a = mean_of(a0, a1)
+    a = mean_pose(a0, a1)
     on_a, on_va = (ZERO, ZERO, ZERO, ZERO), ZERO
     for k in range(1, kind.arity):
         f = own.frames[k]
         y0, y1 = pose(q0, D.frames, f), pose(q1, D.frames, f)
         v0, w0 = rates_of(q0, p0, D, f)
         v1, w1 = rates_of(q1, p1, D, f)
-        y, w = mean_of(y0, y1), average(w0, w1)
+        y, w = mean_pose(y0, y1), average(w0, w1)
         F, H = frame(S[DUAL], k), frame(S[ROWS], k)
-        # F acts on B (Omega x e_m): on column j of B with the component j of Omega x e_m, a row of -hat(Omega)
+        # F acts on B (Omega x e_m): on column j of B with the component j of Omega x e_m
         C1 = plus(H[1], minus(times(w[1], F[3]), times(w[2], F[2])))
         C2 = plus(H[2], minus(times(w[2], F[1]), times(w[0], F[3])))
         C3 = plus(H[3], minus(times(w[0], F[2]), times(w[1], F[1])))
-        force, D_v = combined(H[0], a), combined(F[0], a)
+        force, D_v = direction(a, H[0]), direction(a, F[0])
         d, dv = minus(y[0], a[0]), minus(average(v0, v1), average(va0, va1))
-        on_k = (force, combined(C1, a), combined(C2, a), combined(C3, a))
+        on_k = (force, direction(a, C1), direction(a, C2), direction(a, C3))
         on_a = (
             minus(on_a[0], force),
             plus(on_a[1], turned_with(0, H[0], F[0], C1, C2, C3, d, dv, y)),
@@ -162,11 +172,11 @@ def add_hidden_of(kind, e, q0, p0, q1, p1, gam, weight, D, out_q, out_p, out_pos
         )
         on_va = minus(on_va, D_v)
         D_Omega = torque_of_rates(F, frame(S[START], k))
-        add_by_momenta(D_v, D_Omega, weight, q0, p0, q1, p1, D, f, out_q, out_p)
-        add_mean_pulled(scaled(weight, on_k), q0, q1, D.frames, f, out_pose)
+        add_by_momenta(D_v, D_Omega, ends, D, f, out)
+        add_mean_pulled(on_k, q0, q1, D.frames, f, out.poses)
     D_Omega = torque_of_rates(frame(S[DUAL], 0), frame(S[START], 0))
-    add_by_momenta(on_va, D_Omega, weight, q0, p0, q1, p1, D, base, out_q, out_p)
-    add_mean_pulled(scaled(weight, on_a), q0, q1, D.frames, base, out_pose)
+    add_by_momenta(on_va, D_Omega, ends, D, base, out)
+    add_mean_pulled(on_a, q0, q1, D.frames, base, out.poses)
 
 
 @small_kernel
@@ -177,28 +187,17 @@ def turned_with(i, H, F, C1, C2, C3, d, dv, y):
 
 
 @small_kernel
-def scaled(s, f):
-    """s f of a dual."""
-    return times(s, f[0]), times(s, f[1]), times(s, f[2]), times(s, f[3])
-
-
-@small_kernel
-def add_discrete_hidden(q0, p0, q1, p1, gam, weight, D, out_q, out_p, out_pose):
-    """out += weight times the discrete derivatives of gam . dg/dt of all joints; q . p for the unit lengths.
-
-    out_q and out_p: through q . p and G(q) p, whose discrete derivatives are midpoints; out_pose: through the poses,
-    pulled back as those of g.
-    """
+def add_discrete_hidden(ends, gam, D, out):
+    """out += discrete derivatives of gam . dg/dt of all joints, and of gam q . p for the unit lengths."""
     row = 0
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
         if to >= 0:
-            factor = weight * gam[row]
-            add_quat(factor, quat_mean(load_quat(p0, to), load_quat(p1, to)), to, out_q)
-            add_quat(factor, quat_mean(load_quat(q0, to), load_quat(q1, to)), to, out_p)
+            add_quat(gam[row], quat_mean(load_quat(ends.p0, to), load_quat(ends.p1, to)), to, out.q)
+            add_quat(gam[row], quat_mean(load_quat(ends.q0, to), load_quat(ends.q1, to)), to, out.p)
             row += 1
     I = D.interacting
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            add_hidden_of(kind, e, q0, p0, q1, p1, gam, weight, D, out_q, out_p, out_pose)
+            add_hidden_of(kind, e, ends, gam, D, out)

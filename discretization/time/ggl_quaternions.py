@@ -30,7 +30,7 @@ from discretization.time.discrete_derivatives import (
 from discretization.time.forcing import account_between
 from discretization.time.livens import momentum_balance
 from discretization.time.scheme import RATE, account, residual, update
-from rigid.chart_hidden import add_discrete_hidden
+from rigid.chart_hidden import Ends, Parts, add_discrete_hidden
 from rigid.compilation import small_kernel
 from rigid.poses import load_quat
 from rigid.quaternion_maps import quat_dot, quat_mean
@@ -66,7 +66,7 @@ def ggl_em_residual(fn, D, S, W, x, r):
     discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, H_q, H_p)
     for i in range(n):
         F_A[i] = 0.0
-    add_discrete_hidden(S.q0, S.p0, q1, p1, gam, 1.0, D, H_q, H_p, F_A)
+    add_discrete_hidden(Ends(S.q0, S.p0, q1, p1), gam, D, Parts(H_q, H_p, F_A))
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
         if to < 0:

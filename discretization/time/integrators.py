@@ -194,7 +194,6 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
         from discretization.time import ggl_quaternions
 
         promises = _LIVENS | {"velocity"}
-        kept = ("energy", "generalised energy", "position", "velocity", *_MOMENTA)
         return Scheme(
             name,
             "002 (84)",
@@ -207,7 +206,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             account=forcing.account_ends,
             dissipates=True,
             promises=promises,
-            joined=_joined(*kept),
+            joined=_joined("energy", "generalised energy", "position", "velocity", *_MOMENTA),
             in_quaternions=Scheme(
                 name,
                 "002 (33), (84); design of rodsim",

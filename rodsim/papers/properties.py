@@ -1,6 +1,7 @@
-"""What every integrator conserves, its order and its cost, measured on one heavy top with nutation and on joined bodies.
+"""What every integrator conserves, its order and its cost, on a heavy top with nutation, joined bodies, and rods.
 
-The tables in docs/integrators.md are written by `python -m rodsim.papers.properties docs/integrators.md`.
+The tables in docs/integrators.md are written by `python -m rodsim.papers.properties docs/integrators.md`, one of them
+with its name (top, joined, rods) after the page.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rigid.charts import rotating_body
 from rigid.lagrange_top import lagrange_top
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats
-from rodsim.papers import joined_bodies
+from rodsim.papers import joined_bodies, rods
 from rodsim.papers.study import observed_order
 
 # Exact axis of the top (A = mgl = 1, C = 1/2, theta0 = pi/4, Omega0 = (0, 0.3, 5)) at t = 1, elliptic functions.
@@ -138,9 +139,9 @@ def measure(integrator: str, chart: str, steps: Sequence[float], timed: bool = T
         seconds = np.full((2, 5), np.inf)
         for which, steps_taken in enumerate((1, 101)):  # the difference leaves out what a run costs once
             for k in range(5):
-                began = time.perf_counter()
+                began = time.process_time()
                 integrate(system, scheme, 0.02, steps_taken * 0.02)
-                seconds[which, k] = time.perf_counter() - began
+                seconds[which, k] = time.process_time() - began
         cost = float(seconds[1].min() - seconds[0].min()) / 100 * 1e6
     return Properties(
         integrator,
@@ -211,8 +212,8 @@ def write_between(path: str, begin: str, end: str, lines: str) -> None:
     page.write_text(f"{before}{begin}\n\n{lines}\n\n{end}{after}")
 
 
-def main(path: str) -> None:
-    """Measure everything and write the tables between their marks in a page."""
+def write_top(path: str) -> None:
+    """The table of the top."""
     rows = []
     for integrator, chart, steps in ROWS:
         rows.append(measure(integrator, chart, steps))
@@ -222,11 +223,10 @@ def main(path: str) -> None:
             rows.append(measure_global(k, multipliers))
             print(table(rows[-1:]).splitlines()[-1], flush=True)
     write_between(path, BEGIN, END, table(rows))
-    write_joined(path)
 
 
 def write_joined(path: str) -> None:
-    """The table of joined bodies alone."""
+    """The table of joined bodies."""
     rows = []
     for row in joined_bodies.ROWS:
         rows.append(joined_bodies.measure(*row))
@@ -234,5 +234,27 @@ def write_joined(path: str) -> None:
     write_between(path, joined_bodies.BEGIN, joined_bodies.END, joined_bodies.table(rows))
 
 
+def write_rods(path: str) -> None:
+    """The tables of rods."""
+    rows = []
+    for model in rods.MODELS:
+        for row in rods.ROWS:
+            rows.append(rods.measure(model, *row))
+            print(model, rods.line(rows[-1]), flush=True)
+        for k in rods.GLOBAL:
+            rows.append(rods.measure_global(model, k))
+            print(model, rods.line(rows[-1]), flush=True)
+    write_between(path, rods.BEGIN, rods.END, rods.table(rows))
+
+
+TABLES = {"top": write_top, "joined": write_joined, "rods": write_rods}
+
+
+def main(path: str, *names: str) -> None:
+    """Measure the tables of these names, or all, and write them between their marks in a page."""
+    for name in names or TABLES:
+        TABLES[name](path)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
