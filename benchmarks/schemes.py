@@ -1,7 +1,7 @@
 """`python -m benchmarks.schemes`: what a step costs with every integrator, beside `em` with the same step.
 
 Rods (B1, the flying spaghetti) and chains of bars (B3) of 10 to 1000 elements or bars. All schemes go round in turn, and a
-ratio is that to the steps of `em` just before: other work on the machine hits both. `benchmarks.spaghetti` looks at what they
+ratio is that to the steps of `em` just before: other work on the machine hits both. Times are those of the processor. `benchmarks.spaghetti` looks at what they
 compute.
 
 Changed against B1: lumped masses, as schemes with momenta need their inverse to be local; and sections with some extension
@@ -18,7 +18,7 @@ from itertools import groupby
 from math import log
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -71,10 +71,10 @@ def model_of(case: str, size: int) -> Model:
 
 
 def seconds(march: Callable[[int], Any], steps: int) -> float:
-    """Time of `steps` steps."""
-    begin = perf_counter()
+    """Processor time of `steps` steps, on one thread: other work on the machine counts less than on the clock."""
+    begin = process_time()
     march(steps)
-    return perf_counter() - begin
+    return process_time() - begin
 
 
 def steps_for(march: Callable[[int], Any]) -> int:

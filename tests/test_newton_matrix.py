@@ -33,8 +33,9 @@ def factored(matrix, block, order):
     sparse = csc_matrix(matrix)
     panels = panels_of(sparse, block, order)
     factors = factors_for(panels)
-    scale = 1.0 / np.abs(matrix).max(axis=1)
-    failed = condensed_factor(panels, factors, sparse.data, sparse.indices.astype(np.int64), scale)
+    scale, rows = 1.0 / np.abs(matrix).max(axis=1), sparse.indices.astype(np.int64)
+    condensed_factor(panels, factors, np.cos(3.0 * sparse.data), rows, scale)  # leaves nothing behind
+    failed = condensed_factor(panels, factors, sparse.data, rows, scale)
     return failed, panels, factors, scale
 
 

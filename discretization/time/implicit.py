@@ -47,7 +47,8 @@ REASONS = {
 _ROUND_OFF = 2e-16  # scaled error that is left after the last correction
 _SMALL = 1e-9  # scaled correction of Newton's method after which that is so
 _STALLED = 1e-12  # scaled correction that counts as the last one where they have stopped shrinking
-_STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate: nothing better is to be had
+_STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate, or one that served: nothing better is to be had
+_SERVES = 0.05  # rate of corrections with which a matrix serves on
 _DAMPED_LIMIT = 200
 _MOST_HALVINGS = 20
 ATTEMPTS = 5
@@ -282,9 +283,10 @@ def newton(residual, fn, D, S, W, solver, known):
     """Solve r(x) = 0 from the guess in x: (status, iterations, norm of the residual).
 
     The first matrix serves on while every correction is at most a twentieth of the one before; `error` is what is
-    left after a correction: its square (as a fraction) with a fresh matrix, else by the rate of contraction.
+    left after a correction: its square (as a fraction) with a fresh matrix, else by the rate of contraction. Where a
+    matrix that did so well has made corrections tiny and they stop shrinking, round-off is all that they are.
     """
-    last = 1.0
+    last, best = 1.0, 1.0
     fresh = True
     rounded = False
     norm = evaluate(residual, fn, D, S, W, solver)
@@ -307,7 +309,9 @@ def newton(residual, fn, D, S, W, solver, known):
             return SOLVED, iteration, norm  # the terms may be large: one correction takes what is left of r
         rate = size / last if iteration > 1 else 1.0
         error = 100.0 * size * size if fresh else size * min(rate, 1.0)
-        stalled = rate > 0.5 and (size <= _STALLED or (fresh and size <= _STALLED_FRESH))
+        best = 1.0 if fresh else min(best, rate)
+        tiny = (fresh or best <= _SERVES) and size <= _STALLED_FRESH
+        stalled = rate > 0.5 and (size <= _STALLED or tiny)
         if solver.tolerance == 0.0 and (error <= _ROUND_OFF or stalled):
             return SOLVED, iteration, norm
         norm = evaluate(residual, fn, D, S, W, solver)
@@ -316,7 +320,7 @@ def newton(residual, fn, D, S, W, solver, known):
         if solver.tolerance > 0.0 and norm < solver.tolerance:
             return SOLVED, iteration, norm
         # with a tolerance on |r| the iteration is Newton's own, as the papers count it
-        fresh = solver.tolerance > 0.0 or (iteration > 1 and rate > 0.05)
+        fresh = solver.tolerance > 0.0 or (iteration > 1 and rate > _SERVES and not (tiny and not fresh))
         last = size
     return NOT_CONVERGED, solver.limit, norm
 
