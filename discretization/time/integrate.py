@@ -86,16 +86,24 @@ def initial(system: MechanicalSystem) -> Start:
 class March:
     """A system made ready for a scheme, with the arrays of Newton's method; marches as often as one likes.
 
+    attempts: with damping, from other starts, where Newton's method fails.
+
     Raises ModelError where the scheme does not fit the system.
     """
 
     def __init__(
-        self, system: MechanicalSystem, scheme: Scheme, tolerance: float = 0.0, advanced: bool = True
+        self,
+        system: MechanicalSystem,
+        scheme: Scheme,
+        tolerance: float = 0.0,
+        advanced: bool = True,
+        attempts: int = implicit.ATTEMPTS,
     ):
         check_fit(scheme, system)
         self.system, self.scheme = system, scheme
         self._marched = scheme.prepare(system) if scheme.prepare else system
         self._solver, self._work = solver_for(scheme, system, tolerance, advanced)
+        self._attempts = attempts
         self._ends = marching.ends_for(system.n, system.m)
         self.method = method_of(scheme)
 
@@ -104,7 +112,7 @@ class March:
         system, scheme = self.system, self.scheme
         run = _allocate(system, scheme, h, t)
         run.q[0], run.p[0], run.v[0], run.lam[0], run.gam[0], run.totals[0] = start[1:]
-        substeps = substeps_of(self._marched, scheme, t[:-1], h)
+        substeps = substeps_of(self._marched, scheme, t[:-1], h)._replace(attempts=self._attempts)
         rows = marching.Rows(run.q, run.p, run.v, run.lam, run.gam, run.totals, run.iterations)
         functions, data = self._marched.functions, self._marched.data
         done = marching.march(
@@ -115,7 +123,7 @@ class March:
             run = run.part(done.steps)
             tried = f"{done.iterations} iterations"
             if done.damped:
-                tried += f" and {done.damped} with damping from {implicit.ATTEMPTS} starts"
+                tried += f" and {done.damped} with damping from {self._attempts} starts"
             failure = Failure(
                 f"{implicit.REASONS[done.status]} (|r| = {done.norm:.3g} after {tried})",
                 scheme.caution or "try a smaller h",
@@ -155,7 +163,7 @@ def substeps_of(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: flo
     """Substeps of the steps of length h that begin at `starts`."""
     lengths = h * np.array(scheme.fractions)
     accounts = system.has_signal or system.has(mechanical.VISCOUS)
-    return marching.Substeps(lengths, signals_at(system, scheme, starts, h), int(accounts))
+    return marching.Substeps(lengths, signals_at(system, scheme, starts, h), int(accounts), 0)
 
 
 def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from discretization.time.implicit import ATTEMPTS, SOLVED, SOLVER, damped_newton, guess, newton
+from discretization.time.implicit import SOLVED, SOLVER, damped_newton, guess, newton
 from discretization.time.scheme import ACCOUNT, RESIDUAL, UPDATE, WORK, Step
 from rigid.compilation import explicit_kernel, small_kernel
 from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1
@@ -26,6 +26,7 @@ class Substeps(NamedTuple):
     lengths: Any  # (substeps,) s
     signals: Any  # (steps, substeps, nodes, s)
     accounts: int  # 1: something does work or dissipates
+    attempts: int  # with damping where Newton's method fails
 
 
 class Rows(NamedTuple):
@@ -65,7 +66,7 @@ class Outcome(NamedTuple):
 
 
 METHOD = types.NamedTuple([RESIDUAL, UPDATE, ACCOUNT, F1], Method)
-SUBSTEPS = types.NamedTuple([F1, types.float64[:, :, :, ::1], types.int64], Substeps)
+SUBSTEPS = types.NamedTuple([F1, types.float64[:, :, :, ::1], types.int64, types.int64], Substeps)
 ROWS = types.NamedTuple([F2, F2, F2, F2, F2, F2, I1], Rows)
 ENDS = types.NamedUniTuple(C1, 9, Ends)
 OUTCOME = types.NamedTuple([types.int64, types.int64, types.float64, types.int64, types.int64], Outcome)
@@ -77,12 +78,12 @@ def ends_for(n: int, m: int) -> Ends:
 
 
 @small_kernel
-def solve_step(method, fn, D, S, W, solver, lam, known):
+def solve_step(method, fn, D, S, W, solver, lam, known, attempts):
     """Unknowns of a substep into the solver: status, iterations without and with damping, |r|."""
     guess(D, S, solver, lam, float(solver.advanced))
     status, count, norm = newton(method.residual, fn, D, S, W, solver, known)
     damped = 0
-    for attempt in range(ATTEMPTS):
+    for attempt in range(attempts):
         if status == SOLVED:
             break
         # large steps: with damping, from the start, the advanced guess, halfway and beyond it
@@ -122,7 +123,9 @@ def march(method, fn, D, W, solver, substeps, rows, ends):
         for part in range(substeps.lengths.size):
             h = substeps.lengths[part]
             S = Step(h, ends.q0, ends.p0, ends.v0, substeps.signals[step, part], method.options)
-            status, count, damped, norm = solve_step(method, fn, D, S, W, solver, ends.lam, h == last_h)
+            status, count, damped, norm = solve_step(
+                method, fn, D, S, W, solver, ends.lam, h == last_h, substeps.attempts
+            )
             last_h = h
             rows.iterations[step + 1] += count + damped
             if status != SOLVED:

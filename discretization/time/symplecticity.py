@@ -90,7 +90,7 @@ class OneStep:
         q_row, p_row, v_row, lam, gam, totals = (np.zeros((2, k)) for k in (n, n, n, m, m, 2))
         rows = marching.Rows(q_row, p_row, v_row, lam, gam, totals, np.zeros(2, np.int64))
         rows.q[0], rows.p[0], rows.v[0] = q, p, v
-        substeps = marching.Substeps(np.array([self.h]), self.signal[None, None], 0)
+        substeps = marching.Substeps(np.array([self.h]), self.signal[None, None], 0, implicit.ATTEMPTS)
         done = marching.march(
             method_of(self.scheme),
             system.functions,
