@@ -314,7 +314,9 @@ def newton(residual, fn, D, S, W, solver, known):
         # with a tolerance on |r| the iteration is Newton's own, as the papers count it
         fresh = solver.tolerance > 0.0 or (iteration > 1 and rate > 0.05)
         last = size
-    return NOT_CONVERGED, solver.limit, norm
+    # round-off cannot be shrunk; a state at rest has no other measure of it
+    rounded = solver.tolerance == 0.0 and norm <= _LEAST * state_size(S)
+    return SOLVED if rounded else NOT_CONVERGED, solver.limit, norm
 
 
 @small_kernel
@@ -354,7 +356,6 @@ def damped_newton(residual, fn, D, S, W, solver):
                 # kept - correction is x as first tried: the correction follows from the two
                 solver.x[i] = 0.5 * (solver.x[i].real + solver.kept[i])
         if not after < before:
-            # round-off cannot be shrunk; a state at rest has no other measure of it
             status = SOLVED if norm <= _LEAST * state_size(S) else NOT_CONVERGED
             return status, iteration, norm
     return NOT_CONVERGED, _DAMPED_LIMIT, norm
