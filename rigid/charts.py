@@ -240,7 +240,7 @@ def _check_inertia(name: str, frames: Frames) -> None:
 
 def functions() -> Functions:
     """The compiled functions of the charts; compiled, or loaded, at the first call."""
-    from rigid import chart_inertia, chart_interactions
+    from rigid import chart_forces, chart_inertia, chart_interactions
 
     return Functions(
         mass=chart_inertia.mass,
@@ -252,7 +252,7 @@ def functions() -> Functions:
         constraints=chart_interactions.constraints,
         jacobian=chart_interactions.jacobian,
         curvature=chart_interactions.curvature,
-        force=chart_interactions.force,
+        force=chart_forces.force,
         discrete_gradient=chart_interactions.discrete_gradient,
         discrete_jacobian=chart_interactions.discrete_jacobian,
         discrete_kinetic=chart_inertia.discrete_kinetic,
@@ -265,9 +265,9 @@ def functions() -> Functions:
         second=chart_interactions.second,
         inverse_mass_rate=chart_inertia.inverse_mass_rate,
         discrete_pull=chart_interactions.discrete_pull,
-        discrete_force=chart_interactions.discrete_force,
-        resistance=chart_interactions.resistance,
-        discrete_resistance=chart_interactions.discrete_resistance,
+        discrete_force=chart_forces.discrete_force,
+        resistance=chart_forces.resistance,
+        discrete_resistance=chart_forces.discrete_resistance,
     )
 
 

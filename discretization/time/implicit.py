@@ -1,4 +1,4 @@
-"""Newton's method and the march of implicit one-step schemes of mechanical systems, compiled once for all of them.
+"""Newton's method for implicit one-step schemes of mechanical systems, compiled once for all of them.
 
 The matrix is the complex-step derivative of the residual, exact to round-off. A step ends when the last
 correction of coordinates, velocities and momenta is so small that the next one, quadratically smaller, would be
@@ -15,27 +15,22 @@ from discretization.time.dense import factor, substitute
 from discretization.time.energies import BY_COLOURS, add_energies
 from discretization.time.pattern import EPS, PATTERN, differentiate
 from discretization.time.scheme import (
-    ACCOUNT,
     FORCES,
     GAMMA,
     IMPULSES,
     INCREMENT,
     JOINTS,
     LAMBDA,
-    RESIDUAL,
-    UPDATE,
-    WORK,
     P,
     Q,
-    Step,
     V,
 )
-from rigid.compilation import explicit_kernel, small_kernel
+from rigid.compilation import small_kernel
 from rigid.linear_algebra import times
-from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1, I2, WITHOUT_POTENTIAL
+from rigid.mechanical import C1, F1, F2, I1, I2, WITHOUT_POTENTIAL
 from rigid.poses import load_quat
 from rigid.quaternion_maps import G
-from rigid.references import Reference, by_reference, reference_to, with_field
+from rigid.references import Reference, by_reference, with_field
 
 SOLVED, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 REASONS = {
@@ -47,7 +42,9 @@ REASONS = {
 _ROUND_OFF = 2e-16  # scaled error that is left after the last correction
 _SMALL = 1e-9  # scaled correction of Newton's method after which that is so
 _STALLED = 1e-12  # scaled correction that counts as the last one where they have stopped shrinking
-_STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate, or one that served: nothing better is to be had
+_STALLED_FRESH = (
+    1e-9  # the same with a matrix of this very iterate, or one that served: nothing better is to be had
+)
 _SERVES = 0.05  # rate of corrections with which a matrix serves on
 _DAMPED_LIMIT = 200
 _MOST_HALVINGS = 20
@@ -322,7 +319,9 @@ def newton(residual, fn, D, S, W, solver, known):
         # with a tolerance on |r| the iteration is Newton's own, as the papers count it
         fresh = solver.tolerance > 0.0 or (iteration > 1 and rate > _SERVES and not (tiny and not fresh))
         last = size
-    return NOT_CONVERGED, solver.limit, norm
+    # round-off cannot be shrunk; a state at rest has no other measure of it
+    rounded = solver.tolerance == 0.0 and norm <= _LEAST * state_size(S)
+    return SOLVED if rounded else NOT_CONVERGED, solver.limit, norm
 
 
 @small_kernel
@@ -362,136 +361,6 @@ def damped_newton(residual, fn, D, S, W, solver):
                 # kept - correction is x as first tried: the correction follows from the two
                 solver.x[i] = 0.5 * (solver.x[i].real + solver.kept[i])
         if not after < before:
-            # round-off cannot be shrunk; a state at rest has no other measure of it
             status = SOLVED if norm <= _LEAST * state_size(S) else NOT_CONVERGED
             return status, iteration, norm
     return NOT_CONVERGED, _DAMPED_LIMIT, norm
-
-
-@by_reference
-class Method(NamedTuple):
-    """The compiled functions of a scheme and its parameters."""
-
-    residual: Any
-    update: Any
-    account: Any
-    options: Any  # (k,)
-
-
-@by_reference
-class Substeps(NamedTuple):
-    """Lengths of the substeps of every step, and the time signals in them."""
-
-    lengths: Any  # (substeps,) s
-    signals: Any  # (steps, substeps, nodes, s)
-    accounts: int  # 1: something does work or dissipates
-
-
-@by_reference
-class Rows(NamedTuple):
-    """States at the ends of the steps, as `trajectory.Trajectory` has them; row 0 is where the march begins."""
-
-    q: Any  # (N + 1, n)
-    p: Any
-    v: Any
-    lam: Any  # (N + 1, m)
-    gam: Any
-    totals: Any  # (N + 1, 2) work and dissipation
-    iterations: Any  # (N + 1,)
-
-
-@by_reference
-class Ends(NamedTuple):
-    """Start and end of a substep."""
-
-    q0: Any  # (n,) complex
-    p0: Any
-    v0: Any
-    q1: Any
-    p1: Any
-    v1: Any
-    lam: Any  # (m,) of the substep before, then of this one
-    gam: Any
-    totals: Any  # (2,)
-
-
-class Outcome(NamedTuple):
-    """What became of a march."""
-
-    status: int
-    steps: int  # whole ones that were done
-    norm: float  # |r| of the substep that failed
-    iterations: int  # in it, without damping
-    damped: int  # and with it
-
-
-METHOD = Reference(types.NamedTuple([RESIDUAL, UPDATE, ACCOUNT, F1], Method))
-SUBSTEPS = Reference(types.NamedTuple([F1, types.float64[:, :, :, ::1], types.int64], Substeps))
-ROWS = Reference(types.NamedTuple([F2, F2, F2, F2, F2, F2, I1], Rows))
-ENDS = Reference(types.NamedUniTuple(C1, 9, Ends))
-OUTCOME = types.NamedTuple([types.int64, types.int64, types.float64, types.int64, types.int64], Outcome)
-
-
-def ends_for(n: int, m: int) -> Ends:
-    """Room for a march of n coordinates and m constraints."""
-    return Ends(*(np.zeros(size, complex) for size in (n, n, n, n, n, n, m, m, 2)))
-
-
-@small_kernel
-def solve_step(method, fn, D, S, W, solver, lam, known):
-    """Unknowns of a substep into the solver: status, iterations without and with damping, |r|."""
-    guess(D, S, solver, lam, float(solver.advanced))
-    status, count, norm = newton(method.residual, fn, D, S, W, solver, known)
-    damped = 0
-    for attempt in range(ATTEMPTS):
-        if status == SOLVED:
-            break
-        # large steps: with damping, from the start, the advanced guess, halfway and beyond it
-        guess(D, S, solver, lam, 0.5 * attempt)
-        status, more, norm = damped_newton(method.residual, fn, D, S, W, solver)
-        damped += more
-    return status, count, damped, norm
-
-
-@small_kernel
-def load_row(rows, step, ends):
-    """The start of a step from its row."""
-    for i in range(ends.q0.size):
-        ends.q0[i], ends.p0[i], ends.v0[i] = rows.q[step, i], rows.p[step, i], rows.v[step, i]
-    for k in range(ends.lam.size):
-        ends.lam[k], ends.gam[k] = rows.lam[step, k], rows.gam[step, k]
-    ends.totals[0], ends.totals[1] = rows.totals[step, 0], rows.totals[step, 1]
-
-
-@small_kernel
-def store_row(ends, rows, step):
-    """The end of the last substep as the row of a step."""
-    for i in range(ends.q0.size):
-        rows.q[step, i], rows.p[step, i] = ends.q0[i].real, ends.p0[i].real
-        rows.v[step, i] = ends.v0[i].real
-    for k in range(ends.lam.size):
-        rows.lam[step, k], rows.gam[step, k] = ends.lam[k].real, ends.gam[k].real
-    rows.totals[step, 0], rows.totals[step, 1] = ends.totals[0].real, ends.totals[1].real
-
-
-@explicit_kernel(OUTCOME(METHOD, FUNCTIONS, DATA, WORK, SOLVER, SUBSTEPS, ROWS, ENDS))
-def march(method, fn, D, W, solver, substeps, rows, ends):
-    """Steps 1.. from row 0 into the rows after it; `ends` is scratch."""
-    last_h = 0.0
-    for step in range(rows.q.shape[0] - 1):
-        load_row(rows, step, ends)
-        for part in range(substeps.lengths.size):
-            h = substeps.lengths[part]
-            S = reference_to(Step(h, ends.q0, ends.p0, ends.v0, substeps.signals[step, part], method.options))
-            status, count, damped, norm = solve_step(method, fn, D, S, W, solver, ends.lam, h == last_h)
-            last_h = h
-            rows.iterations[step + 1] += count + damped
-            if status != SOLVED:
-                return Outcome(status, step, norm, count, damped)
-            method.update(fn, D, S, W, solver.x, ends.q1, ends.p1, ends.v1, ends.lam, ends.gam)
-            if substeps.accounts:
-                method.account(fn, D, S, W, solver.x, ends.q1, ends.v1, ends.totals)
-            for i in range(D.n):
-                ends.q0[i], ends.p0[i], ends.v0[i] = ends.q1[i].real, ends.p1[i].real, ends.v1[i].real
-        store_row(ends, rows, step + 1)
-    return Outcome(SOLVED, rows.q.shape[0] - 1, 0.0, 0, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.linear.condensed import factors_for
-from discretization.time import forcing, implicit
+from discretization.time import forcing, implicit, marching
 from discretization.time.advance import Failure
 from discretization.time.integrators import parse
 from discretization.time.pattern import Pattern, dense_pattern, pattern_of
@@ -54,6 +54,7 @@ def integrate(
         raise ModelError(f"guess = '{guess}'; choose 'simple' or 'advanced'")
     if not (np.isfinite(tolerance) and tolerance >= 0.0):
         raise ModelError(f"tolerance = {tolerance}; give 0 for round-off, or a bound of |r|")
+    _check_memory(system, steps)
     t = h * np.arange(steps + 1)
     if start is None:
         start = initial(system)
@@ -86,17 +87,25 @@ def initial(system: MechanicalSystem) -> Start:
 class March:
     """A system made ready for a scheme, with the arrays of Newton's method; marches as often as one likes.
 
+    attempts: with damping, from other starts, where Newton's method fails.
+
     Raises ModelError where the scheme does not fit the system.
     """
 
     def __init__(
-        self, system: MechanicalSystem, scheme: Scheme, tolerance: float = 0.0, advanced: bool = True
+        self,
+        system: MechanicalSystem,
+        scheme: Scheme,
+        tolerance: float = 0.0,
+        advanced: bool = True,
+        attempts: int = implicit.ATTEMPTS,
     ):
         check_fit(scheme, system)
         self.system, self.scheme = system, scheme
         self._form, self._marched = scheme.fitted(system)
         self._solver, self._work = solver_for(self._form, self._marched, tolerance, advanced)
-        self._ends = implicit.ends_for(system.n, system.m)
+        self._attempts = attempts
+        self._ends = marching.ends_for(system.n, system.m)
         self.method = method_of(self._form)
 
     def run(self, h: float, t: Floats, start: Start) -> tuple[Trajectory, Failure | None]:
@@ -104,10 +113,10 @@ class March:
         system, scheme = self.system, self.scheme
         run = _allocate(system, scheme, h, t)
         run.q[0], run.p[0], run.v[0], run.lam[0], run.gam[0], run.totals[0] = start[1:]
-        substeps = substeps_of(self._marched, self._form, t[:-1], h)
-        rows = implicit.Rows(run.q, run.p, run.v, run.lam, run.gam, run.totals, run.iterations)
+        substeps = substeps_of(self._marched, self._form, t[:-1], h)._replace(attempts=self._attempts)
+        rows = marching.Rows(run.q, run.p, run.v, run.lam, run.gam, run.totals, run.iterations)
         functions, data = self._marched.functions, self._marched.data
-        done = implicit.march(
+        done = marching.march(
             self.method, functions, data, self._work, self._solver, substeps, rows, self._ends
         )
         failure = None
@@ -115,7 +124,7 @@ class March:
             run = run.part(done.steps)
             tried = f"{done.iterations} iterations"
             if done.damped:
-                tried += f" and {done.damped} with damping from {implicit.ATTEMPTS} starts"
+                tried += f" and {done.damped} with damping from {self._attempts} starts"
             failure = Failure(
                 f"{implicit.REASONS[done.status]} (|r| = {done.norm:.3g} after {tried})",
                 scheme.caution or "try a smaller h",
@@ -145,17 +154,17 @@ class March:
         )
 
 
-def method_of(scheme: Scheme) -> implicit.Method:
+def method_of(scheme: Scheme) -> marching.Method:
     """The functions of a scheme; work is that between the ends of a step unless it says otherwise."""
     account = forcing.account_ends if scheme.account is None else scheme.account
-    return implicit.Method(scheme.residual, scheme.update, account, scheme.options)
+    return marching.Method(scheme.residual, scheme.update, account, scheme.options)
 
 
-def substeps_of(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float) -> implicit.Substeps:
+def substeps_of(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float) -> marching.Substeps:
     """Substeps of the steps of length h that begin at `starts`."""
     lengths = h * np.array(scheme.fractions)
     accounts = system.has_signal or system.has(mechanical.VISCOUS)
-    return implicit.Substeps(lengths, signals_at(system, scheme, starts, h), int(accounts))
+    return marching.Substeps(lengths, signals_at(system, scheme, starts, h), int(accounts), 0)
 
 
 def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
@@ -236,13 +245,16 @@ def number_of_steps(h: float, t_end: float) -> int:
     return steps
 
 
-def _allocate(system: MechanicalSystem, scheme: Scheme, h: float, t: Floats) -> Trajectory:
-    n, m, count = system.n, system.m, len(t)
-    size = 8.0 * count * (3 * n + 2 * m + 4)
+def _check_memory(system: MechanicalSystem, steps: int) -> None:
+    size = 8.0 * (steps + 1) * (3 * system.n + 2 * system.m + 4)
     if size > _MOST_BYTES:
         raise ModelError(
-            f"{count - 1} steps of '{system.name}' take {size / 2**30:.3g} GiB; run it in parts, with `start=`"
+            f"{steps} steps of '{system.name}' take {size / 2**30:.3g} GiB; run it in parts, with `start=`"
         )
+
+
+def _allocate(system: MechanicalSystem, scheme: Scheme, h: float, t: Floats) -> Trajectory:
+    n, m, count = system.n, system.m, len(t)
     q, p, v, lam, gam, totals = (np.zeros((count, width)) for width in (n, n, n, m, m, 2))
     return Trajectory(system, scheme, h, t, q, p, v, lam, gam, totals, np.zeros(count, np.int64))
 

@@ -106,7 +106,8 @@ class MechanicalStepper(StepperBase):
         self.scheme = parse(integrator)
         self.chart = default_chart(self.scheme) if chart is None else chart
         self.mechanical = system_in_chart(name, system, state, self.chart, load_values)
-        self._march = March(self.mechanical, self.scheme)
+        # halves of a step, not damping from other starts, which may end in directors that are reflected
+        self._march = March(self.mechanical, self.scheme, attempts=0)
         self.h = h
 
     def start(self, state: State) -> State:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from discretization.time import implicit
+from discretization.time import implicit, marching
 from discretization.time.integrate import check_fit, method_of, signals_at, solver_for
 from discretization.time.scheme import RESIDUAL, STEP, WORK, Scheme, Step
 from rigid.compilation import explicit_kernel
@@ -101,10 +101,10 @@ class OneStep:
         """Unknowns of the step from a state, by the march itself."""
         system, n, m = self.system, self.system.n, self.system.m
         q_row, p_row, v_row, lam, gam, totals = (np.zeros((2, k)) for k in (n, n, n, m, m, 2))
-        rows = implicit.Rows(q_row, p_row, v_row, lam, gam, totals, np.zeros(2, np.int64))
+        rows = marching.Rows(q_row, p_row, v_row, lam, gam, totals, np.zeros(2, np.int64))
         rows.q[0], rows.p[0], rows.v[0] = q, p, v
-        substeps = implicit.Substeps(np.array([self.h]), self.signal[None, None], 0)
-        done = implicit.march(
+        substeps = marching.Substeps(np.array([self.h]), self.signal[None, None], 0, implicit.ATTEMPTS)
+        done = marching.march(
             method_of(self.scheme),
             system.functions,
             system.data,
@@ -112,7 +112,7 @@ class OneStep:
             self.solver,
             substeps,
             rows,
-            implicit.ends_for(n, m),
+            marching.ends_for(n, m),
         )
         assert done.status == implicit.SOLVED
         return self.solver.x.real.copy()

@@ -1,0 +1,144 @@
+"""The march of implicit one-step schemes of mechanical systems: from a state over many steps, compiled once for all of them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from discretization.time.implicit import SOLVED, SOLVER, damped_newton, guess, newton
+from discretization.time.scheme import ACCOUNT, RESIDUAL, UPDATE, WORK, Step
+from rigid.compilation import explicit_kernel, small_kernel
+from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1
+from rigid.references import Reference, by_reference, reference_to
+
+
+@by_reference
+class Method(NamedTuple):
+    """The compiled functions of a scheme and its parameters."""
+
+    residual: Any
+    update: Any
+    account: Any
+    options: Any  # (k,)
+
+
+@by_reference
+class Substeps(NamedTuple):
+    """Lengths of the substeps of every step, and the time signals in them."""
+
+    lengths: Any  # (substeps,) s
+    signals: Any  # (steps, substeps, nodes, s)
+    accounts: int  # 1: something does work or dissipates
+    attempts: int  # with damping where Newton's method fails
+
+
+@by_reference
+class Rows(NamedTuple):
+    """States at the ends of the steps, as `trajectory.Trajectory` has them; row 0 is where the march begins."""
+
+    q: Any  # (N + 1, n)
+    p: Any
+    v: Any
+    lam: Any  # (N + 1, m)
+    gam: Any
+    totals: Any  # (N + 1, 2) work and dissipation
+    iterations: Any  # (N + 1,)
+
+
+@by_reference
+class Ends(NamedTuple):
+    """Start and end of a substep."""
+
+    q0: Any  # (n,) complex
+    p0: Any
+    v0: Any
+    q1: Any
+    p1: Any
+    v1: Any
+    lam: Any  # (m,) of the substep before, then of this one
+    gam: Any
+    totals: Any  # (2,)
+
+
+class Outcome(NamedTuple):
+    """What became of a march."""
+
+    status: int
+    steps: int  # whole ones that were done
+    norm: float  # |r| of the substep that failed
+    iterations: int  # in it, without damping
+    damped: int  # and with it
+
+
+METHOD = Reference(types.NamedTuple([RESIDUAL, UPDATE, ACCOUNT, F1], Method))
+SUBSTEPS = Reference(types.NamedTuple([F1, types.float64[:, :, :, ::1], types.int64, types.int64], Substeps))
+ROWS = Reference(types.NamedTuple([F2, F2, F2, F2, F2, F2, I1], Rows))
+ENDS = Reference(types.NamedUniTuple(C1, 9, Ends))
+OUTCOME = types.NamedTuple([types.int64, types.int64, types.float64, types.int64, types.int64], Outcome)
+
+
+def ends_for(n: int, m: int) -> Ends:
+    """Room for a march of n coordinates and m constraints."""
+    return Ends(*(np.zeros(size, complex) for size in (n, n, n, n, n, n, m, m, 2)))
+
+
+@small_kernel
+def solve_step(method, fn, D, S, W, solver, lam, known, attempts):
+    """Unknowns of a substep into the solver: status, iterations without and with damping, |r|."""
+    guess(D, S, solver, lam, float(solver.advanced))
+    status, count, norm = newton(method.residual, fn, D, S, W, solver, known)
+    damped = 0
+    for attempt in range(attempts):
+        if status == SOLVED:
+            break
+        # large steps: with damping, from the start, the advanced guess, halfway and beyond it
+        guess(D, S, solver, lam, 0.5 * attempt)
+        status, more, norm = damped_newton(method.residual, fn, D, S, W, solver)
+        damped += more
+    return status, count, damped, norm
+
+
+@small_kernel
+def load_row(rows, step, ends):
+    """The start of a step from its row."""
+    for i in range(ends.q0.size):
+        ends.q0[i], ends.p0[i], ends.v0[i] = rows.q[step, i], rows.p[step, i], rows.v[step, i]
+    for k in range(ends.lam.size):
+        ends.lam[k], ends.gam[k] = rows.lam[step, k], rows.gam[step, k]
+    ends.totals[0], ends.totals[1] = rows.totals[step, 0], rows.totals[step, 1]
+
+
+@small_kernel
+def store_row(ends, rows, step):
+    """The end of the last substep as the row of a step."""
+    for i in range(ends.q0.size):
+        rows.q[step, i], rows.p[step, i] = ends.q0[i].real, ends.p0[i].real
+        rows.v[step, i] = ends.v0[i].real
+    for k in range(ends.lam.size):
+        rows.lam[step, k], rows.gam[step, k] = ends.lam[k].real, ends.gam[k].real
+    rows.totals[step, 0], rows.totals[step, 1] = ends.totals[0].real, ends.totals[1].real
+
+
+@explicit_kernel(OUTCOME(METHOD, FUNCTIONS, DATA, WORK, SOLVER, SUBSTEPS, ROWS, ENDS))
+def march(method, fn, D, W, solver, substeps, rows, ends):
+    """Steps 1.. from row 0 into the rows after it; `ends` is scratch."""
+    last_h = 0.0
+    for step in range(rows.q.shape[0] - 1):
+        load_row(rows, step, ends)
+        for part in range(substeps.lengths.size):
+            h = substeps.lengths[part]
+            S = reference_to(Step(h, ends.q0, ends.p0, ends.v0, substeps.signals[step, part], method.options))
+            status, count, damped, norm = solve_step(
+                method, fn, D, S, W, solver, ends.lam, h == last_h, substeps.attempts
+            )
+            last_h = h
+            rows.iterations[step + 1] += count + damped
+            if status != SOLVED:
+                return Outcome(status, step, norm, count, damped)
+            method.update(fn, D, S, W, solver.x, ends.q1, ends.p1, ends.v1, ends.lam, ends.gam)
+            if substeps.accounts:
+                method.account(fn, D, S, W, solver.x, ends.q1, ends.v1, ends.totals)
+            for i in range(D.n):
+                ends.q0[i], ends.p0[i], ends.v0[i] = ends.q1[i].real, ends.p1[i].real, ends.v1[i].real
+        store_row(ends, rows, step + 1)
+    return Outcome(SOLVED, rows.q.shape[0] - 1, 0.0, 0, 0)
