@@ -138,11 +138,6 @@ def explicit_kernel(signature: Any) -> Callable[[F], F]:
     return decorate
 
 
-def compiler_is_off() -> bool:
-    """Whether kernels are plain Python (NUMBA_DISABLE_JIT)."""
-    return bool(_config.DISABLE_JIT)
-
-
 _python_functions: dict[int, Callable[..., Any]] = {}  # where the compiler is off
 
 

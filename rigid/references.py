@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -26,9 +27,8 @@ from numba.extending import (
     unbox,
 )
 
-from rigid.compilation import compiler_is_off
-
 C = TypeVar("C", bound=type)
+_COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
 
 
 class Reference(types.Type):
@@ -140,7 +140,7 @@ def _itself(values: Any) -> Any:
 
 # of a named tuple made in compiled code, for as long as the kernel that asks for it runs: it may not be returned. Where the
 # compiler is off a tuple is its own reference.
-reference_to: Any = _itself if compiler_is_off() else _reference_to
+reference_to: Any = _reference_to if _COMPILED else _itself
 
 
 def _replaced(values: Any, name: str, value: Any) -> Any:
@@ -148,4 +148,4 @@ def _replaced(values: Any, name: str, value: Any) -> Any:
 
 
 # (reference, name, value): to a copy of the tuple with one field replaced, for as long as the kernel that asks for it runs
-with_field: Any = _replaced if compiler_is_off() else _with_field
+with_field: Any = _with_field if _COMPILED else _replaced
