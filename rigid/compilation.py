@@ -107,7 +107,8 @@ def named_kernel(name: str, function: F) -> F:
     Compiled code knows it by `name`, which must be its own.
     """
     function.__qualname__ = name
-    return _njit(_nrt=False, error_model=_OPTIONS["error_model"])(function)
+    jit: Any = numba.njit
+    return jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED)(function)
 
 
 def allocating_kernel(function: F) -> F:
