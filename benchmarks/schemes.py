@@ -1,8 +1,8 @@
 """`python -m benchmarks.schemes`: what a step costs with every integrator, beside `em` with the same step.
 
 Rods (B1, the flying spaghetti) and chains of bars (B3) of 10 to 1000 elements or bars. All schemes go round in turn, and a
-ratio is that to the steps of `em` just before: other work on the machine hits both. Times are those of the processor. `benchmarks.spaghetti` looks at what they
-compute.
+ratio is that to the steps of `em` just before: other work on the machine hits both. Times are those of the processor.
+`benchmarks.spaghetti` looks at what the schemes compute.
 
 Changed against B1: lumped masses, as schemes with momenta need their inverse to be local; and sections with some extension
 along the rod (moments 20, 11, 11 in place of 20, 10, 10 kg m), without which the mass of directors is singular.
@@ -145,7 +145,11 @@ def _bytes(value: Any) -> int:
 def exponent(rows: Sequence[Cost]) -> float:
     """Of the time a step over the size, between the smallest and the largest."""
     first, last = min(rows, key=lambda c: c.size), max(rows, key=lambda c: c.size)
-    return 1.0 + log(last.us / first.us) / log(last.size / first.size) if last.size > first.size else float("nan")
+    return (
+        1.0 + log(last.us / first.us) / log(last.size / first.size)
+        if last.size > first.size
+        else float("nan")
+    )
 
 
 def table(found: Sequence[Cost]) -> str:

@@ -67,7 +67,6 @@ LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a 
 DATA = types.NamedTuple([types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH], Data)
 
 
-
 @small_kernel
 def without_potential(D):
     """The same data of a system whose V is left out."""

@@ -84,7 +84,9 @@ def panels_of(pattern: csc_matrix, block: Ints, order: Sequence[int] | Ints) -> 
     touched = np.unique(np.column_stack([block[rows], column])[outside[column]], axis=0)
     of_block = np.searchsorted(touched[:, 0], np.arange(count + 1))
     lists = [
-        np.concatenate([by_block[firsts[b] : firsts[b] + inner[b]], touched[of_block[b] : of_block[b + 1], 1]])
+        np.concatenate(
+            [by_block[firsts[b] : firsts[b] + inner[b]], touched[of_block[b] : of_block[b + 1], 1]]
+        )
         for b in range(count)
     ]
     widths = np.array([len(own) for own in lists], np.int64)

@@ -45,7 +45,9 @@ REASONS = {
 _ROUND_OFF = 2e-16  # scaled error that is left after the last correction
 _SMALL = 1e-9  # scaled correction of Newton's method after which that is so
 _STALLED = 1e-12  # scaled correction that counts as the last one where they have stopped shrinking
-_STALLED_FRESH = 1e-9  # the same with a matrix of this very iterate, or one that served: nothing better is to be had
+_STALLED_FRESH = (
+    1e-9  # the same with a matrix of this very iterate, or one that served: nothing better is to be had
+)
 _SERVES = 0.05  # rate of corrections with which a matrix serves on
 _DAMPED_LIMIT = 200
 _MOST_HALVINGS = 20
@@ -152,9 +154,7 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
         if T.energies.form == BY_COLOURS:
             differentiate(residual, fn, D, S, W, solver.x, solver.r, T.colours, solver.values)
             return
-        differentiate(
-            residual, fn, without_potential(D), S, W, solver.x, solver.r, T.colours, solver.values
-        )
+        differentiate(residual, fn, without_potential(D), S, W, solver.x, solver.r, T.colours, solver.values)
         add_energies(D, S, W, T.energies, solver.x, solver.values)
         return
     n = solver.x.size

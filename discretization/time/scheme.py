@@ -120,7 +120,9 @@ class Scheme:
     fractions: tuple[float, ...] = (1.0,)
     caution: str = ""
     prepare: Callable[[Any], Any] | None = None  # a system to the one that is marched
-    energies: Energies | None = None  # None: colours find the derivative of V with the rest of Newton's matrix
+    energies: Energies | None = (
+        None  # None: colours find the derivative of V with the rest of Newton's matrix
+    )
 
     def block_sizes(self, n: int, m: int, joints: int, increments: int) -> list[int]:
         """Number of unknowns in each block; joints: constraints but the internal ones."""
