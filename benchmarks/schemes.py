@@ -1,8 +1,8 @@
 """`python -m benchmarks.schemes`: what a step costs with every integrator, beside `em` with the same step.
 
 Rods (B1, the flying spaghetti) and chains of bars (B3) of 10 to 1000 elements or bars. All schemes go round in turn, and a
-ratio is that to the steps of `em` just before: other work on the machine hits both. Times are those of the processor. `benchmarks.spaghetti` looks at what they
-compute.
+ratio is that to the steps of `em` just before: other work on the machine hits both. Times are those of the processor.
+`benchmarks.spaghetti` looks at what the schemes compute.
 
 Changed against B1: lumped masses, as schemes with momenta need their inverse to be local; and sections with some extension
 along the rod (moments 20, 11, 11 in place of 20, 10, 10 kg m), without which the mass of directors is singular.

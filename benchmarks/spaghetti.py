@@ -1,4 +1,4 @@
-"""`python -m benchmarks.spaghetti`: the flying spaghetti with 1000 elements by different integrators: do they agree, what is kept.
+"""`python -m benchmarks.spaghetti`: the flying spaghetti with 1000 elements by four integrators: do they agree, what is kept.
 
 The rod of `benchmarks.schemes`, with the load of B1 in a fifth of its time and twice as strong, so that one and a half
 seconds show it bend and fly free. Invariants are measured on what was computed, after the load.

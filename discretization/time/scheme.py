@@ -132,9 +132,7 @@ class Scheme:
     caution: str = ""
     prepare: Callable[[Any], Any] | None = None  # a system to the one that is marched
     in_quaternions: Scheme | None = None  # the form it takes of frames in quaternions, if it is another one
-    energies: Energies | None = (
-        None  # None: colours find the derivative of V with the rest of Newton's matrix
-    )
+    energies: Energies | None = None  # None: V is found by colours with the rest of Newton's matrix
 
     def fitted(self, system: MechanicalSystem) -> tuple[Scheme, MechanicalSystem]:
         """The form of the scheme for a system, and the system that is marched."""
