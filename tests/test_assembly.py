@@ -11,6 +11,7 @@ from arrays import everything, make_state, make_system
 from discretization import hidden_assembly
 from discretization.assembly import assemble, begin_step, move
 from discretization.consistent import project_velocities
+from discretization.constraint_assembly import add_constraint_noise
 from discretization.measures import constraint_residual, energies
 from discretization.numbering import number
 from discretization.time import stepper
@@ -18,6 +19,7 @@ from discretization.time.newton import correct, factor, solve
 from discretization.time.stepper import Stepper
 from discretization.workspace import workspace
 from rigid.errors import ModelError
+from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.system import COINCIDENT, Constraints, Springs, TorsionSprings
 from rodsim import Box, Model
@@ -212,3 +214,20 @@ def test_em_ggl_refuses_a_kind_without_a_hidden_form(monkeypatch):
     monkeypatch.setattr(hidden_assembly, "CONSTRAINTS", without)
     with pytest.raises(ModelError, match=r"coincident points: has no hidden form.*use integrator 'em'"):
         Stepper(system, H, hidden=True)
+
+
+@pytest.mark.parametrize("kind", range(len(CONSTRAINTS)))
+def test_rounding_of_an_impulse_reaches_moments_where_its_force_has_a_lever(kind):
+    """Two points at the centres of their bodies: only where they coincide has the force no moment."""
+    none = np.zeros((1, 3))
+    one = Constraints(
+        np.array([kind]), np.array([[1, 2]]), none, none, x([1, 0, 0]), x([0, 1, 0]), np.array([0.5]), np.zeros(1, np.int64)
+    )  # fmt: skip
+    system, _ = two_bodies(constraints=one)
+    numbering = number(system)
+    work = workspace(system, numbering)
+    work.lam[:] = 1.0
+    add_constraint_noise(system, numbering, work)
+    at = numbering.frame[1:]
+    assert work.noise[at].min() > 0.0
+    assert (work.noise[at + 3].max() > 0.0) == (CONSTRAINTS[kind] is not COINCIDENT_POINTS)
