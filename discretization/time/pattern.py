@@ -84,7 +84,8 @@ PATTERN = types.NamedTuple([I1, I1, COLOURS, ENERGIES, PANELS, types.int64], Pat
 def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints], list[Ints]]:
     """Vertex of every coordinate and of every constraint, and the groups of vertices that act on each other, those of
     energies last."""
-    data, energies = system.data, []
+    data = system.data
+    energies: list[Ints] = []
     frames, acting = data.frames.each, data.interacting
     n_frames, in_quaternions = len(frames), data.frames.chart == QUATERNION
     of_q, of_g = np.zeros(system.n, np.int64), np.zeros(system.m, np.int64)
