@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rigid.chart_frames import DIRECTORS, DUAL, END, QUATERNION, ROWS, START
+from rigid.chart_frames import DIRECTORS, DUAL, END, QUATERNION, ROWS, START, ChartFrames
 from rigid.compilation import kernel, small_kernel
 from rigid.interactions.kinds import dual_at, frame, store
 from rigid.mechanical import MechanicalSystem
@@ -107,7 +107,7 @@ def energy_entries(system: MechanicalSystem) -> tuple[Ints, Ints]:
     return np.concatenate(rows), np.concatenate(columns)
 
 
-def _coordinates(F, f: int) -> Ints:  # type: ignore[no-untyped-def]
+def _coordinates(F: ChartFrames, f: int) -> Ints:
     """All coordinates of frame f."""
     size = 4 if F.chart == QUATERNION else 9
     at, to = F.each[f].position, F.each[f].orientation

@@ -128,7 +128,7 @@ def panels_of(pattern: csc_matrix, block: Ints, order: Sequence[int] | Ints) -> 
 def no_panels() -> Panels:
     """Of a matrix that is not in blocks."""
     none = np.zeros(0, np.int64)
-    return Panels(*[none] * 10, 0, 0)
+    return Panels(none, none, none, none, none, none, none, none, none, none, 0, 0)
 
 
 def factors_for(P: Panels) -> Factors:
