@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from newton_matrices import matrix_twice
 
 from discretization.time.bubnov import solve_global
 from discretization.time.integrators import parse
@@ -216,3 +217,18 @@ def test_compositions_with_negative_substeps_refuse_damping():
         simulate(limb(), T_END, H, "EML-kappa(order=4)")
     run = integrate(limb(damping=0.0).mechanical_system("quaternion"), "EML-kappa(order=4)", H, 0.04)
     assert defect(run) < 2e-14
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [
+        ("EML-kappa", "quaternion"),
+        ("GGL-EM", "director"),
+        ("GGL-EM", "quaternion-gamma"),
+        ("mG(1)", "director"),
+    ],
+)
+def test_no_entry_of_newtons_matrix_that_a_damper_makes_is_missed(integrator, chart, monkeypatch):
+    scheme, system = parse(integrator).fitted(limb().mechanical_system(chart))
+    found, matrix, _, _ = matrix_twice(scheme, system, monkeypatch)
+    assert np.abs((found - matrix) / np.abs(matrix).max(axis=1, keepdims=True)).max() < 1e-13

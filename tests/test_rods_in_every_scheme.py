@@ -4,13 +4,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from newton_matrices import matrix_twice
 
 from discretization.time import integrate as marching
-from discretization.time.implicit import evaluate_matrix
 from discretization.time.integrators import parse
-from discretization.time.pattern import pattern_of
-from discretization.time.scheme import Step
-from discretization.time.symplecticity import OneStep
 from rodsim import Model, ModelError, Section, simulate
 from rodsim.papers import rods
 
@@ -78,36 +75,15 @@ def test_schemes_without_the_inverse_of_the_mass_take_one_that_couples_nodes(int
     assert 2 ** (0.8 * scheme.order) < errors[0] / errors[1] < 2 ** (1.2 * scheme.order)
 
 
-def matrix_of(system, scheme, pattern, one, x, state):
-    """Entries of Newton's matrix as the march finds them."""
-    q, p, v = (np.ascontiguousarray(part, complex) for part in state)
-    step = Step(one.h, q, p, v, one.signal, scheme.options)
-    solver = one.solver._replace(
-        x=np.ascontiguousarray(x, complex), pattern=pattern, values=np.zeros(len(pattern.rows))
-    )
-    evaluate_matrix(scheme.residual, system.functions, system.data, step, one.work, solver, False)
-    return solver.values
-
-
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
 def test_no_entry_of_newtons_matrix_is_missed_by_its_colours(integrator, chart, monkeypatch):
     """Against all columns one by one; and with the band a step is the same."""
     scheme, system = parse(integrator).fitted(rods.chain().mechanical_system(rods.CHARTS.get(chart, chart)))
-    monkeypatch.setattr(marching, "LEAST_BAND", 10**9)
-    signal = marching.signals_at(system, scheme, np.zeros(1), 0.01)[0, 0]
-    one = OneStep(system, scheme, 0.01, signal)
-    state = (system.q0, system.momentum(system.q0, system.v0), system.v0)
-    x = one.solve(*state)
-    matrix = one.derivative(x, state)
-    pattern = pattern_of(scheme, system, one.work)
-    columns = np.repeat(np.arange(len(x)), np.diff(pattern.first))
-    found = np.zeros(matrix.shape)
-    banded = matrix_of(system, scheme, pattern, one, x, state)
-    found[pattern.rows, columns] = banded
+    found, matrix, x, step = matrix_twice(scheme, system, monkeypatch)
     size = np.abs(matrix).max(axis=1, keepdims=True)
     assert np.abs((found - matrix) / size).max() < 1e-13
     monkeypatch.setattr(marching, "LEAST_BAND", 1)
-    banded = OneStep(system, scheme, 0.01, signal).solve(*state)
+    banded = step().solve(system.q0, system.momentum(system.q0, system.v0), system.v0)
     assert banded == pytest.approx(x, rel=1e-9, abs=1e-9 * np.abs(x).max())
 
 

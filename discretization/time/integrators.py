@@ -217,6 +217,7 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
                 needs=QUATERNIONS,
                 prepare=_by_torque,
                 account=ggl_quaternions.ggl_em_account,
+                energies=_BETWEEN_ENDS,
                 dissipates=True,
             ),
         )

@@ -114,6 +114,9 @@ def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints], list[Ints]
                 of_g[acting.each[e].row : acting.each[e].row + kind.rows] = vertex
                 own = np.append(own, vertex)
             (groups if kind.rows else energies).append(own)
+    for kind in data.dissipating.kinds:
+        for own in data.dissipating.each[kind.first : kind.last].frames[:, : kind.arity]:
+            groups.append(own[moving[own]])
     return of_q, of_g, groups, energies
 
 
