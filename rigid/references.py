@@ -8,6 +8,7 @@ Named tuples made in compiled code are values until `reference_to` puts them som
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, TypeVar
 
 import numba
@@ -36,7 +37,9 @@ class Reference(types.Type):
 
     def __init__(self, pointee: Any):
         self.pointee = pointee
-        super().__init__(name=f"Reference({pointee})")
+        # short: numba makes the symbols of all functions of it
+        digest = hashlib.sha256(str(pointee).encode()).hexdigest()[:16]
+        super().__init__(name=f"Reference({pointee.instance_class.__name__} {digest})")
 
 
 @register_model(Reference)
