@@ -21,7 +21,7 @@ from discretization.dual_assembly import add_constraints_by_duals
 from discretization.space import se3_element
 from discretization.spring_assembly import add_springs, add_torsions, begin_springs
 from discretization.workspace import EPS, add_noise, norm, rotation_of, store_rotation, turned
-from rigid.compilation import kernel, small_kernel
+from rigid.compilation import inner_kernel
 from rigid.linear_algebra import (
     add3,
     add_at,
@@ -49,7 +49,7 @@ from rigid.rotations import cayley_turn, inverse_tangent, load4, rotation_matrix
 from rigid.system import FORCE
 
 
-@kernel
+@inner_kernel
 def begin_step(system, numbering, state, work, h):
     """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints,
     noise levels.
@@ -92,7 +92,7 @@ def begin_step(system, numbering, state, work, h):
     begin_constraints(system, numbering, state, work, h, extent)
 
 
-@kernel
+@inner_kernel
 def add_load_noise(system, numbering, work, h, load_values):
     """Raise the noise levels by the rounding of the loads: all there is on a body at rest."""
     loads = system.loads
@@ -104,7 +104,7 @@ def add_load_noise(system, numbering, work, h, load_values):
             work.noise[at + 3 + i] += moment
 
 
-@kernel
+@inner_kernel
 def move(system, state, work):
     """r1, q1, R1 of the increments dr, psi."""
     for f in range(system.frames.mass.shape[0]):
@@ -115,7 +115,7 @@ def move(system, state, work):
         store_rotation(work.R1, f, rotation_matrix(q))
 
 
-@kernel
+@inner_kernel
 def assemble(system, numbering, state, work, h, load_values, tangent):
     """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0 or the status of a
     failed element.
@@ -138,7 +138,7 @@ def assemble(system, numbering, state, work, h, load_values, tangent):
     return 0
 
 
-@kernel
+@inner_kernel
 def _inertia(system, numbering, state, work, h, tangent):
     frames, gravity = system.frames, load3(system.gravity)
     for f in range(frames.mass.shape[0]):
@@ -165,7 +165,7 @@ def _inertia(system, numbering, state, work, h, tangent):
             add_at(work.values, base, stride, 1, 1, 1.0, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
 
 
-@kernel
+@inner_kernel
 def _elements(system, numbering, state, work, h, tangent):
     elements, K, values = system.elements, work.K, work.values
     for m in range(elements.length.shape[0]):
@@ -233,7 +233,7 @@ def _elements(system, numbering, state, work, h, tangent):
     return 0
 
 
-@small_kernel
+@inner_kernel
 def load_step(loads, work, value, l):
     """Averaged force and torque of load l over the step, then what its tangent needs: x1, x, value at the
     end, mean value.
@@ -248,7 +248,7 @@ def load_step(loads, work, value, l):
     return (0.0, 0.0, 0.0), F, x1, x, F1, F
 
 
-@kernel
+@inner_kernel
 def _loads(system, numbering, work, h, load_values, tangent):
     loads, values = system.loads, work.values
     for l in range(loads.kind.shape[0]):

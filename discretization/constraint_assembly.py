@@ -7,7 +7,7 @@ of its own, made from its forms.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from discretization.workspace import (
     EPS,
@@ -18,13 +18,13 @@ from discretization.workspace import (
     turned,
     unit_vector,
 )
-from rigid.compilation import kernel, named_kernel, small_kernel
+from rigid.compilation import inner_kernel, named_kernel
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import Kind
 from rigid.linear_algebra import average, load3, minus, plus
 
 
-@kernel
+@inner_kernel
 def begin_constraints(system, numbering, state, work, h, extent):
     """Scale and noise level of the rows; extent: of the model, m."""
     frames, constraints, facts = system.frames, system.constraints, work.facts
@@ -40,7 +40,7 @@ def begin_constraints(system, numbering, state, work, h, extent):
             work.noise[numbering.row[c] + i] = 2.0 * EPS * scale * reach * facts.size[c]
 
 
-@small_kernel
+@inner_kernel
 def _lightest(frames, a, b, turns):
     """Mass, or inertia where only directors are held, of the lighter moving frame."""
     lightest = 0.0
@@ -54,7 +54,7 @@ def _lightest(frames, a, b, turns):
     return lightest
 
 
-@kernel
+@inner_kernel
 def add_constraint_noise(system, numbering, work):
     """Raise the noise levels by the rounding of the present constraint impulses."""
     constraints, facts = system.constraints, work.facts
@@ -65,64 +65,6 @@ def add_constraint_noise(system, numbering, work):
             impulse += EPS * work.scale[c] * facts.size[c] * abs(work.lam[numbering.lam[c] + i])
         arm = norm(constraints.Xa[c]) + norm(constraints.Xb[c]) + facts.lever[c]
         add_noise(work.noise, numbering.frame[a], numbering.frame[b], impulse, arm * impulse)
-
-
-class Room(NamedTuple):
-    """What the loops over constraints read and write."""
-
-    closed: Any  # (k,) constraints with closed forms, kind by kind
-    first: Any  # (kinds + 1,) where a kind begins among them
-    frames: Any
-    Xa: Any
-    Xb: Any
-    Ua: Any
-    Ub: Any
-    value: Any
-    frame: Any  # from here on of `Numbering`
-    row: Any
-    place: Any  # of the multipliers
-    base: Any
-    frame_stride: Any
-    row_stride: Any
-    r0: Any  # from here on of the step
-    r1: Any
-    R0: Any
-    R1: Any
-    lam: Any
-    scale: Any
-    residual: Any
-    values: Any
-
-
-@kernel
-def add_constraints(system, numbering, state, work, tangent):
-    """Those with closed forms: residual and, on demand, matrix."""
-    constraints, facts = system.constraints, work.facts
-    room = Room(
-        facts.closed,
-        facts.first,
-        constraints.frames,
-        constraints.Xa,
-        constraints.Xb,
-        constraints.Ua,
-        constraints.Ub,
-        constraints.value,
-        numbering.frame,
-        numbering.row,
-        numbering.lam,
-        numbering.constraint_base,
-        numbering.frame_stride,
-        numbering.row_stride,
-        state.r,
-        work.r1,
-        work.R0,
-        work.R1,
-        work.lam,
-        work.scale,
-        work.residual,
-        work.values,
-    )
-    _add_all(room, tangent)
 
 
 def _rows_by_pull(number: int, pull: Any, rows: int) -> Any:
@@ -155,30 +97,31 @@ def _loop(number: int, kind: Kind) -> Any:
     add_rows = closed.add_rows or _rows_by_pull(number, closed.pull, kind.rows)
     rows, directed = kind.rows, bool({"Ua", "Ub"} & set(kind.columns))
 
-    def add(room: Any, tangent: Any) -> None:
-        for k in range(room.first[number], room.first[number + 1]):
-            c = room.closed[k]
-            a, b = room.frames[c, 0], room.frames[c, 1]
-            xa0, xa1, xa = turned(room, a, load3(room.Xa[c]))
-            xb0, xb1, xb = turned(room, b, load3(room.Xb[c]))
-            d0 = plus(minus(load3(room.r0[b]), load3(room.r0[a])), minus(xb0, xa0))
-            d1 = plus(minus(load3(room.r1[b]), load3(room.r1[a])), minus(xb1, xa1))
+    def add(system: Any, numbering: Any, state: Any, work: Any, tangent: Any) -> None:
+        constraints, facts = system.constraints, work.facts
+        for k in range(facts.first[number], facts.first[number + 1]):
+            c = facts.closed[k]
+            a, b = constraints.frames[c, 0], constraints.frames[c, 1]
+            xa0, xa1, xa = turned(work, a, load3(constraints.Xa[c]))
+            xb0, xb1, xb = turned(work, b, load3(constraints.Xb[c]))
+            d0 = plus(minus(load3(state.r[b]), load3(state.r[a])), minus(xb0, xa0))
+            d1 = plus(minus(load3(work.r1[b]), load3(work.r1[a])), minus(xb1, xa1))
             ua1 = ua = ub1 = ub = (0.0, 0.0, 0.0)
             if directed:
-                _, ua1, ua = turned(room, a, load3(room.Ua[c]))
-                _, ub1, ub = turned(room, b, load3(room.Ub[c]))
+                _, ua1, ua = turned(work, a, load3(constraints.Ua[c]))
+                _, ub1, ub = turned(work, b, load3(constraints.Ub[c]))
             mean, end = (ua, ub, xa, xb, average(d0, d1)), (ua1, ub1, xa1, xb1, d1)
-            row, scale = room.row[c], room.scale[c]
-            g = value(end, room.value[c])
+            row, scale = numbering.row[c], work.scale[c]
+            g = value(end, constraints.value[c])
             for i in range(rows):
-                room.residual[row + i] += scale * g[i]
-            lam = three(room.lam, room.place[c], rows, scale)
+                work.residual[row + i] += scale * g[i]
+            lam = three(work.lam, numbering.lam[c], rows, scale)
             force, torque_a, torque_b = pull(lam, mean)
-            add_pair_forces(room.residual, room.frame[a], room.frame[b], force, torque_a, torque_b)
+            add_pair_forces(work.residual, numbering.frame[a], numbering.frame[b], force, torque_a, torque_b)
             if tangent:
-                values, base = room.values, room.base[c]
-                sa, sb = room.frame_stride[a], room.frame_stride[b]
-                block = values, base, sa, sb, room.row_stride[c]
+                values, base = work.values, numbering.constraint_base[c]
+                sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
+                block = values, base, sa, sb, numbering.row_stride[c]
                 add_rows(scale, mean, end, block)
                 add_tangent(lam, mean, end, (values, (base[0], base[1], base[2], base[3]), sa, sb))
 
@@ -186,20 +129,21 @@ def _loop(number: int, kind: Kind) -> Any:
 
 
 def _after(number: int, add: Any, others: Any) -> Any:
-    def add_both(room: Any, tangent: Any) -> None:
-        if room.first[number] < room.first[number + 1]:
-            add(room, tangent)
-        others(room, tangent)
+    def add_both(system: Any, numbering: Any, state: Any, work: Any, tangent: Any) -> None:
+        if work.facts.first[number] < work.facts.first[number + 1]:
+            add(system, numbering, state, work, tangent)
+        others(system, numbering, state, work, tangent)
 
     return named_kernel(f"add_constraints_from_{number}", add_both)
 
 
-@small_kernel
-def _add_none(room, tangent):
+@inner_kernel
+def _add_none(system, numbering, state, work, tangent):
     pass
 
 
-_add_all = _add_none
+# (system, numbering, state, work, tangent): those with closed forms: residual and, on demand, matrix
+add_constraints = _add_none
 for _number, _kind in reversed(list(enumerate(CONSTRAINTS))):
     if _kind.closed is not None:
-        _add_all = _after(_number, _loop(_number, _kind), _add_all)
+        add_constraints = _after(_number, _loop(_number, _kind), add_constraints)

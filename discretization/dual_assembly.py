@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rigid.compilation import kernel, small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import (
     MOST_FRAMES,
@@ -89,7 +89,7 @@ def _add_pulled(dual, y0, y1, k, out, at, stride):
         out[at + (3 + i) * stride] += torque[i].real
 
 
-@kernel
+@inner_kernel
 def add_constraints_by_duals(system, numbering, state, work, tangent):
     """Residual and, on demand, matrix."""
     own, values = work.by_duals, work.values

@@ -25,7 +25,7 @@ import numpy as np
 from discretization.numbering import carries_velocity, rows_of_joint
 from discretization.system import System
 from discretization.workspace import EPS, Workspace, rotation_of, three, unit_vector
-from rigid.compilation import kernel, small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
 from rigid.interactions.constraints import CONSTRAINTS
@@ -73,7 +73,7 @@ def hidden_workspace(system: System, work: Workspace) -> Hidden:
     )
 
 
-@small_kernel
+@inner_kernel
 def velocities_after(state, work, hidden, h, f):
     """v1, Omega1 of (2)."""
     dr, W_r = load3(work.dr[f]), load3(hidden.W[f, 0:3])
@@ -82,7 +82,7 @@ def velocities_after(state, work, hidden, h, f):
     return v1, minus(times(2.0 / h, minus(turn, W_turn)), load3(state.Omega[f]))
 
 
-@small_kernel
+@inner_kernel
 def _ends(state, work, hidden, h, a, b):
     """Start and end of the step as `rigid.hidden_constraints` wants them."""
     va1, Omega_a1 = velocities_after(state, work, hidden, h, a)
@@ -100,7 +100,7 @@ def _ends(state, work, hidden, h, a, b):
     return start, (e1, minus(vb1, va1), R1a, R1b, Omega_a1, Omega_b1)
 
 
-@kernel
+@inner_kernel
 def begin_hidden_step(system, numbering, hidden, state, work, h):
     """Start of the hidden multipliers, zero, and the noise levels of (1) and (4)."""
     frames, constraints, noise = system.frames, system.constraints, work.noise
@@ -125,7 +125,7 @@ def begin_hidden_step(system, numbering, hidden, state, work, h):
             noise[row + i] = EPS * work.scale[c] * abs(h) * speed + noise[numbering.row[c] + i] * 1e-2
 
 
-@kernel
+@inner_kernel
 def add_hidden_noise(system, numbering, hidden, work):
     """Raise the noise levels by the rounding of the present hidden multipliers."""
     constraints = system.constraints
@@ -161,7 +161,7 @@ def _add_row(values, at, stride, R0, psi, h, D_v, D_Omega, D_r, D_psi):
         values[at + (9 + i) * stride] -= 2.0 / h * D_Omega[i]
 
 
-@kernel
+@inner_kernel
 def add_hidden(system, numbering, hidden, state, work, h, tangent):
     """Add (1), (3) and (4) to the residual and, on demand, to the matrix."""
     _add_masses(system, numbering, hidden, work, h, tangent)
@@ -210,7 +210,7 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
                 _add_row(values, base[7] + behind + i, sb, R0, psi, h, G_v, G_Ob, G_r, G_b)
 
 
-@kernel
+@inner_kernel
 def _add_masses(system, numbering, hidden, work, h, tangent):
     """2 M W/h of (1)."""
     frames, elements, residual, values = system.frames, system.elements, work.residual, work.values
@@ -244,7 +244,7 @@ def _add_masses(system, numbering, hidden, work, h, tangent):
                     values[base[k] + 6 + i + (6 + i) * stride] += sign * shared
 
 
-@kernel
+@inner_kernel
 def correct_hidden(system, numbering, hidden, work, share):
     """Add the correction in work.rhs to W and gam, the share of it that the frames have taken."""
     for f in range(system.frames.mass.shape[0]):

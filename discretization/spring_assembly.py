@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discretization.workspace import EPS, add_noise, add_pair_forces, turned
-from rigid.compilation import kernel, small_kernel
+from rigid.compilation import inner_kernel
 from rigid.interactions import distance
 from rigid.interactions.spring import force_of_step
 from rigid.interactions.torsion_spring import torque_of_step
@@ -13,7 +13,7 @@ _pull, _add_tangent = distance.pull, distance.add_tangent
 _NONE = (0.0, 0.0, 0.0)
 
 
-@kernel
+@inner_kernel
 def begin_springs(system, numbering, state, work, h):
     """Noise levels of their forces."""
     springs, torsions = system.springs, system.torsions
@@ -27,7 +27,7 @@ def begin_springs(system, numbering, state, work, h):
         add_noise(work.noise, numbering.frame[a], numbering.frame[b], 0.0, level)
 
 
-@small_kernel
+@inner_kernel
 def spring_ends(springs, state, work, s):
     """d0 and the pairs of `rigid.interactions.kinds`, in the mean of the step and at its end."""
     a, b = springs.frames[s, 0], springs.frames[s, 1]
@@ -39,7 +39,7 @@ def spring_ends(springs, state, work, s):
     return d0, (_NONE, _NONE, xa, xb, average(d0, d1)), (_NONE, _NONE, xa1, xb1, d1)
 
 
-@kernel
+@inner_kernel
 def add_springs(system, numbering, state, work, h, tangent):
     """Residual and, on demand, matrix."""
     springs, values = system.springs, work.values
@@ -68,7 +68,7 @@ def add_springs(system, numbering, state, work, h, tangent):
                 add_at(values, base[3], sb, i, j, 1.0, outer(row_b[i], column_b[j]))
 
 
-@small_kernel
+@inner_kernel
 def torsion_step(torsions, work, alpha, s, h):
     """`torque_of_step` for spring s."""
     a, b = torsions.frames[s, 0], torsions.frames[s, 1]
@@ -79,7 +79,7 @@ def torsion_step(torsions, work, alpha, s, h):
     return torque_of_step(law, h, alpha, (u0, w0, b0), (u1, w1, b1))
 
 
-@kernel
+@inner_kernel
 def add_torsions(system, numbering, state, work, h, tangent):
     """Residual and, on demand, matrix."""
     torsions, values = system.torsions, work.values

@@ -10,7 +10,7 @@ from discretization.dual_assembly import ByDuals, by_duals
 from discretization.numbering import Numbering
 from discretization.space import se3_element
 from discretization.system import System
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS, facts
 from rigid.linear_algebra import add3, apply, average, times
 from rigid.references import by_reference
@@ -147,7 +147,7 @@ def store_rotation(R, f, A):
     R[f, 2, 0], R[f, 2, 1], R[f, 2, 2] = A[6], A[7], A[8]
 
 
-@small_kernel
+@inner_kernel
 def turned(work, f, X):
     """R0 X, R1 X and their mean."""
     x0, x1 = apply(rotation_of(work.R0, f), X), apply(rotation_of(work.R1, f), X)

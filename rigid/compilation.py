@@ -64,13 +64,16 @@ def _our_cache() -> Iterator[None]:
 
 # Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+_NO_C: dict[str, Any] = {
+    "no_cfunc_wrapper": True
+}  # numba makes C functions of all; what C calls we make by `compiled`
 
 
 def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         with _our_cache():
             jit: Any = numba.njit
-            return jit(*signature, **_OPTIONS, **options)(function)
+            return jit(*signature, **_OPTIONS, **_NO_C, **options)(function)
 
     return decorate
 
@@ -101,6 +104,39 @@ def small_kernel(function: F) -> F:
     return _njit(**_UNCOUNTED)(function)
 
 
+# Without a face for Python: to unpack a model in each kernel anew took half of the compiler's time.
+_FACELESS: dict[str, Any] = {"no_cpython_wrapper": True}
+
+
+def inner_kernel(function: F) -> F:
+    """Compile a function that takes models, by reference, and that other kernels call."""
+    return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS)(function), kernel, function)
+
+
+def allocating_inner_kernel(function: F) -> F:
+    """The same for a function that allocates arrays or calls Python."""
+    return _with_face_apart(_njit(**_FACELESS)(function), allocating_kernel, function)
+
+
+def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) -> Any:
+    """A faceless kernel that Python may call all the same, as tests do: a twin with a face is compiled then."""
+    if _config.DISABLE_JIT:
+        return inner
+    twins: list[Any] = []
+
+    def twin(*_: Any, **__: Any) -> Any:
+        if not twins:
+            twins.append(decorate(function))
+        return twins[0]
+
+    def add_overload(compiled: Any) -> None:
+        inner.overloads[tuple(compiled.signature.args)] = compiled
+
+    # what numba's dispatcher asks where it knows no compiled function for a call from Python: it knows of none
+    inner.add_overload, inner._compile_for_args = add_overload, twin
+    return inner
+
+
 def named_kernel(name: str, function: F) -> F:
     """Compile a helper that is made at run time: kept with those that call it, not by itself.
 
@@ -108,7 +144,7 @@ def named_kernel(name: str, function: F) -> F:
     """
     function.__qualname__ = name
     jit: Any = numba.njit
-    return jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED)(function)
+    return jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_FACELESS)(function)
 
 
 def allocating_kernel(function: F) -> F:

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from rigid.compilation import kernel
+from rigid.compilation import inner_kernel, kernel
 from rigid.references import Reference, by_reference, reference_to, with_field
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
@@ -92,6 +92,25 @@ def with_other_scale(outer, scale):
 def test_a_copy_with_another_field_leaves_the_tuple_alone():
     assert with_other_scale(OUTER, 1.5) == pytest.approx(1.0 * (3 + 8 + 15))
     assert total(OUTER) == pytest.approx(0.5 * (3 + 8 + 15) + 1.0)
+
+
+@inner_kernel
+def product(outer, x):
+    """Read through the reference, without a face for Python."""
+    return outer.scale * x
+
+
+@kernel
+def product_and_total(outer, x):
+    """Calls one with a face and one without."""
+    return product(outer, x) + total(outer)
+
+
+def test_kernels_without_a_face_are_called_by_kernels_and_by_python():
+    expected = 0.5 * 3.0
+    assert product(OUTER, 3.0) == expected
+    assert product_and_total(OUTER, 3.0) == expected + total(OUTER)
+    assert product(OUTER, 3.0) == expected
 
 
 @compiled_only

@@ -34,7 +34,7 @@ from discretization.space.se3_element import E0
 from discretization.spring_assembly import spring_ends, torsion_step
 from discretization.time.newton import newton
 from discretization.workspace import rotation_of
-from rigid.compilation import allocating_kernel, kernel
+from rigid.compilation import allocating_inner_kernel, inner_kernel
 from rigid.interactions.spring import force_of_step
 from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plus, store3, times
 
@@ -42,7 +42,7 @@ from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plu
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 
 
-@kernel
+@inner_kernel
 def _predict(system, numbering, state, work, h):
     """Start of Newton: motion with the acceleration of the last step, multipliers of the last step."""
     frames, acc = system.frames, state.acc
@@ -63,7 +63,7 @@ def _predict(system, numbering, state, work, h):
             work.lam[first + i] = h * state.lam[first + i] / work.scale[c]
 
 
-@kernel
+@inner_kernel
 def _account(system, state, work, h, load_values):
     """Add the work of the loads and the dissipation of the step to state.totals; turn the torsion springs'
     angles on.
@@ -94,7 +94,7 @@ def _account(system, state, work, h, load_values):
     state.totals[1] += lost
 
 
-@kernel
+@inner_kernel
 def _commit(system, numbering, hidden, state, work, h):
     """Take the end of the step over into the state: (1), (2) or (4), multipliers, accelerations."""
     frames = system.frames
@@ -125,15 +125,30 @@ def _commit(system, numbering, hidden, state, work, h):
             state.lam[first + i] = work.lam[first + i] * work.scale[c] / h
 
 
-@allocating_kernel
+@inner_kernel
+def copy(x, y):
+    """y = x, of as many numbers as x has; numpy's assignment would be compiled with its checks and messages."""
+    for i in range(x.shape[0]):
+        y[i] = x[i]
+
+
+@inner_kernel
 def _copy(source, target):
     """Values of one state into another."""
-    target.r[:], target.quat[:], target.v[:], target.Omega[:] = source.r, source.quat, source.v, source.Omega
-    target.lam[:], target.angle[:], target.acc[:] = source.lam, source.angle, source.acc
-    target.totals[:] = source.totals
+    for f in range(source.r.shape[0]):
+        for i in range(3):
+            target.r[f, i], target.v[f, i] = source.r[f, i], source.v[f, i]
+            target.Omega[f, i] = source.Omega[f, i]
+        for i in range(4):
+            target.quat[f, i] = source.quat[f, i]
+        for i in range(6):
+            target.acc[f, i] = source.acc[f, i]
+    copy(source.lam, target.lam)
+    copy(source.angle, target.angle)
+    copy(source.totals, target.totals)
 
 
-@allocating_kernel
+@allocating_inner_kernel
 def march(system, numbering, hidden, state, work, kept, substeps, load_values, max_iterations, counts):
     """Advance `state` in place by len(load_values) / len(substeps) steps; status of `newton`.
 

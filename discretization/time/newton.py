@@ -14,7 +14,7 @@ from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct
 from discretization.linear.banded import band_factor, band_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
 from discretization.linear.sparse import sparse_factor, sparse_solve
-from rigid.compilation import allocating_kernel, kernel
+from rigid.compilation import allocating_inner_kernel, inner_kernel
 from rigid.linear_algebra import add3, apply, load3, times
 from rigid.rotations import inverse_tangent
 
@@ -41,7 +41,7 @@ STALLED_HIDDEN = (
 MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
 
 
-@allocating_kernel
+@allocating_inner_kernel
 def factor(numbering, work):
     """LU factors of the assembled matrix; 0 or SINGULAR."""
     if 0 <= numbering.band <= NARROW:
@@ -61,7 +61,7 @@ def factor(numbering, work):
     return SINGULAR if status else 0
 
 
-@allocating_kernel
+@allocating_inner_kernel
 def solve(numbering, work):
     """work.rhs = matrix^-1 work.rhs."""
     if 0 <= numbering.band <= NARROW:
@@ -77,7 +77,7 @@ def solve(numbering, work):
         work.rhs[i] = solution[i]
 
 
-@kernel
+@inner_kernel
 def correct(system, numbering, work):
     """Add the correction in work.rhs: dr, psi (through T^-1 eta) and the multipliers; the share that was taken."""
     frames, rhs = system.frames, work.rhs
@@ -100,7 +100,7 @@ def correct(system, numbering, work):
     return damping
 
 
-@kernel
+@inner_kernel
 def residual_over_noise(numbering, work):
     """Largest residual in units of its round-off level; -1 where it is not finite."""
     worst = 0.0
@@ -112,7 +112,7 @@ def residual_over_noise(numbering, work):
     return worst
 
 
-@kernel
+@inner_kernel
 def matrix_is_finite(numbering, work):
     """Whether no entry overflowed."""
     for k in range(numbering.n_values):  # noqa: SIM110  numba compiles loops
@@ -121,7 +121,7 @@ def matrix_is_finite(numbering, work):
     return True
 
 
-@kernel
+@inner_kernel
 def equations(system, numbering, hidden, state, work, h, load_values, tangent):
     """Residual and, on demand, matrix of the step, with hidden constraints where there are; 0 or FOLDED."""
     if assemble(system, numbering, state, work, h, load_values, tangent) != 0:
@@ -131,7 +131,7 @@ def equations(system, numbering, hidden, state, work, h, load_values, tangent):
     return 0
 
 
-@allocating_kernel
+@allocating_inner_kernel
 def newton(system, numbering, hidden, state, work, h, load_values, max_iterations, count):
     """Solve the step's equations from the present dr, psi, lam and, unless `hidden` is None, W, gam. count: (2,)
     iterations, factorisations added.

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from discretization.time.em import march
-from rigid.compilation import allocating_kernel
+from discretization.time.em import copy, march
+from rigid.compilation import allocating_kernel, inner_kernel
+
+
+@inner_kernel
+def _keep(state, kept, k):
+    """The state as row k."""
+    for f in range(state.r.shape[0]):
+        copy(state.r[f], kept.r[k, f])
+        copy(state.quat[f], kept.quat[k, f])
+        copy(state.v[f], kept.v[k, f])
+        copy(state.Omega[f], kept.Omega[k, f])
+        copy(state.acc[f], kept.acc[k, f])
+    copy(state.lam, kept.lam[k])
+    copy(state.angle, kept.angle[k])
+    copy(state.totals, kept.totals[k])
 
 
 @allocating_kernel
@@ -24,12 +38,5 @@ def march_and_keep(
         )
         if status != 0:
             return status
-        kept.r[k] = state.r
-        kept.quat[k] = state.quat
-        kept.v[k] = state.v
-        kept.Omega[k] = state.Omega
-        kept.lam[k] = state.lam
-        kept.angle[k] = state.angle
-        kept.acc[k] = state.acc
-        kept.totals[k] = state.totals
+        _keep(state, kept, k)
     return 0

@@ -12,7 +12,7 @@ from discretization.numbering import BAND_LIMIT, number
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
-from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, march
+from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS
 from discretization.time.newton import CONVERGED, CURES, REASONS
 from discretization.time.recording import march_and_keep
 from discretization.workspace import workspace
@@ -67,22 +67,8 @@ class Stepper(StepperBase):
         for each; 1 <= k <= `count`, fewer where a step must be halved. `state` is not changed.
         """
         current = copy_of(state)
-        kept = State(*(np.empty((count, *array.shape)) for array in state))
-        counts = np.zeros((count, N_COUNTS), dtype=np.int64)
         starts: Floats = self.h * np.arange(first_step, first_step + count * every)
-        march_and_keep(
-            self.system,
-            self.numbering,
-            self._hidden,
-            current,
-            self.work,
-            copy_of(state) if len(self.fractions) > 1 else current,
-            self.h * self.fractions,
-            self._values(starts, self.h),
-            MAX_ITERATIONS,
-            kept,
-            counts,
-        )
+        _, counts, kept = self._run(current, self.h, starts, count)
         done = int(np.sum(counts[:, STEPS] == every))
         if done == 0:
             current, report = self.advance(state, first_step, every)
@@ -91,8 +77,15 @@ class Stepper(StepperBase):
 
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h from `starts`, in place."""
-        counts = np.zeros(N_COUNTS, dtype=np.int64)
-        status = march(
+        status, (counts,), _ = self._run(state, h, starts, 1)
+        failure = None if status == CONVERGED else Failure(REASONS[status], CURES[status])
+        return Marched(state, int(counts[STEPS]), _report(counts), failure)
+
+    def _run(self, state: State, h: float, starts: Floats, parts: int) -> tuple[int, np.ndarray, State]:
+        """Whole steps of length h from `starts`, in place: status, counts (parts, N_COUNTS), the state after each part."""
+        kept = State(*(np.empty((parts, *array.shape)) for array in state))
+        counts = np.zeros((parts, N_COUNTS), dtype=np.int64)
+        status = march_and_keep(
             self.system,
             self.numbering,
             self._hidden,
@@ -102,10 +95,10 @@ class Stepper(StepperBase):
             h * self.fractions,
             self._values(starts, h),
             MAX_ITERATIONS,
+            kept,
             counts,
         )
-        failure = None if status == CONVERGED else Failure(REASONS[status], CURES[status])
-        return Marched(state, int(counts[STEPS]), _report(counts), failure)
+        return status, counts, kept
 
     def _values(self, starts: Floats, h: float) -> Floats:
         """Of the loads at the middle of each substep of steps from `starts` on."""
