@@ -2,7 +2,7 @@
 
 from rigid.chart_frames import DUAL, END, QUATERNION, ROWS, START, load_at
 from rigid.chart_interactions import add_duals_of, put_poses, put_rates
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel
 from rigid.interactions.kinds import dual_at, frame
 from rigid.linear_algebra import cross, times
 from rigid.mechanical import system_function
@@ -21,7 +21,7 @@ from rigid.quaternion_maps import E_transposed, add_quat, quat_dot, quat_mean
 from rigid.system import FORCE
 
 
-@small_kernel
+@inner_kernel
 def add_moment(m, y, q0, q1, F, f, out):
     """out += a moment on frame f: 2 E(qbar)^T m (000 (128)); of directors, as the angular velocity is
     sum d_k x d(d_k)/dt/2, the duals m x dbar_k/2."""
@@ -37,7 +37,7 @@ def add_moment(m, y, q0, q1, F, f, out):
         add_mean_pulled((ZERO, cross(half, y[1]), cross(half, y[2]), cross(half, y[3])), q0, q1, F, f, out)
 
 
-@small_kernel
+@inner_kernel
 def fill_loads(q0, q1, signal, D, out):
     """Loads on the mean of the poses at q0 and q1."""
     F, loads = D.frames, D.loads

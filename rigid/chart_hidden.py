@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from rigid.chart_frames import DUAL, END, ROWS, START, load_at
 from rigid.chart_inertia import inertia_of, inverse3
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.kinds import dual_at, frame, store
 from rigid.linear_algebra import apply, average, cross, dot, minus, plus, times
 from rigid.poses import ZERO, add_mean_pulled, direction, load_quat, mean_pose, pose
@@ -51,7 +51,7 @@ class Parts(NamedTuple):
 AXES = ((1 + 0j, 0j, 0j), (0j, 1 + 0j, 0j), (0j, 0j, 1 + 0j))
 
 
-@small_kernel
+@inner_kernel
 def rates_of(q, p, D, f):
     """(4): v and Omega of frame f."""
     at, to = D.frames.each[f].position, D.frames.each[f].orientation
@@ -86,7 +86,7 @@ def spun(y, Omega):
     )
 
 
-@small_kernel
+@inner_kernel
 def put_relative(ends, D, own, arity):
     """Means of (1) and (2) over the step, into START and END of the scratch."""
     q0, p0, q1, p1 = ends
@@ -109,7 +109,7 @@ def put_relative(ends, D, own, arity):
         store(mean_pose((u0, z0[0], z0[1], z0[2]), (u1, z1[0], z1[1], z1[2])), S[END], k)
 
 
-@small_kernel
+@inner_kernel
 def torque_of_rates(F, y):
     """D_Omega = sum e_m x R^T f_m of a dual F of the rates R hat(Omega)."""
     return plus(
@@ -118,7 +118,7 @@ def torque_of_rates(F, y):
     )
 
 
-@small_kernel
+@inner_kernel
 def add_by_momenta(D_v, D_Omega, ends, D, f, out):
     """out += D_v and D_Omega of frame f, brought to q and p by (4)."""
     at, to = D.frames.each[f].position, D.frames.each[f].orientation
@@ -133,7 +133,7 @@ def add_by_momenta(D_v, D_Omega, ends, D, f, out):
         add_quat(-1.0, G_transposed(p, spin), to, out.q)
 
 
-@small_kernel
+@inner_kernel
 def add_hidden_of(kind, e, ends, gam, D, out):
     """out += (3) of interaction e."""
     q0, p0, q1, p1 = ends
@@ -179,14 +179,14 @@ def add_hidden_of(kind, e, ends, gam, D, out):
     add_mean_pulled(on_a, q0, q1, D.frames, base, out.poses)
 
 
-@small_kernel
+@inner_kernel
 def turned_with(i, H, F, C1, C2, C3, d, dv, y):
     """Dual of director i of frame a, by which all components are taken."""
     place = plus(times(H[i], d), times(F[i], dv))
     return plus(place, plus(times(C1[i], y[1]), plus(times(C2[i], y[2]), times(C3[i], y[3]))))
 
 
-@small_kernel
+@inner_kernel
 def add_discrete_hidden(ends, gam, D, out):
     """out += discrete derivatives of gam . dg/dt of all joints, and of gam q . p for the unit lengths."""
     row = 0

@@ -4,7 +4,7 @@ Sources: 002 (101), 000 (46), (139), 004; discrete derivatives 000 (87), (88), (
 """
 
 from rigid.chart_frames import ALPHA, GAMMA, QUATERNION, SINGULAR
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.linear_algebra import apply, plus, times
 from rigid.mechanical import system_function
 from rigid.poses import (
@@ -22,7 +22,7 @@ def euler_tensor(J):
     return half - J[0], -J[1], -J[2], -J[3], half - J[4], -J[5], -J[6], -J[7], half - J[8]
 
 
-@small_kernel
+@inner_kernel
 def inertia_of(D, f):
     """J of frame f."""
     J = D.frames.each[f].inertia
@@ -42,7 +42,7 @@ def inverse3(A):
     )  # fmt: skip
 
 
-@small_kernel
+@inner_kernel
 def inertia_split(D, f):
     """(K, beta, gamma) of T = Omega . K Omega/2 + 2 beta (q . v)^2 + 2 gamma v . v, Omega = 2 G(q) v."""
     J, parameter, kind = inertia_of(D, f), D.frames.each[f].parameter, D.frames.form
@@ -54,7 +54,7 @@ def inertia_split(D, f):
     return (J[0] - g, J[1], J[2], J[3], J[4] - g, J[5], J[6], J[7], J[8] - g), 0.0, g
 
 
-@small_kernel
+@inner_kernel
 def coenergy_split(D, f):
     """(K, beta, gamma) of T* = t . K t/8 + beta (q . p)^2/8 + gamma p . p/8, t = G(q) p."""
     J, parameter = inertia_of(D, f), D.frames.each[f].parameter
@@ -84,7 +84,7 @@ def fill_quaternion_form(s, K, beta, gamma, q, to, out):
             out[to + 1 + i, to + j] = s * (c[1][i] + b * q[1][i] + gamma * e[1][i])
 
 
-@small_kernel
+@inner_kernel
 def fill_shared(D, out):
     """M += the mass that neighbours share."""
     F = D.frames
@@ -101,7 +101,7 @@ def fill_shared(D, out):
                 out[b + i, a + i] += c
 
 
-@small_kernel
+@inner_kernel
 def add_shared(D, v0, v1, out):
     """out += the momentum -c (v_b - v_a) of b and its opposite of a, of the mean velocity."""
     F = D.frames
@@ -129,7 +129,7 @@ def add_form_gradient(s, K, beta, q, a, b, to, out):
     add_quat(s * beta * quat_dot(q, a), b, to, out)
 
 
-@small_kernel
+@inner_kernel
 def fill_directors(E, to, out):
     """Blocks E_ij I of three directors."""
     for i in range(3):
@@ -153,7 +153,7 @@ def add_discrete_form(s, K, beta, gamma, q0, v0, q1, v1, to, out_q, out_v):
     add_quat(s * beta * c, v, to, out_q)
 
 
-@small_kernel
+@inner_kernel
 def add_directors(E, v0, v1, to, out):
     """out += E_ij (v0_j + v1_j)/2 of three directors."""
     for i in range(3):
@@ -162,7 +162,7 @@ def add_directors(E, v0, v1, to, out):
                 out[to + 3 * i + l] += 0.5 * E[3 * i + j] * (v0[to + 3 * j + l] + v1[to + 3 * j + l])
 
 
-@small_kernel
+@inner_kernel
 def form_of(D, f, inverse):
     """(s, m, K, beta, gamma) of frame f: T, or T* where `inverse`, is m v . v/2 of its position and s/2 times the form of
     `inertia_split`, or of `coenergy_split`, of its quaternion.
@@ -175,14 +175,14 @@ def form_of(D, f, inverse):
     return 4.0, mass, K, beta, gamma
 
 
-@small_kernel
+@inner_kernel
 def directors_of(D, f, inverse):
     """Euler tensor of frame f, or its inverse."""
     E = euler_tensor(inertia_of(D, f))
     return inverse3(E) if inverse else E
 
 
-@small_kernel
+@inner_kernel
 def fill_forms(q, D, inverse, out):
     """out = M(q) or W(q)."""
     clear_matrix(out)
@@ -202,7 +202,7 @@ def fill_forms(q, D, inverse, out):
         fill_shared(D, out)
 
 
-@small_kernel
+@inner_kernel
 def fill_form_gradients(q, a, b, D, inverse, out):
     """out = gradient of a . M(q) b or a . W(q) b."""
     clear(out)
@@ -215,7 +215,7 @@ def fill_form_gradients(q, a, b, D, inverse, out):
             add_form_gradient(s, K, beta, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
 
 
-@small_kernel
+@inner_kernel
 def fill_discrete_forms(q0, v0, q1, v1, D, inverse, out_q, out_v):
     """Discrete derivatives of v . M(q) v/2 or v . W(q) v/2."""
     clear(out_q)
@@ -281,7 +281,7 @@ def add_form_product(s, K, beta, gamma, q, v, to, out):
     add_quat(s * gamma, v, to, out)
 
 
-@small_kernel
+@inner_kernel
 def fill_product(q, v, D, inverse, out):
     """out = M(q) v or W(q) v."""
     clear(out)

@@ -5,7 +5,7 @@ constraints of a chart, 002 (103) and 000 (30), come first among the rows of g.
 """
 
 from rigid.chart_frames import DUAL, END, QUATERNION, ROWS, START, load_at
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.kinds import dual_at, frame, store, value_at
 from rigid.linear_algebra import dot, times
 from rigid.mechanical import WITHOUT_POTENTIAL, system_function
@@ -34,34 +34,34 @@ def pair_of(k):
     return 1, 2
 
 
-@small_kernel
+@inner_kernel
 def put_poses(q, D, own, arity, out):
     """Poses of the frames of one interaction at q."""
     for k in range(arity):
         store(pose(q, D.frames, own.frames[k]), out, k)
 
 
-@small_kernel
+@inner_kernel
 def put_rates(q, v, D, own, arity, out):
     """Rates of the poses."""
     for k in range(arity):
         store(rate(q, v, D.frames, own.frames[k]), out, k)
 
 
-@small_kernel
+@inner_kernel
 def choose_row(k, rows, lam):
     """lam = 1 for row k, 0 for the others."""
     for i in range(rows):
         lam[i] = 1.0 if i == k else 0.0
 
 
-@small_kernel
+@inner_kernel
 def add_duals(D, kind, e, q0, q1, lam, out):
     """out += discrete derivative of lam . value of interaction e between q0 and q1."""
     add_duals_of(D.interacting, D, kind, e, q0, q1, lam, out)
 
 
-@small_kernel
+@inner_kernel
 def add_duals_of(I, D, kind, e, q0, q1, lam, out):
     """out += the dual of interaction e among I, times lam, between q0 and q1."""
     S = D.scratch
@@ -75,7 +75,7 @@ def add_duals_of(I, D, kind, e, q0, q1, lam, out):
         add_mean_pulled(frame(S[DUAL], k), q0, q1, D.frames, own.frames[k], out)
 
 
-@small_kernel
+@inner_kernel
 def fill_discrete_gradient(q0, q1, D, out):
     """Discrete derivative of V, its gradient where q0 is q1."""
     clear(out)
@@ -150,7 +150,7 @@ def constraints(q, D, out):
                 out[I.each[e].row + k] = S[ROWS, 0, 0, k]
 
 
-@small_kernel
+@inner_kernel
 def fill_jacobian(q0, q1, D, out):
     """Discrete derivative of g between q0 and q1; its Jacobian where both are the same."""
     clear_matrix(out)
@@ -192,7 +192,7 @@ def discrete_jacobian(q0, q1, D, out):
     fill_jacobian(q0, q1, D, out)
 
 
-@small_kernel
+@inner_kernel
 def add_internal_pull(q0, q1, lam, D, out):
     """out += (discrete derivative of the internal constraints)^T lam; linear in q0 + q1. The first row of a joint."""
     row = 0
@@ -217,14 +217,14 @@ def add_internal_pull(q0, q1, lam, D, out):
                 row += 1
 
 
-@small_kernel
+@inner_kernel
 def take_multipliers(lam, I, kind, e, out):
     """Those of interaction e."""
     for k in range(kind.rows):
         out[k] = lam[I.each[e].row + k]
 
 
-@small_kernel
+@inner_kernel
 def fill_pull(q0, q1, lam, D, out):
     """(discrete derivative of g)^T lam."""
     clear(out)
@@ -261,7 +261,7 @@ def work_of(dual, z, count):
     return s
 
 
-@small_kernel
+@inner_kernel
 def fill_internal_rate(q, w, D, out):
     """Rows of the internal constraints in G(q) w, bilinear and symmetric in q and w."""
     row = 0
@@ -301,7 +301,7 @@ def constraint_rate(q, w, D, out):
                 out[I.each[e].row + k] = work_of(S[DUAL], S[END], kind.arity)
 
 
-@small_kernel
+@inner_kernel
 def bent_pose(w, z, D, f):
     """Second derivative of the pose of frame f along w and z."""
     r, d1, d2, d3 = rate(w, z, D.frames, f)

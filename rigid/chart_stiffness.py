@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rigid.chart_frames import DIRECTORS, DUAL, END, QUATERNION, ROWS, START, ChartFrames
-from rigid.compilation import kernel, small_kernel
+from rigid.compilation import inner_kernel
 from rigid.interactions.kinds import dual_at, frame, store
 from rigid.mechanical import MechanicalSystem
 from rigid.poses import add_mean_pulled, pose
@@ -19,7 +19,7 @@ from rigid.system import Ints
 STEP = 1e-60  # complex step: its square underflows, nothing is subtracted
 
 
-@small_kernel
+@inner_kernel
 def coordinate(F, f, j):
     """Place of coordinate j of frame f: its position, if it moves, then its orientation; -1 where there are no more."""
     at, to = F.each[f].position, F.each[f].orientation
@@ -31,13 +31,13 @@ def coordinate(F, f, j):
     return to + j if to >= 0 and j < size else -1
 
 
-@small_kernel
+@inner_kernel
 def is_curved(kind, F):
     """Whether the kind is an energy whose pulled dual changes with the coordinates."""
     return kind.rows == 0 and not (kind.constant == 1 and F.chart == DIRECTORS)
 
 
-@small_kernel
+@inner_kernel
 def take_changes(D, own, arity, pulled, at, out):
     """out[at:] = imaginary parts of `pulled` at the coordinates of the frames, over the step; they are cleared."""
     for a in range(arity):
@@ -52,7 +52,7 @@ def take_changes(D, own, arity, pulled, at, out):
     return at
 
 
-@kernel
+@inner_kernel
 def fill_energy_tangents(q0, q1, between, D, pulled, out):
     """out = changes of D V(q0, q1) with q1 (between), or of the gradient at q1, in the order of `energy_entries`.
 

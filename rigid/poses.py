@@ -11,7 +11,7 @@ matrix N(f),
 """
 
 from rigid.chart_frames import QUATERNION, load_at
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
 from rigid.quaternion_maps import E_transposed, add_quat, quat_dot, quat_mean
 
@@ -36,7 +36,7 @@ def bilinear_directors(p, q):
     return d1, d2, d3
 
 
-@small_kernel
+@inner_kernel
 def pose(q, F, f):
     """Pose (r, d1, d2, d3) of frame f of the chart's frames F at coordinates q."""
     at, to = F.each[f].position, F.each[f].orientation
@@ -55,7 +55,7 @@ def pose(q, F, f):
     return r, d1, d2, d3
 
 
-@small_kernel
+@inner_kernel
 def rate(q, v, F, f):
     """Rate of the pose of frame f where q moves with v; linear in v, and in q."""
     at, to = F.each[f].position, F.each[f].orientation
@@ -118,7 +118,7 @@ def torque_of(f, y):
     return plus(cross(y[1], f[1]), plus(cross(y[2], f[2]), cross(y[3], f[3])))
 
 
-@small_kernel
+@inner_kernel
 def add_position_part(f, F, frame, s, out):
     """out += s times the force of the dual f, at the place of the position."""
     at = F.each[frame].position
@@ -127,7 +127,7 @@ def add_position_part(f, F, frame, s, out):
             out[at + i] += s * f[0][i]
 
 
-@small_kernel
+@inner_kernel
 def add_pulled(f, q, F, frame, s, out):
     """out += s times the pull-back of the dual f at coordinates q: Y'(q)^T f."""
     add_position_part(f, F, frame, s, out)
@@ -158,7 +158,7 @@ def add_quaternion_part(f, q, to, s, out):
         out[to + 1 + i] += 2.0 * s * y[i]
 
 
-@small_kernel
+@inner_kernel
 def add_mean_pulled(f, q0, q1, F, frame, out):
     """out += the dual f of a discrete derivative between q0 and q1, brought to the coordinates.
 

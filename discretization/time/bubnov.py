@@ -41,7 +41,7 @@ from discretization.time.integrate import check_fit, integrate, number_of_steps
 from discretization.time.quadrature import gauss
 from discretization.time.scheme import ROWS, WORK, Scheme, Work
 from discretization.time.trajectory import Trajectory
-from rigid.compilation import explicit_kernel, small_kernel
+from rigid.compilation import explicit_kernel, inner_kernel
 from rigid.errors import ConvergenceError, ModelError
 from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS, MechanicalSystem
 from rigid.system import Floats, Ints
@@ -52,7 +52,7 @@ _NEAR = 1e-5  # corrections below which round-off may decide which one is smalle
 _MOST_BYTES = 8 * 2**30
 
 
-@small_kernel
+@inner_kernel
 def element_residual(fn, D, W, h, k, tests, options, signals, x, r):
     """(1)-(4) of one element; x: (q, p) at its k + 1 nodes, then gamma and mu of its multiplier functions."""
     n, m = D.n, D.m
@@ -105,7 +105,7 @@ def evaluate_elements(fn, D, W, h, k, tests, options, signals, x, r, residuals, 
             residuals[e, i] = r[i].real
 
 
-@small_kernel
+@inner_kernel
 def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
     """out = d^2 g/dt^2 = Psi_q H_p - Psi_p (H_q - F + R + G^T gamma)."""
     n = D.n

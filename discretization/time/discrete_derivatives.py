@@ -7,7 +7,7 @@ formula is used, and for functions of two arguments its partitioned form. Source
 """
 
 from discretization.time.dense import difference, inner, mean, multiply, multiply_transposed, solve
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.mechanical import (
     CONSTANT_MASS,
     DISCRETE_CONSTRAINTS,
@@ -29,7 +29,7 @@ def correction_factor(change, q0, q1):
     return 1.0 / square if square.real > _TINY * size else 0j
 
 
-@small_kernel
+@inner_kernel
 def discrete_gradient(fn, D, q0, q1, work, out):
     """out = D V, (n,)."""
     if D.flags & DISCRETE_POTENTIAL:
@@ -49,7 +49,7 @@ def discrete_gradient(fn, D, q0, q1, work, out):
         out[i] += gap * change[i]
 
 
-@small_kernel
+@inner_kernel
 def pull_back(fn, D, q, lam, work, out):
     """out = G(q)^T lam."""
     if D.flags & PRODUCTS:
@@ -59,7 +59,7 @@ def pull_back(fn, D, q, lam, work, out):
     multiply_transposed(work.jacobian, lam, out)
 
 
-@small_kernel
+@inner_kernel
 def discrete_pull_back(fn, D, q0, q1, lam, work, out):
     """out = (D g)^T lam."""
     if D.flags & PRODUCTS:
@@ -69,7 +69,7 @@ def discrete_pull_back(fn, D, q0, q1, lam, work, out):
     multiply_transposed(work.jacobian, lam, out)
 
 
-@small_kernel
+@inner_kernel
 def constraint_rate(fn, D, q, w, work, out):
     """out = G(q) w."""
     if D.flags & PRODUCTS:
@@ -79,7 +79,7 @@ def constraint_rate(fn, D, q, w, work, out):
     multiply(work.other, w, out)
 
 
-@small_kernel
+@inner_kernel
 def constraint_curvature(fn, D, q, w, z, work, out):
     """out = g''(q) (w, z), the change of G(q) w along z."""
     if D.flags & PRODUCTS:
@@ -94,7 +94,7 @@ def constraint_curvature(fn, D, q, w, z, work, out):
         out[c] = inner(slope, z)
 
 
-@small_kernel
+@inner_kernel
 def mass_times(fn, D, q, v, work, out):
     """out = M(q) v."""
     if D.flags & PRODUCTS:
@@ -104,7 +104,7 @@ def mass_times(fn, D, q, v, work, out):
     multiply(work.square, v, out)
 
 
-@small_kernel
+@inner_kernel
 def discrete_jacobian(fn, D, q0, q1, work, out):
     """out = D g, (m, n)."""
     if D.flags & DISCRETE_CONSTRAINTS:
@@ -124,7 +124,7 @@ def discrete_jacobian(fn, D, q0, q1, work, out):
             out[k, i] += gap * factor * change[i]
 
 
-@small_kernel
+@inner_kernel
 def add_gonzalez_of_form(fn, D, mass, q0, q1, a, weight, work, out):
     """out += weight times Gonzalez' discrete derivative in q of a . A(q) a/2, A = M (mass) or W."""
     n = D.n
@@ -147,7 +147,7 @@ def add_gonzalez_of_form(fn, D, mass, q0, q1, a, weight, work, out):
         out[i] += weight * (0.5 * slope[i] + factor * change[i])
 
 
-@small_kernel
+@inner_kernel
 def apply_form(fn, D, mass, q, a, work, out):
     """out = M(q) a (mass) or W(q) a."""
     if mass:
@@ -156,7 +156,7 @@ def apply_form(fn, D, mass, q, a, work, out):
         velocity_of(fn, D, q, a, work, out)
 
 
-@small_kernel
+@inner_kernel
 def form_gradient(fn, D, mass, q, a, b, work, out):
     """out = gradient of a . M(q) b (mass) or of a . W(q) b."""
     n = D.n
@@ -174,7 +174,7 @@ def form_gradient(fn, D, mass, q, a, b, work, out):
             out[i] = -out[i]
 
 
-@small_kernel
+@inner_kernel
 def velocity_of(fn, D, q, p, work, out):
     """out = W(q) p: the velocity of momentum p."""
     if D.flags & PRODUCTS:
@@ -186,7 +186,7 @@ def velocity_of(fn, D, q, p, work, out):
     divide_by_mass(fn, D, q, p, D.flags & INVERSE_MASS != 0, work, out)
 
 
-@small_kernel
+@inner_kernel
 def mass_solve(fn, D, q, p, work, out):
     """out = M(q)^-1 p, also where W is another continuation of the inverse."""
     if D.flags & PRODUCTS:
@@ -195,7 +195,7 @@ def mass_solve(fn, D, q, p, work, out):
     divide_by_mass(fn, D, q, p, D.flags & CONSTANT_MASS and D.flags & INVERSE_MASS, work, out)
 
 
-@small_kernel
+@inner_kernel
 def divide_by_mass(fn, D, q, p, by_inverse, work, out):
     """out = W p or M^-1 p."""
     if by_inverse:
@@ -208,7 +208,7 @@ def divide_by_mass(fn, D, q, p, by_inverse, work, out):
     solve(work.square, out)
 
 
-@small_kernel
+@inner_kernel
 def discrete_kinetic(fn, D, q0, v0, q1, v1, work, out_q, out_v):
     """out_q, out_v = D_q T, D_v T: in invariants, or partitioned as in 000 (129)-(131)."""
     if D.flags & DISCRETE_KINETIC:
@@ -217,7 +217,7 @@ def discrete_kinetic(fn, D, q0, v0, q1, v1, work, out_q, out_v):
     partitioned(fn, D, True, q0, v0, q1, v1, work, out_q, out_v)
 
 
-@small_kernel
+@inner_kernel
 def discrete_coenergy(fn, D, q0, p0, q1, p1, work, out_q, out_p):
     """out_q, out_p = D_q T*, D_p T*."""
     if D.flags & DISCRETE_KINETIC:
@@ -226,7 +226,7 @@ def discrete_coenergy(fn, D, q0, p0, q1, p1, work, out_q, out_p):
     partitioned(fn, D, False, q0, p0, q1, p1, work, out_q, out_p)
 
 
-@small_kernel
+@inner_kernel
 def partitioned(fn, D, mass, q0, v0, q1, v1, work, out_q, out_v):
     """Partitioned discrete derivatives of v . A(q) v/2: 000 (129)-(131)."""
     n = D.n
@@ -244,7 +244,7 @@ def partitioned(fn, D, mass, q0, v0, q1, v1, work, out_q, out_v):
             out_v[i] = 0.5 * (out_v[i] + image[i])
 
 
-@small_kernel
+@inner_kernel
 def add_hidden_gradient(fn, D, mass, q, p, gam, weight, work, out_q, out_p):
     """Gradients of gam . g_v, g_v = G(q) A(q) p with A = M^-1 (mass) or W: times weight, added."""
     n = D.n

@@ -21,7 +21,7 @@ from scipy.sparse import csc_matrix
 
 from discretization.time.scheme import Energies
 from rigid.chart_stiffness import energy_entries, fill_energy_tangents
-from rigid.compilation import kernel
+from rigid.compilation import inner_kernel
 from rigid.mechanical import F1, F2, I1, I2, MechanicalSystem
 from rigid.system import Ints
 
@@ -101,7 +101,7 @@ def places_in(pattern: csc_matrix, rows: Ints, columns: Ints) -> Ints:
     return np.searchsorted(keys, columns * n + rows)
 
 
-@kernel
+@inner_kernel
 def add_energies(D, S, W, E, x, values):
     """The sum of (2) into `values`."""
     n = D.n

@@ -9,13 +9,13 @@ energy, energy + dissipation - work is kept to round-off, and dissipation is nev
 
 from discretization.time.dense import inner, mean
 from discretization.time.scheme import FREQUENCY, LOADS, MIDDLE, RATE, RESISTANCE, account
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.mechanical import DISCRETE_FORCE, VISCOUS
 
 WORK_DONE, DISSIPATED = 0, 1  # places in the totals of a step
 
 
-@small_kernel
+@inner_kernel
 def loads_between(fn, D, q0, q1, signal, W, out):
     """out = F of the step from q0 to q1."""
     if D.flags & DISCRETE_FORCE:
@@ -26,7 +26,7 @@ def loads_between(fn, D, q0, q1, signal, W, out):
     fn.force(middle, signal, D, out)
 
 
-@small_kernel
+@inner_kernel
 def resistance_between(fn, D, q0, q1, h, W, out):
     """out = R of the change of the strains from q0 to q1 over h."""
     frequency = W.vector[FREQUENCY, :1]
@@ -34,7 +34,7 @@ def resistance_between(fn, D, q0, q1, h, W, out):
     fn.discrete_resistance(q0, q1, frequency, D, out)
 
 
-@small_kernel
+@inner_kernel
 def forces_between(fn, D, S, q1, W, out):
     """out = F - R of the step."""
     loads_between(fn, D, S.q0, q1, S.signal[0], W, out)
@@ -45,7 +45,7 @@ def forces_between(fn, D, S, q1, W, out):
             out[i] -= R[i]
 
 
-@small_kernel
+@inner_kernel
 def forces_at(fn, D, q, v, signal, W, out):
     """out = F(q, s) - R(q, v)."""
     fn.force(q, signal, D, out)
@@ -63,7 +63,7 @@ def scaled(factor, a, out):
         out[i] = factor * a[i]
 
 
-@small_kernel
+@inner_kernel
 def account_at(fn, D, q, v, signal, change, W, totals):
     """totals += F . change, R . change, of forces at one place."""
     F = W.vector[LOADS, : D.n]
@@ -74,7 +74,7 @@ def account_at(fn, D, q, v, signal, change, W, totals):
         totals[DISSIPATED] += inner(F, change)
 
 
-@small_kernel
+@inner_kernel
 def account_between(fn, D, S, q1, change, W, totals):
     """totals += F . change, R . change, of forces between the ends of the step."""
     F = W.vector[LOADS, : D.n]

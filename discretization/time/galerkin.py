@@ -28,7 +28,7 @@ from discretization.time.discrete_derivatives import (
 from discretization.time.forcing import account_at, forces_at, scaled
 from discretization.time.quadrature import gauss, lagrange
 from discretization.time.scheme import RATE, account, residual, update
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.mechanical import CONSTANT_MASS, INVERSE_MASS, PRODUCTS
 from rigid.system import Floats
 
@@ -64,7 +64,7 @@ def interpolate(k, options, at, z0, x, first, stride, out, rate):
             rate[i] += options[at + k + 1 + I] * x[start + i]
 
 
-@small_kernel
+@inner_kernel
 def weak_forms(fn, D, W, h, signal, q, dq, p, dp, gam, mu, e_q, e_p):
     """e_q = q' - h (T*_p + Psi_p^T mu), e_p = p' + h (T*_q + dV - F + R + G^T gam + Psi_q^T mu), ' = d/dxi."""
     n, m = D.n, D.m
@@ -93,7 +93,7 @@ def weak_forms(fn, D, W, h, signal, q, dq, p, dp, gam, mu, e_q, e_p):
         e_p[i] = dp[i] + h * H_q[i]
 
 
-@small_kernel
+@inner_kernel
 def hidden_rate(fn, D, W, q, dq, p, dp, out):
     """out = Psi_q q' + Psi_p p' = G' W p + G (W' p + W p')."""
     n, m = D.n, D.m
@@ -108,7 +108,7 @@ def hidden_rate(fn, D, W, q, dq, p, dp, out):
         out[c] += turned[c]
 
 
-@small_kernel
+@inner_kernel
 def add_mass_rate(fn, D, W, q, dq, p, w, out):
     """out += W' p, the change of W(q) along q', row by row from gradients of forms."""
     n = D.n
@@ -177,7 +177,7 @@ def mg_residual(fn, D, S, W, x, r):
                 r[multipliers + (k + J) * m + c] += factor * psi_t[c]  # (4)
 
 
-@small_kernel
+@inner_kernel
 def account_point(fn, D, W, h, weight, signal, q, dq, totals):
     """totals += weight (F . q', R(q, q'/h) . q') of one Gauss point."""
     change, rate = W.vector[RATE, : D.n], W.vector[13, : D.n]

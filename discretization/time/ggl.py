@@ -42,20 +42,20 @@ from discretization.time.discrete_derivatives import (
 )
 from discretization.time.forcing import account_at, forces_between
 from discretization.time.scheme import RATE, account, residual, update
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel
 from rigid.mechanical import CONSTANT_MASS, PRODUCTS, QUATERNIONS
 
 OPTION_A, OPTION_B = 0.0, 1.0
 
 
-@small_kernel
+@inner_kernel
 def parts(D, x):
     """Views of (q1, p1, v, lam, gam)."""
     n, m = D.n, D.m
     return x[:n], x[n : 2 * n], x[2 * n : 3 * n], x[3 * n : 3 * n + m], x[3 * n + m :]
 
 
-@small_kernel
+@inner_kernel
 def lagrangian_force(fn, D, W, q, v, signal, out):
     """out = L_q(q, v) + F."""
     n = D.n
@@ -130,7 +130,7 @@ def theta_residual(fn, D, S, W, x, r):
     constraint_rate(fn, D, qt, v, W, r[3 * n + m :])  # (10)
 
 
-@small_kernel
+@inner_kernel
 def add_discrete_hidden(fn, D, q0, p0, q1, p1, gam, weight, W, out_q, out_p):
     """out += weight times (D_q g_v)^T gam and (D_p g_v)^T gam.
 
@@ -163,7 +163,7 @@ def add_discrete_hidden(fn, D, q0, p0, q1, p1, gam, weight, W, out_q, out_p):
             out_p[i] += 0.5 * weight * rate[i]
 
 
-@small_kernel
+@inner_kernel
 def hidden_constraint(fn, D, q, p, W, out):
     """out = g_v = G(q) W(q) p."""
     w = W.vector[26, : D.n]

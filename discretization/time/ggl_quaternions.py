@@ -31,12 +31,12 @@ from discretization.time.forcing import account_between
 from discretization.time.livens import momentum_balance
 from discretization.time.scheme import RATE, account, residual, update
 from rigid.chart_hidden import Ends, Parts, add_discrete_hidden
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel
 from rigid.poses import load_quat
 from rigid.quaternion_maps import quat_dot, quat_mean
 
 
-@small_kernel
+@inner_kernel
 def hidden_constraint(fn, D, q, p, W, out):
     """out = g_v: G(q) W(q) p, of the unit length q . p, which are zero together."""
     w = W.vector[26, : D.n]
@@ -50,7 +50,7 @@ def hidden_constraint(fn, D, q, p, W, out):
             row += 1
 
 
-@small_kernel
+@inner_kernel
 def shortening(S, q1, to):
     """1/kappa of the frame whose quaternion stands at `to`."""
     middle = quat_mean(load_quat(S.q0, to), load_quat(q1, to))

@@ -25,7 +25,7 @@ from discretization.time.scheme import (
     Q,
     V,
 )
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.linear_algebra import times
 from rigid.mechanical import C1, F1, F2, I1, I2, WITHOUT_POTENTIAL
 from rigid.poses import load_quat
@@ -87,7 +87,7 @@ SOLVER = Reference(
 )
 
 
-@small_kernel
+@inner_kernel
 def guess(D, S, solver, lam, advanced):
     """Initial unknowns of a step (002 Table 2: simple or advanced)."""
     for b in range(solver.blocks.shape[0]):
@@ -109,7 +109,7 @@ def guess(D, S, solver, lam, advanced):
             solver.x[first + i] = value
 
 
-@small_kernel
+@inner_kernel
 def guess_increments(D, S, solver, first, advanced):
     """Increments of the frames of a quaternion chart: 0, or h times velocity and angular velocity 2 E(q) v."""
     for f in range(D.frames.each.size):
@@ -133,7 +133,7 @@ def conjugated(q):
     return q[0], times(-1.0, q[1])
 
 
-@small_kernel
+@inner_kernel
 def evaluate(residual, fn, D, S, W, solver):
     """rhs = r; its norm."""
     residual(fn, D, S, W, solver.x, solver.r)
@@ -144,7 +144,7 @@ def evaluate(residual, fn, D, S, W, solver):
     return norm**0.5
 
 
-@small_kernel
+@inner_kernel
 def evaluate_matrix(residual, fn, D, S, W, solver, known):
     """matrix = dr/dx by complex steps; constant columns are taken over where they are `known`."""
     if solver.pattern.band >= 0:
@@ -175,7 +175,7 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
                     solver.constant[i, j] = solver.matrix[i, j]
 
 
-@small_kernel
+@inner_kernel
 def factor_matrix(solver):
     """LU factors of the matrix, its rows scaled by their largest entry; 0, or 1 if singular."""
     T, values, scale = solver.pattern, solver.values, solver.scale
@@ -193,7 +193,7 @@ def factor_matrix(solver):
     return condensed_factor(T.panels, solver.factors, values, T.rows, scale)
 
 
-@small_kernel
+@inner_kernel
 def solve_matrix(solver):
     """rhs = matrix^-1 rhs, with the factors."""
     if solver.pattern.band < 0:
@@ -202,7 +202,7 @@ def solve_matrix(solver):
     condensed_solve(solver.pattern.panels, solver.factors, solver.scale, solver.rhs)
 
 
-@small_kernel
+@inner_kernel
 def correction_size(S, solver):
     """Largest correction in rhs, each block in units of the size of its values, forces in units of |p0|/h.
 
@@ -229,7 +229,7 @@ def correction_size(S, solver):
     return worst
 
 
-@small_kernel
+@inner_kernel
 def is_round_off(S, solver):
     """Whether every row of r = rhs is round-off of the terms it sums: |r_i| <= c eps sum_j |dr_i/dx_j| |x_j|.
 
@@ -266,7 +266,7 @@ def is_round_off(S, solver):
     return True
 
 
-@small_kernel
+@inner_kernel
 def state_size(S):
     """Sum of |q0| and |p0|."""
     size = 0.0
@@ -275,7 +275,7 @@ def state_size(S):
     return size
 
 
-@small_kernel
+@inner_kernel
 def newton(residual, fn, D, S, W, solver, known):
     """Solve r(x) = 0 from the guess in x: (status, iterations, norm of the residual).
 
@@ -324,7 +324,7 @@ def newton(residual, fn, D, S, W, solver, known):
     return SOLVED if rounded else NOT_CONVERGED, solver.limit, norm
 
 
-@small_kernel
+@inner_kernel
 def damped_newton(residual, fn, D, S, W, solver):
     """Newton's method whose corrections are halved until they shrink the residual, in the scales of the matrix's rows."""
     n = solver.x.size

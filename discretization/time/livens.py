@@ -35,20 +35,20 @@ from discretization.time.discrete_derivatives import (
 )
 from discretization.time.forcing import forces_at, forces_between
 from discretization.time.scheme import residual, update
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 from rigid.linear_algebra import dot, times
 from rigid.poses import load_quat
 from rigid.quaternion_maps import G, quat_dot, quat_mean
 
 
-@small_kernel
+@inner_kernel
 def state_of(D, x):
     """Views of (q1, p1, v1, lam) in the unknowns of the full scheme."""
     n = D.n
     return x[:n], x[n : 2 * n], x[2 * n : 3 * n], x[3 * n : 3 * n + D.m]
 
 
-@small_kernel
+@inner_kernel
 def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, with_constraints, r):
     """r = p1 - p0 - h (D_q T - D V + F) + h (D g)^T lam: (2)."""
     n = D.n
@@ -87,7 +87,7 @@ def full_update(fn, D, S, W, x, q, p, v, lam, gam):
         lam[k] = x[3 * n + k]
 
 
-@small_kernel
+@inner_kernel
 def eliminate(fn, D, S, W, q1, v1, p1, T_q):
     """v1 by (1), p1 by (3); T_q = D_q T."""
     n = D.n
@@ -140,7 +140,7 @@ def turned(q, theta):
     )
 
 
-@small_kernel
+@inner_kernel
 def moved(D, S, x, q1):
     """q1 of increments x: dr of a position, the inertial rotation vector of an orientation."""
     at_x = 0
@@ -157,7 +157,7 @@ def moved(D, S, x, q1):
     return at_x
 
 
-@small_kernel
+@inner_kernel
 def joint_multipliers(D, x, lam):
     """lam = (0 for the internal constraints, those of the joints, which stand at the end of x)."""
     joints = 0

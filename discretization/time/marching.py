@@ -7,7 +7,7 @@ from numba import types
 
 from discretization.time.implicit import SOLVED, SOLVER, damped_newton, guess, newton
 from discretization.time.scheme import ACCOUNT, RESIDUAL, UPDATE, WORK, Step
-from rigid.compilation import explicit_kernel, small_kernel
+from rigid.compilation import explicit_kernel, inner_kernel
 from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1
 from rigid.references import Reference, by_reference, reference_to
 
@@ -82,7 +82,7 @@ def ends_for(n: int, m: int) -> Ends:
     return Ends(*(np.zeros(size, complex) for size in (n, n, n, n, n, n, m, m, 2)))
 
 
-@small_kernel
+@inner_kernel
 def solve_step(method, fn, D, S, W, solver, lam, known, attempts):
     """Unknowns of a substep into the solver: status, iterations without and with damping, |r|."""
     guess(D, S, solver, lam, float(solver.advanced))
@@ -98,7 +98,7 @@ def solve_step(method, fn, D, S, W, solver, lam, known, attempts):
     return status, count, damped, norm
 
 
-@small_kernel
+@inner_kernel
 def load_row(rows, step, ends):
     """The start of a step from its row."""
     for i in range(ends.q0.size):
@@ -108,7 +108,7 @@ def load_row(rows, step, ends):
     ends.totals[0], ends.totals[1] = rows.totals[step, 0], rows.totals[step, 1]
 
 
-@small_kernel
+@inner_kernel
 def store_row(ends, rows, step):
     """The end of the last substep as the row of a step."""
     for i in range(ends.q0.size):

@@ -17,7 +17,7 @@ from discretization.time.discrete_derivatives import (
 )
 from discretization.time.forcing import account_at, forces_at, scaled
 from discretization.time.scheme import RATE, account, residual, update
-from rigid.compilation import small_kernel
+from rigid.compilation import inner_kernel, small_kernel
 
 FORCES_AT = 17  # rows of the work for the forces of the constraint stages, MOST_STAGES + 1 of them
 MOST_STAGES = 11
@@ -34,7 +34,7 @@ def combine(x0, h, x, first, n, A, row, s, out):
             out[i] += factor * x[first + j * n + i]
 
 
-@small_kernel
+@inner_kernel
 def find_constraint_forces(fn, D, S, W, x):
     """G(Qtilde_j)^T Lam_j of all constraint stages, in rows of W from `FORCES_AT` on."""
     n, m = D.n, D.m
@@ -46,7 +46,7 @@ def find_constraint_forces(fn, D, S, W, x):
         pull_back(fn, D, Qt, x[start : start + m], W, W.vector[FORCES_AT + j, :n])
 
 
-@small_kernel
+@inner_kernel
 def add_constraint_forces(D, S, W, row, stages, out):
     """out -= h sum_j A[row + j] G(Qtilde_j)^T Lam_j."""
     for j in range(stages):
@@ -55,7 +55,7 @@ def add_constraint_forces(D, S, W, row, stages, out):
             out[i] -= factor * W.vector[FORCES_AT + j, i]
 
 
-@small_kernel
+@inner_kernel
 def sizes(S):
     """s, number of constraint stages, starts of A, Ahat, Atilde, Abar, b, btilde in the options."""
     s, stages = int(S.options[0]), int(S.options[1])
@@ -65,7 +65,7 @@ def sizes(S):
     return s, stages, 2, hat, tilde, bar, bar + stages * s, bar + stages * s + s
 
 
-@small_kernel
+@inner_kernel
 def end_state(D, S, W, x, q1, p1):
     """q1 and p1 of the stages, with the constraint forces found before."""
     n = D.n
