@@ -13,6 +13,7 @@ import importlib.util
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numba
@@ -126,7 +127,12 @@ def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) 
 
     def twin(*_: Any, **__: Any) -> Any:
         if not twins:
-            twins.append(decorate(function))
+            code, name = function.__code__, f"{function.__name__}_for_python"
+            own = FunctionType(code, function.__globals__, name, closure=function.__closure__)
+            own.__module__, own.__qualname__ = function.__module__, name
+            twins.append(
+                decorate(own)
+            )  # under a name of its own in the cache, or the faceless one would be found
         return twins[0]
 
     def add_overload(compiled: Any) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 from numba.core import event
@@ -14,14 +13,11 @@ _OURS = {"rigid", "discretization", "rodsim"}
 
 
 class _Announcer(event.Listener):
-    """Writes MESSAGE when one of our kernels is compiled, not where it is read from the cache."""
-
-    told = False
+    """Writes MESSAGE when one of our kernels is compiled, not where it is read from the cache; then listens no more."""
 
     def on_start(self, started: Any) -> None:
-        dispatcher = started.data["dispatcher"]
-        if not _Announcer.told and dispatcher.py_func.__module__.split(".")[0] in _OURS:
-            _Announcer.told = True
+        if started.data["dispatcher"].py_func.__module__.split(".")[0] in _OURS:
+            event.unregister("numba:compile", self)
             sys.stderr.write(MESSAGE + "\n")
             sys.stderr.flush()
 
@@ -29,8 +25,7 @@ class _Announcer(event.Listener):
         """Nothing."""
 
 
-@contextlib.contextmanager
-def announced() -> Iterator[None]:
-    """Say on stderr when the body has kernels compiled."""
-    with event.install_listener("numba:compile", _Announcer()):
-        yield
+@functools.cache
+def announce() -> None:
+    """From now on, say on stderr when kernels are compiled, the first time."""
+    event.register("numba:compile", _Announcer())

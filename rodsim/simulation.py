@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
-from rigid.first_compilation import announced
+from rigid.first_compilation import announce
 from rigid.system import State
 from rodsim.initial_velocities import fit_velocities
 from rodsim.model import Model
@@ -37,7 +37,6 @@ LARGEST_TOLERANCE = 1e-3
 _PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the progress line moves
 
 
-@announced()
 def simulate(
     model: Model,
     t_end: float,
@@ -94,6 +93,7 @@ def simulate(
             f"output_every = {every} gives {most:.3g} outputs, a file holds at most {MOST_OUTPUTS}; "
             f"use output_every = {-(-n_steps // MOST_OUTPUTS)} or more"
         )
+    announce()
     built = model.build()
     state, change, changed_parts = fit_velocities(built)
     stepper: Stepper | MechanicalStepper
