@@ -18,7 +18,7 @@ from discretization.workspace import (
     turned,
     unit_vector,
 )
-from rigid.compilation import inner_kernel, named_kernel
+from rigid.compilation import inner_kernel, named_inner_kernel, named_kernel
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import Kind
 from rigid.linear_algebra import average, load3, minus, plus
@@ -125,7 +125,7 @@ def _loop(number: int, kind: Kind) -> Any:
                 add_rows(scale, mean, end, block)
                 add_tangent(lam, mean, end, (values, (base[0], base[1], base[2], base[3]), sa, sb))
 
-    return named_kernel(f"add_constraints_{number}", add)
+    return named_inner_kernel(f"add_constraints_{number}", add)
 
 
 def _after(number: int, add: Any, others: Any) -> Any:
@@ -134,7 +134,7 @@ def _after(number: int, add: Any, others: Any) -> Any:
             add(system, numbering, state, work, tangent)
         others(system, numbering, state, work, tangent)
 
-    return named_kernel(f"add_constraints_from_{number}", add_both)
+    return named_inner_kernel(f"add_constraints_from_{number}", add_both)
 
 
 @inner_kernel

@@ -130,9 +130,8 @@ def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) 
             code, name = function.__code__, f"{function.__name__}_for_python"
             own = FunctionType(code, function.__globals__, name, closure=function.__closure__)
             own.__module__, own.__qualname__ = function.__module__, name
-            twins.append(
-                decorate(own)
-            )  # under a name of its own in the cache, or the faceless one would be found
+            # under a name of its own in the cache, or the faceless one would be found
+            twins.append(decorate(own))
         return twins[0]
 
     def add_overload(compiled: Any) -> None:
@@ -148,9 +147,18 @@ def named_kernel(name: str, function: F) -> F:
 
     Compiled code knows it by `name`, which must be its own.
     """
+    return _named(name, function, {})
+
+
+def named_inner_kernel(name: str, function: F) -> F:
+    """The same for one that takes models."""
+    return _with_face_apart(_named(name, function, _FACELESS), lambda own: _named(name, own, {}), function)
+
+
+def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
     function.__qualname__ = name
     jit: Any = numba.njit
-    return jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_FACELESS)(function)
+    return jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_NO_C, **options)(function)
 
 
 def allocating_kernel(function: F) -> F:
