@@ -14,6 +14,7 @@ import numpy as np
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import (
+    COMPLEX_STEP,
     MOST_FRAMES,
     MOST_ROWS,
     dual_at,
@@ -24,8 +25,6 @@ from rigid.interactions.kinds import (
 )
 from rigid.poses import mean_pose, torque_of
 from rigid.system import Constraints
-
-_STEP = 1e-40  # of a complex step: nothing is lost, so it is as small as can be
 
 
 class ByDuals(NamedTuple):
@@ -64,13 +63,13 @@ def _put(r, R, a, f, y, k):
 def _move(y, k, j):
     """An imaginary step of frame k along coordinate j of (dr, eta)."""
     if j < 3:
-        y[k, 0, j] += _STEP * 1j
+        y[k, 0, j] += COMPLEX_STEP * 1j
         return
     p, q = (j - 2) % 3, (j - 1) % 3  # e_j x e_p = e_q
     for i in range(1, 4):
         d_p, d_q = y[k, i, p], y[k, i, q]
-        y[k, i, q] += _STEP * 1j * d_p
-        y[k, i, p] -= _STEP * 1j * d_q
+        y[k, i, q] += COMPLEX_STEP * 1j * d_p
+        y[k, i, p] -= COMPLEX_STEP * 1j * d_q
 
 
 @small_kernel
@@ -124,8 +123,8 @@ def add_constraints_by_duals(system, numbering, state, work, tangent):
                         force, torque = _pulled(dual, y0, y1, l)
                         at = base[2 * l + k] + j * stride
                         for i in range(3):
-                            values[at + i] += force[i].imag / _STEP
-                            values[at + 3 + i] += torque[i].imag / _STEP
+                            values[at + i] += force[i].imag / COMPLEX_STEP
+                            values[at + 3 + i] += torque[i].imag / COMPLEX_STEP
                     _put(work.r1, work.R1, a, f, y1, k)
             for i in range(kind.rows):
                 for j in range(kind.rows):

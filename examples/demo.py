@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder to write to")
     folder: Path = parser.parse_args().out
     folder.mkdir(parents=True, exist_ok=True)
-    print("compiling (once for this version; a minute or so) and simulating ...", flush=True)
+    print("simulating ...", flush=True)
 
     spaghetti = flying_spaghetti.run(output=folder / "flying_spaghetti.vtkhdf")
     show(spaghetti, folder, "flying_spaghetti", [0, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8])

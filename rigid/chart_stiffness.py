@@ -11,12 +11,10 @@ import numpy as np
 
 from rigid.chart_frames import DIRECTORS, DUAL, END, QUATERNION, ROWS, START, ChartFrames
 from rigid.compilation import inner_kernel
-from rigid.interactions.kinds import dual_at, frame, store
+from rigid.interactions.kinds import COMPLEX_STEP, dual_at, frame, store
 from rigid.mechanical import MechanicalSystem
 from rigid.poses import add_mean_pulled, pose
 from rigid.system import Ints
-
-STEP = 1e-60  # complex step: its square underflows, nothing is subtracted
 
 
 @inner_kernel
@@ -44,7 +42,7 @@ def take_changes(D, own, arity, pulled, at, out):
         i = 0
         place = coordinate(D.frames, own.frames[a], 0)
         while place >= 0:
-            out[at] = pulled[place].imag / STEP
+            out[at] = pulled[place].imag / COMPLEX_STEP
             pulled[place] = 0.0
             at += 1
             i += 1
@@ -78,7 +76,7 @@ def fill_energy_tangents(q0, q1, between, D, pulled, out):
                 j = 0
                 place = coordinate(D.frames, own.frames[b], 0)
                 while place >= 0:
-                    q1[place] += 1j * STEP
+                    q1[place] += 1j * COMPLEX_STEP
                     moved = pose(q1, D.frames, own.frames[b])
                     store(moved, S[END], b)
                     if not between:

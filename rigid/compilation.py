@@ -65,9 +65,8 @@ def _our_cache() -> Iterator[None]:
 
 # Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
-_NO_C: dict[str, Any] = {
-    "no_cfunc_wrapper": True
-}  # numba makes C functions of all; what C calls we make by `compiled`
+# numba makes a C function of every kernel; what C calls we make by `compiled`
+_NO_C: dict[str, Any] = {"no_cfunc_wrapper": True}
 
 
 def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:

@@ -43,10 +43,10 @@ from discretization.time.scheme import ROWS, WORK, Scheme, Work
 from discretization.time.trajectory import Trajectory
 from rigid.compilation import explicit_kernel, inner_kernel
 from rigid.errors import ConvergenceError, ModelError
+from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS, MechanicalSystem
 from rigid.system import Floats, Ints
 
-_EPS = 1e-60
 _LEAST_DAMPING = 1e-3
 _NEAR = 1e-5  # corrections below which round-off may decide which one is smaller
 _MOST_BYTES = 8 * 2**30
@@ -96,11 +96,11 @@ def evaluate_elements(fn, D, W, h, k, tests, options, signals, x, r, residuals, 
     """Residuals (N, l) and their complex-step derivatives (N, l, l) at the unknowns x (N, l) of all elements."""
     for e in range(x.shape[0]):
         for j in range(x.shape[1]):
-            x[e, j] += 1j * _EPS
+            x[e, j] += 1j * COMPLEX_STEP
             element_residual(fn, D, W, h, k, tests, options, signals[e], x[e], r)
             x[e, j] = x[e, j].real
             for i in range(r.size):
-                matrices[e, i, j] = r[i].imag / _EPS
+                matrices[e, i, j] = r[i].imag / COMPLEX_STEP
         for i in range(r.size):
             residuals[e, i] = r[i].real
 
@@ -132,12 +132,12 @@ def evaluate_accelerations(fn, D, W, signals, z, out, values, slopes):
     n = D.n
     for node in range(z.shape[0]):
         for j in range(z.shape[1]):
-            z[node, j] += 1j * _EPS
+            z[node, j] += 1j * COMPLEX_STEP
             q, p, gam = z[node, :n], z[node, n : 2 * n], z[node, 2 * n :]
             acceleration_constraint(fn, D, W, signals[node], q, p, gam, out)
             z[node, j] = z[node, j].real
             for i in range(out.size):
-                slopes[node, i, j] = out[i].imag / _EPS
+                slopes[node, i, j] = out[i].imag / COMPLEX_STEP
         for i in range(out.size):
             values[node, i] = out[i].real
 

@@ -13,7 +13,7 @@ from numba import types
 from discretization.linear.condensed import FACTORS, condensed_factor, condensed_solve
 from discretization.time.dense import factor, substitute
 from discretization.time.energies import BY_COLOURS, add_energies
-from discretization.time.pattern import EPS, PATTERN, differentiate
+from discretization.time.pattern import PATTERN, differentiate
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
@@ -26,6 +26,7 @@ from discretization.time.scheme import (
     V,
 )
 from rigid.compilation import inner_kernel, small_kernel
+from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.linear_algebra import times
 from rigid.mechanical import C1, F1, F2, I1, I2, WITHOUT_POTENTIAL
 from rigid.poses import load_quat
@@ -165,11 +166,11 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
                 for i in range(n):
                     solver.matrix[i, j] = solver.constant[i, j]
                 continue
-            solver.x[j] += 1j * EPS
+            solver.x[j] += 1j * COMPLEX_STEP
             residual(fn, D, S, W, solver.x, solver.r)
             solver.x[j] = solver.x[j].real
             for i in range(n):
-                solver.matrix[i, j] = solver.r[i].imag / EPS
+                solver.matrix[i, j] = solver.r[i].imag / COMPLEX_STEP
             if constant:
                 for i in range(n):
                     solver.constant[i, j] = solver.matrix[i, j]

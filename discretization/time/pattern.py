@@ -48,12 +48,12 @@ from discretization.time.scheme import (
 )
 from rigid.chart_frames import QUATERNION
 from rigid.compilation import explicit_kernel, kernel
+from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.mechanical import C1, DATA, F1, FUNCTIONS, I1, WITHOUT_POTENTIAL, MechanicalSystem
 from rigid.references import Reference, by_reference
 from rigid.system import Ints
 
 REACH = 2  # edges between an unknown and the residuals it changes, of any scheme
-EPS = 1e-60  # complex step: its square underflows, nothing is subtracted
 PROBES = 2
 
 
@@ -156,12 +156,12 @@ def differentiate(residual, fn, D, S, W, x, r, colours, values):
     for colour in range(colours.start.size - 1):
         columns = colours.columns[colours.start[colour] : colours.start[colour + 1]]
         for j in columns:
-            x[j] += 1j * EPS
+            x[j] += 1j * COMPLEX_STEP
         residual(fn, D, S, W, x, r)
         for j in columns:
             x[j] = x[j].real
             for k in range(colours.first[j], colours.first[j + 1]):
-                values[colours.place[k]] = r[colours.rows[k]].imag / EPS
+                values[colours.place[k]] = r[colours.rows[k]].imag / COMPLEX_STEP
 
 
 def coloured(pattern: csc_matrix) -> Colours:

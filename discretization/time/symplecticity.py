@@ -18,21 +18,20 @@ from discretization.time import implicit, marching
 from discretization.time.integrate import check_fit, method_of, signals_at, solver_for
 from discretization.time.scheme import RESIDUAL, STEP, WORK, Scheme, Step
 from rigid.compilation import explicit_kernel
+from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.mechanical import C1, DATA, F2, FUNCTIONS, MechanicalSystem, call
 from rigid.system import Floats
-
-_EPS = 1e-60
 
 
 @explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, F2))
 def all_columns(residual, fn, D, S, W, x, r, matrix):
     """matrix = dr/dx by complex steps, column by column, whatever its pattern."""
     for j in range(x.size):
-        x[j] += 1j * _EPS
+        x[j] += 1j * COMPLEX_STEP
         residual(fn, D, S, W, x, r)
         x[j] = x[j].real
         for i in range(r.size):
-            matrix[i, j] = r[i].imag / _EPS
+            matrix[i, j] = r[i].imag / COMPLEX_STEP
 
 
 def tangent_vectors(system: MechanicalSystem, count: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
@@ -45,13 +44,13 @@ def tangent_vectors(system: MechanicalSystem, count: int, seed: int = 0) -> tupl
     dq = rng.standard_normal((count, n)) @ onto.T
     dv, dp = np.zeros((count, n)), np.zeros((count, n))
     for k in range(count):
-        z = q + 1j * _EPS * dq[k]
+        z = q + 1j * COMPLEX_STEP * dq[k]
         free = onto @ rng.standard_normal(n)
         if m:
-            bent = _complex(system, "jacobian", (m, n), z).imag / _EPS @ v
+            bent = _complex(system, "jacobian", (m, n), z).imag / COMPLEX_STEP @ v
             free -= np.linalg.pinv(G) @ bent
         dv[k] = free
-        dp[k] = (_complex(system, "mass", (n, n), z).imag / _EPS) @ v + system.mass(q) @ free
+        dp[k] = (_complex(system, "mass", (n, n), z).imag / COMPLEX_STEP) @ v + system.mass(q) @ free
     return dq, dp, dv
 
 
@@ -162,10 +161,10 @@ def _carry(
     new_state = tuple(part.real for part in one.update(x, state))
     carried: tuple[list[Floats], ...] = ([], [], [])
     for d in zip(*tangents, strict=True):
-        moved = tuple(part + 1j * _EPS * change for part, change in zip(state, d, strict=True))
-        dx = -inverse @ (one.residual(x, moved).imag / _EPS)
-        for rows, part in zip(carried, one.update(x + 1j * _EPS * dx, moved), strict=True):
-            rows.append(part.imag / _EPS)
+        moved = tuple(part + 1j * COMPLEX_STEP * change for part, change in zip(state, d, strict=True))
+        dx = -inverse @ (one.residual(x, moved).imag / COMPLEX_STEP)
+        for rows, part in zip(carried, one.update(x + 1j * COMPLEX_STEP * dx, moved), strict=True):
+            rows.append(part.imag / COMPLEX_STEP)
     return (*new_state, *(np.array(rows) for rows in carried))
 
 

@@ -35,6 +35,7 @@ VALUE = types.void(POSES, F1, C1)
 DUAL = types.void(POSES, POSES, F1, C1, POSES)
 
 MOST_FRAMES, MOST_ROWS = 8, 3  # of one interaction
+COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is subtracted
 
 value_at, dual_at = function_at(VALUE), function_at(DUAL)
 

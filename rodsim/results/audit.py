@@ -30,7 +30,7 @@ from rodsim.results.result import Result, check_result
 
 ROUND_OFF = 1e-10  # relative to the natural size; what an energy-momentum step with a converged Newton stays far below
 UNIT = 1e-12  # of |q| - 1
-PLACES = 10.0  # sizes of the model in whose rounding places are known: `assembly.begin_step`
+PLACES = 10.0  # sizes of the model in whose rounding places are known: `constraint_assembly`
 SAMPLES = 64  # outputs looked at for the size and speed of the model
 
 
