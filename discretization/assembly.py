@@ -72,19 +72,15 @@ def begin_step(system, numbering, state, work, h):
     for m in range(elements.length.shape[0]):
         a, b = elements.frames[m, 0], elements.frames[m, 1]
         L = elements.length[m]
-        se3_element.start_of_step(
+        poses = (
             rotation_of(work.R0, a),
             rotation_of(work.R0, b),
             load4(state.quat[a]),
             load4(state.quat[b]),
             minus(load3(state.r[b]), load3(state.r[a])),
-            L,
-            elements.stiffness[m],
-            elements.damping[m],
-            elements.strain0[m],
-            h,
-            work.start[m],
         )
+        material = L, elements.stiffness[m], elements.damping[m], work.diagonal[m]
+        se3_element.start_of_step(poses, material, elements.strain0[m], h, work.start[m])
         force = EPS * abs(h) * work.element_scale[m, 0]
         moment = force * L + EPS * abs(h) * work.element_scale[m, 1] / L
         add_noise(noise, numbering.frame[a], numbering.frame[b], force, moment)
@@ -173,23 +169,17 @@ def _elements(system, numbering, state, work, h, tangent):
         e0 = minus(load3(state.r[b]), load3(state.r[a]))
         # not r1_b - r1_a: far from the origin that would lose the digits Newton needs
         e1 = plus(e0, minus(load3(work.dr[b]), load3(work.dr[a])))
-        status, n, torque_a, torque_b = se3_element.discrete_forces(
-            rotation_of(work.R0, a),
+        poses0 = rotation_of(work.R0, a), rotation_of(work.R0, b), e0
+        poses1 = (
             rotation_of(work.R1, a),
-            rotation_of(work.R0, b),
             rotation_of(work.R1, b),
             load4(work.q1[a]),
             load4(work.q1[b]),
-            e0,
             e1,
-            work.start[m],
-            elements.length[m],
-            elements.stiffness[m],
-            elements.damping[m],
-            h,
-            tangent,
-            work.strain1[m],
-            K,
+        )
+        material = elements.length[m], elements.stiffness[m], elements.damping[m], work.diagonal[m]
+        status, n, torque_a, torque_b = se3_element.discrete_forces(
+            poses0, poses1, work.start[m], material, h, tangent, work.strain1[m], K
         )
         if status != 0:
             return status

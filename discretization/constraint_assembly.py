@@ -27,31 +27,16 @@ from rigid.linear_algebra import average, load3, minus, plus
 @inner_kernel
 def begin_constraints(system, numbering, state, work, h, extent):
     """Scale and noise level of the rows; extent: of the model, m."""
-    frames, constraints, facts = system.frames, system.constraints, work.facts
+    constraints, facts = system.constraints, work.facts
     for c in range(constraints.kind.shape[0]):
-        a, b = constraints.frames[c, 0], constraints.frames[c, 1]
-        scale = 2.0 / abs(h) * _lightest(frames, a, b, facts.turns[c])
+        scale = 2.0 / abs(h) * facts.lightest[c]
         work.scale[c] = scale
         reach = 1.0
         if facts.turns[c] == 0:
-            reach = 0.1 * extent + norm(state.r[a]) + norm(state.r[b])
-            reach += norm(constraints.Xa[c]) + norm(constraints.Xb[c])
+            a, b = constraints.frames[c, 0], constraints.frames[c, 1]
+            reach = 0.1 * extent + norm(state.r[a]) + norm(state.r[b]) + facts.reach[c]
         for i in range(numbering.rows[c]):
             work.noise[numbering.row[c] + i] = 2.0 * EPS * scale * reach * facts.size[c]
-
-
-@inner_kernel
-def _lightest(frames, a, b, turns):
-    """Mass, or inertia where only directors are held, of the lighter moving frame."""
-    lightest = 0.0
-    for f in (a, b):
-        if frames.fixed[f] == 0:
-            size = frames.mass[f]
-            if turns != 0:
-                size = frames.inertia[f, 0, 0] + frames.inertia[f, 1, 1] + frames.inertia[f, 2, 2]
-            if lightest == 0.0 or size < lightest:
-                lightest = size
-    return lightest
 
 
 @inner_kernel
@@ -62,9 +47,9 @@ def add_constraint_noise(system, numbering, work):
         a, b = constraints.frames[c, 0], constraints.frames[c, 1]
         impulse = 0.0
         for i in range(numbering.rows[c]):
-            impulse += EPS * work.scale[c] * facts.size[c] * abs(work.lam[numbering.lam[c] + i])
-        arm = norm(constraints.Xa[c]) + norm(constraints.Xb[c]) + facts.lever[c]
-        add_noise(work.noise, numbering.frame[a], numbering.frame[b], impulse, arm * impulse)
+            impulse += abs(work.lam[numbering.lam[c] + i])
+        impulse *= EPS * work.scale[c] * facts.size[c]
+        add_noise(work.noise, numbering.frame[a], numbering.frame[b], impulse, facts.arm[c] * impulse)
 
 
 def _rows_by_pull(number: int, pull: Any, rows: int) -> Any:

@@ -26,7 +26,9 @@ class ConstraintFacts(NamedTuple):
     closed: Ints  # (k,) constraints whose kind has closed forms, kind by kind; the others go by their duals
     first: Ints  # (kinds + 1,) where a kind begins among them
     turns: np.ndarray  # (c,) uint8 1: of directions alone
-    lever: Floats  # (c,) m, of its force besides the levers of its points
+    lightest: Floats  # (c,) mass, or inertia where only directors are held, of the lighter moving frame
+    reach: Floats  # (c,) m, |Xa| + |Xb|
+    arm: Floats  # (c,) m, lever of its force
     size: Floats  # (c,) of its gradient to positions
 
 
@@ -43,6 +45,7 @@ class Workspace(NamedTuple):
     R1: Floats  # (n, 3, 3)
     start: Floats  # (elements, START)
     strain1: Floats  # (elements, 6) strains at the end of the step
+    diagonal: np.ndarray  # (elements,) bool: stiffness and damping are diagonal
     viscous: bool  # some element dissipates
     accounts: bool  # something does work, dissipates or counts its angle
     solved: float  # residual/noise that counts as solved
@@ -73,14 +76,6 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         scale[:, 0] = stiffness[:, :3, :].max(axis=(1, 2))
         scale[:, 1] = stiffness[:, 3:, :].max(axis=(1, 2))
     has_forms = np.array([closed and kind.closed is not None for kind in CONSTRAINTS])[constraints.kind]
-    by_kind = [np.flatnonzero(has_forms & (constraints.kind == k)) for k in range(len(CONSTRAINTS))]
-    of_constraints = ConstraintFacts(
-        closed=np.concatenate(by_kind),
-        first=np.cumsum([0, *(len(own) for own in by_kind)]),
-        turns=facts(constraints.kind, "turns").astype(np.uint8),
-        lever=np.where(facts(constraints.kind, "constant"), 0.0, 1.0),
-        size=np.where(facts(constraints.kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
-    )
     return Workspace(
         dr=np.zeros((n, 3)),
         psi=np.zeros((n, 3)),
@@ -91,13 +86,14 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         R1=np.zeros((n, 3, 3)),
         start=np.zeros((m, se3_element.START)),
         strain1=np.zeros((m, 6)),
+        diagonal=_diagonal(system.elements.stiffness) & _diagonal(system.elements.damping),
         viscous=viscous,
         accounts=viscous
         or bool(len(system.loads.kind) or len(system.torsions.damping) or np.any(system.springs.damping)),
         solved=max(AT_NOISE, tolerance / EPS),
         element_scale=scale,
         scale=np.ones(len(constraints.kind)),
-        facts=of_constraints,
+        facts=_facts(system, has_forms),
         by_duals=by_duals(constraints, ~has_forms),
         residual=np.zeros(numbering.size + 6),
         noise=np.zeros(numbering.size + 6),
@@ -109,6 +105,31 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         multipliers=np.zeros(max(numbering.band, 0) + 8),
         K=np.zeros((9, 9)),
     )
+
+
+def _facts(system: System, has_forms: np.ndarray) -> ConstraintFacts:
+    constraints, frames = system.constraints, system.frames
+    kind, ends = constraints.kind, constraints.frames
+    by_kind = [np.flatnonzero(has_forms & (kind == k)) for k in range(len(CONSTRAINTS))]
+    turns = facts(kind, "turns").astype(np.uint8)
+    inertia = np.trace(frames.inertia, axis1=1, axis2=2)
+    size = np.where(turns[:, None] != 0, inertia[ends], frames.mass[ends])
+    lightest = np.where(frames.fixed[ends] != 0, np.inf, size).min(axis=1, initial=np.inf)
+    reach = np.linalg.norm(constraints.Xa, axis=1) + np.linalg.norm(constraints.Xb, axis=1)
+    return ConstraintFacts(
+        closed=np.concatenate(by_kind),
+        first=np.cumsum([0, *(len(own) for own in by_kind)]),
+        turns=turns,
+        lightest=np.where(np.isfinite(lightest), lightest, 0.0),
+        reach=reach,
+        arm=reach + np.where(facts(kind, "constant"), 0.0, 1.0),
+        size=np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
+    )
+
+
+def _diagonal(matrices: Floats) -> np.ndarray:
+    """Which of the matrices (m, 6, 6) are."""
+    return ~np.any(matrices * (1.0 - np.eye(6)), axis=(1, 2))
 
 
 @small_kernel

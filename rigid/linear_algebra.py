@@ -209,6 +209,35 @@ def hat(a):
 
 
 @small_kernel
+def hat_times(a, X):
+    """hat(a) X, column by column a x X_j."""
+    return (
+        a[1] * X[6] - a[2] * X[3], a[1] * X[7] - a[2] * X[4], a[1] * X[8] - a[2] * X[5],
+        a[2] * X[0] - a[0] * X[6], a[2] * X[1] - a[0] * X[7], a[2] * X[2] - a[0] * X[8],
+        a[0] * X[3] - a[1] * X[0], a[0] * X[4] - a[1] * X[1], a[0] * X[5] - a[1] * X[2],
+    )  # fmt: skip
+
+
+@small_kernel
+def times_hat(X, a):
+    """X hat(a), row by row X_i x a."""
+    return (
+        X[1] * a[2] - X[2] * a[1], X[2] * a[0] - X[0] * a[2], X[0] * a[1] - X[1] * a[0],
+        X[4] * a[2] - X[5] * a[1], X[5] * a[0] - X[3] * a[2], X[3] * a[1] - X[4] * a[0],
+        X[7] * a[2] - X[8] * a[1], X[8] * a[0] - X[6] * a[2], X[6] * a[1] - X[7] * a[0],
+    )  # fmt: skip
+
+
+@small_kernel
+def scaled_rows(C, X):
+    """C X of a diagonal C."""
+    return (
+        C[0] * X[0], C[0] * X[1], C[0] * X[2], C[4] * X[3], C[4] * X[4],
+        C[4] * X[5], C[8] * X[6], C[8] * X[7], C[8] * X[8],
+    )  # fmt: skip
+
+
+@small_kernel
 def twice_axial(A):
     """(A32 - A23, A13 - A31, A21 - A12), twice the axial vector of A."""
     return A[7] - A[5], A[2] - A[6], A[3] - A[1]

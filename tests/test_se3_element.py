@@ -57,7 +57,7 @@ def floats(x):
     return tuple(float(v) for v in np.ravel(x))
 
 
-def step(bend, viscosity=0.0, seed=0, eta=None, tangent=False):
+def step(bend, viscosity=0.0, seed=0, eta=None, tangent=False, diagonal=False):
     """One step of one element: forces (9,), their tangent, work, change of energy, dissipation."""
     rng = np.random.default_rng(seed)
     qa0 = quaternions.normalize(rng.standard_normal(4))
@@ -66,6 +66,8 @@ def step(bend, viscosity=0.0, seed=0, eta=None, tangent=False):
     psi_a, psi_b = 0.3 * rng.standard_normal((2, 3))
     X = rng.standard_normal((6, 6))
     C, strain0 = X @ X.T, 0.1 * rng.standard_normal(6)
+    if diagonal:
+        C = np.diag(np.diag(C))
     D = viscosity * C
     qa1, qb1 = (np.array(cayley_turn(floats(p), floats(q))) for p, q in ((psi_a, qa0), (psi_b, qb0)))
     e1 = e0 + de
@@ -77,25 +79,10 @@ def step(bend, viscosity=0.0, seed=0, eta=None, tangent=False):
         )
     A0, A1, B0, B1 = (floats(quaternions.to_matrix(q)) for q in (qa0, qa1, qb0, qb1))
     start, strain1, K = np.empty(START), np.empty(6), np.empty((9, 9))
-    start_of_step(A0, B0, floats(qa0), floats(qb0), floats(e0), LENGTH, C, D, strain0, H, start)
-    status, *forces = discrete_forces(
-        A0,
-        A1,
-        B0,
-        B1,
-        floats(qa1),
-        floats(qb1),
-        floats(e0),
-        floats(e1),
-        start,
-        LENGTH,
-        C,
-        D,
-        H,
-        tangent,
-        strain1,
-        K,
-    )
+    material = LENGTH, C, D, diagonal
+    start_of_step((A0, B0, floats(qa0), floats(qb0), floats(e0)), material, strain0, H, start)
+    poses0, poses1 = (A0, B0, floats(e0)), (A1, B1, floats(qa1), floats(qb1), floats(e1))
+    status, *forces = discrete_forces(poses0, poses1, start, material, H, tangent, strain1, K)
     assert status == 0
     forces = np.concatenate(forces)
     work = forces @ np.concatenate([de, psi_a, psi_b])
@@ -131,13 +118,14 @@ def test_internal_forces_have_no_resultant_moment(bend):
     assert np.abs(moment).max() < 1e-14 * (1 + np.abs(forces).max())
 
 
+@pytest.mark.parametrize("diagonal", [False, True])
 @pytest.mark.parametrize("viscosity", [0.0, 0.1])
 @pytest.mark.parametrize("bend", BENDS)
-def test_tangent_is_the_derivative_of_the_forces(bend, viscosity):
-    _, K, *_ = step(bend, viscosity, tangent=True)
+def test_tangent_is_the_derivative_of_the_forces(bend, viscosity, diagonal):
+    _, K, *_ = step(bend, viscosity, tangent=True, diagonal=diagonal)
     size = 1e-6
     columns = []
     for eta in np.eye(9) * size:
-        up, down = (step(bend, viscosity, eta=sign * eta)[0] for sign in (1, -1))
+        up, down = (step(bend, viscosity, eta=sign * eta, diagonal=diagonal)[0] for sign in (1, -1))
         columns.append((up - down) / (2 * size))
     assert np.abs(K - np.array(columns).T).max() < 1e-8 * np.abs(K).max()

@@ -18,7 +18,7 @@ Over a step (0 -> 1, bars are averages, f[], g[], p[] divided differences) with 
          + L (kbar/2 (g[] wN . ybar - p[] wN . avg(s k)) - pbar (sbar wN + (wN . kbar) ybar))              (6)
     n  = (Abar + Bbar) cy/(2 L)                         force on r_b, -n on r_a                            (7)
     Dk ck = 4 axial(Abar Z Bbar^T)/Tbar,  Z = hat(ck) - (kbar . ck)/2 I,  Tbar = 1 + avg tr A^T B          (8)
-    torques: on a  (Abar cy) x ebar/(2 L) - Dk ck,   on b  (Bbar cy) x ebar/(2 L) + Dk ck                  (9)
+    torques: on a  (Abar cy) x ebar/(2 L) - Dk ck,   on b  n x ebar minus that on a                        (9)
 
 so that n . (dr_b - dr_a) + torques . psi equals the change of energy plus what is dissipated, exactly; net
 force is zero and net moment is zero, exactly. Derivation: docs/numerics.md.
@@ -43,6 +43,7 @@ from rigid.linear_algebra import (
     dot,
     dyad,
     hat,
+    hat_times,
     load3,
     load_block,
     matrix_average,
@@ -55,12 +56,13 @@ from rigid.linear_algebra import (
     plus_identity,
     product,
     product_transposed,
+    scaled_rows,
     store3,
     store_block,
     times,
+    times_hat,
     trace,
     transpose,
-    transposed_product,
     twice_axial,
 )
 from rigid.rotations import inverse_tangent, load4, relative_half, rotation_matrix
@@ -120,8 +122,12 @@ def strains(ra: ArrayLike, qa: ArrayLike, rb: ArrayLike, qb: ArrayLike, length: 
 
 
 @small_kernel
-def start_of_step(A, B, qa, qb, e, length, stiffness, damping, strain0, h, out):
-    """What stays the same in all Newton iterations of a step, into out (START,)."""
+def start_of_step(poses, material, strain0, h, out):
+    """What stays the same in all Newton iterations of a step, into out (START,).
+
+    poses: A, B, their quaternions and e; material: length, stiffness, damping, whether both are diagonal.
+    """
+    (A, B, qa, qb, e), (length, stiffness, damping, _) = poses, material
     y, k, s, u, half = invariants(A, B, qa, qb, e, length)
     f, _, p, _ = strain_functions(u)
     Gamma, K = strains_of(y, k, s, u, f, p, length)
@@ -145,15 +151,15 @@ def _end_stiffness(stiffness, damping, h, i, j):
 
 
 @small_kernel
-def discrete_forces(
-    A0, A1, B0, B1, qa1, qb1, e0, e1, start, length, stiffness, damping, h, tangent, strain1, K
-):
+def discrete_forces(poses0, poses1, start, material, h, tangent, strain1, K):
     """n of (7) and the torques (9) on a and b; with `tangent` their derivatives K (9, 9) to (e1, eta_a,
     eta_b).
 
+    poses0: A, B, e at the start; poses1: A, B, their quaternions and e at the end; material as in `start_of_step`.
     `strain1` (6,) receives the strains at the end. Returns (status, n, torque_a, torque_b), status 1 where
     the relative rotation of the two frames passed pi.
     """
+    (A0, B0, e0), (A1, B1, qa1, qb1, e1), (length, stiffness, damping, diagonal) = poses0, poses1, material
     y1, k1, s1, u1, half1 = invariants(A1, B1, qa1, qb1, e1, length)
     half0, s0, u0 = start[HALF0], start[S0], start[U0]
     if half0 * half1 <= 0.0:
@@ -174,22 +180,22 @@ def discrete_forces(
     y, k, e, s = average(y0, y1), average(k0, k1), average(e0, e1), 0.5 * (s0 + s1)
     sk = average(times(s0, k0), times(s1, k1))
     A, B = matrix_average(A0, A1), matrix_average(B0, B1)
-    S = matrix_average(A, B)
+    S = matrix_times(1.0 / length, matrix_average(A, B))
     wNk, wMk, wNy, wNz = dot(wN, k), dot(wM, k), dot(wN, y), dot(wN, sk)
     alpha = G * wNy - P * wNz
     cy = times(length, minus(times(g, wN), times(p * wNk, k)))  # (5)
     bent = plus(times(s, wN), times(wNk, y))
     ck = plus(times(f, wM), times(0.5 * F * wMk + 0.5 * length * alpha, k))  # (6)
     ck = minus(ck, times(length * p, bent))
-    n = times(1.0 / length, apply(S, cy))  # (7)
+    n = apply(S, cy)  # (7)
     T = 2.0 * (half0 * half0 + half1 * half1)  # (8), 1 + tr = 4 half^2
     Z = plus_identity(hat(ck), -0.5 * dot(k, ck))
     ZB = product_transposed(Z, B)
     turn = times(2.0 / T, twice_axial(product(A, ZB)))
     scale = 0.5 / length
-    Ac, Bc = apply(A, cy), apply(B, cy)
+    Ac = apply(A, cy)
     torque_a = minus(times(scale, cross(Ac, e)), turn)  # (9)
-    torque_b = plus(times(scale, cross(Bc, e)), turn)
+    torque_b = minus(cross(n, e), torque_a)
     if not tangent:
         return 0, n, torque_a, torque_b
 
@@ -199,17 +205,20 @@ def discrete_forces(
     Gk = outer(minus(times(0.5 * dg1, y1), times(0.5 * dp1 * s1, k1)), k1)
     Gk = plus_identity(matrix_minus(Gk, matrix_times(p1, outer(k1, y1))), -p1 * s1)
     Kk = plus_identity(matrix_times(0.5 * df1 / length, outer(k1, k1)), f1 / length)
-    # d(wN, wM)
-    Ny, My = product(CNN, Gy), product(CMN, Gy)
-    Nk = matrix_plus(product(CNN, Gk), product(CNM, Kk))
-    Mk = matrix_plus(product(CMN, Gk), product(CMM, Kk))
     # d(cy, ck) through (wN, wM) ...
     yN = plus_identity(matrix_times(-length * p, outer(k, k)), length * g)
     kN = outer(k, times(0.5 * length, minus(times(G, y), times(P, sk))))
     kN = plus_identity(matrix_minus(kN, matrix_times(length * p, outer(y, k))), -length * p * s)
     kM = plus_identity(matrix_times(0.5 * F, outer(k, k)), f)
+    if diagonal:
+        Ny, Nk, Mk = scaled_rows(CNN, Gy), scaled_rows(CNN, Gk), scaled_rows(CMM, Kk)
+        Hky = product(kN, Ny)
+    else:
+        Ny, My = product(CNN, Gy), product(CMN, Gy)
+        Nk = matrix_plus(product(CNN, Gk), product(CNM, Kk))
+        Mk = matrix_plus(product(CMN, Gk), product(CMM, Kk))
+        Hky = matrix_plus(product(kN, Ny), product(kM, My))
     Hyy, Hyk = product(yN, Ny), product(yN, Nk)
-    Hky = matrix_plus(product(kN, Ny), product(kM, My))
     Hkk = matrix_plus(product(kN, Nk), product(kM, Mk))
     # ... and directly through y1, k1 in (5), (6)
     G1 = 0.5 * F + (1.0 + u) * F1 + 0.5 * df1
@@ -226,45 +235,48 @@ def discrete_forces(
     direct = matrix_plus(direct, matrix_times(0.25, outer(k, row)))
     direct = matrix_minus(direct, matrix_times(0.5 * length * p, matrix_plus(outer(wN, y1), outer(y, wN))))
     Hkk = plus_identity(matrix_plus(Hkk, direct), 0.25 * (F * wMk + length * alpha))
-    # dy1 = Ye de1 + Ya eta_a + Yb eta_b,  dk1 = R (eta_b - eta_a)
+    # dy1 = Ye de1 + Ya eta_a + Yb eta_b,  dk1 = R (eta_b - eta_a). Invariants do not see a common turn of the end of the
+    # step, e1, A1 and B1: columns b are those of de1 = eta x e1 reversed minus columns a                      (10)
     Ye = matrix_times(scale, transpose(matrix_plus(A1, B1)))
-    hat_e1 = hat(e1)
-    Ya = matrix_times(scale, transposed_product(A1, hat_e1))
-    Yb = matrix_times(scale, transposed_product(B1, hat_e1))
+    Ya = times_hat(matrix_times(scale, transpose(A1)), e1)
     R = product_transposed(inverse_tangent(k1), A1)
-    HykR, HkkR = product(Hyk, R), product(Hkk, R)
-    cye, cya, cyb = product(Hyy, Ye), product(Hyy, Ya), product(Hyy, Yb)
-    cya, cyb = matrix_minus(cya, HykR), matrix_plus(cyb, HykR)
-    cke, cka, ckb = product(Hky, Ye), product(Hky, Ya), product(Hky, Yb)
-    cka, ckb = matrix_minus(cka, HkkR), matrix_plus(ckb, HkkR)
-    # rows n: S dcy/L and the turn of S
-    A1c, B1c = apply(A1, cy), apply(B1, cy)
-    SL, quarter = matrix_times(1.0 / length, S), 0.25 / length
-    store_block(product(SL, cye), K, 0, 0)
-    store_block(matrix_minus(product(SL, cya), matrix_times(quarter, hat(A1c))), K, 0, 3)
-    store_block(matrix_minus(product(SL, cyb), matrix_times(quarter, hat(B1c))), K, 0, 6)
+    cye, cya = product(Hyy, Ye), matrix_minus(product(Hyy, Ya), product(Hyk, R))
+    cke, cka = product(Hky, Ye), matrix_minus(product(Hky, Ya), product(Hkk, R))
+    # rows n: S dcy and the turn of S
+    quarter = 0.25 / length
+    ne, na = product(S, cye), product(S, cya)
+    nb = matrix_minus(times_hat(ne, e1), na)
+    na = matrix_minus(na, matrix_times(quarter, hat(apply(A1, cy))))
+    nb = matrix_minus(nb, matrix_times(quarter, hat(apply(B1, cy))))
     # d(Dk ck): Dk dck, then directors, kbar . ck and T at fixed ck
     D = _turn_matrix(A, B, k, T)
     t = times(-1.0 / T, twice_axial(product_transposed(A, B)))  # sum of a_k x b_k, over T
     t1 = times(-0.5 / T, twice_axial(product_transposed(A1, B1)))
     both = matrix_plus(outer(t, apply_transposed(R, times(0.5, ck))), outer(turn, t1))
     Xa, Xb = product(A1, ZB), product_transposed(product(A, Z), B1)
-    turn_e = product(D, cke)
-    turn_a = plus_identity(matrix_minus(product(D, cka), matrix_times(1.0 / T, Xa)), trace(Xa) / T)
-    turn_b = plus_identity(matrix_plus(product(D, ckb), matrix_times(1.0 / T, transpose(Xb))), -trace(Xb) / T)
+    turn_e, turn_a = product(D, cke), product(D, cka)
+    turn_b = matrix_minus(times_hat(turn_e, e1), turn_a)  # (10)
+    turn_a = plus_identity(matrix_minus(turn_a, matrix_times(1.0 / T, Xa)), trace(Xa) / T)
+    turn_b = plus_identity(matrix_plus(turn_b, matrix_times(1.0 / T, transpose(Xb))), -trace(Xb) / T)
     turn_a, turn_b = matrix_minus(turn_a, both), matrix_plus(turn_b, both)
-    # rows of the torques: (Abar dcy) x ebar/(2 L), the turn of Abar, half of de1
-    hat_e = matrix_times(-scale, hat(e))
-    X = product(hat_e, A)
-    store_block(matrix_minus(matrix_plus(product(X, cye), matrix_times(quarter, hat(Ac))), turn_e), K, 3, 0)
-    block = matrix_plus(product(X, cya), matrix_times(quarter, dyad(A1c, e)))
-    store_block(matrix_minus(block, turn_a), K, 3, 3)
-    store_block(matrix_minus(product(X, cyb), turn_b), K, 3, 6)
-    X = product(hat_e, B)
-    store_block(matrix_plus(matrix_plus(product(X, cye), matrix_times(quarter, hat(Bc))), turn_e), K, 6, 0)
-    store_block(matrix_plus(product(X, cya), turn_a), K, 6, 3)
-    block = matrix_plus(product(X, cyb), matrix_times(quarter, dyad(B1c, e)))
-    store_block(matrix_plus(block, turn_b), K, 6, 6)
+    # rows of the torque on a: (Abar dcy) x ebar/(2 L), the turn of Abar, half of de1
+    X = hat_times(times(-scale, e), A)
+    te, ta = product(X, cye), product(X, cya)
+    tb = matrix_minus(matrix_minus(times_hat(te, e1), ta), turn_b)  # (10)
+    te = matrix_minus(matrix_plus(te, matrix_times(quarter, hat(Ac))), turn_e)
+    ta = matrix_minus(matrix_plus(ta, matrix_times(quarter, dyad(apply(A1, cy), e))), turn_a)
+    store_block(ne, K, 0, 0)
+    store_block(na, K, 0, 3)
+    store_block(nb, K, 0, 6)
+    store_block(te, K, 3, 0)
+    store_block(ta, K, 3, 3)
+    store_block(tb, K, 3, 6)
+    # rows of the torque on b, n x ebar - torque_a
+    minus_e = times(-1.0, e)
+    he = matrix_plus(hat_times(minus_e, ne), matrix_times(0.5, hat(n)))
+    store_block(matrix_minus(he, te), K, 6, 0)
+    store_block(matrix_minus(hat_times(minus_e, na), ta), K, 6, 3)
+    store_block(matrix_minus(hat_times(minus_e, nb), tb), K, 6, 6)
     return 0, n, torque_a, torque_b
 
 
