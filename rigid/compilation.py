@@ -8,6 +8,7 @@ alone, and NUMBA_CACHE_DIR, when set, is left alone.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib.util
 import os
@@ -74,14 +75,6 @@ def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
         with _our_cache():
             jit: Any = numba.njit
             return jit(*signature, **_OPTIONS, **_NO_C, **options)(function)
-
-    return decorate
-
-
-def _cfunc(signature: Any, **options: Any) -> Callable[[Any], Any]:
-    def decorate(function: Any) -> Any:
-        with _our_cache():
-            return numba.cfunc(signature, **_OPTIONS, **options)(function)
 
     return decorate
 
@@ -165,16 +158,48 @@ def allocating_kernel(function: F) -> F:
     return _njit()(function)
 
 
-def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+class CompiledFunction(types.WrapperAddressProtocol):
+    """A function compiled for one signature when its address is first asked for: most of them never are.
+
+    numba passes it to kernels as what its signature says, by these two methods.
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: Any, options: dict[str, Any]):
+        functools.update_wrapper(self, function)
+        self._function, self._signature, self._options = function, signature, options
+
+    @functools.cached_property
+    def _machine_code(self) -> Any:
+        with _our_cache():
+            return numba.cfunc(self._signature, **_OPTIONS, **self._options)(self._function)
+
+    @property
+    def address(self) -> int:
+        """Where the machine code is."""
+        return int(self._machine_code.address)
+
+    def __wrapper_address__(self) -> int:
+        return self.address
+
+    def signature(self) -> Any:
+        """numba's."""
+        return self._signature
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What Python makes of it, uncompiled but for the kernels it calls."""
+        return self._function(*arguments)
+
+
+def compiled(signature: Any, allocating: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Decorator: compile for one signature, as a function that compiled code can be handed and call.
 
-    Like `kernel`, for functions that allocate nothing. Without the compiler (NUMBA_DISABLE_JIT) it is left as it is.
+    Like `kernel`, or like `allocating_kernel`. Without the compiler (NUMBA_DISABLE_JIT) it is left as it is.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         if _config.DISABLE_JIT:  # heeded by numba's jit, not by its cfunc
             return function
-        return _cfunc(signature, **_UNCOUNTED)(function)
+        return CompiledFunction(function, signature, {} if allocating else _UNCOUNTED)
 
     return decorate
 

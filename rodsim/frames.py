@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from rigid import quaternions
 from rigid.checks import direction, number
-from rigid.compilation import allocating_kernel
+from rigid.compilation import kernel, small_kernel
 from rigid.errors import ModelError
+from rigid.linear_algebra import dot, load3, minus, store3, times
 from rigid.system import Floats
 from rodsim.curves import Curve
 
@@ -135,21 +136,21 @@ def _angles(t: Floats, a: Floats, b: Floats) -> Floats:
     return np.arctan2(np.sum(np.cross(a, b) * t, axis=1), np.sum(a * b, axis=1))
 
 
-@allocating_kernel
+@kernel
 def _carry(r, t, d3):
     """Double reflection: d3 of node k + 1 from that of node k."""
     for k in range(r.shape[0] - 1):
-        v = r[k + 1] - r[k]
-        c = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
-        x, y = d3[k], t[k]
-        fx = 2.0 / c * (v[0] * x[0] + v[1] * x[1] + v[2] * x[2])
-        fy = 2.0 / c * (v[0] * y[0] + v[1] * y[1] + v[2] * y[2])
-        x1, y1 = x - fx * v, y - fy * v
-        w = t[k + 1] - y1
-        c = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
-        if c > 0.0:
-            x1 = x1 - 2.0 / c * (w[0] * x1[0] + w[1] * x1[1] + w[2] * x1[2]) * w
-        # keep it exactly across the tangent
-        z = t[k + 1]
-        x1 = x1 - (x1[0] * z[0] + x1[1] * z[1] + x1[2] * z[2]) * z
-        d3[k + 1] = x1 / np.sqrt(x1[0] * x1[0] + x1[1] * x1[1] + x1[2] * x1[2])
+        z = load3(t[k + 1])
+        v = minus(load3(r[k + 1]), load3(r[k]))
+        x, y = _reflected(load3(d3[k]), v), _reflected(load3(t[k]), v)
+        w = minus(z, y)
+        if dot(w, w) > 0.0:
+            x = _reflected(x, w)
+        x = minus(x, times(dot(x, z), z))  # exactly across the tangent
+        store3(times(1.0 / np.sqrt(dot(x, x)), x), d3[k + 1])
+
+
+@small_kernel
+def _reflected(x, v):
+    """x in the plane across v."""
+    return minus(x, times(2.0 / dot(v, v) * dot(v, x), v))

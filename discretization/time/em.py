@@ -26,13 +26,14 @@ kernels `hidden` is None for `em`, whose code then has no trace of it.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from discretization.assembly import add_load_noise, begin_step, load_step
 from discretization.hidden_assembly import begin_hidden_step, velocities_after
 from discretization.space.se3_element import E0
 from discretization.spring_assembly import spring_ends, torsion_step
-from discretization.time.newton import newton
 from discretization.workspace import rotation_of
 from rigid.compilation import allocating_inner_kernel, inner_kernel
 from rigid.interactions.spring import force_of_step
@@ -148,15 +149,25 @@ def _copy(source, target):
     copy(source.totals, target.totals)
 
 
-@allocating_inner_kernel
-def march(system, numbering, hidden, state, work, kept, substeps, load_values, max_iterations, counts):
-    """Advance `state` in place by len(load_values) / len(substeps) steps; status of `newton`.
+class Advancing(NamedTuple):
+    """What a march reads and writes, by reference."""
 
-    hidden: unknowns of `em-ggl`, for scratch, or None; kept: a state of the same shapes, for scratch; substeps: (k,)
-    lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep; counts: (N_COUNTS,) int64 receives steps
-    done, solves, iterations, most iterations of a solve, factorisations, the failed one among them. On failure the state
-    is that at the end of the last whole step.
+    system: Any
+    numbering: Any
+    state: Any  # advanced in place
+    work: Any
+
+
+@allocating_inner_kernel
+def march(newton, advancing, hidden, kept, substeps, load_values, max_iterations, counts):
+    """Advance the state in place by len(load_values) / len(substeps) steps; status of `newton`.
+
+    newton: `discretization.time.newton.newton_for` these models; hidden: unknowns of `em-ggl`, for scratch, or None;
+    kept: a state of the same shapes, for scratch; substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the
+    middle of each substep; counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most iterations of a solve,
+    factorisations, the failed one among them. On failure the state is that at the end of the last whole step.
     """
+    system, numbering, state, work = advancing
     count = np.zeros(2, dtype=np.int64)
     n_substeps = substeps.shape[0]
     counts[:] = 0

@@ -6,7 +6,10 @@ momentum are kept only as well as these equations are solved; or when it cannot 
 a safe factor of that level.
 """
 
-from numba import objmode
+import functools
+from typing import Any
+
+from numba import objmode, typeof, types
 
 from discretization.assembly import assemble, move
 from discretization.constraint_assembly import add_constraint_noise
@@ -14,7 +17,7 @@ from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct
 from discretization.linear.banded import band_factor, band_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
 from discretization.linear.sparse import sparse_factor, sparse_solve
-from rigid.compilation import allocating_inner_kernel, inner_kernel
+from rigid.compilation import allocating_inner_kernel, compiled, inner_kernel
 from rigid.linear_algebra import add3, apply, load3, times
 from rigid.rotations import inverse_tangent
 
@@ -121,17 +124,6 @@ def matrix_is_finite(numbering, work):
     return True
 
 
-@inner_kernel
-def equations(system, numbering, hidden, state, work, h, load_values, tangent):
-    """Residual and, on demand, matrix of the step, with hidden constraints where there are; 0 or FOLDED."""
-    if assemble(system, numbering, state, work, h, load_values, tangent) != 0:
-        return FOLDED
-    if hidden is not None:
-        add_hidden(system, numbering, hidden, state, work, h, tangent)
-    return 0
-
-
-@allocating_inner_kernel
 def newton(system, numbering, hidden, state, work, h, load_values, max_iterations, count):
     """Solve the step's equations from the present dr, psi, lam and, unless `hidden` is None, W, gam. count: (2,)
     iterations, factorisations added.
@@ -139,35 +131,37 @@ def newton(system, numbering, hidden, state, work, h, load_values, max_iteration
     stall = STALLED if hidden is None else STALLED_HIDDEN
     move(system, state, work)
     fresh = False
-    before = 1e300
-    for iteration in range(max_iterations + 1):
-        tangent = iteration == 0
-        if equations(system, numbering, hidden, state, work, h, load_values, tangent) != 0:
+    before, level, iteration = 1e300, 0.0, 0
+    # whether a matrix is wanted, whether the residual is known already; a plain True would be a type of its own
+    tangent, known = iteration == 0, iteration > 0
+    while True:
+        if assemble(system, numbering, state, work, h, load_values, tangent) != 0:
             return FOLDED
-        if iteration < 2:
-            add_constraint_noise(system, numbering, work)
-            if hidden is not None:
-                add_hidden_noise(system, numbering, hidden, work)
-        level = residual_over_noise(numbering, work)
-        if level < 0.0:
-            return NOT_FINITE
-        if level <= work.solved:
-            return CONVERGED
-        stalled = iteration > 2 and level > stall * before
-        if stalled and fresh and level <= _SAFE:
-            return CONVERGED
-        if iteration == max_iterations:
-            return NOT_CONVERGED
-        renew = tangent or level > _REUSE * before
-        if renew:
-            if not tangent:
-                equations(system, numbering, hidden, state, work, h, load_values, renew)
+        if hidden is not None:
+            add_hidden(system, numbering, hidden, state, work, h, tangent)
+        if not known:
+            if iteration < 2:
+                add_constraint_noise(system, numbering, work)
+                if hidden is not None:
+                    add_hidden_noise(system, numbering, hidden, work)
+            level = residual_over_noise(numbering, work)
+            if level < 0.0:
+                return NOT_FINITE
+            if level <= work.solved:
+                return CONVERGED
+            stalled = iteration > 2 and level > stall * before
+            if stalled and fresh and level <= _SAFE:
+                return CONVERGED
+            if iteration == max_iterations:
+                return NOT_CONVERGED
+            if not tangent and level > _REUSE * before:
+                tangent = known = True
+                continue
+        if tangent:
             if factor(numbering, work) != 0:
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
-            fresh = True
-        else:
-            fresh = False
+        fresh, tangent, known = tangent, False, False
         before = level
         for i in range(numbering.size):
             work.rhs[i] = -work.residual[i]
@@ -176,5 +170,19 @@ def newton(system, numbering, hidden, state, work, h, load_values, max_iteration
         if hidden is not None:
             correct_hidden(system, numbering, hidden, work, share)
         move(system, state, work)
+        iteration += 1
         count[0] += 1
-    return NOT_CONVERGED
+
+
+def newton_for(*models: Any) -> Any:
+    """`newton` for such models (system, numbering, hidden, state, work), as a function that `march` is handed.
+
+    Behind a pointer it is compiled once, not again with each of the kernels around it.
+    """
+    return _newton_for(*(typeof(model) for model in models))
+
+
+@functools.cache
+def _newton_for(*models: Any) -> Any:
+    arguments = types.float64, types.float64[:, ::1], types.int64, types.int64[::1]
+    return compiled(types.int64(*models, *arguments), allocating=True)(newton)

@@ -21,22 +21,18 @@ def _keep(state, kept, k):
 
 
 @allocating_kernel
-def march_and_keep(
-    system, numbering, hidden, state, work, before, substeps, load_values, max_iterations, kept, counts
-):
+def march_and_keep(newton, advancing, hidden, before, substeps, load_values, max_iterations, kept, counts):
     """`march` in as many equal parts as `counts` has rows; the state after each is put into `kept`, a state with an axis
     in front.
 
-    load_values: of all steps; counts: (parts, N_COUNTS), those of `march` for each. Returns the first status that is
-    not 0; what was kept before is right.
+    before: a state for scratch; load_values: of all steps; counts: (parts, N_COUNTS), those of `march` for each. Returns
+    the first status that is not 0; what was kept before is right.
     """
     share = load_values.shape[0] // counts.shape[0]
     for k in range(counts.shape[0]):
         values = load_values[k * share : (k + 1) * share]
-        status = march(
-            system, numbering, hidden, state, work, before, substeps, values, max_iterations, counts[k]
-        )
+        status = march(newton, advancing, hidden, before, substeps, values, max_iterations, counts[k])
         if status != 0:
             return status
-        _keep(state, kept, k)
+        _keep(advancing.state, kept, k)
     return 0

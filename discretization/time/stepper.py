@@ -12,8 +12,8 @@ from discretization.numbering import BAND_LIMIT, number
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
-from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS
-from discretization.time.newton import CONVERGED, CURES, REASONS
+from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
+from discretization.time.newton import CONVERGED, CURES, REASONS, newton_for
 from discretization.time.recording import march_and_keep
 from discretization.workspace import workspace
 from rigid.errors import ModelError
@@ -85,13 +85,13 @@ class Stepper(StepperBase):
         """Whole steps of length h from `starts`, in place: status, counts (parts, N_COUNTS), the state after each part."""
         kept = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts, N_COUNTS), dtype=np.int64)
+        advancing = Advancing(self.system, self.numbering, state, self.work)
+        before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
         status = march_and_keep(
-            self.system,
-            self.numbering,
+            newton_for(self.system, self.numbering, self._hidden, state, self.work),
+            advancing,
             self._hidden,
-            state,
-            self.work,
-            copy_of(state) if len(self.fractions) > 1 else state,  # nothing to go back over
+            before,
             h * self.fractions,
             self._values(starts, h),
             MAX_ITERATIONS,
