@@ -164,14 +164,14 @@ class CompiledFunction(types.WrapperAddressProtocol):
     numba passes it to kernels as what its signature says, by these two methods.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: Any, options: dict[str, Any]):
+    def __init__(self, function: Callable[..., Any], signature: Any):
         functools.update_wrapper(self, function)
-        self._function, self._signature, self._options = function, signature, options
+        self._function, self._signature = function, signature
 
     @functools.cached_property
     def _machine_code(self) -> Any:
         with _our_cache():
-            return numba.cfunc(self._signature, **_OPTIONS, **self._options)(self._function)
+            return numba.cfunc(self._signature, **_OPTIONS, **_UNCOUNTED)(self._function)
 
     @property
     def address(self) -> int:
@@ -190,16 +190,16 @@ class CompiledFunction(types.WrapperAddressProtocol):
         return self._function(*arguments)
 
 
-def compiled(signature: Any, allocating: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorator: compile for one signature, as a function that compiled code can be handed and call.
 
-    Like `kernel`, or like `allocating_kernel`. Without the compiler (NUMBA_DISABLE_JIT) it is left as it is.
+    Like `kernel`, for functions that allocate nothing. Without the compiler (NUMBA_DISABLE_JIT) it is left as it is.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         if _config.DISABLE_JIT:  # heeded by numba's jit, not by its cfunc
             return function
-        return CompiledFunction(function, signature, {} if allocating else _UNCOUNTED)
+        return CompiledFunction(function, signature)
 
     return decorate
 

@@ -34,6 +34,7 @@ from discretization.assembly import add_load_noise, begin_step, load_step
 from discretization.hidden_assembly import begin_hidden_step, velocities_after
 from discretization.space.se3_element import E0
 from discretization.spring_assembly import spring_ends, torsion_step
+from discretization.time.newton import newton
 from discretization.workspace import rotation_of
 from rigid.compilation import allocating_inner_kernel, inner_kernel
 from rigid.interactions.spring import force_of_step
@@ -159,10 +160,10 @@ class Advancing(NamedTuple):
 
 
 @allocating_inner_kernel
-def march(newton, advancing, hidden, kept, substeps, load_values, max_iterations, counts):
+def march(equations, advancing, hidden, kept, substeps, load_values, max_iterations, counts):
     """Advance the state in place by len(load_values) / len(substeps) steps; status of `newton`.
 
-    newton: `discretization.time.newton.newton_for` these models; hidden: unknowns of `em-ggl`, for scratch, or None;
+    equations: `discretization.time.newton.equations_of` these models; hidden: unknowns of `em-ggl`, for scratch, or None;
     kept: a state of the same shapes, for scratch; substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the
     middle of each substep; counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most iterations of a solve,
     factorisations, the failed one among them. On failure the state is that at the end of the last whole step.
@@ -181,7 +182,9 @@ def march(newton, advancing, hidden, kept, substeps, load_values, max_iterations
         if hidden is not None:
             begin_hidden_step(system, numbering, hidden, state, work, h)
         _predict(system, numbering, state, work, h)
-        status = newton(system, numbering, hidden, state, work, h, load_values[k], max_iterations, count)
+        status = newton(
+            equations, system, numbering, hidden, state, work, h, load_values[k], max_iterations, count
+        )
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
         counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])

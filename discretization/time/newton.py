@@ -124,7 +124,31 @@ def matrix_is_finite(numbering, work):
     return True
 
 
-def newton(system, numbering, hidden, state, work, h, load_values, max_iterations, count):
+def _equations(system, numbering, hidden, state, work, h, load_values, tangent):
+    """Residual and, on demand, matrix of the step, with hidden constraints where there are; 0 or FOLDED."""
+    if assemble(system, numbering, state, work, h, load_values, tangent) != 0:
+        return FOLDED
+    if hidden is not None:
+        add_hidden(system, numbering, hidden, state, work, h, tangent)
+    return 0
+
+
+def equations_of(*models: Any) -> Any:
+    """The equations of such models (system, numbering, hidden, state, work), as a function that `march` is handed.
+
+    Behind a pointer they are compiled once, not again with each of the kernels around them.
+    """
+    return _equations_of(*(typeof(model) for model in models))
+
+
+@functools.cache
+def _equations_of(*models: Any) -> Any:
+    arguments = types.float64, types.float64[:, ::1], types.boolean
+    return compiled(types.int64(*models, *arguments))(_equations)
+
+
+@allocating_inner_kernel
+def newton(equations, system, numbering, hidden, state, work, h, load_values, max_iterations, count):
     """Solve the step's equations from the present dr, psi, lam and, unless `hidden` is None, W, gam. count: (2,)
     iterations, factorisations added.
     """
@@ -132,13 +156,10 @@ def newton(system, numbering, hidden, state, work, h, load_values, max_iteration
     move(system, state, work)
     fresh = False
     before, level, iteration = 1e300, 0.0, 0
-    # whether a matrix is wanted, whether the residual is known already; a plain True would be a type of its own
-    tangent, known = iteration == 0, iteration > 0
+    tangent, known = True, False  # whether a matrix is wanted, whether the residual is known already
     while True:
-        if assemble(system, numbering, state, work, h, load_values, tangent) != 0:
+        if equations(system, numbering, hidden, state, work, h, load_values, tangent) != 0:
             return FOLDED
-        if hidden is not None:
-            add_hidden(system, numbering, hidden, state, work, h, tangent)
         if not known:
             if iteration < 2:
                 add_constraint_noise(system, numbering, work)
@@ -172,17 +193,3 @@ def newton(system, numbering, hidden, state, work, h, load_values, max_iteration
         move(system, state, work)
         iteration += 1
         count[0] += 1
-
-
-def newton_for(*models: Any) -> Any:
-    """`newton` for such models (system, numbering, hidden, state, work), as a function that `march` is handed.
-
-    Behind a pointer it is compiled once, not again with each of the kernels around it.
-    """
-    return _newton_for(*(typeof(model) for model in models))
-
-
-@functools.cache
-def _newton_for(*models: Any) -> Any:
-    arguments = types.float64, types.float64[:, ::1], types.int64, types.int64[::1]
-    return compiled(types.int64(*models, *arguments), allocating=True)(newton)

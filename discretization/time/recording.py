@@ -21,7 +21,7 @@ def _keep(state, kept, k):
 
 
 @allocating_kernel
-def march_and_keep(newton, advancing, hidden, before, substeps, load_values, max_iterations, kept, counts):
+def march_and_keep(equations, advancing, hidden, before, substeps, load_values, max_iterations, kept, counts):
     """`march` in as many equal parts as `counts` has rows; the state after each is put into `kept`, a state with an axis
     in front.
 
@@ -31,7 +31,7 @@ def march_and_keep(newton, advancing, hidden, before, substeps, load_values, max
     share = load_values.shape[0] // counts.shape[0]
     for k in range(counts.shape[0]):
         values = load_values[k * share : (k + 1) * share]
-        status = march(newton, advancing, hidden, before, substeps, values, max_iterations, counts[k])
+        status = march(equations, advancing, hidden, before, substeps, values, max_iterations, counts[k])
         if status != 0:
             return status
         _keep(advancing.state, kept, k)

@@ -13,7 +13,7 @@ from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
-from discretization.time.newton import CONVERGED, CURES, REASONS, newton_for
+from discretization.time.newton import CONVERGED, CURES, REASONS, equations_of
 from discretization.time.recording import march_and_keep
 from discretization.workspace import workspace
 from rigid.errors import ModelError
@@ -88,7 +88,7 @@ class Stepper(StepperBase):
         advancing = Advancing(self.system, self.numbering, state, self.work)
         before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
         status = march_and_keep(
-            newton_for(self.system, self.numbering, self._hidden, state, self.work),
+            equations_of(self.system, self.numbering, self._hidden, state, self.work),
             advancing,
             self._hidden,
             before,
