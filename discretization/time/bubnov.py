@@ -200,12 +200,12 @@ def solve_global(
     x = problem.initial(guess)
     last, damping = np.inf, 1.0
     residual, matrix = problem.assemble(x)
-    reason = f"it takes more than limit = {limit} iterations"
+    reason, singular = f"it takes more than limit = {limit} iterations", False
     for iteration in range(1, limit + 1):
         try:
             factors = splu(matrix)
         except RuntimeError:  # what SuperLU raises
-            reason = "its matrix is singular"
+            reason, singular = "its matrix is singular", True
             break
         change = factors.solve(residual)
         if not np.all(np.isfinite(change)):
@@ -236,6 +236,7 @@ def solve_global(
         float(np.linalg.norm(residual)),
         f"{problem.label}: Newton's iteration fails, {reason} (|r| = {np.linalg.norm(residual):.3g} after {iteration} "
         "iterations); give a better `guess`, a shorter time or smaller elements",
+        singular=singular,
     )
 
 

@@ -73,6 +73,7 @@ def integrate(
             failure.residual,
             f"{failure.owner} at t = {reached:.6g} with h = {h:.3g}: {failure.reason}; {failure.cure}",
             trajectory=run,
+            singular=failure.singular,
         )
     return run
 
@@ -131,6 +132,7 @@ class March:
                 done.iterations + done.damped,
                 done.norm,
                 f"{scheme.name} on '{system.name}'",
+                done.status == implicit.SINGULAR,
             )
         return self._unwound(run, failure)
 
