@@ -80,6 +80,7 @@ def multibody_system(
     v: Floats,
     Omega: Floats,
     interactions: Interactions,
+    *,
     chart: str = "quaternion",
     inertia: str = "singular",
     parameter: float | None = None,
@@ -217,9 +218,9 @@ def rotating_body(
         zero,
         Omegas,
         Interactions(weights=entries),
-        chart,
-        inertia,
-        parameter,
+        chart=chart,
+        inertia=inertia,
+        parameter=parameter,
         held=(0,),
     )
 

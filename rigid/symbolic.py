@@ -71,6 +71,7 @@ def symbolic_system(
     q: sp.Symbol | Sequence[sp.Symbol],
     q0: ArrayLike,
     v0: ArrayLike,
+    *,
     T: sp.Expr | None = None,
     M: Any = None,
     V: sp.Expr | float | Sequence[Part] = 0,
