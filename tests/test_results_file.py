@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from results_sample import sample_layout, sample_output
 
-import rodsim.results.writer as writer_module
+import rodsim.results.new_file as new_file
 from rodsim.results import MemoryWriter, Result, ResultWriter, native, vtkhdf
 from rodsim.results.columns import COLUMNS
 from rodsim.results.drawing import Drawing
@@ -227,11 +227,11 @@ def test_file_may_be_open_in_h5py_while_it_is_written(tmp_path):
 KILLED = """
 import sys
 from results_sample import sample_layout, sample_output
-import rodsim.results.writer
+import rodsim.results.new_file
 from rodsim.results import ResultWriter
 
 layout = sample_layout()
-rodsim.results.writer.FIRST_BYTES = int(sys.argv[2])
+rodsim.results.new_file.FIRST_BYTES = int(sys.argv[2])
 writer = ResultWriter.create(sys.argv[1], layout, 100_000)
 for i in range(100_000):
     writer.append(*sample_output(layout, i))
@@ -293,13 +293,13 @@ def test_unused_capacity_takes_no_space(tmp_path):
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     write(path, layout, range(2), capacity=10**12)
     stat = path.stat()
-    assert stat.st_size < 1.1 * writer_module.FIRST_BYTES
+    assert stat.st_size < 1.1 * new_file.FIRST_BYTES
     if hasattr(stat, "st_blocks"):
         assert stat.st_blocks * 512 < 2e6
 
 
 def test_file_is_never_much_larger_than_twice_what_it_holds(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     with ResultWriter.create(path, layout, 10**12) as writer:
         for i in range(70):
@@ -311,7 +311,7 @@ def test_file_is_never_much_larger_than_twice_what_it_holds(tmp_path, monkeypatc
 
 
 def test_file_written_in_batches_equals_one_written_one_by_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
     layout = sample_layout()
     write(tmp_path / "single.vtkhdf", layout, range(41))
     with ResultWriter.create(tmp_path / "batches.vtkhdf", layout, 41) as writer:
@@ -339,7 +339,7 @@ def test_numbers_of_all_outputs_are_written_in_blocks(tmp_path, monkeypatch):
 
 
 def test_grown_file_equals_a_resumed_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
     layout = sample_layout()
     write(tmp_path / "whole.vtkhdf", layout, range(20), capacity=30)
     write(tmp_path / "parts.vtkhdf", layout, range(9), capacity=30)
@@ -352,7 +352,7 @@ def test_grown_file_equals_a_resumed_one(tmp_path, monkeypatch):
 
 def test_file_may_be_open_in_h5py_while_it_grows(tmp_path, monkeypatch):
     """HDF5 remembers what it has read of a file that is open in the same process."""
-    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     with ResultWriter.create(path, layout, 100) as writer:
         writer.append(*sample_output(layout, 0))

@@ -97,7 +97,10 @@ VALUES, GRADIENTS, RATES = range(3)
 def _evaluate(what, interacting, r, quat, v, Omega, out):
     """out (N, m, ...) of N states; v and Omega are read for rates only."""
     y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
-    row = np.zeros(MOST_ROWS, np.complex128)  # values, or multipliers
+    rows = MOST_ROWS
+    for which in range(interacting.kinds.size):
+        rows = max(rows, interacting.kinds[which].rows)
+    row = np.zeros(rows, np.complex128)  # values, or multipliers
     for t in range(out.shape[0]):
         for which in range(interacting.kinds.size):
             kind = interacting.kinds[which]
