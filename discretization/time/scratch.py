@@ -34,7 +34,7 @@ from rigid.mechanical import C1, C2
 _COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
 PerCoordinate = Annotated[Any, "n"]  # (n,) complex
 PerConstraint = Annotated[Any, "m"]  # (m,) complex
-_ends: dict[type, int] = {}  # row after the last one of a declaration
+_rows: dict[type, range] = {}  # of every declaration
 
 
 class Rows:
@@ -48,16 +48,24 @@ def scratch(names: Any, above: Iterable[type] = ()) -> Any:
     """A kernel (W, D) -> `names`, the named tuple of the vectors that are declared by it."""
     fields = [get_type_hints(names, include_extras=True)[field].__metadata__[0] for field in names._fields]
     counts = [field.count if isinstance(field, Rows) else 1 for field in fields]
-    begin = max((_ends[other] for other in above), default=0)
+    begin = max((_rows[other].stop for other in above), default=0)
     firsts = [begin + sum(counts[:k]) for k in range(len(fields))]
-    _ends[names] = begin + sum(counts)
-    return _compiled(names, fields, firsts) if _COMPILED else _in_python(names, fields, firsts)
+    _rows[names] = range(begin, begin + sum(counts))
+    views = (_compiled if _COMPILED else _in_python)(names, fields, firsts)
+    views.names = names
+    return views
+
+
+def rows_of(names: type) -> range:
+    """Rows of `Work.vector` of a declaration."""
+    return _rows[names]
 
 
 def new_work(n: int, m: int, matrices: bool) -> Work:
     """Room for whatever has been declared, of n coordinates and m constraints; for matrices where no products serve."""
+    most = max(rows.stop for rows in _rows.values())
     rows, columns = (m, n) if matrices else (0, 0)
-    shapes = (max(_ends.values()), max(n, m, 1)), (rows, columns), (rows, columns), (columns, columns)
+    shapes = (most, max(n, m, 1)), (rows, columns), (rows, columns), (columns, columns)
     return Work(*(np.zeros(shape, complex) for shape in shapes))
 
 
