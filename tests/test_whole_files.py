@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from results_sample import sample_layout, sample_output
-from test_results_file import assert_holds, write
+from results_sample import assert_holds, sample_layout, sample_output, write
 
 from rodsim import Box, Model, simulate
 from rodsim.cli.main import main
