@@ -280,6 +280,7 @@ class _Problem:
                 failure.residual,
                 f"{self.label}: no guess of the motion, the march of mG(1) with steps of {step:.3g} ends at "
                 f"t = {failure.t:.6g}; give q and p at the nodes as `guess`, or use smaller elements",
+                singular=failure.singular,
             ) from failure
 
     def _guess_multipliers(self, x: Floats) -> None:
