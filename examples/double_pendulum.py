@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from discretization.time.integrators import FAMILIES
+from discretization.time.families import FAMILIES
 from rodsim import ModelError, integrate, symbolic_system
 
 q, v = sp.symbols("phi1 phi2"), sp.symbols("w1 w2")

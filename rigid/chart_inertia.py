@@ -3,6 +3,10 @@
 Sources: 002 (101), 000 (46), (139), 004; discrete derivatives 000 (87), (88), (146).
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 from rigid.chart_frames import ALPHA, GAMMA, QUATERNION, SINGULAR
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.linear_algebra import apply, plus, times
@@ -13,6 +17,19 @@ from rigid.poses import (
     load_quat,
 )
 from rigid.quaternion_maps import G, G_transposed, add_quat, quat_dot, quat_mean
+
+
+class Form(NamedTuple):
+    """T or T* of a frame: mass v . v/2 of its position and, of its quaternion,
+
+    scale (w . K w + beta c^2 + gamma v . v)/2,   w = G(q) v,   c = q . v.                               (1)
+    """
+
+    scale: float
+    mass: float
+    K: tuple[float, ...]
+    beta: float
+    gamma: float
 
 
 @small_kernel
@@ -66,8 +83,9 @@ def coenergy_split(D, f):
 
 
 @small_kernel
-def fill_quaternion_form(s, K, beta, gamma, q, to, out):
-    """Block at `to` = s (G(q)^T K G(q) + beta q q^T + gamma I)."""
+def fill_quaternion_form(form, q, to, out):
+    """Block at `to` = scale (G(q)^T K G(q) + beta q q^T + gamma I), the matrix of (1)."""
+    s, gamma = form.scale, form.gamma
     for j in range(4):
         e = (
             (1.0 + 0j if j == 0 else 0j),
@@ -77,8 +95,8 @@ def fill_quaternion_form(s, K, beta, gamma, q, to, out):
                 1.0 + 0j if j == 3 else 0j,
             ),
         )
-        c = G_transposed(q, apply(K, G(q, e)))
-        b = beta * quat_dot(q, e)
+        c = G_transposed(q, apply(form.K, G(q, e)))
+        b = form.beta * quat_dot(q, e)
         out[to, to + j] = s * (c[0] + b * q[0] + gamma * e[0])
         for i in range(3):
             out[to + 1 + i, to + j] = s * (c[1][i] + b * q[1][i] + gamma * e[1][i])
@@ -121,10 +139,11 @@ def add_shared(D, v0, v1, out):
 
 
 @small_kernel
-def add_form_gradient(s, K, beta, q, a, b, to, out):
-    """out += gradient of s a . (G(q)^T K G(q) + beta q q^T) b."""
-    add_quat(-s, G_transposed(a, apply(K, G(q, b))), to, out)
-    add_quat(-s, G_transposed(b, apply(K, G(q, a))), to, out)
+def add_form_gradient(form, q, a, b, to, out):
+    """out += gradient of scale a . (G(q)^T K G(q) + beta q q^T) b."""
+    s, beta = form.scale, form.beta
+    add_quat(-s, G_transposed(a, apply(form.K, G(q, b))), to, out)
+    add_quat(-s, G_transposed(b, apply(form.K, G(q, a))), to, out)
     add_quat(s * beta * quat_dot(q, b), a, to, out)
     add_quat(s * beta * quat_dot(q, a), b, to, out)
 
@@ -139,16 +158,17 @@ def fill_directors(E, to, out):
 
 
 @small_kernel
-def add_discrete_form(s, K, beta, gamma, q0, v0, q1, v1, to, out_q, out_v):
-    """Discrete derivatives of s (w . K w + beta c^2 + gamma v . v)/2, w = G(q) v and c = q . v bilinear: their
-    averages over the step take the place of their values (000 (87), 000 (146))."""
+def add_discrete_form(form, q0, v0, q1, v1, to, out_q, out_v):
+    """Discrete derivatives of (1), w and c bilinear: their averages over the step take the place of their values
+    (000 (87), 000 (146))."""
+    s, beta = form.scale, form.beta
     q, v = quat_mean(q0, q1), quat_mean(v0, v1)
     w = times(0.5, plus(G(q0, v0), G(q1, v1)))
     c = 0.5 * (quat_dot(q0, v0) + quat_dot(q1, v1))
-    Kw = apply(K, w)
+    Kw = apply(form.K, w)
     add_quat(s, G_transposed(q, Kw), to, out_v)
     add_quat(s * beta * c, q, to, out_v)
-    add_quat(s * gamma, v, to, out_v)
+    add_quat(s * form.gamma, v, to, out_v)
     add_quat(-s, G_transposed(v, Kw), to, out_q)
     add_quat(s * beta * c, v, to, out_q)
 
@@ -164,15 +184,13 @@ def add_directors(E, v0, v1, to, out):
 
 @inner_kernel
 def form_of(D, f, inverse):
-    """(s, m, K, beta, gamma) of frame f: T, or T* where `inverse`, is m v . v/2 of its position and s/2 times the form of
-    `inertia_split`, or of `coenergy_split`, of its quaternion.
-    """
+    """(1) of frame f: T, or T* where `inverse`, with momenta in place of velocities."""
     mass = D.frames.each[f].mass
     if inverse:
         K, beta, gamma = coenergy_split(D, f)
-        return 0.25, 1.0 / mass, K, beta, gamma
+        return Form(0.25, 1.0 / mass, K, beta, gamma)
     K, beta, gamma = inertia_split(D, f)
-    return 4.0, mass, K, beta, gamma
+    return Form(4.0, mass, K, beta, gamma)
 
 
 @inner_kernel
@@ -190,12 +208,12 @@ def fill_forms(q, D, inverse, out):
         at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at < 0 and to < 0:
             continue
-        s, m, K, beta, gamma = form_of(D, f, inverse)
+        form = form_of(D, f, inverse)
         if at >= 0:
             for i in range(3):
-                out[at + i, at + i] = m
+                out[at + i, at + i] = form.mass
         if to >= 0 and D.frames.chart == QUATERNION:
-            fill_quaternion_form(s, K, beta, gamma, load_quat(q, to), to, out)
+            fill_quaternion_form(form, load_quat(q, to), to, out)
         elif to >= 0:
             fill_directors(directors_of(D, f, inverse), to, out)
     if not inverse:
@@ -211,8 +229,8 @@ def fill_form_gradients(q, a, b, D, inverse, out):
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
         if to >= 0:
-            s, _, K, beta, _ = form_of(D, f, inverse)
-            add_form_gradient(s, K, beta, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
+            form = form_of(D, f, inverse)
+            add_form_gradient(form, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
 
 
 @inner_kernel
@@ -224,13 +242,13 @@ def fill_discrete_forms(q0, v0, q1, v1, D, inverse, out_q, out_v):
         at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at < 0 and to < 0:
             continue
-        s, m, K, beta, gamma = form_of(D, f, inverse)
+        form = form_of(D, f, inverse)
         if at >= 0:
             for i in range(3):
-                out_v[at + i] = 0.5 * m * (v0[at + i] + v1[at + i])
+                out_v[at + i] = 0.5 * form.mass * (v0[at + i] + v1[at + i])
         if to >= 0 and D.frames.chart == QUATERNION:
             q, v, p, w = load_quat(q0, to), load_quat(v0, to), load_quat(q1, to), load_quat(v1, to)
-            add_discrete_form(s, K, beta, gamma, q, v, p, w, to, out_q, out_v)
+            add_discrete_form(form, q, v, p, w, to, out_q, out_v)
         elif to >= 0:
             add_directors(directors_of(D, f, inverse), v0, v1, to, out_v)
     if not inverse:
@@ -274,11 +292,12 @@ def discrete_coenergy(q0, p0, q1, p1, D, out_q, out_p):
 
 
 @small_kernel
-def add_form_product(s, K, beta, gamma, q, v, to, out):
-    """out += s (G(q)^T K G(q) + beta q q^T + gamma I) v."""
-    add_quat(s, G_transposed(q, apply(K, G(q, v))), to, out)
-    add_quat(s * beta * quat_dot(q, v), q, to, out)
-    add_quat(s * gamma, v, to, out)
+def add_form_product(form, q, v, to, out):
+    """out += scale (G(q)^T K G(q) + beta q q^T + gamma I) v."""
+    s = form.scale
+    add_quat(s, G_transposed(q, apply(form.K, G(q, v))), to, out)
+    add_quat(s * form.beta * quat_dot(q, v), q, to, out)
+    add_quat(s * form.gamma, v, to, out)
 
 
 @inner_kernel
@@ -289,12 +308,12 @@ def fill_product(q, v, D, inverse, out):
         at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at < 0 and to < 0:
             continue
-        s, m, K, beta, gamma = form_of(D, f, inverse)
+        form = form_of(D, f, inverse)
         if at >= 0:
             for i in range(3):
-                out[at + i] = m * v[at + i]
+                out[at + i] = form.mass * v[at + i]
         if to >= 0 and D.frames.chart == QUATERNION:
-            add_form_product(s, K, beta, gamma, load_quat(q, to), load_quat(v, to), to, out)
+            add_form_product(form, load_quat(q, to), load_quat(v, to), to, out)
         elif to >= 0:
             add_directors(directors_of(D, f, inverse), v, v, to, out)
     if not inverse:
@@ -315,7 +334,7 @@ def inverse_mass_product(q, p, D, out):
 
 @system_function("mass_solve")
 def mass_solve(q, p, D, out):
-    """M(q)^-1 p, of quaternions with (1) L = [q, G^T], L L^T = |q|^2 I:
+    """M(q)^-1 p, of quaternions with L = [q, G^T], L L^T = |q|^2 I:
 
     M = L diag(4 beta, 4 K) L^T,   gamma I = gamma L L^T/|q|^2.
     """
@@ -350,7 +369,8 @@ def inverse_mass_rate(q, z, p, D, out):
         to = D.frames.each[f].orientation
         if to < 0:
             continue
-        s, _, K, beta, _ = form_of(D, f, True)
+        form = form_of(D, f, True)
+        s, K, beta = form.scale, form.K, form.beta
         a, b, own = load_quat(q, to), load_quat(z, to), load_quat(p, to)
         add_quat(s, G_transposed(b, apply(K, G(a, own))), to, out)
         add_quat(s, G_transposed(a, apply(K, G(b, own))), to, out)

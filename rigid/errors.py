@@ -43,9 +43,9 @@ class ConvergenceError(RuntimeError):
     """A step could not be solved even after halving it; what was computed before is kept.
 
     Attributes: t (s) reached, h (s) smallest step tried, iterations (most of one attempt), residual in units of round-off
-    (nan: not known), message. Where they apply, else None: `reached`, of the steppers of models; `report`, what the
-    steps up to there and the failed attempts cost; `trajectory`, of `integrate`: the steps before; `result`, of
-    `simulate`: all outputs, the last one at `reached`.
+    (nan: not known), message, singular (whether Newton's matrix was). Where they apply, else None: `reached`, of the
+    steppers of models; `report`, what the steps up to there and the failed attempts cost; `trajectory`, of `integrate`:
+    the steps before; `result`, of `simulate`: all outputs, the last one at `reached`.
     """
 
     def __init__(
@@ -58,8 +58,9 @@ class ConvergenceError(RuntimeError):
         reached: Reached | None = None,
         report: Any = None,
         trajectory: Any = None,
+        singular: bool = False,
     ):
         super().__init__(message)
         self.t, self.h, self.iterations, self.residual, self.message = t, h, iterations, residual, message
-        self.reached, self.report, self.trajectory = reached, report, trajectory
+        self.reached, self.report, self.trajectory, self.singular = reached, report, trajectory, singular
         self.result: Any = None

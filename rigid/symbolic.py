@@ -9,61 +9,20 @@ symbols: `system_of(obj, ...)`. Generated kernels are kept, with numba's cache o
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
+from rigid.absent_functions import NOTHING
 from rigid.errors import ModelError
 from rigid.generated_modules import load_module
-from rigid.mechanical import NOTHING, Data, Functions, MechanicalSystem, Symmetry
-from rigid.symbolic_kernels import INVARIANT, TIME, Part, Writer, degree_at_most, number_of, write_kernels
+from rigid.mechanical import Data, Functions, MechanicalSystem, Symmetry
+from rigid.symbolic_expressions import are_equal, expression_of, expressions_of, shown, values_at_start
+from rigid.symbolic_kernels import INVARIANT, TIME, Part, Writer, degree_at_most, write_kernels
 from rigid.system import Floats
-
-_ANALYTIC = (
-    *("sin", "cos", "tan", "exp", "log", "sinh", "cosh", "tanh", "asin", "acos", "atan"),
-    "asinh",
-)
-_USE = f"use {', '.join(_ANALYTIC)} or sqrt"
-_NOT_ANALYTIC = (
-    *("Abs", "Piecewise", "sign", "Max", "Min", "Heaviside", "DiracDelta", "floor", "ceiling", "frac", "Mod"),
-    *("re", "im", "arg", "conjugate", "atan2", "SingularityFunction"),
-)
-
-
-class _Positive(sp.Function):
-    """u where it is positive, else not real: the argument of a logarithm, whose derivative 1/u keeps the domain."""
-
-    nargs = (1,)
-
-    def fdiff(self, argindex: int = 1) -> sp.Expr:
-        return sp.Integer(1)
-
-
-def _log(u: sp.Expr) -> sp.Expr:
-    return sp.log(u if u.is_number or isinstance(u, _Positive) else _Positive(u))
-
-
-_REWRITTEN: dict[str, Callable[[sp.Expr], sp.Expr]] = {
-    "log": _log,
-    "cot": lambda u: sp.cos(u) / sp.sin(u),
-    "sec": lambda u: 1 / sp.cos(u),
-    "csc": lambda u: 1 / sp.sin(u),
-    "coth": lambda u: sp.cosh(u) / sp.sinh(u),
-    "sech": lambda u: 1 / sp.cosh(u),
-    "csch": lambda u: 1 / sp.sinh(u),
-    "acot": lambda u: sp.atan(1 / u),
-    "asec": lambda u: sp.acos(1 / u),
-    "acsc": lambda u: sp.asin(1 / u),
-    "acosh": lambda u: _log(u + sp.sqrt(u - 1) * sp.sqrt(u + 1)),
-    "atanh": lambda u: (_log(1 + u) - _log(1 - u)) / 2,
-    "acoth": lambda u: (_log(1 + 1 / u) - _log(1 - 1 / u)) / 2,
-    "asech": lambda u: _log(1 / u + sp.sqrt(1 / u - 1) * sp.sqrt(1 / u + 1)),
-    "acsch": lambda u: sp.asinh(1 / u),
-}
 
 
 def symbolic_system(
@@ -71,6 +30,7 @@ def symbolic_system(
     q: sp.Symbol | Sequence[sp.Symbol],
     q0: ArrayLike,
     v0: ArrayLike,
+    *,
     T: sp.Expr | None = None,
     M: Any = None,
     V: sp.Expr | float | Sequence[Part] = 0,
@@ -98,18 +58,18 @@ def symbolic_system(
     _check_distinct(name, symbols, velocities, t)
     matrix = _mass_matrix(name, symbols, T, M, velocities)
     parts = _parts(name, V, symbols)
-    constraints = _expressions(name, "g", g)
-    loads = _expressions(name, "forces", forces) if forces is not None else None
+    constraints = expressions_of(name, "g", g)
+    loads = expressions_of(name, "forces", forces) if forces is not None else None
     if loads is not None and len(loads) != n:
         raise ModelError(f"system '{name}': {len(loads)} forces for {n} coordinates; give one for each")
     potential = (
         sum((part.V.subs(part.s, part.pi) for part in parts), sp.Integer(0))
         if isinstance(V, list | tuple)
-        else _expression(name, "V", V)
+        else expression_of(name, "V", V)
     )
     real = {"M": list(matrix), "V": [potential], "g": constraints, "forces": loads or []}
     _check_symbols(name, symbols, real, t)
-    at_start = _values_at_start(name, symbols, starts["q0"], real, t)
+    at_start = values_at_start(name, symbols, starts["q0"], real, t)
     # names of the user's could be those of symbols that are generated here
     own = [sp.Symbol(f"q{i}") for i in range(n)]
     renamed = dict(zip(symbols, own, strict=True)) | ({t: TIME} if t is not None else {})
@@ -213,54 +173,6 @@ def _state(name: str, what: str, given: Any, n: int) -> Floats:
     return value
 
 
-def _expressions(name: str, what: str, given: Any) -> list[sp.Expr]:
-    if isinstance(given, str | sp.Expr | Mapping) or not isinstance(given, Iterable):
-        raise ModelError(
-            f"system '{name}': {what} = {given!r}; give a list of expressions, [{given}] if it is one"
-        )
-    return [_expression(name, what, x) for x in given]
-
-
-def _expression(name: str, what: str, given: Any) -> sp.Expr:
-    """A sympy expression of analytic functions that can be written out, real where its parts are."""
-    try:
-        expression = sp.sympify(given, strict=True)
-    except (sp.SympifyError, TypeError, ValueError):
-        expression = None
-    if not isinstance(expression, sp.Expr):
-        raise ModelError(f"system '{name}': {what} = {given!r} is no expression; write it with sympy")
-    return _rewritten(name, what, expression, {})
-
-
-def _rewritten(name: str, what: str, node: sp.Expr, done: dict[sp.Expr, sp.Expr]) -> sp.Expr:
-    """The expression in sums, products, powers and the functions of `_ANALYTIC`; refuses all others."""
-    if node in done:
-        return done[node]
-    kind = type(node).__name__
-    if isinstance(node, sp.Symbol | sp.Number | sp.NumberSymbol):
-        result = node
-    elif isinstance(node, sp.Add | sp.Mul | sp.Pow | _Positive) or kind in _ANALYTIC or kind in _REWRITTEN:
-        arguments = [_rewritten(name, what, x, done) for x in node.args]
-        result = _REWRITTEN[kind](*arguments) if kind in _REWRITTEN and len(arguments) == 1 else node
-        if result is node and list(node.args) != arguments:
-            result = node.func(*arguments)
-    elif kind in _NOT_ANALYTIC:
-        raise ModelError(f"system '{name}': {what} contains {node}, which is not analytic; {_USE}")
-    elif node.has(sp.I, sp.nan, sp.zoo, sp.oo, -sp.oo) and node.is_Atom:
-        result = sp.nan
-    else:
-        raise ModelError(f"system '{name}': {what} contains {node}, which is not supported; {_USE}")
-    if result.is_number and number_of(result) is None:
-        raise ModelError(f"system '{name}': {what} contains {_shown(node)}, which is no finite real number")
-    done[node] = result
-    return result
-
-
-def _shown(expression: sp.Expr) -> str:
-    """The expression as the user wrote it."""
-    return str(expression.replace(_Positive, lambda u: u))
-
-
 def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbol]) -> sp.Matrix:
     n = len(q)
     if (T is None) == (M is None):
@@ -271,13 +183,13 @@ def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbo
         except (TypeError, ValueError, sp.SympifyError):
             given = sp.zeros(0, 0)
         if given.shape == (n, n):
-            matrix = sp.Matrix(n, n, [_expression(name, "M", x) for x in given])
-            if all(_equal(matrix[i, j], matrix[j, i]) for i in range(n) for j in range(i)):
+            matrix = sp.Matrix(n, n, [expression_of(name, "M", x) for x in given])
+            if all(are_equal(matrix[i, j], matrix[j, i]) for i in range(n) for j in range(i)):
                 return matrix
         raise ModelError(f"system '{name}': M is not a symmetric {n} x {n} matrix, but {M!r}; give one")
     if len(v) != n:
         raise ModelError(f"system '{name}': T needs the velocity symbols; give v=, {n} of them")
-    energy = _expression(name, "T", T)
+    energy = expression_of(name, "T", T)
     matrix = sp.hessian(energy, v)
     if matrix.has(*v):
         matrix = sp.simplify(matrix)
@@ -285,14 +197,7 @@ def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbo
     rest = [energy.subs(at_rest), *(sp.diff(energy, x).subs(at_rest) for x in v)]
     if matrix.has(*v) or any(sp.simplify(x) != 0 for x in rest):
         raise ModelError(f"system '{name}': T = {T} is not a quadratic form of the velocities {v}")
-    return sp.simplify(matrix).applyfunc(lambda x: _expression(name, "T", x))
-
-
-def _equal(x: sp.Expr, y: sp.Expr) -> bool:
-    """Whether two expressions are equal, up to round-off where they are numbers."""
-    if x.is_number and y.is_number:
-        return math.isclose(number_of(x) or 0.0, number_of(y) or 0.0, rel_tol=1e-13)
-    return bool(x == y or sp.simplify(x - y) == 0)
+    return sp.simplify(matrix).applyfunc(lambda x: expression_of(name, "T", x))
 
 
 def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
@@ -304,12 +209,12 @@ def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
             raise ModelError(
                 f"system '{name}': V contains {given!r}; give an expression, or a list of Part(V, s, pi), s a symbol"
             )
-        part = Part(_expression(name, "V", given[0]), given[1], _expression(name, "V", given[2]))
+        part = Part(expression_of(name, "V", given[0]), given[1], expression_of(name, "V", given[2]))
         if not degree_at_most(part.pi, q, 2):
             raise ModelError(f"system '{name}': the invariant {part.pi} is not quadratic in the coordinates")
         if part.V.free_symbols - {part.s}:
             raise ModelError(
-                f"system '{name}': the part {_shown(part.V)} of V depends on more than its invariant {part.s}; "
+                f"system '{name}': the part {shown(part.V)} of V depends on more than its invariant {part.s}; "
                 "give an expression, not parts, as V"
             )
         parts.append(part)
@@ -330,60 +235,6 @@ def _check_symbols(
         elif what == "forces" and t is None:
             cure += ", or give t= for the time"
         raise ModelError(f"system '{name}': {what} contains {unknown}; {cure}")
-
-
-def _values_at_start(
-    name: str,
-    q: list[sp.Symbol],
-    q0: Floats,
-    expressions: Mapping[str, Sequence[sp.Expr]],
-    t: sp.Symbol | None,
-) -> dict[str, list[float]]:
-    """All expressions at q0; refuses what is not a real number there. What depends on time is nan."""
-    known: dict[sp.Expr, float] = dict(zip(q, q0.tolist(), strict=True))
-    if t is not None:
-        known[t] = math.nan
-    try:
-        return {what: [_value(x, known) for x in entries] for what, entries in expressions.items()}
-    except _OutsideDomain as outside:
-        node = outside.args[0]
-        what = next(key for key, entries in expressions.items() if any(x.has(node) for x in entries))
-        node = sp.log(node) if isinstance(node, _Positive) else node
-        raise ModelError(
-            f"system '{name}': {what} contains {_shown(node)}, which is not real and finite at q0 = {q0}; start where it is"
-        ) from None
-
-
-class _OutsideDomain(Exception):
-    """The first part of an expression that is not real."""
-
-
-def _value(node: sp.Expr, known: dict[sp.Expr, float]) -> float:
-    """The value of an expression in the reals; `known` begins as the values of the symbols."""
-    if node not in known:
-        if node.is_number:
-            known[node] = number_of(node) or 0.0
-            return known[node]
-        arguments = [_value(x, known) for x in node.args]
-        try:
-            if isinstance(node, sp.Add):
-                value = sum(arguments)
-            elif isinstance(node, sp.Mul):
-                value = math.prod(arguments)
-            elif isinstance(node, sp.Pow):
-                value = math.pow(*arguments)
-            elif isinstance(node, _Positive):
-                value = arguments[0]
-                if value <= 0.0:
-                    raise ValueError
-            else:
-                value = getattr(math, type(node).__name__)(arguments[0])
-        except (ValueError, OverflowError):
-            raise _OutsideDomain(node) from None
-        if math.isinf(value):
-            raise _OutsideDomain(node)
-        known[node] = value
-    return known[node]
 
 
 def _symmetries(name: str, given: Any, n: int) -> tuple[Symmetry, ...]:

@@ -4,6 +4,7 @@ import numpy as np
 
 from rigid.quaternions import from_rotation_vector
 from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, State
+from rodsim.results import ResultWriter
 from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
@@ -91,3 +92,23 @@ def sample_output(layout, i):
     strains, stresses = random.normal(size=(m, 6)), random.normal(size=(m, 6))
     audit = dict(zip(COLUMNS, random.normal(size=len(COLUMNS)), strict=True))
     return t, 10 * i, state, strains, stresses, audit
+
+
+def write(path, layout, outputs, capacity=None):
+    """A result file of these sample outputs."""
+    with ResultWriter.create(path, layout, capacity or len(outputs)) as writer:
+        for i in outputs:
+            writer.append(*sample_output(layout, i))
+
+
+def assert_holds(result, layout, n):
+    """The result holds exactly the first n sample outputs, bit for bit."""
+    assert result.n_outputs == n
+    for i in range(n):
+        t, step, state, strains, stresses, audit = sample_output(layout, i)
+        assert (result.t[i], result.step[i]) == (t, step)
+        for name, value, stored in zip(state._fields, state, result.state(i), strict=True):
+            assert stored.tobytes() == value.tobytes(), name
+        assert result.strains(i).tobytes() == strains.tobytes()
+        assert result.stresses(i).tobytes() == stresses.tobytes()
+        assert [result.audit_column(name)[i] for name in COLUMNS] == list(audit.values())

@@ -325,6 +325,7 @@ def test_failure_of_newton_is_a_convergence_error_that_says_why(message):
         FAILING[message]()
     assert failure.value.iterations >= 1
     assert failure.value.residual > 0.0
+    assert failure.value.singular == ("singular" in message)
 
 
 def test_failure_of_the_march_that_makes_the_guess_speaks_of_the_guess():

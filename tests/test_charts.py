@@ -59,7 +59,7 @@ def model(chart, inertia, monkeypatch):
     own = Interactions(constraints, springs, torsions, loads, weights, lambda t: values)
     monkeypatch.setattr(MechanicalSystem, "__post_init__", lambda self: None)
     return multibody_system(
-        "two bodies", frames, vectors(F), quat, vectors(F), vectors(F), own, chart, inertia
+        "two bodies", frames, vectors(F), quat, vectors(F), vectors(F), own, chart=chart, inertia=inertia
     )
 
 

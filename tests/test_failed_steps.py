@@ -7,8 +7,10 @@ from joined_bodies import hinge
 from discretization.consistent import project_velocities
 from discretization.time import stepper
 from discretization.time.advance import MAX_HALVINGS, Report
+from discretization.time.em import N_COUNTS
 from discretization.time.integrators import parse
 from discretization.time.mechanical_stepper import MechanicalStepper
+from discretization.time.newton import NOT_CONVERGED, SINGULAR
 from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.errors import ConvergenceError
@@ -173,3 +175,21 @@ def test_an_error_says_what_the_failed_attempts_cost():
     # every solve of the last output, the failed ones after one iteration at most
     last = error.result.newton_iterations[-1]
     assert 1.0 < last <= error.result.audit_column("newton_max")[-1]
+
+
+@pytest.mark.parametrize("status", [SINGULAR, NOT_CONVERGED])
+def test_an_error_of_em_says_as_data_whether_the_matrix_was_singular(status, monkeypatch):
+    built = hinge().build()
+    fails = lambda self, state, h, starts, parts: (status, np.zeros((parts, N_COUNTS), np.int64), state)  # noqa: E731
+    monkeypatch.setattr(Stepper, "_run", fails)
+    with pytest.raises(ConvergenceError) as failure:
+        Stepper(built.system, 0.01, 2, built.load_values).advance(built.state, 0, 1)
+    assert failure.value.singular == (status == SINGULAR)
+
+
+@pytest.mark.parametrize(("vartheta", "stops_at", "singular"), [(1.0, np.inf, True), (0.5, 0.005, False)])
+def test_an_error_of_any_scheme_says_as_data_whether_the_matrix_was_singular(vartheta, stops_at, singular):
+    """With vartheta = 1 the multipliers of VI-B act on nothing (002 (82)); a load too large is another matter."""
+    with pytest.raises(ConvergenceError) as failure:
+        simulate(falling(stops_at), 0.02, 0.01, f"VI-B(0.5, {vartheta})", chart="director")
+    assert failure.value.singular == singular

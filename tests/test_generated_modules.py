@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import sympy as sp
 
 from rigid import generated_modules
 from rigid.errors import ModelError
+from rigid.symbolic import symbolic_system
 
 SOURCE = "value = 1\n"
 PLANTED = "value = 666\n"
@@ -158,3 +161,48 @@ def test_the_cache_of_kernels_is_made_for_its_owner_alone_and_refused_where_othe
     assert f"ModelError: cache folder '{folder}' can be written by others" in refused.stderr
     environment["NUMBA_CACHE_DIR"] = str(tmp_path / "chosen")
     assert imported().returncode == 0
+
+
+def test_a_module_that_fails_is_not_kept(cache):
+    source = "raise OSError('disk')"
+    for _ in range(2):
+        with pytest.raises(OSError, match="disk"):
+            generated_modules.load_module(source)
+    assert list(cache.glob("*.py")) == []
+
+
+def test_only_the_newest_generated_modules_are_kept(cache, monkeypatch, tmp_path):
+    monkeypatch.setattr(generated_modules, "_KEPT_FILES", 3)
+    monkeypatch.setattr(generated_modules.compilation, "CACHE_DIRECTORY", str(tmp_path / "numba"))
+    others = tmp_path / "numba" / "systems_1"
+    others.mkdir(parents=True)
+    cache.mkdir(parents=True)
+    for k in range(6):
+        source = cache / f"rodsim_system_{k}.py"
+        source.touch()
+        (others / f"rodsim_system_{k}.mass-5.py311.nbi").touch()
+        os.utime(source, (k, k))
+    (cache / "notes.py").touch()
+    (others / "other.mass.nbi").touch()
+    new = Path(generated_modules.load_module(f"# {tmp_path}").__file__)
+    assert {x.name for x in cache.glob("*.py")} == {
+        "notes.py",
+        "rodsim_system_4.py",
+        "rodsim_system_5.py",
+        new.name,
+    }
+    assert {x.name.split(".")[0] for x in others.iterdir()} == {"other", "rodsim_system_4", "rodsim_system_5"}
+
+
+def test_without_a_cache_folder_one_temporary_folder_serves_all_systems(cache, tmp_path):
+    (tmp_path / "rodsim").write_text("a file, no folder")
+    folders, x = set(), sp.Symbol("x")
+    for k in range(2):
+        system = symbolic_system("s", x, [1.0], [0.0], M=[[1]], V=(k + 0.1234) * x**4)
+        assert system.potential(np.ones(1)) == pytest.approx(k + 0.1234)
+        folders.add(generated_modules._writable_folder())
+    assert len(folders) == 1
+    files = [
+        Path(module.__file__) for name, module in sys.modules.items() if name.startswith("rodsim_system_")
+    ]
+    assert sum(file.parent in folders for file in files) == 2

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from discretization.time.families import FAMILIES
 from discretization.time.integrate import Start, integrate
-from discretization.time.integrators import FAMILIES, parse
+from discretization.time.integrators import parse
 from discretization.time.symplecticity import OneStep, newton_matrix, symplectic_defect
 from rigid.charts import rotating_body
 from rigid.errors import ConvergenceError, ModelError

@@ -116,8 +116,10 @@ def test_violation_by_vi_a_off_the_midpoint_grows_by_the_ratio_of_its_weights(th
 
 @pytest.mark.parametrize("theta", [0.0, 0.5, 1.0])
 def test_vi_b_is_singular_with_the_multiplier_at_the_end_only(theta):
-    with pytest.raises(ConvergenceError, match="singular"):
+    with pytest.raises(ConvergenceError, match="singular") as caught:
         integrate(pendulum.pendulum(), "VI-B", 0.005, 0.05, theta=theta, vartheta=1.0)
+    assert caught.value.singular
+    assert pendulum.failure("VI-B", 0.005, theta=theta, vartheta=1.0) == "singular"
 
 
 @pytest.mark.parametrize("s", [1, 2, 3])

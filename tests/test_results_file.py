@@ -1,44 +1,22 @@
-"""The result file keeps every output bit for bit, survives a kill, and goes on where it stopped."""
+"""The result file keeps every output bit for bit and survives a kill."""
 
 import os
 import signal
 import struct
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
-from results_sample import sample_layout, sample_output
+from results_sample import assert_holds, sample_layout, sample_output, write
 
-import rodsim.results.writer as writer_module
+import rodsim.results.new_file as new_file
 from rodsim.results import MemoryWriter, Result, ResultWriter, native, vtkhdf
-from rodsim.results.columns import COLUMNS
-from rodsim.results.drawing import Drawing
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 from rodsim.results.outputs import Outputs, joined
 from rodsim.results.storage import PAGE
-
-
-def write(path, layout, outputs, capacity=None):
-    with ResultWriter.create(path, layout, capacity or len(outputs)) as writer:
-        for i in outputs:
-            writer.append(*sample_output(layout, i))
-
-
-def assert_holds(result, layout, n):
-    """The result holds exactly the first n sample outputs, bit for bit."""
-    assert result.n_outputs == n
-    for i in range(n):
-        t, step, state, strains, stresses, audit = sample_output(layout, i)
-        assert (result.t[i], result.step[i]) == (t, step)
-        for name, value, stored in zip(state._fields, state, result.state(i), strict=True):
-            assert stored.tobytes() == value.tobytes(), name
-        assert result.strains(i).tobytes() == strains.tobytes()
-        assert result.stresses(i).tobytes() == stresses.tobytes()
-        assert [result.audit_column(name)[i] for name in COLUMNS] == list(audit.values())
 
 
 def test_file_keeps_every_output_bit_for_bit(tmp_path):
@@ -90,85 +68,6 @@ def test_reader_sees_every_output_while_the_writer_goes_on(tmp_path):
             assert_holds(result.refresh(), layout, n)
 
 
-def test_resume_within_capacity_continues_bit_for_bit(tmp_path):
-    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    write(path, layout, range(3), capacity=6)
-    inode = path.stat().st_ino
-    writer, t, step, state = ResultWriter.resume(path, layout, 6)
-    expected = sample_output(layout, 2)
-    assert (t, step) == expected[:2]
-    assert all(a.tobytes() == b.tobytes() for a, b in zip(state, expected[2], strict=True))
-    for i in range(3, 6):
-        writer.append(*sample_output(layout, i))
-    writer.close()
-    assert path.stat().st_ino == inode
-    assert_holds(Result.open(path), layout, 6)
-
-
-def test_resume_past_capacity_continues_bit_for_bit(tmp_path):
-    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    write(path, layout, range(3))
-    writer, *_ = ResultWriter.resume(path, layout, 7)
-    for i in range(3, 7):
-        writer.append(*sample_output(layout, i))
-    writer.close()
-    assert_holds(Result.open(path), layout, 7)
-    assert os.listdir(tmp_path) == ["a.vtkhdf"]
-
-
-@pytest.mark.parametrize("capacity", [3, 6])
-def test_older_file_is_resumed_with_its_own_points_and_surfaces(tmp_path, monkeypatch, capacity):
-    """Before: points in double precision, no sides of rectangles, other surfaces of round shapes."""
-    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    new = vtkhdf.series
-
-    def old(drawing):
-        return [s._replace(dtype=np.float64) if s.path == "VTKHDF/Points" else s for s in new(drawing)]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(vtkhdf, "series", old)
-        write(path, layout, range(2), capacity)
-    with h5py.File(path, "r+") as file:
-        del file["rodsim/layout/rods/sides"], file["rodsim/layout/rods/sides_start"]
-    finer = sample_layout()
-    finer.bodies[0] = replace(finer.bodies[0], vertices=np.ones((50, 3)), faces=[[0, 1, 2]])
-    writer, *_ = ResultWriter.resume(path, finer, 6)
-    for i in range(2, 6):
-        writer.append(*sample_output(layout, i))
-    writer.close()
-    result = Result.open(path)
-    assert_holds(result, layout, 6)
-    # a file with too little room is written anew, with the sides; one that has room stays as it is
-    assert result.layout.rods[0].sides.any() == (capacity == 3)
-    drawing = Drawing(layout)
-    with h5py.File(path) as file:
-        points = file["VTKHDF/Points"][:].reshape(-1, drawing.n_points, 3)
-    for i in range(6):
-        np.testing.assert_allclose(points[i], drawing.points(sample_output(layout, i)[2]), atol=1e-7)
-
-
-def test_resumed_file_equals_an_uninterrupted_one(tmp_path):
-    layout = sample_layout()
-    write(tmp_path / "whole.vtkhdf", layout, range(6))
-    write(tmp_path / "parts.vtkhdf", layout, range(2))
-    writer, *_ = ResultWriter.resume(tmp_path / "parts.vtkhdf", layout, 6)
-    for i in range(2, 6):
-        writer.append(*sample_output(layout, i))
-    writer.close()
-    assert (tmp_path / "whole.vtkhdf").read_bytes() == (tmp_path / "parts.vtkhdf").read_bytes()
-
-
-def test_resume_may_lengthen_a_run_but_not_change_it(tmp_path):
-    path = tmp_path / "a.vtkhdf"
-    write(path, sample_layout({"run": {"t_end": 1.0, "dt": 0.1}}), range(2))
-    longer = sample_layout({"run": {"t_end": 2.0, "dt": 0.1}})
-    writer, *_ = ResultWriter.resume(path, longer, 4)
-    writer.close()
-    assert Result.open(path).description == longer.description
-    with pytest.raises(ValueError, match="differs from 'sample' in run"):
-        ResultWriter.resume(path, sample_layout({"run": {"t_end": 2.0, "dt": 0.2}}), 4)
-
-
 def test_both_counters_are_on_one_page(tmp_path):
     """So that one write moves both, and a kill cannot come between."""
     layout = sample_layout()
@@ -199,21 +98,6 @@ def test_kill_between_the_counters_loses_nothing(tmp_path):
         assert list(file["VTKHDF/Steps/Values"]) == [sample_output(layout, i)[0] for i in range(5)]
 
 
-def test_file_copied_by_another_program_is_resumed(tmp_path):
-    """A repack puts everything elsewhere in the file."""
-    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    write(path, layout, range(3), capacity=5)
-    with h5py.File(path) as old, h5py.File(tmp_path / "b.vtkhdf", "w") as new:
-        new.create_group("something else").attrs["x"] = np.arange(1000)
-        for name in reversed(list(old)):
-            old.copy(name, new)
-    writer, *_ = ResultWriter.resume(tmp_path / "b.vtkhdf", layout, 5)
-    for i in (3, 4):
-        writer.append(*sample_output(layout, i))
-    writer.close()
-    assert_holds(Result.open(tmp_path / "b.vtkhdf"), layout, 5)
-
-
 def test_file_may_be_open_in_h5py_while_it_is_written(tmp_path):
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     with ResultWriter.create(path, layout, 3) as writer:
@@ -226,12 +110,12 @@ def test_file_may_be_open_in_h5py_while_it_is_written(tmp_path):
 
 KILLED = """
 import sys
-from results_sample import sample_layout, sample_output
-import rodsim.results.writer
+from results_sample import assert_holds, sample_layout, sample_output, write
+import rodsim.results.new_file
 from rodsim.results import ResultWriter
 
 layout = sample_layout()
-rodsim.results.writer.FIRST_BYTES = int(sys.argv[2])
+rodsim.results.new_file.FIRST_BYTES = int(sys.argv[2])
 writer = ResultWriter.create(sys.argv[1], layout, 100_000)
 for i in range(100_000):
     writer.append(*sample_output(layout, i))
@@ -293,13 +177,13 @@ def test_unused_capacity_takes_no_space(tmp_path):
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     write(path, layout, range(2), capacity=10**12)
     stat = path.stat()
-    assert stat.st_size < 1.1 * writer_module.FIRST_BYTES
+    assert stat.st_size < 1.1 * new_file.FIRST_BYTES
     if hasattr(stat, "st_blocks"):
         assert stat.st_blocks * 512 < 2e6
 
 
 def test_file_is_never_much_larger_than_twice_what_it_holds(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     with ResultWriter.create(path, layout, 10**12) as writer:
         for i in range(70):
@@ -311,7 +195,7 @@ def test_file_is_never_much_larger_than_twice_what_it_holds(tmp_path, monkeypatc
 
 
 def test_file_written_in_batches_equals_one_written_one_by_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
     layout = sample_layout()
     write(tmp_path / "single.vtkhdf", layout, range(41))
     with ResultWriter.create(tmp_path / "batches.vtkhdf", layout, 41) as writer:
@@ -339,7 +223,7 @@ def test_numbers_of_all_outputs_are_written_in_blocks(tmp_path, monkeypatch):
 
 
 def test_grown_file_equals_a_resumed_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
     layout = sample_layout()
     write(tmp_path / "whole.vtkhdf", layout, range(20), capacity=30)
     write(tmp_path / "parts.vtkhdf", layout, range(9), capacity=30)
@@ -352,7 +236,7 @@ def test_grown_file_equals_a_resumed_one(tmp_path, monkeypatch):
 
 def test_file_may_be_open_in_h5py_while_it_grows(tmp_path, monkeypatch):
     """HDF5 remembers what it has read of a file that is open in the same process."""
-    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     with ResultWriter.create(path, layout, 100) as writer:
         writer.append(*sample_output(layout, 0))

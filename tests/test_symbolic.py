@@ -1,9 +1,5 @@
 """Systems written by the user: expressions, classes, what is refused, and agreement with the compiled charts."""
 
-import math
-import os
-import sys
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +7,6 @@ import pytest
 import sympy as sp
 
 from examples import double_pendulum
-from rigid import generated_modules, real_functions
 from rodsim import (
     ConvergenceError,
     ModelError,
@@ -170,66 +165,6 @@ def test_the_motion_does_not_depend_on_the_names_of_velocities():
     assert own.mass(own.q0) == pytest.approx(np.array([[2.0, 1.0], [1.0, 1.0]]))
 
 
-def functions():
-    """Name -> (f', points near the ends of the domain and far from them), f of `real_functions`."""
-    return {
-        "sqrt": (lambda x: 0.5 / math.sqrt(x), (1e-300, 1e-12, 2.0, 1e200)),
-        "log": (lambda x: 1 / x, (1e-300, 1e-12, 1.0 + 1e-12, 1e300)),
-        "asin": (lambda x: 1 / math.sqrt((1 - x) * (1 + x)), (-1 + 1e-14, 1e-200, 0.3, 1 - 1e-14)),
-        "acos": (lambda x: -1 / math.sqrt((1 - x) * (1 + x)), (-1 + 1e-14, 1e-200, 0.3, 1 - 1e-14)),
-        "atan": (lambda x: 1 / (1 + x * x), (-1e8, -0.3, 1e-200, 1e150)),
-        "asinh": (lambda x: 1 / math.hypot(1, x), (-1e8, -0.3, 1e-200, 1e200)),
-        "tan": (lambda x: 1 / math.cos(x) ** 2, (1e-200, 0.7, 1.57, 100.0)),
-        "tanh": (lambda x: 1 / math.cosh(x) ** 2, (-20.0, 1e-200, 0.7, 300.0)),
-        "sin": (math.cos, (1e-200, 3.0, 1e5)),
-        "cos": (lambda x: -math.sin(x), (1e-200, 3.0, 1e5)),
-        "exp": (math.exp, (-700.0, 1e-200, 700.0)),
-        "sinh": (math.cosh, (-700.0, 1e-200, 700.0)),
-        "cosh": (math.sinh, (-700.0, 1e-200, 700.0)),
-        "reciprocal": (lambda x: -1 / x**2, (-1e100, -1e-100, 0.3, 1e100)),
-    }
-
-
-@pytest.mark.parametrize("step", [1e-40, 1e-60])
-@pytest.mark.parametrize("name", functions())
-def test_complex_steps_give_exact_slopes_near_the_ends_of_the_domain_and_far_from_them(name, step):
-    slope, points = functions()[name]
-    f = getattr(real_functions, name)
-    value = getattr(math, name, lambda x: 1 / x)
-    for x in points:
-        z = f(complex(x, step))
-        assert z.real == pytest.approx(value(x), rel=4e-16)
-        assert z.imag == pytest.approx(slope(x) * step, rel=4e-15, abs=0.0)
-
-
-@pytest.mark.parametrize(("x", "a"), [(1e-100, 1.5), (1e-12, 4 / 3), (0.7, -0.3), (1e100, 2.2)])
-def test_complex_steps_of_powers_are_exact_in_base_and_exponent(x, a):
-    assert real_functions.power(complex(x, 1e-60), a) == pytest.approx(
-        complex(x**a, a * x ** (a - 1) * 1e-60)
-    )
-    slope = real_functions.power(x, complex(a, 1e-60)).imag / 1e-60
-    assert slope == pytest.approx(math.log(x) * x**a, rel=1e-14)
-    assert real_functions.whole_power(complex(1.3, 1e-60), 7).imag == pytest.approx(7e-60 * 1.3**6, rel=1e-14)
-    assert real_functions.power(complex(0.0, 1e-60), 4 / 3) == 0.0
-
-
-OUTSIDE = {
-    "sqrt": (-1e-300, -1.0),
-    "log": (0.0, -1e-300, -1.0),
-    "asin": (1.0 + 1e-15, -2.0),
-    "acos": (-1.0 - 1e-15, 2.0),
-    "positive": (0.0, -1.0),
-    "reciprocal": (0.0,),
-}
-
-
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_outside_the_real_domain_the_value_is_no_number(name):
-    for x in OUTSIDE[name]:
-        assert np.isnan(getattr(real_functions, name)(complex(x, 1e-60)).real)
-        assert np.isnan(real_functions.power(complex(-1.0, 0.0), 4 / 3).real)
-
-
 LEAVING = {
     "-sqrt(x)": -sp.sqrt(X),
     "x^(4/3)": X ** sp.Rational(4, 3) / 10,
@@ -318,56 +253,6 @@ def test_a_force_that_is_singular_at_the_start_of_time_is_left_to_the_nodes_of_t
     system = symbolic_system("s", X, [0.0], [0.0], M=[[1]], forces=[t ** sp.Rational(3, 2) + sp.log(t)], t=t)
     end = integrate(system, "mG(2)", 0.01, 1.0).q[-1, 0]
     assert end == pytest.approx(4 / 35 - 3 / 4, abs=1e-3)
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """A cache folder of the test's own."""
-    monkeypatch.setattr(generated_modules.platformdirs, "user_cache_dir", lambda name: str(tmp_path / name))
-    return tmp_path / "rodsim" / "systems"
-
-
-def test_a_module_that_fails_is_not_kept(cache):
-    source = "raise OSError('disk')"
-    for _ in range(2):
-        with pytest.raises(OSError, match="disk"):
-            generated_modules.load_module(source)
-    assert list(cache.glob("*.py")) == []
-
-
-def test_only_the_newest_generated_modules_are_kept(cache, monkeypatch, tmp_path):
-    monkeypatch.setattr(generated_modules, "_KEPT_FILES", 3)
-    monkeypatch.setattr(generated_modules.compilation, "CACHE_DIRECTORY", str(tmp_path / "numba"))
-    others = tmp_path / "numba" / "systems_1"
-    others.mkdir(parents=True)
-    cache.mkdir(parents=True)
-    for k in range(6):
-        source = cache / f"rodsim_system_{k}.py"
-        source.touch()
-        (others / f"rodsim_system_{k}.mass-5.py311.nbi").touch()
-        os.utime(source, (k, k))
-    (cache / "notes.py").touch()
-    (others / "other.mass.nbi").touch()
-    new = Path(generated_modules.load_module(f"# {tmp_path}").__file__)
-    assert {x.name for x in cache.glob("*.py")} == {
-        "notes.py",
-        "rodsim_system_4.py",
-        "rodsim_system_5.py",
-        new.name,
-    }
-    assert {x.name.split(".")[0] for x in others.iterdir()} == {"other", "rodsim_system_4", "rodsim_system_5"}
-
-
-def test_without_a_cache_folder_one_temporary_folder_serves_all_systems(cache, tmp_path):
-    (tmp_path / "rodsim").write_text("a file, no folder")
-    folders = set()
-    for k in range(2):
-        system = symbolic_system("s", X, [1.0], [0.0], M=[[1]], V=(k + 0.1234) * X**4)
-        assert system.potential(np.ones(1)) == pytest.approx(k + 0.1234)
-        folders.add(generated_modules._writable_folder())
-    assert len(folders) == 1
-    files = [Path(x.__file__) for name, x in sys.modules.items() if name.startswith("rodsim_system_")]
-    assert sum(x.parent in folders for x in files) == 2
 
 
 def make(**more):

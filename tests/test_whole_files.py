@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from results_sample import sample_layout, sample_output
-from test_results_file import assert_holds, write
+from results_sample import assert_holds, sample_layout, sample_output, write
 
 from rodsim import Box, Model, simulate
 from rodsim.cli.main import main
@@ -295,9 +294,9 @@ def test_writer_that_could_not_begin_leaves_no_lock(tmp_path):
 
 
 def test_lock_survives_the_growth_of_the_file(tmp_path, monkeypatch):
-    import rodsim.results.writer as writer_module
+    from rodsim.results import new_file
 
-    monkeypatch.setattr(writer_module, "FIRST_BYTES", 1)
+    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     with ResultWriter.create(path, layout, 100) as writer:
         for i in range(20):

@@ -46,6 +46,7 @@ class Failure(NamedTuple):
     iterations: int = 0  # of the attempt
     residual: float = float("nan")
     owner: str = ""  # scheme and system
+    singular: bool = False  # Newton's matrix was
     passing: bool = False  # the march goes on from the last good step, if there is one
 
 
@@ -109,7 +110,9 @@ class StepperBase(ABC):
             f"{owner}t = {t:.6g} s: {failure.reason}, even with a step of {h:.3g} s in place of {self.h:.3g} s; "
             f"{failure.cure}"
         )
-        return ConvergenceError(t, h, cost.most_iterations, failure.residual, message, reached, report)
+        return ConvergenceError(
+            t, h, cost.most_iterations, failure.residual, message, reached, report, singular=failure.singular
+        )
 
 
 def copy_of(state: State) -> State:

@@ -7,14 +7,26 @@ with the angular momentum m about the fixed point and the axis d; mgl e3 is the 
 m . d exactly.
 """
 
+from typing import NamedTuple
+
 from discretization.time.scheme import residual, update
+from discretization.time.scratch import PerCoordinate, scratch
+
+
+class Vectors(NamedTuple):
+    """Scratch of BS99."""
+
+    V_d: PerCoordinate  # gradient of V
+
+
+vectors = scratch(Vectors)
 
 
 @residual
 def bs99_residual(fn, D, S, W, x, r):
     """(1), (2); the system's q is d, its p is m, its mass is J1."""
     d1, m1 = x[:3], x[3:6]
-    V_d = W.vector[10, :3]
+    V_d = vectors(W, D).V_d
     fn.gradient(S.q0, D, V_d)
     fn.mass(S.q0, D, W.square)
     rate = S.h / W.square[0, 0]

@@ -18,144 +18,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from discretization.time.discrete_derivatives import (
-    constraint_rate,
-    form_gradient,
-    pull_back,
-    velocity_of,
+from discretization.time.bubnov_elements import (
+    Elements,
+    account_elements,
+    evaluate_accelerations,
+    evaluate_elements,
 )
-from discretization.time.forcing import forces_at
-from discretization.time.galerkin import (
-    account_point,
-    hidden_rate,
-    interpolate,
-    shape_table,
-    sum_multipliers,
-    weak_forms,
-)
+from discretization.time.galerkin import shape_table
 from discretization.time.integrate import check_fit, integrate, number_of_steps
 from discretization.time.quadrature import gauss
-from discretization.time.scheme import ROWS, WORK, Scheme, Work
+from discretization.time.scheme import Scheme
+from discretization.time.scratch import new_work
 from discretization.time.trajectory import Trajectory
-from rigid.compilation import explicit_kernel, inner_kernel
 from rigid.errors import ConvergenceError, ModelError
-from rigid.interactions.kinds import COMPLEX_STEP
-from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS, MechanicalSystem
+from rigid.mechanical import PRODUCTS, MechanicalSystem
 from rigid.system import Floats, Ints
 
 _LEAST_DAMPING = 1e-3
 _NEAR = 1e-5  # corrections below which round-off may decide which one is smaller
 _MOST_BYTES = 8 * 2**30
-
-
-@inner_kernel
-def element_residual(fn, D, W, h, k, tests, options, signals, x, r):
-    """(1)-(4) of one element; x: (q, p) at its k + 1 nodes, then gamma and mu of its multiplier functions."""
-    n, m = D.n, D.m
-    points = int(options[1])
-    q, dq, p, dp = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n], W.vector[13, :n]
-    gam, mu, e_q, e_p = W.vector[14, :m], W.vector[15, :m], W.vector[26, :n], W.vector[27, :n]
-    g, psi, v = W.vector[24, :m], W.vector[25, :m], W.vector[28, :n]
-    for i in range(r.size):
-        r[i] = 0.0
-    multipliers = 2 * n * (k + 1)
-    stride = 3 + 2 * k + tests
-    for point in range(points):
-        at = 2 + point * stride
-        weight = options[at]
-        interpolate(k, options, at + 1, x[:n], x, 2 * n, 2 * n, q, dq)
-        interpolate(k, options, at + 1, x[n : 2 * n], x, 3 * n, 2 * n, p, dp)
-        M = at + 3 + 2 * k
-        sum_multipliers(options, M, tests, x, multipliers, m, gam)
-        sum_multipliers(options, M, tests, x, multipliers + tests * m, m, mu)
-        weak_forms(fn, D, W, h, signals[point], q, dq, p, dp, gam, mu, e_q, e_p)
-        velocity_of(fn, D, q, p, W, v)
-        fn.constraints(q, D, g)
-        constraint_rate(fn, D, q, v, W, psi)
-        for I in range(k + 1):
-            factor = weight * options[at + 1 + I]
-            for i in range(n):
-                r[2 * n * I + i] += factor * e_p[i]  # (1)
-                r[2 * n * I + n + i] += factor * e_q[i]  # (2)
-        for J in range(tests):
-            factor = weight * h * options[M + J]
-            for c in range(m):
-                r[multipliers + J * m + c] += factor * g[c]  # (3)
-                r[multipliers + (tests + J) * m + c] += factor * psi[c]  # (4)
-
-
-@explicit_kernel(
-    types.void(FUNCTIONS, DATA, WORK, types.float64, types.int64, types.int64, F1, types.float64[:, :, ::1],
-               C2, C1, F2, types.float64[:, :, ::1])
-)  # fmt: skip
-def evaluate_elements(fn, D, W, h, k, tests, options, signals, x, r, residuals, matrices):
-    """Residuals (N, l) and their complex-step derivatives (N, l, l) at the unknowns x (N, l) of all elements."""
-    for e in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            x[e, j] += 1j * COMPLEX_STEP
-            element_residual(fn, D, W, h, k, tests, options, signals[e], x[e], r)
-            x[e, j] = x[e, j].real
-            for i in range(r.size):
-                matrices[e, i, j] = r[i].imag / COMPLEX_STEP
-        for i in range(r.size):
-            residuals[e, i] = r[i].real
-
-
-@inner_kernel
-def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
-    """out = d^2 g/dt^2 = Psi_q H_p - Psi_p (H_q - F + R + G^T gamma)."""
-    n = D.n
-    dq, dp, V_q, F, pull = (
-        W.vector[10, :n],
-        W.vector[11, :n],
-        W.vector[12, :n],
-        W.vector[13, :n],
-        W.vector[14, :n],
-    )
-    velocity_of(fn, D, q, p, W, dq)
-    form_gradient(fn, D, False, q, p, p, W, dp)
-    fn.gradient(q, D, V_q)
-    forces_at(fn, D, q, dq, signal, W, F)
-    pull_back(fn, D, q, gam, W, pull)
-    for i in range(n):
-        dp[i] = F[i] - 0.5 * dp[i] - V_q[i] - pull[i]
-    hidden_rate(fn, D, W, q, dq, p, dp, out)
-
-
-@explicit_kernel(types.void(FUNCTIONS, DATA, WORK, F2, C2, C1, F2, types.float64[:, :, ::1]))
-def evaluate_accelerations(fn, D, W, signals, z, out, values, slopes):
-    """d^2 g/dt^2 (N, m) at z = (q, p, gamma) (N, 2n + m) of some nodes, and its complex-step derivatives."""
-    n = D.n
-    for node in range(z.shape[0]):
-        for j in range(z.shape[1]):
-            z[node, j] += 1j * COMPLEX_STEP
-            q, p, gam = z[node, :n], z[node, n : 2 * n], z[node, 2 * n :]
-            acceleration_constraint(fn, D, W, signals[node], q, p, gam, out)
-            z[node, j] = z[node, j].real
-            for i in range(out.size):
-                slopes[node, i, j] = out[i].imag / COMPLEX_STEP
-        for i in range(out.size):
-            values[node, i] = out[i].real
-
-
-@explicit_kernel(
-    types.void(FUNCTIONS, DATA, WORK, types.float64, types.int64, F1, types.float64[:, :, ::1], C2, C2)
-)
-def account_elements(fn, D, W, h, k, options, signals, x, totals):
-    """totals (N, 2): work and dissipation of all elements at the unknowns x (N, l)."""
-    n = D.n
-    points = int(options[1])
-    stride = (options.size - 2) // points
-    q, dq = W.vector[10, :n], W.vector[11, :n]
-    for e in range(x.shape[0]):
-        for point in range(points):
-            at = 2 + point * stride
-            interpolate(k, options, at + 1, x[e, :n], x[e], 2 * n, 2 * n, q, dq)
-            account_point(fn, D, W, h, options[at], signals[e, point], q, dq, totals[e])
 
 
 @dataclass
@@ -200,12 +84,12 @@ def solve_global(
     x = problem.initial(guess)
     last, damping = np.inf, 1.0
     residual, matrix = problem.assemble(x)
-    reason = f"it takes more than limit = {limit} iterations"
+    reason, singular = f"it takes more than limit = {limit} iterations", False
     for iteration in range(1, limit + 1):
         try:
             factors = splu(matrix)
         except RuntimeError:  # what SuperLU raises
-            reason = "its matrix is singular"
+            reason, singular = "its matrix is singular", True
             break
         change = factors.solve(residual)
         if not np.all(np.isfinite(change)):
@@ -236,6 +120,7 @@ def solve_global(
         float(np.linalg.norm(residual)),
         f"{problem.label}: Newton's iteration fails, {reason} (|r| = {np.linalg.norm(residual):.3g} after {iteration} "
         "iterations); give a better `guess`, a shorter time or smaller elements",
+        singular=singular,
     )
 
 
@@ -296,16 +181,15 @@ class _Problem:
         if self.q_end is not None:
             self._check_constraints("q_end", self.q_end)
         self.tests = k + 1 if self.continuous else k
-        self.options = shape_table(k, points, self.tests - 1)
         self._check_size()
         self._number()
         times = h * (np.arange(n_elements)[:, None] + np.array(self.scheme.nodes))
         values = [np.atleast_1d(system.signal(float(t))) for t in times.ravel()]
-        self.signals = np.array(values, float).reshape(*times.shape, system.signal_size)
-        n, m = system.n, system.m
-        shapes = ((ROWS, max(n, m, 1)), (m, n), (m, n), (n, n))
-        self.work = Work(*(np.zeros(shape, complex) for shape in shapes))
-        self.mass = float(np.trace(system.mass(system.q0))) / n
+        signals = np.array(values, float).reshape(*times.shape, system.signal_size)
+        options = shape_table(k, points, self.tests - 1)
+        self.elements = Elements(self.h, k, self.tests, options, signals)
+        self.work = new_work(system.n, system.m, matrices=not system.has(PRODUCTS))
+        self.mass = float(np.trace(system.mass(system.q0))) / system.n
 
     def _check_constraints(self, what: str, q: Floats) -> None:
         """Raise ModelError where q violates g = 0, or where constraints are redundant there."""
@@ -396,6 +280,7 @@ class _Problem:
                 failure.residual,
                 f"{self.label}: no guess of the motion, the march of mG(1) with steps of {step:.3g} ends at "
                 f"t = {failure.t:.6g}; give q and p at the nodes as `guess`, or use smaller elements",
+                singular=failure.singular,
             ) from failure
 
     def _guess_multipliers(self, x: Floats) -> None:
@@ -420,8 +305,8 @@ class _Problem:
         local = np.ascontiguousarray(x[self.unknowns], complex)
         count = local.shape[1]
         residuals, matrices = np.zeros(local.shape), np.zeros((*local.shape, count))
-        constants = (system.functions, system.data, self.work, self.h, self.k, self.tests, self.options)
-        evaluate_elements(*constants, self.signals, local, np.zeros(count, complex), residuals, matrices)
+        acting = system.functions, system.data, self.work, self.elements
+        evaluate_elements(*acting, local, np.zeros(count, complex), residuals, matrices)
         residual = np.zeros(self.size)
         np.add.at(residual, self.unknowns, residuals)
         rows = np.broadcast_to(self.unknowns[:, :, None], matrices.shape).ravel()
@@ -486,9 +371,7 @@ class _Problem:
         system = self.system
         local = np.ascontiguousarray(x[self.unknowns], complex)
         each = np.zeros((self.n_elements, 2), complex)
-        account_elements(
-            system.functions, system.data, self.work, self.h, self.k, self.options, self.signals, local, each
-        )
+        account_elements(system.functions, system.data, self.work, self.elements, local, each)
         totals = np.full((self.n_nodes, 2), np.nan)
         totals[0], totals[self.k :: self.k] = 0.0, np.cumsum(each.real, axis=0)
         return totals

@@ -6,7 +6,10 @@ A system may bring its own (in terms of invariants: Gonzalez' G-equivariant ones
 formula is used, and for functions of two arguments its partitioned form. Sources: Gonzalez 1996; 000 (71), (129)-(131).
 """
 
+from typing import NamedTuple
+
 from discretization.time.dense import difference, inner, mean, multiply, multiply_transposed, solve
+from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.mechanical import (
     CONSTANT_MASS,
@@ -18,6 +21,48 @@ from rigid.mechanical import (
 )
 
 _TINY = 1e-28  # |q1 - q0|^2/|q|^2 below which the correction is nothing but round-off
+
+
+class Contractions(NamedTuple):
+    """Scratch of contractions with derivatives of G and W."""
+
+    u: PerCoordinate  # W a
+    w: PerCoordinate  # W b
+    unit: PerConstraint
+    slope: PerCoordinate
+
+
+class Differences(NamedTuple):
+    """Scratch of Gonzalez' formula."""
+
+    middle: PerCoordinate  # (q0 + q1)/2
+    change: PerCoordinate  # q1 - q0
+    slope: PerCoordinate  # derivative at the midpoint
+    image: PerCoordinate  # A(q) a
+    value: PerCoordinate  # of V, one number
+    g0: PerConstraint
+    g1: PerConstraint
+
+
+class Means(NamedTuple):
+    """Scratch of partitioned derivatives."""
+
+    v: PerCoordinate  # (v0 + v1)/2
+    image: PerCoordinate  # A(q1) v
+
+
+class Hidden(NamedTuple):
+    """Scratch of the gradients of gam . G A p."""
+
+    w: PerCoordinate  # A p
+    f: PerCoordinate  # G^T gam
+    u: PerCoordinate  # A f
+    slope: PerCoordinate
+
+
+contractions, differences = scratch(Contractions), scratch(Differences, above=(Contractions,))
+means, hidden = scratch(Means, above=(Differences,)), scratch(Hidden, above=(Contractions,))
+DERIVATIVES = Means, Hidden  # that whatever calls kernels of this module stands above
 
 
 @small_kernel
@@ -35,18 +80,17 @@ def discrete_gradient(fn, D, q0, q1, work, out):
     if D.flags & DISCRETE_POTENTIAL:
         fn.discrete_gradient(q0, q1, D, out)
         return
-    n = D.n
-    middle, change = work.vector[0, :n], work.vector[1, :n]
-    mean(q0, q1, middle)
-    difference(q1, q0, change)
-    fn.gradient(middle, D, out)
-    value = work.vector[2, :1]
+    w = differences(work, D)
+    mean(q0, q1, w.middle)
+    difference(q1, q0, w.change)
+    fn.gradient(w.middle, D, out)
+    value = w.value[:1]
     fn.potential(q1, D, value)
     gap = value[0]
     fn.potential(q0, D, value)
-    gap = (gap - value[0] - inner(out, change)) * correction_factor(change, q0, q1)
-    for i in range(n):
-        out[i] += gap * change[i]
+    gap = (gap - value[0] - inner(out, w.change)) * correction_factor(w.change, q0, q1)
+    for i in range(D.n):
+        out[i] += gap * w.change[i]
 
 
 @inner_kernel
@@ -85,13 +129,13 @@ def constraint_curvature(fn, D, q, w, z, work, out):
     if D.flags & PRODUCTS:
         fn.second(q, w, z, D, out)
         return
-    unit, slope = work.vector[38, : D.m], work.vector[39, : D.n]
+    own = contractions(work, D)
     for c in range(D.m):
         for l in range(D.m):
-            unit[l] = 0.0
-        unit[c] = 1.0
-        fn.curvature(q, w, unit, D, slope)
-        out[c] = inner(slope, z)
+            own.unit[l] = 0.0
+        own.unit[c] = 1.0
+        fn.curvature(q, w, own.unit, D, own.slope)
+        out[c] = inner(own.slope, z)
 
 
 @inner_kernel
@@ -110,41 +154,34 @@ def discrete_jacobian(fn, D, q0, q1, work, out):
     if D.flags & DISCRETE_CONSTRAINTS:
         fn.discrete_jacobian(q0, q1, D, out)
         return
-    n, m = D.n, D.m
-    middle, change, g0, g1 = work.vector[0, :n], work.vector[1, :n], work.vector[2, :m], work.vector[3, :m]
-    mean(q0, q1, middle)
-    difference(q1, q0, change)
-    fn.jacobian(middle, D, out)
-    fn.constraints(q0, D, g0)
-    fn.constraints(q1, D, g1)
-    factor = correction_factor(change, q0, q1)
-    for k in range(m):
-        gap = g1[k] - g0[k] - inner(out[k], change)
-        for i in range(n):
-            out[k, i] += gap * factor * change[i]
+    w = differences(work, D)
+    mean(q0, q1, w.middle)
+    difference(q1, q0, w.change)
+    fn.jacobian(w.middle, D, out)
+    fn.constraints(q0, D, w.g0)
+    fn.constraints(q1, D, w.g1)
+    factor = correction_factor(w.change, q0, q1)
+    for k in range(D.m):
+        gap = w.g1[k] - w.g0[k] - inner(out[k], w.change)
+        for i in range(D.n):
+            out[k, i] += gap * factor * w.change[i]
 
 
 @inner_kernel
 def add_gonzalez_of_form(fn, D, mass, q0, q1, a, weight, work, out):
     """out += weight times Gonzalez' discrete derivative in q of a . A(q) a/2, A = M (mass) or W."""
-    n = D.n
-    middle, change, image, slope = (
-        work.vector[0, :n],
-        work.vector[1, :n],
-        work.vector[2, :n],
-        work.vector[3, :n],
-    )
-    mean(q0, q1, middle)
-    difference(q1, q0, change)
-    form_gradient(fn, D, mass, middle, a, a, work, slope)
+    w = differences(work, D)
+    mean(q0, q1, w.middle)
+    difference(q1, q0, w.change)
+    form_gradient(fn, D, mass, w.middle, a, a, work, w.slope)
     gap = 0j
-    apply_form(fn, D, mass, q1, a, work, image)
-    gap += inner(a, image)
-    apply_form(fn, D, mass, q0, a, work, image)
-    gap -= inner(a, image)
-    factor = 0.5 * (gap - inner(slope, change)) * correction_factor(change, q0, q1)
-    for i in range(n):
-        out[i] += weight * (0.5 * slope[i] + factor * change[i])
+    apply_form(fn, D, mass, q1, a, work, w.image)
+    gap += inner(a, w.image)
+    apply_form(fn, D, mass, q0, a, work, w.image)
+    gap -= inner(a, w.image)
+    factor = 0.5 * (gap - inner(w.slope, w.change)) * correction_factor(w.change, q0, q1)
+    for i in range(D.n):
+        out[i] += weight * (0.5 * w.slope[i] + factor * w.change[i])
 
 
 @inner_kernel
@@ -159,18 +196,17 @@ def apply_form(fn, D, mass, q, a, work, out):
 @inner_kernel
 def form_gradient(fn, D, mass, q, a, b, work, out):
     """out = gradient of a . M(q) b (mass) or of a . W(q) b."""
-    n = D.n
     if mass:
         fn.mass_gradient(q, a, b, D, out)
     elif D.flags & INVERSE_MASS:
         fn.inverse_mass_gradient(q, a, b, D, out)
     else:
         # W = M^-1: dW = -W dM W
-        u, w = work.vector[36, :n], work.vector[37, :n]
-        velocity_of(fn, D, q, a, work, u)
-        velocity_of(fn, D, q, b, work, w)
-        fn.mass_gradient(q, u, w, D, out)
-        for i in range(n):
+        own = contractions(work, D)
+        velocity_of(fn, D, q, a, work, own.u)
+        velocity_of(fn, D, q, b, work, own.w)
+        fn.mass_gradient(q, own.u, own.w, D, out)
+        for i in range(D.n):
             out[i] = -out[i]
 
 
@@ -229,44 +265,42 @@ def discrete_coenergy(fn, D, q0, p0, q1, p1, work, out_q, out_p):
 @inner_kernel
 def partitioned(fn, D, mass, q0, v0, q1, v1, work, out_q, out_v):
     """Partitioned discrete derivatives of v . A(q) v/2: 000 (129)-(131)."""
-    n = D.n
-    middle, image = work.vector[4, :n], work.vector[5, :n]
+    n, w = D.n, means(work, D)
     for i in range(n):
         out_q[i] = 0.0
     if D.flags & CONSTANT_MASS == 0:
         add_gonzalez_of_form(fn, D, mass, q0, q1, v0, 0.5, work, out_q)
         add_gonzalez_of_form(fn, D, mass, q0, q1, v1, 0.5, work, out_q)
-    mean(v0, v1, middle)
-    apply_form(fn, D, mass, q0, middle, work, out_v)
+    mean(v0, v1, w.v)
+    apply_form(fn, D, mass, q0, w.v, work, out_v)
     if D.flags & CONSTANT_MASS == 0:
-        apply_form(fn, D, mass, q1, middle, work, image)
+        apply_form(fn, D, mass, q1, w.v, work, w.image)
         for i in range(n):
-            out_v[i] = 0.5 * (out_v[i] + image[i])
+            out_v[i] = 0.5 * (out_v[i] + w.image[i])
 
 
 @inner_kernel
 def add_hidden_gradient(fn, D, mass, q, p, gam, weight, work, out_q, out_p):
     """Gradients of gam . g_v, g_v = G(q) A(q) p with A = M^-1 (mass) or W: times weight, added."""
-    n = D.n
-    w, f, u, slope = work.vector[30, :n], work.vector[31, :n], work.vector[32, :n], work.vector[33, :n]
-    pull_back(fn, D, q, gam, work, f)
+    n, own = D.n, hidden(work, D)
+    pull_back(fn, D, q, gam, work, own.f)
     if mass:
-        mass_solve(fn, D, q, p, work, w)
-        mass_solve(fn, D, q, f, work, u)
+        mass_solve(fn, D, q, p, work, own.w)
+        mass_solve(fn, D, q, own.f, work, own.u)
     else:
-        velocity_of(fn, D, q, p, work, w)
-        velocity_of(fn, D, q, f, work, u)
-    fn.curvature(q, w, gam, D, slope)
+        velocity_of(fn, D, q, p, work, own.w)
+        velocity_of(fn, D, q, own.f, work, own.u)
+    fn.curvature(q, own.w, gam, D, own.slope)
     for i in range(n):
-        out_p[i] += weight * u[i]
-        out_q[i] += weight * slope[i]
+        out_p[i] += weight * own.u[i]
+        out_q[i] += weight * own.slope[i]
     if D.flags & CONSTANT_MASS:
         return
     if mass:
-        fn.mass_gradient(q, w, u, D, slope)
+        fn.mass_gradient(q, own.w, own.u, D, own.slope)
         for i in range(n):
-            out_q[i] -= weight * slope[i]
+            out_q[i] -= weight * own.slope[i]
     else:
-        form_gradient(fn, D, False, q, p, f, work, slope)
+        form_gradient(fn, D, False, q, p, own.f, work, own.slope)
         for i in range(n):
-            out_q[i] += weight * slope[i]
+            out_q[i] += weight * own.slope[i]

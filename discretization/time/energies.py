@@ -20,6 +20,7 @@ from numba import types
 from scipy.sparse import csc_matrix
 
 from discretization.time.scheme import Energies
+from discretization.time.scratch import PerCoordinate, scratch
 from rigid.chart_stiffness import energy_entries, fill_energy_tangents
 from rigid.compilation import inner_kernel
 from rigid.mechanical import F1, F2, I1, I2, MechanicalSystem
@@ -44,6 +45,14 @@ class EnergyEntries(NamedTuple):
     tangents: Any  # (entries,) scratch
 
 
+class Vectors(NamedTuple):
+    """Scratch of (1)."""
+
+    q: PerCoordinate  # q_e
+    pulled: PerCoordinate
+
+
+vectors = scratch(Vectors)
 ENERGIES = types.NamedTuple(
     [types.int64, F1, F2, F2, types.int64, types.int64, I1, I1, I1, I2, F1], EnergyEntries
 )
@@ -104,17 +113,16 @@ def places_in(pattern: csc_matrix, rows: Ints, columns: Ints) -> Ints:
 @inner_kernel
 def add_energies(D, S, W, E, x, values):
     """The sum of (2) into `values`."""
-    n = D.n
-    q, pulled = W.vector[0, :n], W.vector[1, :n]
+    n, w = D.n, vectors(W, D)
     power = S.h**E.of_power
     for e in range(E.start.size):
         for i in range(n):
-            q[i] = E.start[e] * S.q0[i].real
+            w.q[i] = E.start[e] * S.q0[i].real
         for b in range(E.of.shape[1]):
             if E.of[e, b] != 0.0:
                 for i in range(n):
-                    q[i] += power * E.of[e, b] * x[E.first[b] + i].real
-        fill_energy_tangents(S.q0, q, E.form == BETWEEN, D, pulled, E.tangents)
+                    w.q[i] += power * E.of[e, b] * x[E.first[b] + i].real
+        fill_energy_tangents(S.q0, w.q, E.form == BETWEEN, D, w.pulled, E.tangents)
         for pair in range(E.rows.size):
             factor = power * E.of[e, E.columns[pair]] * E.into[e, E.rows[pair]] * S.h**E.into_power
             if factor != 0.0:

@@ -7,12 +7,35 @@ dissipation of the step; `account` of a scheme adds them up with its own quadrat
 energy, energy + dissipation - work is kept to round-off, and dissipation is never negative.
 """
 
+from typing import NamedTuple
+
 from discretization.time.dense import inner, mean
-from discretization.time.scheme import FREQUENCY, LOADS, MIDDLE, RATE, RESISTANCE, account
+from discretization.time.scheme import account
+from discretization.time.scratch import PerCoordinate, scratch
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.mechanical import DISCRETE_FORCE, VISCOUS
 
 WORK_DONE, DISSIPATED = 0, 1  # places in the totals of a step
+
+
+class Forces(NamedTuple):
+    """Scratch of forces."""
+
+    middle: PerCoordinate  # (q0 + q1)/2
+    frequency: PerCoordinate  # 1/h, one number
+    resistance: PerCoordinate  # R
+    acting: PerCoordinate  # F, then R, whose work is added up
+
+
+class Path(NamedTuple):
+    """Scratch of accounts."""
+
+    q: PerCoordinate  # where forces are taken
+    rate: PerCoordinate
+    change: PerCoordinate  # along which they do work
+
+
+forces, path = scratch(Forces), scratch(Path, above=(Forces,))
 
 
 @inner_kernel
@@ -21,15 +44,15 @@ def loads_between(fn, D, q0, q1, signal, W, out):
     if D.flags & DISCRETE_FORCE:
         fn.discrete_force(q0, q1, signal, D, out)
         return
-    middle = W.vector[MIDDLE, : D.n]
-    mean(q0, q1, middle)
-    fn.force(middle, signal, D, out)
+    w = forces(W, D)
+    mean(q0, q1, w.middle)
+    fn.force(w.middle, signal, D, out)
 
 
 @inner_kernel
 def resistance_between(fn, D, q0, q1, h, W, out):
     """out = R of the change of the strains from q0 to q1 over h."""
-    frequency = W.vector[FREQUENCY, :1]
+    frequency = forces(W, D).frequency[:1]
     frequency[0] = 1.0 / h
     fn.discrete_resistance(q0, q1, frequency, D, out)
 
@@ -39,7 +62,7 @@ def forces_between(fn, D, S, q1, W, out):
     """out = F - R of the step."""
     loads_between(fn, D, S.q0, q1, S.signal[0], W, out)
     if D.flags & VISCOUS:
-        R = W.vector[RESISTANCE, : D.n]
+        R = forces(W, D).resistance
         resistance_between(fn, D, S.q0, q1, S.h, W, R)
         for i in range(D.n):
             out[i] -= R[i]
@@ -50,7 +73,7 @@ def forces_at(fn, D, q, v, signal, W, out):
     """out = F(q, s) - R(q, v)."""
     fn.force(q, signal, D, out)
     if D.flags & VISCOUS:
-        R = W.vector[RESISTANCE, : D.n]
+        R = forces(W, D).resistance
         fn.resistance(q, v, D, R)
         for i in range(D.n):
             out[i] -= R[i]
@@ -66,29 +89,29 @@ def scaled(factor, a, out):
 @inner_kernel
 def account_at(fn, D, q, v, signal, change, W, totals):
     """totals += F . change, R . change, of forces at one place."""
-    F = W.vector[LOADS, : D.n]
-    fn.force(q, signal, D, F)
-    totals[WORK_DONE] += inner(F, change)
+    acting = forces(W, D).acting
+    fn.force(q, signal, D, acting)
+    totals[WORK_DONE] += inner(acting, change)
     if D.flags & VISCOUS:
-        fn.resistance(q, v, D, F)
-        totals[DISSIPATED] += inner(F, change)
+        fn.resistance(q, v, D, acting)
+        totals[DISSIPATED] += inner(acting, change)
 
 
 @inner_kernel
 def account_between(fn, D, S, q1, change, W, totals):
     """totals += F . change, R . change, of forces between the ends of the step."""
-    F = W.vector[LOADS, : D.n]
-    loads_between(fn, D, S.q0, q1, S.signal[0], W, F)
-    totals[WORK_DONE] += inner(F, change)
+    acting = forces(W, D).acting
+    loads_between(fn, D, S.q0, q1, S.signal[0], W, acting)
+    totals[WORK_DONE] += inner(acting, change)
     if D.flags & VISCOUS:
-        resistance_between(fn, D, S.q0, q1, S.h, W, F)
-        totals[DISSIPATED] += inner(F, change)
+        resistance_between(fn, D, S.q0, q1, S.h, W, acting)
+        totals[DISSIPATED] += inner(acting, change)
 
 
 @account
 def account_ends(fn, D, S, W, x, q1, v1, totals):
     """Forces between the ends along q1 - q0: EM-G and its kin, GGL-EM."""
-    change = W.vector[RATE, : D.n]
+    change = path(W, D).change
     for i in range(D.n):
         change[i] = q1[i] - S.q0[i]
     account_between(fn, D, S, q1, change, W, totals)
@@ -97,7 +120,7 @@ def account_ends(fn, D, S, W, x, q1, v1, totals):
 @account
 def account_velocities(fn, D, S, W, x, q1, v1, totals):
     """Forces between the ends along h vbar, which is q1 - q0 but for EML-kappa: Livens' schemes."""
-    change = W.vector[RATE, : D.n]
+    change = path(W, D).change
     for i in range(D.n):
         change[i] = 0.5 * S.h * (S.v0[i] + v1[i])
     account_between(fn, D, S, q1, change, W, totals)
@@ -106,9 +129,9 @@ def account_velocities(fn, D, S, W, x, q1, v1, totals):
 @account
 def account_middle(fn, D, S, W, x, q1, v1, totals):
     """Forces at the midpoint along q1 - q0: midpoint rules."""
-    middle, change, v = W.vector[MIDDLE, : D.n], W.vector[RATE, : D.n], W.vector[RESISTANCE, : D.n]
+    w = path(W, D)
     for i in range(D.n):
-        middle[i] = 0.5 * (S.q0[i] + q1[i])
-        change[i] = q1[i] - S.q0[i]
-    scaled(1.0 / S.h, change, v)
-    account_at(fn, D, middle, v, S.signal[0], change, W, totals)
+        w.q[i] = 0.5 * (S.q0[i] + q1[i])
+        w.change[i] = q1[i] - S.q0[i]
+    scaled(1.0 / S.h, w.change, w.rate)
+    account_at(fn, D, w.q, w.rate, S.signal[0], w.change, W, totals)

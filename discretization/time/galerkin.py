@@ -14,10 +14,13 @@ exactly. Order 2k at the nodes.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from discretization.time.dense import inner
 from discretization.time.discrete_derivatives import (
+    DERIVATIVES,
     add_hidden_gradient,
     constraint_curvature,
     constraint_rate,
@@ -25,12 +28,50 @@ from discretization.time.discrete_derivatives import (
     pull_back,
     velocity_of,
 )
-from discretization.time.forcing import account_at, forces_at, scaled
+from discretization.time.forcing import Forces, account_at, forces_at, scaled
 from discretization.time.quadrature import gauss, lagrange
-from discretization.time.scheme import RATE, account, residual, update
+from discretization.time.scheme import account, residual, update
+from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.mechanical import CONSTANT_MASS, INVERSE_MASS, PRODUCTS
 from rigid.system import Floats
+
+
+class Terms(NamedTuple):
+    """Scratch of the terms of (1)-(4), ' = d/dxi."""
+
+    H_q: PerCoordinate
+    H_p: PerCoordinate
+    V_q: PerCoordinate
+    F: PerCoordinate
+    pull: PerCoordinate  # G^T gam
+    v: PerCoordinate  # q'/h
+    change: PerCoordinate  # w_g q'
+    Wp: PerCoordinate
+    dWp: PerCoordinate  # (W p)'
+    bent: PerConstraint  # G' W p
+    unit: PerCoordinate
+    slope: PerCoordinate
+    dW: PerCoordinate  # W' p
+
+
+class Point(NamedTuple):
+    """Scratch of a Gauss point, ' = d/dxi."""
+
+    q: PerCoordinate
+    dq: PerCoordinate  # q'
+    p: PerCoordinate
+    dp: PerCoordinate
+    gam: PerConstraint
+    mu: PerConstraint
+    e_q: PerCoordinate  # what stands behind N~_J in (1)
+    e_p: PerCoordinate  # in (2)
+    G_dq: PerConstraint  # in (3)
+    dPsi: PerConstraint  # in (4)
+
+
+terms = scratch(Terms, above=(*DERIVATIVES, Forces))
+point = scratch(Point, above=(Terms,))
 
 
 def shapes(k: int, points: int, tests: int) -> tuple[Floats, Floats, Floats]:
@@ -65,75 +106,65 @@ def interpolate(k, options, at, z0, x, first, stride, out, rate):
 
 
 @inner_kernel
-def weak_forms(fn, D, W, h, signal, q, dq, p, dp, gam, mu, e_q, e_p):
-    """e_q = q' - h (T*_p + Psi_p^T mu), e_p = p' + h (T*_q + dV - F + R + G^T gam + Psi_q^T mu), ' = d/dxi."""
-    n, m = D.n, D.m
-    H_q, H_p, V_q, F, pull = (
-        W.vector[17, :n],
-        W.vector[18, :n],
-        W.vector[19, :n],
-        W.vector[20, :n],
-        W.vector[21, :n],
-    )
-    velocity_of(fn, D, q, p, W, H_p)
-    form_gradient(fn, D, False, q, p, p, W, H_q)
-    fn.gradient(q, D, V_q)
-    rate = W.vector[RATE, :n]
-    scaled(1.0 / h, dq, rate)
-    forces_at(fn, D, q, rate, signal, W, F)
+def weak_forms(fn, D, W, h, signal):
+    """e_q = q' - h (T*_p + Psi_p^T mu), e_p = p' + h (T*_q + dV - F + R + G^T gam + Psi_q^T mu) of the `Point` in W."""
+    n, m, z, w = D.n, D.m, point(W, D), terms(W, D)
+    velocity_of(fn, D, z.q, z.p, W, w.H_p)
+    form_gradient(fn, D, False, z.q, z.p, z.p, W, w.H_q)
+    fn.gradient(z.q, D, w.V_q)
+    scaled(1.0 / h, z.dq, w.v)
+    forces_at(fn, D, z.q, w.v, signal, W, w.F)
     for i in range(n):
-        H_q[i] = 0.5 * H_q[i] + V_q[i] - F[i]
+        w.H_q[i] = 0.5 * w.H_q[i] + w.V_q[i] - w.F[i]
     if m > 0:
-        pull_back(fn, D, q, gam, W, pull)
+        pull_back(fn, D, z.q, z.gam, W, w.pull)
         for i in range(n):
-            H_q[i] += pull[i]
-        add_hidden_gradient(fn, D, False, q, p, mu, 1.0, W, H_q, H_p)
+            w.H_q[i] += w.pull[i]
+        add_hidden_gradient(fn, D, False, z.q, z.p, z.mu, 1.0, W, w.H_q, w.H_p)
     for i in range(n):
-        e_q[i] = dq[i] - h * H_p[i]
-        e_p[i] = dp[i] + h * H_q[i]
+        z.e_q[i] = z.dq[i] - h * w.H_p[i]
+        z.e_p[i] = z.dp[i] + h * w.H_q[i]
 
 
 @inner_kernel
 def hidden_rate(fn, D, W, q, dq, p, dp, out):
     """out = Psi_q q' + Psi_p p' = G' W p + G (W' p + W p')."""
-    n, m = D.n, D.m
-    turned, w, dw = W.vector[16, :m], W.vector[23, :n], W.vector[30, :n]
-    velocity_of(fn, D, q, p, W, w)
-    velocity_of(fn, D, q, dp, W, dw)
+    w = terms(W, D)
+    velocity_of(fn, D, q, p, W, w.Wp)
+    velocity_of(fn, D, q, dp, W, w.dWp)
     if D.flags & CONSTANT_MASS == 0:
-        add_mass_rate(fn, D, W, q, dq, p, w, dw)
-    constraint_rate(fn, D, q, dw, W, out)
-    constraint_curvature(fn, D, q, w, dq, W, turned)
-    for c in range(m):
-        out[c] += turned[c]
+        add_mass_rate(fn, D, W, q, dq, p, w.Wp, w.dWp)
+    constraint_rate(fn, D, q, w.dWp, W, out)
+    constraint_curvature(fn, D, q, w.Wp, dq, W, w.bent)
+    for c in range(D.m):
+        out[c] += w.bent[c]
 
 
 @inner_kernel
-def add_mass_rate(fn, D, W, q, dq, p, w, out):
+def add_mass_rate(fn, D, W, q, dq, p, Wp, out):
     """out += W' p, the change of W(q) along q', row by row from gradients of forms."""
-    n = D.n
-    row, slope, change = W.vector[31, :n], W.vector[32, :n], W.vector[33, :n]
+    n, w = D.n, terms(W, D)
     if D.flags & PRODUCTS and D.flags & INVERSE_MASS:
-        fn.inverse_mass_rate(q, dq, p, D, change)
+        fn.inverse_mass_rate(q, dq, p, D, w.dW)
         for i in range(n):
-            out[i] += change[i]
+            out[i] += w.dW[i]
         return
     own = D.flags & INVERSE_MASS != 0
     for i in range(n):
         for j in range(n):
-            row[j] = 0.0
-        row[i] = 1.0
+            w.unit[j] = 0.0
+        w.unit[i] = 1.0
         if own:
-            fn.inverse_mass_gradient(q, row, p, D, slope)
+            fn.inverse_mass_gradient(q, w.unit, p, D, w.slope)
         else:
-            fn.mass_gradient(q, row, w, D, slope)
-        change[i] = inner(slope, dq)
-    if not own:
-        velocity_of(fn, D, q, change, W, row)
+            fn.mass_gradient(q, w.unit, Wp, D, w.slope)
+        w.dW[i] = inner(w.slope, dq)
+    if not own:  # W' = -W M' W
+        velocity_of(fn, D, q, w.dW, W, w.slope)
         for i in range(n):
-            change[i] = -row[i]
+            w.dW[i] = -w.slope[i]
     for i in range(n):
-        out[i] += change[i]
+        out[i] += w.dW[i]
 
 
 @small_kernel
@@ -148,54 +179,50 @@ def sum_multipliers(options, at, count, x, first, m, out):
 @residual
 def mg_residual(fn, D, S, W, x, r):
     """(1)-(4); unknowns (q, p) at the nodes 2..k + 1, then gamma_1..k, mu_1..k."""
-    n, m, h = D.n, D.m, S.h
+    n, m, h, z = D.n, D.m, S.h, point(W, D)
     k, points = int(S.options[0]), int(S.options[1])
-    q, dq, p, dp = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n], W.vector[13, :n]
-    gam, mu, e_q, e_p = W.vector[14, :m], W.vector[15, :m], W.vector[26, :n], W.vector[27, :n]
-    G_dq, psi_t = W.vector[24, :m], W.vector[25, :m]
     for i in range(r.size):
         r[i] = 0.0
     multipliers = 2 * n * k
     for g in range(points):
         at = 2 + g * (3 + 3 * k)
         weight = S.options[at]
-        interpolate(k, S.options, at + 1, S.q0, x, 0, 2 * n, q, dq)
-        interpolate(k, S.options, at + 1, S.p0, x, n, 2 * n, p, dp)
+        interpolate(k, S.options, at + 1, S.q0, x, 0, 2 * n, z.q, z.dq)
+        interpolate(k, S.options, at + 1, S.p0, x, n, 2 * n, z.p, z.dp)
         tests = at + 3 + 2 * k
-        sum_multipliers(S.options, tests, k, x, multipliers, m, gam)
-        sum_multipliers(S.options, tests, k, x, multipliers + k * m, m, mu)
-        weak_forms(fn, D, W, h, S.signal[g], q, dq, p, dp, gam, mu, e_q, e_p)
-        constraint_rate(fn, D, q, dq, W, G_dq)
-        hidden_rate(fn, D, W, q, dq, p, dp, psi_t)
+        sum_multipliers(S.options, tests, k, x, multipliers, m, z.gam)
+        sum_multipliers(S.options, tests, k, x, multipliers + k * m, m, z.mu)
+        weak_forms(fn, D, W, h, S.signal[g])
+        constraint_rate(fn, D, z.q, z.dq, W, z.G_dq)
+        hidden_rate(fn, D, W, z.q, z.dq, z.p, z.dp, z.dPsi)
         for J in range(k):
             factor = weight * S.options[tests + J]
             for i in range(n):
-                r[2 * n * J + i] += factor * e_q[i]  # (1)
-                r[2 * n * J + n + i] += factor * e_p[i]  # (2)
+                r[2 * n * J + i] += factor * z.e_q[i]  # (1)
+                r[2 * n * J + n + i] += factor * z.e_p[i]  # (2)
             for c in range(m):
-                r[multipliers + J * m + c] += factor * G_dq[c]  # (3)
-                r[multipliers + (k + J) * m + c] += factor * psi_t[c]  # (4)
+                r[multipliers + J * m + c] += factor * z.G_dq[c]  # (3)
+                r[multipliers + (k + J) * m + c] += factor * z.dPsi[c]  # (4)
 
 
 @inner_kernel
 def account_point(fn, D, W, h, weight, signal, q, dq, totals):
     """totals += weight (F . q', R(q, q'/h) . q') of one Gauss point."""
-    change, rate = W.vector[RATE, : D.n], W.vector[13, : D.n]
-    scaled(weight, dq, change)
-    scaled(1.0 / h, dq, rate)
-    account_at(fn, D, q, rate, signal, change, W, totals)
+    w = terms(W, D)
+    scaled(weight, dq, w.change)
+    scaled(1.0 / h, dq, w.v)
+    account_at(fn, D, q, w.v, signal, w.change, W, totals)
 
 
 @account
 def mg_account(fn, D, S, W, x, q1, v1, totals):
     """sum_g w_g (F . q', R . q'): q' is among the test functions."""
-    n = D.n
+    z = point(W, D)
     k, points = int(S.options[0]), int(S.options[1])
-    q, dq = W.vector[10, :n], W.vector[11, :n]
     for g in range(points):
         at = 2 + g * (3 + 3 * k)
-        interpolate(k, S.options, at + 1, S.q0, x, 0, 2 * n, q, dq)
-        account_point(fn, D, W, S.h, S.options[at], S.signal[g], q, dq, totals)
+        interpolate(k, S.options, at + 1, S.q0, x, 0, 2 * D.n, z.q, z.dq)
+        account_point(fn, D, W, S.h, S.options[at], S.signal[g], z.q, z.dq, totals)
 
 
 @update

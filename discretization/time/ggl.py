@@ -27,8 +27,11 @@ GGL-EM, 002 (84), discrete derivatives D:
 Of frames in quaternions GGL-EM is that of `ggl_quaternions`.
 """
 
+from typing import NamedTuple
+
 from discretization.time.dense import difference, inner, mean
 from discretization.time.discrete_derivatives import (
+    DERIVATIVES,
     add_hidden_gradient,
     constraint_rate,
     correction_factor,
@@ -40,12 +43,50 @@ from discretization.time.discrete_derivatives import (
     pull_back,
     velocity_of,
 )
-from discretization.time.forcing import account_at, forces_between
-from discretization.time.scheme import RATE, account, residual, update
+from discretization.time.forcing import Forces, account_at, forces_between
+from discretization.time.scheme import account, residual, update
+from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
 from rigid.compilation import inner_kernel
 from rigid.mechanical import CONSTANT_MASS, PRODUCTS, QUATERNIONS
 
 OPTION_A, OPTION_B = 0.0, 1.0
+
+
+class Rates(NamedTuple):
+    """Scratch of g_v and its discrete derivatives."""
+
+    v: PerCoordinate  # W p
+    qbar: PerCoordinate
+    change: PerCoordinate  # q1 - q0
+    slope: PerCoordinate  # in q, of gam . g_v
+    rate: PerCoordinate  # in p
+    start: PerConstraint  # g_v at q0
+    end: PerConstraint
+
+
+class Vectors(NamedTuple):
+    """Scratch of residuals."""
+
+    qhat: PerCoordinate
+    qt: PerCoordinate
+    pi: PerCoordinate
+    A_q: PerCoordinate  # h times the derivatives of A
+    A_p: PerCoordinate
+    L_q: PerCoordinate  # L_q + F
+    T_q: PerCoordinate
+    T_v: PerCoordinate
+    V_q: PerCoordinate
+    F: PerCoordinate
+    pull: PerCoordinate  # G^T lam
+    pull0: PerCoordinate  # (D1 g_d)^T lam/h
+    pull1: PerCoordinate  # (D2 g_d)^T lam/h
+    v1: PerCoordinate  # M^-1 p1
+    Mv: PerCoordinate
+    change: PerCoordinate  # q1 - q0
+
+
+rates = scratch(Rates, above=(*DERIVATIVES, Forces))
+vectors = scratch(Vectors, above=(Rates,))
 
 
 @inner_kernel
@@ -58,138 +99,130 @@ def parts(D, x):
 @inner_kernel
 def lagrangian_force(fn, D, W, q, v, signal, out):
     """out = L_q(q, v) + F."""
-    n = D.n
-    V_q, F = W.vector[10, :n], W.vector[11, :n]
-    for i in range(n):
+    w = vectors(W, D)
+    for i in range(D.n):
         out[i] = 0.0
     if D.flags & CONSTANT_MASS == 0:
         fn.mass_gradient(q, v, v, D, out)
-    fn.gradient(q, D, V_q)
-    fn.force(q, signal, D, F)
-    for i in range(n):
-        out[i] = 0.5 * out[i] - V_q[i] + F[i]
+    fn.gradient(q, D, w.V_q)
+    fn.force(q, signal, D, w.F)
+    for i in range(D.n):
+        out[i] = 0.5 * out[i] - w.V_q[i] + w.F[i]
 
 
 @residual
 def vis_residual(fn, D, S, W, x, r):
     """(1)-(5)."""
-    n, h = D.n, S.h
+    n, h, w = D.n, S.h, vectors(W, D)
     q1, p1, v, lam, gam = parts(D, x)
-    qhat, A_q, A_p, L_q = W.vector[14, :n], W.vector[15, :n], W.vector[16, :n], W.vector[17, :n]
-    pull, Mv = W.vector[18, :n], W.vector[19, :n]
     for i in range(n):
-        qhat[i] = S.q0[i] + h * v[i]
-        A_q[i] = 0.0
-        A_p[i] = 0.0
-    add_hidden_gradient(fn, D, True, qhat, p1, gam, h, W, A_q, A_p)
-    lagrangian_force(fn, D, W, S.q0, v, S.signal[0], L_q)
-    pull_back(fn, D, S.q0, lam, W, pull)
-    mass_times(fn, D, S.q0, v, W, Mv)
+        w.qhat[i] = S.q0[i] + h * v[i]
+        w.A_q[i] = 0.0
+        w.A_p[i] = 0.0
+    add_hidden_gradient(fn, D, True, w.qhat, p1, gam, h, W, w.A_q, w.A_p)
+    lagrangian_force(fn, D, W, S.q0, v, S.signal[0], w.L_q)
+    pull_back(fn, D, S.q0, lam, W, w.pull)
+    mass_times(fn, D, S.q0, v, W, w.Mv)
     for i in range(n):
-        r[i] = q1[i] - S.q0[i] - h * v[i] - A_p[i]  # (1)
-        r[n + i] = p1[i] - S.p0[i] - h * (L_q[i] - pull[i]) + A_q[i]  # (2)
-        r[2 * n + i] = Mv[i] - p1[i] - A_q[i]  # (3)
+        r[i] = q1[i] - S.q0[i] - h * v[i] - w.A_p[i]  # (1)
+        r[n + i] = p1[i] - S.p0[i] - h * (w.L_q[i] - w.pull[i]) + w.A_q[i]  # (2)
+        r[2 * n + i] = w.Mv[i] - p1[i] - w.A_q[i]  # (3)
     fn.constraints(q1, D, r[3 * n : 3 * n + D.m])  # (4)
-    mass_solve(fn, D, qhat, p1, W, pull)
-    constraint_rate(fn, D, qhat, pull, W, r[3 * n + D.m :])  # (5)
+    mass_solve(fn, D, w.qhat, p1, W, w.v1)
+    constraint_rate(fn, D, w.qhat, w.v1, W, r[3 * n + D.m :])  # (5)
 
 
 @residual
 def theta_residual(fn, D, S, W, x, r):
     """(6)-(10); options: theta, vartheta, A or B."""
-    n, m, h = D.n, D.m, S.h
+    n, m, h, w = D.n, D.m, S.h, vectors(W, D)
     theta, vartheta, option = S.options[0], S.options[1], S.options[2]
     q1, p1, v, lam, gam = parts(D, x)
-    qt, pi, A_q, A_p = W.vector[14, :n], W.vector[15, :n], W.vector[16, :n], W.vector[17, :n]
-    L_q, pull0, pull1 = W.vector[18, :n], W.vector[19, :n], W.vector[20, :n]
     for i in range(n):
-        qt[i] = (1.0 - theta) * S.q0[i] + theta * q1[i]
-        A_q[i] = 0.0
-        A_p[i] = 0.0
-    mass_times(fn, D, qt, v, W, pi)
-    add_hidden_gradient(fn, D, True, qt, pi, gam, h, W, A_q, A_p)
-    lagrangian_force(fn, D, W, qt, v, S.signal[0], L_q)
+        w.qt[i] = (1.0 - theta) * S.q0[i] + theta * q1[i]
+        w.A_q[i] = 0.0
+        w.A_p[i] = 0.0
+    mass_times(fn, D, w.qt, v, W, w.pi)
+    add_hidden_gradient(fn, D, True, w.qt, w.pi, gam, h, W, w.A_q, w.A_p)
+    lagrangian_force(fn, D, W, w.qt, v, S.signal[0], w.L_q)
     if option == OPTION_A:
-        pull_back(fn, D, qt, lam, W, pull1)
+        pull_back(fn, D, w.qt, lam, W, w.pull)
         for i in range(n):
-            pull0[i] = (1.0 - theta) * pull1[i]
-            pull1[i] *= theta
-        fn.constraints(qt, D, r[3 * n : 3 * n + m])  # (9)
+            w.pull0[i] = (1.0 - theta) * w.pull[i]
+            w.pull1[i] = theta * w.pull[i]
+        fn.constraints(w.qt, D, r[3 * n : 3 * n + m])  # (9)
     else:
-        pull_back(fn, D, S.q0, lam, W, pull0)
-        pull_back(fn, D, q1, lam, W, pull1)
+        pull_back(fn, D, S.q0, lam, W, w.pull0)
+        pull_back(fn, D, q1, lam, W, w.pull1)
         for i in range(n):
-            pull0[i] *= 1.0 - vartheta
-            pull1[i] *= vartheta
+            w.pull0[i] *= 1.0 - vartheta
+            w.pull1[i] *= vartheta
         fn.constraints(q1, D, r[3 * n : 3 * n + m])  # (9)
     for i in range(n):
-        r[i] = q1[i] - S.q0[i] - h * v[i] - A_p[i]  # (6)
-        r[n + i] = p1[i] - S.p0[i] - h * (L_q[i] - pull0[i] - pull1[i]) + A_q[i]  # (7)
+        r[i] = q1[i] - S.q0[i] - h * v[i] - w.A_p[i]  # (6)
+        r[n + i] = p1[i] - S.p0[i] - h * (w.L_q[i] - w.pull0[i] - w.pull1[i]) + w.A_q[i]  # (7)
         mixed = theta * S.p0[i] + (1.0 - theta) * p1[i]
-        r[2 * n + i] = pi[i] - mixed + h * (theta * pull0[i] - (1.0 - theta) * pull1[i])  # (8)
-    constraint_rate(fn, D, qt, v, W, r[3 * n + m :])  # (10)
+        r[2 * n + i] = w.pi[i] - mixed + h * (theta * w.pull0[i] - (1.0 - theta) * w.pull1[i])  # (8)
+    constraint_rate(fn, D, w.qt, v, W, r[3 * n + m :])  # (10)
 
 
 @inner_kernel
-def add_discrete_hidden(fn, D, q0, p0, q1, p1, gam, weight, W, out_q, out_p):
-    """out += weight times (D_q g_v)^T gam and (D_p g_v)^T gam.
+def add_discrete_hidden(fn, D, S, W, q1, p1, gam, out_q, out_p):
+    """out += h (D_q g_v)^T gam and h (D_p g_v)^T gam.
 
     Partitioned discrete derivatives of gam . G(q) W(q) p: in p averages over q0 and q1, in q Gonzalez' formula at p0 and
     at p1, averaged. Where g is quadratic and M constant, g_v is bilinear, Gonzalez' correction zero, and these are the
     midpoint derivatives.
     """
-    n, m = D.n, D.m
-    middle, change, slope, rate = W.vector[20, :n], W.vector[21, :n], W.vector[22, :n], W.vector[23, :n]
-    g0, g1 = W.vector[24, :m], W.vector[25, :m]
-    mean(q0, q1, middle)
-    difference(q1, q0, change)
+    n, w = D.n, rates(W, D)
+    slope, rate = w.slope, w.rate
+    mean(S.q0, q1, w.qbar)
+    difference(q1, S.q0, w.change)
     quadratic = D.flags & PRODUCTS and not D.flags & QUATERNIONS  # directors: the gap is round-off
-    factor = 0j if quadratic else correction_factor(change, q0, q1)
+    factor = 0j if quadratic else correction_factor(w.change, S.q0, q1)
     for end in range(2):
-        p, q = (p0, q0) if end == 0 else (p1, q1)
+        p, q = (S.p0, S.q0) if end == 0 else (p1, q1)
         for i in range(n):
             slope[i] = 0.0
             rate[i] = 0.0
-        add_hidden_gradient(fn, D, False, middle, p, gam, 1.0, W, slope, rate)
-        hidden_constraint(fn, D, q0, p, W, g0)
-        hidden_constraint(fn, D, q1, p, W, g1)
-        gap = inner(gam, g1) - inner(gam, g0) - inner(slope, change)
+        add_hidden_gradient(fn, D, False, w.qbar, p, gam, 1.0, W, slope, rate)
+        hidden_constraint(fn, D, S.q0, p, W, w.start)
+        hidden_constraint(fn, D, q1, p, W, w.end)
+        gap = inner(gam, w.end) - inner(gam, w.start) - inner(slope, w.change)
         for i in range(n):
-            out_q[i] += 0.5 * weight * (slope[i] + gap * factor * change[i])
+            out_q[i] += 0.5 * S.h * (slope[i] + gap * factor * w.change[i])
             rate[i] = 0.0
             slope[i] = 0.0
         add_hidden_gradient(fn, D, False, q, p, gam, 1.0, W, slope, rate)
         for i in range(n):
-            out_p[i] += 0.5 * weight * rate[i]
+            out_p[i] += 0.5 * S.h * rate[i]
 
 
 @inner_kernel
 def hidden_constraint(fn, D, q, p, W, out):
     """out = g_v = G(q) W(q) p."""
-    w = W.vector[26, : D.n]
-    velocity_of(fn, D, q, p, W, w)
-    constraint_rate(fn, D, q, w, W, out)
+    v = rates(W, D).v
+    velocity_of(fn, D, q, p, W, v)
+    constraint_rate(fn, D, q, v, W, out)
 
 
 @residual
 def ggl_em_residual(fn, D, S, W, x, r):
     """(11)-(15)."""
-    n, m, h = D.n, D.m, S.h
+    n, m, h, w = D.n, D.m, S.h, vectors(W, D)
     q1, p1, v1, lam, gam = parts(D, x)
-    T_q, T_v, A_q, A_p = W.vector[14, :n], W.vector[15, :n], W.vector[16, :n], W.vector[17, :n]
-    V_q, F, pull = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n]
-    discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, T_q, T_v)
-    discrete_gradient(fn, D, S.q0, q1, W, V_q)
-    forces_between(fn, D, S, q1, W, F)
-    discrete_pull_back(fn, D, S.q0, q1, lam, W, pull)
+    discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, w.T_q, w.T_v)
+    discrete_gradient(fn, D, S.q0, q1, W, w.V_q)
+    forces_between(fn, D, S, q1, W, w.F)
+    discrete_pull_back(fn, D, S.q0, q1, lam, W, w.pull)
     for i in range(n):
-        A_q[i] = 0.0
-        A_p[i] = 0.0
-    add_discrete_hidden(fn, D, S.q0, S.p0, q1, p1, gam, h, W, A_q, A_p)
+        w.A_q[i] = 0.0
+        w.A_p[i] = 0.0
+    add_discrete_hidden(fn, D, S, W, q1, p1, gam, w.A_q, w.A_p)
     for i in range(n):
-        r[i] = q1[i] - S.q0[i] - 0.5 * h * (S.v0[i] + v1[i]) - A_p[i]  # (11)
-        r[n + i] = p1[i] - S.p0[i] - h * (T_q[i] - V_q[i] + F[i] - pull[i]) + A_q[i]  # (12)
-        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - T_v[i]  # (13)
+        r[i] = q1[i] - S.q0[i] - 0.5 * h * (S.v0[i] + v1[i]) - w.A_p[i]  # (11)
+        r[n + i] = p1[i] - S.p0[i] - h * (w.T_q[i] - w.V_q[i] + w.F[i] - w.pull[i]) + w.A_q[i]  # (12)
+        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - w.T_v[i]  # (13)
     fn.constraints(q1, D, r[3 * n : 3 * n + m])  # (14)
     hidden_constraint(fn, D, q1, p1, W, r[3 * n + m :])  # (15)
 
@@ -207,8 +240,8 @@ def ggl_update(fn, D, S, W, x, q, p, v, lam, gam):
 @account
 def variational_account(fn, D, S, W, x, q1, v1, totals):
     """Loads at qt, of VI-S at q0 (theta = 0), along q1 - q0."""
-    change, qt, theta = W.vector[RATE, : D.n], W.vector[14, : D.n], S.options[0]
+    w, theta = vectors(W, D), S.options[0]
     for i in range(D.n):
-        qt[i] = (1.0 - theta) * S.q0[i] + theta * q1[i]
-        change[i] = q1[i] - S.q0[i]
-    account_at(fn, D, qt, change, S.signal[0], change, W, totals)
+        w.qt[i] = (1.0 - theta) * S.q0[i] + theta * q1[i]
+        w.change[i] = q1[i] - S.q0[i]
+    account_at(fn, D, w.qt, w.change, S.signal[0], w.change, W, totals)

@@ -22,6 +22,9 @@ F_A through the poses: `rigid.chart_hidden`. Positions have kappa = 1. Then
 each frame by itself and its neighbours. Where q . p = 0, T* does not depend on alpha, and the motion is that of `em-ggl`.
 """
 
+from typing import NamedTuple
+
+from discretization.time import livens
 from discretization.time.discrete_derivatives import (
     constraint_rate,
     discrete_coenergy,
@@ -29,19 +32,33 @@ from discretization.time.discrete_derivatives import (
 )
 from discretization.time.forcing import account_between
 from discretization.time.livens import momentum_balance
-from discretization.time.scheme import RATE, account, residual, update
+from discretization.time.scheme import account, residual, update
+from discretization.time.scratch import PerCoordinate, scratch
 from rigid.chart_hidden import Ends, Parts, add_discrete_hidden
 from rigid.compilation import inner_kernel
 from rigid.poses import load_quat
 from rigid.quaternion_maps import quat_dot, quat_mean
 
 
+class Vectors(NamedTuple):
+    """Scratch of GGL-EM."""
+
+    v: PerCoordinate  # W p
+    H_q: PerCoordinate  # D_q T* + D_q A, then what stands for D_q T in (2)
+    H_p: PerCoordinate
+    F_A: PerCoordinate
+    change: PerCoordinate  # kappa (q1 - q0)
+
+
+vectors = scratch(Vectors, above=(livens.Vectors,))
+
+
 @inner_kernel
 def hidden_constraint(fn, D, q, p, W, out):
     """out = g_v: G(q) W(q) p, of the unit length q . p, which are zero together."""
-    w = W.vector[26, : D.n]
-    velocity_of(fn, D, q, p, W, w)
-    constraint_rate(fn, D, q, w, W, out)
+    v = vectors(W, D).v
+    velocity_of(fn, D, q, p, W, v)
+    constraint_rate(fn, D, q, v, W, out)
     row = 0
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
@@ -60,25 +77,24 @@ def shortening(S, q1, to):
 @residual
 def ggl_em_residual(fn, D, S, W, x, r):
     """(1)-(4)."""
-    n, m, h = D.n, D.m, S.h
+    n, m, h, w = D.n, D.m, S.h, vectors(W, D)
     q1, p1, lam, gam = x[:n], x[n : 2 * n], x[2 * n : 2 * n + m], x[2 * n + m :]
-    H_q, H_p, F_A = W.vector[14, :n], W.vector[15, :n], W.vector[16, :n]
-    discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, H_q, H_p)
+    discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, w.H_q, w.H_p)
     for i in range(n):
-        F_A[i] = 0.0
-    add_discrete_hidden(Ends(S.q0, S.p0, q1, p1), gam, D, Parts(H_q, H_p, F_A))
+        w.F_A[i] = 0.0
+    add_discrete_hidden(Ends(S.q0, S.p0, q1, p1), gam, D, Parts(w.H_q, w.H_p, w.F_A))
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
         if to < 0:
             continue
         factor = shortening(S, q1, to)
         for i in range(to, to + 4):
-            H_q[i] *= factor
-            H_p[i] *= factor
+            w.H_q[i] *= factor
+            w.H_p[i] *= factor
     for i in range(n):
-        r[i] = q1[i] - S.q0[i] - h * H_p[i]  # (1)
-        H_q[i] = -H_q[i] - F_A[i]
-    momentum_balance(fn, D, S, W, q1, p1, lam, H_q, True, r[n : 2 * n])  # (2)
+        r[i] = q1[i] - S.q0[i] - h * w.H_p[i]  # (1)
+        w.H_q[i] = -w.H_q[i] - w.F_A[i]
+    momentum_balance(fn, D, S, W, q1, p1, lam, w.H_q, True, r[n : 2 * n])  # (2)
     fn.constraints(q1, D, r[2 * n : 2 * n + m])  # (3)
     hidden_constraint(fn, D, q1, p1, W, r[2 * n + m :])  # (4)
 
@@ -97,7 +113,7 @@ def ggl_em_update(fn, D, S, W, x, q, p, v, lam, gam):
 @account
 def ggl_em_account(fn, D, S, W, x, q1, v1, totals):
     """Forces between the ends along kappa (q1 - q0), which is psi . tau of a torque."""
-    change = W.vector[RATE, : D.n]
+    change = vectors(W, D).change
     for i in range(D.n):
         change[i] = q1[i] - S.q0[i]
     for f in range(D.frames.each.size):

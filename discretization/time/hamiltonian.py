@@ -10,8 +10,11 @@ EMH, 000 (146), EMS of 004 and EM-G (Gonzalez 1999; 002 sec. 6.3): the same with
 they keep T* + V, and momentum maps where these derivatives are equivariant. With a constant mass EMH is EM-G.
 """
 
+from typing import NamedTuple
+
 from discretization.time.dense import mean
 from discretization.time.discrete_derivatives import (
+    DERIVATIVES,
     discrete_coenergy,
     discrete_gradient,
     discrete_pull_back,
@@ -19,45 +22,57 @@ from discretization.time.discrete_derivatives import (
     pull_back,
     velocity_of,
 )
-from discretization.time.forcing import forces_at, forces_between
+from discretization.time.forcing import Forces, forces_at, forces_between
 from discretization.time.scheme import residual, update
+from discretization.time.scratch import PerCoordinate, scratch
+
+
+class Vectors(NamedTuple):
+    """Scratch of schemes in q and p."""
+
+    qbar: PerCoordinate
+    pbar: PerCoordinate
+    T_q: PerCoordinate  # dT*/dq, or D_q T*
+    T_p: PerCoordinate
+    V_q: PerCoordinate
+    F: PerCoordinate
+    pull: PerCoordinate  # G^T lam
+
+
+vectors = scratch(Vectors, above=(*DERIVATIVES, Forces))
 
 
 @residual
 def midpoint_residual(fn, D, S, W, x, r):
     """(1)-(3)."""
-    n = D.n
+    n, w = D.n, vectors(W, D)
     q1, p1, lam = x[:n], x[n : 2 * n], x[2 * n :]
-    q, p, T_q, T_p = W.vector[16, :n], W.vector[17, :n], W.vector[14, :n], W.vector[15, :n]
-    V_q, F, pull = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n]
-    mean(S.q0, q1, q)
-    mean(S.p0, p1, p)
-    velocity_of(fn, D, q, p, W, T_p)
-    form_gradient(fn, D, False, q, p, p, W, T_q)
-    fn.gradient(q, D, V_q)
-    forces_at(fn, D, q, T_p, S.signal[0], W, F)
-    pull_back(fn, D, q, lam, W, pull)
+    mean(S.q0, q1, w.qbar)
+    mean(S.p0, p1, w.pbar)
+    velocity_of(fn, D, w.qbar, w.pbar, W, w.T_p)
+    form_gradient(fn, D, False, w.qbar, w.pbar, w.pbar, W, w.T_q)
+    fn.gradient(w.qbar, D, w.V_q)
+    forces_at(fn, D, w.qbar, w.T_p, S.signal[0], W, w.F)
+    pull_back(fn, D, w.qbar, lam, W, w.pull)
     for i in range(n):
-        r[i] = q1[i] - S.q0[i] - S.h * T_p[i]  # (1)
-        r[n + i] = p1[i] - S.p0[i] + S.h * (0.5 * T_q[i] + V_q[i] - F[i] + pull[i])  # (2)
+        r[i] = q1[i] - S.q0[i] - S.h * w.T_p[i]  # (1)
+        r[n + i] = p1[i] - S.p0[i] + S.h * (0.5 * w.T_q[i] + w.V_q[i] - w.F[i] + w.pull[i])  # (2)
     fn.constraints(q1, D, r[2 * n :])  # (3)
 
 
 @residual
 def energy_momentum_residual(fn, D, S, W, x, r):
     """(1)-(3) with discrete derivatives."""
-    n = D.n
+    n, w = D.n, vectors(W, D)
     q1, p1, lam = x[:n], x[n : 2 * n], x[2 * n :]
-    T_q, T_p = W.vector[14, :n], W.vector[15, :n]
-    V_q, F, pull = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n]
-    discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, T_q, T_p)
-    discrete_gradient(fn, D, S.q0, q1, W, V_q)
-    forces_between(fn, D, S, q1, W, F)
-    discrete_pull_back(fn, D, S.q0, q1, lam, W, pull)
+    discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, w.T_q, w.T_p)
+    discrete_gradient(fn, D, S.q0, q1, W, w.V_q)
+    forces_between(fn, D, S, q1, W, w.F)
+    discrete_pull_back(fn, D, S.q0, q1, lam, W, w.pull)
     for i in range(n):
-        r[i] = q1[i] - S.q0[i] - S.h * T_p[i]
-        r[n + i] = p1[i] - S.p0[i] + S.h * (T_q[i] + V_q[i] - F[i] + pull[i])
-    fn.constraints(q1, D, r[2 * n :])
+        r[i] = q1[i] - S.q0[i] - S.h * w.T_p[i]  # (1)
+        r[n + i] = p1[i] - S.p0[i] + S.h * (w.T_q[i] + w.V_q[i] - w.F[i] + w.pull[i])  # (2)
+    fn.constraints(q1, D, r[2 * n :])  # (3)
 
 
 @update

@@ -9,7 +9,8 @@ from discretization.time import forcing, implicit, marching
 from discretization.time.advance import Failure
 from discretization.time.integrators import parse
 from discretization.time.pattern import Pattern, dense_pattern, pattern_of
-from discretization.time.scheme import ROWS, Scheme, Work
+from discretization.time.scheme import Scheme, Work
+from discretization.time.scratch import new_work
 from discretization.time.trajectory import Start, Trajectory
 from rigid import mechanical
 from rigid.charts import branches, torsion_angles
@@ -73,6 +74,7 @@ def integrate(
             failure.residual,
             f"{failure.owner} at t = {reached:.6g} with h = {h:.3g}: {failure.reason}; {failure.cure}",
             trajectory=run,
+            singular=failure.singular,
         )
     return run
 
@@ -131,6 +133,7 @@ class March:
                 done.iterations + done.damped,
                 done.norm,
                 f"{scheme.name} on '{system.name}'",
+                done.status == implicit.SINGULAR,
             )
         return self._unwound(run, failure)
 
@@ -292,14 +295,7 @@ def solver_for(
         ],
         np.int64,
     )
-    width = max(n, m, 1)
-    rows, columns = (0, 0) if system.has(mechanical.PRODUCTS) else (m, n)
-    work = Work(
-        np.zeros((ROWS, width), complex),
-        np.zeros((rows, columns), complex),
-        np.zeros((rows, columns), complex),
-        np.zeros((columns, columns), complex),
-    )
+    work = new_work(n, m, matrices=not system.has(mechanical.PRODUCTS))
     pattern = _pattern(scheme, system, work) if total >= LEAST_BAND else dense_pattern()
     dense = total if pattern.band < 0 else 0
     solver = implicit.Solver(

@@ -24,21 +24,45 @@ MPL, 000 (132): all derivatives of L at the midpoint.
 """
 
 import cmath
+from typing import NamedTuple
 
 from discretization.time.dense import mean
 from discretization.time.discrete_derivatives import (
+    DERIVATIVES,
     discrete_gradient,
     discrete_kinetic,
     discrete_pull_back,
     mass_times,
     pull_back,
 )
-from discretization.time.forcing import forces_at, forces_between
+from discretization.time.forcing import Forces, forces_at, forces_between
 from discretization.time.scheme import residual, update
+from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.linear_algebra import dot, times
 from rigid.poses import load_quat
 from rigid.quaternion_maps import G, quat_dot, quat_mean
+
+
+class Vectors(NamedTuple):
+    """Scratch of Livens' schemes."""
+
+    T_q: PerCoordinate  # D_q T
+    T_v: PerCoordinate  # D_v T
+    V_q: PerCoordinate  # D V
+    F: PerCoordinate
+    pull: PerCoordinate  # (D g)^T lam
+    qbar: PerCoordinate
+    vbar: PerCoordinate
+    q1: PerCoordinate  # where it is no unknown, as v1, p1
+    v1: PerCoordinate
+    p1: PerCoordinate
+    balance: PerCoordinate  # (2), before it is projected
+    lam: PerConstraint
+    g: PerConstraint
+
+
+vectors = scratch(Vectors, above=(*DERIVATIVES, Forces))
 
 
 @inner_kernel
@@ -51,29 +75,27 @@ def state_of(D, x):
 @inner_kernel
 def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, with_constraints, r):
     """r = p1 - p0 - h (D_q T - D V + F) + h (D g)^T lam: (2)."""
-    n = D.n
-    V_q, F, pull = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n]
-    discrete_gradient(fn, D, S.q0, q1, W, V_q)
-    forces_between(fn, D, S, q1, W, F)
-    for i in range(n):
-        r[i] = p1[i] - S.p0[i] - S.h * (T_q[i] - V_q[i] + F[i])
+    w = vectors(W, D)
+    discrete_gradient(fn, D, S.q0, q1, W, w.V_q)
+    forces_between(fn, D, S, q1, W, w.F)
+    for i in range(D.n):
+        r[i] = p1[i] - S.p0[i] - S.h * (T_q[i] - w.V_q[i] + w.F[i])
     if with_constraints:
-        discrete_pull_back(fn, D, S.q0, q1, lam, W, pull)
-        for i in range(n):
-            r[i] += S.h * pull[i]
+        discrete_pull_back(fn, D, S.q0, q1, lam, W, w.pull)
+        for i in range(D.n):
+            r[i] += S.h * w.pull[i]
 
 
 @residual
 def eml_residual(fn, D, S, W, x, r):
     """(1)-(4)."""
-    n = D.n
+    n, w = D.n, vectors(W, D)
     q1, p1, v1, lam = state_of(D, x)
-    T_q, T_v = W.vector[14, :n], W.vector[15, :n]
-    discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, T_q, T_v)
-    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, True, r[n : 2 * n])  # (2)
+    discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, w.T_q, w.T_v)
+    momentum_balance(fn, D, S, W, q1, p1, lam, w.T_q, True, r[n : 2 * n])  # (2)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - 0.5 * S.h * (S.v0[i] + v1[i])  # (1)
-        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - T_v[i]  # (3)
+        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - w.T_v[i]  # (3)
     fn.constraints(q1, D, r[3 * n :])  # (4)
 
 
@@ -90,23 +112,21 @@ def full_update(fn, D, S, W, x, q, p, v, lam, gam):
 @inner_kernel
 def eliminate(fn, D, S, W, q1, v1, p1, T_q):
     """v1 by (1), p1 by (3); T_q = D_q T."""
-    n = D.n
-    T_v = W.vector[15, :n]
-    for i in range(n):
+    T_v = vectors(W, D).T_v
+    for i in range(D.n):
         v1[i] = 2.0 / S.h * (q1[i] - S.q0[i]) - S.v0[i]
     discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, T_q, T_v)
-    for i in range(n):
+    for i in range(D.n):
         p1[i] = 2.0 * T_v[i] - S.p0[i]
 
 
 @residual
 def reml_residual(fn, D, S, W, x, r):
     """(2) and (4) with v1 and p1 eliminated."""
-    n = D.n
+    n, w = D.n, vectors(W, D)
     q1, lam = x[:n], x[n:]
-    v1, p1, T_q = W.vector[16, :n], W.vector[17, :n], W.vector[14, :n]
-    eliminate(fn, D, S, W, q1, v1, p1, T_q)
-    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, True, r[:n])
+    eliminate(fn, D, S, W, q1, w.v1, w.p1, w.T_q)
+    momentum_balance(fn, D, S, W, q1, w.p1, lam, w.T_q, True, r[:n])
     fn.constraints(q1, D, r[n:])
 
 
@@ -116,7 +136,7 @@ def reml_update(fn, D, S, W, x, q, p, v, lam, gam):
     n = D.n
     for i in range(n):
         q[i] = x[i]
-    eliminate(fn, D, S, W, q, v, p, W.vector[14, :n])
+    eliminate(fn, D, S, W, q, v, p, vectors(W, D).T_q)
     for k in range(D.m):
         lam[k] = x[n + k]
 
@@ -174,61 +194,57 @@ def joint_multipliers(D, x, lam):
 @residual
 def null_residual(fn, D, S, W, x, r):
     """(2) in the null space of the internal constraints, and (4) of the joints."""
-    n = D.n
-    q1, v1, p1, T_q = W.vector[16, :n], W.vector[17, :n], W.vector[18, :n], W.vector[14, :n]
-    lam, full = W.vector[19, : D.m], W.vector[20, :n]
+    w = vectors(W, D)
+    q1, balance = w.q1, w.balance
     moved(D, S, x, q1)
-    internal = joint_multipliers(D, x, lam)
-    eliminate(fn, D, S, W, q1, v1, p1, T_q)
-    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, internal < D.m, full)
+    internal = joint_multipliers(D, x, w.lam)
+    eliminate(fn, D, S, W, q1, w.v1, w.p1, w.T_q)
+    momentum_balance(fn, D, S, W, q1, w.p1, w.lam, w.T_q, internal < D.m, balance)
     row = 0
     for f in range(D.frames.each.size):
         at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at >= 0:
             for i in range(3):
-                r[row + i] = full[at + i]
+                r[row + i] = balance[at + i]
             row += 3
         if to >= 0:
             r[row], r[row + 1], r[row + 2] = G(
-                quat_mean(load_quat(S.q0, to), load_quat(q1, to)), load_quat(full, to)
+                quat_mean(load_quat(S.q0, to), load_quat(q1, to)), load_quat(balance, to)
             )
             row += 3
     if internal < D.m:
-        g = W.vector[21, : D.m]
-        fn.constraints(q1, D, g)
+        fn.constraints(q1, D, w.g)
         for k in range(internal, D.m):
-            r[row] = g[k]
+            r[row] = w.g[k]
             row += 1
 
 
 @update
 def null_update(fn, D, S, W, x, q, p, v, lam, gam):
     """State of increments; the internal multipliers follow from the part of (2) along qbar."""
-    n = D.n
-    T_q, full = W.vector[14, :n], W.vector[20, :n]
+    w = vectors(W, D)
     moved(D, S, x, q)
     internal = joint_multipliers(D, x, lam)
-    eliminate(fn, D, S, W, q, v, p, T_q)
-    momentum_balance(fn, D, S, W, q, p, lam, T_q, internal < D.m, full)
+    eliminate(fn, D, S, W, q, v, p, w.T_q)
+    momentum_balance(fn, D, S, W, q, p, lam, w.T_q, internal < D.m, w.balance)
     k = 0
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
         if to >= 0:
             middle = quat_mean(load_quat(S.q0, to), load_quat(q, to))
-            lam[k] = -quat_dot(middle, load_quat(full, to)) / (S.h * quat_dot(middle, middle))
+            lam[k] = -quat_dot(middle, load_quat(w.balance, to)) / (S.h * quat_dot(middle, middle))
             k += 1
 
 
 @residual
 def kappa_residual(fn, D, S, W, x, r):
     """(1k), (2k), (3), (4)."""
-    n = D.n
+    n, w = D.n, vectors(W, D)
     q1, p1, v1, lam = state_of(D, x)
-    T_q, T_v = W.vector[14, :n], W.vector[15, :n]
-    discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, T_q, T_v)
+    discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, w.T_q, w.T_v)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - 0.5 * S.h * (S.v0[i] + v1[i])
-        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - T_v[i]  # (3)
+        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - w.T_v[i]  # (3)
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
         if to < 0:
@@ -237,27 +253,25 @@ def kappa_residual(fn, D, S, W, x, r):
         factor = 2.0 - 1.0 / quat_dot(middle, middle)
         for i in range(to, to + 4):
             r[i] = q1[i] - S.q0[i] - 0.5 * S.h * factor * (S.v0[i] + v1[i])  # (1k)
-            T_q[i] *= factor
-    momentum_balance(fn, D, S, W, q1, p1, lam, T_q, True, r[n : 2 * n])  # (2k)
+            w.T_q[i] *= factor
+    momentum_balance(fn, D, S, W, q1, p1, lam, w.T_q, True, r[n : 2 * n])  # (2k)
     fn.constraints(q1, D, r[3 * n :])  # (4)
 
 
 @residual
 def mpl_residual(fn, D, S, W, x, r):
     """000 (132)."""
-    n = D.n
+    n, w = D.n, vectors(W, D)
     q1, p1, v1, lam = state_of(D, x)
-    q, v, T_q, T_v = W.vector[16, :n], W.vector[17, :n], W.vector[14, :n], W.vector[15, :n]
-    V_q, F, pull = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n]
-    mean(S.q0, q1, q)
-    mean(S.v0, v1, v)
-    mass_times(fn, D, q, v, W, T_v)
-    fn.mass_gradient(q, v, v, D, T_q)
-    fn.gradient(q, D, V_q)
-    forces_at(fn, D, q, v, S.signal[0], W, F)
-    pull_back(fn, D, q, lam, W, pull)
+    mean(S.q0, q1, w.qbar)
+    mean(S.v0, v1, w.vbar)
+    mass_times(fn, D, w.qbar, w.vbar, W, w.T_v)
+    fn.mass_gradient(w.qbar, w.vbar, w.vbar, D, w.T_q)
+    fn.gradient(w.qbar, D, w.V_q)
+    forces_at(fn, D, w.qbar, w.vbar, S.signal[0], W, w.F)
+    pull_back(fn, D, w.qbar, lam, W, w.pull)
     for i in range(n):
-        r[i] = q1[i] - S.q0[i] - S.h * v[i]
-        r[n + i] = p1[i] - S.p0[i] - S.h * (0.5 * T_q[i] - V_q[i] + F[i] - pull[i])
-        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - T_v[i]
+        r[i] = q1[i] - S.q0[i] - S.h * w.vbar[i]
+        r[n + i] = p1[i] - S.p0[i] - S.h * (0.5 * w.T_q[i] - w.V_q[i] + w.F[i] - w.pull[i])
+        r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - w.T_v[i]
     fn.constraints(q1, D, r[3 * n :])

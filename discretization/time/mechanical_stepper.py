@@ -85,9 +85,8 @@ def system_in_chart(
         elements.coupling,
     )
     kind, inertia = CHARTS[chart]
-    return multibody_system(
-        name, frames, state.r, state.quat, state.v, state.Omega, parts, kind, inertia, parameter
-    )
+    start = state.r, state.quat, state.v, state.Omega
+    return multibody_system(name, frames, *start, parts, chart=kind, inertia=inertia, parameter=parameter)
 
 
 class MechanicalStepper(StepperBase):

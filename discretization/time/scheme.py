@@ -40,21 +40,14 @@ class Step(NamedTuple):
 
 @by_reference
 class Work(NamedTuple):
-    """Scratch of a residual.
+    """Scratch of a residual; who has which vectors: `discretization.time.scratch`."""
 
-    Rows of `vector`: 0 to 9 belong to the discrete derivatives, 10 to 29 to the residual of a family, 30 to 33 and 36 to
-    39 to gradients of masses and hidden constraints, the last five to `forcing`.
-    """
-
-    vector: Any  # (ROWS, max(n, m)) complex
+    vector: Any  # (vectors, max(n, m)) complex
     jacobian: Any  # (m, n)
     other: Any  # (m, n)
     square: Any  # (n, n)
 
 
-# rows of `forcing`
-MIDDLE, FREQUENCY, RESISTANCE, LOADS, RATE = range(40, 45)
-ROWS = 45
 STEP = Reference(types.NamedTuple([types.float64, C1, C1, C1, F2, F1], Step))
 WORK = Reference(types.NamedUniTuple(C2, 4, Work))  # what numba makes of equal fields
 RESIDUAL_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1)

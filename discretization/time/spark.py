@@ -9,18 +9,38 @@
 Symplectic and symmetric with the coefficients of `tableaux`.
 """
 
+from typing import Annotated, Any, NamedTuple
+
 from discretization.time.discrete_derivatives import (
+    DERIVATIVES,
     constraint_rate,
     form_gradient,
     pull_back,
     velocity_of,
 )
-from discretization.time.forcing import account_at, forces_at, scaled
-from discretization.time.scheme import RATE, account, residual, update
+from discretization.time.forcing import Forces, account_at, forces_at, scaled
+from discretization.time.scheme import account, residual, update
+from discretization.time.scratch import PerCoordinate, Rows, scratch
 from rigid.compilation import inner_kernel, small_kernel
 
-FORCES_AT = 17  # rows of the work for the forces of the constraint stages, MOST_STAGES + 1 of them
 MOST_STAGES = 11
+
+
+class Vectors(NamedTuple):
+    """Scratch of stages."""
+
+    Q: PerCoordinate
+    P: PerCoordinate
+    H_p: PerCoordinate  # of T* alone, as H_q
+    H_q: PerCoordinate
+    V_q: PerCoordinate
+    F: PerCoordinate
+    Qt: PerCoordinate  # of a constraint stage
+    pulls: Annotated[Any, Rows(MOST_STAGES + 1)]  # G(Qtilde_j)^T Lam_j
+    change: PerCoordinate  # h b_i k_i
+
+
+vectors = scratch(Vectors, above=(*DERIVATIVES, Forces))
 
 
 @small_kernel
@@ -36,23 +56,23 @@ def combine(x0, h, x, first, n, A, row, s, out):
 
 @inner_kernel
 def find_constraint_forces(fn, D, S, W, x):
-    """G(Qtilde_j)^T Lam_j of all constraint stages, in rows of W from `FORCES_AT` on."""
-    n, m = D.n, D.m
+    """G(Qtilde_j)^T Lam_j of all constraint stages, the `pulls`."""
+    n, m, w = D.n, D.m, vectors(W, D)
     s, stages, _, _, _, bar, _, _ = sizes(S)
-    Qt = W.vector[16, :n]
     for j in range(stages):
-        combine(S.q0, S.h, x, 0, n, S.options, bar + j * s, s, Qt)
+        combine(S.q0, S.h, x, 0, n, S.options, bar + j * s, s, w.Qt)
         start = 2 * s * n + j * m
-        pull_back(fn, D, Qt, x[start : start + m], W, W.vector[FORCES_AT + j, :n])
+        pull_back(fn, D, w.Qt, x[start : start + m], W, w.pulls[j, :n])
 
 
 @inner_kernel
 def add_constraint_forces(D, S, W, row, stages, out):
     """out -= h sum_j A[row + j] G(Qtilde_j)^T Lam_j."""
+    pulls = vectors(W, D).pulls
     for j in range(stages):
         factor = S.h * S.options[row + j]
         for i in range(D.n):
-            out[i] -= factor * W.vector[FORCES_AT + j, i]
+            out[i] -= factor * pulls[j, i]
 
 
 @inner_kernel
@@ -78,30 +98,28 @@ def end_state(D, S, W, x, q1, p1):
 @residual
 def spark_residual(fn, D, S, W, x, r):
     """(1)-(4); unknowns k_i, khat_i, Lam_0..p."""
-    n, m, h = D.n, D.m, S.h
+    n, m, h, w = D.n, D.m, S.h, vectors(W, D)
     s, stages, a, hat, tilde, bar, _, _ = sizes(S)
-    Q, P, H_p, H_q = W.vector[10, :n], W.vector[11, :n], W.vector[12, :n], W.vector[13, :n]
-    V_q, F = W.vector[14, :n], W.vector[15, :n]
     find_constraint_forces(fn, D, S, W, x)
     for i in range(s):
-        combine(S.q0, h, x, 0, n, S.options, a + i * s, s, Q)
-        combine(S.p0, h, x, s * n, n, S.options, hat + i * s, s, P)
-        add_constraint_forces(D, S, W, tilde + i * stages, stages, P)
-        velocity_of(fn, D, Q, P, W, H_p)
-        form_gradient(fn, D, False, Q, P, P, W, H_q)
-        fn.gradient(Q, D, V_q)
-        forces_at(fn, D, Q, x[i * n : (i + 1) * n], S.signal[i], W, F)
+        combine(S.q0, h, x, 0, n, S.options, a + i * s, s, w.Q)
+        combine(S.p0, h, x, s * n, n, S.options, hat + i * s, s, w.P)
+        add_constraint_forces(D, S, W, tilde + i * stages, stages, w.P)
+        velocity_of(fn, D, w.Q, w.P, W, w.H_p)
+        form_gradient(fn, D, False, w.Q, w.P, w.P, W, w.H_q)
+        fn.gradient(w.Q, D, w.V_q)
+        forces_at(fn, D, w.Q, x[i * n : (i + 1) * n], S.signal[i], W, w.F)
         for l in range(n):
-            r[i * n + l] = x[i * n + l] - H_p[l]  # (1)
-            r[(s + i) * n + l] = x[(s + i) * n + l] + 0.5 * H_q[l] + V_q[l] - F[l]  # (2)
+            r[i * n + l] = x[i * n + l] - w.H_p[l]  # (1)
+            r[(s + i) * n + l] = x[(s + i) * n + l] + 0.5 * w.H_q[l] + w.V_q[l] - w.F[l]  # (2)
     row = 2 * s * n
     for i in range(1, stages):
-        combine(S.q0, h, x, 0, n, S.options, bar + i * s, s, Q)
-        fn.constraints(Q, D, r[row : row + m])  # (3)
+        combine(S.q0, h, x, 0, n, S.options, bar + i * s, s, w.Q)
+        fn.constraints(w.Q, D, r[row : row + m])  # (3)
         row += m
-    end_state(D, S, W, x, Q, P)
-    velocity_of(fn, D, Q, P, W, H_p)
-    constraint_rate(fn, D, Q, H_p, W, r[row : row + m])  # (4)
+    end_state(D, S, W, x, w.Q, w.P)
+    velocity_of(fn, D, w.Q, w.P, W, w.H_p)
+    constraint_rate(fn, D, w.Q, w.H_p, W, r[row : row + m])  # (4)
 
 
 @update
@@ -119,11 +137,10 @@ def spark_update(fn, D, S, W, x, q, p, v, lam, gam):
 @account
 def spark_account(fn, D, S, W, x, q1, v1, totals):
     """h sum b_i F_i . k_i and h sum b_i R_i . k_i of the stages: P and Q have the weights b alike."""
-    n = D.n
+    n, w = D.n, vectors(W, D)
     s, _, a, _, _, _, b, _ = sizes(S)
-    Q, change = W.vector[10, :n], W.vector[RATE, :n]
     for i in range(s):
-        combine(S.q0, S.h, x, 0, n, S.options, a + i * s, s, Q)
+        combine(S.q0, S.h, x, 0, n, S.options, a + i * s, s, w.Q)
         k = x[i * n : (i + 1) * n]
-        scaled(S.h * S.options[b + i], k, change)
-        account_at(fn, D, Q, k, S.signal[i], change, W, totals)
+        scaled(S.h * S.options[b + i], k, w.change)
+        account_at(fn, D, w.Q, k, S.signal[i], w.change, W, totals)

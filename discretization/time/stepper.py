@@ -13,7 +13,7 @@ from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
-from discretization.time.newton import CONVERGED, CURES, REASONS, equations_of
+from discretization.time.newton import CONVERGED, CURES, REASONS, SINGULAR, equations_of
 from discretization.time.recording import march_and_keep
 from discretization.workspace import workspace
 from rigid.errors import ModelError
@@ -78,7 +78,11 @@ class Stepper(StepperBase):
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h from `starts`, in place."""
         status, (counts,), _ = self._run(state, h, starts, 1)
-        failure = None if status == CONVERGED else Failure(REASONS[status], CURES[status])
+        failure = (
+            None
+            if status == CONVERGED
+            else Failure(REASONS[status], CURES[status], singular=status == SINGULAR)
+        )
         return Marched(state, int(counts[STEPS]), _report(counts), failure)
 
     def _run(self, state: State, h: float, starts: Floats, parts: int) -> tuple[int, np.ndarray, State]:

@@ -14,7 +14,6 @@ as alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -52,87 +51,96 @@ def _real(x):
     return x[0].real, x[1].real, x[2].real
 
 
-@allocating_kernel
-def _values(interacting, r, quat, out):
-    y, value = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros(MOST_ROWS, np.complex128)
-    for t in range(out.shape[0]):
-        for which in range(interacting.kinds.size):
-            kind = interacting.kinds[which]
-            function = value_at(kind.value)
-            for e in range(kind.first, kind.last):
-                own = interacting.each[e]
-                _put_poses(r[t], quat[t], own, kind.arity, y)
-                function(y, interacting.numbers[own.first : own.last], value)
-                for k in range(max(kind.rows, 1)):
-                    out[t, own.row + k] = value[k].real
+@small_kernel
+def _put_values(kind, own, numbers, y, value, out):
+    """out (m, 1, 1) = V or g."""
+    function = value_at(kind.value)
+    function(y, numbers, value)
+    for k in range(max(kind.rows, 1)):
+        out[own.row + k, 0, 0] = value[k].real
+
+
+@small_kernel
+def _put_gradients(kind, own, numbers, y, lam, dual, out):
+    """out (m, arity, 6) = forces and torques."""
+    for k in range(max(kind.rows, 1)):
+        _row(kind, own, numbers, k, y, lam, dual)
+        for a in range(kind.arity):
+            f = frame(dual, a)
+            force, torque = _real(f[0]), _real(torque_of(f, frame(y, a)))
+            for i in range(3):
+                out[own.row + k, a, i] = force[i]
+                out[own.row + k, a, 3 + i] = torque[i]
+
+
+@small_kernel
+def _put_rates(kind, own, numbers, y, moving, lam, dual, out):
+    """out (m, 1, 1) = (1), of orientations, velocities and angular velocities `moving`."""
+    quat, v, Omega = moving
+    v0 = load3(v[own.frames[0]])
+    for k in range(max(kind.rows, 1)):
+        _row(kind, own, numbers, k, y, lam, dual)
+        rate = 0.0
+        for a in range(kind.arity):
+            g = own.frames[a]
+            f = frame(dual, a)
+            omega = apply(rotation_matrix(load4(quat[g])), load3(Omega[g]))
+            rate += dot(_real(f[0]), minus(load3(v[g]), v0))  # (1)
+            rate += dot(_real(torque_of(f, frame(y, a))), omega)
+        out[own.row + k, 0, 0] = rate
+
+
+VALUES, GRADIENTS, RATES = range(3)
 
 
 @allocating_kernel
-def _gradients(interacting, r, quat, out):
+def _evaluate(what, interacting, r, quat, v, Omega, out):
+    """out (N, m, ...) of N states; v and Omega are read for rates only."""
     y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
-    lam = np.zeros(MOST_ROWS, np.complex128)
+    rows = MOST_ROWS
+    for which in range(interacting.kinds.size):
+        rows = max(rows, interacting.kinds[which].rows)
+    row = np.zeros(rows, np.complex128)  # values, or multipliers
     for t in range(out.shape[0]):
         for which in range(interacting.kinds.size):
             kind = interacting.kinds[which]
             for e in range(kind.first, kind.last):
                 own = interacting.each[e]
+                numbers = interacting.numbers[own.first : own.last]
                 _put_poses(r[t], quat[t], own, kind.arity, y)
-                for k in range(max(kind.rows, 1)):
-                    _row(kind, own, interacting.numbers[own.first : own.last], k, y, lam, dual)
-                    for a in range(kind.arity):
-                        f = frame(dual, a)
-                        force, torque = _real(f[0]), _real(torque_of(f, frame(y, a)))
-                        for i in range(3):
-                            out[t, own.row + k, a, i] = force[i]
-                            out[t, own.row + k, a, 3 + i] = torque[i]
-
-
-@allocating_kernel
-def _rates(interacting, r, quat, v, Omega, out):
-    y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
-    lam = np.zeros(MOST_ROWS, np.complex128)
-    for t in range(out.shape[0]):
-        for which in range(interacting.kinds.size):
-            kind = interacting.kinds[which]
-            for e in range(kind.first, kind.last):
-                own = interacting.each[e]
-                _put_poses(r[t], quat[t], own, kind.arity, y)
-                v0 = load3(v[t, own.frames[0]])
-                for k in range(max(kind.rows, 1)):
-                    _row(kind, own, interacting.numbers[own.first : own.last], k, y, lam, dual)
-                    rate = 0.0
-                    for a in range(kind.arity):
-                        g = own.frames[a]
-                        f = frame(dual, a)
-                        omega = apply(rotation_matrix(load4(quat[t, g])), load3(Omega[t, g]))
-                        rate += dot(_real(f[0]), minus(load3(v[t, g]), v0))  # (1)
-                        rate += dot(_real(torque_of(f, frame(y, a))), omega)
-                    out[t, own.row + k] = rate
+                if what == VALUES:
+                    _put_values(kind, own, numbers, y, row, out[t])
+                elif what == GRADIENTS:
+                    _put_gradients(kind, own, numbers, y, row, dual, out[t])
+                else:
+                    _put_rates(kind, own, numbers, y, (quat[t], v[t], Omega[t]), row, dual, out[t])
 
 
 def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
     """V (..., e) of every energy, or g (..., m) of all rows, of positions (..., n, 3) and unit quaternions (..., n, 4)."""
-    return _filled(_values, groups, (r, quat))
+    return _evaluated(VALUES, groups, (r, quat, r, r))[..., 0, 0]
 
 
 def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
     """Of every row (..., m, arity, 6): force and spatial torque on each frame, for groups of one arity."""
     arity = max((own.kind.arity for own in groups), default=0)
-    return _filled(_gradients, groups, (r, quat), (arity, 6))
+    return _evaluated(GRADIENTS, groups, (r, quat, r, r), (arity, 6))
 
 
 def rates(groups: Sequence[Group], state: State) -> Floats:
     """dg/dt or dV/dt (..., m) of all rows."""
-    return _filled(_rates, groups, (state.r, state.quat, state.v, state.Omega))
+    return _evaluated(RATES, groups, (state.r, state.quat, state.v, state.Omega))[..., 0, 0]
 
 
-def _filled(
-    fill: Any, groups: Sequence[Group], arrays: tuple[Floats, ...], each: tuple[int, ...] = ()
+def _evaluated(
+    what: int, groups: Sequence[Group], arrays: tuple[Floats, ...], each: tuple[int, int] = (1, 1)
 ) -> Floats:
     lead = arrays[0].shape[:-2]
-    many = [np.ascontiguousarray(array, float).reshape(-1, *array.shape[-2:]) for array in arrays]
+    r, quat, v, Omega = (
+        np.ascontiguousarray(array, float).reshape(-1, *array.shape[-2:]) for array in arrays
+    )
     size = sum(len(own.row) * max(own.kind.rows, 1) for own in groups)
-    out = np.zeros((len(many[0]), size, *each))
+    out = np.zeros((len(r), size, *each))
     if out.size:
-        fill(gathered(groups), *many, out)
+        _evaluate(what, gathered(groups), r, quat, v, Omega, out)
     return out.reshape(*lead, size, *each)

@@ -152,7 +152,7 @@ def failure(integrator: str, h: float, **parameters: Any) -> str:
     try:
         integrate(pendulum(), integrator, h, T_END, **parameters)
     except ConvergenceError as error:
-        return "singular" if "singular" in str(error) else "no convergence"
+        return "singular" if error.singular else "no convergence"
     return ""
 
 

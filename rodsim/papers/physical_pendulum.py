@@ -66,7 +66,7 @@ def physical_pendulum(chart: str = "quaternion") -> MechanicalSystem:
         still,
         still,
         Interactions(constraints=joint, weights=(gravity,)),
-        chart,
+        chart=chart,
         inertia="alpha",
     )
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,14 @@ from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 from rodsim.results.lock import Lock
+from rodsim.results.new_file import all_series, build, extend, room_for
 from rodsim.results.outputs import Outputs
 from rodsim.results.result import Result
 from rodsim.results.sources import FileSource, MemorySource
-from rodsim.results.storage import COPY_BYTES, Counter, RowWriter, Series, create_series, open_file, places_of
+from rodsim.results.storage import Counter, RowWriter, Series, open_file, places_of
 from rodsim.results.whole_file import check_target, named
 
-if TYPE_CHECKING:
-    import h5py
-
 SYNC_EVERY = 5.0  # s between writes through to the disk; a kill loses nothing without them, a power cut may
-FIRST_BYTES = 2**26  # room in a new file; doubled whenever it is full
-MARK = 0x6D6F646E6573746D  # stands for the number of outputs until its place in the file is known
 
 
 def stored_outputs(path: Path | str) -> tuple[int, int, dict[str, Any]]:
@@ -105,7 +101,7 @@ class ResultWriter:
         self._drawing = drawing
         self._capacity = capacity
         self._lock = lock
-        self._series = _all_series(layout, drawing)
+        self._series = all_series(layout, drawing)
         self.output_bytes = sum(item.nbytes for item in self._series)
         self._synced = time.monotonic()
         self._rows, self._n, self._room = _open_rows(working, self._series)
@@ -129,7 +125,7 @@ class ResultWriter:
         check_target(path)
         drawing = Drawing(layout)
         with _locked(path) as lock, named(path):
-            working = _build(path, layout, drawing, _room(layout, drawing, 0, capacity))
+            working = build(path, layout, drawing, room_for(layout, drawing, 0, capacity))
             try:
                 return cls(path, working, layout, drawing, capacity, lock)
             except BaseException:
@@ -179,9 +175,9 @@ class ResultWriter:
         drawing = Drawing(layout)
         with open(path, "rb") as raw:
             in_place = counter.holds(raw, n, length)
-        wanted = _room(layout, drawing, n, max(capacity, n))
+        wanted = room_for(layout, drawing, n, max(capacity, n))
         if wanted > room or not in_place or stored.description != _plain(layout):
-            _extend(path, layout, drawing, n, max(wanted, room))
+            extend(path, layout, drawing, n, max(wanted, room))
         return cls(path, path, layout, drawing, max(capacity, n), lock), t, step, state
 
     @property
@@ -266,7 +262,7 @@ class ResultWriter:
         """Twice the room. What is copied are bytes: HDF5 would give what it remembers, where a reader in this process
         has the file open.
         """
-        working = _build(self.path, self.layout, self._drawing, self._room_for(self._n))
+        working = build(self.path, self.layout, self._drawing, self._room_for(self._n))
         try:
             rows, _, room = _open_rows(working, self._series)
             try:
@@ -284,7 +280,7 @@ class ResultWriter:
         self._rows, self._room = rows, room
 
     def _room_for(self, n: int) -> int:
-        return _room(self.layout, self._drawing, n, self._capacity)
+        return room_for(self.layout, self._drawing, n, self._capacity)
 
     def _sync(self) -> None:
         os.fsync(self._rows.fileno())
@@ -315,14 +311,6 @@ def _locked(path: Path) -> Iterator[Lock]:
         raise
 
 
-def _room(layout: Layout, drawing: Drawing, n: int, capacity: int) -> int:
-    """Outputs that a file of n outputs has room for: the same whether a run was stopped in between or not."""
-    room = max(8, FIRST_BYTES // max(1, sum(item.nbytes for item in _all_series(layout, drawing))))
-    while room <= n:
-        room *= 2
-    return min(room, capacity)
-
-
 def _name(item: Series) -> str:
     return item.path.removeprefix(f"{native.ROOT}/")
 
@@ -339,67 +327,6 @@ def _native_values(outputs: Outputs) -> dict[str, NDArray[Any]]:
         native.TIME: outputs.t,
         native.STEP: outputs.step,
     }
-
-
-def _all_series(layout: Layout, drawing: Drawing) -> list[Series]:
-    return [*vtkhdf.series(drawing), *native.series(layout)]
-
-
-def _build(path: Path, layout: Layout, drawing: Drawing, capacity: int) -> Path:
-    """An empty result file beside `path`, complete but for outputs."""
-    working = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with open_file(working, "w") as file:
-            vtkhdf.create_counter(file, capacity, MARK)
-        counter = Counter.find(working, MARK, capacity)
-        with open_file(working, "r+") as file:
-            vtkhdf.create(file, drawing, capacity)
-            native.create(file, layout, capacity, counter)
-            create_series(file, _all_series(layout, drawing), capacity)
-        _set_counter(working, counter, 0)
-    except BaseException:
-        working.unlink(missing_ok=True)
-        raise
-    return working
-
-
-def _set_counter(path: Path, counter: Counter, n: int) -> None:
-    """Set NSteps the ordinary way, and check that it was found where `Counter.find` saw it."""
-    with open_file(path, "r+") as file:
-        steps = file[f"{vtkhdf.ROOT}/Steps"]
-        steps.attrs.modify("NSteps", np.int64(n))
-        length = steps["Values"].shape[0]
-    with open(path, "rb") as raw:
-        if not counter.holds(raw, n, length):
-            raise RuntimeError(f"'{path}': HDF5 has moved the number of outputs; this is an error in rodsim")
-
-
-def _extend(path: Path, layout: Layout, drawing: Drawing, n: int, capacity: int) -> None:
-    """Replace the file by one with more room and the same n outputs."""
-    working = _build(path, layout, drawing, capacity)
-    try:
-        with open_file(path, "r") as old, open_file(working, "r+") as new:
-            for item in _all_series(layout, drawing):
-                rows = n * item.shape[0] if item.flat else n
-                _copy_rows(old[item.path], new[item.path], rows)
-            new[vtkhdf.VALUES].id.set_extent((n,))
-            new[vtkhdf.VALUES][:n] = old[f"{native.ROOT}/{native.TIME}"][:n]
-            counter = Counter(*(int(place) for place in new[native.ROOT].attrs["counter"]))
-        _set_counter(working, counter, n)
-        with open(working, "rb") as raw:  # or a power cut could take both files
-            os.fsync(raw.fileno())
-        os.replace(working, path)
-    except BaseException:
-        working.unlink(missing_ok=True)
-        raise
-
-
-def _copy_rows(old: h5py.Dataset, new: h5py.Dataset, rows: int) -> None:
-    row_bytes = max(1, old.dtype.itemsize * int(np.prod(old.shape[1:])))
-    block = max(1, COPY_BYTES // row_bytes)
-    for start in range(0, rows, block):
-        stop = min(start + block, rows)
-        new[start:stop] = old[start:stop]
 
 
 def _plain(layout: Layout) -> dict[str, Any]:

@@ -1,0 +1,344 @@
+"""The families of integrators: for each the functions of its residual and the facts declared about it.
+
+What a scheme promises is asserted in tests/test_integrators.py and its like. Residuals are imported, and compiled, with the
+first scheme of a family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from discretization.time.scheme import (
+    FORCES,
+    GAMMA,
+    IMPULSES,
+    INCREMENT,
+    JOINTS,
+    LAMBDA,
+    Block,
+    Energies,
+    Joined,
+    P,
+    Q,
+    Scheme,
+    V,
+)
+from rigid.errors import ModelError
+from rigid.mechanical import LAGRANGE_TOP, QUATERNIONS, MechanicalSystem
+
+_ENERGY_MOMENTUM = frozenset({"energy", "momentum", "position"})
+_LIVENS = frozenset({"generalised energy", "momentum", "position"})
+_MOMENTA = frozenset({"linear momentum", "angular momentum"})
+# cures where Newton's method fails
+_PARASITIC = (
+    "try a smaller h, or EMH with quaternion-alpha: it has no part p - M v that can grow with the steps"
+)
+_TURNS_BACK = "try a smaller h: beyond some h the equations of variational schemes have no solution"
+_FULL = (Block(Q), Block(P, constant=True), Block(V), Block(LAMBDA))
+_HAMILTONIAN = (Block(Q), Block(P), Block(LAMBDA))
+_GGL = (Block(Q), Block(P), Block(V), Block(LAMBDA), Block(GAMMA))
+
+
+# h D V(q0, q1) in the residuals of the second block; q1 is the first one
+_BETWEEN_ENDS = Energies(True, np.zeros(1), np.ones((1, 1)), np.array([[0.0, 1.0]]))
+
+
+def _at(theta: float) -> Energies:
+    """h grad V((1 - theta) q0 + theta q1) in the residuals of the second block."""
+    return Energies(False, np.array([1.0 - theta]), np.array([[theta]]), np.array([[0.0, 1.0]]))
+
+
+def _joined(*kept: str, directors: tuple[str, ...] = ()) -> Joined:
+    """The same in both charts, and what directors keep besides."""
+    return Joined(frozenset(kept), frozenset((*kept, *directors)))
+
+
+def _livens(name: str) -> Scheme:
+    from discretization.time import forcing
+    from discretization.time import livens as f
+
+    kept = ("generalised energy", "linear momentum", "position")
+    joined = _joined(*kept, directors=("energy", "angular momentum"))
+
+    def full(residual: Any, source: str, energies: Energies = _BETWEEN_ENDS, **facts: Any) -> Scheme:
+        return Scheme(
+            name,
+            source,
+            residual,
+            f.full_update,
+            _FULL,
+            2,
+            symmetric=True,
+            singular_mass=True,
+            needs_inverse=False,
+            reversing=True,
+            dissipates=True,
+            caution=_PARASITIC,
+            energies=energies,
+            **{"account": forcing.account_velocities} | facts,
+        )
+
+    if name == "EML":
+        return full(f.eml_residual, "000 (72), (86)", promises=_LIVENS, joined=joined)
+    if name == "MPL":
+        joined = _joined("linear momentum", "position", directors=("angular momentum",))
+        promises, account = frozenset({"position"}), forcing.account_middle
+        return full(
+            f.mpl_residual, "000 (132)", promises=promises, joined=joined, account=account, energies=_at(0.5)
+        )
+    if name == "EML-kappa":
+        return full(
+            f.kappa_residual,
+            "design of rodsim",
+            promises=_LIVENS,
+            joined=_joined(*kept, "angular momentum"),
+            needs=QUATERNIONS,
+            prepare=_by_torque,
+        )
+    scheme = full(f.eml_residual, "000 (103)", promises=_LIVENS, joined=joined)
+    if name == "REML":
+        return replace(
+            scheme,
+            residual=f.reml_residual,
+            update=f.reml_update,
+            blocks=(Block(Q), Block(LAMBDA)),
+            energies=_BETWEEN_ENDS._replace(into=np.ones((1, 1))),
+        )
+    return replace(
+        scheme,
+        source="000 remark 4.11",
+        residual=f.null_residual,
+        update=f.null_update,
+        blocks=(Block(INCREMENT), Block(JOINTS)),
+        needs=QUATERNIONS,
+        energies=None,
+    )
+
+
+def _by_torque(system: MechanicalSystem) -> MechanicalSystem:
+    """The chart whose discrete derivatives act by torques in averaged directors."""
+    frames = system.data.frames._replace(by_torque=1)
+    return replace(system, data=system.data._replace(frames=frames))
+
+
+def _hamiltonian(name: str) -> Scheme:
+    from discretization.time import forcing
+    from discretization.time import hamiltonian as f
+
+    sources = {
+        "MPH": "000 (133)",
+        "IMS": "004 (53)",
+        "EMH": "000 (146)",
+        "EMS": "004 (61)",
+        "EM-G": "Gonzalez 1999; 002 sec. 6.3",
+    }
+    if name in ("MPH", "IMS"):
+        residual, promises, account = f.midpoint_residual, frozenset({"position"}), forcing.account_middle
+        joined = _joined("linear momentum", "position", directors=("angular momentum",))
+    else:
+        residual, promises, account = f.energy_momentum_residual, _ENERGY_MOMENTUM, forcing.account_ends
+        kept = ("energy", "generalised energy", "linear momentum", "position")
+        joined = _joined(*kept, directors=("angular momentum",))
+    return Scheme(
+        name,
+        sources[name],
+        residual,
+        f.hamiltonian_update,
+        _HAMILTONIAN,
+        2,
+        symmetric=True,
+        reversing=True,
+        account=account,
+        dissipates=True,
+        promises=promises,
+        joined=joined,
+        energies=_at(0.5) if name in ("MPH", "IMS") else _BETWEEN_ENDS,
+    )
+
+
+def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme:
+    from discretization.time import forcing
+    from discretization.time import ggl as f
+
+    if name == "VI-S":
+        promises = frozenset({"symplectic", "momentum", "position"})
+        return Scheme(
+            name,
+            "002 (55)",
+            f.vis_residual,
+            f.ggl_update,
+            _GGL,
+            1,
+            nodes=(0.0,),
+            energies=_at(0.0),
+            account=f.variational_account,
+            promises=promises,
+            joined=_joined("symplectic", "position", *_MOMENTA),
+            caution=_TURNS_BACK,
+        )
+    if name == "GGL-EM":
+        from discretization.time import ggl_quaternions
+
+        promises = _LIVENS | {"velocity"}
+        return Scheme(
+            name,
+            "002 (84)",
+            f.ggl_em_residual,
+            f.ggl_update,
+            _GGL,
+            2,
+            symmetric=True,
+            energies=_BETWEEN_ENDS,
+            account=forcing.account_ends,
+            dissipates=True,
+            promises=promises,
+            joined=_joined("energy", "generalised energy", "position", "velocity", *_MOMENTA),
+            in_quaternions=Scheme(
+                name,
+                "002 (33), (84); design of rodsim",
+                ggl_quaternions.ggl_em_residual,
+                ggl_quaternions.ggl_em_update,
+                (Block(Q), Block(P), Block(LAMBDA), Block(GAMMA)),
+                2,
+                needs=QUATERNIONS,
+                prepare=_by_torque,
+                account=ggl_quaternions.ggl_em_account,
+                energies=_BETWEEN_ENDS,
+                dissipates=True,
+            ),
+        )
+    if theta is None:
+        theta = 0.5 if name == "VI-A" else 1.0
+    option = f.OPTION_A if name == "VI-A" else f.OPTION_B
+    inside = 0.0 < theta < 1.0 if name == "VI-A" else 0.0 <= theta <= 1.0
+    if not inside:
+        raise ModelError(f"{name}: theta = {theta}; give a number in {'(0, 1)' if option == 0 else '[0, 1]'}")
+    if not 0.0 < vartheta <= 1.0:
+        raise ModelError(f"{name}: vartheta = {vartheta}; give a number in (0, 1]")
+    symmetric = theta == 0.5 and (name == "VI-A" or vartheta == 0.5)
+    caution = _TURNS_BACK
+    if name == "VI-A" and theta != 0.5:
+        caution = "violations of the constraints grow with every step unless theta = 0.5"
+    elif name == "VI-B" and vartheta > 0.5:
+        caution = "momenta normal to the constraints grow with every step unless vartheta <= 0.5"
+    kept = {"symplectic", "momentum"}
+    if name == "VI-B":
+        kept.add("position")
+    label = f"VI-A({theta:g})" if name == "VI-A" else f"VI-B({theta:g}, {vartheta:g})"
+    return Scheme(
+        label,
+        "002 (79)" if name == "VI-A" else "002 (82)",
+        f.theta_residual,
+        f.ggl_update,
+        _GGL,
+        2 if symmetric else 1,
+        nodes=(theta,),
+        symmetric=symmetric,
+        reversing=True,
+        account=f.variational_account,
+        promises=frozenset(kept),
+        joined=_joined(*(kept - {"momentum"}), *_MOMENTA),
+        options=np.array([theta, vartheta, option]),
+        energies=_at(theta),
+        caution=caution,
+    )
+
+
+def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
+    from discretization.time import galerkin as f
+    from discretization.time.quadrature import gauss as rule
+
+    if k < 1 or k != int(k):
+        raise ModelError(f"mG: k = {k}; give a polynomial degree of at least 1")
+    points = 2 * k if gauss is None else gauss
+    if points < k or points != int(points):
+        raise ModelError(
+            f"mG({k}): gauss = {gauss}; give at least k = {k} Gauss points, fewer leave it singular"
+        )
+    blocks = [block for I in range(k) for block in (Block(Q, (I + 1) / k), Block(P, (I + 1) / k))]
+    blocks += [Block(LAMBDA)] * k + [Block(GAMMA)] * k
+    # constraints are quadratic in directors, up to quartic in quaternions; G W p is bilinear in directors only
+    held = ["position"] if points >= 2 * k else []
+    directors = ["position", "velocity", *(["angular momentum"] if points == k else [])]
+    return Scheme(
+        f"mG({k})" if gauss is None else f"mG({k}, {points})",
+        "001 (14)",
+        f.mg_residual,
+        f.mg_update,
+        tuple(blocks),
+        2 * k,
+        nodes=tuple(rule(points)[0]),
+        symmetric=True,
+        account=f.mg_account,
+        dissipates=True,
+        promises=frozenset(),
+        joined=_joined("linear momentum", *held, directors=tuple(directors)),
+        options=f.shape_table(k, points, k - 1),
+        energies=_at_gauss_points(k, points),
+    )
+
+
+def _at_gauss_points(k: int, points: int) -> Energies:
+    """h w_g M_J grad V(sum N_I q_I): q_I and the equations of p stand in turn, node by node."""
+    from discretization.time.galerkin import shapes
+
+    weights, N, M = shapes(k, points, k - 1)
+    of, into = np.zeros((points, 2 * k)), np.zeros((points, 2 * k))
+    of[:, ::2], into[:, 1::2] = N[:, 1:], weights[:, None] * M
+    return Energies(False, N[:, 0], of, into)
+
+
+def _spark(name: str, s: int = 2) -> Scheme:
+    from discretization.time import spark as f
+    from discretization.time import tableaux
+
+    if s > f.MOST_STAGES:
+        raise ModelError(f"{name}: s = {s} stages; give at most {f.MOST_STAGES}")
+    table = tableaux.gauss_lobatto(s) if name == "GL-SPARK" else tableaux.lobatto_3a_3b(s)
+    stages = len(table.b_tilde)
+    blocks = (*([Block(V)] * s), *([Block(FORCES)] * s), *([Block(IMPULSES)] * stages))
+    return Scheme(
+        f"{name}({s})",
+        "004 (A.1)-(A.6)",
+        f.spark_residual,
+        f.spark_update,
+        blocks,
+        2 * s if name == "GL-SPARK" else 2 * s - 2,
+        nodes=tuple(table.c),
+        symmetric=True,
+        account=f.spark_account,
+        dissipates=True,
+        promises=frozenset({"symplectic", "momentum", "position", "velocity"}),
+        joined=_joined("symplectic", "position", "velocity", *_MOMENTA),
+        options=table.options(),
+        energies=Energies(False, np.ones(s), table.A, np.eye(s, 2 * s, s), of_power=1, into_power=0),
+    )
+
+
+def _lagrange_top(name: str) -> Scheme:
+    from discretization.time import bobenko_suris as f
+
+    return Scheme(
+        name,
+        "Bobenko, Suris 1999; 002 (166)",
+        f.bs99_residual,
+        f.bs99_update,
+        (Block(Q), Block(P)),
+        1,
+        promises=frozenset({"momentum", "position"}),
+        needs=LAGRANGE_TOP,
+    )
+
+
+FAMILIES: dict[str, Callable[..., Scheme]] = {
+    **dict.fromkeys(("EML", "REML", "Null-EML", "EML-kappa", "MPL"), _livens),
+    **dict.fromkeys(("MPH", "IMS", "EMH", "EMS", "EM-G"), _hamiltonian),
+    **dict.fromkeys(("VI-S", "VI-A", "VI-B", "GGL-EM"), _ggl),
+    "mG": _galerkin,
+    **dict.fromkeys(("GL-SPARK", "Lobatto-IIIA-B"), _spark),
+    "BS99": _lagrange_top,
+}
