@@ -142,9 +142,12 @@ def add_discrete_hidden(fn, D, q0, p0, q1, p1, gam, weight, W, out_q, out_p):
     middle, change, slope, rate = W.vector[20, :n], W.vector[21, :n], W.vector[22, :n], W.vector[23, :n]
     g0, g1 = W.vector[24, :m], W.vector[25, :m]
     mean(q0, q1, middle)
+    if D.flags & PRODUCTS and not D.flags & QUATERNIONS:  # directors
+        mean(p0, p1, change)
+        add_hidden_gradient(fn, D, False, middle, change, gam, weight, W, out_q, out_p)
+        return
     difference(q1, q0, change)
-    quadratic = D.flags & PRODUCTS and not D.flags & QUATERNIONS  # directors: the gap is round-off
-    factor = 0j if quadratic else correction_factor(change, q0, q1)
+    factor = correction_factor(change, q0, q1)
     for end in range(2):
         p, q = (p0, q0) if end == 0 else (p1, q1)
         for i in range(n):

@@ -321,6 +321,7 @@ def solver_for(
         limit=MAX_ITERATIONS,
         advanced=int(advanced),
         slope=_slope(system),
+        made=np.zeros(1, np.int64),
     )
     return solver, work
 
