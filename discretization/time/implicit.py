@@ -47,7 +47,6 @@ _STALLED_FRESH = (
     1e-9  # the same with a matrix of this very iterate, or one that served: nothing better is to be had
 )
 _SERVED = 0.05  # rate of corrections with which a matrix has shown to be good
-_WORTH = 16  # corrections that cost about as much as a matrix and its factors
 _DAMPED_LIMIT = 200
 _MOST_HALVINGS = 20
 ATTEMPTS = 5
@@ -78,10 +77,11 @@ class Solver(NamedTuple):
     limit: int  # most iterations
     advanced: int  # 1: the guess of coordinates is q0 + c h v0
     slope: float  # about the largest entry of G
+    worth: int  # corrections that cost about as much as a matrix and its factors
     made: Any  # (1,) matrices made so far
 
 
-_SETTINGS = types.float64, types.int64, types.int64, types.float64, I1
+_SETTINGS = types.float64, types.int64, types.int64, types.float64, types.int64, I1
 SOLVER = Reference(
     types.NamedTuple(
         [C1, C1, F2, F2, PATTERN.pointee, F1, FACTORS, F1, F1, I1, F1, F1, I2, F1, *_SETTINGS], Solver
@@ -287,7 +287,7 @@ def state_size(S):
 def newton(residual, fn, D, S, W, solver, known):
     """Solve r(x) = 0 from the guess in x: (status, iterations, norm of the residual).
 
-    A matrix serves on while `_WORTH` more corrections that shrink as the last one did would reach round-off; `error` is
+    A matrix serves on while `worth` more corrections that shrink as the last one did would reach round-off; `error` is
     what is left after a correction: its square (as a fraction) with a fresh matrix, else by the rate of contraction.
     Where r is round-off of its own terms one more correction takes what is left of it, if the matrix has shown to be
     good; where that matrix has made corrections tiny and they stop shrinking, round-off is all that they are.
@@ -325,7 +325,7 @@ def newton(residual, fn, D, S, W, solver, known):
             return NOT_CONVERGED, iteration, norm
         if exact and norm < solver.tolerance:
             return SOLVED, iteration, norm
-        slow = size * rate**_WORTH > _ROUND_OFF
+        slow = size * rate**solver.worth > _ROUND_OFF
         # with a tolerance on |r| the iteration is Newton's own, as the papers count it
         fresh = exact or (iteration > 1 and slow and not (tiny and not fresh))
         last = size
