@@ -191,8 +191,11 @@ def table(found: Sequence[Cost]) -> str:
     for case in dict.fromkeys(c.case for c in found):
         own = [c for c in found if c.case == case]
         heads = "".join(f" {n} |" for n in sizes)
+        heads += (
+            " exponent | an iteration | to `em` | iterations | matrices | unknowns | colours | band | KiB |"
+        )
         lines += [
-            f"| {case}: us an element and step |{heads} exponent | an iteration | to `em` | iterations | matrices | unknowns | colours | band | KiB |",
+            f"| {case}: us an element and step |{heads}",
             "|---|" + "---|" * (len(sizes) + 9),
         ]
         key = lambda c: (c.scheme, c.chart)  # noqa: E731
@@ -204,7 +207,8 @@ def table(found: Sequence[Cost]) -> str:
             matrix = f" {last.unknowns:.0f} | {last.colours} | {last.band} | {last.kib:.0f} |"
             lines.append(
                 f"| {scheme}{', ' + chart if chart else ''} |{times} {exponent(rows):.2f} | {exponent(rows, True):.2f} | "
-                f"{last.ratio:.1f} | {last.iterations:.1f} | {last.matrices:.1f} |" + (matrix if chart else "  |  |  |  |")
+                f"{last.ratio:.1f} | {last.iterations:.1f} | {last.matrices:.1f} |"
+                + (matrix if chart else "  |  |  |  |")
             )
         lines.append("")
     return "\n".join(lines)

@@ -65,9 +65,10 @@ def test_factors_keep_no_zeros_and_every_row_of_them_its_diagonal():
     kept = factors.panels[: factors.first[-1]]
     assert 0 < len(kept) < panels.start[-1]
     assert np.all(kept != 0.0)
-    inner = np.concatenate([panels.columns[a : a + n] for a, n in zip(panels.first_column, panels.interior)])
-    pivots = np.concatenate([first + np.arange(n) for first, n in zip(panels.first_row, panels.interior)])
-    assert np.array_equal(factors.where[factors.upper[pivots]], inner)
+    for b, inner in enumerate(panels.interior):
+        first, at = panels.first_row[b], panels.first_column[b]
+        diagonals = factors.where[factors.upper[first : first + inner]]
+        assert np.array_equal(diagonals, panels.columns[at : at + inner])
 
 
 @pytest.mark.parametrize("inner", [True, False])
