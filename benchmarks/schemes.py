@@ -1,8 +1,9 @@
 """`python -m benchmarks.schemes`: what a step costs with every integrator, beside `em` with the same step.
 
-Rods (B1, the flying spaghetti) and chains of bars (B3) of 10 to 1000 elements or bars. All schemes go round in turn, and a
-ratio is that to the steps of `em` just before: other work on the machine hits both. Times are those of the processor.
-`benchmarks.spaghetti` looks at what the schemes compute.
+Rods (B1, the flying spaghetti) and chains of bars (B3) of 10 to 1000 elements or bars, in motion: `em-ggl` takes them to
+the step `FIRST`, from where every scheme goes on; after `WARM` steps, which find its multipliers, the next `STEPS` are measured,
+the same ones for all sizes. All schemes go round in turn, and a ratio is that to the steps of `em` just before: other work on
+the machine hits both. Times are those of the processor. `benchmarks.spaghetti` looks at what the schemes compute.
 
 Changed against B1: lumped masses, as schemes with momenta need their inverse to be local; and sections with some extension
 along the rod (moments 20, 11, 11 in place of 20, 10, 10 kg m), without which the mass of directors is singular.
@@ -25,13 +26,18 @@ import numpy as np
 
 from benchmarks.cases import B1, B3_500
 from benchmarks.rodsim_cases import chain_model, rod_model
-from discretization.time.integrate import Trajectory, integrate, solver_for
+from discretization.time.integrate import March, initial
 from discretization.time.integrators import parse
+from discretization.time.mechanical_stepper import system_in_chart
 from discretization.time.stepper import Stepper
+from discretization.time.trajectory import Start, Trajectory
+from rigid.errors import ModelError
+from rigid.system import Floats
 from rodsim import Model
 
 ROD = replace(B1, inertia_per_length=(20.0, 11.0, 11.0))
-STEPS = {"rod": 0.02, "chain": 0.01}  # s; steps h
+LENGTHS = {"rod": 0.02, "chain": 0.01}  # s; steps h
+FIRST, WARM, STEPS = 50, 3, 10
 SIZES = 10, 32, 100, 320, 1000
 SCHEMES = (
     ("EML-kappa", "quaternion"),
@@ -44,8 +50,7 @@ SCHEMES = (
     ("GL-SPARK(2)", "director"),
     ("GL-SPARK(2)", "quaternion-gamma"),
 )
-_LEAST_S = 0.2  # that a measured march takes at least, unless it has _MOST steps
-_FEWEST, _MOST = 2, 200
+_LEAST_S = 0.2  # that is measured at least in a round, by the same steps again and again
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class Cost:
     us: float  # microseconds an element and step
     ratio: float  # to `em`
     iterations: float  # of Newton's method a step
+    matrices: float  # made for them
     unknowns: float  # a frame
     colours: int
     band: int  # half bandwidth of what is left without interior unknowns
@@ -70,49 +76,42 @@ def model_of(case: str, size: int) -> Model:
     return rod_model(ROD, size, "lumped") if case == "rod" else chain_model(B3_500, size)
 
 
-def seconds(march: Callable[[int], Any], steps: int) -> float:
-    """Processor time of `steps` steps, on one thread: other work on the machine counts less than on the clock."""
+def seconds(march: Callable[[], Any]) -> float:
+    """Processor time, on one thread: other work on the machine counts less than on the clock."""
     begin = process_time()
-    march(steps)
+    march()
     return process_time() - begin
-
-
-def steps_for(march: Callable[[int], Any]) -> int:
-    """Steps that take about `_LEAST_S`; they have run once then."""
-    seconds(march, 1)
-    return int(np.clip(np.ceil(_LEAST_S / seconds(march, 1)), _FEWEST, _MOST))
-
-
-def em_march(model: Model, h: float) -> Callable[[int], Any]:
-    """Steps of `em` from the initial state."""
-    built = model.build()
-    stepper = Stepper(built.system, h, 2, built.load_values)
-    return lambda steps: stepper.advance(built.state, 0, steps)
 
 
 def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int) -> list[Cost]:
     """One for `em` and one for each scheme."""
-    h, model = STEPS[case], model_of(case, size)
-    reference = em_march(model, h)
-    em_steps = steps_for(reference)
-    charts = {chart: model.mechanical_system(chart) for _, chart in schemes}
-    marches = [_march(charts[chart], name, h) for name, chart in schemes]
-    counts = [steps_for(march) for march in marches]
+    h, built = LENGTHS[case], model_of(case, size).build()
+    stepper = Stepper(built.system, h, 2, built.load_values)
+    # to velocities that the joints allow
+    moved, _ = Stepper(built.system, h, 2, built.load_values, hidden=True).advance(built.state, 0, FIRST)
+    here, _ = stepper.advance(moved, FIRST, WARM)
+    reference = _again(lambda: stepper.advance(here, FIRST + WARM, STEPS))
+    charts = {
+        chart: system_in_chart(case, built.system, moved, chart, built.load_values) for _, chart in schemes
+    }
+    runs = [Run(charts[chart], name, h) for name, chart in schemes]
+    marches = [_again(run.march) for run in runs]
     times: list[list[float]] = [[] for _ in schemes]
     ratios: list[list[float]] = [[] for _ in schemes]
     em_times = []
     for _ in range(repeats):
-        for k, (march, count) in enumerate(zip(marches, counts, strict=True)):
-            em_times.append(seconds(reference, em_steps) / em_steps)
-            times[k].append(seconds(march, count) / count)
+        for k, march in enumerate(marches):
+            em_times.append(reference() / STEPS)
+            times[k].append(march() / STEPS)
             ratios[k].append(times[k][-1] / em_times[-1])
-    _, report = reference(em_steps)
-    em_iterations = report.iterations / em_steps
-    found = [Cost(case, size, "em", "", 1e6 * median(em_times) / size, 1.0, em_iterations, 6, 0, 0, 0.0)]
+    _, report = stepper.advance(here, FIRST + WARM, STEPS)
+    em_iterations = report.iterations / STEPS
+    em_us = 1e6 * median(em_times) / size
+    found = [Cost(case, size, "em", "", em_us, 1.0, em_iterations, em_iterations, 6, 0, 0, 0.0)]
     for k, (name, chart) in enumerate(schemes):
-        run: Trajectory = marches[k](counts[k])
-        solver, _ = solver_for(parse(name), run.system)
-        frames = int((run.system.data.frames.each.orientation >= 0).sum())
+        done, matrices = runs[k].march()
+        solver = runs[k].made._solver
+        frames = int((charts[chart].data.frames.each.orientation >= 0).sum())
         found.append(
             Cost(
                 case,
@@ -121,7 +120,8 @@ def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int
                 chart,
                 1e6 * median(times[k]) / size,
                 median(ratios[k]),
-                float(np.mean(run.iterations[1:])),
+                float(np.mean(done.iterations[1:])),
+                matrices / STEPS,
                 len(solver.x) / frames,
                 len(solver.pattern.colours.start) - 1,
                 solver.pattern.band,
@@ -131,8 +131,37 @@ def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int
     return found
 
 
-def _march(system: Any, name: str, h: float) -> Callable[[int], Trajectory]:
-    return lambda steps: integrate(system, name, h, steps * h)
+class Run:
+    """A scheme on its way: the measured steps begin where `WARM` steps have taken it."""
+
+    def __init__(self, system: Any, name: str, h: float):
+        self.name, self.h, self.made = name, h, March(system, parse(name))
+        begin = FIRST * h + h * np.arange(WARM + 1)
+        self._start = self._advance(begin, initial(system)._replace(t=begin[0])).at(-1)
+        self._times = self._start.t + h * np.arange(STEPS + 1)
+
+    def march(self) -> tuple[Trajectory, int]:
+        """The measured steps, and how many matrices were made for them."""
+        before = self.made.matrices
+        return self._advance(self._times, self._start), self.made.matrices - before
+
+    def _advance(self, t: Floats, start: Start) -> Trajectory:
+        run, failure = self.made.run(self.h, t, start)
+        if failure is not None:
+            raise ModelError(f"{self.name} at t = {run.t[-1]:.4g}: {failure.reason}; measure a smaller size")
+        return run
+
+
+def _again(march: Callable[[], Any]) -> Callable[[], float]:
+    """Seconds that `march` takes, of as many in a row as take about `_LEAST_S`."""
+    march()
+    count = int(np.ceil(_LEAST_S / seconds(march)))
+
+    def often() -> None:
+        for _ in range(count):
+            march()
+
+    return lambda: seconds(often) / count
 
 
 def _bytes(value: Any) -> int:
@@ -142,14 +171,17 @@ def _bytes(value: Any) -> int:
     return sum(_bytes(part) for part in value) if isinstance(value, tuple) else 0
 
 
-def exponent(rows: Sequence[Cost]) -> float:
-    """Of the time a step over the size, between the smallest and the largest."""
+def exponent(rows: Sequence[Cost], an_iteration: bool = False) -> float:
+    """Of the time a step, or an iteration of Newton's method with its share of the matrices, over the size, between the
+    smallest and the largest.
+    """
     first, last = min(rows, key=lambda c: c.size), max(rows, key=lambda c: c.size)
-    return (
-        1.0 + log(last.us / first.us) / log(last.size / first.size)
-        if last.size > first.size
-        else float("nan")
-    )
+    if last.size == first.size:
+        return float("nan")
+    growth = last.us / first.us
+    if an_iteration:
+        growth *= first.iterations / last.iterations
+    return 1.0 + log(growth) / log(last.size / first.size)
 
 
 def table(found: Sequence[Cost]) -> str:
@@ -159,9 +191,12 @@ def table(found: Sequence[Cost]) -> str:
     for case in dict.fromkeys(c.case for c in found):
         own = [c for c in found if c.case == case]
         heads = "".join(f" {n} |" for n in sizes)
+        heads += (
+            " exponent | an iteration | to `em` | iterations | matrices | unknowns | colours | band | KiB |"
+        )
         lines += [
-            f"| {case}: us an element and step |{heads} exponent | to `em` | iterations | unknowns | colours | band | KiB |",
-            "|---|" + "---|" * (len(sizes) + 7),
+            f"| {case}: us an element and step |{heads}",
+            "|---|" + "---|" * (len(sizes) + 9),
         ]
         key = lambda c: (c.scheme, c.chart)  # noqa: E731
         order = {key(c): k for k, c in enumerate(own)}
@@ -171,8 +206,9 @@ def table(found: Sequence[Cost]) -> str:
             times = "".join(f" {c.us:.3g} |" for c in rows)
             matrix = f" {last.unknowns:.0f} | {last.colours} | {last.band} | {last.kib:.0f} |"
             lines.append(
-                f"| {scheme}{', ' + chart if chart else ''} |{times} {exponent(rows):.2f} | {last.ratio:.1f} | "
-                f"{last.iterations:.1f} |" + (matrix if chart else "  |  |  |  |")
+                f"| {scheme}{', ' + chart if chart else ''} |{times} {exponent(rows):.2f} | {exponent(rows, True):.2f} | "
+                f"{last.ratio:.1f} | {last.iterations:.1f} | {last.matrices:.1f} |"
+                + (matrix if chart else "  |  |  |  |")
             )
         lines.append("")
     return "\n".join(lines)
@@ -181,7 +217,7 @@ def table(found: Sequence[Cost]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the tables of `docs/integrators.md`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.schemes", description=__doc__)
-    parser.add_argument("--case", action="append", choices=list(STEPS), help="only this one")
+    parser.add_argument("--case", action="append", choices=list(LENGTHS), help="only this one")
     parser.add_argument("--size", action="append", type=int, help="elements or bars (10, 32, 100, 320, 1000)")
     parser.add_argument("--scheme", action="append", help="only these, such as 'GGL-EM'")
     parser.add_argument("--repeats", type=int, default=3, help="rounds; medians count (default 3)")
@@ -189,7 +225,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     schemes = [row for row in SCHEMES if not arguments.scheme or row[0] in arguments.scheme]
     found = []
-    for case in arguments.case or STEPS:
+    for case in arguments.case or LENGTHS:
         for size in sorted(arguments.size or SIZES):
             found += costs(case, size, schemes, arguments.repeats)
     print(table(found))

@@ -59,6 +59,18 @@ def test_all_that_acts_within_a_block_leaves_the_band():
     assert panels.interior.sum() == len(block) - panels.size
 
 
+def test_factors_keep_no_zeros_and_every_row_of_them_its_diagonal():
+    matrix, block = ring(np.random.default_rng(0))
+    _, panels, factors, _ = factored(matrix, block, np.arange(len(WIDTHS)))
+    kept = factors.panels[: factors.first[-1]]
+    assert 0 < len(kept) < panels.start[-1]
+    assert np.all(kept != 0.0)
+    for b, inner in enumerate(panels.interior):
+        first, at = panels.first_row[b], panels.first_column[b]
+        diagonals = factors.where[factors.upper[first : first + inner]]
+        assert np.array_equal(diagonals, panels.columns[at : at + inner])
+
+
 @pytest.mark.parametrize("inner", [True, False])
 def test_a_singular_matrix_is_said_to_be_so(inner):
     matrix, block = ring(np.random.default_rng(1))

@@ -46,10 +46,13 @@ class Panels(NamedTuple):
 class Factors(NamedTuple):
     """Arrays of the factors."""
 
-    panels: Any
-    exchanges: Any  # (N,) row taken for the pivot, counted in the panel
+    panels: Any  # after all: what is not zero of L and of the interior rows of U, row by row, without the gaps between
+    where: Any  # for each of these the unknown, or for L its place in `ordered`
+    first: Any  # (N + 1,) first of a row of L
+    upper: Any  # (N,) first of a row of U, which begins with the diagonal
+    order: Any  # (N,) rows of the matrix in the order of their pivots
     weight: Any  # (N,) scratch: about the entries of a row by now
-    ordered: Any  # (N,) right-hand side in the order of `rows`
+    ordered: Any  # (N,) right-hand side in this order
     band: Any  # (size (3 band + 1) + 8,)
     pivots: Any  # (size,) of the band
     reached: Any  # (size,)
@@ -58,7 +61,7 @@ class Factors(NamedTuple):
 
 
 PANELS = types.NamedTuple([I1] * 10 + [types.int64, types.int64], Panels)
-FACTORS = types.NamedTuple([F1, I1, I1, F1, F1, INT32, INT32, F1, F1], Factors)
+FACTORS = types.NamedTuple([F1, INT32, I1, I1, I1, I1, F1, F1, INT32, INT32, F1, F1], Factors)
 
 
 def panels_of(pattern: csc_matrix, block: Ints, order: Sequence[int] | Ints) -> Panels:
@@ -136,7 +139,10 @@ def factors_for(P: Panels) -> Factors:
     n = len(P.rows)
     return Factors(
         panels=np.zeros(int(P.start[-1]) if n else 0),
-        exchanges=np.zeros(n, np.int64),
+        where=np.zeros(int(P.start[-1]) if n else 0, np.int32),
+        first=np.zeros(n + 1, np.int64),
+        upper=np.zeros(n, np.int64),
+        order=np.zeros(n, np.int64),
         weight=np.zeros(n, np.int64),
         ordered=np.zeros(n),
         band=np.zeros(P.size * (3 * P.band + 1) + 8),
@@ -184,14 +190,15 @@ def eliminate_interior(P, F, b):
     rows, width = P.first_row[b + 1] - first, P.first_column[b + 1] - P.first_column[b]
     for i in range(first, first + rows):
         F.weight[i] = P.entries[i]
+        F.order[i] = P.rows[i]
     for j in range(P.interior[b]):
         best = choose_pivot(x, F.weight, start, first, width, j, rows)
         if best < 0:
             return 1
-        F.exchanges[first + j] = best
         diagonal = start + j * (width + 1)
         if best != j:
-            exchange(x, diagonal, start + best * width + j, width - j)
+            exchange(x, start + j * width, start + best * width, width)
+            F.order[first + j], F.order[first + best] = F.order[first + best], F.order[first + j]
             F.weight[first + j], F.weight[first + best] = F.weight[first + best], F.weight[first + j]
         scale = 1.0 / x[diagonal]
         for i in range(j + 1, rows):
@@ -205,6 +212,29 @@ def eliminate_interior(P, F, b):
 
 
 @kernel
+def keep_row(P, F, b, i, kept):
+    """What is not zero of row i of block b, in its panel from `kept` on: L, then an interior row of U. The next free place.
+
+    The rows before have left at least as much room as they took: nothing is overwritten that is still to be read.
+    """
+    x, first, at, inner = F.panels, P.first_row[b], P.first_column[b], P.interior[b]
+    width = P.first_column[b + 1] - at
+    here = P.start[b] + i * width
+    F.first[first + i] = kept
+    for j in range(min(i, inner)):
+        if x[here + j] != 0.0:
+            x[kept], F.where[kept] = x[here + j], first + j
+            kept += 1
+    F.upper[first + i] = kept
+    if i < inner:
+        for c in range(i, width):
+            if c == i or x[here + c] != 0.0:
+                x[kept], F.where[kept] = x[here + c], P.columns[at + c]
+                kept += 1
+    return kept
+
+
+@kernel
 def condensed_factor(P, F, values, rows, scale):
     """LU factors of the matrix with entries `values` in `rows`, each multiplied by the scale of its row. 1: singular."""
     F.panels[:] = 0.0
@@ -212,16 +242,20 @@ def condensed_factor(P, F, values, rows, scale):
         F.panels[P.place[k]] = values[k] * scale[rows[k]]
     F.band[:] = 0.0
     stride, middle = 3 * P.band, 2 * P.band
+    kept = 0
     for b in range(P.interior.size):
         if eliminate_interior(P, F, b):
             return 1
         inner, first_column = P.interior[b], P.first_column[b]
         width = P.first_column[b + 1] - first_column
-        for i in range(inner, P.first_row[b + 1] - P.first_row[b]):
-            row = P.reduced_row[b] + i - inner
-            here = P.start[b] + i * width
-            for c in range(inner, width):
-                F.band[P.reduced[first_column + c] * stride + middle + row] = F.panels[here + c]
+        for i in range(P.first_row[b + 1] - P.first_row[b]):
+            if i >= inner:
+                row = P.reduced_row[b] + i - inner
+                here = P.start[b] + i * width
+                for c in range(inner, width):
+                    F.band[P.reduced[first_column + c] * stride + middle + row] = F.panels[here + c]
+            kept = keep_row(P, F, b, i, kept)
+    F.first[F.upper.size] = kept
     failed = narrow_factor(F.band, P.size, P.band, F.pivots, F.reached, F.multipliers)
     return 1 if failed != 0 else 0
 
@@ -230,30 +264,24 @@ def condensed_factor(P, F, values, rows, scale):
 def condensed_solve(P, F, scale, rhs):
     """Solve in place of rhs (N,) with the factors of `condensed_factor`."""
     x, y = F.panels, F.ordered
-    for i in range(y.size):
-        y[i] = rhs[P.rows[i]] * scale[P.rows[i]]
     for b in range(P.interior.size):
         first, inner = P.first_row[b], P.interior[b]
-        last, width = P.first_row[b + 1], P.first_column[b + 1] - P.first_column[b]
-        for j in range(inner):
-            pivot = first + F.exchanges[first + j]
-            value = y[pivot]
-            y[pivot] = y[first + j]
-            y[first + j] = value
-            if value != 0.0:
-                for i in range(first + j + 1, last):
-                    y[i] -= x[P.start[b] + (i - first) * width + j] * value
-        for i in range(first + inner, last):
+        for i in range(first, P.first_row[b + 1]):
+            value = rhs[F.order[i]] * scale[F.order[i]]
+            for k in range(F.first[i], F.upper[i]):
+                value -= x[k] * y[F.where[k]]
+            y[i] = value
+        for i in range(first + inner, P.first_row[b + 1]):
             F.rhs[P.reduced_row[b] + i - first - inner] = y[i]
     narrow_solve(F.band, P.size, P.band, F.pivots, F.reached, F.rhs)
     for b in range(P.interior.size):
         first, inner, at = P.first_row[b], P.interior[b], P.first_column[b]
-        width = P.first_column[b + 1] - at
-        for c in range(inner, width):
-            rhs[P.columns[at + c]] = F.rhs[P.reduced[at + c]]
+        # `rhs` is read no more: the unknowns take its place
+        for c in range(at + inner, P.first_column[b + 1]):
+            rhs[P.columns[c]] = F.rhs[P.reduced[c]]
         for j in range(inner - 1, -1, -1):
-            here = P.start[b] + j * width
+            diagonal = F.upper[first + j]
             value = y[first + j]
-            for c in range(j + 1, width):
-                value -= x[here + c] * rhs[P.columns[at + c]]
-            rhs[P.columns[at + j]] = value / x[here + j]
+            for k in range(diagonal + 1, F.first[first + j + 1]):
+                value -= x[k] * rhs[F.where[k]]
+            rhs[P.columns[at + j]] = value / x[diagonal]

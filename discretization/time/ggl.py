@@ -177,9 +177,12 @@ def add_discrete_hidden(fn, D, S, W, q1, p1, gam, out_q, out_p):
     n, w = D.n, rates(W, D)
     slope, rate = w.slope, w.rate
     mean(S.q0, q1, w.qbar)
+    if D.flags & PRODUCTS and not D.flags & QUATERNIONS:  # directors
+        mean(S.p0, p1, w.change)
+        add_hidden_gradient(fn, D, False, w.qbar, w.change, gam, S.h, W, out_q, out_p)
+        return
     difference(q1, S.q0, w.change)
-    quadratic = D.flags & PRODUCTS and not D.flags & QUATERNIONS  # directors: the gap is round-off
-    factor = 0j if quadratic else correction_factor(w.change, S.q0, q1)
+    factor = correction_factor(w.change, S.q0, q1)
     for end in range(2):
         p, q = (S.p0, S.q0) if end == 0 else (p1, q1)
         for i in range(n):

@@ -46,12 +46,11 @@ _STALLED = 1e-12  # scaled correction that counts as the last one where they hav
 _STALLED_FRESH = (
     1e-9  # the same with a matrix of this very iterate, or one that served: nothing better is to be had
 )
-_SERVES = 0.05  # rate of corrections with which a matrix serves on
+_SERVED = 0.05  # rate of corrections with which a matrix has shown to be good
 _DAMPED_LIMIT = 200
 _MOST_HALVINGS = 20
 ATTEMPTS = 5
 _RUNAWAY = 1e6  # growth of |r| with which the iteration is on its way to a root at infinity
-_PATIENT = 4  # iterations after which the residual may end them by being round-off
 _ROUNDED = 2e-15
 _LEAST = 1e-14
 
@@ -67,7 +66,7 @@ class Solver(NamedTuple):
     pattern: Any  # `Pattern`; its band is -1 where the matrix is dense
     values: Any  # (entries,) of the pattern
     factors: Any  # `Factors` of them
-    terms: Any  # (N,) scratch
+    terms: Any  # (N,) sizes of the sums in the rows of r, of the last matrix made
     scale: Any  # (N,) row scales of the factors
     pivots: Any  # (N,)
     rhs: Any  # (N,) residual, then correction
@@ -78,9 +77,11 @@ class Solver(NamedTuple):
     limit: int  # most iterations
     advanced: int  # 1: the guess of coordinates is q0 + c h v0
     slope: float  # about the largest entry of G
+    worth: int  # corrections that cost about as much as a matrix and its factors
+    made: Any  # (1,) matrices made so far
 
 
-_SETTINGS = types.float64, types.int64, types.int64, types.float64
+_SETTINGS = types.float64, types.int64, types.int64, types.float64, types.int64, I1
 SOLVER = Reference(
     types.NamedTuple(
         [C1, C1, F2, F2, PATTERN.pointee, F1, FACTORS, F1, F1, I1, F1, F1, I2, F1, *_SETTINGS], Solver
@@ -148,6 +149,7 @@ def evaluate(residual, fn, D, S, W, solver):
 @inner_kernel
 def evaluate_matrix(residual, fn, D, S, W, solver, known):
     """matrix = dr/dx by complex steps; constant columns are taken over where they are `known`."""
+    solver.made[0] += 1
     if solver.pattern.band >= 0:
         solver.values[:] = 0.0
         T = solver.pattern
@@ -231,11 +233,11 @@ def correction_size(S, solver):
 
 
 @inner_kernel
-def is_round_off(S, solver):
-    """Whether every row of r = rhs is round-off of the terms it sums: |r_i| <= c eps sum_j |dr_i/dx_j| |x_j|.
+def measure_rows(S, solver):
+    """terms_i = sum_j |dr_i/dx_j| |x_j|, the size of what row i of r sums. Needs the matrix before it is factored.
 
     Corrections relative to the unknowns say nothing where velocities or momenta are zero: these count with at least
-    |q0|/h and |p0|/h. Needs the matrix before it is factored.
+    |q0|/h and |p0|/h.
     """
     q, p = 0.0, 0.0
     for i in range(S.q0.size):
@@ -261,8 +263,13 @@ def is_round_off(S, solver):
             else:
                 for k in range(T.first[j], T.first[j + 1]):
                     terms[T.rows[k]] += abs(solver.values[k]) * size
-    for i in range(n):  # noqa: SIM110  numba compiles loops
-        if abs(solver.rhs[i]) > _ROUNDED * terms[i]:
+
+
+@inner_kernel
+def is_round_off(solver):
+    """Whether every row of r = rhs is round-off of what it sums: |r_i| <= c eps terms_i."""
+    for i in range(solver.x.size):  # noqa: SIM110  numba compiles loops
+        if abs(solver.rhs[i]) > _ROUNDED * solver.terms[i]:
             return False
     return True
 
@@ -280,13 +287,13 @@ def state_size(S):
 def newton(residual, fn, D, S, W, solver, known):
     """Solve r(x) = 0 from the guess in x: (status, iterations, norm of the residual).
 
-    The first matrix serves on while every correction is at most a twentieth of the one before; `error` is what is
-    left after a correction: its square (as a fraction) with a fresh matrix, else by the rate of contraction. Where a
-    matrix that did so well has made corrections tiny and they stop shrinking, round-off is all that they are.
+    A matrix serves on while `worth` more corrections that shrink as the last one did would reach round-off; `error` is
+    what is left after a correction: its square (as a fraction) with a fresh matrix, else by the rate of contraction.
+    Where r is round-off of its own terms one more correction takes what is left of it, if the matrix has shown to be
+    good; where that matrix has made corrections tiny and they stop shrinking, round-off is all that they are.
     """
     last, best = 1.0, 1.0
-    fresh = True
-    rounded = False
+    fresh, exact = True, solver.tolerance > 0.0
     norm = evaluate(residual, fn, D, S, W, solver)
     bound = _RUNAWAY * (norm + 1e-12 * state_size(S))  # the guess may be exact
     for iteration in range(1, solver.limit + 1):
@@ -294,9 +301,10 @@ def newton(residual, fn, D, S, W, solver, known):
             return NOT_FINITE, iteration, norm
         if fresh:
             evaluate_matrix(residual, fn, D, S, W, solver, known or iteration > 1)
-            rounded = iteration > _PATIENT and solver.tolerance == 0.0 and is_round_off(S, solver)
-            if factor_matrix(solver):
-                return SOLVED if rounded else SINGULAR, iteration, norm
+            measure_rows(S, solver)
+        rounded = not exact and iteration > 1 and (fresh or best <= _SERVED) and is_round_off(solver)
+        if fresh and factor_matrix(solver):
+            return SOLVED if rounded else SINGULAR, iteration, norm
         solve_matrix(solver)
         for i in range(solver.x.size):
             solver.x[i] -= solver.rhs[i]
@@ -304,21 +312,22 @@ def newton(residual, fn, D, S, W, solver, known):
         if not np.isfinite(size):
             return NOT_FINITE, iteration, norm
         if rounded:
-            return SOLVED, iteration, norm  # the terms may be large: one correction takes what is left of r
+            return SOLVED, iteration, norm
         rate = size / last if iteration > 1 else 1.0
         error = 100.0 * size * size if fresh else size * min(rate, 1.0)
         best = 1.0 if fresh else min(best, rate)
-        tiny = (fresh or best <= _SERVES) and size <= _STALLED_FRESH
+        tiny = (fresh or best <= _SERVED) and size <= _STALLED_FRESH
         stalled = rate > 0.5 and (size <= _STALLED or tiny)
-        if solver.tolerance == 0.0 and (error <= _ROUND_OFF or stalled):
+        if not exact and (error <= _ROUND_OFF or stalled):
             return SOLVED, iteration, norm
         norm = evaluate(residual, fn, D, S, W, solver)
         if norm > bound:
             return NOT_CONVERGED, iteration, norm
-        if solver.tolerance > 0.0 and norm < solver.tolerance:
+        if exact and norm < solver.tolerance:
             return SOLVED, iteration, norm
+        slow = size * rate**solver.worth > _ROUND_OFF
         # with a tolerance on |r| the iteration is Newton's own, as the papers count it
-        fresh = solver.tolerance > 0.0 or (iteration > 1 and rate > _SERVES and not (tiny and not fresh))
+        fresh = exact or (iteration > 1 and slow and not (tiny and not fresh))
         last = size
     # round-off cannot be shrunk; a state at rest has no other measure of it
     rounded = solver.tolerance == 0.0 and norm <= _LEAST * state_size(S)
@@ -334,7 +343,8 @@ def damped_newton(residual, fn, D, S, W, solver):
         if not np.isfinite(norm):
             return NOT_FINITE, iteration, norm
         evaluate_matrix(residual, fn, D, S, W, solver, iteration > 1)
-        if is_round_off(S, solver):
+        measure_rows(S, solver)
+        if is_round_off(solver):
             return SOLVED, iteration, norm
         if factor_matrix(solver):
             return SINGULAR, iteration, norm

@@ -110,6 +110,11 @@ class March:
         self._ends = marching.ends_for(system.n, system.m)
         self.method = method_of(self._form)
 
+    @property
+    def matrices(self) -> int:
+        """Newton matrices made so far."""
+        return int(self._solver.made[0])
+
     def run(self, h: float, t: Floats, start: Start) -> tuple[Trajectory, Failure | None]:
         """Steps of length h between the times t (N + 1,), as far as they can be solved, and why no further."""
         system, scheme = self.system, self.scheme
@@ -317,6 +322,8 @@ def solver_for(
         limit=MAX_ITERATIONS,
         advanced=int(advanced),
         slope=_slope(system),
+        worth=_worth(pattern, total),
+        made=np.zeros(1, np.int64),
     )
     return solver, work
 
@@ -329,6 +336,14 @@ def _pattern(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     if scheme.name not in found:
         found[scheme.name] = pattern_of(scheme, system, work)
     return found[scheme.name]
+
+
+def _worth(pattern: Pattern, unknowns: int) -> int:
+    """Corrections for the price of a matrix: with its factors it takes what half as many residuals take as it has colours,
+    to about a third; fewer than leave room for another matrix.
+    """
+    colours = unknowns if pattern.band < 0 else len(pattern.colours.start) - 1
+    return int(np.clip(colours // 2, 8, MAX_ITERATIONS // 2))
 
 
 def _slope(system: MechanicalSystem) -> float:
