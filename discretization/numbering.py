@@ -21,6 +21,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
 from rigid.references import by_reference
@@ -50,6 +51,7 @@ class Numbering(NamedTuple):
     element_base: Ints  # (m, 4) aa, ab, ba, bb
     spring_base: Ints  # (s, 4)
     torsion_base: Ints  # (t, 4)
+    span_base: Ints  # (k, MOST_FRAMES, MOST_FRAMES) blocks of the frames of spans
     indptr: Ints  # compressed columns, else empty
     indices: Ints
 
@@ -58,7 +60,8 @@ def carries_velocity(system: System) -> np.ndarray:
     """Moving frames (n,) whose velocities hidden constraints correct: at joints, or of rods that share their mass."""
     marked = np.zeros(len(system.frames.mass), dtype=bool)
     marked[system.constraints.frames.ravel()] = True
-    marked[system.elements.frames[system.elements.coupling != 0.0].ravel()] = True
+    pairs, coupling = shared_masses(system.elements, system.spans)
+    marked[pairs[coupling != 0.0].ravel()] = True
     return marked & (system.frames.fixed == 0)
 
 
@@ -97,7 +100,11 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     offset_in_joint = np.empty(len(rows), dtype=np.int64)
     offset_in_joint[order_in] = before - before[first] if len(rows) else before
 
-    couples = [system.elements.frames, system.springs.frames, system.torsions.frames]
+    of_spans = np.stack(
+        np.broadcast_arrays(system.spans.frames[:, :, None], system.spans.frames[:, None, :]), axis=3
+    )
+    inside = of_spans[(of_spans >= 0).all(axis=3)]
+    couples = [system.elements.frames, system.springs.frames, system.torsions.frames, inside]
     full = ~facts(constraints.kind, "constant")  # their tangent couples both frames
     couples.append(constraints.frames[full])
     ab = vertex_of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
@@ -180,6 +187,12 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
             axis=1,
         )
 
+    def span_blocks() -> Ints:
+        out = np.full(of_spans.shape[:3], n_values, dtype=np.int64)
+        i, j = inside.T
+        out[(of_spans >= 0).all(axis=3)] = place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
+        return out
+
     a, b = constraints.frames.reshape(-1, 2).T
     va, vb, vc = vertex_of_frame[a], vertex_of_frame[b], vertex_of_constraint
     coupled = np.full((len(rows), 4), n_values, dtype=np.int64)
@@ -207,6 +220,7 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
         element_base=pair_blocks(system.elements.frames),
         spring_base=pair_blocks(system.springs.frames),
         torsion_base=pair_blocks(system.torsions.frames),
+        span_base=span_blocks(),
         indptr=indptr,
         indices=indices,
     )

@@ -167,10 +167,19 @@ def rate_dual(y, z, X, lam, out):
         add_spread(at, times(w, N), times(w, M), p, g, L, out)
 
 
-LAGRANGE_ELEMENTS = {
-    p: Kind(f"Lagrange rod element of order {p}", p + 1, 0, value, dual, no_bend) for p in range(1, 5)
-}
-VISCOUS_LAGRANGE_ELEMENTS = {
-    p: dissipation(f"viscous Lagrange rod element of order {p}", p + 1, step_dual, rate_dual)
-    for p in range(1, 5)
-}
+@value_function
+def strains(y, X, out):
+    """Gamma, K of all points less those without stress."""
+    p, L = order_of(X), X[LENGTH]
+    for g in range(p):
+        Gamma, K = strains_of(at_point(y, p, g, L))
+        Gamma, K = unloaded(Gamma, K, X, g)
+        for i in range(3):
+            out[6 * g + i], out[6 * g + 3 + i] = Gamma[i], K[i]
+
+
+ORDERS = range(1, 5)
+_NAMES = {p: f"Lagrange rod element of order {p}" for p in ORDERS}
+ENERGIES = {p: Kind(_NAMES[p], p + 1, 0, value, dual, no_bend) for p in ORDERS}
+DISSIPATIONS = {p: dissipation(f"viscous {_NAMES[p]}", p + 1, step_dual, rate_dual) for p in ORDERS}
+STRAINS = {p: Kind(f"strains, {_NAMES[p]}", p + 1, 6 * p, strains, no_bend, no_bend) for p in ORDERS}

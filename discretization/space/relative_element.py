@@ -252,9 +252,19 @@ def rate_dual(y, z, X, lam, out):
     bring_to_frames(y, y, p, out)
 
 
-RELATIVE_ELEMENTS = {
-    p: Kind(f"relative rod element of order {p}", p + 1, 0, value, dual, no_bend) for p in (2, 4)
-}
-VISCOUS_RELATIVE_ELEMENTS = {
-    p: dissipation(f"viscous relative rod element of order {p}", p + 1, step_dual, rate_dual) for p in (2, 4)
-}
+@value_function
+def strains(y, X, out):
+    """Gamma, K of all points less those without stress."""
+    p, L = order_of(X), X[LENGTH]
+    for g in range(p):
+        Gamma, K = strains_of(at_point(y, p, g, L))
+        Gamma, K = unloaded(Gamma, K, X, g)
+        for i in range(3):
+            out[6 * g + i], out[6 * g + 3 + i] = Gamma[i], K[i]
+
+
+ORDERS = (2, 4)
+_NAMES = {p: f"relative rod element of order {p}" for p in ORDERS}
+ENERGIES = {p: Kind(_NAMES[p], p + 1, 0, value, dual, no_bend) for p in ORDERS}
+DISSIPATIONS = {p: dissipation(f"viscous {_NAMES[p]}", p + 1, step_dual, rate_dual) for p in ORDERS}
+STRAINS = {p: Kind(f"strains, {_NAMES[p]}", p + 1, 6 * p, strains, no_bend, no_bend) for p in ORDERS}

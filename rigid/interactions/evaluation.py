@@ -54,7 +54,10 @@ def _real(x):
 
 @allocating_kernel
 def _values(interacting, r, quat, out):
-    y, value = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros(MOST_ROWS, np.complex128)
+    rows = MOST_ROWS
+    for which in range(interacting.kinds.size):
+        rows = max(rows, interacting.kinds[which].rows)
+    y, value = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros(rows, np.complex128)
     for t in range(out.shape[0]):
         for which in range(interacting.kinds.size):
             kind = interacting.kinds[which]
