@@ -53,8 +53,7 @@ def span_work(system: Any, closed: bool = True) -> SpanWork:
         viscosity.append(numbers_of(spans, use, spans.damping).ravel())
     addresses = np.zeros(m, np.int64)
     for kind in np.unique(spans.kind):
-        form = getattr(BY_NUMBER[kind].kernels(), "FORCES", None) if closed else None
-        addresses[spans.kind == kind] = 0 if form is None else address_of(form())
+        addresses[spans.kind == kind] = address_of(BY_NUMBER[kind].forces()) if closed else 0
     scale = np.zeros((m, 2))
     if m:
         C = np.abs(spans.stiffness)

@@ -25,16 +25,21 @@ class RodElement(NamedTuple):
     word: str
     order: int
     module: str  # with ENERGIES, DISSIPATIONS and STRAINS by order
+    closed: str  # with `forces`, see `closed_spans`
 
     def kernels(self) -> Any:
         """The module, compiled when first asked for."""
         return importlib.import_module(f"discretization.space.{self.module}")
 
+    def forces(self) -> Any:
+        """The closed form of `em`, compiled when first asked for."""
+        return importlib.import_module(f"discretization.space.{self.closed}").forces
+
 
 # by the number that models and files know them by: only ever add at the end
 BY_NUMBER = (
-    *(RodElement(f"lagrange({p})", p, "lagrange_element") for p in (1, 2, 3, 4)),
-    *(RodElement(f"relative({p})", p, "relative_element") for p in (2, 4)),
+    *(RodElement(f"lagrange({p})", p, "lagrange_element", "lagrange_forces") for p in (1, 2, 3, 4)),
+    *(RodElement(f"relative({p})", p, "relative_element", "relative_forces") for p in (2, 4)),
 )
 WORDS = (SE3, *(element.word for element in BY_NUMBER))
 
