@@ -71,6 +71,37 @@ def rows_of_joint(system: System) -> Ints:
     return totals.astype(np.int64)[system.constraints.joint]
 
 
+def _inner(system: System, vertex_of_frame: Ints, pairs: Ints) -> Ints:
+    """(k, 3) inner vertices of spans that nothing else acts on, and the vertices at both ends of their spans."""
+    neighbours, found = np.bincount(pairs[:, 0], minlength=1), [np.zeros((0, 3), np.int64)]
+    for p in np.unique(system.spans.order):
+        vertices = vertex_of_frame[system.spans.frames[system.spans.order == p, : p + 1]]
+        size = (vertices >= 0).sum(axis=1)
+        for k in range(1, p):
+            alone = (vertices[:, k] >= 0) & (neighbours[vertices[:, k]] == size)
+            found.append(vertices[alone][:, [k, 0, p]])
+    return np.concatenate(found)
+
+
+def _order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
+    """Vertices in an order of small bandwidth: reverse Cuthill-McKee, inner ones between the ends of their spans.
+
+    With them it would begin at one of them, since they have the fewest neighbours, and go along the rod both ways.
+    """
+    kept = np.setdiff1d(np.arange(n_vertices), inner[:, 0])
+    place = np.full(n_vertices, -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    a, b = place[pairs].T
+    both = (a >= 0) & (b >= 0)
+    shape = (len(kept), len(kept))
+    graph = coo_matrix((np.ones(both.sum()), (a[both], b[both])), shape=shape).tocsr()
+    order = np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
+    position = np.full(n_vertices + 1, -1.0)  # the last entry: of fixed frames
+    position[kept[order]] = np.arange(len(kept))
+    position[inner[:, 0]] = position[inner[:, 1:]].max(axis=1, initial=0.0) - 0.5
+    return np.argsort(position[:-1], kind="stable")
+
+
 def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
     """Order the unknowns of `system` and place its blocks; above `band_limit` the matrix is sparse.
 
@@ -116,10 +147,7 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     diagonal = np.repeat(np.arange(n_moving)[:, None], 2, axis=1)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1], diagonal]), axis=0)
 
-    graph = coo_matrix(
-        (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_vertices, n_vertices)
-    ).tocsr()
-    order = np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
+    order = _order(pairs, n_vertices, _inner(system, vertex_of_frame, pairs))
     start = np.empty(n_vertices, dtype=np.int64)
     start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]
     size = int(weight.sum())
