@@ -19,6 +19,7 @@ import numpy as np
 from discretization.constraint_assembly import add_constraints, begin_constraints
 from discretization.dual_assembly import add_constraints_by_duals
 from discretization.space import se3_element
+from discretization.span_assembly import add_span_noise, add_spans
 from discretization.spring_assembly import add_springs, add_torsions, begin_springs
 from discretization.workspace import EPS, add_noise, norm, rotation_of, store_rotation, turned
 from rigid.compilation import inner_kernel
@@ -84,6 +85,8 @@ def begin_step(system, numbering, state, work, h):
         force = EPS * abs(h) * work.element_scale[m, 0]
         moment = force * L + EPS * abs(h) * work.element_scale[m, 1] / L
         add_noise(noise, numbering.frame[a], numbering.frame[b], force, moment)
+    if system.spans.kind.size > 0:
+        add_span_noise(system, numbering, work, h)
     begin_springs(system, numbering, state, work, h)
     begin_constraints(system, numbering, state, work, h, extent)
 
@@ -125,6 +128,10 @@ def assemble(system, numbering, state, work, h, load_values, tangent):
     status = _elements(system, numbering, state, work, h, tangent)
     if status != 0:
         return status
+    if system.spans.kind.size > 0:
+        status = add_spans(system, numbering, state, work, h, tangent)
+        if status != 0:
+            return status
     add_constraints(system, numbering, state, work, tangent)
     if work.by_duals.interacting.each.size > 0:
         add_constraints_by_duals(system, numbering, state, work, tangent)

@@ -31,6 +31,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from discretization.measures import velocity_residual
+from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
@@ -142,8 +143,9 @@ def _excess(rows: Floats) -> int:
 
 def _shared_mass(system: System, size: int) -> coo_matrix:
     """Off-diagonal and diagonal parts of consistent rod masses: -coupling |v_b - v_a|^2/2 as a matrix."""
-    a, b = (6 * system.elements.frames.reshape(-1, 2).T[:, :, None] + np.arange(3)).reshape(2, -1)
-    c = np.repeat(system.elements.coupling, 3)
+    pairs, coupling = shared_masses(system.elements, system.spans)
+    a, b = (6 * pairs.T[:, :, None] + np.arange(3)).reshape(2, -1)
+    c = np.repeat(coupling, 3)
     return coo_matrix(
         (np.concatenate([-c, -c, c, c]), (np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a]))),
         shape=(size, size),

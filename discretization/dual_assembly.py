@@ -1,8 +1,9 @@
-"""Constraints without closed forms in a Cayley energy-momentum step: by their duals alone.
+"""What has no closed form in a Cayley energy-momentum step goes by its duals alone: constraints, energies, dissipations.
 
 With y0, y1 the poses at both ends, the impulses are the dual between them, pulled back to a force and the torque
 sum_k dbar_k x f_k; rows of the matrix are the duals at the end, columns those between the ends, for unit multipliers.
-The tangent of the impulses is taken by complex steps along dr and eta of either frame, d_k1 -> d_k1 + i eps eta x d_k1.
+The tangent of the impulses is taken by complex steps along dr and eta of every frame, d_k1 -> d_k1 + i eps eta x d_k1.
+Energies have one dual, their discrete force; dissipations one of the change over the step, with lam = 1/h.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.space.closed_spans import FORCE
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
     MOST_FRAMES,
     MOST_ROWS,
+    Group,
     dual_at,
     frame,
     gathered,
@@ -136,3 +139,100 @@ def add_constraints_by_duals(system, numbering, state, work, tangent):
                 for k in range(2):
                     stride = numbering.frame_stride[entry.frames[k]]
                     _add_pulled(dual, y1, y1, k, values, base[6 + k] + i, stride)
+
+
+class EnergyDuals(NamedTuple):
+    """Energies, and dissipations between the same frames, of interactions that are told apart by their row."""
+
+    energies: Any  # `Interacting`
+    dissipations: Any
+    kind: (
+        np.ndarray
+    )  # (e, 2) kind of interaction e among the energies and among the dissipations, -1: it has none
+    place: np.ndarray  # (e, 2) its place among all of them
+    start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
+    end: np.ndarray
+    dual: np.ndarray
+    lam: np.ndarray  # (1,) complex
+
+
+def energy_duals(energies: list[Group], dissipations: list[Group], count: int) -> EnergyDuals:
+    """Of interactions 0 .. count - 1."""
+    kind, place = np.full((2, count, 2), -1, np.int64)
+    both = [gathered(energies), gathered(dissipations)]
+    for column, interacting in enumerate(both):
+        for which in range(len(interacting.kinds)):
+            own = np.arange(interacting.kinds[which].first, interacting.kinds[which].last)
+            rows = interacting.each.row[own]
+            kind[rows, column], place[rows, column] = which, own
+    start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
+    return EnergyDuals(both[0], both[1], kind, place, start, end, dual, np.zeros(1, complex))
+
+
+@inner_kernel
+def fill_by_duals(own, r, work, e, h, tangent, K):
+    """Forces of interaction e and, on demand, their derivatives, as `discretization.space.closed_spans` wants them."""
+    rows = K.shape[1]
+    for i in range(rows if tangent else 0):
+        for j in range(rows):
+            K[i, j] = 0.0
+    for j in range(rows):
+        K[FORCE, j] = 0.0
+    _add_by_duals(own.energies, own, 0, 1.0, r, work, e, tangent, K)
+    if own.kind[e, 1] >= 0:
+        _add_by_duals(own.dissipations, own, 1, 1.0 / h, r, work, e, tangent, K)
+
+
+@inner_kernel
+def _put_ends(own, entry, arity, r, work):
+    """Poses of the frames of an interaction at both ends of the step, from the place of the first at the start."""
+    first = entry.frames[0]
+    for k in range(arity):
+        f = entry.frames[k]
+        _put(r, work.R0, first, f, own.start, k)
+        _put(r, work.R1, first, f, own.end, k)
+        for i in range(3):
+            own.end[k, 0, i] += work.dr[f, i]
+
+
+@inner_kernel
+def _add_by_duals(interacting, own, column, factor, r, work, e, tangent, K):
+    y0, y1, dual, lam = own.start, own.end, own.dual, own.lam
+    kind, entry = interacting.kinds[own.kind[e, column]], interacting.each[own.place[e, column]]
+    dual_of_kind, X = dual_at(kind.dual), interacting.numbers[entry.first : entry.last]
+    lam[0] = factor
+    _put_ends(own, entry, kind.arity, r, work)
+    dual_of_kind(y0, y1, X, lam, dual)
+    for k in range(kind.arity):
+        _add_pulled(dual, y0, y1, k, K[FORCE], 6 * k, 1)
+    for k in range(kind.arity if tangent else 0):
+        for j in range(6):
+            _move(y1, k, j)
+            dual_of_kind(y0, y1, X, lam, dual)
+            for l in range(kind.arity):
+                force, torque = _pulled(dual, y0, y1, l)
+                for i in range(3):
+                    K[6 * k + j, 6 * l + i] += force[i].imag / COMPLEX_STEP
+                    K[6 * k + j, 6 * l + 3 + i] += torque[i].imag / COMPLEX_STEP
+            for i in range(4):
+                for l in range(3):
+                    y1[k, i, l] = y1[k, i, l].real
+
+
+@inner_kernel
+def lost_by_duals(own, r, work, e, h):
+    """What interaction e has dissipated in the step, J."""
+    interacting, which = own.dissipations, own.kind[e, 1]
+    if which < 0:
+        return 0.0
+    kind, entry = interacting.kinds[which], interacting.each[own.place[e, 1]]
+    dual_of_kind = dual_at(kind.dual)
+    own.lam[0] = 1.0 / h
+    _put_ends(own, entry, kind.arity, r, work)
+    dual_of_kind(own.start, own.end, interacting.numbers[entry.first : entry.last], own.lam, own.dual)
+    lost = 0.0
+    for k in range(kind.arity):
+        for i in range(4):
+            for l in range(3):
+                lost += (own.dual[k, i, l] * (own.end[k, i, l] - own.start[k, i, l])).real
+    return lost

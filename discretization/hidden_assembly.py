@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.numbering import carries_velocity, rows_of_joint
+from discretization.span_assembly import add_span_masses
 from discretization.system import System
 from discretization.workspace import EPS, Workspace, rotation_of, three, unit_vector
 from rigid.compilation import inner_kernel, small_kernel
@@ -242,6 +243,8 @@ def _add_masses(system, numbering, hidden, work, h, tangent):
             if tangent:
                 for k, stride, sign in ((0, sa, -1.0), (1, sb, 1.0), (2, sa, 1.0), (3, sb, -1.0)):
                     values[base[k] + 6 + i + (6 + i) * stride] += sign * shared
+    if system.spans.kind.size > 0:
+        add_span_masses(system, numbering, hidden, work, h, tangent)
 
 
 @inner_kernel

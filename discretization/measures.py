@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.space.se3_element import element_strains
+from discretization.space.spans import points_of, shared_masses, strains_of
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -18,7 +19,7 @@ from rigid.interactions.constraints import groups_of
 from rigid.interactions.kinds import of_columns
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import torsion_energies
-from rigid.system import Constraints, Floats, State
+from rigid.system import Constraints, Floats, Ints, State
 
 
 class Energies(NamedTuple):
@@ -36,7 +37,10 @@ class Energies(NamedTuple):
 
 
 def element_states(system: System, state: State) -> tuple[Floats, Floats]:
-    """Strains (Gamma, K) - strain0 and stresses (N, M) of all rod elements, both (..., m, 6), in section axes."""
+    """Strains (Gamma, K) - strain0 and stresses (N, M) at all points of rods, both (..., g, 6), in section axes.
+
+    A two-frame element has one point, a span as many as intervals: first all elements, then all spans.
+    """
     elements = system.elements
     n, m = state.r.shape[-2], len(elements.length)
     r, quat = (np.ascontiguousarray(a).reshape(-1, a.shape[-1]) for a in (state.r, state.quat))
@@ -46,7 +50,11 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     strain = np.empty((count * m, 6))
     element_strains(frames, np.tile(elements.length, count), r, quat, strain)
     strain = strain.reshape(*state.r.shape[:-2], m, 6) - elements.strain0
-    return strain, np.sum(elements.stiffness * strain[..., None, :], axis=-1)
+    if len(system.spans.kind):
+        of_spans = evaluation.values(strains_of(system.spans), state.r, state.quat)
+        strain = np.concatenate([strain, of_spans.reshape(*strain.shape[:-2], -1, 6)], axis=-2)
+    stiffness = points_of(elements, system.spans).stiffness
+    return strain, np.sum(stiffness * strain[..., None, :], axis=-1)
 
 
 def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | None = None) -> Energies:
@@ -56,10 +64,11 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     mass, inertia = frames.mass[moving], frames.inertia[moving]
     spin = np.sum(inertia * Omega[..., None, :], axis=-1)
     kinetic = 0.5 * _sum(mass, np.sum(v * v, axis=-1)) + 0.5 * _sum(np.sum(Omega * spin, axis=-1))
-    if np.any(system.elements.coupling):
-        kinetic = kinetic - 0.5 * _sum(system.elements.coupling, np.sum(_spread(system, state) ** 2, axis=-1))
+    pairs, coupling = shared_masses(system.elements, system.spans)
+    if np.any(coupling):
+        kinetic = kinetic - 0.5 * _sum(coupling, np.sum(_spread(pairs, state) ** 2, axis=-1))
     strain, stress = element_states(system, state) if of_elements is None else of_elements
-    elastic = 0.5 * _sum(system.elements.length, np.sum(strain * stress, axis=-1))
+    elastic = 0.5 * _sum(points_of(system.elements, system.spans).weight, np.sum(strain * stress, axis=-1))
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
     spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, state.angle))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
@@ -91,19 +100,20 @@ def momenta(system: System, state: State) -> tuple[Floats, Floats]:
 def translational_momenta(system: System, state: State) -> Floats:
     """Momentum (..., n, 3) of every frame, N s: its own and what a consistent mass shares with its neighbours."""
     p = system.frames.mass[:, None] * state.v
-    if not np.any(system.elements.coupling):
+    pairs, coupling = shared_masses(system.elements, system.spans)
+    if not np.any(coupling):
         return p
-    shared = system.elements.coupling[:, None] * _spread(system, state)
-    a, b = system.elements.frames.reshape(-1, 2).T
+    shared = coupling[:, None] * _spread(pairs, state)
+    a, b = pairs.T
     of_frames, of_elements = np.moveaxis(p, -2, 0), np.moveaxis(shared, -2, 0)
     np.add.at(of_frames, a, of_elements)
     np.subtract.at(of_frames, b, of_elements)
     return p
 
 
-def _spread(system: System, state: State) -> Floats:
-    """v_b - v_a (..., m, 3) of all elements."""
-    a, b = system.elements.frames.reshape(-1, 2).T
+def _spread(pairs: Ints, state: State) -> Floats:
+    """v_b - v_a (..., k, 3) of pairs (k, 2) of frames."""
+    a, b = pairs.T
     return state.v[..., b, :] - state.v[..., a, :]
 
 

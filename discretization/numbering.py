@@ -21,6 +21,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
 from rigid.references import by_reference
@@ -50,6 +51,7 @@ class Numbering(NamedTuple):
     element_base: Ints  # (m, 4) aa, ab, ba, bb
     spring_base: Ints  # (s, 4)
     torsion_base: Ints  # (t, 4)
+    span_base: Ints  # (k, MOST_FRAMES, MOST_FRAMES) blocks of the frames of spans
     indptr: Ints  # compressed columns, else empty
     indices: Ints
 
@@ -58,7 +60,8 @@ def carries_velocity(system: System) -> np.ndarray:
     """Moving frames (n,) whose velocities hidden constraints correct: at joints, or of rods that share their mass."""
     marked = np.zeros(len(system.frames.mass), dtype=bool)
     marked[system.constraints.frames.ravel()] = True
-    marked[system.elements.frames[system.elements.coupling != 0.0].ravel()] = True
+    pairs, coupling = shared_masses(system.elements, system.spans)
+    marked[pairs[coupling != 0.0].ravel()] = True
     return marked & (system.frames.fixed == 0)
 
 
@@ -66,6 +69,37 @@ def rows_of_joint(system: System) -> Ints:
     """Number of scalar constraints of the joint of each constraint, (c,): from a Lam to its gam."""
     totals = np.bincount(system.constraints.joint, weights=rows_of(system.constraints.kind))
     return totals.astype(np.int64)[system.constraints.joint]
+
+
+def _inner(system: System, vertex_of_frame: Ints, pairs: Ints) -> Ints:
+    """(k, 3) inner vertices of spans that nothing else acts on, and the vertices at both ends of their spans."""
+    neighbours, found = np.bincount(pairs[:, 0], minlength=1), [np.zeros((0, 3), np.int64)]
+    for p in np.unique(system.spans.order):
+        vertices = vertex_of_frame[system.spans.frames[system.spans.order == p, : p + 1]]
+        size = (vertices >= 0).sum(axis=1)
+        for k in range(1, p):
+            alone = (vertices[:, k] >= 0) & (neighbours[vertices[:, k]] == size)
+            found.append(vertices[alone][:, [k, 0, p]])
+    return np.concatenate(found)
+
+
+def _order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
+    """Vertices in an order of small bandwidth: reverse Cuthill-McKee, inner ones between the ends of their spans.
+
+    With them it would begin at one of them, since they have the fewest neighbours, and go along the rod both ways.
+    """
+    kept = np.setdiff1d(np.arange(n_vertices), inner[:, 0])
+    place = np.full(n_vertices, -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    a, b = place[pairs].T
+    both = (a >= 0) & (b >= 0)
+    shape = (len(kept), len(kept))
+    graph = coo_matrix((np.ones(both.sum()), (a[both], b[both])), shape=shape).tocsr()
+    order = np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
+    position = np.full(n_vertices + 1, -1.0)  # the last entry: of fixed frames
+    position[kept[order]] = np.arange(len(kept))
+    position[inner[:, 0]] = position[inner[:, 1:]].max(axis=1, initial=0.0) - 0.5
+    return np.argsort(position[:-1], kind="stable")
 
 
 def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
@@ -97,7 +131,11 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     offset_in_joint = np.empty(len(rows), dtype=np.int64)
     offset_in_joint[order_in] = before - before[first] if len(rows) else before
 
-    couples = [system.elements.frames, system.springs.frames, system.torsions.frames]
+    of_spans = np.stack(
+        np.broadcast_arrays(system.spans.frames[:, :, None], system.spans.frames[:, None, :]), axis=3
+    )
+    inside = of_spans[(of_spans >= 0).all(axis=3)]
+    couples = [system.elements.frames, system.springs.frames, system.torsions.frames, inside]
     full = ~facts(constraints.kind, "constant")  # their tangent couples both frames
     couples.append(constraints.frames[full])
     ab = vertex_of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
@@ -109,10 +147,7 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     diagonal = np.repeat(np.arange(n_moving)[:, None], 2, axis=1)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1], diagonal]), axis=0)
 
-    graph = coo_matrix(
-        (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_vertices, n_vertices)
-    ).tocsr()
-    order = np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
+    order = _order(pairs, n_vertices, _inner(system, vertex_of_frame, pairs))
     start = np.empty(n_vertices, dtype=np.int64)
     start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]
     size = int(weight.sum())
@@ -180,6 +215,12 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
             axis=1,
         )
 
+    def span_blocks() -> Ints:
+        out = np.full(of_spans.shape[:3], n_values, dtype=np.int64)
+        i, j = inside.T
+        out[(of_spans >= 0).all(axis=3)] = place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
+        return out
+
     a, b = constraints.frames.reshape(-1, 2).T
     va, vb, vc = vertex_of_frame[a], vertex_of_frame[b], vertex_of_constraint
     coupled = np.full((len(rows), 4), n_values, dtype=np.int64)
@@ -207,6 +248,7 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
         element_base=pair_blocks(system.elements.frames),
         spring_base=pair_blocks(system.springs.frames),
         torsion_base=pair_blocks(system.torsions.frames),
+        span_base=span_blocks(),
         indptr=indptr,
         indices=indices,
     )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.space.elements import Elements
+from discretization.space.spans import Spans, no_spans
 from rigid.references import by_reference
 from rigid.system import Constraints, Floats, Frames, Loads, Springs, TorsionSprings
 
@@ -23,12 +24,15 @@ class System(NamedTuple):
     torsions: TorsionSprings
     loads: Loads
     gravity: Floats  # (3,) m/s^2
+    spans: Spans = no_spans()  # rod elements between several frames
 
 
 def fingerprint(system: System) -> str:
     """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
     digest = hashlib.sha256()
-    for part in system:
+    # without spans what it was before there were any: runs of older files go on
+    parts = system if len(system.spans.kind) else system[:-1]
+    for part in parts:
         for array in part if isinstance(part, tuple) else (part,):
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).tobytes())

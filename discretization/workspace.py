@@ -9,6 +9,7 @@ import numpy as np
 from discretization.dual_assembly import ByDuals, by_duals
 from discretization.numbering import Numbering
 from discretization.space import se3_element
+from discretization.span_assembly import SpanWork, span_work
 from discretization.system import System
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS, facts
@@ -53,6 +54,7 @@ class Workspace(NamedTuple):
     scale: Floats  # (c,) scale of constraint rows
     facts: ConstraintFacts
     by_duals: ByDuals
+    spans: SpanWork
     residual: Floats  # (N + 6,)
     noise: Floats  # (N + 6,) round-off level of each residual
     rhs: Floats  # (N,)
@@ -70,7 +72,7 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
     """
     n, m, constraints = len(system.frames.mass), len(system.elements.length), system.constraints
     stiffness = np.abs(system.elements.stiffness)
-    viscous = bool(np.any(system.elements.damping))
+    viscous = bool(np.any(system.elements.damping) or np.any(system.spans.damping))
     scale = np.zeros((m, 2))
     if m:
         scale[:, 0] = stiffness[:, :3, :].max(axis=(1, 2))
@@ -95,6 +97,7 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         scale=np.ones(len(constraints.kind)),
         facts=_facts(system, has_forms),
         by_duals=by_duals(constraints, ~has_forms),
+        spans=span_work(system, closed),
         residual=np.zeros(numbering.size + 6),
         noise=np.zeros(numbering.size + 6),
         rhs=np.zeros(numbering.size),

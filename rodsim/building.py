@@ -113,11 +113,13 @@ def build(model: Contents) -> Built:
     """See `Model.build`."""
     placement = Placement(model)
     meshes = list(placement.meshes.values())
-    elements = joined([m.elements for m in meshes], np.array(list(placement.first.values()), dtype=np.int64))
+    elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
     constraints = _constraints(model, placement)
     springs, torsions = _springs(model, placement), _torsions(model, placement)
     loads = _loads(model, placement)
-    system = System(placement.frames, elements, constraints, springs, torsions, loads, model.gravity.copy())
+    system = System(
+        placement.frames, elements, constraints, springs, torsions, loads, model.gravity.copy(), spans
+    )
     n, n_rows = len(placement.frames.mass), int(rows_of(constraints.kind).sum())
     state = State(
         placement.r,
@@ -339,22 +341,26 @@ def _check_independent(model: Contents, system: System, state: State) -> None:
 
 
 def _layout(model: Contents, placement: Placement, system: System, n_rows: int) -> Layout:
-    rods, first_element = [], 0
+    rods, first_element, first_point = [], 0, len(system.elements.length)
     for rod in model.rods.values():
         mesh, first = placement.meshes[rod.name], placement.first[rod.name]
-        n_elements = len(mesh.elements.length)
+        # strains are known in two-frame elements, numbered first, and at the points of spans
+        numbers = first_element + np.arange(len(mesh.elements.length))
+        if len(mesh.spans.weight):
+            numbers = first_point + np.arange(len(mesh.spans.weight))
         rods.append(
             RodLayout(
                 name=rod.name,
                 frames=first + np.arange(len(mesh.mass)),
-                elements=first_element + np.arange(n_elements),
+                elements=numbers,
                 arclength=mesh.arclength,
                 radius=mesh.radius,
                 closed=rod.closed,
                 sides=mesh.sides,
             )
         )
-        first_element += n_elements
+        first_element += len(mesh.elements.length)
+        first_point += len(mesh.spans.weight)
     bodies = [
         BodyLayout(
             name=body.name,
@@ -378,7 +384,7 @@ def _layout(model: Contents, placement: Placement, system: System, n_rows: int) 
         joints=joints,
         description=_description(model, system),
         n_frames=len(system.frames.mass),
-        n_elements=len(system.elements.length),
+        n_elements=len(system.elements.length) + len(system.spans.weight),
         n_multipliers=n_rows,
         n_torsions=len(system.torsions.stiffness),
         system=system,
@@ -412,6 +418,7 @@ def _description(model: Contents, system: System) -> dict[str, Any]:
             name: {
                 "length": rod.stress_free.length,
                 "n_elements": rod.n_elements,
+                "element": rod.element,
                 "closed": rod.closed,
                 "initial": rod.initial.described(),
                 "stress_free": rod.stress_free.described(),

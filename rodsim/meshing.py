@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from discretization.space.elements import Elements
+from discretization.space.interpolation import VALUES, leading, nodes, points
+from discretization.space.rod_elements import BY_NUMBER, number_of
 from discretization.space.se3_element import strains
+from discretization.space.spans import MOST_FRAMES, Spans, no_spans, strains_of
 from rigid import quaternions
 from rigid.checks import shown, vector
 from rigid.errors import ModelError
+from rigid.interactions.evaluation import values
 from rigid.system import Floats, Ints
 from rodsim.parts import SAME_NODE, Rod
 from rodsim.sections import Section
@@ -34,35 +38,46 @@ class RodMesh(NamedTuple):
     sides: Floats  # (n, 2) width and height of rectangles
     arclength: Floats  # (n,)
     elements: Elements
+    spans: Spans
 
     def node(self, s: float) -> int:
         """The node at the fraction s, which is an anchor's."""
         return int(np.argmin(np.abs(self.fractions - s)))
 
 
-def node_fractions(n_elements: int, anchors: Iterable[float], closed: bool) -> Floats:
+def node_fractions(n_elements: int, anchors: Iterable[float], closed: bool, order: int = 1) -> Floats:
     """Fractions of the length with nodes: every anchor has one, between them elements are equally long.
 
-    The number of elements stays `n_elements` wherever there are fewer anchors than elements.
+    The number of elements stays `n_elements` wherever there are fewer anchors than elements. Elements of an order p > 1
+    span p intervals between nodes: there are as many of them as give `n_elements` intervals or a few more.
     """
     stops = np.unique(np.concatenate([[0.0, 1.0], list(anchors)]))
     stops = stops[np.concatenate([[True], np.diff(stops) > SAME_NODE])]
     stops[-1] = 1.0
     pieces = np.diff(stops)
-    counts = np.maximum(1, np.floor(pieces * n_elements + 1e-9).astype(int))
-    while counts.sum() < n_elements:  # give what is left to the longest elements
+    wanted = -(-n_elements // order)
+    if closed and order > 1:
+        wanted = max(wanted, 2)  # one alone would join a frame with itself
+    counts = np.maximum(1, np.floor(pieces * wanted + 1e-9).astype(int))
+    while counts.sum() < wanted:  # give what is left to the longest elements
         counts[np.argmax(pieces / counts)] += 1
-    while counts.sum() > n_elements and counts.max() > 1:
+    while counts.sum() > wanted and counts.max() > 1:
         counts[np.argmin(np.where(counts > 1, pieces / counts, np.inf))] -= 1
     parts = [a + (b - a) * np.arange(c) / c for a, b, c in zip(stops[:-1], stops[1:], counts, strict=True)]
     fractions = np.concatenate(parts)
+    if order > 1:
+        ends = np.append(fractions[1:], 1.0)
+        inside = nodes(order)[:-1]
+        fractions = (fractions[:, None] * (1.0 - inside) + ends[:, None] * inside).ravel()
     return fractions if closed else np.append(fractions, 1.0)
 
 
 def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     """Discretise `rod` with nodes at the fractions `anchors`."""
     owner = str(rod)
-    fractions = node_fractions(rod.n_elements, anchors, rod.closed)
+    number = number_of(owner, rod.element)
+    order = 1 if number < 0 else BY_NUMBER[number].order
+    fractions = node_fractions(rod.n_elements, anchors, rod.closed, order)
     stops = np.append(fractions, 1.0) if rod.closed else fractions
     n = len(fractions)
     r, quat = rod.initial_frames(stops)
@@ -73,33 +88,19 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         r_free, quat_free = r, quat
     else:
         r_free, quat_free = rod.stress_free.frames(stops)
-    length = np.diff(stops) * rod.stress_free.length
+    a = np.arange(len(stops) - 1)
+    ends = np.stack([a, (a + 1) % n], axis=1)
+    _check_bend(owner, quat[a], quat[(a + 1) % n], order)
     # the stress-free shape need not close: its last element ends at its own end
-    strain0 = strains(r_free[:-1], quat_free[:-1], r_free[1:], quat_free[1:], length)
+    if number < 0:
+        discrete = _elements(rod, ends, stops, r_free, quat_free)
+    else:
+        discrete = _spans(rod, number, ends, stops, r_free, quat_free)
     r, quat = r[:n], quat[:n]
-    a = np.arange(len(length))
-    b = (a + 1) % n
-    _check_bend(owner, quat[a], quat[b], len(a))
-    sections = _sections(rod, (stops[1:] + stops[:-1]) / 2)
-    mass, inertia = np.zeros(n), np.zeros((n, 3))
-    area, rectangle = np.zeros(n), np.zeros((n, 2))
-    per_length = np.array([section.mass_per_length for section in sections])
-    rotary = np.array([section.inertia_per_length for section in sections])
-    radius = np.array([section.radius for section in sections])
-    sides = np.array([section.sides for section in sections])
-    if len(sections) == 1:
-        per_length, rotary, radius, sides = (
-            np.repeat(x, len(a), axis=0) for x in (per_length, rotary, radius, sides)
-        )
-    for side in (a, b):
-        np.add.at(mass, side, per_length * length / 2)
-        np.add.at(inertia, side, rotary * length[:, None] / 2)
-        np.maximum.at(area, side, radius)
-        np.maximum.at(rectangle, side, sides)
-    stiffness = np.array([section.stiffness for section in sections])
-    damping = np.array([section.damping for section in sections])
-    if len(sections) == 1:
-        stiffness, damping = (np.repeat(x, len(a), axis=0) for x in (stiffness, damping))
+    radius, rectangle = np.zeros(n), np.zeros((n, 2))
+    for side in ends.T:
+        np.maximum.at(radius, side, discrete.radius)
+        np.maximum.at(rectangle, side, discrete.sides)
     omega = _along(rod, "angular_velocity", rod.angular_velocity, fractions)
     return RodMesh(
         fractions,
@@ -107,20 +108,98 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         quat,
         _along(rod, "velocity", rod.velocity, fractions),
         quaternions.rotate(quaternions.conjugate(quat), omega),
-        mass,
-        inertia[:, :, None] * np.eye(3),
-        area,
+        discrete.mass,
+        discrete.inertia[:, :, None] * np.eye(3),
+        radius,
         rectangle,
         fractions * rod.stress_free.length,
-        Elements(
-            np.stack([a, b], axis=1),
-            length,
-            stiffness,
-            damping,
-            strain0,
-            rod.consistency * per_length * length / 6,
-        ),
+        discrete.elements,
+        discrete.spans,
     )
+
+
+class _Discrete(NamedTuple):
+    """The elements of a rod, masses of its n nodes, and what is drawn of its intervals."""
+
+    mass: Floats  # (n,)
+    inertia: Floats  # (n, 3)
+    radius: Floats  # (intervals,)
+    sides: Floats  # (intervals, 2)
+    elements: Elements
+    spans: Spans
+
+
+def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _Discrete:
+    """Two-frame elements between the nodes `ends` (k, 2); r, quat: of the stress-free shape at `stops`."""
+    length = np.diff(stops) * rod.stress_free.length
+    strain0 = strains(r[:-1], quat[:-1], r[1:], quat[1:], length)
+    along = _Sections(rod, (stops[1:] + stops[:-1]) / 2)
+    n = ends.max() + 1
+    mass, inertia = np.zeros(n), np.zeros((n, 3))
+    for side in ends.T:
+        np.add.at(mass, side, along.per_length * length / 2)
+        np.add.at(inertia, side, along.rotary * length[:, None] / 2)
+    coupling = rod.consistency * along.per_length * length / 6
+    elements = Elements(ends, length, along.stiffness, along.damping, strain0, coupling)
+    return _Discrete(mass, inertia, along.radius, along.sides, elements, no_spans())
+
+
+def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _Discrete:
+    """Spans of p intervals each; arguments as above."""
+    order = BY_NUMBER[number].order
+    first = np.arange(0, len(ends), order)
+    length = (stops[first + order] - stops[first]) * rod.stress_free.length
+    x, w = points(order)
+    places = (stops[first][:, None] * (1.0 - x) + stops[first + order][:, None] * x).ravel()
+    weight = (length[:, None] * w).ravel()
+    along = _Sections(rod, places)
+    of_span = first[:, None] + np.arange(order + 1)
+    # the same spans between the frames of the stress-free shape, whose ends may be apart
+    frames = np.full((len(first), MOST_FRAMES), -1, dtype=np.int64)
+    frames[:, : order + 1] = of_span
+    kinds, nothing = np.full(len(first), number, dtype=np.int64), np.zeros((len(weight), 6))
+    total = (weight * along.per_length).reshape(-1, order).sum(axis=1)
+    coupling = rod.consistency * total
+    free = Spans(kinds, frames, length, coupling, ends, weight, along.stiffness, along.damping, nothing)
+    strain0 = values(strains_of(free), r, quat).reshape(-1, 6)
+    n = ends.max() + 1
+    frames[:, : order + 1] = of_span % n
+    # sums of the rows of the consistent mass: of a homogeneous rod the weights of the nodes
+    share = VALUES[order, :order, : order + 1]
+    mass, inertia = np.zeros(n), np.zeros((n, 3))
+    for out, density in ((mass, along.per_length), (inertia, along.rotary)):
+        of_points = (weight * density.T).T.reshape(len(first), order, -1)
+        of_nodes = np.einsum("mgk,ga->mak", of_points, share).reshape(-1, *density.shape[1:])
+        np.add.at(out, (of_span % n).ravel(), of_nodes)
+    if mass.min() <= 0.0 or inertia.min() < 0.0:
+        raise ModelError(
+            f"{rod}: its section changes so much along one element that a node has no mass; give more elements, "
+            "or element='se3'"
+        )
+    shape = leading(order)
+    lumped = np.einsum("mg,ga->ma", (weight * along.per_length).reshape(-1, order), share)
+    full = lumped[:, :, None] * np.eye(order + 1) - (coupling[:, None, None] * np.outer(shape, shape))
+    if np.linalg.eigvalsh(full).min() <= 0.0:
+        raise ModelError(
+            f"{rod}: its section changes so much along one element that its mass is not positive; give mass='lumped'"
+        )
+    spans = free._replace(frames=frames, strain0=strain0)
+    return _Discrete(mass, inertia, along.radius, along.sides, _no_elements(), spans)
+
+
+class _Sections:
+    """Numbers of the sections at fractions (k,) of the length; (k, ...)."""
+
+    def __init__(self, rod: Rod, places: Floats):
+        sections = _sections(rod, places)
+
+        def column(name: str) -> Floats:
+            values = np.array([getattr(section, name) for section in sections])
+            return np.repeat(values, len(places), axis=0) if len(sections) == 1 else values
+
+        self.per_length, self.rotary = column("mass_per_length"), column("inertia_per_length")
+        self.stiffness, self.damping = column("stiffness"), column("damping")
+        self.radius, self.sides = column("radius"), column("sides")
 
 
 def _sections(rod: Rod, middles: Floats) -> list[Section]:
@@ -153,25 +232,37 @@ def _check_closing(owner: str, quat: Floats) -> None:
         )
 
 
-def _check_bend(owner: str, qa: Floats, qb: Floats, n: int) -> None:
+def _check_bend(owner: str, qa: Floats, qb: Floats, order: int) -> None:
     turn = 2 * np.arccos(np.minimum(1.0, np.abs(np.sum(qa * qb, axis=1))))
+    # of an element of several intervals that from its middle, at most the sum of the turns of its half
+    if order % 2 == 0:
+        turn = turn.reshape(-1, 2, order // 2).sum(axis=2).max(axis=1)
     if turn.max() > 2.5:
-        where = int(np.argmax(turn))
+        where, count = int(np.argmax(turn)), len(turn)
         raise ModelError(
-            f"{owner}: element {where} of {n} turns by {turn.max():.2f} rad at t = 0; give more elements (below 2.5 rad each)"
+            f"{owner}: element {where} of {count} turns by {turn.max():.2f} rad at t = 0; give more elements (below 2.5 rad each)"
         )
 
 
-def joined(parts: list[Elements], first_frames: Ints) -> Elements:
-    """The elements of several rods, frame numbers moved behind `first_frames`."""
-    if not parts:
-        none = np.zeros(0)
-        return Elements(
-            np.zeros((0, 2), np.int64), none, np.zeros((0, 6, 6)), np.zeros((0, 6, 6)), np.zeros((0, 6)), none
-        )
+def _no_elements() -> Elements:
+    none = np.zeros(0)
     return Elements(
-        np.concatenate([part.frames + first for part, first in zip(parts, first_frames, strict=True)]).astype(
-            np.int64
-        ),
-        *(np.ascontiguousarray(np.concatenate(columns)) for columns in list(zip(*parts, strict=True))[1:]),
+        np.zeros((0, 2), np.int64), none, np.zeros((0, 6, 6)), np.zeros((0, 6, 6)), np.zeros((0, 6)), none
+    )
+
+
+def joined(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
+    """Elements and spans of several rods, frame numbers moved behind `first_frames`."""
+    elements, spans = [_no_elements()], [no_spans()]
+    for part, first in zip(parts, first_frames, strict=True):
+        elements.append(part.elements._replace(frames=part.elements.frames + first))
+        own = part.spans
+        moved = np.where(own.frames < 0, -1, own.frames + first)
+        spans.append(own._replace(frames=moved, ends=own.ends + first))
+
+    def together(columns: Iterable[Floats]) -> Any:
+        return np.ascontiguousarray(np.concatenate(list(columns)))
+
+    return Elements(*map(together, zip(*elements, strict=True))), Spans(
+        *map(together, zip(*spans, strict=True))
     )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discretization.space.rod_elements import SE3, number_of
 from rigid import quaternions
 from rigid.checks import count, flag, number, shown, unit_quaternion, vector, word
 from rigid.errors import ModelError
@@ -118,6 +119,7 @@ class Rod:
     velocity: Floats | Callable[[float], ArrayLike]
     angular_velocity: Floats | Callable[[float], ArrayLike]
     consistency: float = 0.5  # part of the consistent in the translational mass
+    element: str = SE3  # a word of `discretization.space.rod_elements`
 
     @property
     def closed(self) -> bool:
@@ -191,6 +193,7 @@ def make_rod(
     velocity: ArrayLike | Callable[[float], ArrayLike] | None,
     angular_velocity: ArrayLike | Callable[[float], ArrayLike] | None,
     mass: str,
+    element: str,
 ) -> Rod:
     """Check what the user gave and make a rod of it."""
     owner = f"rod '{name}'"
@@ -201,6 +204,7 @@ def make_rod(
             f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section; give one"
         )
     word(owner, "mass", mass, MASSES)
+    number_of(owner, element)
     initial = RodShape(
         owner,
         Curve(owner, shape.curve, closed),
@@ -216,6 +220,7 @@ def make_rod(
         _or_zero(_vectors(owner, "velocity", velocity)),
         _or_zero(_vectors(owner, "angular_velocity", angular_velocity)),
         MASSES[mass],
+        element.replace(" ", ""),
     )
 
 

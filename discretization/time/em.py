@@ -33,6 +33,7 @@ import numpy as np
 from discretization.assembly import add_load_noise, begin_step, load_step
 from discretization.hidden_assembly import begin_hidden_step, velocities_after
 from discretization.space.se3_element import E0
+from discretization.span_assembly import spans_dissipate
 from discretization.spring_assembly import spring_ends, torsion_step
 from discretization.time.newton import newton
 from discretization.workspace import rotation_of
@@ -83,6 +84,7 @@ def _account(system, state, work, h, load_values):
                     rate_i = work.strain1[m, i] - work.start[m, E0 + i]
                     rate_j = work.strain1[m, j] - work.start[m, E0 + j]
                     lost += elements.length[m] / h * rate_i * elements.damping[m, i, j] * rate_j
+        lost += spans_dissipate(system, state, work, h)
     springs = system.springs
     for s in range(springs.stiffness.shape[0]):
         if springs.damping[s] != 0.0:

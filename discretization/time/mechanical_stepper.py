@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from discretization.space.se3_dual import SE3_ELEMENT, VISCOUS_SE3_ELEMENT
+from discretization.space.spans import dissipations_of, energies_of, shared_masses
 from discretization.system import System
 from discretization.time.advance import Marched, Report, StepperBase
 from discretization.time.integrate import March
@@ -55,10 +56,17 @@ def system_in_chart(
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     elements = system.elements
     columns = [elements.length, elements.stiffness.reshape(-1, 36), elements.strain0]
-    rods = (group(SE3_ELEMENT, elements.frames, np.column_stack(columns)),)
+    spans = system.spans
+    rods = (
+        *energies_of(spans),
+        group(SE3_ELEMENT, elements.frames, np.column_stack(columns)),
+    )
     use = np.any(elements.damping, axis=(1, 2))
     viscosity = np.column_stack([elements.length, elements.damping.reshape(-1, 36)])[use]
-    viscous = (group(VISCOUS_SE3_ELEMENT, elements.frames[use], viscosity),)
+    viscous = (
+        *dissipations_of(spans),
+        group(VISCOUS_SE3_ELEMENT, elements.frames[use], viscosity),
+    )
     frames = system.frames
     weights = tuple(
         Weight(f, np.zeros(3), frames.mass[f] * system.gravity)
@@ -81,8 +89,7 @@ def system_in_chart(
         signal,
         rods,
         viscous,
-        elements.frames,
-        elements.coupling,
+        *shared_masses(elements, spans),
     )
     kind, inertia = CHARTS[chart]
     start = state.r, state.quat, state.v, state.Omega

@@ -120,6 +120,7 @@ def _report(counts: np.ndarray) -> Report:
 def _check_conservative(system: System, order: int, kin: str) -> None:
     for what, values in (
         ("a rod with viscous material", system.elements.damping),
+        ("a rod with viscous material", system.spans.damping),
         ("a damped spring", system.springs.damping),
         ("a damped torsion spring", system.torsions.damping),
     ):

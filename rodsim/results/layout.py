@@ -38,7 +38,8 @@ def _array(
 class RodLayout:
     """One rod: its cross-sections (frames) and elements in order along the rod.
 
-    A closed rod has as many elements as nodes; the last element joins the last node to the first.
+    An element here is an interval between two nodes, where strains and stresses are known: of rod elements of order p the
+    point that lies between them. A closed rod has as many elements as nodes; the last element joins the last node to the first.
     """
 
     name: str
@@ -152,7 +153,7 @@ class Layout:
             self.gravity = system.gravity
         for what, number, found in (
             ("frames", self.n_frames, len(system.frames.mass)),
-            ("elements", self.n_elements, len(system.elements.length)),
+            ("elements", self.n_elements, len(system.elements.length) + len(system.spans.weight)),
             ("multipliers", self.n_multipliers, int(rows_of(system.constraints.kind).sum())),
             ("torsion springs", self.n_torsions, len(system.torsions.stiffness)),
         ):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.space.elements import Elements
+from discretization.space.spans import Spans, no_spans
 from discretization.system import System
 from rigid.system import Constraints, Frames, Loads, Springs, TorsionSprings
 from rodsim.results.columns import COLUMNS
@@ -32,6 +33,7 @@ TABLES = {
     "springs": Springs,
     "torsions": TorsionSprings,
     "loads": Loads,
+    "spans": Spans,
 }  # of `System`, beside its gravity
 
 
@@ -101,7 +103,9 @@ def read_layout(file: h5py.File) -> Layout:
     system = None
     if "system" in group:  # files of older versions have the constraints only
         stored = group["system"]
-        tables = {name: _read_table(stored, name, kind) for name, kind in TABLES.items()}
+        # files written before there were spans have none
+        tables = {name: _read_table(stored, name, kind) for name, kind in TABLES.items() if name in stored}
+        tables.setdefault("spans", no_spans())
         system = System(**tables, gravity=stored["gravity"][...])
     constraints = _read_table(group, "constraints", Constraints) if "constraints" in group else None
     return Layout(

@@ -37,8 +37,9 @@ from discretization.measures import (
     residual_of,
     spring_energies,
 )
+from discretization.space.spans import points_of
 from discretization.system import System
-from rigid.system import Constraints, Floats, State
+from rigid.system import Constraints, Floats, Ints, State
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.drawing import Drawing
 
@@ -98,7 +99,8 @@ def recompute(result: Result) -> Recomputed:
         if system is not None:
             strain, stress = element_states(system, state)
             noise = strain_noise(system, state)
-            stress_noise = np.einsum("mij,...mj->...mi", np.abs(system.elements.stiffness), noise)
+            stiffness = np.abs(points_of(system.elements, system.spans).stiffness)
+            stress_noise = np.einsum("mij,...mj->...mi", stiffness, noise)
             values |= _of_system(system, state, strain, stress, noise, stress_noise)
             evaluation = max(evaluation, _largest(values["total"][1]))
             power = max(power, _largest(noise_power(system, state)))
@@ -142,26 +144,34 @@ def blocks(result: Result, drawing: Drawing) -> Iterator[slice]:
 
 def strain_noise(system: System, state: State) -> Floats:
     """(1): rounding (..., m, 6) of the strains of all elements."""
-    length = system.elements.length
-    a, b = system.elements.frames.reshape(-1, 2).T
+    points = points_of(system.elements, system.spans)
+    # slopes of order p at a point: at most p/2 times differences of neighbours over the part it stands for
+    length, (a, b) = points.weight / np.repeat(*_orders(system)), points.frames.reshape(-1, 2).T
     out = np.repeat(EPS * 4.0 / length, 6).reshape(-1, 6) + np.zeros((*state.r.shape[:-2], 1, 1))
     reach = np.linalg.norm(state.r, axis=-1)
     out[..., :3] = EPS * (4.0 + (reach[..., a] + reach[..., b]) / length)[..., None]
     return out
 
 
+def _orders(system: System) -> tuple[Ints, Ints]:
+    """Order of the elements, and how many points have it, to repeat the one the other's times."""
+    orders = np.concatenate([np.ones(len(system.elements.length), np.int64), system.spans.order])
+    return orders, orders
+
+
 def noise_power(system: System, state: State) -> Floats:
     """(3): sqrt of the sum of (f |v|)^2 + (m |Omega|)^2 over all frames, W."""
-    elements, springs, torsions = system.elements, system.springs, system.torsions
+    springs, torsions = system.springs, system.torsions
+    points = points_of(system.elements, system.spans)
     force, moment = np.zeros((2, len(system.frames.mass)))
-    C = np.abs(elements.stiffness)
+    C, length = np.abs(points.stiffness), points.weight / np.repeat(*_orders(system))
     of_element = EPS * C[:, :3, :3].max(axis=(1, 2), initial=0.0)
-    about = of_element * elements.length + EPS * C[:, 3:, 3:].max(axis=(1, 2), initial=0.0) / elements.length
+    about = of_element * length + EPS * C[:, 3:, 3:].max(axis=(1, 2), initial=0.0) / length
     of_spring = EPS * springs.stiffness * (1.0 + springs.length0)
     arm = np.linalg.norm(springs.Xa, axis=1), np.linalg.norm(springs.Xb, axis=1)
     for side in (0, 1):
-        np.add.at(force, elements.frames[:, side], of_element)
-        np.add.at(moment, elements.frames[:, side], about)
+        np.add.at(force, points.frames[:, side], of_element)
+        np.add.at(moment, points.frames[:, side], about)
         np.add.at(force, springs.frames[:, side], of_spring)
         np.add.at(moment, springs.frames[:, side], of_spring * arm[side])
         np.add.at(moment, torsions.frames[:, side], EPS * torsions.stiffness)
@@ -206,7 +216,7 @@ def _of_system(
     rounding = {
         "kinetic": EPS * (speed**2 @ mass + np.abs(parts.kinetic)),
         "elastic": np.sum(np.abs(stress) * noise + 0.5 * noise * stress_noise, axis=-1)
-        @ system.elements.length,
+        @ points_of(system.elements, system.spans).weight,
         "gravity": EPS * np.linalg.norm(system.gravity) * (reach @ mass),
         "spring": _spring_rounding(system, state, reach),
     }

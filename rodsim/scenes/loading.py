@@ -170,6 +170,7 @@ class _Loader:
             stress_free_up=up("stress_free_up", item.stress_free_up),
             stress_free_twist=twist("stress_free_twist_deg", item.stress_free_twist_deg),
             stress_free_closed=item.stress_free_closed,
+            element=item.element,
         )
 
     def _section(self, path: Path, given: Any) -> Section:

@@ -158,6 +158,9 @@ class RodScene(Part):
     velocity: Vector = [0.0, 0.0, 0.0]
     angular_velocity: Vector = [0.0, 0.0, 0.0]
     mass: Literal["lumped", "mean", "consistent"] = "mean"
+    element: Literal[
+        "se3", "lagrange(1)", "lagrange(2)", "lagrange(3)", "lagrange(4)", "relative(2)", "relative(4)"
+    ] = "se3"
 
 
 # --- bodies

@@ -1,0 +1,89 @@
+"""What a closed form of a span gives `em`: discrete forces, their derivatives and the strains at both ends of the step.
+
+    forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K)
+
+of positions r (n, 3) at the start, their increments dr, rotations R0, R1 (n, 3, 3), the span's frames, its numbers X and
+those of its viscosity D, which counts times `ratio` = 1/h, or 0. Into K (MATRIX_ROWS, 6 MOST_FRAMES) go, with 6 columns a
+frame (force, torque), the derivatives of the forces to dr and eta, one row for each of these, on demand; behind them the
+strains at start and end, 6 a point, and the forces. What follows is room for the form's own use.
+"""
+
+from numba import types
+
+from discretization.space.interpolation import MOST
+from discretization.space.rod_points import FIRST, POINT, stress_of
+from rigid.compilation import function_at, small_kernel
+from rigid.linear_algebra import plus, times
+
+F1, F2, F3 = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
+I1 = types.int64[::1]
+FORCES = types.void(F2, F2, F3, F3, I1, F1, F1, types.float64, types.boolean, F2)
+forces_at = function_at(FORCES)
+STRAINS_START, STRAINS_END, FORCE, NODES = (
+    6 * (MOST + 1) + 0,
+    6 * (MOST + 1) + 1,
+    6 * (MOST + 1) + 2,
+    6 * (MOST + 1) + 3,
+)
+SUMS = NODES + MOST + 1
+MATRIX_ROWS = SUMS + 6 * (MOST + 1)
+
+
+@small_kernel
+def vector_at(K, row, i):
+    """K[row, i:i + 3]."""
+    return K[row, i], K[row, i + 1], K[row, i + 2]
+
+
+@small_kernel
+def matrix_at(R, f):
+    """R[f], an array (n, 3, 3)."""
+    return (
+        R[f, 0, 0], R[f, 0, 1], R[f, 0, 2], R[f, 1, 0], R[f, 1, 1], R[f, 1, 2], R[f, 2, 0], R[f, 2, 1], R[f, 2, 2]
+    )  # fmt: skip
+
+
+@small_kernel
+def add_to(K, row, i, x):
+    """K[row, i:i + 3] += x."""
+    K[row, i] += x[0]
+    K[row, i + 1] += x[1]
+    K[row, i + 2] += x[2]
+
+
+@small_kernel
+def add_block_to(K, column, row, A):
+    """Block of the derivatives += A; they are stored column by column."""
+    for j in range(3):
+        K[column + j, row] += A[j]
+        K[column + j, row + 1] += A[3 + j]
+        K[column + j, row + 2] += A[6 + j]
+
+
+@small_kernel
+def stress_at(X, D, ratio, g, mean, change):
+    """N, M of point g: elastic of the mean strains less the stress-free ones, viscous of their change times ratio."""
+    N, M = stress_of(mean[0], mean[1], X, g)
+    if ratio != 0.0:
+        viscous = stress_of(change[0], change[1], D, g)
+        N, M = plus(N, times(ratio, viscous[0])), plus(M, times(ratio, viscous[1]))
+    return N, M
+
+
+@small_kernel
+def block_of(X, D, ratio, weight, g, row, column):
+    """weight (C/2 + ratio D): block of the derivative of the stresses to the strains at the end."""
+    at, half = FIRST + POINT * g + 6 * row + column, 0.5 * weight
+    own = (
+        half * X[at], half * X[at + 1], half * X[at + 2],
+        half * X[at + 6], half * X[at + 7], half * X[at + 8],
+        half * X[at + 12], half * X[at + 13], half * X[at + 14],
+    )  # fmt: skip
+    if ratio == 0.0:
+        return own
+    s = ratio * weight
+    return (
+        own[0] + s * D[at], own[1] + s * D[at + 1], own[2] + s * D[at + 2],
+        own[3] + s * D[at + 6], own[4] + s * D[at + 7], own[5] + s * D[at + 8],
+        own[6] + s * D[at + 12], own[7] + s * D[at + 13], own[8] + s * D[at + 14],
+    )  # fmt: skip

@@ -1,0 +1,197 @@
+"""The Lagrange rod element in `em`: discrete forces in real numbers, and their derivatives.
+
+With the sums F_a of `lagrange_element` (2) over the points, brought to the nodes, the forces on the frames are
+
+    f_a = sum of l_a' Dbar n,   t_a = 2 axial(F_a Rbar_a^T)                                                            (1)
+    F_a = sum of l_a (rbar' n^T - Dbar' hat(m)/2) + l_a' Dbar hat(m)/2
+
+Derivatives are taken to the ends of the step, dr and eta of every frame, dr' = sum l_b' dr_b, dD = sum l_b hat(eta_b) R_b1,
+dD' = sum l_b' hat(eta_b) R_b1: the strains at the end change with
+
+    dGamma = l_b' D^T dr_b + l_b R_b^T hat(r') eta_b                                                                   (2)
+    dK = axial(l_b' D^T hat(eta_b) R_b - l_b R_b^T hat(eta_b) D')
+
+the stresses with (C/2 + D/h) times that, and half of each other factor in (1) as well.
+"""
+
+from discretization.space.closed_spans import (
+    FORCE,
+    FORCES,
+    NODES,
+    STRAINS_END,
+    STRAINS_START,
+    add_block_to,
+    add_to,
+    block_of,
+    matrix_at,
+    stress_at,
+    vector_at,
+)
+from discretization.space.interpolation import SLOPES, VALUES
+from discretization.space.rod_points import LENGTH, order_of, unloaded, weight_of
+from rigid.compilation import compiled, small_kernel
+from rigid.linear_algebra import (
+    apply,
+    apply_transposed,
+    average,
+    cross,
+    hat,
+    load3,
+    matrix_average,
+    matrix_minus,
+    matrix_plus,
+    matrix_times,
+    minus,
+    outer,
+    plus,
+    plus_identity,
+    product,
+    product_transposed,
+    store3,
+    times,
+    trace,
+    transpose,
+    transposed_product,
+    twice_axial,
+)
+
+ZERO3, ZERO9 = (0.0, 0.0, 0.0), (0.0,) * 9
+F_SUM, NODE = 0, 12  # of a node, in its row: F_a, f_a
+
+
+@small_kernel
+def _at_point(r, dr, R, frames, p, g, length, moved):
+    """r', D, D' at point g: at the start, or with moved = 1 at the end."""
+    slope, D, D1, s = ZERO3, ZERO9, ZERO9, 1.0 / length
+    first = frames[0]
+    for a in range(p + 1):
+        f, l, dl = frames[a], VALUES[p, g, a], s * SLOPES[p, g, a]
+        e = minus(load3(r[f]), load3(r[first]))
+        e = plus(e, times(moved, minus(load3(dr[f]), load3(dr[first]))))
+        A = matrix_at(R, f)
+        slope = plus(slope, times(dl, e))
+        D, D1 = matrix_plus(D, matrix_times(l, A)), matrix_plus(D1, matrix_times(dl, A))
+    return slope, D, D1
+
+
+@small_kernel
+def _strains_of(at):
+    """Gamma, K."""
+    slope, D, D1 = at
+    Gamma = apply_transposed(D, slope)
+    return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), times(0.5, twice_axial(transposed_product(D, D1)))
+
+
+@small_kernel
+def _columns(A):
+    return (A[0], A[3], A[6]), (A[1], A[4], A[7]), (A[2], A[5], A[8])
+
+
+@small_kernel
+def _turned_between(A, B):
+    """Matrix of eta -> 2 axial(A^T hat(eta) B)."""
+    (a0, a1, a2), (b0, b1, b2) = _columns(A), _columns(B)
+    x = minus(cross(b1, a2), cross(b2, a1))
+    y = minus(cross(b2, a0), cross(b0, a2))
+    z = minus(cross(b0, a1), cross(b1, a0))
+    return x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]
+
+
+@small_kernel
+def _hat_between(A, B):
+    """Matrix of m -> 2 axial(A hat(m) B^T)."""
+    (a0, a1, a2), (b0, b1, b2) = _columns(A), _columns(B)
+    x = minus(cross(a1, b2), cross(a2, b1))
+    y = minus(cross(a2, b0), cross(a0, b2))
+    z = minus(cross(a0, b1), cross(a1, b0))
+    return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
+
+
+@small_kernel
+def _add_point_tangent(R0, R1, frames, p, g, length, end, mean, n, m, blocks, K):
+    """What a point adds to the derivatives."""
+    slope1, D1, bend1 = end
+    slope, D, bend = mean
+    SNN, SNM, SMN, SMM = blocks
+    N_slope, M_slope = product_transposed(SNN, D1), product_transposed(SMN, D1)  # to r'
+    D_N_slope = product(D, N_slope)
+    lever, lever1, hm, s = hat(times(-1.0, slope)), hat(slope1), hat(times(0.25, m)), 1.0 / length
+    for b in range(p + 1):
+        l_b, dl_b, R_b = VALUES[p, g, b], s * SLOPES[p, g, b], matrix_at(R1, frames[b])
+        # (2)
+        Gamma_turn = matrix_times(l_b, product(transpose(R_b), lever1))
+        K_turn = matrix_times(0.5 * dl_b, _turned_between(D1, R_b))
+        K_turn = matrix_minus(K_turn, matrix_times(0.5 * l_b, _turned_between(R_b, bend1)))
+        N_turn = matrix_plus(product(SNN, Gamma_turn), product(SNM, K_turn))
+        M_turn = matrix_plus(product(SMN, Gamma_turn), product(SMM, K_turn))
+        f_turn = matrix_minus(product(D, N_turn), hat(times(0.5 * l_b, apply(R_b, n))))
+        R_m = product(R_b, hm)
+        for a in range(p + 1):
+            l, dl, f = VALUES[p, g, a], s * SLOPES[p, g, a], frames[a]
+            R_a = matrix_average(matrix_at(R0, f), matrix_at(R1, f))
+            by_n = product(matrix_times(l, lever), R_a)
+            U = matrix_minus(matrix_times(0.5 * dl, D), matrix_times(0.5 * l, bend))
+            by_m = _hat_between(U, R_a)
+            add_block_to(K, 6 * b, 6 * a, matrix_times(dl * dl_b, D_N_slope))
+            add_block_to(K, 6 * b + 3, 6 * a, matrix_times(dl, f_turn))
+            t = matrix_plus(product(by_n, N_slope), product(by_m, M_slope))
+            t = matrix_times(dl_b, matrix_plus(t, hat(times(0.5 * l, apply(R_a, n)))))
+            add_block_to(K, 6 * b, 6 * a + 3, t)
+            t = matrix_plus(product(by_n, N_turn), product(by_m, M_turn))
+            Y = matrix_times(dl * l_b - l * dl_b, product_transposed(R_m, R_a))
+            t = plus_identity(matrix_minus(t, Y), trace(Y))
+            add_block_to(K, 6 * b + 3, 6 * a + 3, t)
+
+
+@compiled(FORCES)
+def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
+    """See `closed_spans`."""
+    p, L = order_of(X), X[LENGTH]
+    for a in range(p + 1):
+        for i in range(NODE):
+            K[NODES + a, i] = 0.0
+    if tangent:
+        for i in range(6 * (p + 1)):
+            for j in range(6 * (p + 1)):
+                K[i, j] = 0.0
+    for g in range(p):
+        start, end = _at_point(r, dr, R0, frames, p, g, L, 0.0), _at_point(r, dr, R1, frames, p, g, L, 1.0)
+        (Gamma0, K0), (Gamma1, K1) = _strains_of(start), _strains_of(end)
+        store3(Gamma0, K[STRAINS_START, 6 * g : 6 * g + 3])
+        store3(K0, K[STRAINS_START, 6 * g + 3 : 6 * g + 6])
+        store3(Gamma1, K[STRAINS_END, 6 * g : 6 * g + 3])
+        store3(K1, K[STRAINS_END, 6 * g + 3 : 6 * g + 6])
+        mean = unloaded(average(Gamma0, Gamma1), average(K0, K1), X, g)
+        w = weight_of(X, g)
+        N, M = stress_at(X, D, ratio, g, mean, (minus(Gamma1, Gamma0), minus(K1, K0)))
+        n, m = times(w, N), times(w, M)
+        slope = average(start[0], end[0])
+        directors, bend = matrix_average(start[1], end[1]), matrix_average(start[2], end[2])
+        hm = hat(times(0.5, m))
+        on_slope = apply(directors, n)
+        on_value = matrix_minus(outer(slope, n), product(bend, hm))
+        on_bend = product(directors, hm)
+        for a in range(p + 1):
+            l, dl = VALUES[p, g, a], SLOPES[p, g, a] / L
+            F = matrix_plus(matrix_times(l, on_value), matrix_times(dl, on_bend))
+            for i in range(3):
+                add_to(K, NODES + a, F_SUM + 3 * i, (F[3 * i], F[3 * i + 1], F[3 * i + 2]))
+            add_to(K, NODES + a, F_SUM + 9, times(dl, on_slope))
+        if tangent:
+            blocks = (
+                block_of(X, D, ratio, w, g, 0, 0),
+                block_of(X, D, ratio, w, g, 0, 3),
+                block_of(X, D, ratio, w, g, 3, 0),
+                block_of(X, D, ratio, w, g, 3, 3),
+            )
+            _add_point_tangent(R0, R1, frames, p, g, L, end, (slope, directors, bend), n, m, blocks, K)
+    for a in range(p + 1):
+        row, f = K[NODES + a], frames[a]
+        F = (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8])
+        R = matrix_average(matrix_at(R0, f), matrix_at(R1, f))
+        store3(vector_at(K, NODES + a, F_SUM + 9), K[FORCE, 6 * a : 6 * a + 3])
+        store3(twice_axial(product_transposed(F, R)), K[FORCE, 6 * a + 3 : 6 * a + 6])
+        if tangent:  # half of R_a turns
+            G = product_transposed(F, matrix_at(R1, f))
+            turn = matrix_times(0.5, plus_identity(transpose(G), -trace(G)))
+            add_block_to(K, 6 * a + 3, 6 * a + 3, turn)

@@ -1,0 +1,58 @@
+"""The rod elements by their words: what `add_rod(element=...)` and scenes name, and where their kernels are.
+
+| word | frames | interpolated |
+|---|---|---|
+| se3 | 2 | constant strain, the logarithm of the relative pose: `se3_element` |
+| lagrange(p), p = 1 to 4 | p + 1 | positions and directors: `lagrange_element` |
+| relative(p), p = 2, 4 | p + 1 | positions and rotations seen from the middle frame: `relative_element` |
+
+Kernels are imported where they are needed: those that a model does not use are not compiled.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+from rigid.errors import ModelError
+
+SE3 = "se3"
+
+
+class RodElement(NamedTuple):
+    """An element between several frames."""
+
+    word: str
+    order: int
+    module: str  # with ENERGIES, DISSIPATIONS and STRAINS by order
+    closed: str  # with `forces`, see `closed_spans`
+
+    def kernels(self) -> Any:
+        """The module, compiled when first asked for."""
+        return importlib.import_module(f"discretization.space.{self.module}")
+
+    def forces(self) -> Any:
+        """The closed form of `em`, compiled when first asked for."""
+        return importlib.import_module(f"discretization.space.{self.closed}").forces
+
+
+# by the number that models and files know them by: only ever add at the end
+BY_NUMBER = (
+    *(RodElement(f"lagrange({p})", p, "lagrange_element", "lagrange_forces") for p in (1, 2, 3, 4)),
+    *(RodElement(f"relative({p})", p, "relative_element", "relative_forces") for p in (2, 4)),
+)
+WORDS = (SE3, *(element.word for element in BY_NUMBER))
+
+
+def number_of(owner: str, word: object) -> int:
+    """Number of the element of this word; -1 of "se3"."""
+    known = {name: k - 1 for k, name in enumerate(WORDS)}
+    if not isinstance(word, str) or word.replace(" ", "") not in known:
+        raise ModelError(f"{owner}: element = {word!r} is not known; choose one of {', '.join(WORDS)}")
+    return known[word.replace(" ", "")]
+
+
+def order_of(word: str) -> int:
+    """Intervals between frames that an element of this word spans."""
+    number = number_of("rod", word)
+    return 1 if number < 0 else BY_NUMBER[number].order

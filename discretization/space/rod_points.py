@@ -1,0 +1,85 @@
+"""What the rod elements between several frames share: their numbers, their points, and the way from strains to stresses.
+
+Numbers X of an element: order p, length L, then for each of its p points the stiffness (or viscosity) row by row and the
+stress-free strains. Values and slopes at a point are sums over the nodes with the tables of `interpolation`.
+"""
+
+from discretization.space.interpolation import SLOPES, VALUES, WEIGHTS
+from rigid.compilation import small_kernel
+from rigid.interactions.kinds import vector
+from rigid.linear_algebra import dot, minus
+
+ORDER, LENGTH, FIRST = 0, 1, 2  # places among the numbers; of the first point
+POINT, STRAIN0 = 42, 36  # numbers of one point; place of its stress-free strains
+
+
+@small_kernel
+def order_of(X):
+    """p."""
+    return int(X[ORDER])
+
+
+@small_kernel
+def weight_of(X, g):
+    """Length of the rod that point g stands for, m."""
+    return WEIGHTS[order_of(X), g] * X[LENGTH]
+
+
+@small_kernel
+def value_at_point(y, k, p, g):
+    """sum_a l_a y[a, k]: row k of the poses at point g."""
+    x0, x1, x2 = 0j, 0j, 0j
+    for a in range(p + 1):
+        l, x = VALUES[p, g, a], y[a, k]
+        x0, x1, x2 = x0 + l * x[0], x1 + l * x[1], x2 + l * x[2]
+    return x0, x1, x2
+
+
+@small_kernel
+def slope_at_point(y, k, p, g, length):
+    """sum_a l_a' y[a, k]/L."""
+    x0, x1, x2, s = 0j, 0j, 0j, 1.0 / length
+    for a in range(p + 1):
+        l, x = s * SLOPES[p, g, a], y[a, k]
+        x0, x1, x2 = x0 + l * x[0], x1 + l * x[1], x2 + l * x[2]
+    return x0, x1, x2
+
+
+@small_kernel
+def unloaded(Gamma, K, X, g):
+    """Gamma, K minus those without stress."""
+    at = FIRST + POINT * g + STRAIN0
+    return minus(Gamma, vector(X, at)), minus(K, vector(X, at + 3))
+
+
+@small_kernel
+def stress_of(Gamma, K, X, g):
+    """N, M."""
+    at = FIRST + POINT * g
+    return row_times(X, at, Gamma, K), row_times(X, at + 18, Gamma, K)
+
+
+@small_kernel
+def row_times(X, i, Gamma, K):
+    """Three rows of C (Gamma, K)."""
+    return (
+        dot(vector(X, i), Gamma) + dot(vector(X, i + 3), K),
+        dot(vector(X, i + 6), Gamma) + dot(vector(X, i + 9), K),
+        dot(vector(X, i + 12), Gamma) + dot(vector(X, i + 15), K),
+    )
+
+
+@small_kernel
+def clear(out, count):
+    """Duals of the first `count` frames = 0."""
+    for a in range(count):
+        for i in range(4):
+            for j in range(3):
+                out[a, i, j] = 0.0
+
+
+@small_kernel
+def add(x, s, out):
+    """out (3,) += s x."""
+    for j in range(3):
+        out[j] += s * x[j]

@@ -1,0 +1,130 @@
+"""Rod elements between several frames as plain arrays: spans of order p, with p points where strains and stresses are known.
+
+The energy of a span is the sum over its points of weight/2 (e - e0)^T C (e - e0), e = (Gamma, K); its viscous stress is
+D de/dt. Points come in the order of the spans, each between two neighbouring frames (`interpolation`), so that a rod has as
+many points as intervals between its frames, like the elements of `Elements`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.space.elements import Elements
+from discretization.space.interpolation import MOST, leading
+from discretization.space.rod_elements import BY_NUMBER
+from discretization.space.rod_points import POINT, STRAIN0
+from rigid.interactions.kinds import Group, Kind, group
+from rigid.system import Floats, Ints
+
+MOST_FRAMES = MOST + 1
+
+
+class Spans(NamedTuple):
+    """Rod elements of order p, each between p + 1 frames; m of them, g points."""
+
+    kind: Ints  # (m,) number in `rod_elements.BY_NUMBER`
+    frames: Ints  # (m, MOST_FRAMES) the first p + 1 count, the others are -1
+    length: Floats  # (m,) m, stress-free
+    coupling: Floats  # (m,) kg, kinetic energy - coupling |sum a_i v_i|^2/2, a = `interpolation.leading`; 0: lumped mass
+    ends: Ints  # (g, 2) frames on both sides of a point
+    weight: Floats  # (g,) m of the rod that a point stands for
+    stiffness: Floats  # (g, 6, 6) maps (Gamma, K) - strain0 to (N, M)
+    damping: Floats  # (g, 6, 6) maps the strain rate to the viscous part of (N, M)
+    strain0: Floats  # (g, 6) strains (Gamma, K) of the stress-free shape
+
+    @property
+    def order(self) -> Ints:
+        """(m,) p."""
+        return np.array([element.order for element in BY_NUMBER], dtype=np.int64)[self.kind]
+
+    @property
+    def first(self) -> Ints:
+        """(m + 1,) first point of each, then the number of points."""
+        return np.concatenate([[0], np.cumsum(self.order)]).astype(np.int64)
+
+
+def no_spans() -> Spans:
+    """None."""
+    number, none, pair = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 2), np.int64)
+    matrices = np.zeros((0, 6, 6))
+    frames = np.zeros((0, MOST_FRAMES), np.int64)
+    return Spans(number, frames, none, none, pair, none, matrices, matrices, np.zeros((0, 6)))
+
+
+class Points(NamedTuple):
+    """Where strains and stresses are known: of two-frame elements, then of spans."""
+
+    frames: Ints  # (g, 2) on both sides
+    weight: Floats  # (g,) m
+    stiffness: Floats
+    damping: Floats
+    strain0: Floats
+
+
+def points_of(elements: Elements, spans: Spans) -> Points:
+    """All points; a two-frame element has one."""
+    if not len(spans.kind):
+        return Points(*elements[:5])
+    return Points(*(np.concatenate(columns) for columns in zip(elements[:5], spans[4:], strict=True)))
+
+
+def shared_masses(elements: Elements, spans: Spans) -> tuple[Ints, Floats]:
+    """Pairs (k, 2) of frames and their couplings (k,), kg: kinetic energy - coupling |v_b - v_a|^2/2 in all.
+
+    Since the a_i of a span sum to zero, |sum a_i v_i|^2 is minus the sum of a_i a_j |v_i - v_j|^2 over its pairs.
+    """
+    pairs, couplings = [elements.frames.reshape(-1, 2)], [elements.coupling]
+    for order in np.unique(spans.order[spans.coupling != 0.0]):
+        use = (spans.order == order) & (spans.coupling != 0.0)
+        a, (i, j) = leading(order), np.triu_indices(order + 1, 1)
+        pairs.append(spans.frames[use][:, np.stack([i, j], axis=1)].reshape(-1, 2))
+        couplings.append((-spans.coupling[use, None] * (a[i] * a[j])).ravel())
+    return np.concatenate(pairs), np.concatenate(couplings)
+
+
+def numbers_of(spans: Spans, use: Ints, matrices: Floats, strain0: Floats | None = None) -> Floats:
+    """Numbers (k, :) of the spans `use`, all of one order, with these matrices (g, 6, 6) and strains (g, 6)."""
+    order = int(spans.order[use[0]])
+    at = spans.first[use][:, None] + np.arange(order)
+    each = np.zeros((len(use), order, POINT))
+    each[..., :STRAIN0] = matrices[at].reshape(len(use), order, 36)
+    if strain0 is not None:
+        each[..., STRAIN0:] = strain0[at]
+    head = np.column_stack([np.full(len(use), float(order)), spans.length[use]])
+    return np.concatenate([head, each.reshape(len(use), -1)], axis=1)
+
+
+def _groups(spans: Spans, use: Ints, what: str, matrices: Floats, strain0: Floats | None) -> list[Group]:
+    groups = []
+    for number in np.unique(spans.kind[use]):
+        own, element = use[spans.kind[use] == number], BY_NUMBER[number]
+        kind: Kind = getattr(element.kernels(), what)[element.order]
+        numbers = numbers_of(spans, own, matrices, strain0)
+        row = 6 * spans.first[own] if kind.rows else own
+        groups.append(group(kind, spans.frames[own, : element.order + 1], numbers, row))
+    return groups
+
+
+def energies_of(spans: Spans) -> list[Group]:
+    """The spans as energies."""
+    return _groups(spans, np.arange(len(spans.kind)), "ENERGIES", spans.stiffness, spans.strain0)
+
+
+def dissipations_of(spans: Spans) -> list[Group]:
+    """Those whose material is viscous as dissipations."""
+    return _groups(spans, viscous(spans), "DISSIPATIONS", spans.damping, None)
+
+
+def strains_of(spans: Spans) -> list[Group]:
+    """As interactions whose rows are (Gamma, K) - strain0 of all points."""
+    return _groups(spans, np.arange(len(spans.kind)), "STRAINS", spans.stiffness, spans.strain0)
+
+
+def viscous(spans: Spans) -> Ints:
+    """Numbers of the spans whose material is viscous."""
+    some = np.any(spans.damping, axis=(1, 2))
+    return (
+        np.flatnonzero(np.add.reduceat(some, spans.first[:-1]) > 0) if len(spans.kind) else np.zeros(0, int)
+    )

@@ -1,0 +1,52 @@
+"""Closed forms of spans that `em` uses beside their duals: forces and derivatives, against duals and their complex steps."""
+
+import numpy as np
+import pytest
+from test_spans import SPANS, free_rod
+
+from discretization.assembly import assemble, begin_step, move
+from discretization.numbering import number
+from discretization.span_assembly import spans_dissipate
+from discretization.workspace import workspace
+from rodsim import Section
+
+H = 0.01
+
+
+def full_section(damping):
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(6, 6))
+    C = 1e4 * (B @ B.T + 3 * np.eye(6))  # far more than the masses add
+    return Section.from_stiffness(
+        C=C, mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7), D=0.01 * C if damping else None
+    )
+
+
+def assembled(element, closed, damping=False, size=0.3, seed=1):
+    """Residual, matrix and dissipation of a step of random increments."""
+    model = free_rod(element, 4, section=full_section(damping), stress_free=[(0, 0, 0), (1.2, 0, 0)])
+    built = model.build()
+    system, state = built.system, built.state
+    numbering = number(system)
+    work = workspace(system, numbering, closed)
+    rng = np.random.default_rng(seed)
+    begin_step(system, numbering, state, work, H)
+    for array in (work.dr, work.psi):
+        array[1:] = size * rng.normal(size=(len(array) - 1, 3))
+    move(system, state, work)
+    assert assemble(system, numbering, state, work, H, np.zeros((0, 3)), True) == 0
+    n = numbering.size
+    lost = spans_dissipate(system, state, work, H) if damping else 0.0
+    return work.residual[:n].copy(), work.values[: numbering.n_values].copy(), lost
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-2, 0.3])
+@pytest.mark.parametrize("damping", [False, True])
+@pytest.mark.parametrize("element", SPANS)
+def test_closed_forms_are_the_duals(element, damping, size):
+    by_form, by_duals = (assembled(element, closed, damping, size) for closed in (True, False))
+    for one, other in zip(by_form[:2], by_duals[:2], strict=True):
+        assert np.abs(one - other).max() < 1e-12 * np.abs(other).max()
+    # a difference of strains, squared
+    assert by_form[2] == pytest.approx(by_duals[2], rel=1e-14 / size + 1e-13)
+    assert (by_form[2] > 0.0) == damping

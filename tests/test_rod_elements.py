@@ -1,0 +1,258 @@
+"""Rod elements between several frames: what each must satisfy as an interaction, and what it says of a rod."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from test_interactions import EPS, turn
+
+from discretization.space import lagrange_element, relative_element
+from discretization.space.interpolation import MOST, ORDERS, SLOPES, VALUES, leading, nodes, points, shares
+from rigid import quaternions
+from rigid.mechanical import call
+
+FAMILIES = (lagrange_element, relative_element)
+ENERGIES = [kind for family in FAMILIES for kind in family.ENERGIES.values()]
+DISSIPATIONS = [kind for family in FAMILIES for kind in family.DISSIPATIONS.values()]
+LENGTH, TAU = 0.8, 0.7
+E1 = np.array([1.0, 0.0, 0.0])
+
+
+def names(kind):
+    return kind.name
+
+
+def numbers(kind, rng, strain0=0.1):
+    """Numbers of an element of this kind, its stiffness full."""
+    p = kind.arity - 1
+    X = [np.array([p, LENGTH])]
+    for _ in range(p):
+        B = rng.normal(size=(6, 6))
+        X += [(B @ B.T + np.eye(6)).ravel(), strain0 * rng.normal(size=6)]
+    return np.concatenate(X)
+
+
+def poses(kind, rng, bend=0.5):
+    """Poses (p + 1, 4, 3) of a wildly bent and stretched element, turns from frame to frame of `bend`."""
+    quat = [turn(rng, rng.uniform(0, 3))]
+    for _ in range(kind.arity - 1):
+        quat.append(quaternions.multiply(quat[-1], turn(rng, bend)))
+    directors = np.swapaxes(quaternions.to_matrix(np.array(quat)), 1, 2)
+    return np.concatenate([rng.normal(size=(kind.arity, 1, 3)), directors], axis=1)
+
+
+def value(kind, y, X):
+    out = np.zeros(3, complex)
+    call(kind.value, (np.ascontiguousarray(y, complex), X, out))
+    return out[0]
+
+
+def dual(kind, y0, y1, X, lam=1.0, function="dual"):
+    out = np.full((8, 4, 3), np.nan, complex)
+    y0, y1 = (np.ascontiguousarray(y, complex) for y in (y0, y1))
+    call(getattr(kind, function), (y0, y1, X, np.array([lam], complex), out))
+    return out[: kind.arity]
+
+
+def strains(kind, y):
+    """(p, 6) Gamma, K at the points."""
+    p = kind.arity - 1
+    family = FAMILIES[ENERGIES.index(kind) >= len(lagrange_element.ORDERS)]
+    out = np.zeros(6 * p, complex)
+    X = np.concatenate([[p, LENGTH], np.zeros(42 * p)])
+    call(family.STRAINS[p].value, (np.ascontiguousarray(y, complex), X, out))
+    return out.real.reshape(p, 6)
+
+
+def rod(fractions, length):
+    """Poses of a rod of the strains `stretched`, `bent` at fractions of this length of it."""
+
+    def rate(s, y):
+        R = y[3:].reshape(3, 3)
+        return np.concatenate([R @ (stretched(s) + E1), np.cross(R, bent(s)).ravel()])
+
+    start = np.concatenate([np.zeros(3), np.eye(3).ravel()])
+    found = solve_ivp(rate, (0.0, length), start, t_eval=length * fractions, rtol=1e-12, atol=1e-14).y.T
+    return np.concatenate([found[:, None, :3], np.swapaxes(found[:, 3:].reshape(-1, 3, 3), 1, 2)], axis=1)
+
+
+@pytest.mark.parametrize("p", ORDERS)
+def test_tables_are_exact_for_polynomials(p):
+    x, weight = points(p)
+    for k in range(p + 1):
+        assert VALUES[p, :p, : p + 1] @ nodes(p) ** k == pytest.approx(x**k, abs=1e-14)
+        slope = k * x ** max(k - 1, 0)
+        assert SLOPES[p, :p, : p + 1] @ nodes(p) ** k == pytest.approx(slope, abs=1e-13)
+    for k in range(2 * p):
+        assert weight @ x**k == pytest.approx(1.0 / (k + 1), abs=1e-15)
+        assert shares(p) @ nodes(p) ** k == pytest.approx(1.0 / (k + 1), abs=1e-15)
+
+
+@pytest.mark.parametrize("p", ORDERS)
+def test_one_point_lies_between_neighbouring_nodes(p):
+    x, _ = points(p)
+    assert np.all(nodes(p)[:-1] < x)
+    assert np.all(x < nodes(p)[1:])
+
+
+@pytest.mark.parametrize("p", ORDERS)
+def test_the_consistent_mass_is_the_lumped_one_less_one_square(p):
+    x, weight = points(MOST + 1)
+    xi = nodes(p)
+    l = np.array(
+        [[np.prod((y - np.delete(xi, a)) / (z - np.delete(xi, a))) for a, z in enumerate(xi)] for y in x]
+    )
+    consistent = np.einsum("g,ga,gb", weight, l, l)
+    assert np.diag(shares(p)) - np.outer(leading(p), leading(p)) == pytest.approx(consistent, abs=1e-13)
+
+
+@pytest.mark.parametrize("bends", [(0.0, 1e-9), (1e-3, 0.1), (0.5, 0.6), (0.2, 1.2)])
+@pytest.mark.parametrize("kind", ENERGIES, ids=names)
+def test_work_of_the_dual_is_the_change_of_the_energy(kind, bends):
+    rng = np.random.default_rng(1)
+    X = numbers(kind, rng)
+    y0, y1 = (poses(kind, rng, bend) for bend in bends)
+    change = (value(kind, y1, X) - value(kind, y0, X)).real
+    work = np.sum(dual(kind, y0, y1, X).real * (y1 - y0))
+    assert abs(work - change) < 1e-13 * abs(value(kind, y0, X) + value(kind, y1, X))
+
+
+@pytest.mark.parametrize("bend", [1e-8, 0.4, 1.2])
+@pytest.mark.parametrize("kind", ENERGIES, ids=names)
+def test_dual_of_equal_poses_is_the_gradient(kind, bend):
+    """Against complex steps along every component of the poses, directors not kept orthonormal."""
+    rng = np.random.default_rng(2)
+    X, y = numbers(kind, rng), poses(kind, rng, bend)
+    gradient = np.zeros(y.shape)
+    for place in np.ndindex(y.shape):
+        step = y.astype(complex)
+        step[place] += 1j * EPS
+        gradient[place] = value(kind, step, X).imag / EPS
+    assert np.abs(dual(kind, y, y, X).real - gradient).max() < 1e-13 * np.abs(gradient).max()
+
+
+@pytest.mark.parametrize("function", ["dual", "bend"])
+@pytest.mark.parametrize("kind", [*ENERGIES, *DISSIPATIONS], ids=names)
+def test_duals_take_complex_steps(kind, function):
+    """Against central differences, along both ends at once."""
+    rng = np.random.default_rng(3)
+    X = numbers(kind, rng)
+    ends = np.array([poses(kind, rng, bend) for bend in (0.6, 0.9)])
+    d, e = rng.normal(size=ends.shape), 1e-6
+
+    def along(s):
+        return dual(kind, *(ends + s * d), X, 1.0, function)
+
+    step, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
+    assert np.abs(step - difference).max() < 1e-7 * (1.0 + np.abs(difference).max())
+
+
+@pytest.mark.parametrize("kind", [*ENERGIES, *DISSIPATIONS], ids=names)
+def test_forces_of_an_element_keep_both_momenta(kind):
+    rng = np.random.default_rng(4)
+    X = numbers(kind, rng)
+    y0, y1 = poses(kind, rng, 0.7), poses(kind, rng, 0.4)
+    f = dual(kind, y0, y1, X).real
+    assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-13 * np.abs(f).max()
+    assert np.abs(np.cross((y0 + y1) / 2, f).sum(axis=(0, 1))).max() < 1e-13 * np.abs(f).max()
+
+
+@pytest.mark.parametrize("kind", ENERGIES, ids=names)
+def test_a_rigid_motion_changes_no_strain(kind):
+    rng = np.random.default_rng(5)
+    y = poses(kind, rng)
+    moved = y @ quaternions.to_matrix(turn(rng, 2.5)).T
+    moved[:, 0] += rng.normal(size=3)
+    assert np.abs(strains(kind, moved) - strains(kind, y)).max() < 1e-12 * np.abs(strains(kind, y)).max()
+
+
+@pytest.mark.parametrize("kind", ENERGIES, ids=names)
+def test_strains_know_no_path(kind):
+    """The work of many steps around a loop is zero, whatever their size."""
+    rng = np.random.default_rng(6)
+    X = numbers(kind, rng)
+    loop = [poses(kind, rng, bend) for bend in (0.1, 0.7, 1.1)]
+    steps = zip(loop, [*loop[1:], loop[0]], strict=True)
+    work = [np.sum(dual(kind, a, b, X).real * (b - a)) for a, b in steps]
+    assert abs(sum(work)) < 1e-13 * np.abs(work).max()
+
+
+@pytest.mark.parametrize("kind", ENERGIES, ids=names)
+def test_a_straight_rod_is_stretched_and_sheared_without_error(kind):
+    p = kind.arity - 1
+    y = np.tile(np.concatenate([np.zeros((1, 3)), np.eye(3)]), (p + 1, 1, 1))
+    y[:, 0] = LENGTH * nodes(p)[:, None] * (1.2, 0.1, -0.3)
+    assert strains(kind, y) == pytest.approx(np.tile([0.2, 0.1, -0.3, 0, 0, 0], (p, 1)), abs=1e-13)
+
+
+def bent(s):
+    return np.array([1.0 + 0.5 * s, 0.7 - s**2, 0.8 * np.cos(2 * s)])
+
+
+def stretched(s):
+    return np.array([0.1 * s, 0.05, -0.1 * s**2])
+
+
+@pytest.mark.parametrize("kind", ENERGIES, ids=names)
+def test_strains_at_the_points_are_those_of_a_smooth_rod_to_their_order(kind):
+    """p + 1 in the length of the element, one more than slopes elsewhere; of a rod that is bent in all directions."""
+    p = kind.arity - 1
+    errors = []
+    for length in (LENGTH / 4, LENGTH / 8):
+        y = rod(nodes(p), length)
+        y[:, 0] *= LENGTH / length  # the element's own length, its curvatures smaller by that
+        found = strains(kind, y) * np.repeat([1.0, LENGTH / length], 3)
+        exact = np.array([[*stretched(s), *bent(s)] for s in length * points(p)[0]])
+        errors.append(np.abs(found - exact).max())
+    assert errors[0] / errors[1] > 2 ** (p + 0.7)
+    assert errors[1] < 0.02
+
+
+@pytest.mark.parametrize("kind", DISSIPATIONS, ids=names)
+def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind):
+    rng = np.random.default_rng(7)
+    X = numbers(kind, rng, strain0=0.0)
+    y0, y1 = poses(kind, rng, 0.3), poses(kind, rng, 0.8)
+    energy = ENERGIES[DISSIPATIONS.index(kind)]
+    change = strains(energy, y1) - strains(energy, y0)
+    C = X[2:].reshape(-1, 42)[:, :36].reshape(-1, 6, 6)
+    expected = LENGTH / TAU * points(len(C))[1] @ np.einsum("gi,gij,gj->g", change, C, change)
+    work = np.sum(dual(kind, y0, y1, X, 1 / TAU).real * (y1 - y0))
+    assert work == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", DISSIPATIONS, ids=names)
+def test_the_rate_dual_is_that_of_a_short_step(kind):
+    """To second order in its length, about the middle; rates of poses need not be rotations."""
+    rng = np.random.default_rng(8)
+    X = numbers(kind, rng)
+    y, z = poses(kind, rng, 0.6), rng.normal(size=(kind.arity, 4, 3))
+    rate = dual(kind, y, z, X, 1.0, "bend").real
+    errors = [
+        np.abs(dual(kind, y - h / 2 * z, y + h / 2 * z, X, 1 / h).real - rate).max() for h in (2e-4, 1e-4)
+    ]
+    assert errors[1] < 1e-4 * np.abs(rate).max()
+    assert errors[1] < errors[0] / 3.8 or errors[1] < 1e-9 * np.abs(rate).max()
+
+
+@pytest.mark.parametrize("kind", DISSIPATIONS, ids=names)
+def test_resistance_is_linear_symmetric_and_takes_power(kind):
+    rng = np.random.default_rng(9)
+    X = numbers(kind, rng)
+    y = poses(kind, rng)
+    z, w = rng.normal(size=(2, kind.arity, 4, 3))
+    at_z, at_w, at_sum = (dual(kind, y, x, X, 1.0, "bend").real for x in (z, w, 2 * z - w))
+    assert at_sum == pytest.approx(2 * at_z - at_w, rel=1e-11, abs=1e-11 * np.abs(at_sum).max())
+    assert np.sum(at_z * w) == pytest.approx(np.sum(at_w * z), rel=1e-10)
+    assert np.sum(at_z * z) > 0.0
+
+
+@pytest.mark.parametrize("kind", DISSIPATIONS, ids=names)
+def test_a_common_rigid_motion_is_not_resisted(kind):
+    rng = np.random.default_rng(10)
+    X = numbers(kind, rng)
+    y = poses(kind, rng)
+    velocity, omega = rng.normal(size=(2, 3))
+    z = np.cross(omega, y)
+    z[:, 0] += velocity
+    size = np.abs(dual(kind, y, rng.normal(size=y.shape), X, 1.0, "bend")).max()
+    assert np.abs(dual(kind, y, z, X, 1.0, "bend")).max() < 1e-14 * size

@@ -1,0 +1,268 @@
+"""Rods of elements between several frames through the model: in `em`, in the charts, in files and scenes."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from discretization.measures import element_states, energies, momenta
+from discretization.space.rod_elements import BY_NUMBER
+from discretization.space.spans import points_of
+from discretization.system import fingerprint
+from rodsim import Box, InitialVelocityWarning, Material, Model, ModelError, Result, Section, audit, simulate
+from rodsim.meshing import node_fractions
+from rodsim.scenes.loading import load
+
+SPANS = [element.word for element in BY_NUMBER]
+SECTION = Section.from_stiffness(
+    EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
+)
+
+
+def free_rod(element, n_elements=8, mass="mean", section=SECTION, **more):
+    """A bent rod in free flight."""
+    model = Model("rod")
+    model.add_rod(
+        "rod",
+        lambda s: (s, 0.4 * np.sin(3 * s), 0.3 * s * s),
+        section,
+        n_elements,
+        mass=mass,
+        velocity=lambda s: (0.3, 8.0 * (s - 0.4) ** 2, 6.0 * s - 5.0 * s * s),
+        angular_velocity=(0.4, -0.3, -1.0),
+        element=element,
+        **more,
+    )
+    return model
+
+
+@pytest.mark.parametrize("mass", ["lumped", "mean"])
+@pytest.mark.parametrize("element", SPANS)
+def test_em_keeps_energy_and_momenta(element, mass):
+    found = simulate(free_rod(element, mass=mass), 0.4, 0.01, progress=False)
+    E = found.audit_column("total")
+    assert np.ptp(E) < 1e-13 * np.abs(E).max()
+    for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
+        assert np.ptp(found.audit_column(name)) < 1e-12
+    assert found.audit_column("newton_mean")[1:].mean() < 6
+    assert np.ptp(found.audit_column("elastic")) > 0.1 * E.max()
+
+
+@pytest.mark.parametrize("element", SPANS)
+def test_what_a_viscous_rod_loses_is_what_its_energy_misses(element):
+    section = Section.from_stiffness(
+        EA=3e3,
+        GA=2e3,
+        GJ=50,
+        EI=(80, 60),
+        mass_per_length=2.0,
+        inertia_per_length=(0.5, 0.6, 0.7),
+        damping_time=0.01,
+    )
+    found = simulate(free_rod(element, section=section), 0.3, 0.01, progress=False)
+    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
+    assert np.all(np.diff(lost) > 0.0)
+    assert lost[-1] > 0.05 * E[0]
+
+
+def coarse_end(element, integrator, h, chart=None):
+    rod = simulate(free_rod(element, 4, "lumped"), 0.02, h, integrator, chart=chart, progress=False).rod(
+        "rod"
+    )
+    return rod.r[-1]
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"), [("EML-kappa", None), ("GGL-EM", "director"), ("EM-G", "director")]
+)
+@pytest.mark.parametrize("element", SPANS)
+def test_schemes_in_the_charts_run_the_same_rod(element, integrator, chart):
+    """They differ from `em` by what steps do: a fourth with half of them."""
+    exact = coarse_end(element, "em6", 0.001)
+    errors = [np.abs(coarse_end(element, integrator, h, chart) - exact).max() for h in (0.002, 0.001)]
+    assert 3.0 < errors[0] / errors[1] < 5.0
+
+
+@pytest.mark.parametrize("element", ["lagrange(3)", "relative(2)"])
+def test_a_viscous_rod_is_the_same_in_the_charts(element):
+    section = Section.from_stiffness(
+        EA=3e3,
+        GA=2e3,
+        GJ=50,
+        EI=(80, 60),
+        mass_per_length=2.0,
+        inertia_per_length=(0.5, 0.6, 0.7),
+        damping_time=0.01,
+    )
+    model = free_rod(element, 4, "lumped", section)
+    ends = [
+        simulate(model, 0.1, h, name, progress=False).rod("rod").r[-1]
+        for h, name in ((0.0025, "em"), (0.0025, "EML-kappa"))
+    ]
+    assert np.abs(ends[0] - ends[1]).max() < 2e-5
+
+
+@pytest.mark.parametrize("element", SPANS)
+def test_a_file_holds_all_that_its_audit_needs(element, tmp_path):
+    model = free_rod(element)
+    simulate(model, 0.1, 0.01, output=tmp_path / "rod.rodsim.vtkhdf", progress=False)
+    found = Result.open(tmp_path / "rod.rodsim.vtkhdf")
+    assert audit(found).ok
+    assert found.layout.system.spans.kind[0] == SPANS.index(element)
+    assert fingerprint(found.layout.system) == fingerprint(model.build().system)
+    assert found.rod("rod").K.shape[1] == len(found.rod("rod").arclength) - 1
+
+
+@pytest.mark.parametrize("element", ["lagrange(2)", "relative(4)"])
+def test_strains_and_energy_are_those_of_the_points(element):
+    model = free_rod(element, stress_free=[(0, 0, 0), (1.2, 0, 0)])
+    built = model.build()
+    strain, stress = element_states(built.system, built.state)
+    points = points_of(built.system.elements, built.system.spans)
+    assert points.weight.sum() == pytest.approx(model.rods["rod"].stress_free.length, rel=1e-14)
+    elastic = 0.5 * np.sum(points.weight * np.sum(strain * stress, axis=1))
+    assert energies(built.system, built.state).elastic == pytest.approx(elastic, rel=1e-13)
+    assert stress == pytest.approx(strain * [3e3, 2e3, 2e3, 50, 80, 60], rel=1e-13)
+
+
+@pytest.mark.parametrize("element", SPANS)
+@pytest.mark.parametrize("mass", ["lumped", "consistent"])
+def test_mass_and_turning_of_a_straight_rod_are_exact_but_for_lumps_of_two_frames(element, mass):
+    section = Section.from_stiffness(
+        EA=1, GA=1, GJ=1, EI=1, mass_per_length=2, inertia_per_length=(0.3, 0.1, 0.2)
+    )
+    model = Model("rod")
+    model.add_rod(
+        "rod",
+        [(-1.5, 0, 0), (1.5, 0, 0)],
+        section,
+        4,
+        mass=mass,
+        velocity=lambda s: (0, 3 * s - 1.5, 0),
+        angular_velocity=(0, 0, 1),
+        element=element,
+    )
+    built = model.build()
+    _, momentum = momenta(built.system, built.state)
+    excess = 2.0 / 4**2 if (element, mass) == ("lagrange(1)", "lumped") else 0.0
+    assert momentum == pytest.approx([0, 0, 2 * 3**3 / 12 * (1 + excess) + 0.2 * 3], abs=1e-12)
+    assert energies(built.system, built.state).kinetic == pytest.approx(momentum[2] / 2, rel=1e-13)
+
+
+def test_lagrange_of_order_one_has_the_masses_of_the_two_frame_element():
+    one, two = (free_rod(element).build() for element in ("lagrange(1)", "se3"))
+    for measure in (lambda b: energies(b.system, b.state).kinetic, lambda b: momenta(b.system, b.state)[1]):
+        assert measure(one) == pytest.approx(measure(two), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("n_elements", "order", "nodes"), [(20, 2, 21), (21, 2, 23), (1, 4, 5), (8, 4, 9), (10, 3, 13)]
+)
+def test_n_elements_counts_intervals_between_nodes(n_elements, order, nodes):
+    assert len(node_fractions(n_elements, [], False, order)) == nodes
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_anchors_stand_at_the_ends_of_elements(order):
+    fractions = node_fractions(12, [0.3, 0.31], False, order)
+    assert {0.0, 0.3, 0.31, 1.0} <= set(fractions[::order])
+    assert np.all(np.diff(fractions) > 0)
+
+
+@pytest.mark.parametrize("element", SPANS)
+def test_a_closed_rod_without_stress_stays_at_rest(element):
+    def circle(s):
+        return np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0
+
+    model = Model("ring")
+    model.add_rod("rod", circle, SECTION, 8, closed=True, element=element)
+    found = simulate(model, 0.05, 0.01, progress=False)
+    assert np.abs(found.rod("rod").r[-1] - found.rod("rod").r[0]).max() < 1e-12
+    assert np.abs(found.rod("rod").K).max() < 1e-11
+
+
+def test_an_element_nobody_knows_is_refused_by_name():
+    with pytest.raises(
+        ModelError, match=r"rod 'rod': element = 'cubic' is not known; choose one of se3, lagrange\(1\)"
+    ):
+        free_rod("cubic")
+
+
+def test_a_section_that_leaves_a_node_without_mass_says_what_to_do():
+    def section(s):
+        return Section.from_stiffness(
+            EA=1, GA=1, GJ=1, EI=1, mass_per_length=1e-3 + s**6, inertia_per_length=1.0
+        )
+
+    with pytest.raises(ModelError, match="a node has no mass; give more elements"):
+        free_rod("relative(2)", 2, section=section).build()
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4-ggl"])
+@pytest.mark.parametrize("element", ["lagrange(3)", "relative(2)"])
+def test_jointed_rods_with_masses_that_couple_their_nodes_keep_all(element, integrator):
+    model = free_rod(element, 4)
+    body = model.add_body("ball", Box(0.2, 0.3, 0.4, density=50), position=(-0.3, 0.1, 0.2))
+    model.add_joint("hip", "spherical", model.rods["rod"].start, body, at=(0, 0, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InitialVelocityWarning)
+        found = simulate(model, 0.2, 0.01, integrator, progress=False)
+    E = found.audit_column("total")
+    assert np.ptp(E) < 1e-12 * np.abs(E).max()
+    for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
+        assert np.ptp(found.audit_column(name)) < 1e-11
+    assert found.audit_column("constraint").max() < 1e-13
+    if integrator != "em":
+        assert found.audit_column("velocity_constraint").max() < 1e-12
+
+
+def test_a_scene_names_the_element_of_a_rod(tmp_path):
+    text = """
+name: rod
+rods:
+  - name: rod
+    curve: [[0, 0, 0], [1, 0, 0]]
+    section: {type: circular, radius: 0.01, material: {E: 1e7, nu: 0.3, density: 1000}}
+    n_elements: 6
+    element: relative(2)
+run: {t_end: 0.1, dt: 0.01}
+"""
+    path = tmp_path / "rod.yaml"
+    path.write_text(text)
+    spans = load(path).model.build().system.spans
+    assert len(spans.kind) == 3
+    assert BY_NUMBER[spans.kind[0]].word == "relative(2)"
+
+
+def fallen(element, slenderness, n_elements):
+    """The end of a cantilever of radius `slenderness` that has fallen for 0.3 s; its weight over its bending stiffness is
+    the same for all.
+    """
+    material = Material(E=1e7 * (0.01 / slenderness) ** 2, nu=0.3, density=1000.0)
+    model = Model("cantilever", gravity=(0, 0, -9.81))
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (1, 0, 0)], Section.circular(slenderness, material), n_elements, element=element
+    )
+    model.add_joint("clamp", "clamp", rod.start)
+    return simulate(model, 0.3, 0.005, progress=False).rod("rod").r[-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("element", "n_elements"),
+    [
+        ("lagrange(1)", 40),
+        ("lagrange(2)", 20),
+        ("lagrange(3)", 12),
+        ("lagrange(4)", 12),
+        ("relative(2)", 10),
+        ("relative(4)", 8),
+    ],
+)
+def test_nothing_locks_however_thin_the_rod(element, n_elements):
+    errors = []
+    for slenderness in (1e-2, 1e-3, 1e-5):
+        exact = fallen("relative(4)", slenderness, 32)
+        errors.append(np.linalg.norm(fallen(element, slenderness, n_elements) - exact))
+    assert max(errors) < 3e-3
+    assert max(errors) < 1.5 * min(errors)
