@@ -132,7 +132,13 @@ def test_energies_are_those_of_the_section(sample):
 
 
 def lagrangian_of(sample, **change):
-    x = {"q": sample.q.value, "phi_t": sample.phi.t, "q_t": sample.q.t, "phi_S": sample.phi.S, "q_S": sample.q.S}
+    x = {
+        "q": sample.q.value,
+        "phi_t": sample.phi.t,
+        "q_t": sample.q.t,
+        "phi_S": sample.phi.S,
+        "q_S": sample.q.S,
+    }
     x |= change
     return lagrangian.lagrangian(ROD, *x.values(), sample.lam)
 
@@ -190,9 +196,7 @@ def test_velocities_are_derivatives_of_the_density_for_any_momentum(sample):
 
 def test_partial_derivatives_of_the_density(sample):
     q, phi_S, q_S = sample.q.value, sample.phi.S, sample.q.S
-    assert close(
-        hamiltonian.dh_dphi_S(ROD, q, phi_S), gradient(lambda x: density_of(sample, phi_S=x), phi_S)
-    )
+    assert close(hamiltonian.dh_dphi_S(ROD, q, phi_S), gradient(lambda x: density_of(sample, phi_S=x), phi_S))
     assert close(hamiltonian.dh_dq_S(ROD, q, q_S), gradient(lambda x: density_of(sample, q_S=x), q_S))
     found = gradient(lambda x: density_of(sample, q=x), q)
     assert close(hamiltonian.dh_dq(ROD, q, sample.p, phi_S, q_S, sample.lam), found)
@@ -200,9 +204,7 @@ def test_partial_derivatives_of_the_density(sample):
 
 def test_variational_derivatives_are_partial_ones_less_the_derivative_along_the_rod(sample):
     m, q, phi = sample.motion, sample.q, sample.phi
-    n_S = derivative(
-        lambda s, t: hamiltonian.dh_dphi_S(ROD, m.q(s, t).value, m.phi(s, t).S), S, T, "S"
-    )
+    n_S = derivative(lambda s, t: hamiltonian.dh_dphi_S(ROD, m.q(s, t).value, m.phi(s, t).S), S, T, "S")
     assert close(hamiltonian.dH_dphi(ROD, q.value, phi.S, q.S, phi.SS), -n_S)
     assert close(balances.force_S(ROD, q.value, phi.S, q.S, phi.SS), n_S)
     m_S = derivative(lambda s, t: hamiltonian.dh_dq_S(ROD, m.q(s, t).value, m.q(s, t).S), S, T, "S")

@@ -4,40 +4,31 @@ import numpy as np
 import pytest
 
 from discretization.continuum import balances, conservation, lagrangian, multisymplectic
+from discretization.continuum.kinematics import omega, rotated
 from discretization.continuum.quaternions import apply, inner
-from rodsim.papers.smooth_fields import derivative, random_material, random_motion, random_points, z_of
+from rodsim.papers.smooth_fields import (
+    Waves,
+    derivative,
+    random_material,
+    random_motion,
+    random_points,
+    z_of,
+)
 
 S, T = random_points(5)
 ROD = random_material(3)
 ROUND_OFF = 2e-12  # of sums of terms of size 1e2
 
 
-class Fields:
-    """z(S, t), any field: here none of the Legendre transforms holds, and lam is free."""
-
-    def __init__(self, seed):
-        rng = np.random.default_rng(seed)
-        self.A, self.k, self.w, self.b = rng.uniform(0.3, 1.5, (4, 22))
-
-    def z(self, s, t):
-        s, t = np.broadcast_arrays(s, t)
-        return self.A * np.cos(s[..., None] * self.k + t[..., None] * self.w + self.b)
-
-    def z_S(self, s, t):
-        s, t = np.broadcast_arrays(s, t)
-        return -self.k * self.A * np.sin(s[..., None] * self.k + t[..., None] * self.w + self.b)
-
-    def z_t(self, s, t):
-        return self.z_S(s, t) * self.w / self.k
-
-    def residual(self):
-        z, z_t, z_S = self.z(S, T), self.z_t(S, T), self.z_S(S, T)
-        return z_t, z_S, multisymplectic.residual(ROD, z, z_t, z_S)
+def residual_of(fields):
+    """z_t, z_S and what the fields leave of the equations: z is any field, none of the Legendre transforms holds."""
+    z, z_t, z_S = fields.z(S, T), fields.z_t(S, T), fields.z_S(S, T)
+    return z_t, z_S, multisymplectic.residual(ROD, z, z_t, z_S)
 
 
 @pytest.fixture(params=[1, 2])
 def fields(request):
-    return Fields(request.param)
+    return Waves(request.param)
 
 
 def law(density, flux):
@@ -46,7 +37,7 @@ def law(density, flux):
 
 
 def test_energy_law_of_any_field_is_the_work_of_the_residual(fields):
-    z_t, _, r = fields.residual()
+    z_t, _, r = residual_of(fields)
     found = law(
         lambda s, t: conservation.energy(ROD, fields.z(s, t), fields.z_S(s, t)),
         lambda s, t: conservation.energy_flux(fields.z(s, t), fields.z_t(s, t)),
@@ -61,7 +52,7 @@ def test_energy_law_of_any_field_is_the_work_of_the_residual(fields):
 
 
 def test_material_momentum_law_of_any_field_is_the_work_of_the_residual(fields):
-    _, z_S, r = fields.residual()
+    _, z_S, r = residual_of(fields)
     found = law(
         lambda s, t: conservation.material_momentum(fields.z(s, t), fields.z_S(s, t)),
         lambda s, t: conservation.material_momentum_flux(ROD, fields.z(s, t), fields.z_t(s, t)),
@@ -87,7 +78,7 @@ def test_densities_of_the_paper_differ_from_the_physical_ones_by_derivatives(fie
 
 
 def test_two_form_of_any_variations_is_conserved_up_to_the_residual_of_the_linearised_equations(fields):
-    U, V = Fields(11), Fields(12)
+    U, V = Waves(11), Waves(12)
     found = law(
         lambda s, t: conservation.time_two_form(U.z(s, t), V.z(s, t)),
         lambda s, t: conservation.space_two_form(U.z(s, t), V.z(s, t)),
@@ -111,8 +102,6 @@ def test_physical_energy_is_kinetic_and_elastic_energy_and_its_flux_the_power_of
     both = lagrangian.kinetic_density(ROD, q.value, phi.t, q.t)
     both = both + lagrangian.potential_density(ROD, q.value, phi.S, q.S)
     assert np.abs(conservation.physical_energy(ROD, z, z_S) - both).max() < ROUND_OFF
-    from discretization.continuum.kinematics import omega, rotated
-
     w, bend = omega(q.value, q.t), omega(q.value, q.S)
     power = inner(balances.force(ROD, q.value, phi.S), phi.t)
     power = power + inner(balances.moment(ROD, q.value, q.S), w)

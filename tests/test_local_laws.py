@@ -51,9 +51,10 @@ def exact(motion, t, s):
         return z, z_x
 
     def wave_flux(s, t):
-        return conservation.wave_momentum_flux(ROD, *z_and(s, t, "t")) - ROD.rho_A * motion.phi(
-            s, t
-        ).value @ GRAVITY
+        return (
+            conservation.wave_momentum_flux(ROD, *z_and(s, t, "t"))
+            - ROD.rho_A * motion.phi(s, t).value @ GRAVITY
+        )
 
     phi = motion.phi(S, T).value
     force = ROD.rho_A * np.broadcast_to(GRAVITY, phi.shape)

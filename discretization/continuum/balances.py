@@ -32,9 +32,7 @@ def moment_S(rod: Material, q: Array, q_S: Array, q_SS: Array) -> Array:
     return np.cross(w, apply(D, w)) + apply(D, omega_S(q, q_S, q_SS))
 
 
-def linear_balance(
-    rod: Material, q: Array, phi_S: Array, q_S: Array, phi_SS: Array, phi_tt: Array
-) -> Array:
+def linear_balance(rod: Material, q: Array, phi_S: Array, q_S: Array, phi_SS: Array, phi_tt: Array) -> Array:
     """rho_A phi_tt - dn/dS, N/m (9)."""
     return rod.rho_A * phi_tt - force_S(rod, q, phi_S, q_S, phi_SS)
 

@@ -30,9 +30,7 @@ def velocities(rod: Material, q: Array, p_phi: Array, p: Array) -> tuple[Array, 
     return p_phi / rod.rho_A, apply(L(q), _body_rate(rod, q, p)) / 4
 
 
-def density(
-    rod: Material, q: Array, p_phi: Array, p: Array, phi_S: Array, q_S: Array, lam: Array
-) -> Array:
+def density(rod: Material, q: Array, p_phi: Array, p: Array, phi_S: Array, q_S: Array, lam: Array) -> Array:
     """h = (|p_phi|^2/rho_A + <L(q^c) p, J4^-1 L(q^c) p>/4)/2 + U + lam (|q|^2 - 1), J/m (31)."""
     body = product(conjugate(q), p)
     kinetic = 0.5 * (inner(p_phi, p_phi) / rod.rho_A + inner(body, _body_rate(rod, q, p)) / 4)
@@ -49,9 +47,7 @@ def dh_dq_S(rod: Material, q: Array, q_S: Array) -> Array:
     return 2 * product(pure(moment(rod, q, q_S)), q)
 
 
-def dh_dq(
-    rod: Material, q: Array, p: Array, phi_S: Array, q_S: Array, lam: Array
-) -> Array:
+def dh_dq(rod: Material, q: Array, p: Array, phi_S: Array, q_S: Array, lam: Array) -> Array:
     """The sum of (64)/8, 2 (65), (67)/2 and 2 lam q; |q| = 1, <q, p> = 0, <q, q_S> = 0."""
     bend = product(pure(omega(q, q_S)), pure(moment(rod, q, q_S)))
     return (
@@ -67,9 +63,7 @@ def dH_dphi(rod: Material, q: Array, phi_S: Array, q_S: Array, phi_SS: Array) ->
     return -force_S(rod, q, phi_S, q_S, phi_SS)
 
 
-def dH_dq(
-    rod: Material, q: Array, p: Array, phi_S: Array, q_S: Array, q_SS: Array, lam: Array
-) -> Array:
+def dH_dq(rod: Material, q: Array, p: Array, phi_S: Array, q_S: Array, q_SS: Array, lam: Array) -> Array:
     """The variational derivative dh/dq - d(dh/dq_S)/dS, N (71); |q| = 1, <q, p> = 0."""
     w = pure(omega(q, q_S))
     m, m_S = pure(moment(rod, q, q_S)), pure(moment_S(rod, q, q_S, q_SS))

@@ -97,7 +97,9 @@ def local_laws(
 
     rotation = E(grid.quat)
     w = apply(rotation, grid.Omega)
-    ends = [_End(rod, rho, *(x[:, side] for x in (grid.r, grid.v, grid.Omega, rotation, w))) for side in _SIDES]
+    ends = [
+        _End(rod, rho, *(x[:, side] for x in (grid.r, grid.v, grid.Omega, rotation, w))) for side in _SIDES
+    ]
     r_bar, v_bar, w_bar = (0.5 * (x[:, _SIDES[0]] + x[:, _SIDES[1]]) for x in (grid.r, grid.v, w))
     T_bar = 0.5 * (ends[0].T + ends[1].T)
     fall = (rho * a)[None]

@@ -56,8 +56,8 @@ def material(
     for name, value in free:
         if not value > 0:
             raise ModelError(f"rod material: {name} is {value}; give a positive number")
-    full = [_full(name, A) for name, A in (("J_rho", J_rho), ("C_N", C_N), ("C_M", C_M))]
-    return Material(float(rho_A), *full, float(alpha), float(free[2][1]))
+    J, N, M = (_full(name, A) for name, A in (("J_rho", J_rho), ("C_N", C_N), ("C_M", C_M)))
+    return Material(float(rho_A), J, N, M, float(alpha), float(free[2][1]))
 
 
 def _full(name: str, given: ArrayLike) -> Floats:

@@ -44,9 +44,7 @@ class Parts(NamedTuple):
 
 def parts(z: Array) -> Parts:
     """z (..., 22) by its parts."""
-    return Parts(
-        z[..., PHI], z[..., Q], z[..., P_PHI], z[..., P], z[..., V_PHI], z[..., V], z[..., LAM]
-    )
+    return Parts(z[..., PHI], z[..., Q], z[..., P_PHI], z[..., P], z[..., V_PHI], z[..., V], z[..., LAM])
 
 
 def join(x: Parts) -> Array:

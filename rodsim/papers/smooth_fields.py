@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.continuum import kinematics, lagrangian, multisymplectic
+from discretization.continuum import lagrangian, multisymplectic
 from discretization.continuum.material import Material, material
 from discretization.continuum.quaternions import Array, inner
 from rigid.interactions.kinds import COMPLEX_STEP
@@ -126,7 +126,24 @@ def z_of(rod: Material, motion: Motion, S: Array, t: Array) -> Array:
     return z
 
 
-def strains_of(motion: Motion, S: Array, t: Array) -> tuple[Array, Array]:
-    """Gamma and Omega (..., 3)."""
-    phi, q = motion.phi(S, t), motion.q(S, t)
-    return kinematics.Gamma(q.value, phi.S), kinematics.Omega(q.value, q.S)
+class Waves:
+    """z(S, t) of cosines, no solution, with exact derivatives."""
+
+    def __init__(self, seed: int):
+        rng = np.random.default_rng(seed)
+        self.A, self.k, self.w, self.b = rng.uniform(0.3, 1.5, (4, multisymplectic.SIZE))
+
+    def z(self, s: Array, t: Array) -> Array:
+        """(..., 22)."""
+        return self.A * np.cos(self._angle(s, t))
+
+    def z_S(self, s: Array, t: Array) -> Array:
+        """dz/dS."""
+        return -self.k * self.A * np.sin(self._angle(s, t))
+
+    def z_t(self, s: Array, t: Array) -> Array:
+        """dz/dt."""
+        return -self.w * self.A * np.sin(self._angle(s, t))
+
+    def _angle(self, s: Array, t: Array) -> Array:
+        return s[..., None] * self.k + t[..., None] * self.w + self.b
