@@ -27,6 +27,7 @@ STUDIES = {
     "pendulum": ("pendulum", "002 sec. 6.1: mathematical pendulum in 3D"),
     "gyroscopic-top": ("gyroscopic_top", "002 sec. 6.2: top in directors, orders of six schemes"),
     "four-particles": ("four_particles", "002 sec. 6.3: cost, orders, stability"),
+    "rod-pde": ("rod_pde", "003: the rod as a Hamiltonian and multisymplectic partial differential equation"),
     "symmetrical-top": ("symmetrical_top", "004: alpha- and gamma-type inertia under IMS, EMS, SPARK"),
 }
 

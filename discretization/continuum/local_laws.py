@@ -1,0 +1,195 @@
+"""Local conservation laws of a rod, evaluated from states stored at its nodes: what box-averaged differences leave of
+
+    density_t + flux_S = source                                                       (43)
+
+    energy              h = T + U - rho_A a . phi          flux -(n . phi_t + m . w)
+    momentum            rho_A phi_t                        flux -n                      source rho_A a
+    angular momentum    phi x rho_A phi_t + I_rho w        flux -(phi x n + m)          source phi x rho_A a
+    material momentum   phi_S . rho_A phi_t + omega . I_rho w      flux U - T - n . phi_S - m . omega - rho_A a . phi
+
+with a uniform acceleration a. A box is a time step and the halves of the two elements at an inner node, the middles of
+which carry strains, stresses and fluxes; a density is the mean over the halves, a flux that of both times. Second order
+in step and element length together (the last law, where the rod is the same all along). Written on states alone, it
+serves any element and any integrator; it is no law of theirs, so residuals are small, not zero.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.continuum.material import E1, Material
+from discretization.continuum.quaternions import E, apply, conjugate, inner, product
+from rigid.errors import ModelError
+from rigid.system import Floats
+
+
+class LocalLaws(NamedTuple):
+    """Residuals at the middles of steps and the inner nodes: (n_times - 1, n_nodes - 2), vectors with (..., 3)."""
+
+    t: Floats  # middles of the steps (n_times - 1,), s
+    S: Floats  # inner nodes (n_nodes - 2,), m
+    energy: Floats  # W/m
+    momentum: Floats  # N/m
+    angular_momentum: Floats  # N
+    material_momentum: Floats  # N/m
+
+
+class Strains(NamedTuple):
+    """At the middles of the elements, (..., n_elements, n)."""
+
+    Gamma: Floats  # stretch and shear
+    Omega: Floats  # twist and bending, 1/m
+    phi_S: Floats  # inertial
+    E: Floats  # rotation (..., 3, 3)
+
+
+def middle_strains(S: Floats, r: Floats, quat: Floats) -> Strains:
+    """Strains by differences over each element: phi_S = (r_b - r_a)/L, Omega = 2 L(q^c)(q_b - q_a)/L, q the mean of unit length.
+
+    S (n,); r (..., n, 3); quat (..., n, 4), of either sign.
+    """
+    length = np.diff(S)[:, None]
+    a, b = quat[..., :-1, :], quat[..., 1:, :]
+    b = np.where(inner(a, b)[..., None] < 0, -b, b)
+    mean = a + b
+    mean /= np.sqrt(inner(mean, mean))[..., None]
+    phi_S, rotation = np.diff(r, axis=-2) / length, E(mean)
+    bend = 2 * product(conjugate(mean), b - a)[..., 1:] / length
+    return Strains(apply(rotation.swapaxes(-1, -2), phi_S) - E1, bend, phi_S, rotation)
+
+
+def local_laws(
+    rod: Material,
+    t: ArrayLike,
+    S: ArrayLike,
+    r: ArrayLike,
+    quat: ArrayLike,
+    v: ArrayLike,
+    Omega: ArrayLike,
+    rest: tuple[ArrayLike, ArrayLike] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+    gravity: ArrayLike = (0.0, 0.0, 0.0),
+) -> LocalLaws:
+    """Residuals of the local laws on a grid of stored states.
+
+    Parameters
+    rod: its entries may have a first axis of n_elements: sections that change along the rod
+    t (n_times,), s; S (n_nodes,), m: stress-free arc length of the nodes, growing
+    r (n_times, n_nodes, 3); quat (.., 4), unit; v (.., 3), inertial, m/s; Omega (.., 3): angular velocity in section axes
+    rest: (Gamma, Omega) without stress, each (3,) or (n_elements, 3), by `middle_strains` of the stress-free shape
+    gravity: uniform acceleration, m/s^2
+
+    A closed rod: repeat its first two nodes at the end, with S growing on; every node is then an inner one.
+    Raises ModelError where shapes do not fit, t or S do not grow, or nothing is inside (two times, three nodes).
+    """
+    grid = _Grid(*(np.asarray(x, float) for x in (t, S, r, quat, v, Omega)))
+    _check(grid)
+    a = np.asarray(gravity, float)
+    strains = middle_strains(grid.S, grid.r, grid.quat)
+    stretch, bend = strains.Gamma - np.asarray(rest[0], float), strains.Omega - np.asarray(rest[1], float)
+    N, M = apply(rod.C_N, stretch), apply(rod.C_M, bend)
+    n, m = apply(strains.E, N), apply(strains.E, M)
+    U = 0.5 * (inner(stretch, N) + inner(bend, M))
+    omega = apply(strains.E, strains.Omega)
+    rho = np.broadcast_to(rod.rho_A, grid.S.size - 1)[:, None]
+
+    rotation = E(grid.quat)
+    w = apply(rotation, grid.Omega)
+    ends = [
+        _End(rod, rho, *(x[:, side] for x in (grid.r, grid.v, grid.Omega, rotation, w))) for side in _SIDES
+    ]
+    r_bar, v_bar, w_bar = (0.5 * (x[:, _SIDES[0]] + x[:, _SIDES[1]]) for x in (grid.r, grid.v, w))
+    T_bar = 0.5 * (ends[0].T + ends[1].T)
+    fall = (rho * a)[None]
+    height = [-inner(fall, end.r) for end in ends]
+
+    def residual(densities: list[Floats], flux: Floats, source: list[Floats] | None = None) -> Floats:
+        """density_t + flux_S - source in the boxes; densities and sources at both ends of every element."""
+        rate = np.diff(_boxes(grid, densities), axis=0) / _as(np.diff(grid.t), densities[0], 0)
+        jump = np.diff(flux, axis=1) / _as(_widths(grid.S), flux, 1)
+        found = rate + 0.5 * (jump[1:] + jump[:-1])
+        if source is not None:
+            given = _boxes(grid, source)
+            found -= 0.5 * (given[1:] + given[:-1])
+        return np.asarray(found)
+
+    return LocalLaws(
+        0.5 * (grid.t[1:] + grid.t[:-1]),
+        grid.S[1:-1],
+        residual(
+            [end.T + U + high for end, high in zip(ends, height, strict=True)],
+            -(inner(n, v_bar) + inner(m, w_bar)),
+        ),
+        residual([end.p for end in ends], -n, [np.broadcast_to(fall, end.p.shape) for end in ends]),
+        residual(
+            [np.cross(end.r, end.p) + end.spin for end in ends],
+            -(np.cross(r_bar, n) + m),
+            [np.cross(end.r, np.broadcast_to(fall, end.r.shape)) for end in ends],
+        ),
+        residual(
+            [inner(strains.phi_S, end.p) + inner(omega, end.spin) for end in ends],
+            U - T_bar - inner(n, strains.phi_S) - inner(m, omega) - inner(fall, r_bar),
+        ),
+    )
+
+
+_SIDES = slice(None, -1), slice(1, None)  # nodes at the starts and at the ends of the elements
+
+
+class _Grid(NamedTuple):
+    """Stored states."""
+
+    t: Floats
+    S: Floats
+    r: Floats
+    quat: Floats
+    v: Floats
+    Omega: Floats
+
+
+class _End:
+    """One end of every element, with the section of that element: position, momenta a length, kinetic energy a length."""
+
+    def __init__(
+        self, rod: Material, rho: Floats, r: Floats, v: Floats, Omega: Floats, rotation: Floats, w: Floats
+    ):
+        spin = apply(rod.J_rho, Omega)
+        self.r, self.p, self.spin = r, rho * v, apply(rotation, spin)
+        self.T = 0.5 * (inner(v, self.p) + inner(Omega, spin))
+
+
+def _widths(S: Floats) -> Floats:
+    """Lengths of the boxes of the inner nodes: half of both elements."""
+    return 0.5 * (S[2:] - S[:-2])
+
+
+def _boxes(grid: _Grid, ends: list[Floats]) -> Floats:
+    """Means over the boxes of a density given at the start and the end of every element."""
+    start, end = ends
+    half = _as(0.5 * np.diff(grid.S), start, 1)
+    return np.asarray(
+        (half[:, :-1] * end[:, :-1] + half[:, 1:] * start[:, 1:]) / _as(_widths(grid.S), start, 1)
+    )
+
+
+def _as(x: Floats, like: Floats, axis: int) -> Floats:
+    """x (n,) along an axis of arrays such as `like`."""
+    shape = [1] * like.ndim
+    shape[axis] = x.size
+    return x.reshape(shape)
+
+
+def _check(grid: _Grid) -> None:
+    if grid.t.ndim != 1 or grid.S.ndim != 1 or grid.t.size < 2 or grid.S.size < 3:
+        raise ModelError(
+            f"local laws: t {grid.t.shape}, S {grid.S.shape}; give at least two times and three nodes"
+        )
+    for name, size in (("r", 3), ("quat", 4), ("v", 3), ("Omega", 3)):
+        found, wanted = getattr(grid, name).shape, (grid.t.size, grid.S.size, size)
+        if found != wanted:
+            raise ModelError(f"local laws: {name} has shape {found}; give {wanted}")
+    for name in ("t", "S"):
+        if not np.all(np.diff(getattr(grid, name)) > 0):
+            raise ModelError(f"local laws: {name} does not grow; give it in order, without repetition")

@@ -1,0 +1,331 @@
+"""The Hamiltonian and multisymplectic formulas of the rod (003) against complex steps of the densities, on random motions.
+
+The fields are of size 1 and solve nothing; every identity holds to round-off, |q| = 1 where it is needed.
+"""
+
+import numpy as np
+import pytest
+
+from discretization.continuum import balances, hamiltonian, kinematics, lagrangian, multisymplectic
+from discretization.continuum import quaternions as quat
+from discretization.continuum.material import material
+from discretization.continuum.quaternions import apply, inner, product, pure
+from rigid.errors import ModelError
+from rigid.quaternions import multiply, to_matrix
+from rodsim.papers.smooth_fields import (
+    derivative,
+    gradient,
+    random_material,
+    random_motion,
+    random_points,
+    z_of,
+)
+
+ROUND_OFF = 2e-13  # sums of some hundred terms of size up to 30
+S, T = random_points()
+ROD = random_material()
+
+
+class Sample:
+    """A random motion at random points, with momenta and multiplier."""
+
+    def __init__(self, seed):
+        self.motion = random_motion(seed)
+        self.phi, self.q = self.motion.phi(S, T), self.motion.q(S, T)
+        self.p_phi, self.p = lagrangian.momenta(ROD, self.q.value, self.phi.t, self.q.t)
+        self.lam = np.random.default_rng(seed).standard_normal(S.size)
+
+
+@pytest.fixture(params=[1, 2, 3])
+def sample(request):
+    return Sample(request.param)
+
+
+def close(a, b, tol=ROUND_OFF):
+    assert a.shape == b.shape
+    return np.abs(a - b).max() < tol * max(1.0, np.abs(b).max())
+
+
+# --- the fields themselves ---
+
+
+@pytest.mark.parametrize("name", ["phi", "q"])
+def test_derivatives_of_the_fields_are_exact(sample, name):
+    jet = getattr(sample, name)
+    for axis, first, then_S, then_t in (("S", jet.S, jet.SS, jet.St), ("t", jet.t, jet.St, jet.tt)):
+        assert close(derivative(lambda s, t: getattr(sample.motion, name)(s, t).value, S, T, axis), first)
+        assert close(derivative(lambda s, t: getattr(sample.motion, name)(s, t).S, S, T, axis), then_S)
+        assert close(derivative(lambda s, t: getattr(sample.motion, name)(s, t).t, S, T, axis), then_t)
+    assert np.abs(inner(sample.q.value, sample.q.value) - 1).max() < 1e-15
+
+
+# --- quaternions ---
+
+
+def test_products_and_rotations_are_those_of_the_house(sample):
+    a, b = sample.q.value, sample.q.S
+    assert close(product(a, b), multiply(a, b))
+    assert close(apply(quat.R(b), a), multiply(a, b))
+    assert close(quat.E(a), to_matrix(a))
+    x = sample.phi.value
+    assert close(apply(quat.hat(x), sample.phi.S), np.cross(x, sample.phi.S))
+
+
+def test_left_and_right_matrices_commute_and_turn_pure_quaternions(sample):
+    a, b, x = sample.q.value, sample.q.S, sample.phi.value
+    assert close(quat.L(a) @ quat.R(b), quat.R(b) @ quat.L(a))
+    turned = product(product(a, pure(x)), quat.conjugate(a))
+    assert close(turned, pure(apply(quat.E(a), x)))
+
+
+def test_strains_and_rates_are_the_axial_vectors_of_rotation_matrices(sample):
+    A = quat.E(sample.q.value)
+    A_S = derivative(lambda s, t: quat.E(sample.motion.q(s, t).value), S, T, "S")
+    assert close(A @ quat.hat(kinematics.Omega(sample.q.value, sample.q.S)), A_S)
+    assert close(quat.hat(kinematics.omega(sample.q.value, sample.q.S)) @ A, A_S)
+    turned = apply(A, kinematics.Gamma(sample.q.value, sample.phi.S))
+    assert close(kinematics.gamma(sample.q.value, sample.phi.S), turned)
+
+
+def test_derivatives_of_strains(sample):
+    m = sample.motion
+    found = derivative(lambda s, t: kinematics.omega(m.q(s, t).value, m.q(s, t).S), S, T, "S")
+    assert close(kinematics.omega_S(sample.q.value, sample.q.S, sample.q.SS), found)
+    found = derivative(lambda s, t: kinematics.gamma(m.q(s, t).value, m.phi(s, t).S), S, T, "S")
+    assert close(kinematics.gamma_S(sample.q.value, sample.q.S, sample.phi.SS), found)
+
+
+# --- the material ---
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"rho_A": 0.0}, "rho_A"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"C_N": [1.0, 2.0]}, "C_N"),
+        ({"C_M": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}, "C_M"),
+        ({"J_rho": [1.0, 0.0, 1.0]}, "J_rho"),
+        ({"J_rho": [1.0, np.nan, 1.0]}, "J_rho"),
+    ],
+)
+def test_a_material_that_makes_no_sense_is_refused(change, word):
+    given = {"rho_A": 1.0, "J_rho": [1, 1, 1], "C_N": [1, 1, 1], "C_M": [1, 1, 1], **change}
+    with pytest.raises(ModelError, match=word):
+        material(**given)
+
+
+# --- Lagrangian and Legendre transforms ---
+
+
+def test_energies_are_those_of_the_section(sample):
+    q, phi = sample.q, sample.phi
+    W, Om, Ga = (
+        kinematics.Omega(q.value, q.t),
+        kinematics.Omega(q.value, q.S),
+        kinematics.Gamma(q.value, phi.S),
+    )
+    T_energy = (ROD.rho_A * inner(phi.t, phi.t) + inner(W, W @ ROD.J_rho)) / 2
+    U_energy = (inner(Ga, Ga @ ROD.C_N) + inner(Om, Om @ ROD.C_M)) / 2
+    assert close(lagrangian.kinetic_density(ROD, q.value, phi.t, q.t), T_energy)
+    assert close(lagrangian.potential_density(ROD, q.value, phi.S, q.S), U_energy)
+
+
+def lagrangian_of(sample, **change):
+    x = {
+        "q": sample.q.value,
+        "phi_t": sample.phi.t,
+        "q_t": sample.q.t,
+        "phi_S": sample.phi.S,
+        "q_S": sample.q.S,
+    }
+    x |= change
+    return lagrangian.lagrangian(ROD, *x.values(), sample.lam)
+
+
+@pytest.mark.parametrize("off", [1.0, 1.2])
+def test_momenta_and_stresses_are_derivatives_of_the_lagrangian_on_and_off_the_sphere(sample, off):
+    q = off * sample.q.value
+    p_phi, p = lagrangian.momenta(ROD, q, sample.phi.t, sample.q.t)
+    v_phi, v = lagrangian.stresses(ROD, q, sample.phi.S, sample.q.S)
+    found = {
+        name: gradient(lambda x, name=name: lagrangian_of(sample, q=q, **{name: x}), given)
+        for name, given in (
+            ("phi_t", sample.phi.t),
+            ("q_t", sample.q.t),
+            ("phi_S", sample.phi.S),
+            ("q_S", sample.q.S),
+        )
+    }
+    assert close(p_phi, found["phi_t"])
+    assert close(p, found["q_t"])
+    assert close(v_phi, found["phi_S"])
+    assert close(v, found["q_S"])
+
+
+def test_stresses_are_the_spatial_force_and_moment(sample):
+    v_phi, v = lagrangian.stresses(ROD, sample.q.value, sample.phi.S, sample.q.S)
+    assert close(v_phi, -balances.force(ROD, sample.q.value, sample.phi.S))
+    moment = balances.moment(ROD, sample.q.value, sample.q.S)
+    assert close(v, -2 * product(pure(moment), sample.q.value))
+
+
+# --- Hamiltonian ---
+
+
+def density_of(sample, **change):
+    x = {"q": sample.q.value, "p_phi": sample.p_phi, "p": sample.p, "phi_S": sample.phi.S, "q_S": sample.q.S}
+    x |= change
+    return hamiltonian.density(ROD, *x.values(), sample.lam)
+
+
+def test_hamiltonian_density_is_the_legendre_transform_of_the_lagrangian(sample):
+    pairing = inner(sample.p_phi, sample.phi.t) + inner(sample.p, sample.q.t)
+    assert close(density_of(sample), pairing - lagrangian_of(sample))
+
+
+def test_velocities_are_derivatives_of_the_density_for_any_momentum(sample):
+    p = sample.p + sample.q.value  # off the hidden constraint too
+    phi_t, q_t = hamiltonian.velocities(ROD, sample.q.value, sample.p_phi, p)
+    assert close(phi_t, gradient(lambda x: density_of(sample, p=p, p_phi=x), sample.p_phi))
+    assert close(q_t, gradient(lambda x: density_of(sample, p=x), p))
+    back = hamiltonian.velocities(ROD, sample.q.value, sample.p_phi, sample.p)
+    assert close(back[0], sample.phi.t)
+    assert close(back[1], sample.q.t)
+
+
+def test_partial_derivatives_of_the_density(sample):
+    q, phi_S, q_S = sample.q.value, sample.phi.S, sample.q.S
+    assert close(hamiltonian.dh_dphi_S(ROD, q, phi_S), gradient(lambda x: density_of(sample, phi_S=x), phi_S))
+    assert close(hamiltonian.dh_dq_S(ROD, q, q_S), gradient(lambda x: density_of(sample, q_S=x), q_S))
+    found = gradient(lambda x: density_of(sample, q=x), q)
+    assert close(hamiltonian.dh_dq(ROD, q, sample.p, phi_S, q_S, sample.lam), found)
+
+
+def test_variational_derivatives_are_partial_ones_less_the_derivative_along_the_rod(sample):
+    m, q, phi = sample.motion, sample.q, sample.phi
+    n_S = derivative(lambda s, t: hamiltonian.dh_dphi_S(ROD, m.q(s, t).value, m.phi(s, t).S), S, T, "S")
+    assert close(hamiltonian.dH_dphi(ROD, q.value, phi.S, q.S, phi.SS), -n_S)
+    assert close(balances.force_S(ROD, q.value, phi.S, q.S, phi.SS), n_S)
+    m_S = derivative(lambda s, t: hamiltonian.dh_dq_S(ROD, m.q(s, t).value, m.q(s, t).S), S, T, "S")
+    partial = gradient(lambda x: density_of(sample, q=x), q.value)
+    found = hamiltonian.dH_dq(ROD, q.value, sample.p, phi.S, q.S, q.SS, sample.lam)
+    assert close(found, partial - m_S)
+
+
+def test_derivative_of_the_moment_along_the_rod(sample):
+    m, q = sample.motion, sample.q
+    found = derivative(lambda s, t: balances.moment(ROD, m.q(s, t).value, m.q(s, t).S), S, T, "S")
+    assert close(balances.moment_S(ROD, q.value, q.S, q.SS), found)
+
+
+def test_equations_of_motion_are_the_balances_of_simo_and_reissner(sample):
+    """R(q^c)(p_t + dH/dq)/2 with the multiplier (73) is (0, residual of (10)); p_phi_t + dH/dphi is that of (9)."""
+    m, q, phi = sample.motion, sample.q, sample.phi
+    lam = hamiltonian.multiplier(ROD, q.value, phi.S, q.S)
+    p_t = derivative(
+        lambda s, t: lagrangian.momenta(ROD, m.q(s, t).value, m.phi(s, t).t, m.q(s, t).t)[1], S, T, "t"
+    )
+    rates = hamiltonian.momentum_rates(ROD, q.value, sample.p, phi.S, q.S, phi.SS, q.SS, lam)
+    defect = product(p_t - rates[1], quat.conjugate(q.value)) / 2
+    balance = balances.angular_balance(ROD, q.value, phi.S, q.S, q.SS, q.t, q.tt)
+    assert close(defect, pure(balance))
+    balance = balances.linear_balance(ROD, q.value, phi.S, q.S, phi.SS, phi.tt)
+    assert close(ROD.rho_A * phi.tt - rates[0], balance)
+    assert np.abs(balance).max() > 1  # the fields do not solve it: the identity is not 0 = 0
+
+
+def test_angular_balance_is_the_rate_of_angular_momentum(sample):
+    m = sample.motion
+
+    def momentum(s, t):
+        q = m.q(s, t)
+        return apply(kinematics.rotated(q.value, ROD.J_rho), kinematics.omega(q.value, q.t))
+
+    q, phi = sample.q, sample.phi
+    found = derivative(momentum, S, T, "t")
+    found -= derivative(lambda s, t: balances.moment(ROD, m.q(s, t).value, m.q(s, t).S), S, T, "S")
+    found -= np.cross(phi.S, balances.force(ROD, q.value, phi.S))
+    assert close(balances.angular_balance(ROD, q.value, phi.S, q.S, q.SS, q.t, q.tt), found)
+
+
+def test_the_multiplier_keeps_the_hidden_constraint(sample):
+    q, phi = sample.q, sample.phi
+    lam = hamiltonian.multiplier(ROD, q.value, phi.S, q.S)
+    _, p_t = hamiltonian.momentum_rates(ROD, q.value, sample.p, phi.S, q.S, phi.SS, q.SS, lam)
+    assert np.abs(inner(q.t, sample.p) + inner(q.value, p_t)).max() < ROUND_OFF * 30
+    _, p_t = hamiltonian.momentum_rates(ROD, q.value, sample.p, phi.S, q.S, phi.SS, q.SS, lam + 1)
+    assert np.abs(inner(q.t, sample.p) + inner(q.value, p_t)).min() > 1
+
+
+def test_the_hidden_constraint_is_the_rate_of_the_constraint_for_any_momentum(sample):
+    p = sample.p + 0.3 * sample.q.value
+    _, q_t = hamiltonian.velocities(ROD, sample.q.value, sample.p_phi, p)
+    assert close(hamiltonian.hidden_constraint(ROD, sample.q.value, p), 2 * inner(sample.q.value, q_t))
+
+
+def test_alpha_has_no_effect_on_the_sphere(sample):
+    other = ROD._replace(alpha=17.0, alpha_M=0.01)
+    p = lagrangian.momenta(other, sample.q.value, sample.phi.t, sample.q.t)[1]
+    assert close(p, sample.p)
+    assert close(hamiltonian.velocities(other, sample.q.value, sample.p_phi, p)[1], sample.q.t)
+
+
+# --- multisymplectic form ---
+
+
+def test_gradient_of_S_is_exact_for_every_z():
+    z = np.random.default_rng(0).standard_normal((20, 22))
+    assert close(multisymplectic.grad_S(ROD, z), gradient(lambda x: multisymplectic.S(ROD, x), z))
+
+
+def test_hessian_of_S_is_the_symmetric_derivative_of_its_gradient():
+    z = np.random.default_rng(1).standard_normal((20, 22))
+    found, h = multisymplectic.hessian_S(ROD, z), 1e-6
+    assert close(found, found.swapaxes(-1, -2))
+    d = np.random.default_rng(2).standard_normal(22)
+    change = multisymplectic.grad_S(ROD, z + h * d) - multisymplectic.grad_S(ROD, z - h * d)
+    assert close(apply(found, d), change / (2 * h), 1e-8)
+
+
+def test_S_is_the_legendre_transform_in_time_and_space(sample):
+    z = z_of(ROD, sample.motion, S, T)
+    v_phi, v = lagrangian.stresses(ROD, sample.q.value, sample.phi.S, sample.q.S)
+    pairing = inner(sample.p_phi, sample.phi.t) + inner(sample.p, sample.q.t)
+    pairing = pairing + inner(v_phi, sample.phi.S) + inner(v, sample.q.S)
+    assert close(multisymplectic.S(ROD, z), pairing - lagrangian_of(sample))
+
+
+def test_structure_matrices_are_skew_and_pair_u_with_its_conjugates():
+    for A in (multisymplectic.M, multisymplectic.K):
+        assert np.array_equal(A, -A.T)
+        assert np.linalg.matrix_rank(A) == 14
+    z = np.arange(22.0)
+    assert np.array_equal(multisymplectic.M @ z, [*-z[7:14], *z[:7], *np.zeros(8)])
+    assert np.array_equal(multisymplectic.K @ z, [*-z[14:21], *np.zeros(7), *z[:7], 0])
+
+
+def test_multisymplectic_equations_are_the_balances_of_simo_and_reissner(sample):
+    """Of M z_t + K z_S - grad S only the rows of u are not zero on the Legendre transforms, and they are (9), (10)."""
+    m, q, phi = sample.motion, sample.q, sample.phi
+    z = z_of(ROD, m, S, T)
+    z_t, z_S = (derivative(lambda s, t: z_of(ROD, m, s, t), S, T, axis) for axis in "tS")
+    r = multisymplectic.residual(ROD, z, z_t, z_S)
+    linear = balances.linear_balance(ROD, q.value, phi.S, q.S, phi.SS, phi.tt)
+    angular = balances.angular_balance(ROD, q.value, phi.S, q.S, q.SS, q.t, q.tt)
+    assert close(r[..., multisymplectic.PHI], -linear)
+    assert close(product(r[..., multisymplectic.Q], quat.conjugate(q.value)) / 2, -pure(angular))
+    assert np.abs(r[..., 7:]).max() < ROUND_OFF * 30
+    assert np.abs(multisymplectic.hidden_constraints(z)).max() < ROUND_OFF
+
+
+def test_multipliers_of_the_two_forms_differ_by_the_continuation_off_the_sphere(sample):
+    q, phi = sample.q, sample.phi
+    z = z_of(ROD, sample.motion, S, T)
+    n = balances.force(ROD, q.value, phi.S)
+    A = quat.E(q.value)
+    gap = -inner(kinematics.omega(q.value, q.S), balances.moment(ROD, q.value, q.S))
+    gap = gap + inner(apply(A, phi.S) - phi.S, n) + inner(apply(A, n) - n, phi.S)
+    found = hamiltonian.multiplier(ROD, q.value, phi.S, q.S) - multisymplectic.multiplier(ROD, z)
+    assert close(found, gap)
+    assert np.abs(gap).max() > 1
