@@ -7,6 +7,7 @@ from newton_matrices import H
 from discretization.time.ggl import add_discrete_hidden, hidden_constraint
 from discretization.time.integrate import March, initial, solver_for
 from discretization.time.integrators import parse
+from discretization.time.scheme import Step
 from rodsim import Box, Model
 
 SCHEMES = [("EML-kappa", "quaternion"), ("GGL-EM", "director"), ("GL-SPARK(2)", "director")]
@@ -67,7 +68,8 @@ def test_hidden_constraints_of_directors_change_as_their_discrete_derivatives_sa
     gam, before, after = rng.normal(size=(3, system.m)).astype(complex)
     known = system.functions, system.data
     A_q[:], A_p[:] = 0.0, 0.0
-    add_discrete_hidden(*known, q0, p0, q1, p1, gam, 2.0, work, A_q, A_p)
+    step = Step(2.0, q0, p0, np.zeros_like(q0), np.zeros((1, 1)), np.zeros(1))
+    add_discrete_hidden(*known, step, work, q1, p1, gam, A_q, A_p)
     hidden_constraint(*known, q0, p0, work, before)
     hidden_constraint(*known, q1, p1, work, after)
     change = gam @ (after - before)

@@ -71,7 +71,7 @@ def test_there_is_room_for_whatever_is_declared():
 
 def source(kernel):
     """The Python function of a kernel, however it is compiled."""
-    return getattr(kernel, "py_func", getattr(kernel, "_pyfunc", kernel))
+    return getattr(kernel, "py_func", getattr(kernel, "__wrapped__", kernel))
 
 
 def named_in(kernel):

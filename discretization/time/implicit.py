@@ -47,6 +47,7 @@ _STALLED_FRESH = (
     1e-9  # the same with a matrix of this very iterate, or one that served: nothing better is to be had
 )
 _SERVED = 0.05  # rate of corrections with which a matrix has shown to be good
+_PROVEN = 1e-3  # the same where one more correction is to leave nothing of a residual that is round-off
 _DAMPED_LIMIT = 200
 _MOST_HALVINGS = 20
 ATTEMPTS = 5
@@ -302,7 +303,7 @@ def newton(residual, fn, D, S, W, solver, known):
         if fresh:
             evaluate_matrix(residual, fn, D, S, W, solver, known or iteration > 1)
             measure_rows(S, solver)
-        rounded = not exact and iteration > 1 and (fresh or best <= _SERVED) and is_round_off(solver)
+        rounded = not exact and iteration > 1 and (fresh or best <= _PROVEN) and is_round_off(solver)
         if fresh and factor_matrix(solver):
             return SOLVED if rounded else SINGULAR, iteration, norm
         solve_matrix(solver)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class Stepper(StepperBase):
         self.work = workspace(system, self.numbering, tolerance=tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None
         self._load_values = load_values
+        self._equations: Any = None  # found once: to look at the types of a model takes as long as many steps
 
     def __del__(self) -> None:
         if hasattr(self, "numbering"):
@@ -89,10 +91,12 @@ class Stepper(StepperBase):
         """Whole steps of length h from `starts`, in place: status, counts (parts, N_COUNTS), the state after each part."""
         kept = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts, N_COUNTS), dtype=np.int64)
+        if self._equations is None:
+            self._equations = equations_of(self.system, self.numbering, self._hidden, state, self.work)
         advancing = Advancing(self.system, self.numbering, state, self.work)
         before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
         status = march_and_keep(
-            equations_of(self.system, self.numbering, self._hidden, state, self.work),
+            self._equations,
             advancing,
             self._hidden,
             before,
