@@ -15,7 +15,7 @@ FINE = 64
 @pytest.fixture(scope="module")
 def places():
     """Nodes of the flight by the SE(3) element and `em4`: space error a sixteenth of that of 16 elements."""
-    return by_em(FINE)
+    return by_em(FINE).rod("rod").r[-1]
 
 
 @pytest.mark.slow
@@ -37,6 +37,12 @@ def test_local_laws_hold_to_the_order_of_the_scheme(name):
     sizes = (8, 16) if name == "Preissmann, levels" else (16, 32)
     coarse, fine = (law_norms(name, n) for n in sizes)
     assert np.log2(coarse / fine) == pytest.approx(ORDER[name] * np.ones(4), abs=0.35)
+
+
+@pytest.mark.slow
+def test_local_laws_of_stored_states_hold_to_order_2_along_a_run_of_em():
+    coarse, fine = (law_norms("em", n) for n in (16, 32))
+    assert np.log2(coarse / fine) == pytest.approx(2 * np.ones(4), abs=0.3)
 
 
 def stretch_wave(n, ends=("periodic", "periodic")):
