@@ -200,6 +200,14 @@ def test_momenta_of_the_schemes_are_those_of_the_rod():
     )  # half of 0.2 and 0.3, the mean of the bump
 
 
+@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("ends", [("free", "free"), ("periodic", "periodic")])
+def test_a_flying_rod_has_the_momentum_of_its_mass(name, ends):
+    g = straight(5, ends)
+    scheme = SCHEMES[name](g._replace(u_t=g.u_t + [0.3, -0.4, 0.2, 0, 0, 0, 0]))
+    assert scheme.totals(scheme.start())[:3] == pytest.approx([0.3, -0.4, 0.2])
+
+
 # --- which ends are well posed ---
 
 
