@@ -204,7 +204,7 @@ def test_momenta_of_the_schemes_are_those_of_the_rod():
 @pytest.mark.parametrize("ends", [("free", "free"), ("periodic", "periodic")])
 def test_a_flying_rod_has_the_momentum_of_its_mass(name, ends):
     g = straight(5, ends)
-    scheme = SCHEMES[name](g._replace(u_t=g.u_t + [0.3, -0.4, 0.2, 0, 0, 0, 0]))
+    scheme = SCHEMES[name](g._replace(u_t=g.u_t + np.array([0.3, -0.4, 0.2, 0, 0, 0, 0])))
     assert scheme.totals(scheme.start())[:3] == pytest.approx([0.3, -0.4, 0.2])
 
 
