@@ -115,6 +115,13 @@ def test_a_material_that_makes_no_sense_is_refused(change, word):
         material(**given)
 
 
+def test_inertia_and_stiffness_are_extended_by_their_own_free_numbers():
+    rod = material(1.0, [1, 2, 3], [1, 1, 1], [4, 5, 6], alpha=7.0, alpha_M=8.0)
+    assert np.array_equal(rod.J4, np.diag([7.0, 1, 2, 3]))
+    assert np.array_equal(rod.C4, np.diag([8.0, 4, 5, 6]))
+    assert material(1.0, [1, 2, 3], [1, 1, 1], [4, 5, 6], alpha=7.0).alpha_M == 7.0
+
+
 # --- Lagrangian and Legendre transforms ---
 
 

@@ -98,6 +98,15 @@ def test_gradients_of_the_discrete_hamiltonian_are_exact(state):
     assert dP == pytest.approx(of(1), abs=1e-11 * np.abs(dP).max())
 
 
+def test_a_discrete_rod_that_flies_has_the_kinetic_energy_of_its_mass():
+    rod, n, d = random_material(1), 5, 0.25
+    u = np.zeros((n, 7))
+    u[:, 0], u[:, 3] = d * np.arange(n), 1.0
+    p = np.tile(rod.rho_A * np.array([0.3, -0.4, 0, 0, 0, 0, 0]), (n, 1))
+    P = semi_discrete_rod.node_weights(n, d)[:, None] * p
+    assert semi_discrete_rod.energy(rod, d, u, P) == pytest.approx(rod.rho_A * 0.25 / 2)
+
+
 def test_tangent_variations_keep_both_constraints(state):
     rod, d, u, P = state
     q = u[:, 3:] / np.linalg.norm(u[:, 3:], axis=-1, keepdims=True)

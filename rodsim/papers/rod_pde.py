@@ -13,7 +13,7 @@ from discretization.continuum import quaternions as quat
 from discretization.continuum.quaternions import Array, apply, inner, product, pure
 from rigid.system import Floats
 from rodsim.papers import rod_pde_printed as printed
-from rodsim.papers.rod_pde_fields import LEAST, ROD, Sample, identity
+from rodsim.papers.rod_pde_fields import ROD, Sample, identity
 from rodsim.papers.rod_pde_multisymplectic import laws, multisymplectic_form
 from rodsim.papers.rod_pde_semi_discrete import semi_discretisation
 from rodsim.papers.smooth_fields import derivative, gradient
@@ -150,7 +150,7 @@ def _rigid_body(result: Study, x: Sample) -> None:
         "the free body: p_t = L(p) J4 L(q^c) q_t/4",
         (printed.body_momentum_rate(ROD, a, x.q.t, p), free),
         reason="the gradient is L(p) J4^-1 L(q^c) p/4 = L(p) L(q^c) q_t where <q, p> = 0, to "
-        f"{LEAST.format(_gap(product(p, product(quat.conjugate(a), x.q.t)), free))}",
+        f"{_gap(product(p, product(quat.conjugate(a), x.q.t)), free):.0e}",
     )
 
 

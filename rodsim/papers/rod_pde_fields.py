@@ -12,7 +12,6 @@ from rodsim.papers.study import Study
 
 ROD = random_material()
 ROUND_OFF = 1e-12  # relative; the figures are of size 1 to 30
-LEAST = "{:.0e}"
 
 
 class Sample:

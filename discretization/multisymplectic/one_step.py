@@ -1,0 +1,123 @@
+"""A step given by a residual r(x, old) = 0 and new = update(x, old): Newton's method, and how tangent vectors go through.
+
+    dx = -(dr/dx)^-1 (dr/dold) dold,    dnew = (dupdate/dx) dx + (dupdate/dold) dold                        (1)
+
+Derivatives are complex steps: of elements one by one for the matrix, of the whole for directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy.sparse import coo_array, csc_array
+from scipy.sparse.linalg import splu
+
+from discretization.continuum.quaternions import Array
+from rigid.errors import ConvergenceError
+from rigid.interactions.kinds import COMPLEX_STEP
+from rigid.system import Floats, Ints
+
+MOST_ITERATIONS = 25
+SMALL = 1e-9  # the last correction, relative; the next would be its square
+
+
+class OneStep(Protocol):
+    """What a scheme offers; x, old and new are flat, real or complex."""
+
+    def guess(self, old: Floats, h: float) -> Floats:
+        """x to start from."""
+
+    def residual(self, x: Array, old: Array, h: float) -> Array:
+        """r(x, old)."""
+
+    def matrix(self, x: Floats, old: Floats, h: float) -> csc_array:
+        """dr/dx."""
+
+    def update(self, x: Array, old: Array, h: float) -> Array:
+        """The state at the end of the step."""
+
+    def constraints(self, state: Array) -> Array:
+        """What is zero of the states at the ends of steps."""
+
+
+class Taken(NamedTuple):
+    """A step that was taken."""
+
+    old: Floats
+    x: Floats
+    new: Floats
+    iterations: int
+
+
+def take(scheme: OneStep, old: Floats, h: float, t: float = 0.0) -> Taken:
+    """One step from `old` at time t.
+
+    Raises ConvergenceError where Newton's method does not end or meets a singular matrix.
+    """
+    x = scheme.guess(old, h)
+    size = np.inf
+    with np.errstate(all="ignore"):  # what diverges is reported below
+        for iteration in range(1, MOST_ITERATIONS + 1):
+            r = scheme.residual(x, old, h)
+            if not np.all(np.isfinite(r)):
+                break
+            change = _solve(scheme.matrix(x, old, h), -r)
+            if change is None:
+                break
+            x = x + change
+            size = float(np.max(np.abs(change) / (1 + np.abs(x))))
+            if size < SMALL:
+                return Taken(old, x, scheme.update(x, old, h), iteration)
+    raise ConvergenceError(
+        t,
+        h,
+        iteration,
+        size,
+        f"{type(scheme).__name__}: no solution of the step from t = {t:.6g} s with h = {h:.3g} s after {iteration} "
+        f"iterations (last relative correction {size:.1e}); take a smaller step, or ends that `spectra` finds well posed",
+    )
+
+
+def carry(scheme: OneStep, step: Taken, h: float, dold: Floats) -> tuple[Floats, Floats]:
+    """dx and dnew (k, ...) of variations dold (k, ...) of the state before a step (1)."""
+    factors = splu(scheme.matrix(step.x, step.old, h))
+    out = []
+    for direction in dold:
+        old = step.old + 1j * COMPLEX_STEP * direction
+        dx = -factors.solve(scheme.residual(step.x.astype(complex), old, h).imag / COMPLEX_STEP)
+        new = scheme.update(step.x + 1j * COMPLEX_STEP * dx, old, h)
+        out.append((dx, new.imag / COMPLEX_STEP))
+    dx, new = (np.array(part) for part in zip(*out, strict=True))
+    return dx, new
+
+
+def element_matrices(of: Callable[[Array], Array], local: Floats) -> Floats:
+    """Derivatives (n, rows, m) of of(local) (..., n, rows) in the unknowns local (n, m) of each element."""
+    m = local.shape[-1]
+    moved = local + 1j * COMPLEX_STEP * np.eye(m)[:, None, :]
+    return np.moveaxis(of(moved).imag / COMPLEX_STEP, 0, -1)
+
+
+def sparse(blocks: list[tuple[Ints, Ints, Floats]], size: int) -> csc_array:
+    """Sum of blocks: rows (n, a), columns (n, b), values (n, a, b); negative rows and columns are left out."""
+    I: list[Any] = []
+    J: list[Any] = []
+    V: list[Any] = []
+    for rows, columns, values in blocks:
+        i, j = np.broadcast_arrays(rows[:, :, None], columns[:, None, :])
+        keep = (i >= 0) & (j >= 0)
+        I.append(i[keep])
+        J.append(j[keep])
+        V.append(np.broadcast_to(values, i.shape)[keep])
+    entries = np.concatenate(V), (np.concatenate(I), np.concatenate(J))
+    return csc_array(coo_array(entries, shape=(size, size)))
+
+
+def _solve(A: csc_array, b: Floats) -> Floats | None:
+    try:
+        x = splu(A).solve(b)
+    except RuntimeError:  # exactly singular
+        return None
+    return x if np.all(np.isfinite(x)) else None

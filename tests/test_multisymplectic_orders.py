@@ -1,0 +1,80 @@
+"""Orders of the multisymplectic boxes: against `em` and exact waves, and of the local laws along their runs."""
+
+import numpy as np
+import pytest
+
+from benchmarks.boxes import ROD, SCHEMES, by_em, flight, flown, law_norms
+from discretization.multisymplectic.grid import grid
+from discretization.multisymplectic.laws import laws_of, nodal_states
+from discretization.multisymplectic.march import march
+
+ORDER = {"Preissmann, levels": 2, "Euler box": 1, "variational box": 2}
+FINE = 64
+
+
+@pytest.fixture(scope="module")
+def places():
+    """Nodes of the flight by the SE(3) element and `em4`: space error a sixteenth of that of 16 elements."""
+    return by_em(FINE).rod("rod").r[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ORDER)
+def test_ends_of_the_flight_tend_to_those_of_em(name, places):
+    sizes = (16, 32) if name == "Euler box" else (8, 16)
+    errors = []
+    for n in sizes:
+        scheme, run = flown(name, n)
+        u, _ = scheme.parts(run.states[-1])
+        errors.append(np.abs(u[:, :3] - places[:: FINE // n]).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDER[name], abs=0.2)
+    assert errors[1] < 2e-3  # of a flight of 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ORDER)
+def test_local_laws_hold_to_the_order_of_the_scheme(name):
+    sizes = (8, 16) if name == "Preissmann, levels" else (16, 32)
+    coarse, fine = (law_norms(name, n) for n in sizes)
+    assert np.log2(coarse / fine) == pytest.approx(ORDER[name] * np.ones(4), abs=0.35)
+
+
+@pytest.mark.slow
+def test_local_laws_of_stored_states_hold_to_order_2_along_a_run_of_em():
+    coarse, fine = (law_norms("em", n) for n in (16, 32))
+    assert np.log2(coarse / fine) == pytest.approx(2 * np.ones(4), abs=0.3)
+
+
+def stretch_wave(n, ends=("periodic", "periodic")):
+    """A wave of stretch that travels along a straight rod, exact at any amplitude, at t = 0."""
+    s, k, c = np.linspace(0, 1, n + 1), 2 * np.pi, np.sqrt(4.0)
+    q = np.tile([1.0, 0, 0, 0], (n + 1, 1))
+    x, v = s + 0.05 * np.cos(k * s), 0.05 * k * c * np.sin(k * s)
+    return grid(ROD, 1.0, x[:, None] * [1, 0, 0], q, v[:, None] * [1, 0, 0], 0 * q, ends)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_travelling_wave_arrives_with_the_order_of_the_scheme(name):
+    errors = []
+    for n in (9, 17, 33):
+        scheme = SCHEMES[name](stretch_wave(n))
+        h = 0.2 / n
+        run = march(scheme, scheme.start(), h, n)
+        s, t = np.arange(n) / n, run.t[-1]
+        exact = s + 0.05 * np.cos(2 * np.pi * (s - 2.0 * t))
+        errors.append(np.abs(scheme.parts(run.states[-1])[0][:, 0] - exact).max())
+    orders = np.diff(np.log(errors)) / -np.diff(np.log([9, 17, 33]))
+    assert orders[-1] == pytest.approx(ORDER[name], abs=0.2)
+
+
+def test_rates_of_a_run_are_those_of_its_motion():
+    """Velocities by central differences: at the start of the flight those given to it, to order 2."""
+    g = flight(8)
+    scheme = SCHEMES["variational box"](g)
+    run = march(scheme, scheme.start(), 1e-3, 2)
+    t, r, q, v, Om = nodal_states(scheme, run)
+    assert (t.shape, r.shape, q.shape) == ((1,), (1, 9, 3), (1, 9, 4))
+    assert np.abs(v[0] - g.u_t[:, :3]).max() < 5e-2
+    assert np.abs(Om[0] / 2 - g.u_t[:, 4:]).max() < 1e-2
+    laws = laws_of(scheme, march(scheme, scheme.start(), 1e-3, 3))
+    assert laws.energy.shape == (1, 7)
