@@ -92,8 +92,8 @@ def add_span_noise(system, numbering, work, h):
         for a in range(p + 1):
             at = numbering.frame[spans.frames[m, a]]
             for i in range(3):
-                noise[at + i] += 2.0 * force
-                noise[at + 3 + i] += 2.0 * moment
+                noise[at + i] += force
+                noise[at + 3 + i] += moment
 
 
 @inner_kernel
