@@ -87,8 +87,9 @@ def add_span_noise(system, numbering, work, h):
     for m in range(spans.kind.size):
         p = own.order[m]
         L = spans.length[m] / p
-        force = EPS * abs(h) * own.scale[m, 0]
-        moment = force * L + EPS * abs(h) * own.scale[m, 1] / L
+        # slopes at a point are sums of about p differences over an interval
+        force = EPS * abs(h) * p * own.scale[m, 0]
+        moment = force * L + EPS * abs(h) * p * own.scale[m, 1] / L
         for a in range(p + 1):
             at = numbering.frame[spans.frames[m, a]]
             for i in range(3):
