@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.space.se3_element import element_strains
-from discretization.space.spans import points_of, shared_masses, strains_of
+from discretization.space.spans import energies_of, law_stresses, points_of, shared_masses, strains_of
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -54,7 +54,10 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
         of_spans = evaluation.values(strains_of(system.spans), state.r, state.quat)
         strain = np.concatenate([strain, of_spans.reshape(*strain.shape[:-2], -1, 6)], axis=-2)
     stiffness = points_of(elements, system.spans).stiffness
-    return strain, np.sum(stiffness * strain[..., None, :], axis=-1)
+    stress = np.sum(stiffness * strain[..., None, :], axis=-1)
+    if np.any(system.spans.law >= 0):
+        stress[..., m:, :] += law_stresses(system.spans, strain[..., m:, :])
+    return strain, stress
 
 
 def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | None = None) -> Energies:
@@ -68,7 +71,10 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     if np.any(coupling):
         kinetic = kinetic - 0.5 * _sum(coupling, np.sum(_spread(pairs, state) ** 2, axis=-1))
     strain, stress = element_states(system, state) if of_elements is None else of_elements
-    elastic = 0.5 * _sum(points_of(system.elements, system.spans).weight, np.sum(strain * stress, axis=-1))
+    m = len(system.elements.length)
+    elastic = 0.5 * _sum(system.elements.length, np.sum(strain[..., :m, :] * stress[..., :m, :], axis=-1))
+    if len(system.spans.kind):
+        elastic = elastic + _sum(evaluation.values(energies_of(system.spans), state.r, state.quat))
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
     spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, state.angle))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))

@@ -87,13 +87,14 @@ def add_span_noise(system, numbering, work, h):
     for m in range(spans.kind.size):
         p = own.order[m]
         L = spans.length[m] / p
-        force = EPS * abs(h) * own.scale[m, 0]
-        moment = force * L + EPS * abs(h) * own.scale[m, 1] / L
+        # slopes at a point are sums of about p differences over an interval
+        force = EPS * abs(h) * p * own.scale[m, 0]
+        moment = force * L + EPS * abs(h) * p * own.scale[m, 1] / L
         for a in range(p + 1):
             at = numbering.frame[spans.frames[m, a]]
             for i in range(3):
-                noise[at + i] += 2.0 * force
-                noise[at + 3 + i] += 2.0 * moment
+                noise[at + i] += force
+                noise[at + 3 + i] += moment
 
 
 @inner_kernel

@@ -134,6 +134,10 @@ def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _
     length = np.diff(stops) * rod.stress_free.length
     strain0 = strains(r[:-1], quat[:-1], r[1:], quat[1:], length)
     along = _Sections(rod, (stops[1:] + stops[:-1]) / 2)
+    if along.law.max() >= 0:
+        raise ModelError(
+            f"{rod}: element 'se3' knows no section law beyond the linear one; give element='relative(2)'"
+        )
     n = ends.max() + 1
     mass, inertia = np.zeros(n), np.zeros((n, 3))
     for side in ends.T:
@@ -160,7 +164,19 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
     kinds, nothing = np.full(len(first), number, dtype=np.int64), np.zeros((len(weight), 6))
     total = (weight * along.per_length).reshape(-1, order).sum(axis=1)
     coupling = rod.consistency * total
-    free = Spans(kinds, frames, length, coupling, ends, weight, along.stiffness, along.damping, nothing)
+    free = Spans(
+        kinds,
+        frames,
+        length,
+        coupling,
+        ends,
+        weight,
+        along.stiffness,
+        along.damping,
+        nothing,
+        along.law,
+        along.parameters,
+    )
     strain0 = values(strains_of(free), r, quat).reshape(-1, 6)
     n = ends.max() + 1
     frames[:, : order + 1] = of_span % n
@@ -200,6 +216,7 @@ class _Sections:
         self.per_length, self.rotary = column("mass_per_length"), column("inertia_per_length")
         self.stiffness, self.damping = column("stiffness"), column("damping")
         self.radius, self.sides = column("radius"), column("sides")
+        self.law, self.parameters = column("law").astype(np.int64), column("law_parameters")
 
 
 def _sections(rod: Rod, middles: Floats) -> list[Section]:

@@ -5,11 +5,12 @@ rod).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discretization.space.laws import BENDING, LAWS, MOST_PARAMETERS
 from rigid.checks import array, number, numbers, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
@@ -32,6 +33,8 @@ class Section:
     damping: Floats = field(default_factory=lambda: np.zeros((6, 6)))
     radius: float = 0.0
     sides: tuple[float, float] = (0.0, 0.0)
+    law: int = -1  # number in `discretization.space.laws.LAWS`, see `with_law`
+    law_parameters: tuple[float, ...] = (0.0,) * MOST_PARAMETERS
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
@@ -55,6 +58,25 @@ class Section:
         object.__setattr__(self, "mass_per_length", mass)
         object.__setattr__(self, "inertia_per_length", inertia)
         object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
+
+    def with_law(self, word: str, **parameters: float) -> Section:
+        """This section with a law that adds to its linear one, for elements but "se3".
+
+        "stiffening", strain=: N = EA Gamma (1 + (Gamma/strain)^2). "thinning": N = EA (1 - 1/e), e = 1 + Gamma, of a
+        section that keeps its volume. "softening", moment= (N m): bending moments that approach this one.
+        """
+        words = {law.word: k for k, law in enumerate(LAWS)}
+        if word not in words:
+            raise ModelError(f"Section: law = {shown(word)} is not known; choose one of {', '.join(words)}")
+        law = LAWS[words[word]]
+        if set(parameters) != set(law.parameters):
+            wanted = " and ".join(f"{name}=" for name in law.parameters) or "no parameters"
+            raise ModelError(f"Section: law '{word}' takes {wanted}; give these")
+        given = [number("Section", name, parameters[name], positive=True) for name in law.parameters]
+        if law.invariant == BENDING and np.any(self.stiffness[4:, :4] != 0.0) | (self.stiffness[4, 5] != 0.0):
+            raise ModelError(f"Section: law '{word}' needs bending that is not coupled with other strains")
+        padded = tuple(given) + (0.0,) * (MOST_PARAMETERS - len(given))
+        return replace(self, law=words[word], law_parameters=padded)
 
     @classmethod
     def _solid(

@@ -22,9 +22,10 @@ def full_section(damping):
     )
 
 
-def assembled(element, closed, damping=False, size=0.3, seed=1):
+def assembled(element, closed, damping=False, size=0.3, seed=1, section=None):
     """Residual, matrix and dissipation of a step of random increments."""
-    model = free_rod(element, 4, section=full_section(damping), stress_free=[(0, 0, 0), (1.2, 0, 0)])
+    section = full_section(damping) if section is None else section
+    model = free_rod(element, 4, section=section, stress_free=[(0, 0, 0), (1.2, 0, 0)])
     built = model.build()
     system, state = built.system, built.state
     numbering = number(system)

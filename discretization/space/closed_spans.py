@@ -11,9 +11,20 @@ strains at start and end, 6 a point, and the forces. What follows is room for th
 from numba import types
 
 from discretization.space.interpolation import MOST
-from discretization.space.rod_points import FIRST, POINT, stress_of
+from discretization.space.laws import AXIAL
+from discretization.space.laws.functions import quotient_at
+from discretization.space.rod_points import (
+    FIRST,
+    INVARIANT,
+    LAW_QUOTIENT,
+    POINT,
+    invariant_of,
+    stress_of,
+    unloaded,
+)
 from rigid.compilation import function_at, small_kernel
-from rigid.linear_algebra import plus, times
+from rigid.interactions.kinds import COMPLEX_STEP
+from rigid.linear_algebra import average, matrix_plus, minus, outer, plus, times
 
 F1, F2, F3 = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
 I1 = types.int64[::1]
@@ -61,13 +72,52 @@ def add_block_to(K, column, row, A):
 
 
 @small_kernel
-def stress_at(X, D, ratio, g, mean, change):
-    """N, M of point g: elastic of the mean strains less the stress-free ones, viscous of their change times ratio."""
-    N, M = stress_of(mean[0], mean[1], X, g)
+def law_between(X, g, Gamma0, K0, Gamma1, K1):
+    """phi[x0, x1] of the law at point g and its derivative to x1, between strains less the stress-free ones."""
+    at = FIRST + POINT * g
+    if X[at + LAW_QUOTIENT] == 0.0:
+        return 0.0, 0.0
+    quotient = quotient_at(int(X[at + LAW_QUOTIENT]))
+    x0, x1 = invariant_of(Gamma0, K0, X, at), invariant_of(Gamma1, K1, X, at)
+    s = quotient(x0 + 0j, x1 + COMPLEX_STEP * 1j, X, at)
+    return s.real, s.imag / COMPLEX_STEP
+
+
+@small_kernel
+def stress_at(X, D, ratio, g, Gamma0, K0, Gamma1, K1):
+    """N, M of point g: elastic between the strains at both ends, viscous of their change times ratio."""
+    change = minus(Gamma1, Gamma0), minus(K1, K0)
+    (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
+    Gamma, K = average(Gamma0, Gamma1), average(K0, K1)
+    N, M = stress_of(Gamma, K, X, g)
+    at = FIRST + POINT * g
+    s, _ = law_between(X, g, Gamma0, K0, Gamma1, K1)
+    if X[at + INVARIANT] == AXIAL:
+        N = (N[0] + s, N[1], N[2])
+    else:
+        M = (M[0], M[1] + s * X[at + 28] * K[1], M[2] + s * X[at + 35] * K[2])
     if ratio != 0.0:
         viscous = stress_of(change[0], change[1], D, g)
         N, M = plus(N, times(ratio, viscous[0])), plus(M, times(ratio, viscous[1]))
     return N, M
+
+
+@small_kernel
+def blocks_at(X, D, ratio, weight, g, Gamma0, K0, Gamma1, K1):
+    """Derivatives of the stresses, times the weight, to the strains at the end: NN, NM, MN, MM."""
+    NN, MM = block_of(X, D, ratio, weight, g, 0, 0), block_of(X, D, ratio, weight, g, 3, 3)
+    at = FIRST + POINT * g
+    if X[at + LAW_QUOTIENT] != 0.0:
+        (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
+        s, slope = law_between(X, g, Gamma0, K0, Gamma1, K1)
+        if X[at + INVARIANT] == AXIAL:
+            NN = (NN[0] + weight * slope, NN[1], NN[2], NN[3], NN[4], NN[5], NN[6], NN[7], NN[8])
+        else:
+            K, C2, C3 = average(K0, K1), weight * X[at + 28], weight * X[at + 35]
+            half = (0.0, 0.0, 0.0, 0.0, 0.5 * s * C2, 0.0, 0.0, 0.0, 0.5 * s * C3)
+            along = (0.0, slope * X[at + 28] * K1[1], slope * X[at + 35] * K1[2])
+            MM = matrix_plus(MM, matrix_plus(half, outer((0.0, C2 * K[1], C3 * K[2]), along)))
+    return NN, block_of(X, D, ratio, weight, g, 0, 3), block_of(X, D, ratio, weight, g, 3, 0), MM
 
 
 @small_kernel

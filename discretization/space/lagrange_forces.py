@@ -22,13 +22,13 @@ from discretization.space.closed_spans import (
     STRAINS_START,
     add_block_to,
     add_to,
-    block_of,
+    blocks_at,
     matrix_at,
     stress_at,
     vector_at,
 )
 from discretization.space.interpolation import SLOPES, VALUES
-from discretization.space.rod_points import LENGTH, order_of, unloaded, weight_of
+from discretization.space.rod_points import LENGTH, order_of, weight_of
 from rigid.compilation import compiled, small_kernel
 from rigid.linear_algebra import (
     apply,
@@ -161,9 +161,8 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
         store3(K0, K[STRAINS_START, 6 * g + 3 : 6 * g + 6])
         store3(Gamma1, K[STRAINS_END, 6 * g : 6 * g + 3])
         store3(K1, K[STRAINS_END, 6 * g + 3 : 6 * g + 6])
-        mean = unloaded(average(Gamma0, Gamma1), average(K0, K1), X, g)
         w = weight_of(X, g)
-        N, M = stress_at(X, D, ratio, g, mean, (minus(Gamma1, Gamma0), minus(K1, K0)))
+        N, M = stress_at(X, D, ratio, g, Gamma0, K0, Gamma1, K1)
         n, m = times(w, N), times(w, M)
         slope = average(start[0], end[0])
         directors, bend = matrix_average(start[1], end[1]), matrix_average(start[2], end[2])
@@ -178,12 +177,7 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
                 add_to(K, NODES + a, F_SUM + 3 * i, (F[3 * i], F[3 * i + 1], F[3 * i + 2]))
             add_to(K, NODES + a, F_SUM + 9, times(dl, on_slope))
         if tangent:
-            blocks = (
-                block_of(X, D, ratio, w, g, 0, 0),
-                block_of(X, D, ratio, w, g, 0, 3),
-                block_of(X, D, ratio, w, g, 3, 0),
-                block_of(X, D, ratio, w, g, 3, 3),
-            )
+            blocks = blocks_at(X, D, ratio, w, g, Gamma0, K0, Gamma1, K1)
             _add_point_tangent(R0, R1, frames, p, g, L, end, (slope, directors, bend), n, m, blocks, K)
     for a in range(p + 1):
         row, f = K[NODES + a], frames[a]

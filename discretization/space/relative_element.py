@@ -23,7 +23,17 @@ as reference the element would know its two ends apart.
 """
 
 from discretization.space.interpolation import SLOPES, VALUES
-from discretization.space.rod_points import LENGTH, add, clear, order_of, stress_of, unloaded, weight_of
+from discretization.space.rod_points import (
+    LENGTH,
+    add,
+    clear,
+    energy_of,
+    order_of,
+    stress_between,
+    stress_of,
+    unloaded,
+    weight_of,
+)
 from rigid.compilation import small_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, frame, no_bend, value_function, vector
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
@@ -198,27 +208,25 @@ def bring_to_frames(y0, y1, p, out):
 
 @value_function
 def value(y, X, out):
-    """Sum over the points of weight/2 (Gamma, K) . C (Gamma, K)."""
+    """Sum over the points of weight times W."""
     p, L = order_of(X), X[LENGTH]
     V = 0j
     for g in range(p):
         Gamma, K = strains_of(at_point(y, p, g, L))
         Gamma, K = unloaded(Gamma, K, X, g)
-        N, M = stress_of(Gamma, K, X, g)
-        V += 0.5 * weight_of(X, g) * (dot(Gamma, N) + dot(K, M))
+        V += weight_of(X, g) * energy_of(Gamma, K, X, g)
     out[0] = V
 
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """The stress of the mean strains."""
+    """The stress between the strains at both ends."""
     p, L = order_of(X), X[LENGTH]
     clear(out, p + 1)
     for g in range(p):
         start, end = at_point(y0, p, g, L), at_point(y1, p, g, L)
         (Gamma0, K0), (Gamma1, K1) = strains_of(start), strains_of(end)
-        Gamma, K = unloaded(average(Gamma0, Gamma1), average(K0, K1), X, g)
-        N, M = stress_of(Gamma, K, X, g)
+        N, M = stress_between(Gamma0, K0, Gamma1, K1, X, g)
         w = lam[0] * weight_of(X, g)
         add_on_nodes(start, end, times(w, N), times(w, M), p, g, L, out)
     bring_to_frames(y0, y1, p, out)

@@ -27,14 +27,14 @@ from discretization.space.closed_spans import (
     SUMS,
     add_block_to,
     add_to,
-    block_of,
+    blocks_at,
     matrix_at,
     stress_at,
     vector_at,
 )
 from discretization.space.interpolation import SLOPES, VALUES
 from discretization.space.relative_element import on_relative, quotients
-from discretization.space.rod_points import LENGTH, order_of, unloaded, weight_of
+from discretization.space.rod_points import LENGTH, order_of, weight_of
 from rigid.compilation import compiled, small_kernel
 from rigid.linear_algebra import (
     apply,
@@ -109,7 +109,7 @@ def _strain_slopes(end, of_end):
 
 
 @small_kernel
-def _point_tangent(start, end, of_start, of_end, n, m, slopes, SNN, SNM, SMN, SMM):
+def _point_tangent(start, end, of_start, of_end, n, m, slopes, stiffness):
     """Derivatives of (on c, on c', on q) to (c, c', q) at the end; rows and columns in this order."""
     s0, w0, u0 = of_start
     s1, w1, u1 = of_end
@@ -121,6 +121,7 @@ def _point_tangent(start, end, of_start, of_end, n, m, slopes, SNN, SNM, SMN, SM
     a, b = times(scale, n), times(scale, m)
     ha, hb, hc, hq, hc1 = hat(a), hat(b), hat(c), hat(q), hat(c1)
     G_q, G_c, K_c, K_d = slopes
+    SNN, SNM, SMN, SMM = stiffness
     # stresses
     Nq, Mq = product(SNN, G_q), product(SMN, G_q)
     Nc = matrix_plus(product(SNN, G_c), product(SNM, K_c))
@@ -346,10 +347,8 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
         store3(K0, K[STRAINS_START, 6 * g + 3 : 6 * g + 6])
         store3(Gamma1, K[STRAINS_END, 6 * g : 6 * g + 3])
         store3(K1, K[STRAINS_END, 6 * g + 3 : 6 * g + 6])
-        mean = unloaded(average(Gamma0, Gamma1), average(K0, K1), X, g)
-        change = minus(Gamma1, Gamma0), minus(K1, K0)
         w = weight_of(X, g)
-        N, M = stress_at(X, D, ratio, g, mean, change)
+        N, M = stress_at(X, D, ratio, g, Gamma0, K0, Gamma1, K1)
         n, m_ = times(w, N), times(w, M)
         on_c, on_dc, on_q = on_relative(start, end, n, m_)
         for a in range(p + 1):
@@ -358,18 +357,8 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
                 add_to(K, NODES + a, C_SUM, plus(times(l, on_c), times(dl, on_dc)))
                 add_to(K, NODES + a, Y_SUM, times(dl, on_q))
         if tangent:
-            blocks = _point_tangent(
-                start,
-                end,
-                of_start,
-                of_end,
-                n,
-                m_,
-                _strain_slopes(end, of_end),
-                block_of(X, D, ratio, w, g, 0, 0),
-                block_of(X, D, ratio, w, g, 0, 3),
-                block_of(X, D, ratio, w, g, 3, 0),
-                block_of(X, D, ratio, w, g, 3, 3),
-            )
+            slopes = _strain_slopes(end, of_end)
+            stiffness = blocks_at(X, D, ratio, w, g, Gamma0, K0, Gamma1, K1)
+            blocks = _point_tangent(start, end, of_start, of_end, n, m_, slopes, stiffness)
             _add_point(K, p, g, L, blocks)
     _bring_to_frames(r, dr, R0, R1, frames, p, tangent, K)

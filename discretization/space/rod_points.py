@@ -1,16 +1,21 @@
 """What the rod elements between several frames share: their numbers, their points, and the way from strains to stresses.
 
-Numbers X of an element: order p, length L, then for each of its p points the stiffness (or viscosity) row by row and the
-stress-free strains. Values and slopes at a point are sums over the nodes with the tables of `interpolation`.
+Numbers X of an element: order p, length L, then for each of its p points the stiffness (or viscosity) row by row, the
+stress-free strains, and of a law beyond the linear one (`laws`) its invariant, the addresses of its energy and of its divided
+difference, which are exact as floats, and its parameters. Without a law the addresses are zero. Values and
+slopes at a point are sums over the nodes with the tables of `interpolation`.
 """
 
 from discretization.space.interpolation import SLOPES, VALUES, WEIGHTS
+from discretization.space.laws import AXIAL
+from discretization.space.laws.functions import energy_at, quotient_at
 from rigid.compilation import small_kernel
 from rigid.interactions.kinds import vector
-from rigid.linear_algebra import dot, minus
+from rigid.linear_algebra import average, dot, minus
 
 ORDER, LENGTH, FIRST = 0, 1, 2  # places among the numbers; of the first point
-POINT, STRAIN0 = 42, 36  # numbers of one point; place of its stress-free strains
+POINT, STRAIN0 = 48, 36  # numbers of one point; place of its stress-free strains
+INVARIANT, LAW_ENERGY, LAW_QUOTIENT = 42, 43, 44  # parameters from 46 on: `laws.functions`
 
 
 @small_kernel
@@ -83,3 +88,39 @@ def add(x, s, out):
     """out (3,) += s x."""
     for j in range(3):
         out[j] += s * x[j]
+
+
+@small_kernel
+def invariant_of(Gamma, K, X, at):
+    """x of the law at a point."""
+    if X[at + INVARIANT] == AXIAL:
+        return Gamma[0]
+    return 0.5 * (X[at + 28] * K[1] * K[1] + X[at + 35] * K[2] * K[2])
+
+
+@small_kernel
+def energy_of(Gamma, K, X, g):
+    """W per length of strains less the stress-free ones."""
+    N, M = stress_of(Gamma, K, X, g)
+    W = 0.5 * (dot(Gamma, N) + dot(K, M))
+    at = FIRST + POINT * g
+    if X[at + LAW_ENERGY] != 0.0:
+        energy = energy_at(int(X[at + LAW_ENERGY]))
+        W += energy(invariant_of(Gamma, K, X, at), X, at)
+    return W
+
+
+@small_kernel
+def stress_between(Gamma0, K0, Gamma1, K1, X, g):
+    """Discrete derivative of W between strains that include the stress-free ones."""
+    (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
+    Gamma, K = average(Gamma0, Gamma1), average(K0, K1)
+    N, M = stress_of(Gamma, K, X, g)
+    at = FIRST + POINT * g
+    if X[at + LAW_QUOTIENT] == 0.0:
+        return N, M
+    quotient = quotient_at(int(X[at + LAW_QUOTIENT]))
+    s = quotient(invariant_of(Gamma0, K0, X, at), invariant_of(Gamma1, K1, X, at), X, at)
+    if X[at + INVARIANT] == AXIAL:
+        return (N[0] + s, N[1], N[2]), M
+    return N, (M[0], M[1] + s * X[at + 28] * K[1], M[2] + s * X[at + 35] * K[2])

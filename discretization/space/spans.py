@@ -1,8 +1,8 @@
 """Rod elements between several frames as plain arrays: spans of order p, with p points where strains and stresses are known.
 
-The energy of a span is the sum over its points of weight/2 (e - e0)^T C (e - e0), e = (Gamma, K); its viscous stress is
-D de/dt. Points come in the order of the spans, each between two neighbouring frames (`interpolation`), so that a rod has as
-many points as intervals between its frames, like the elements of `Elements`.
+The energy of a span is the sum over its points of weight/2 (e - e0)^T C (e - e0), e = (Gamma, K), and of what a law of `laws`
+adds; its viscous stress is D de/dt. Points come in the order of the spans, each between two neighbouring frames
+(`interpolation`), so that a rod has as many points as intervals between its frames, like the elements of `Elements`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ import numpy as np
 
 from discretization.space.elements import Elements
 from discretization.space.interpolation import MOST, leading
+from discretization.space.laws import AXIAL, LAWS, MOST_PARAMETERS
+from discretization.space.laws.functions import PARAMETERS, quotient_at
 from discretization.space.rod_elements import BY_NUMBER
-from discretization.space.rod_points import POINT, STRAIN0
+from discretization.space.rod_points import INVARIANT, LAW_ENERGY, LAW_QUOTIENT, POINT, STRAIN0, invariant_of
+from rigid.compilation import address_of, allocating_kernel
 from rigid.interactions.kinds import Group, Kind, group
 from rigid.system import Floats, Ints
 
@@ -33,6 +36,8 @@ class Spans(NamedTuple):
     stiffness: Floats  # (g, 6, 6) maps (Gamma, K) - strain0 to (N, M)
     damping: Floats  # (g, 6, 6) maps the strain rate to the viscous part of (N, M)
     strain0: Floats  # (g, 6) strains (Gamma, K) of the stress-free shape
+    law: Ints  # (g,) number in `laws.LAWS` of what is added to the linear law, -1: nothing
+    parameters: Floats  # (g, MOST_PARAMETERS) of the law
 
     @property
     def order(self) -> Ints:
@@ -50,7 +55,10 @@ def no_spans() -> Spans:
     number, none, pair = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 2), np.int64)
     matrices = np.zeros((0, 6, 6))
     frames = np.zeros((0, MOST_FRAMES), np.int64)
-    return Spans(number, frames, none, none, pair, none, matrices, matrices, np.zeros((0, 6)))
+    parameters = np.zeros((0, MOST_PARAMETERS))
+    return Spans(
+        number, frames, none, none, pair, none, matrices, matrices, np.zeros((0, 6)), number, parameters
+    )
 
 
 class Points(NamedTuple):
@@ -67,7 +75,7 @@ def points_of(elements: Elements, spans: Spans) -> Points:
     """All points; a two-frame element has one."""
     if not len(spans.kind):
         return Points(*elements[:5])
-    return Points(*(np.concatenate(columns) for columns in zip(elements[:5], spans[4:], strict=True)))
+    return Points(*(np.concatenate(columns) for columns in zip(elements[:5], spans[4:9], strict=True)))
 
 
 def shared_masses(elements: Elements, spans: Spans) -> tuple[Ints, Floats]:
@@ -91,7 +99,14 @@ def numbers_of(spans: Spans, use: Ints, matrices: Floats, strain0: Floats | None
     each = np.zeros((len(use), order, POINT))
     each[..., :STRAIN0] = matrices[at].reshape(len(use), order, 36)
     if strain0 is not None:
-        each[..., STRAIN0:] = strain0[at]
+        each[..., STRAIN0:INVARIANT] = strain0[at]
+        for number in np.unique(spans.law[spans.law >= 0]):
+            law, has = LAWS[number], spans.law[at] == number
+            kernels = law.kernels()
+            each[has, INVARIANT] = law.invariant
+            each[has, LAW_ENERGY] = address_of(kernels.energy)
+            each[has, LAW_QUOTIENT] = address_of(kernels.quotient)
+            each[has, PARAMETERS:] = spans.parameters[at][has]
     head = np.column_stack([np.full(len(use), float(order)), spans.length[use]])
     return np.concatenate([head, each.reshape(len(use), -1)], axis=1)
 
@@ -128,3 +143,30 @@ def viscous(spans: Spans) -> Ints:
     return (
         np.flatnonzero(np.add.reduceat(some, spans.first[:-1]) > 0) if len(spans.kind) else np.zeros(0, int)
     )
+
+
+@allocating_kernel
+def _law_stresses(first, X, strain, out):
+    for t in range(strain.shape[0]):
+        for g in range(strain.shape[1]):
+            at, e = first[g], strain[t, g]
+            Gamma, K = (e[0], e[1], e[2]), (e[3], e[4], e[5])
+            if X[at + LAW_QUOTIENT] != 0.0:
+                x = invariant_of(Gamma, K, X, at) + 0j
+                s = quotient_at(int(X[at + LAW_QUOTIENT]))(x, x, X, at).real
+                if X[at + INVARIANT] == AXIAL:
+                    out[t, g, 0] = s
+                else:
+                    out[t, g, 4], out[t, g, 5] = s * X[at + 28] * K[1], s * X[at + 35] * K[2]
+
+
+def law_stresses(spans: Spans, strain: Floats) -> Floats:
+    """What the laws add to the stresses (..., g, 6) of strains less the stress-free ones."""
+    each = [
+        numbers_of(spans, np.array([k]), spans.stiffness, spans.strain0)[0, 2:]
+        for k in range(len(spans.kind))
+    ]
+    many = np.ascontiguousarray(strain).reshape(-1, *strain.shape[-2:])
+    out = np.zeros(many.shape)
+    _law_stresses(POINT * np.arange(len(spans.weight)), np.concatenate(each), many, out)
+    return out.reshape(strain.shape)

@@ -176,8 +176,14 @@ class _Loader:
     def _section(self, path: Path, given: Any) -> Section:
         if isinstance(given, str):
             given = _look_up(path, "section", given, self._scene.sections)
+        section = self._linear_section(path, given)
+        if given.law is None:
+            return section
+        return section.with_law(given.law.type, **given.law.model_dump(exclude={"type"}))
+
+    def _linear_section(self, path: Path, given: Any) -> Section:
         if isinstance(given, schema.StiffnessSection):
-            return Section.from_stiffness(**given.model_dump(exclude={"type"}))
+            return Section.from_stiffness(**given.model_dump(exclude={"type", "law"}))
         material = given.material
         if isinstance(material, str):
             material = _look_up(path, "material", material, self._scene.materials)

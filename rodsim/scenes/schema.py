@@ -57,20 +57,40 @@ class MaterialScene(Part):
     damping_time: NotNegative = 0.0
 
 
-class CircularSection(Part):
+class StiffeningLaw(Part):
+    type: Literal["stiffening"]
+    strain: Positive
+
+
+class ThinningLaw(Part):
+    type: Literal["thinning"]
+
+
+class SofteningLaw(Part):
+    type: Literal["softening"]
+    moment: Positive
+
+
+class WithLaw(Part):
+    """`law`: what is added to the linear law; for elements but se3."""
+
+    law: Annotated[StiffeningLaw | ThinningLaw | SofteningLaw, Field(discriminator="type")] | None = None
+
+
+class CircularSection(WithLaw):
     type: Literal["circular"]
     radius: Positive
     material: Name | MaterialScene
 
 
-class TubeSection(Part):
+class TubeSection(WithLaw):
     type: Literal["tube"]
     outer_radius: Positive
     inner_radius: NotNegative
     material: Name | MaterialScene
 
 
-class RectangleSection(Part):
+class RectangleSection(WithLaw):
     """`width` along d2, `height` along d3."""
 
     type: Literal["rectangle"]
@@ -79,7 +99,7 @@ class RectangleSection(Part):
     material: Name | MaterialScene
 
 
-class StiffnessSection(Part):
+class StiffnessSection(WithLaw):
     """Stiffness and inertia given: EA, GA (one or two), GJ, EI (one or two), or the 6 x 6 matrix C."""
 
     type: Literal["stiffness"]

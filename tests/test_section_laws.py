@@ -1,0 +1,159 @@
+"""Section laws beyond the linear one: each in itself, in an element, and in a rod that moves."""
+
+import numpy as np
+import pytest
+from test_closed_spans import assembled
+from test_spans import free_rod
+
+from discretization.measures import element_states
+from discretization.space.laws import LAWS
+from rodsim import Material, Model, ModelError, Result, Section, audit, simulate
+
+GIVEN = {"stiffening": {"strain": 0.1}, "thinning": {}, "softening": {"moment": 20.0}}
+PLAIN = Section.from_stiffness(
+    EA=3e3,
+    GA=2e3,
+    GJ=50,
+    EI=(80, 60),
+    mass_per_length=2.0,
+    inertia_per_length=(0.5, 0.6, 0.7),
+    damping_time=0.0,
+)
+WORDS = list(GIVEN)
+
+
+def section(word, plain=PLAIN):
+    return plain.with_law(word, **GIVEN[word])
+
+
+def numbers(word):
+    X = np.zeros(48)
+    X[:36], X[46:48] = PLAIN.stiffness.ravel(), section(word).law_parameters
+    return X
+
+
+def kernels(word):
+    return next(law for law in LAWS if law.word == word).kernels()
+
+
+def phi(word, x):
+    return kernels(word).energy(complex(x), numbers(word), 0)
+
+
+def quotient(word, x0, x1):
+    return kernels(word).quotient(complex(x0), complex(x1), numbers(word), 0)
+
+
+@pytest.mark.parametrize("ends", [(0.0, 0.1), (0.3, 0.29), (0.2, 0.2 + 1e-3), (0.0, 3.0), (0.5, 0.02)])
+@pytest.mark.parametrize("word", WORDS)
+def test_the_quotient_is_that_of_the_energy(word, ends):
+    x0, x1 = ends
+    expected = (phi(word, x1) - phi(word, x0)).real / (x1 - x0)
+    assert quotient(word, x0, x1).real == pytest.approx(expected, rel=1e-9, abs=1e-12 * PLAIN.stiffness[0, 0])
+
+
+@pytest.mark.parametrize("x", [-0.2, -1e-9, 0.0, 1e-5, 0.4, 2.0])
+@pytest.mark.parametrize("word", WORDS)
+def test_the_quotient_of_one_place_is_the_derivative_and_changes_smoothly(word, x):
+    slope = phi(word, x + 1e-60j).imag / 1e-60
+    size = PLAIN.stiffness[0, 0]
+    assert quotient(word, x, x).real == pytest.approx(slope, rel=1e-12, abs=1e-15 * size)
+    near = quotient(word, x, x + 1e-9).real
+    assert near == pytest.approx(slope, rel=1e-6, abs=1e-7 * size)
+    along = quotient(word, x, x + 1e-60j).imag / 1e-60
+    e = 1e-4
+    second = (phi(word, x + e + 1e-60j).imag - phi(word, x - e + 1e-60j).imag) / 1e-60 / (2 * e)
+    assert along == pytest.approx(second / 2, rel=1e-5, abs=1e-6 * size)
+
+
+def stress_of(word, end, K=0.0):
+    """Stress of a straight rod of length 1 that is stretched to `end`, or bent with the curvature K about d3."""
+    model = Model("rod")
+
+    def arc(s):
+        return (np.sin(K * s) / K, (1 - np.cos(K * s)) / K, 0.0) if K else (end * s, 0.0, 0.0)
+
+    model.add_rod(
+        "rod", arc, section(word), 16, up=(0, 0, 1), stress_free=[(0, 0, 0), (1, 0, 0)], element="relative(4)"
+    )
+    built = model.build()
+    return element_states(built.system, built.state)[1].mean(axis=0)
+
+
+@pytest.mark.parametrize("stretch", [0.7, 1.0, 1.01, 1.8])
+def test_a_section_that_keeps_its_volume_thins(stretch):
+    assert stress_of("thinning", stretch)[0] == pytest.approx(3e3 * (1 - 1 / stretch), rel=1e-12, abs=1e-11)
+
+
+@pytest.mark.parametrize("stretch", [0.9, 1.1])
+def test_a_stiffening_rod_takes_twice_the_force_at_its_strain(stretch):
+    assert stress_of("stiffening", stretch)[0] == pytest.approx(2 * 3e3 * (stretch - 1), rel=1e-12)
+
+
+@pytest.mark.parametrize("K", [1e-3, 0.3, 2.0])
+def test_a_softening_rod_tends_to_its_moment(K):
+    plain = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    EI = plain.stiffness[5, 5]
+    limit = EI * 0.5
+    model = Model("rod")
+    model.add_rod(
+        "rod",
+        lambda s: (np.sin(K * s) / K, (1 - np.cos(K * s)) / K, 0.0),
+        plain.with_law("softening", moment=limit),
+        24,
+        stress_free=[(0, 0, 0), (1, 0, 0)],
+        element="relative(4)",
+    )
+    built = model.build()
+    M = element_states(built.system, built.state)[1][:, 5]
+    assert pytest.approx(EI * K / np.sqrt(1 + (EI * K / limit) ** 2), rel=2e-5) == M
+
+
+@pytest.mark.parametrize("size", [1e-2, 0.05])
+@pytest.mark.parametrize("element", ["lagrange(3)", "relative(2)"])
+@pytest.mark.parametrize("word", WORDS)
+def test_closed_forms_with_a_law_are_the_duals(word, element, size):
+    by_form, by_duals = (
+        assembled(element, closed, size=size, section=section(word)) for closed in (True, False)
+    )
+    linear = assembled(element, True, size=size, section=PLAIN)
+    for one, other, without in list(zip(by_form, by_duals, linear, strict=True))[:2]:
+        assert np.abs(one - other).max() < 1e-12 * np.abs(other).max()
+        assert np.abs(one - without).max() > 1e-4 * np.abs(other).max()
+
+
+@pytest.mark.parametrize("element", ["lagrange(2)", "relative(2)"])
+@pytest.mark.parametrize("word", WORDS)
+def test_em_keeps_the_energy_of_a_law(word, element):
+    found = simulate(free_rod(element, section=section(word)), 0.4, 0.01, progress=False)
+    E = found.audit_column("total")
+    assert np.ptp(E) < 1e-13 * np.abs(E).max()
+    for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
+        assert np.ptp(found.audit_column(name)) < 1e-12
+    linear = simulate(free_rod(element, section=PLAIN), 0.4, 0.01, progress=False)
+    assert np.abs(linear.rod("rod").r[-1] - found.rod("rod").r[-1]).max() > 1e-5
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_law_is_stored_and_audited(word, tmp_path):
+    simulate(
+        free_rod("relative(2)", section=section(word)),
+        0.1,
+        0.01,
+        output=tmp_path / "a.vtkhdf",
+        progress=False,
+    )
+    found = Result.open(tmp_path / "a.vtkhdf")
+    assert audit(found).ok
+    assert LAWS[found.layout.system.spans.law[0]].word == word
+
+
+def test_what_a_law_cannot_do_is_refused_with_its_cure():
+    with pytest.raises(ModelError, match=r"'se3' knows no section law.*give element='relative\(2\)'"):
+        free_rod("se3", section=section("thinning")).build()
+    with pytest.raises(ModelError, match="law 'softening' takes moment=; give these"):
+        PLAIN.with_law("softening")
+    with pytest.raises(
+        ModelError, match="law = 'plastic' is not known; choose one of stiffening, thinning, softening"
+    ):
+        PLAIN.with_law("plastic")
