@@ -115,9 +115,12 @@ def move(system, state, work):
 
 
 @inner_kernel
-def assemble(system, numbering, state, work, h, load_values, tangent):
+def assemble(system, numbering, state, work, h, load_values, tangent, general=True):
     """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0 or the status of a
     failed element.
+
+    general: None for models without elements of order p and constraints that go by their duals: the compiler then
+    leaves these out.
     """
     for i in range(numbering.size + 6):
         work.residual[i] = 0.0
@@ -128,13 +131,12 @@ def assemble(system, numbering, state, work, h, load_values, tangent):
     status = _elements(system, numbering, state, work, h, tangent)
     if status != 0:
         return status
-    if system.spans.kind.size > 0:
+    if general is not None:
         status = add_spans(system, numbering, state, work, h, tangent)
         if status != 0:
             return status
-    add_constraints(system, numbering, state, work, tangent)
-    if work.by_duals.interacting.each.size > 0:
         add_constraints_by_duals(system, numbering, state, work, tangent)
+    add_constraints(system, numbering, state, work, tangent)
     add_springs(system, numbering, state, work, h, tangent)
     add_torsions(system, numbering, state, work, h, tangent)
     _loads(system, numbering, work, h, load_values, tangent)

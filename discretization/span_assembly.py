@@ -15,6 +15,7 @@ from discretization.dual_assembly import EnergyDuals, energy_duals, fill_by_dual
 from discretization.space.closed_spans import FORCE, MATRIX_ROWS, STRAINS_END, STRAINS_START, forces_at
 from discretization.space.interpolation import MOST, leading
 from discretization.space.rod_elements import BY_NUMBER
+from discretization.space.rod_points import FIRST, POINT
 from discretization.space.spans import MOST_FRAMES, dissipations_of, energies_of, numbers_of
 from rigid.compilation import address_of, inner_kernel
 from rigid.linear_algebra import load3, minus, plus, times
@@ -45,12 +46,13 @@ def span_work(system: Any, closed: bool = True) -> SpanWork:
     """Allocate; closed: use the closed forms."""
     spans = system.spans
     m, order, first = len(spans.kind), spans.order, spans.first
-    numbers: list[Floats] = [np.zeros(0)]
-    viscosity: list[Floats] = [np.zeros(0)]
-    for k in range(m):
-        use = np.array([k])
-        numbers.append(numbers_of(spans, use, spans.stiffness, spans.strain0).ravel())
-        viscosity.append(numbers_of(spans, use, spans.damping).ravel())
+    at = np.concatenate([[0], np.cumsum(FIRST + POINT * order)]).astype(np.int64)
+    numbers, viscosity = np.zeros((2, at[-1]))
+    for p in np.unique(order):
+        use = np.flatnonzero(order == p)
+        places = at[use][:, None] + np.arange(FIRST + POINT * p)
+        numbers[places] = numbers_of(spans, use, spans.stiffness, spans.strain0)
+        viscosity[places] = numbers_of(spans, use, spans.damping)
     addresses = np.zeros(m, np.int64)
     for kind in np.unique(spans.kind):
         addresses[spans.kind == kind] = address_of(BY_NUMBER[kind].forces()) if closed else 0
@@ -69,9 +71,9 @@ def span_work(system: Any, closed: bool = True) -> SpanWork:
         forces=addresses,
         order=order,
         first=first,
-        at=np.cumsum([0, *(len(own) for own in numbers[1:])]).astype(np.int64),
-        numbers=np.concatenate(numbers),
-        viscosity=np.concatenate(viscosity),
+        at=at,
+        numbers=numbers,
+        viscosity=viscosity,
         viscous=viscous,
         scale=scale,
         leading=of_orders,

@@ -108,8 +108,9 @@ def _hat_between(A, B):
 
 
 @small_kernel
-def _add_point_tangent(R0, R1, frames, p, g, length, end, mean, n, m, blocks, K):
+def _add_point_tangent(nodes, p, g, length, end, mean, stress, blocks, K):
     """What a point adds to the derivatives."""
+    (R0, R1, frames), (n, m) = nodes, stress
     slope1, D1, bend1 = end
     slope, D, bend = mean
     SNN, SNM, SMN, SMM = blocks
@@ -178,7 +179,7 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
             add_to(K, NODES + a, F_SUM + 9, times(dl, on_slope))
         if tangent:
             blocks = blocks_at(X, D, ratio, w, g, Gamma0, K0, Gamma1, K1)
-            _add_point_tangent(R0, R1, frames, p, g, L, end, (slope, directors, bend), n, m, blocks, K)
+            _add_point_tangent((R0, R1, frames), p, g, L, end, (slope, directors, bend), (n, m), blocks, K)
     for a in range(p + 1):
         row, f = K[NODES + a], frames[a]
         F = (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8])

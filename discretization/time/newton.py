@@ -17,9 +17,12 @@ from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct
 from discretization.linear.banded import band_factor, band_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
 from discretization.linear.sparse import sparse_factor, sparse_solve
+from discretization.system import System
+from discretization.workspace import Workspace
 from rigid.compilation import allocating_inner_kernel, compiled, inner_kernel
 from rigid.linear_algebra import add3, apply, load3, times
 from rigid.rotations import inverse_tangent
+from rigid.system import State
 
 CONVERGED, NOT_CONVERGED, SINGULAR, FOLDED, NOT_FINITE = 0, 1, 2, 3, 4
 REASONS = {
@@ -133,18 +136,30 @@ def _equations(system, numbering, hidden, state, work, h, load_values, tangent):
     return 0
 
 
-def equations_of(*models: Any) -> Any:
-    """The equations of such models (system, numbering, hidden, state, work), as a function that `march` is handed.
+def _common_equations(system, numbering, hidden, state, work, h, load_values, tangent):
+    """The same of models without elements of order p and constraints that go by their duals."""
+    if assemble(system, numbering, state, work, h, load_values, tangent, None) != 0:
+        return FOLDED
+    if hidden is not None:
+        add_hidden(system, numbering, hidden, state, work, h, tangent)
+    return 0
 
-    Behind a pointer they are compiled once, not again with each of the kernels around them.
+
+def equations_of(system: System, numbering: Any, hidden: Any, state: State, work: Workspace) -> Any:
+    """The equations of such a model, as a function that `march` is handed.
+
+    Behind a pointer they are compiled once, not again with each of the kernels around them, and without what the model
+    does not have.
     """
-    return _equations_of(*(typeof(model) for model in models))
+    general = bool(system.spans.kind.size or work.by_duals.interacting.each.size)
+    return _equations_of(general, *(typeof(model) for model in (system, numbering, hidden, state, work)))
 
 
 @functools.cache
-def _equations_of(*models: Any) -> Any:
+def _equations_of(general: bool, *models: Any) -> Any:
     arguments = types.float64, types.float64[:, ::1], types.boolean
-    return compiled(types.int64(*models, *arguments))(_equations)
+    equations = _equations if general else _common_equations
+    return compiled(types.int64(*models, *arguments))(equations)
 
 
 @allocating_inner_kernel
