@@ -76,7 +76,7 @@ def test_residuals_of_runs_with_em_vanish_with_order_2(element, closed):
 
 
 def test_residuals_of_a_run_in_a_chart_vanish_with_order_2():
-    found = orders("se3", False, "GGL-EM", "director", (4, 8))
+    found = orders("se3", False, "EML", "director", (8, 16))
     for law in LAWS:
         assert found[law] == pytest.approx(2.0, abs=0.4), (law, found)
 
