@@ -27,7 +27,8 @@ def stiffness_matrix(system: System, state: State) -> csr_matrix:
     numbers = np.column_stack([elements.length, elements.stiffness.reshape(-1, 36), elements.strain0])
     groups = [*energies_of(system.spans), group(SE3_ELEMENT, elements.frames, numbers)]
     n = 6 * len(state.r)
-    rows, columns, values = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
+    rows, columns = [np.zeros(0, int)], [np.zeros(0, int)]
+    values: list[Floats] = [np.zeros(0)]
     directors = np.swapaxes(quaternions.to_matrix(state.quat), 1, 2)
     poses = np.concatenate([state.r[:, None], directors], axis=1)
     for own in groups:

@@ -1,12 +1,12 @@
 """Waves along a rod: what elements make of their frequencies, beside the exact ones.
 
-A straight steel bar, round, of radius 1 cm, with 5 cm between its nodes at most in the mean. Waves along it, of twist,
-of bending and of shear (Timoshenko's lower and upper branch) have exact frequencies omega(k); a rod of elements has those of
-its matrices. Long waves agree; the shortest that the nodes can show, of two nodes a wave length (k = pi/distance), are
-too slow by 36 % (1 - 2/pi) along a rod of `se3` elements with lumped masses.
+A straight steel bar, round, of radius 1 cm, with 1 cm between its nodes in the mean. Waves along it, of twist, of bending and
+of shear (Timoshenko's lower and upper branch) have exact frequencies omega(k); a rod of elements has those of its matrices.
+Long waves agree; the shortest that the nodes can show, of two nodes a wave length (k = pi/distance), is slower by 36 %
+(2/pi of its frequency) along a rod of `se3` elements with lumped masses.
 
-The picture shows four branches, exact in grey: elements of order 2 and 4 follow them further than `se3` does, and all bend
-away from them towards the right border, where the nodes see no shorter wave.
+The picture shows four branches, exact in grey. `se3` leaves them smoothly; elements of order p follow them further, and have a
+gap wherever half a wave length is a whole part of an element: between the frequencies of the two waves that stand there.
 """
 
 from __future__ import annotations

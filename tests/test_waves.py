@@ -1,9 +1,12 @@
 """Waves of rods: exact limits, orders of elements, Bloch's theorem against assembled rods, and frequencies of runs."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.linalg import eigh
 
+from benchmarks.waves import nodes
 from discretization.linearised import mass_matrix, stiffness_matrix
 from discretization.measures import energies
 from discretization.space.rod_elements import WORDS, order_of
@@ -285,6 +288,14 @@ def test_what_has_no_answer_is_refused():
         exact_wave(section, 1.0, BENDING)
 
 
+@pytest.mark.parametrize(("element", "mass"), [("se3", "lumped"), ("lagrange(2)", "mean")])
+def test_the_documentation_says_the_nodes_that_the_benchmark_prints(element, mass):
+    lines = (Path(__file__).parent.parent / "docs" / "waves.md").read_text().splitlines()
+    row = next(line for line in lines if line.startswith(f"| {element}, {mass} |"))
+    told = [[float(x) for x in cell.split(",")] for cell in row.split("|")[2:6]]
+    assert told == [pytest.approx(nodes(element, mass, branch), abs=0.051) for branch in BRANCHES]
+
+
 def test_the_example_draws_branches_that_part_at_short_waves(tmp_path):
     curves = example.curves("relative(2)", "mean", points=9)
     for branch in BRANCHES:
@@ -292,5 +303,7 @@ def test_the_example_draws_branches_that_part_at_short_waves(tmp_path):
         assert found[0] == pytest.approx(exact[0], rel=1e-3)
         assert abs(found[-1] / exact[-1] - 1) > 0.01
         assert x[-1] == pytest.approx(1.0)
+    _, exact, found = example.curves("se3", "lumped", points=3)[LONGITUDINAL]
+    assert found[-1] / exact[-1] == pytest.approx(2 / np.pi, rel=1e-12)
     path = example.picture(tmp_path / "waves.png", points=5)
     assert path.stat().st_size > 10_000

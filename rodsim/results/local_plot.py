@@ -56,10 +56,9 @@ def picture(rod: RodAudit) -> Figure:
 def _panel(rod: RodAudit, law: LawResidual, ax: Axes, figure: Figure) -> None:
     from matplotlib.colors import LogNorm
 
-    values = np.abs(law.values) / (law.size if law.size > 0 else 1.0)
-    values, t, S = _thinned(values, rod.t, rod.S)
-    finite = values[np.isfinite(values)]
-    top = float(finite.max(initial=0.0)) or 1.0
+    relative = np.abs(law.values) / (law.size if law.size > 0 else 1.0)
+    values, t, S = _thinned(relative, rod.t, rod.S)
+    top = float(values[np.isfinite(values)].max(initial=0.0)) or 1.0
     shown = np.ma.masked_invalid(np.maximum(values, top * 10.0**-DECADES))
     scale = LogNorm(top * 10.0**-DECADES, top)
     mesh = ax.pcolormesh(_edges(S), _edges(t), shown, norm=scale, cmap="viridis", rasterized=True)
