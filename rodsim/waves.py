@@ -52,10 +52,10 @@ class Wave(NamedTuple):
 
 
 def exact_wave(section: Section, k: float, branch: str) -> Wave:
-    """(1) of a rod of this section; k > 0 in rad/m."""
+    """(1) of a rod of this section; k in rad/m, negative of a wave that runs back."""
     places, which = _branch(section, branch)
     B = np.zeros((6, 6), complex)
-    B[:3, :3] = B[3:, 3:] = 1j * number("wave", "k", k, positive=True) * np.eye(3)
+    B[:3, :3] = B[3:, 3:] = 1j * number("wave", "k", k) * np.eye(3)
     B[:3, 3:] = _HAT_E1
     K = B.conj().T @ section.stiffness @ B
     M = np.diag([*[section.mass_per_length] * 3, *section.inertia_per_length])
@@ -112,10 +112,8 @@ class Cell:
         return int(of_motion[np.flatnonzero(np.array(mine)[of_wave])[0]])
 
     def _sampled(self, k: float, branch: str) -> Floats:
-        """The exact wave of k at the nodes; k < 0 runs back."""
-        forth = exact_wave(self.section, max(abs(k), 1e-9 / self.length), branch).motion
-        motion = np.conj(forth) if k < 0 else forth
-        return np.kron(np.exp(1j * k * self.S[: self.p]), motion)
+        """The exact wave of k at the nodes."""
+        return np.kron(np.exp(1j * k * self.S[: self.p]), exact_wave(self.section, k, branch).motion)
 
 
 def _branch(section: Section, branch: str) -> tuple[tuple[int, ...], int]:
