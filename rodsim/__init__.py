@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rodsim.materials import Material
     from rodsim.model import Model
     from rodsim.results.audit import audit
+    from rodsim.results.local_audit import local_audit
     from rodsim.results.result import Result
     from rodsim.sections import Section
     from rodsim.simulation import simulate
@@ -48,6 +49,7 @@ _WHERE = {
     "Trajectory": "discretization.time.integrate",
     "audit": "rodsim.results.audit",
     "integrate": "discretization.time.integrate",
+    "local_audit": "rodsim.results.local_audit",
     "multibody_system": "rigid.charts",
     "rotating_body": "rigid.charts",
     "simulate": "rodsim.simulation",
@@ -76,6 +78,7 @@ __all__ = [
     "Trajectory",
     "audit",
     "integrate",
+    "local_audit",
     "multibody_system",
     "rotating_body",
     "signals",

@@ -37,6 +37,37 @@ class LocalLaws(NamedTuple):
     material_momentum: Floats  # N/m
 
 
+class Term(NamedTuple):
+    """Of one law in all boxes, density_t + flux_S - source = residual; (n_times - 1, n_nodes - 2), vectors with (..., 3)."""
+
+    rate: Floats
+    flux: Floats
+    source: Floats
+
+    @property
+    def residual(self) -> Floats:
+        """What the law leaves."""
+        return np.asarray(self.rate + self.flux - self.source)
+
+
+class LocalTerms(NamedTuple):
+    """The terms of all laws, fields as those of `LocalLaws`."""
+
+    t: Floats
+    S: Floats
+    energy: Term
+    momentum: Term
+    angular_momentum: Term
+    material_momentum: Term
+
+
+class Loading(NamedTuple):
+    """Strains less those without stress, and stresses, at the middles of the elements, (n_times, n_elements, 6) each."""
+
+    strain: Floats  # (Gamma, Omega)
+    stress: Floats  # (N, M), section axes
+
+
 class Strains(NamedTuple):
     """At the middles of the elements, (..., n_elements, n)."""
 
@@ -86,49 +117,73 @@ def local_laws(
     """
     grid = _Grid(*(np.asarray(x, float) for x in (t, S, r, quat, v, Omega)))
     _check(grid)
-    a = np.asarray(gravity, float)
     strains = middle_strains(grid.S, grid.r, grid.quat)
     stretch, bend = strains.Gamma - np.asarray(rest[0], float), strains.Omega - np.asarray(rest[1], float)
-    N, M = apply(rod.C_N, stretch), apply(rod.C_M, bend)
-    n, m = apply(strains.E, N), apply(strains.E, M)
-    U = 0.5 * (inner(stretch, N) + inner(bend, M))
+    stress = np.concatenate([apply(rod.C_N, stretch), apply(rod.C_M, bend)], axis=-1)
+    own = Loading(np.concatenate([stretch, bend], axis=-1), stress)
+    terms = local_terms(rod.rho_A, rod.J_rho, *grid, own, gravity)
+    return LocalLaws(terms.t, terms.S, *(term.residual for term in terms[2:]))
+
+
+def local_terms(
+    rho_A: ArrayLike,
+    J_rho: ArrayLike,
+    t: ArrayLike,
+    S: ArrayLike,
+    r: ArrayLike,
+    quat: ArrayLike,
+    v: ArrayLike,
+    Omega: ArrayLike,
+    own: Loading,
+    gravity: ArrayLike = (0.0, 0.0, 0.0),
+) -> LocalTerms:
+    """The terms of the laws with the strains and stresses that a rod element gives itself; arguments as above.
+
+    Differences over an element that bends know no stretch: of a slender rod they err by EA (Omega L)^2/24, an element's own
+    stress does not.
+    """
+    grid = _Grid(*(np.asarray(x, float) for x in (t, S, r, quat, v, Omega)))
+    _check(grid)
+    a = np.asarray(gravity, float)
+    strains = middle_strains(grid.S, grid.r, grid.quat)
+    n, m = apply(strains.E, own.stress[..., :3]), apply(strains.E, own.stress[..., 3:])
+    U = 0.5 * inner(own.strain, own.stress)
     omega = apply(strains.E, strains.Omega)
-    rho = np.broadcast_to(rod.rho_A, grid.S.size - 1)[:, None]
+    rho = np.broadcast_to(np.asarray(rho_A, float), grid.S.size - 1)[:, None]
 
     rotation = E(grid.quat)
     w = apply(rotation, grid.Omega)
-    ends = [
-        _End(rod, rho, *(x[:, side] for x in (grid.r, grid.v, grid.Omega, rotation, w))) for side in _SIDES
-    ]
+    J = np.asarray(J_rho, float)
+    ends = [_End(J, rho, *(x[:, side] for x in (grid.r, grid.v, grid.Omega, rotation, w))) for side in _SIDES]
     r_bar, v_bar, w_bar = (0.5 * (x[:, _SIDES[0]] + x[:, _SIDES[1]]) for x in (grid.r, grid.v, w))
     T_bar = 0.5 * (ends[0].T + ends[1].T)
     fall = (rho * a)[None]
     height = [-inner(fall, end.r) for end in ends]
 
-    def residual(densities: list[Floats], flux: Floats, source: list[Floats] | None = None) -> Floats:
-        """density_t + flux_S - source in the boxes; densities and sources at both ends of every element."""
+    def law(densities: list[Floats], flux: Floats, source: list[Floats] | None = None) -> Term:
+        """In the boxes; densities and sources at both ends of every element."""
         rate = np.diff(_boxes(grid, densities), axis=0) / _as(np.diff(grid.t), densities[0], 0)
         jump = np.diff(flux, axis=1) / _as(_widths(grid.S), flux, 1)
-        found = rate + 0.5 * (jump[1:] + jump[:-1])
+        given = np.zeros_like(rate)
         if source is not None:
-            given = _boxes(grid, source)
-            found -= 0.5 * (given[1:] + given[:-1])
-        return np.asarray(found)
+            of_times = _boxes(grid, source)
+            given = 0.5 * (of_times[1:] + of_times[:-1])
+        return Term(rate, 0.5 * (jump[1:] + jump[:-1]), given)
 
-    return LocalLaws(
+    return LocalTerms(
         0.5 * (grid.t[1:] + grid.t[:-1]),
         grid.S[1:-1],
-        residual(
+        law(
             [end.T + U + high for end, high in zip(ends, height, strict=True)],
             -(inner(n, v_bar) + inner(m, w_bar)),
         ),
-        residual([end.p for end in ends], -n, [np.broadcast_to(fall, end.p.shape) for end in ends]),
-        residual(
+        law([end.p for end in ends], -n, [np.broadcast_to(fall, end.p.shape) for end in ends]),
+        law(
             [np.cross(end.r, end.p) + end.spin for end in ends],
             -(np.cross(r_bar, n) + m),
             [np.cross(end.r, np.broadcast_to(fall, end.r.shape)) for end in ends],
         ),
-        residual(
+        law(
             [inner(strains.phi_S, end.p) + inner(omega, end.spin) for end in ends],
             U - T_bar - inner(n, strains.phi_S) - inner(m, omega) - inner(fall, r_bar),
         ),
@@ -153,9 +208,9 @@ class _End:
     """One end of every element, with the section of that element: position, momenta a length, kinetic energy a length."""
 
     def __init__(
-        self, rod: Material, rho: Floats, r: Floats, v: Floats, Omega: Floats, rotation: Floats, w: Floats
+        self, J_rho: Floats, rho: Floats, r: Floats, v: Floats, Omega: Floats, rotation: Floats, w: Floats
     ):
-        spin = apply(rod.J_rho, Omega)
+        spin = apply(J_rho, Omega)
         self.r, self.p, self.spin = r, rho * v, apply(rotation, spin)
         self.T = 0.5 * (inner(v, self.p) + inner(Omega, spin))
 

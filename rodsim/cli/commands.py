@@ -213,9 +213,27 @@ def audit(options: argparse.Namespace) -> int:
     """rodsim audit"""
     from rodsim.results.audit import audit as make_audit
 
+    if options.local:
+        return _local_audit(options)
+    if options.output is not None:
+        raise ModelError("-o is for the pictures of --local; give both, or leave it out")
     report = make_audit(_open(options.file))
     print(report.to_json() if options.json else report.text())
     return 0 if report.ok else LAW_BROKEN
+
+
+def _local_audit(options: argparse.Namespace) -> int:
+    """rodsim audit --local: it measures, and judges nothing."""
+    from rodsim.results.local_audit import local_audit
+
+    found = local_audit(_open(options.file))
+    print(found.to_json() if options.json else found.text())
+    if options.output is not None:
+        from rodsim.results.local_plot import plot_local
+
+        for path in plot_local(found, options.output):
+            print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
+    return 0
 
 
 def export(options: argparse.Namespace) -> int:

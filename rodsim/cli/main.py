@@ -66,6 +66,12 @@ def parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="energies, momenta, constraints of a result: were they kept?")
     audit.add_argument("file")
     audit.add_argument("--json", action="store_true", help="for programs")
+    audit.add_argument(
+        "--local",
+        action="store_true",
+        help="instead: what the local laws of energy and momenta leave along the rods, from output to output",
+    )
+    audit.add_argument("-o", "--output", help="with --local: folder for pictures; default: none are drawn")
 
     export = commands.add_parser("export", help="write a result for older ParaView and other programs")
     export.add_argument("file")

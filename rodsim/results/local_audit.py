@@ -1,0 +1,336 @@
+"""The local laws of the rods of a result: what density_t + flux_S - source leaves in the boxes between its outputs.
+
+    energy, momentum, angular momentum: e_t + f_S = source                    material momentum: i_t + g_S = 0
+
+`discretization.continuum.local_laws` on the stored states of any element and integrator. No scheme keeps these laws: their
+residuals fall with the square of the time between outputs and of the elements' length together, and are told beside the
+size of the terms that should cancel. Strains and stresses are those that the elements make of the states; gravity and loads
+of known values on nodes are sources. What is not covered is left out and named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discretization.continuum.local_laws import LocalTerms, Term, local_terms
+from discretization.measures import element_states
+from discretization.system import System
+from rigid.system import Floats, State
+from rodsim.results.errors import ResultError
+from rodsim.results.layout import Layout, RodLayout
+from rodsim.results.local_coverage import Held, held_boxes, not_covered
+from rodsim.results.node_loads import Acting, NodeLoad, acting, node_loads
+from rodsim.results.result import Result, check_result
+from rodsim.results.rod_grid import RodGrid, rod_grid
+
+UNITS = {"energy": "W/m", "momentum": "N/m", "angular_momentum": "N", "material_momentum": "N/m"}
+BLOCK = 1_000_000  # numbers worked on at once
+COARSE = 3.0  # twice the time between outputs makes four times the residual where time decides
+LARGE = 1e-2  # a residual, relative, that is worth a word
+
+
+@dataclass(frozen=True)
+class LawResidual:
+    """One law of one rod; sizes are roots of mean squares over all boxes."""
+
+    law: str
+    unit: str
+    norm: float  # of the residual
+    size: float  # of the terms that should cancel: those of density_t, flux_S and source, added
+    largest: float
+    t: float  # s, where that is
+    S: float  # m
+    every_second: float | None  # the norm with every second output; None: too few outputs
+    # (n_outputs - 1, boxes) the residual, of vectors its length; nan: a box that is left out
+    values: Floats = field(repr=False, compare=False)
+
+    @property
+    def relative(self) -> float:
+        """norm / size."""
+        return self.norm / self.size if self.size > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class RodAudit:
+    """The laws of one rod on the grid of its boxes."""
+
+    rod: str
+    element: str
+    n_nodes: int
+    t: Floats = field(repr=False)  # (n_outputs - 1,) s, middles between outputs
+    S: Floats = field(repr=False)  # (boxes,) m
+    laws: tuple[LawResidual, ...]
+
+    def law(self, name: str) -> LawResidual:
+        """One of 'energy', 'momentum', 'angular_momentum', 'material_momentum'; ResultError where it was not looked at."""
+        for law in self.laws:
+            if law.law == name:
+                return law
+        raise ResultError(
+            f"rod '{self.rod}': no law '{name}'; there are {', '.join(x.law for x in self.laws)}"
+        )
+
+
+@dataclass(frozen=True)
+class LocalAudit:
+    """What the local laws leave, rod by rod, and what was not looked at."""
+
+    model: str
+    n_outputs: int
+    t_start: float  # s
+    t_end: float  # s
+    integrator: str  # "" where the result does not say
+    rods: tuple[RodAudit, ...]
+    not_covered: tuple[str, ...]
+
+    def rod(self, name: str) -> RodAudit:
+        """The rod called `name`; ResultError says which there are."""
+        for rod in self.rods:
+            if rod.rod == name:
+                return rod
+        raise ResultError(
+            f"local audit: no rod '{name}'; there are {', '.join(rod.rod for rod in self.rods)}"
+        )
+
+    def to_json(self) -> str:
+        """All numbers but the fields; those that are not finite become null."""
+
+        def plain(x: Any) -> Any:
+            return None if isinstance(x, float) and not np.isfinite(x) else x
+
+        rods = [
+            {
+                "rod": rod.rod,
+                "element": rod.element,
+                "nodes": rod.n_nodes,
+                "boxes": len(rod.S),
+                "laws": [
+                    {k: plain(v) for k, v in {**vars(law), "relative": law.relative}.items() if k != "values"}
+                    for law in rod.laws
+                ],
+            }
+            for rod in self.rods
+        ]
+        head = {k: v for k, v in vars(self).items() if k not in ("rods", "not_covered")}
+        return json.dumps({**head, "rods": rods, "not_covered": list(self.not_covered)}, indent=2)
+
+    def text(self) -> str:
+        """For reading, one line a law."""
+        by = f", {self.integrator}" if self.integrator else ""
+        lines = [
+            f"local audit of '{self.model}': {self.n_outputs} outputs, t = {self.t_start:g} to {self.t_end:g} s{by}"
+        ]
+        for rod in self.rods:
+            lines.append(f"  rod '{rod.rod}': {rod.element}, {rod.n_nodes} nodes, {len(rod.S)} boxes")
+            lines += [f"    {_words(law)}" for law in rod.laws]
+        lines += [f"not covered: {note}" for note in self.not_covered]
+        lines.append(
+            "no scheme keeps local laws: what they leave falls with the square of outputs and elements together"
+        )
+        return "\n".join(lines)
+
+
+def _words(law: LawResidual) -> str:
+    told = (
+        f"{law.law.replace('_', ' '):<17}  {law.norm:.2e} {law.unit} of {law.size:.2e}, {law.relative:.1e}; "
+        f"at most {law.largest:.2e} at t = {law.t:.4g} s, S = {law.S:.4g} m"
+    )
+    if law.every_second is None or not law.norm > 0:
+        return told
+    return f"{told}; {law.every_second / law.norm:.1f} times with every second output"
+
+
+def local_audit(result: Result) -> LocalAudit:
+    """The local laws of all rods of a result.
+
+    ResultError where there is nothing to look at: no rod of three nodes, one output, an older file without masses.
+    """
+    check_result("local audit", result)
+    layout, system = result.layout, result.layout.system
+    if not layout.rods:
+        raise ResultError(f"local audit: model '{layout.name}' has no rods, and local laws are those of rods")
+    if result.n_outputs < 2:
+        raise ResultError(
+            f"local audit: '{layout.name}' has one output, and a law needs the change between two; store more of them"
+        )
+    if system is None:
+        raise ResultError(
+            "local audit: the file keeps no masses and stiffnesses (of an older version); run it again"
+        )
+    with result.held(), np.errstate(all="ignore"):  # a diverged run is measured, not refused
+        return _measured(result, layout, system)
+
+
+def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
+    t = result.t
+    grids = {rod.name: rod_grid(system, rod) for rod in layout.rods if len(rod.frames)}
+    chosen = [rod for rod in layout.rods if len(grids[rod.name].S) > 2]
+    notes = [
+        f"rod '{rod.name}': it has no node between two elements; give it more"
+        for rod in layout.rods
+        if rod not in chosen
+    ]
+    if not chosen:
+        raise ResultError(f"local audit: {'; '.join(notes)}")
+    known = [load for load in node_loads(layout) if load.value is not None]
+    sums = {rod.name: _Sums(grids[rod.name], held_boxes(layout, grids[rod.name])) for rod in chosen}
+    for outputs in _blocks(result):
+        state = result.states(outputs)
+        strain, stress = element_states(system, state)
+        for rod in chosen:
+            grid, own = grids[rod.name], sums[rod.name]
+            terms = _terms(grid, t[outputs], state, strain, stress, layout, known)
+            own.add(terms, t[outputs])
+            if len(t) > 2:
+                half = slice(None, None, 2)
+                of_half = State(*(x[half] for x in state))
+                if len(t[outputs][half]) > 1:
+                    own.add_half(
+                        _terms(grid, t[outputs][half], of_half, strain[half], stress[half], layout, known)
+                    )
+    rods = tuple(sums[rod.name].audited(rod, _element(layout, rod)) for rod in chosen)
+    for rod, found in zip(chosen, rods, strict=True):
+        notes += [*not_covered(layout, system, rod, grids[rod.name]), *_slow(found)]
+    return LocalAudit(
+        layout.name,
+        result.n_outputs,
+        float(t[0]),
+        float(t[-1]),
+        str(result.description.get("run", {}).get("integrator", "")),
+        rods,
+        tuple(notes),
+    )
+
+
+def _blocks(result: Result) -> Iterator[slice]:
+    """Slices of outputs that share one with the next; of odd lengths, so that every second output goes on."""
+    each = 200 * (result.layout.n_frames + result.layout.n_elements)
+    size = 2 * max(1, BLOCK // each)
+    for start in range(0, result.n_outputs - 1, size):
+        yield slice(start, min(start + size + 1, result.n_outputs))
+
+
+def _terms(
+    grid: RodGrid,
+    t: Floats,
+    state: State,
+    strain: Floats,
+    stress: Floats,
+    layout: Layout,
+    loads: list[NodeLoad],
+) -> LocalTerms:
+    """The terms at some outputs, with the loads on nodes as sources of their boxes."""
+    of_rod = (x[:, grid.frames] for x in (state.r, state.quat, state.v, state.Omega))
+    gravity = np.zeros(3) if layout.gravity is None else layout.gravity
+    r, quat, v, Omega = of_rod
+    own = grid.loading(strain, stress)
+    terms = local_terms(grid.rho_A, grid.J_rho, t, grid.S, r, quat, v, Omega, own, gravity)
+    width = 0.5 * (grid.S[2:] - grid.S[:-2])
+    for load in loads:
+        for box in np.flatnonzero(grid.frames[1:-1] == load.frame):
+            _add(terms, int(box), acting(load, t, state), float(width[box]))
+    return terms
+
+
+def _add(terms: LocalTerms, box: int, does: Acting, width: float) -> None:
+    for term, value in (
+        (terms.energy, does.power),
+        (terms.momentum, does.force),
+        (terms.angular_momentum, does.moment),
+    ):
+        term.source[:, box] += 0.5 * (value[1:] + value[:-1]) / width
+
+
+class _Sums:
+    """Fields and sums of squares of one rod, block by block."""
+
+    def __init__(self, grid: RodGrid, held: Held) -> None:
+        self._grid = grid
+        self._laws = [law for law in UNITS if law != "material_momentum" or grid.uniform]
+        self._left_out = {
+            law: held.unknown | held.loaded if law == "material_momentum" else held.unknown
+            for law in self._laws
+        }
+        self._values: dict[str, list[Floats]] = {law: [] for law in self._laws}
+        self._squares = {law: np.zeros(4) for law in self._laws}  # residual, rate, flux, source
+        self._half = {law: np.zeros(2) for law in self._laws}  # residual, time
+        self._t: list[Floats] = []
+        self._time = 0.0
+
+    def add(self, terms: LocalTerms, t: Floats) -> None:
+        """The boxes between the outputs t."""
+        self._t.append(terms.t)
+        self._time += float(t[-1] - t[0])
+        for law in self._laws:
+            term: Term = getattr(terms, law)
+            residual = term.residual
+            shown = residual if residual.ndim == 2 else np.linalg.norm(residual, axis=2)
+            self._values[law].append(np.where(self._left_out[law], np.nan, shown))
+            self._squares[law] += [self._square(law, x, np.diff(t)) for x in (residual, *term)]
+
+    def add_half(self, terms: LocalTerms) -> None:
+        """The same with every second output."""
+        each = np.ones(len(terms.t))  # outputs are at even distances, but for the last
+        for law in self._laws:
+            square = self._square(law, getattr(terms, law).residual, each)
+            self._half[law] += [square, each.sum()]
+
+    def _square(self, law: str, x: Floats, dt: Floats) -> float:
+        """Sum of squares over the boxes that count, by their widths and times."""
+        width = 0.5 * (self._grid.S[2:] - self._grid.S[:-2])
+        weight = np.where(self._left_out[law], 0.0, width)
+        each = x**2 if x.ndim == 2 else np.sum(x**2, axis=2)
+        return float(dt @ each @ weight)
+
+    def audited(self, rod: RodLayout, element: str) -> RodAudit:
+        """All that was found."""
+        t, S = np.concatenate(self._t), self._grid.S[1:-1]
+        width = 0.5 * (self._grid.S[2:] - self._grid.S[:-2])
+        laws = []
+        for law in self._laws:
+            values = np.concatenate(self._values[law])
+            counts = float(width[~self._left_out[law]].sum())
+            if not counts > 0:
+                continue
+            norms = np.sqrt(self._squares[law] / (self._time * counts))
+            found, half = np.where(np.isnan(values), -1.0, np.abs(values)), self._half[law]
+            if not np.isfinite(norms[0]):  # the first that is not finite, for the diverged
+                found = np.where(self._left_out[law], -1.0, np.where(np.isfinite(values), 0.0, 1.0))
+            at = np.unravel_index(np.argmax(found), found.shape)
+            laws.append(
+                LawResidual(
+                    law,
+                    UNITS[law],
+                    float(norms[0]),
+                    float(norms[1:].sum()),
+                    float(np.abs(values[at])),
+                    float(t[at[0]]),
+                    float(S[at[1]]),
+                    float(np.sqrt(half[0] / (half[1] * counts))) if half[1] else None,
+                    values,
+                )
+            )
+        return RodAudit(rod.name, element, len(rod.frames), t, S, tuple(laws))
+
+
+def _element(layout: Layout, rod: RodLayout) -> str:
+    """Its word; of files before there were several: the only one."""
+    return str(layout.description.get("rods", {}).get(rod.name, {}).get("element", "se3"))
+
+
+def _slow(rod: RodAudit) -> list[str]:
+    """That outputs are too far apart for what moves."""
+    slow = [
+        law.law.replace("_", " ")
+        for law in rod.laws
+        if law.every_second is not None and law.every_second > COARSE * law.norm and law.relative > LARGE
+    ]
+    if not slow:
+        return []
+    told = f"they decide the residuals of {', '.join(slow)}; store more of them"
+    return [f"rod '{rod.rod}': what is quicker than the outputs; {told}"]

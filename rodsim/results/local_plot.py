@@ -1,0 +1,89 @@
+"""Pictures of what the local laws leave of a rod, over its length and time."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rigid.system import Floats
+from rodsim.results.errors import checked_path
+from rodsim.results.local_audit import LawResidual, LocalAudit, RodAudit
+from rodsim.results.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DECADES = 6  # shown below the largest
+CELLS = 600  # along an axis; of more the largest of neighbours are drawn
+
+
+def plot_local(audited: LocalAudit, folder: Path | str) -> list[Path]:
+    """One picture a rod, local-NAME.png; the folder is made where there is none."""
+    folder = checked_path("local audit", folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for k, rod in enumerate(audited.rods):
+        name = re.sub(r"[^\w.-]+", "-", rod.rod).strip("-.") or str(k)
+        path = folder / f"local-{name}.png"
+        if path in paths:
+            path = folder / f"local-{name}-{k}.png"
+        with whole_file(path, None) as file:
+            picture(rod).savefig(file)
+        paths.append(path)
+    return paths
+
+
+def picture(rod: RodAudit) -> Figure:
+    """A panel a law: |residual| over the size of its terms, S to the right and time upwards."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 7), layout="constrained", dpi=150)
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(2, 2, squeeze=False)
+    for law, ax in zip(rod.laws, axes.flat, strict=False):
+        _panel(rod, law, ax, figure)
+    for ax in axes.flat[len(rod.laws) :]:
+        ax.set_axis_off()
+    figure.suptitle(f"{rod.rod}: density_t + flux_S - source over the size of its terms")
+    return figure
+
+
+def _panel(rod: RodAudit, law: LawResidual, ax: Axes, figure: Figure) -> None:
+    from matplotlib.colors import LogNorm
+
+    relative = np.abs(law.values) / (law.size if law.size > 0 else 1.0)
+    values, t, S = _thinned(relative, rod.t, rod.S)
+    top = float(values[np.isfinite(values)].max(initial=0.0)) or 1.0
+    shown = np.ma.masked_invalid(np.maximum(values, top * 10.0**-DECADES))
+    scale = LogNorm(top * 10.0**-DECADES, top)
+    mesh = ax.pcolormesh(_edges(S), _edges(t), shown, norm=scale, cmap="viridis", rasterized=True)
+    figure.colorbar(mesh, ax=ax)
+    ax.set_title(f"{law.law.replace('_', ' ')}, rms {law.relative:.1e}", fontsize="medium")
+    ax.set_xlabel("S (m)")
+    ax.set_ylabel("t (s)")
+
+
+def _thinned(field: Floats, t: Floats, S: Floats) -> tuple[Floats, Floats, Floats]:
+    """At most CELLS each way."""
+    values: Floats = field
+    for axis in (0, 1):
+        starts = np.arange(0, values.shape[axis], -(-values.shape[axis] // CELLS))
+        values = np.asarray(np.fmax.reduceat(values, starts, axis=axis))
+        if axis == 0:
+            t = t[starts]
+        else:
+            S = S[starts]
+    return values, t, S
+
+
+def _edges(x: Floats) -> Floats:
+    """(n + 1,) between and around the middles x (n,)."""
+    if len(x) == 1:
+        return np.array([x[0] - 0.5, x[0] + 0.5])
+    inside = 0.5 * (x[1:] + x[:-1])
+    return np.concatenate([[2 * x[0] - inside[0]], inside, [2 * x[-1] - inside[-1]]])

@@ -1,0 +1,116 @@
+"""A rod of a result as a grid of boxes: nodes at even distances, sections between them, what acts on them.
+
+Box differences need neighbouring elements of one length to be of second order. Nodes of elements of order p > 2 lie at
+Gauss-Lobatto places; the grid takes of these the ends of the elements, and their middles where p is even. Strains and
+stresses, known at p Gauss points, come to the middles of the intervals by the polynomial through the points.
+
+Files keep masses of nodes, which are sums over the points g of an element of weight_g l_a(x_g) rho_g (`meshing`); rho is
+found from them by least squares, next to the mean of the rod where they leave it open (closed rods of an even number of
+two-frame elements).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_matrix, identity
+from scipy.sparse.linalg import splu
+
+from discretization.continuum.local_laws import Loading
+from discretization.space.interpolation import VALUES, points
+from discretization.space.spans import points_of
+from discretization.system import System
+from rigid.system import Floats, Ints
+from rodsim.results.layout import RodLayout
+
+OPEN = 1e-13  # weight of the mean where masses leave rho open, relative to that of the masses
+
+
+class RodGrid(NamedTuple):
+    """n nodes, n - 1 intervals; of a closed rod the first two nodes come again at the end."""
+
+    frames: Ints  # (n,)
+    S: Floats  # (n,) m, stress-free
+    rho_A: Floats  # (n - 1,) kg/m
+    J_rho: Floats  # (n - 1, 3, 3) kg m
+    points: Ints  # (m, p) rows of strains and stresses, element by element
+    to_middles: Floats  # (k, p): from the points of an element to the middles of its k intervals
+    uniform: bool  # the same section and stress-free strains all along
+    viscous: bool
+
+    def loading(self, strain: Floats, stress: Floats) -> Loading:
+        """At the middles of the intervals, of all points (T, g, 6)."""
+        return Loading(*(self._at_middles(values) for values in (strain, stress)))
+
+    def _at_middles(self, values: Floats) -> Floats:
+        found = np.einsum("kp,tmpi->tmki", self.to_middles, values[:, self.points])
+        found = found.reshape(len(values), -1, values.shape[-1])
+        return found[:, np.arange(len(self.S) - 1) % found.shape[1]]
+
+
+def rod_grid(system: System, rod: RodLayout) -> RodGrid:
+    """The grid of a rod."""
+    m = len(system.elements.length)
+    orders = np.concatenate([np.ones(m, np.int64), np.repeat(system.spans.order, system.spans.order)])
+    p = int(orders[rod.elements[0]])
+    parts = 2 - p % 2 if p > 1 else 1
+    step, n_elements = p // parts, len(rod.elements) // p
+    every = points_of(system.elements, system.spans)
+    weight = every.weight[rod.elements]
+    density = _densities(system, rod, p, weight)
+    free = every.strain0[rod.elements] * np.repeat([1.0, weight.sum()], 3)
+    same = _even(density) and _even(every.stiffness[rod.elements]) and _even(free, 1.0)
+    of_intervals = weight.reshape(-1, step)
+    mean = np.einsum("ks,ksi->ki", of_intervals, density.reshape(-1, step, 10))
+    mean /= of_intervals.sum(axis=1)[:, None]
+    frames, S = rod.frames[::step], rod.arclength[::step]
+    if rod.closed:
+        frames, S = np.append(frames, frames[:2]), np.append(S, S[:2] + weight.sum())
+    of_each = np.arange(len(S) - 1) % len(mean)
+    return RodGrid(
+        frames,
+        S,
+        mean[of_each, 0],
+        mean[of_each, 1:].reshape(-1, 3, 3),
+        rod.elements.reshape(n_elements, p),
+        _interpolation(points(p)[0], (np.arange(parts) + 0.5) / parts),
+        same,
+        bool(np.any(every.damping[rod.elements])),
+    )
+
+
+def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats:
+    """Mass and inertia a length (points, 10) from those of the nodes."""
+    n, k = len(rod.frames), len(rod.elements)
+    point = np.repeat(np.arange(k), p + 1)
+    node = (p * (point // p) + np.tile(np.arange(p + 1), k)) % n
+    share = weight[:, None] * np.tile(VALUES[p, :p, : p + 1], (k // p, 1))
+    A = coo_matrix((share.ravel(), (node, point)), shape=(n, k)).tocsc()
+    given = np.column_stack(
+        [system.frames.mass[rod.frames], system.frames.inertia[rod.frames].reshape(-1, 9)]
+    )
+    found = np.tile(given.sum(axis=0) / weight.sum(), (k, 1))
+    normal = (A.T @ A).tocsc()
+    solve = splu(normal + OPEN * normal.diagonal().max() * identity(k, format="csc")).solve
+    for _ in range(2):
+        left = A.T @ (given - A @ found)
+        # rounding of a uniform rod is left alone
+        if np.abs(left).max() <= 1e-14 * np.abs(A.T @ given).max():
+            break
+        found += solve(left)
+    return np.asarray(found)
+
+
+def _interpolation(x: Floats, at: Floats) -> Floats:
+    """(k, p): values at `at` of the polynomial through values at x."""
+    out = np.ones((len(at), len(x)))
+    for b in range(len(x)):
+        others = np.delete(x, b)
+        out[:, b] = np.prod(at[:, None] - others, axis=1) / np.prod(x[b] - others)
+    return out
+
+
+def _even(values: Floats, least: float = 0.0) -> bool:
+    """The same in all rows but for rounding, of numbers of the size `least` at least."""
+    return bool(np.all(np.abs(values - values[0]) <= 1e-9 * max(np.abs(values).max(), least)))

@@ -1,0 +1,174 @@
+"""Waves along a straight, uniform rod: the frequencies that elements, masses and integrators give them, and the exact ones.
+
+A wave x(S, t) = x exp(i (k S - omega t)) of a rod along e1, x = (u, theta), strains small:
+
+    Gamma = u' + e1 x theta,  K = theta':    (B^H C B - omega^2 diag(rho_A, J_rho)) x = 0,   B = [[i k, hat(e1)], [0, i k]]   (1)
+
+six branches; for a diagonal C along the rod, twist, and Timoshenko's lower (bending) and upper (shear) branch in both
+planes. On elements of length L between p + 1 nodes Bloch's theorem gives the last node exp(i k L) times the motion of the
+first: with element matrices K_e, M_e and P (p + 1 nodes from p)
+
+    (P^H K_e P - omega^2 P^H M_e P) x = 0                                                                                    (2)
+
+which has p frequencies a branch, of k and of k + 2 pi j/L. A single branch has them in the order of |k + 2 pi j/L|; those of
+bending and shear go to the waves that their motions are most like. In time `em` is
+the midpoint rule of what is linear, its compositions sums of it,
+
+    omega_h = sum_i (2/h) atan(omega c_i h/2),   c the fractions of the substeps                                             (3)
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+from scipy.optimize import brentq, linear_sum_assignment
+
+from discretization.linearised import mass_matrix, stiffness_matrix
+from discretization.space.rod_elements import order_of
+from discretization.time.composition import FRACTIONS
+from rigid.checks import number, word
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.model import Model
+from rodsim.sections import Section
+
+LONGITUDINAL, TORSIONAL, BENDING, SHEAR = BRANCHES = ("longitudinal", "torsional", "bending", "shear")
+# of (u, theta): what moves; bending is in the plane of d1 and d2. Which of the frequencies, from the lowest
+_MOVES = {LONGITUDINAL: ((0,), 0), TORSIONAL: ((3,), 0), BENDING: ((1, 5), 0), SHEAR: ((1, 5), 1)}
+MOST_NODES = 400.0  # a wave length
+_ORDERS = {"em": 2, "em4": 4, "em6": 6}
+_HAT_E1 = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+
+
+class Wave(NamedTuple):
+    """An angular frequency, and what moves at S = 0, normalised by the mass."""
+
+    omega: float  # rad/s
+    motion: Floats  # complex
+
+
+def exact_wave(section: Section, k: float, branch: str) -> Wave:
+    """(1) of a rod of this section; k in rad/m, negative of a wave that runs back."""
+    places, which = _branch(section, branch)
+    B = np.zeros((6, 6), complex)
+    B[:3, :3] = B[3:, 3:] = 1j * number("wave", "k", k) * np.eye(3)
+    B[:3, 3:] = _HAT_E1
+    K = B.conj().T @ section.stiffness @ B
+    M = np.diag([*[section.mass_per_length] * 3, *section.inertia_per_length])
+    square, motions = eigh(K[np.ix_(places, places)], M[np.ix_(places, places)])
+    return Wave(float(np.sqrt(max(square[which], 0.0))), motions[:, which])
+
+
+class Cell:
+    """One element of a straight rod: its matrices, and the waves of a rod made of such elements.
+
+    element, mass: as for `Model.add_rod`; length: m, of the element.
+    """
+
+    def __init__(self, section: Section, element: str, mass: str, length: float) -> None:
+        self.section, self.length = section, number("cell", "length", length, positive=True)
+        self.p = order_of(element)
+        model = Model("cell")
+        model.add_rod("rod", [(0, 0, 0), (self.length, 0, 0)], section, self.p, mass=mass, element=element)
+        built = model.build()
+        of_rod = slice(6, None)  # behind the ground
+        self.K = stiffness_matrix(built.system, built.state).toarray()[of_rod, of_rod]
+        self.M = mass_matrix(built.system, built.state).toarray()[of_rod, of_rod]
+        self.S = built.layout.rods[0].arclength
+
+    def wave(self, k: float, branch: str) -> Wave:
+        """(2) of the wave number k, rad/m, at most pi p/L: what shorter waves look like at the nodes is a longer one."""
+        places, _ = _branch(self.section, branch)
+        most = np.pi * self.p / self.length
+        if not 0 < k <= most * (1 + 1e-12):
+            raise ModelError(f"wave: k = {k:g} rad/m; nodes of this rod show waves of k in (0, {most:g}]")
+        n, p = len(places), self.p
+        use = np.concatenate([6 * a + np.array(places) for a in range(p + 1)])
+        P = np.zeros((n * (p + 1), n * p), complex)
+        P[: n * p] = np.eye(n * p)
+        P[n * p :, :n] = np.exp(1j * k * self.length) * np.eye(n)
+        K, M = (P.conj().T @ A[np.ix_(use, use)] @ P for A in (self.K, self.M))
+        square, motions = eigh(0.5 * (K + K.conj().T), 0.5 * (M + M.conj().T))
+        best = self._like(k, branch, M @ motions)
+        return Wave(float(np.sqrt(max(square[best], 0.0))), motions[:, best])
+
+    def _like(self, k: float, branch: str, momenta: Floats) -> int:
+        """Which of the motions is the wave of k, of those with the same exp(i k L)."""
+        zone = 2 * np.pi / self.length
+        folded = k + zone * np.arange(-self.p, self.p + 1)
+        half = 0.5 * zone * self.p
+        # waves of all numbers that nodes can show, as many as motions
+        every = folded[(folded > -half * (1 - 1e-9)) & (folded < half * (1 + 1e-9))]
+        if branch in (LONGITUDINAL, TORSIONAL):
+            return int(np.sum(np.abs(every) < abs(k) * (1 - 1e-9)))  # a chain's bands never cross
+        waves = [(other, x) for other in (BENDING, SHEAR) for x in every]
+        like = np.array([np.abs(self._sampled(x, other).conj() @ momenta) ** 2 for other, x in waves])
+        of_wave, of_motion = linear_sum_assignment(-like)
+        mine = [other == branch and abs(x - k) < 1e-9 * half for other, x in waves]
+        return int(of_motion[np.flatnonzero(np.array(mine)[of_wave])[0]])
+
+    def _sampled(self, k: float, branch: str) -> Floats:
+        """The exact wave of k at the nodes."""
+        return np.kron(np.exp(1j * k * self.S[: self.p]), exact_wave(self.section, k, branch).motion)
+
+
+def _branch(section: Section, branch: str) -> tuple[tuple[int, ...], int]:
+    word("wave", "branch", branch, BRANCHES)
+    if np.abs(section.stiffness - np.diag(np.diag(section.stiffness))).max() > 0:
+        raise ModelError(
+            "wave: the section's stiffness is not diagonal, its branches are not of one kind; give EA, GA, GJ, EI"
+        )
+    return _MOVES[branch]
+
+
+def frequency_in_time(omega: ArrayLike, h: float, integrator: str = "em") -> Floats:
+    """(3): what a step h of `em`, `em4` or `em6` makes of an angular frequency."""
+    word("wave", "integrator", integrator, _ORDERS)
+    x = np.multiply.outer(np.asarray(omega, float), FRACTIONS[_ORDERS[integrator]]) * (0.5 * h)
+    return np.asarray(2.0 / h * np.arctan(x).sum(axis=-1))
+
+
+def frequency_error(section: Section, element: str, mass: str, branch: str, k: float, nodes: float) -> float:
+    """omega of (2) over that of (1), less 1, with so many nodes a wave length."""
+    length = order_of(element) * 2 * np.pi / (k * nodes)
+    return (
+        _cell(section, element, mass, length).wave(k, branch).omega / exact_wave(section, k, branch).omega - 1
+    )
+
+
+_cell = lru_cache(maxsize=256)(Cell)
+
+
+def nodes_needed(section: Section, element: str, mass: str, branch: str, k: float, error: float) -> float:
+    """Nodes a wave length from which on, up to MOST_NODES, the frequency errs by less than `error`, relative; at least 2."""
+
+    def excess(nodes: float) -> float:
+        return abs(frequency_error(section, element, mass, branch, k, nodes)) - error
+
+    # from many nodes to few: errors may pass zero on the way
+    tried = np.geomspace(2.0, MOST_NODES, 40)[::-1]
+    enough = tried[0]
+    for few in tried[1:]:
+        if excess(few) > 0:
+            return float(brentq(excess, few, enough, xtol=1e-3))
+        enough = few
+    return 2.0
+
+
+def steps_needed(error: float, integrator: str = "em") -> float:
+    """Steps a period from which on the frequency errs by less than `error`, relative."""
+
+    def excess(steps: float) -> float:
+        return abs(float(frequency_in_time(2 * np.pi, 1 / steps, integrator)) / (2 * np.pi) - 1) - error
+
+    tried = np.geomspace(1.0, 1e5, 400)[::-1]
+    enough = tried[0]
+    for few in tried[1:]:
+        if excess(few) > 0:
+            return float(brentq(excess, few, enough, xtol=1e-6))
+        enough = few
+    return 1.0

@@ -1,0 +1,303 @@
+"""The local audit: what local laws leave of stored states vanishes with order 2, whatever made them, and tells where."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+from discretization.space.interpolation import VALUES, points
+from rigid.quaternions import rotate
+from rodsim import Box, Model, Result, Section, local_audit, signals, simulate
+from rodsim.cli.main import main
+from rodsim.papers.study import observed_order
+from rodsim.results.errors import ResultError
+from rodsim.results.local_plot import plot_local
+from rodsim.results.rod_grid import rod_grid
+
+SECTION = Section.from_stiffness(
+    EA=60.0, GA=40.0, GJ=3.0, EI=(2.0, 4.0), mass_per_length=1.5, inertia_per_length=(0.5, 0.2, 0.3)
+)
+LAWS = ("energy", "momentum", "angular_momentum", "material_momentum")
+
+
+def norm(x):
+    return float(np.sqrt(np.mean(x**2)))
+
+
+def push(s):
+    """Nothing at the ends of a rod, to the third derivative: no kink runs along it."""
+    return np.sin(np.pi * s) ** 4 * np.array([0.8, -0.5, 1.0])
+
+
+def spin(s):
+    return np.sin(np.pi * s) ** 4 * np.array([1.0, 0.7, -0.4])
+
+
+def flying(element="se3", n_elements=12, gravity=(0.0, 0.0, -2.0), closed=False, mass="lumped", **more):
+    """A rod, or a ring, that waves run along."""
+    model = Model("flying", gravity=gravity)
+    curve = [(0, 0, 0), (2, 0, 0)]
+    if closed:
+        curve = lambda s: (np.cos(2 * np.pi * s) / 3, np.sin(2 * np.pi * s) / 3, 0.0)  # noqa: E731
+    rod = model.add_rod(
+        "rod",
+        curve,
+        more.pop("section", SECTION),
+        n_elements,
+        closed=closed,
+        velocity=push,
+        angular_velocity=spin,
+        mass=mass,
+        element=element,
+        **more,
+    )
+    return model, rod
+
+
+@cache
+def relative_norms(element, closed, integrator, chart, n):
+    """Residuals of the laws over the size of their terms, with n steps and elements proportional."""
+    model, _ = flying(element, 3 * n, closed=closed)
+    result = simulate(
+        model, 0.32, 0.32 / n, output_every=1, integrator=integrator, chart=chart, progress=False
+    )
+    return {law.law: law.relative for law in local_audit(result).rod("rod").laws}
+
+
+def orders(element, closed, integrator="em", chart=None, sizes=(8, 16, 32)):
+    found = [relative_norms(element, closed, integrator, chart, n) for n in sizes]
+    return {law: observed_order([1 / n for n in sizes], [x[law] for x in found]) for law in found[0]}
+
+
+@pytest.mark.parametrize(
+    ("element", "closed"),
+    [("se3", False), ("se3", True), ("relative(2)", False), ("lagrange(3)", True), ("relative(4)", False)],
+)
+def test_residuals_of_runs_with_em_vanish_with_order_2(element, closed):
+    found = orders(element, closed)
+    for law in LAWS[: 3 if closed else 4]:
+        assert found[law] == pytest.approx(2.0, abs=0.25), (law, found)
+
+
+@pytest.mark.slow
+def test_residuals_of_a_run_in_a_chart_vanish_with_order_2():
+    found = orders("se3", False, "EML", "director", (8, 16))
+    for law in LAWS:
+        assert found[law] == pytest.approx(2.0, abs=0.4), (law, found)
+
+
+def stored(path, n=8, element="se3", **more):
+    model, _ = flying(element, 3 * n)
+    simulate(model, 0.32, 0.32 / n, output=path, overwrite=True, progress=False, **more)
+    return path
+
+
+def test_a_tampered_state_stands_out_where_it_is(tmp_path):
+    import h5py
+
+    path = stored(tmp_path / "run.vtkhdf", n=32)
+    before = local_audit(Result.open(path)).rod("rod")
+    with h5py.File(path, "r+") as file:
+        file["rodsim/v"][20, 1 + 40, 2] += 0.2  # a fifth of the push
+    after = local_audit(Result.open(path)).rod("rod")
+    for law in ("energy", "momentum", "angular_momentum"):
+        old, new = before.law(law), after.law(law)
+        assert new.largest > 10 * old.largest
+        assert pytest.approx(after.S[39]) == new.S  # node 40 has the box 39
+        at = np.unravel_index(np.argmax(np.abs(new.values)), new.values.shape)
+        assert at[0] in (19, 20)
+        assert (new.t, new.largest) == (after.t[at[0]], np.abs(new.values).max())
+        untouched = np.ones(len(after.S), bool)
+        untouched[38:41] = False
+        assert np.array_equal(old.values[:, untouched], new.values[:, untouched])
+
+
+def test_loads_on_nodes_and_gravity_are_sources_and_what_is_not_known_is_left_out():
+    force, moment = np.array([3.0, 1.0, -2.0]), np.array([0.4, -0.3, 0.2])
+    sine = signals.Sine(amplitude=1.0, frequency=1.0, phase=0.3)
+    found = {}
+    for known in (True, False):
+        model, rod = flying(n_elements=40)
+        pull = sine.along(force)
+        value = pull if known else lambda t, pull=pull: pull(np.array(t))
+        model.add_force("pull", rod.at(0.5, (0.0, 0.4, 0.3)), value)
+        model.add_moment("turn", rod.at(0.25), moment, following=True)
+        result = simulate(model, 0.1, 0.0025, output_every=1, progress=False)
+        found[known] = local_audit(result)
+    history = result.rod("rod")
+    rod, unknown = found[True].rod("rod"), found[False].rod("rod")
+    at = {s: int(np.argmin(np.abs(rod.S - s))) for s in (0.5, 1.0)}
+    h = rod.S[1] - rod.S[0]
+    # what the loads do at their nodes, 20 and 10
+    q, w = history.quat[:, 20], rotate(history.quat[:, 20], history.Omega[:, 20])
+    arm, pulled = rotate(q, [0.0, 0.4, 0.3]), pull(result.t)
+    turned = rotate(history.quat[:, 10], moment)
+    acting = {
+        ("momentum", 1.0): pulled,
+        ("angular_momentum", 1.0): np.cross(history.r[:, 20] + arm, pulled),
+        ("energy", 1.0): np.sum(pulled * (history.v[:, 20] + np.cross(w, arm)), axis=1)[:, None],
+        ("angular_momentum", 0.5): turned,
+        ("energy", 0.5): (history.Omega[:, 10] @ moment)[:, None],
+    }
+    for (law, S), does in acting.items():
+        left, source = rod.law(law).values[:, at[S]], np.linalg.norm(does, axis=1) / h
+        assert np.isfinite(left).all()
+        assert norm(left) < (0.05 if law == "energy" else 1e-3) * norm(source), (law, S)
+    for law in ("energy", "momentum", "angular_momentum"):
+        left = np.isnan(unknown.law(law).values)
+        assert left[:, at[1.0]].all()
+        assert left.sum() == len(left)
+    assert np.isnan(rod.law("material_momentum").values).sum() == 2 * len(rod.t)
+    assert any("'pull'" in note for note in found[False].not_covered)
+    assert not any("pull" in note for note in found[True].not_covered)
+
+
+@pytest.mark.parametrize(("element", "closed"), [("se3", True), ("se3", False), ("lagrange(3)", False)])
+def test_mass_and_inertia_along_a_rod_follow_from_those_of_its_nodes(element, closed):
+    def section(s):
+        x = 1.0 + 0.3 * np.sin(2 * np.pi * s)
+        return Section.from_stiffness(
+            EA=60.0 * x,
+            GA=40.0,
+            GJ=3.0,
+            EI=2.0,
+            mass_per_length=1.5 * x,
+            inertia_per_length=(0.5, 0.2 * x, 0.3),
+        )
+
+    n = 12 if not closed else 11  # an even number of a ring leaves an alternating part open
+    model, _ = flying(element, n, closed=closed, section=section)
+    built = model.build()
+    layout = built.layout.rods[0]
+    grid = rod_grid(built.system, layout)
+    p = grid.points.shape[1]
+    if p == 1:
+        middles = (np.arange(len(grid.S) - 1) + 0.5) / n
+        right = [1.5 * (1.0 + 0.3 * np.sin(2 * np.pi * s)) for s in middles]
+    else:
+        x, w = points(p)
+        right = [
+            w @ (1.5 * (1.0 + 0.3 * np.sin(2 * np.pi * (e + x) / (n // p)))) for e in range(len(grid.S) - 1)
+        ]
+    assert grid.rho_A == pytest.approx(right, rel=1e-9)
+    assert grid.J_rho[:, 1, 1] == pytest.approx(grid.rho_A / 1.5 * 0.2, rel=1e-9)
+    assert grid.J_rho[:, 0, 0] == pytest.approx(0.5, rel=1e-9)
+    assert not grid.uniform
+    even = flying("se3", 10, closed=True)[0].build()
+    assert rod_grid(even.system, even.layout.rods[0]).rho_A == pytest.approx(1.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)", "lagrange(3)", "relative(4)"])
+def test_stresses_come_to_the_middles_of_even_intervals_by_polynomials(element):
+    built = flying(element, 12)[0].build()
+    grid = rod_grid(built.system, built.layout.rods[0])
+    m, p = grid.points.shape
+    assert np.ptp(np.diff(grid.S)) < 1e-12
+    S = (np.arange(m)[:, None] + points(p)[0]) * (2.0 / m)
+    values = np.zeros((1, built.layout.n_elements, 6))
+    values[0, grid.points, 0] = S ** (p - 1)
+    found = grid.loading(values, values).stress[0, :, 0]
+    assert found == pytest.approx((0.5 * (grid.S[1:] + grid.S[:-1])) ** (p - 1), rel=1e-12)
+    assert VALUES[p, :p, : p + 1].shape == (p, p + 1)
+
+
+def test_a_bent_and_twisted_rod_at_rest_without_stress_leaves_nothing():
+    model = Model("ring")
+    curve = lambda s: (np.cos(4 * s), np.sin(4 * s), 0.3 * s)  # noqa: E731
+    model.add_rod("rod", curve, SECTION, 20, twist=1.0)
+    found = local_audit(simulate(model, 0.1, 0.01, output_every=1, progress=False)).rod("rod")
+    assert max(law.largest for law in found.laws) < 1e-9
+
+
+def test_joints_springs_and_viscous_sections_are_named():
+    model, rod = flying(n_elements=12, gravity=(0, 0, 0))
+    section = Section.from_stiffness(
+        EA=60.0, GA=40.0, GJ=3.0, EI=2.0, mass_per_length=1.5, inertia_per_length=0.3, damping_time=0.01
+    )
+    model.add_rod("thick", [(0, 1, 0), (2, 1, 0)], section, 6)
+    model.add_rod("one", [(0, 2, 0), (2, 2, 0)], section, 1)
+    body = model.add_body("box", Box(0.1, 0.1, 0.1, density=1000.0), (1.0, 0.0, 0.0))
+    model.add_joint("weld", "weld", body, rod.at(0.5))
+    model.add_spring("spring", rod.at(0.25), model.ground.at((0.5, 0.0, 1.0)), 10.0)
+    found = local_audit(simulate(model, 0.05, 0.01, progress=False))
+    told = "\n".join(found.not_covered)
+    for words in ("joint 'weld'", "a spring holds", "rod 'thick': viscous", "rod 'one'", "at its two ends"):
+        assert words in told
+    values = found.rod("rod").law("momentum").values
+    assert np.isnan(values).all(axis=0).sum() == 2
+    assert [rod.rod for rod in found.rods] == ["rod", "thick"]
+
+
+def test_outputs_too_far_apart_are_told():
+    model, _ = flying(n_elements=24)
+    found = local_audit(simulate(model, 1.6, 0.01, output_every=16, progress=False))
+    law = found.rod("rod").law("momentum")
+    assert law.relative > 0.01
+    fine = local_audit(simulate(flying(n_elements=24)[0], 1.6, 0.01, output_every=1, progress=False))
+    assert fine.rod("rod").law("momentum").norm < 0.1 * law.norm
+    # what is told of every second output is what a run that stores every second output has
+    half = local_audit(simulate(flying(n_elements=24)[0], 1.6, 0.01, output_every=2, progress=False))
+    for law in LAWS:
+        assert fine.rod("rod").law(law).every_second == pytest.approx(
+            half.rod("rod").law(law).norm, rel=1e-12
+        )
+
+
+def test_blocks_of_outputs_give_what_all_at_once_do(monkeypatch):
+    result = simulate(flying(n_elements=8)[0], 0.3, 0.01, output_every=1, progress=False)
+    whole = local_audit(result)
+    monkeypatch.setattr("rodsim.results.local_audit.BLOCK", 1)
+    parts = local_audit(result)
+    for a, b in zip(whole.rods[0].laws, parts.rods[0].laws, strict=True):
+        assert np.array_equal(a.values, b.values)
+        assert (b.norm, b.size, b.every_second) == pytest.approx((a.norm, a.size, a.every_second), rel=1e-12)
+        assert (a.t, a.S) == (b.t, b.S)
+
+
+def test_the_command_prints_draws_and_refuses(tmp_path, capsys):
+    path = stored(tmp_path / "run.vtkhdf")
+    assert main(["audit", "--local", str(path), "-o", str(tmp_path / "pictures")]) == 0
+    told = capsys.readouterr().out
+    assert all(words in told for words in ("energy", "angular momentum", "at most", "not covered"))
+    assert (tmp_path / "pictures" / "local-rod.png").stat().st_size > 10_000
+    assert main(["audit", "--local", "--json", str(path)]) == 0
+    report = json.loads(capsys.readouterr().out)
+    laws = {law["law"]: law for law in report["rods"][0]["laws"]}
+    assert set(laws) == set(LAWS)
+    assert 0 < laws["momentum"]["norm"] < laws["momentum"]["size"]
+    assert main(["audit", str(path), "-o", str(tmp_path)]) == 2
+    assert "--local" in capsys.readouterr().err
+
+
+def test_a_result_without_rods_or_with_one_output_is_refused():
+    model = Model("box")
+    model.add_body("box", Box(0.1, 0.1, 0.1, density=1000.0))
+    with pytest.raises(ResultError, match="no rods"):
+        local_audit(simulate(model, 0.1, 0.1, progress=False))
+    model = Model("short")
+    model.add_rod("short", [(0, 0, 0), (1, 0, 0)], SECTION, 1)
+    with pytest.raises(ResultError, match="no node between"):
+        local_audit(simulate(model, 0.1, 0.1, progress=False))
+    from rodsim.results.writer import MemoryWriter
+
+    with pytest.raises(ResultError, match="no output"):
+        local_audit(MemoryWriter(flying()[0].build().layout).result())
+
+
+def test_one_output_is_refused(tmp_path):
+    import h5py
+
+    path = stored(tmp_path / "run.vtkhdf")
+    with h5py.File(path, "r+") as file:
+        file["VTKHDF/Steps"].attrs["NSteps"] = 1
+    with pytest.raises(ResultError, match="one output"):
+        local_audit(Result.open(path))
+
+
+def test_pictures_of_rods_whose_names_are_alike_have_names_of_their_own(tmp_path):
+    model = Model("two")
+    for k, name in enumerate(("a/b", "a b")):
+        model.add_rod(name, [(0, k, 0), (1, k, 0)], SECTION, 4, velocity=push)
+    found = local_audit(simulate(model, 0.1, 0.01, progress=False))
+    assert len({path.name for path in plot_local(found, tmp_path)}) == 2
