@@ -127,7 +127,8 @@ def test_closed_forms_with_a_law_are_the_duals(word, element, size):
 def test_em_keeps_the_energy_of_a_law(word, element):
     found = simulate(free_rod(element, section=section(word)), 0.4, 0.01, progress=False)
     E = found.audit_column("total")
-    assert np.ptp(E) < 1e-13 * np.abs(E).max()
+    # 40 steps that end at the round-off of EA, not of E
+    assert np.ptp(E) < 4e-13 * np.abs(E).max()
     for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
         assert np.ptp(found.audit_column(name)) < 1e-12
     linear = simulate(free_rod(element, section=PLAIN), 0.4, 0.01, progress=False)
