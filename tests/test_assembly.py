@@ -28,9 +28,17 @@ H = 0.05
 BAND, SPARSE = 150, 3
 
 
-def stirred(band_limit):
-    """`everything` in the middle of a Newton iteration: system, numbering, state, workspace, loads."""
+def stirred(band_limit, coupled=None):
+    """`everything` in the middle of a Newton iteration: system, numbering, state, workspace, loads.
+
+    coupled: "stiffness" or "damping", where the last element's is a full matrix.
+    """
     system, state = everything()
+    if coupled:
+        matrices = getattr(system.elements, coupled).copy()
+        X = np.random.default_rng(8).standard_normal((6, 6))
+        matrices[-1] += 5.0 * X @ X.T
+        system = system._replace(elements=system.elements._replace(**{coupled: matrices}))
     numbering = number(system, band_limit)
     work = workspace(system, numbering)
     rng = np.random.default_rng(3)
@@ -58,9 +66,11 @@ def dense(numbering, values):
     return out
 
 
-@pytest.mark.parametrize("band_limit", [BAND, SPARSE])
-def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limit):
-    system, numbering, state, work, loads = stirred(band_limit)
+@pytest.mark.parametrize(
+    ("band_limit", "coupled"), [(BAND, None), (SPARSE, None), (BAND, "stiffness"), (BAND, "damping")]
+)
+def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limit, coupled):
+    system, numbering, state, work, loads = stirred(band_limit, coupled)
     assert (numbering.band < 0) == (band_limit == SPARSE)
     assemble(system, numbering, state, work, H, loads, True)
     K = dense(numbering, work.values)
