@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from test_closed_spans import assembled
+from test_spans import SECTION as PLAIN
 from test_spans import free_rod
 
 from discretization.measures import element_states
@@ -10,15 +11,6 @@ from discretization.space.laws import LAWS
 from rodsim import Material, Model, ModelError, Result, Section, audit, simulate
 
 GIVEN = {"stiffening": {"strain": 0.1}, "thinning": {}, "softening": {"moment": 20.0}}
-PLAIN = Section.from_stiffness(
-    EA=3e3,
-    GA=2e3,
-    GJ=50,
-    EI=(80, 60),
-    mass_per_length=2.0,
-    inertia_per_length=(0.5, 0.6, 0.7),
-    damping_time=0.0,
-)
 WORDS = list(GIVEN)
 
 

@@ -16,9 +16,22 @@ from rodsim.meshing import node_fractions
 from rodsim.scenes.loading import load
 
 SPANS = [element.word for element in BY_NUMBER]
-SECTION = Section.from_stiffness(
-    EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
-)
+
+
+def soft(damping_time=0.0):
+    """The section of these rods."""
+    return Section.from_stiffness(
+        EA=3e3,
+        GA=2e3,
+        GJ=50,
+        EI=(80, 60),
+        mass_per_length=2.0,
+        inertia_per_length=(0.5, 0.6, 0.7),
+        damping_time=damping_time,
+    )
+
+
+SECTION = soft()
 
 
 def free_rod(element, n_elements=8, mass="mean", section=SECTION, **more):
@@ -52,16 +65,7 @@ def test_em_keeps_energy_and_momenta(element, mass):
 
 @pytest.mark.parametrize("element", SPANS)
 def test_what_a_viscous_rod_loses_is_what_its_energy_misses(element):
-    section = Section.from_stiffness(
-        EA=3e3,
-        GA=2e3,
-        GJ=50,
-        EI=(80, 60),
-        mass_per_length=2.0,
-        inertia_per_length=(0.5, 0.6, 0.7),
-        damping_time=0.01,
-    )
-    found = simulate(free_rod(element, section=section), 0.3, 0.01, progress=False)
+    found = simulate(free_rod(element, section=soft(0.01)), 0.3, 0.01, progress=False)
     E, lost = found.audit_column("total"), found.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
     assert np.all(np.diff(lost) > 0.0)
@@ -88,16 +92,7 @@ def test_schemes_in_the_charts_run_the_same_rod(element, integrator, chart):
 
 @pytest.mark.parametrize("element", ["lagrange(3)", "relative(2)"])
 def test_a_viscous_rod_is_the_same_in_the_charts(element):
-    section = Section.from_stiffness(
-        EA=3e3,
-        GA=2e3,
-        GJ=50,
-        EI=(80, 60),
-        mass_per_length=2.0,
-        inertia_per_length=(0.5, 0.6, 0.7),
-        damping_time=0.01,
-    )
-    model = free_rod(element, 4, "lumped", section)
+    model = free_rod(element, 4, "lumped", soft(0.01))
     ends = [
         simulate(model, 0.1, h, name, progress=False).rod("rod").r[-1]
         for h, name in ((0.0025, "em"), (0.0025, "EML-kappa"))
