@@ -12,20 +12,17 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import block_diag, coo_matrix, csr_matrix
 
-from discretization.space.se3_dual import SE3_ELEMENT
-from discretization.space.spans import energies_of, shared_masses
+from discretization.space import se3_dual, spans
 from discretization.system import System
 from rigid import quaternions
-from rigid.interactions.kinds import COMPLEX_STEP, Group, group
+from rigid.interactions.kinds import COMPLEX_STEP, Group
 from rigid.mechanical import call
 from rigid.system import Floats, State
 
 
 def stiffness_matrix(system: System, state: State) -> csr_matrix:
     """(1) of all rod elements, (6n, 6n)."""
-    elements = system.elements
-    numbers = np.column_stack([elements.length, elements.stiffness.reshape(-1, 36), elements.strain0])
-    groups = [*energies_of(system.spans), group(SE3_ELEMENT, elements.frames, numbers)]
+    groups = [*spans.energies_of(system.spans), se3_dual.energies_of(system.elements)]
     n = 6 * len(state.r)
     rows, columns = [np.zeros(0, int)], [np.zeros(0, int)]
     values: list[Floats] = [np.zeros(0)]
@@ -67,7 +64,7 @@ def mass_matrix(system: System, state: State) -> csr_matrix:
     blocks = [
         np.eye(3) * m if k == 0 else J for m, J in zip(system.frames.mass, spin, strict=True) for k in (0, 1)
     ]
-    pairs, coupling = shared_masses(system.elements, system.spans)
+    pairs, coupling = spans.shared_masses(system.elements, system.spans)
     a, b = (6 * pairs.T[:, :, None] + np.arange(3)).reshape(2, -1)
     c = np.repeat(coupling, 3)
     n = 6 * len(state.r)

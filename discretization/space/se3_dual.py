@@ -11,19 +11,25 @@ with cy, ck of `se3_element` (5), (6), Z = hat(ck) - (kbar . ck)/2 I and Tbar = 
 of the same strains, from their change over the step or from their rate.
 """
 
+import numpy as np
+
+from discretization.space.elements import Elements
 from discretization.space.strain_functions import strain_function_differences
 from rigid.compilation import small_kernel
 from rigid.interactions.kinds import (
+    Group,
     Kind,
     dissipation,
     dual_function,
     frame,
+    group,
     no_bend,
     store,
     value_function,
     vector,
 )
 from rigid.linear_algebra import average, dot, minus, plus, times
+from rigid.system import Floats
 
 # places among the numbers: L, C (or the viscosity) row by row, stress-free strains
 LENGTH, STIFFNESS, STRAIN0 = 0, 1, 37
@@ -245,3 +251,21 @@ def rate_dual(y, z, X, lam, out):
 
 
 VISCOUS_SE3_ELEMENT = dissipation("viscous SE(3) rod element", 2, step_dual, rate_dual)
+
+
+def energies_of(elements: Elements) -> Group:
+    """The elements as energies."""
+    return group(
+        SE3_ELEMENT, elements.frames, _numbers(elements.length, elements.stiffness, elements.strain0)
+    )
+
+
+def dissipations_of(elements: Elements) -> Group:
+    """Those whose material is viscous as dissipations."""
+    use = np.any(elements.damping, axis=(1, 2))
+    numbers = _numbers(elements.length[use], elements.damping[use])
+    return group(VISCOUS_SE3_ELEMENT, elements.frames[use], numbers)
+
+
+def _numbers(length: Floats, matrices: Floats, *more: Floats) -> Floats:
+    return np.column_stack([length, matrices.reshape(-1, 36), *more])

@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from discretization.space.se3_dual import SE3_ELEMENT, VISCOUS_SE3_ELEMENT
-from discretization.space.spans import dissipations_of, energies_of, shared_masses
+from discretization.space import se3_dual, spans
 from discretization.system import System
 from discretization.time.advance import Marched, Report, StepperBase
 from discretization.time.integrate import March
@@ -21,7 +20,6 @@ from discretization.time.trajectory import Start, Trajectory
 from rigid import mechanical, quaternions
 from rigid.charts import Interactions, Weight, branches, multibody_system, torsion_angles
 from rigid.errors import ModelError
-from rigid.interactions.kinds import group
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats, State
 
@@ -54,19 +52,8 @@ def system_in_chart(
     """
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
-    elements = system.elements
-    columns = [elements.length, elements.stiffness.reshape(-1, 36), elements.strain0]
-    spans = system.spans
-    rods = (
-        *energies_of(spans),
-        group(SE3_ELEMENT, elements.frames, np.column_stack(columns)),
-    )
-    use = np.any(elements.damping, axis=(1, 2))
-    viscosity = np.column_stack([elements.length, elements.damping.reshape(-1, 36)])[use]
-    viscous = (
-        *dissipations_of(spans),
-        group(VISCOUS_SE3_ELEMENT, elements.frames[use], viscosity),
-    )
+    rods = (*spans.energies_of(system.spans), se3_dual.energies_of(system.elements))
+    viscous = (*spans.dissipations_of(system.spans), se3_dual.dissipations_of(system.elements))
     frames = system.frames
     weights = tuple(
         Weight(f, np.zeros(3), frames.mass[f] * system.gravity)
@@ -89,7 +76,7 @@ def system_in_chart(
         signal,
         rods,
         viscous,
-        *shared_masses(elements, spans),
+        *spans.shared_masses(system.elements, system.spans),
     )
     kind, inertia = CHARTS[chart]
     start = state.r, state.quat, state.v, state.Omega
