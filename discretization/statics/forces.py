@@ -69,6 +69,12 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
 
 
 @kernel
+def level_of(numbering, work):
+    """The largest residual over its round-off, -1: not finite."""
+    return residual_over_noise(numbering, work)
+
+
+@kernel
 def external_forces(system, numbering, work, load_values, gravity, out):
     """Loads and weights at the present poses of `forces_at_rest` into out (N + 6,): minus their part of (1)."""
     for i in range(out.shape[0]):

@@ -18,6 +18,10 @@ from rigid import quaternions
 from rigid.system import Constraints, Floats
 
 
+_SAMPLES = 200  # of a motion
+_FAR, _TURN = 0.25, 0.5  # of the model's length; rad: what a ground point may move in one load step
+
+
 @dataclass(frozen=True)
 class Motion:
     """A rigid motion of the ground points of one joint with the load factor."""
@@ -54,6 +58,17 @@ class Loading:
     def moves(self) -> bool:
         """Whether ground points move."""
         return bool(self.motions)
+
+    def longest_step(self, length: float) -> float:
+        """Of the load factor: no moved point goes or turns further in it than Newton's method is sure to follow."""
+        factors = np.linspace(0.0, 1.0, _SAMPLES + 1)
+        fastest = 1.0
+        for motion in self.motions:
+            path = np.array([np.concatenate(motion.path(f)) for f in factors])
+            rate = np.diff(path, axis=0) * _SAMPLES
+            fastest = max(fastest, np.linalg.norm(rate[:, :3], axis=1).max() / (_FAR * length))
+            fastest = max(fastest, np.linalg.norm(rate[:, 3:], axis=1).max() / _TURN)
+        return 1.0 / fastest
 
     def values(self, factor: float) -> Floats:
         """(loads, 3)"""

@@ -19,6 +19,7 @@ from discretization.statics.forces import (
     external_forces,
     factored,
     forces_at_rest,
+    level_of,
     solved,
 )
 from discretization.statics.loading import Loading
@@ -83,6 +84,7 @@ class Rest:
         weight = np.zeros(self.size)
         weight[self.unknowns] = np.array([self.length**-2] * 3 + [1.0] * 3) / max(1, len(self.frames))
         self.weight = weight
+        self.offset: Floats | None = None  # (N + 6,) forces that hold the model where it is; None: none
         self.factor = 0.0
         self.n_factorisations = 0
         self.load_at(0.0)
@@ -125,11 +127,13 @@ class Rest:
 
     def assemble(self, tangent: bool = True) -> float:
         """Forces and, on demand, tangent; the largest residual over its round-off, negative: folded or not finite."""
-        return float(
-            forces_at_rest(
-                self.system, self.numbering, self.state, self.work, self._values, tangent, self._general
-            )
+        level = forces_at_rest(
+            self.system, self.numbering, self.state, self.work, self._values, tangent, self._general
         )
+        if self.offset is not None and level >= 0.0:
+            self.work.residual -= self.offset
+            level = level_of(self.numbering, self.work)
+        return float(level)
 
     @property
     def residual(self) -> Floats:
