@@ -79,6 +79,7 @@ __all__ = [
     "Symmetry",
     "Trajectory",
     "audit",
+    "equilibrium",
     "integrate",
     "local_audit",
     "multibody_system",

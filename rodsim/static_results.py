@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from discretization.statics.rest import Rest
 from discretization.time.advance import copy_of
 from rigid.system import Floats, State
 from rodsim.building import Built
+from rodsim.results.errors import UnknownName
 from rodsim.results.outputs import stacked
 from rodsim.results.result import Result
 from rodsim.results.tabulate import tabulate
@@ -31,6 +33,18 @@ class Equilibrium(Result):
         """(T,)"""
         return np.array(self.description["statics"]["load_factor"])
 
+    def monitor(self, name: str) -> Floats:
+        """(T,) m, of one of the monitors."""
+        monitors = self.description["statics"]["monitors"]
+        if name not in monitors:
+            raise UnknownName(f"no monitor '{name}'; there are {', '.join(monitors) or 'none'}")
+        return np.array(monitors[name])
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Of an arc: limits, turning points, bifurcations in the order of the path: kind, load_factor, monitors."""
+        return list(self.description["statics"].get("events", []))
+
     @property
     def residual(self) -> Floats:
         """(T,) largest residual force or moment over its round-off"""
@@ -40,12 +54,19 @@ class Equilibrium(Result):
 class Record:
     """Gathers equilibria, then writes them at once: the description of a file is written when it is made."""
 
-    def __init__(self, built: Built, loading: Loading, settings: dict[str, Any]):
+    def __init__(
+        self,
+        built: Built,
+        loading: Loading,
+        settings: dict[str, Any],
+        monitors: Mapping[str, Callable[[State], float]] | None = None,
+    ):
         self._built, self._loading = built, loading
         self.settings = settings
         self.states: list[State] = []
         self.factors: list[float] = []
-        self.times: list[float] | None = None
+        self.monitors = dict(monitors or {})
+        self.measured: dict[str, list[float]] = {name: [] for name in self.monitors}
         self.residuals: list[float] = []
         self.iterations: list[int] = []
 
@@ -53,8 +74,20 @@ class Record:
         """The equilibrium where `rest` is."""
         self.states.append(copy_of(rest.state))
         self.factors.append(float(factor))
+        for name, monitor in self.monitors.items():
+            self.measured[name].append(float(monitor(rest.state)))
         self.residuals.append(max(rest.assemble(False), 0.0))
         self.iterations.append(iterations)
+
+    def _times(self) -> Floats:
+        """Load factors; along an arc the length of the path, in positions of the model's size and load factors."""
+        factors = np.array(self.factors)
+        if self.settings["method"] == "newton":
+            return factors
+        r = np.array([state.r for state in self.states])
+        size = float(np.ptp(r[0], axis=0).max()) or 1.0
+        moved = np.sqrt((np.diff(r, axis=0) ** 2).sum(axis=2).mean(axis=1)) / size
+        return np.concatenate([[0.0], np.cumsum(np.hypot(moved, np.diff(factors)))])
 
     def write(self, output: str | Path | None) -> Equilibrium:
         """The result, in memory or in a file."""
@@ -64,6 +97,7 @@ class Record:
             **self.settings,
             "load_factor": self.factors,
             "residual": self.residuals,
+            "monitors": self.measured,
             "motions": {
                 names[motion.joint]: {
                     "about": motion.center.tolist(),
@@ -79,7 +113,7 @@ class Record:
             newton = np.zeros((n, 3))
             newton[:, 0] = newton[:, 1] = self.iterations
             outputs = tabulate(system, 1.0, np.arange(n), stacked(self.states), newton)
-            writer.extend(outputs._replace(t=np.array(self.factors if self.times is None else self.times)))
+            writer.extend(outputs._replace(t=self._times()))
         writer.close()
         result = writer.result()
         return Equilibrium(result._source)

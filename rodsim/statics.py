@@ -18,11 +18,15 @@ from rigid.first_compilation import announce
 from rigid.system import Floats
 from rodsim.building import Built
 from rodsim.model import Model
+from rodsim.parts import Anchor
 from rodsim.simulation import check_output
 from rodsim.static_checks import check_held
+from rodsim.static_paths import FIRST_ARC, follow, path_settings
 from rodsim.static_results import Equilibrium, Record
 
 GRAVITY = "gravity"
+METHODS = ("newton", "arc-length")
+MOST_POINTS = 500
 
 
 def equilibrium(
@@ -32,6 +36,11 @@ def equilibrium(
     constant: Sequence[str] = (),
     at: float = 0.0,
     motions: Mapping[str, Mapping[str, Any]] | None = None,
+    method: str = "newton",
+    monitors: Mapping[str, tuple[Anchor, ArrayLike]] | None = None,
+    stop: Mapping[str, tuple[float, float]] | None = None,
+    branch: int = 0,
+    most_points: int = MOST_POINTS,
     first_step: float = 1.0,
     output: str | Path | None = None,
     overwrite: bool = False,
@@ -48,7 +57,14 @@ def equilibrium(
     motions: name of a joint to the ground -> {"displacement": (3,) m, "rotation": rotation vector (3,) rad, "about": point
     (3,) m}: how its ground side has moved at load factor 1; what is left out is zero, `about` is where the joint is. Either
     may be a callable of the load factor instead. A rotation may have several turns.
-    first_step: longest first load step.
+    method: "newton": load factors from 0 to 1. "arc-length": the path of equilibria from factor 0 on, through limit and
+    turning points, until a `stop`; its `t` is the length of the path, its `load_factor` goes up and down, and its `events`
+    are limits of the load, turning points of the monitors and bifurcations.
+    monitors: name -> (point of a part, world direction (3,)): its displacement in that direction, m.
+    stop: "load_factor" or a monitor -> (lowest, highest) value at which the path ends, located exactly; by default the
+    load factor stays within -1 and 1. most_points: equilibria at most.
+    branch: k or -k: leave the path at its k-th bifurcation, to one side or the other.
+    first_step: longest first load step; with "arc-length" of the norm of the path.
     output, overwrite: a result file, as with `simulate`; None keeps the result in memory.
 
     Raises
@@ -66,7 +82,12 @@ def equilibrium(
     check_held(built)
     loading = loading_of(model, built, loads, constant, at, motions)
     rest = Rest(built.system, built.state, loading)
-    record = Record(built, loading, {"method": "newton", "at": float(at), "constant": list(constant)})
+    if method not in METHODS:
+        raise ModelError(f"equilibrium: method = {checks.shown(method)} is not known; choose {' or '.join(METHODS)}")
+    followed = method == "arc-length"
+    checked = path_settings(model, monitors, stop, branch, most_points, followed)
+    settings = {"method": method, "at": float(at), "constant": list(constant)}
+    record = Record(built, loading, settings, checked.monitors)
 
     def found(point: Point) -> None:
         record.add(point.factor, rest, point.iterations)
@@ -74,7 +95,10 @@ def equilibrium(
     failure = settle(rest)
     if failure is None:
         record.add(0.0, rest, 0)
-        failure = walk(rest, 0.0, 1.0, first_step, found).failure
+        if followed:
+            failure = follow(rest, record, checked, min(first_step, FIRST_ARC))
+        else:
+            failure = walk(rest, 0.0, 1.0, first_step, found).failure
     if failure is not None:
         result = record.write(output)
         reason = REASONS.get(failure.status, "Newton's iteration did not converge")
