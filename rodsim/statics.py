@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discretization.statics.loading import Loading, Motion
+from discretization.statics.forces import SOLVED
+from discretization.statics.newton import Solved
 from discretization.statics.path import Point, settle, walk
+from discretization.statics.relaxation import relax
 from discretization.statics.rest import REASONS, Rest
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
@@ -40,6 +43,7 @@ def equilibrium(
     monitors: Mapping[str, tuple[Anchor, ArrayLike]] | None = None,
     stop: Mapping[str, tuple[float, float]] | None = None,
     branch: int = 0,
+    relaxation: bool = True,
     most_points: int = MOST_POINTS,
     first_step: float = 1.0,
     output: str | Path | None = None,
@@ -64,6 +68,8 @@ def equilibrium(
     stop: "load_factor" or a monitor -> (lowest, highest) value at which the path ends, located exactly; by default the
     load factor stays within -1 and 1. most_points: equilibria at most.
     branch: k or -k: leave the path at its k-th bifurcation, to one side or the other.
+    relaxation: with "newton", where its steps come to an end before factor 1, go to the equilibrium that a damped motion
+    under the full load creeps to; `statics["relaxation"]` says from which factor, and that it was used.
     first_step: longest first load step; with "arc-length" of the norm of the path.
     output, overwrite: a result file, as with `simulate`; None keeps the result in memory.
 
@@ -99,11 +105,26 @@ def equilibrium(
             failure = follow(rest, record, checked, min(first_step, FIRST_ARC))
         else:
             failure = walk(rest, 0.0, 1.0, first_step, found).failure
+    if failure is not None and relaxation and not followed:
+        failure = _relax(rest, record, failure)
     if failure is not None:
         result = record.write(output)
         reason = REASONS.get(failure.status, "Newton's iteration did not converge")
         raise_not_converged(model, rest, reason, failure, result)
     return record.write(output)
+
+
+def _relax(rest: Rest, record: Record, failure: Solved) -> Solved | None:
+    """From the last equilibrium to one under the full load by relaxation; None, or the failure."""
+    kept = rest.keep()
+    rest.load_at(1.0)
+    relaxed = relax(rest)
+    if relaxed.status != SOLVED:
+        rest.back_to(kept)
+        return failure
+    record.settings["relaxation"] = {"from": kept[1], "steps": relaxed.iterations}
+    record.add(1.0, rest, relaxed.iterations)
+    return None
 
 
 def raise_not_converged(model: Model, rest: Rest, reason: str, failure: Any, result: Equilibrium | None) -> None:
