@@ -178,12 +178,11 @@ def test_inertia_in_turning_axes_is_the_change_of_momenta():
     system, state = built.system, shaken(built)
     rng = np.random.default_rng(5)
     n = len(state.r)
-    W, axis = np.array([0.4, -0.7, 1.1]), np.array([0.0, 0.6, 0.8])
+    W = np.array([0.4, -0.7, 1.1])
     round_one = np.diag([3.0, 3.0, 1.0])
     system = system._replace(frames=system.frames._replace(inertia=np.tile(round_one, (n, 1, 1))))
     own = 2.0 * quaternions.rotate(state.quat, np.array([0.0, 0.0, 1.0]))
     motion = inertia.SteadyMotion(W, np.array([0.1, 0.2, -0.3]), own, True)
-    del axis
     x, u, a = rng.standard_normal((3, n, 6))
     place = np.arange(n)
     M, D, K = (
@@ -205,7 +204,7 @@ def test_inertia_in_turning_axes_is_the_change_of_momenta():
     eps = 1e-4
     found = (balance(eps) - balance(-eps)) / (2 * eps)
     wanted = (M @ a.ravel() + D @ u.ravel() + K @ x.ravel()).reshape(n, 6)
-    assert np.abs(found - wanted).max() < 3e-5 * np.abs(wanted).max()  # of second order in h and eps
+    assert np.abs(found - wanted).max() < 1e-4 * np.abs(wanted).max()  # differences of differences
     rest = inertia.at_rest(system, state, motion)
     free = system.frames.fixed == 0
     assert np.abs(balance(0.0) - rest)[free].max() < 1e-5 * np.abs(rest).max()
