@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ def linearise(
     spin: ArrayLike | None = None,
     about: ArrayLike = (0.0, 0.0, 0.0),
     t: float = 0.0,
+    loads: Mapping[str, ArrayLike] | None = None,
 ) -> Linearised:
     """Linear equations M x'' + (C + gyroscopic) x' + K x + G^T dlam = B u, G x = 0 about a state of the model.
 
@@ -33,7 +34,7 @@ def linearise(
     rotation, of rotors in their places or of everything about one axis. The multipliers of the joints are found anew.
     spin (3,), rad/s: of axes through the point `about` with which everything turns, fixed parts too, whatever the
     velocities: a blade that is clamped to the ground turns with it.
-    t: when loads are evaluated.
+    t: when loads are evaluated; loads: name of a load -> its value (3,) instead.
 
     Raises ModelError where the velocities are those of no steady motion, or coefficients would change with time.
     """
@@ -43,8 +44,13 @@ def linearise(
     axis = None if spin is None else checks.vector("linearise", "spin", spin)
     names = frame_names(built.layout)
     motion = steady_motion(built.system, state, axis, checks.vector("linearise", "about", about), names)
-    loads = built.load_values(np.array([checks.number("linearise", "t", t)]))[0]
-    found = equations.linearise(built.system, state, loads, motion, names)
+    values = built.load_values(np.array([checks.number("linearise", "t", t)]))[0]
+    known = list(built.layout.description["loads"])
+    for name, value in (loads or {}).items():
+        if name not in known:
+            raise ModelError(f"linearise: there is no load '{name}'; the loads are {', '.join(known) or 'none'}")
+        values[known.index(name)] = checks.vector(f"load '{name}'", "value", value)
+    found = equations.linearise(built.system, state, values, motion, names)
     return _with_names(found, built.layout)
 
 

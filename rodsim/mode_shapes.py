@@ -53,7 +53,7 @@ def displaced(modes: Modes, k: int, phase: float, amplitude: float) -> State:
     """The state of mode k at a phase in [0, 1): real parts of the shape, turned by exp(2 pi i phase)."""
     state, shape = modes.linear.state, modes.shapes[k]
     size = model_size(state)
-    largest = max(np.abs(shape[:, :3]).max(), 0.5 * size * np.abs(shape[:, 3:]).max())
+    largest = max(np.abs(shape[:, :3]).max(), 0.2 * size * np.abs(shape[:, 3:]).max())
     x = amplitude * size / largest * np.real(shape * np.exp(2j * np.pi * phase))
     quat = quaternions.multiply(quaternions.from_rotation_vector(x[:, 3:]), state.quat)
     still = np.zeros_like(state.v)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,6 +84,7 @@ def modes(
     spin: ArrayLike | None = None,
     about: ArrayLike = (0.0, 0.0, 0.0),
     t: float = 0.0,
+    loads: Mapping[str, ArrayLike] | None = None,
     undamped: bool = False,
     anyway: bool = False,
 ) -> Modes:
@@ -95,15 +97,15 @@ def modes(
     """
     built = model.build() if isinstance(model, Model) else model
     n = checks.count("modes", "n", n)
-    lin = linearise(built, state, spin=spin, about=about, t=t)
+    lin = linearise(built, state, spin=spin, about=about, t=t, loads=loads)
     if checks.flag("modes", "undamped", undamped):
         lin = Linearised(**{**lin.__dict__, "C": 0.0 * lin.C})
         lin.C.eliminate_zeros()
     free = lin.size - lin.G.shape[0]
     if free <= 0:
         raise ModelError(f"model '{built.layout.name}': its joints leave nothing that moves; there are no modes")
-    n = min(n, free)
     if lin.conservative:
+        n = min(n, free)
         mu, phi, zero = eigen.conservative(lin, n)
         values = np.where(mu < 0, np.sqrt(np.abs(mu)), 1j * np.sqrt(np.abs(mu)))
     else:

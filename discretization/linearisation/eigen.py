@@ -118,10 +118,25 @@ def general(lin: Linearised, n: int) -> Spectrum:
     else:
         values, vectors = _arnoldi(lin, D, n)
     zero = np.abs(values) ** 2 <= _noise_general(lin, vectors)
-    upper = zero | (values.imag > -1e-9 * np.abs(values))
-    order = np.argsort(np.abs(np.where(zero, 0.0, values)), kind="stable")
-    order = order[upper[order]][:n]
-    return Spectrum(values[order], vectors[order], zero[order])
+    upper = ~zero & (values.imag > -1e-9 * np.abs(values))
+    order = np.argsort(np.abs(values), kind="stable")
+    order = order[upper[order]]
+    rest = _independent(vectors[zero], lin.M)
+    values = np.concatenate([np.zeros(len(rest)), values[order]])[:n]
+    vectors = np.concatenate([rest, vectors[order]])[:n]
+    return Spectrum(values, vectors, np.arange(len(values)) < len(rest))
+
+
+def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
+    """Real motions that span these and are orthonormal in M: an eigenvalue zero that is double has one motion only."""
+    if not len(vectors):
+        return np.zeros((0, vectors.shape[1]))
+    real = np.concatenate([vectors.real, vectors.imag])
+    real = real / np.sqrt(np.maximum(np.einsum("ij,ij->i", real, (M @ real.T).T), 1e-300))[:, None]
+    gram = real @ (M @ real.T)
+    squares, combinations = np.linalg.eigh(gram)
+    use = squares > 1e-8 * squares.max()
+    return np.asarray((combinations[:, use] / np.sqrt(squares[use])).T @ real)
 
 
 def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
