@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 from benchmarks.modes import (
     BENCHMARKS,
@@ -18,11 +20,12 @@ from benchmarks.modes import (
 )
 from discretization.linearisation import eigen
 from discretization.space.rod_elements import order_of
-from rodsim import Box, MassProperties, Model, ModelError, Section, simulate
+from rodsim import Box, ConvergenceError, MassProperties, Model, ModelError, Section, simulate
 from rodsim.linear import linearise
 from rodsim.mode_shapes import displaced, mode_shapes
 from rodsim.modes import DECAYS, GROWS, OSCILLATES, RIGID, modes
 from rodsim.results.result import Result
+from rodsim.steady_rotation import steady_rotation
 
 
 @pytest.mark.parametrize(("thickness", "ends"), EXACT)
@@ -338,3 +341,77 @@ def test_shapes_are_a_result_with_the_phase_as_time(tmp_path):
 
 def test_bending_frequencies_are_told_from_others():
     assert len(bending(modes(free_rod(), 20), 5)) == 5
+
+
+# Wright, Smith, Thresher and Wang, Vibration modes of centrifugally stiffened beams, J. Appl. Mech. 49 (1982) 197, table 2:
+# uniform cantilever without hub, flap frequencies in units of sqrt(EI/(m L^4)), by the speed in the same unit
+WRIGHT = {
+    0: (3.5160, 22.0345, 61.6972),
+    1: (3.6816, 22.1810, 61.8418),
+    2: (4.1373, 22.6149, 62.2732),
+    3: (4.7973, 23.3203, 62.9850),
+    4: (5.5850, 24.2733, 63.9668),
+    6: (7.3604, 26.8091, 66.6839),
+    8: (9.2568, 29.9954, 70.2930),
+    10: (11.2023, 33.6404, 74.6493),
+    12: (13.1702, 37.6031, 79.6145),
+}
+
+
+def blade(hub=0.0):
+    section = Section.from_stiffness(
+        EA=1e8, GA=1e8, GJ=1.0, EI=1.0, mass_per_length=1.0, inertia_per_length=1e-9
+    )
+    model = Model("blade")
+    rod = model.add_rod(
+        "rod", [(hub, 0, 0), (hub + 1, 0, 0)], section, 24, element="relative(4)", mass="lumped"
+    )
+    model.add_joint("root", "clamp", rod.start)
+    return model
+
+
+def turning_modes(speed, hub=0.0):
+    """Flap and lag frequencies of a blade that turns about z."""
+    built, spin = blade(hub).build(), (0, 0, speed)
+    found = modes(built, 14, steady_rotation(built, spin), spin=spin)
+    flap = [w for w, x in zip(found.omega, np.abs(found.shapes), strict=True) if x[:, 2].max() > 0.1]
+    lag = [w for w, x in zip(found.omega, np.abs(found.shapes), strict=True) if x[:, 1].max() > 0.1]
+    return np.array(flap[:3]), np.array(lag[:3])
+
+
+def flap_frequency(speed, hub, near):
+    """Of the classical equation w'''' - (N w')' = w^2 w, N = W^2 (hub (1 - x) + (1 - x^2)/2), by integration from the root."""
+
+    def ends(omega):
+        def rates(x, y):
+            N, dN = speed**2 * (hub * (1 - x) + 0.5 * (1 - x * x)), -(speed**2) * (hub + x)
+            return [y[1], y[2], y[3], N * y[2] + dN * y[1] + omega**2 * y[0]]
+
+        both = [
+            solve_ivp(rates, (0, 1), start, method="DOP853", rtol=1e-11, atol=1e-12).y[2:, -1]
+            for start in ([0, 0, 1, 0], [0, 0, 0, 1])
+        ]
+        return np.linalg.det(np.array(both))
+
+    return brentq(ends, near * (1 - 2e-3), near * (1 + 2e-3), xtol=1e-9)
+
+
+@pytest.mark.parametrize("speed", WRIGHT)
+def test_a_turning_blade_flaps_with_the_published_frequencies_and_swings_in_its_plane_below_them(speed):
+    flap, lag = turning_modes(speed)
+    assert flap == pytest.approx(WRIGHT[speed], abs=1e-4)  # to the digits of the table
+    # in the plane of rotation the centrifugal force also pulls outwards
+    assert lag**2 == pytest.approx(flap**2 - speed**2, rel=1e-4)
+
+
+@pytest.mark.parametrize(("speed", "hub"), [(3.0, 0.0), (5.0, 1.0), (10.0, 0.5)])
+def test_flap_frequencies_are_those_of_the_classical_equation_with_a_hub(speed, hub):
+    flap, lag = turning_modes(speed, hub)
+    wanted = [flap_frequency(speed, hub, w) for w in flap]
+    assert flap == pytest.approx(wanted, rel=2e-5)  # what is left of stretch, shear and rotary inertia
+    assert lag**2 == pytest.approx(np.square(wanted) - speed**2, rel=1e-4)
+
+
+def test_what_nothing_holds_takes_no_shape_in_axes_that_turn():
+    with pytest.raises((ModelError, ConvergenceError)):
+        steady_rotation(free_rod(4), (0, 0, 30.0))

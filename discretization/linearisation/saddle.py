@@ -23,7 +23,7 @@ class Saddle:
         self._rows = G.shape[0]
         diagonal = np.abs(A.diagonal())
         scale = float(np.exp(np.mean(np.log(diagonal[diagonal > 0])))) if diagonal.any() else 1.0
-        G = scale * G
+        self._scale, G = scale, scale * G
         try:
             self._factors = _factored(bmat([[A, G.T], [G, None]], format="csc") if self._rows else csc_matrix(A))
         except RuntimeError:
@@ -35,10 +35,12 @@ class Saddle:
             except RuntimeError:
                 raise ModelError("linear equations: the matrix is singular; shift it") from None
 
-    def solve(self, b: NDArray) -> NDArray:
-        """P b, b (k,) or (k, columns)."""
+    def solve(self, b: NDArray, below: NDArray | None = None) -> NDArray:
+        """P b, b (k,) or (k, columns); below: instead of G x = 0, G x = below."""
         full = np.zeros((self.size + self._rows, *b.shape[1:]), b.dtype)
         full[: self.size] = b
+        if below is not None:
+            full[self.size :] = self._scale * below
         return np.asarray(self._factors.solve(full)[: self.size])
 
 
