@@ -346,6 +346,25 @@ def reproduce(options: argparse.Namespace) -> int:
     return 1 if run_studies(names, out, sys.stdout) else 0
 
 
+def validate(options: argparse.Namespace) -> int:
+    """rodsim validate"""
+    from rodsim.validation.registry import chosen
+    from rodsim.validation.report import validate as run_cases
+    from rodsim.validation.report import write
+
+    cases = chosen(options.names)
+    if options.list:
+        width = max(len(case.name) for case in cases)
+        for case in cases:
+            print(f"{case.name:{width}s}  {case.title}")
+        return 0
+    found = run_cases(cases, sys.stdout)
+    if options.output is not None:
+        for path in write(found, Path(options.output)):
+            print(f"wrote {path}")
+    return 0 if all(outcome.ok for outcome in found) else LAW_BROKEN
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": run,
     "check": check,
@@ -357,4 +376,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "render": render,
     "reproduce": reproduce,
     "schema": schema,
+    "validate": validate,
 }

@@ -13,7 +13,8 @@ OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 
 _EPILOG = """exit codes: 0 ok, 1 a claim of `reproduce` differs without a reason, 2 bad input,
 3 did not converge (the result so far is kept), 4 the audit found a law broken, or a file that
-contradicts its states (`audit`, `run`), results are further apart than allowed (`compare`), 130 interrupted
+contradicts its states (`audit`, `run`), results are further apart than allowed (`compare`), a number misses
+its reference (`validate`), 130 interrupted
 
 examples:
   rodsim run scene.yaml                 simulate, write scene.vtkhdf (open it in ParaView 5.12 or later)
@@ -141,6 +142,13 @@ def parser() -> argparse.ArgumentParser:
     )
     reproduce.add_argument("--all", action="store_true", help="run all of them")
     reproduce.add_argument("-o", "--output", help="folder for pictures; default: none are drawn")
+
+    validate = commands.add_parser(
+        "validate", help="exact and published numbers beside what is found for them"
+    )
+    validate.add_argument("names", nargs="*", metavar="CASE", help="cases to run; default: all")
+    validate.add_argument("--list", action="store_true", help="list the cases and run none")
+    validate.add_argument("-o", "--output", metavar="DIR", help="folder for the table as HTML and text")
 
     commands.add_parser("schema", help="JSON schema of scenes")
     return top
