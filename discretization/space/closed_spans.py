@@ -193,6 +193,17 @@ def scaled_block(X, s, g, row, column):
 
 
 @small_kernel
+def coupled(blocks):
+    """Whether the blocks of `blocks_at` are anything but diagonals of NN and MM."""
+    A, B, C, D = blocks
+    off = abs(A[1]) + abs(A[2]) + abs(A[3]) + abs(A[5]) + abs(A[6]) + abs(A[7])
+    off += abs(D[1]) + abs(D[2]) + abs(D[3]) + abs(D[5]) + abs(D[6]) + abs(D[7])
+    for i in range(9):
+        off += abs(B[i]) + abs(C[i])
+    return off != 0.0
+
+
+@small_kernel
 def block_of(X, D, ratio, weight, g, row, column):
     """weight (C/2 + ratio D): block of the derivative of the stresses to the strains at the end."""
     own = scaled_block(X, 0.5 * weight, g, row, column)
