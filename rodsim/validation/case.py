@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,7 @@ SAFETY = 2.0  # the estimate is asymptotic, and a difference of two errors that 
 ROUNDING = 1e-11  # of thousands of steps, each solved to a few eps
 COARSE, FINE = 0, 1  # levels
 
-Values = Mapping[str, ArrayLike]
+Values = Mapping[str, Any]  # numbers or arrays by quantity
 
 
 class Known(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rigid import quaternions, signals
@@ -52,7 +54,7 @@ def loop(level: int) -> Values:
     model.add_force("push", bars[0].at((0, 0, 0)), push.along((8.0, 0.0, 0.0)))
     model.add_moment("turn", bars[0].at((0, 0, 0)), push.along((6.0, 0.0, 0.0)))
     run = simulate(model, 5.0, (0.01, 0.005)[level], output_every=(100, 200)[level])
-    found: dict[str, object] = {"T(5)": run.energy["kinetic"][-1]}
+    found: dict[str, Any] = {"T(5)": run.energy["kinetic"][-1]}
     found |= {"P(5)": run.linear_momentum[-1], "L(5)": run.angular_momentum[-1]}
     for t in LOOP:
         i = run.index_at(t)

@@ -6,6 +6,7 @@ import numpy as np
 
 from rigid.inertia import Box, MassProperties
 from rodsim.model import Model
+from rodsim.results.histories import BodyHistory
 from rodsim.simulation import simulate
 from rodsim.validation.case import Case, Known, Values
 
@@ -46,10 +47,12 @@ def physical(level: int) -> Values:
 
 def bob(
     level: int, velocity: tuple[float, float, float], start: float, t_end: float, integrator: str
-) -> Model:
+) -> BodyHistory:
     """A point on a massless rod; what it turns about itself does nothing."""
     model = Model("pendulum", gravity=(0.0, 0.0, -G))
-    ball = model.add_body("bob", MassProperties(1.0, (1.0, 1.0, 1.0)), (start, 0.0, 0.0), velocity=velocity)
+    ball = model.add_body(
+        "bob", MassProperties(1.0, np.array([1.0, 1.0, 1.0])), (start, 0.0, 0.0), velocity=velocity
+    )
     model.add_joint("string", "distance", model.ground.at((0.0, 0.0, 0.0)), ball.at((0.0, 0.0, 0.0)))
     return simulate(model, t_end, (0.005, 0.0025)[level], integrator, output_every=1).body("bob")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def elbow(J: tuple[float, float, float], level: int) -> Values:
     model.add_force("pull", one.end, pull.along((0.0, 0.0, 1.0)))
     run = simulate(model, 10.0, (0.02, 0.01)[level], output_every=(50, 100)[level])
     u = np.stack([run.rod("one").r[:, -1] - [10, 0, 0], run.rod("two").r[:, -1] - [10, 10, 0]], axis=1)
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     for t in ELBOW:
         found[f"elbow({t:g})"], found[f"tip({t:g})"] = u[run.index_at(t)]
     for t in ELBOW_ROUND:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -39,7 +40,7 @@ NUTATING = {
 }
 
 
-def _turns(run: Result, table: dict[float, tuple[float, ...]], body: str) -> Values:
+def _turns(run: Result, table: Mapping[float, tuple[float, ...]], body: str) -> Values:
     found = {}
     for t, exact in table.items():
         q = run.body(body).quat[run.index_at(t)]
@@ -47,7 +48,9 @@ def _turns(run: Result, table: dict[float, tuple[float, ...]], body: str) -> Val
     return found
 
 
-def free(shape: MassProperties, spin: tuple[float, ...], table: dict, level: int) -> Values:
+def free(
+    shape: MassProperties, spin: tuple[float, ...], table: Mapping[float, tuple[float, ...]], level: int
+) -> Values:
     """A body that nothing acts on."""
     model = Model("free body")
     model.add_body("body", shape, angular_velocity=spin)
@@ -74,7 +77,7 @@ def nutating(level: int) -> Values:
     turned = quaternions.from_axis_angle([1.0, 0.0, 0.0], np.pi / 4)
     top = model.add_body(
         "top",
-        MassProperties(0.5, (0.5, 0.5, 0.5), center=(0.0, 0.0, 1.0)),
+        MassProperties(0.5, np.array([0.5, 0.5, 0.5]), center=np.array([0.0, 0.0, 1.0])),
         orientation=turned,
         angular_velocity=quaternions.rotate(turned, (0.0, 0.3, 5.0)),
     )
@@ -83,7 +86,7 @@ def nutating(level: int) -> Values:
     return {f"centre({t:g})": run.body("top").center_of_mass[run.index_at(t)] for t in NUTATING}
 
 
-def _unit(table: dict[float, tuple[float, ...]], what: str, scale: float) -> dict[str, Known]:
+def _unit(table: Mapping[float, tuple[float, ...]], what: str, scale: float) -> dict[str, Known]:
     return {f"{what}({t:g})": Known(value, 1e-15, scale) for t, value in table.items()}
 
 
@@ -94,7 +97,7 @@ CASES = (
         "Free asymmetric top, J = (6, 8, 3)",
         FREE,
         _unit(ASYMMETRIC, "q", 1.0),
-        partial(free, MassProperties(1.0, (6.0, 8.0, 3.0)), (10.0, 20.0, 20.0), ASYMMETRIC),
+        partial(free, MassProperties(1.0, np.array([6.0, 8.0, 3.0])), (10.0, 20.0, 20.0), ASYMMETRIC),
         FREE_MESHES,
         6,
         1e-7,
