@@ -140,7 +140,7 @@ class Rest:
             self.system, self.numbering, self.state, self.work, self._values, tangent, self._general
         )
         if self.offset is not None and level >= 0.0:
-            self.work.residual -= self.offset
+            np.subtract(self.work.residual, self.offset, out=self.work.residual)
             level = level_of(self.numbering, self.work)
         return float(level)
 
