@@ -346,7 +346,6 @@ def test_bending_frequencies_are_told_from_others():
 # Wright, Smith, Thresher and Wang, Vibration modes of centrifugally stiffened beams, J. Appl. Mech. 49 (1982) 197, table 2:
 # uniform cantilever without hub, flap frequencies in units of sqrt(EI/(m L^4)), by the speed in the same unit
 WRIGHT = {
-    0: (3.5160, 22.0345, 61.6972),
     1: (3.6816, 22.1810, 61.8418),
     2: (4.1373, 22.6149, 62.2732),
     3: (4.7973, 23.3203, 62.9850),
