@@ -6,9 +6,9 @@ from scipy.optimize import brentq
 from scipy.special import jv
 
 from rodsim import Model, ModelError, Section
-from rodsim.buckling import buckling
-from rodsim.modes import GROWS, modes
+from rodsim.modal_analysis import GROWS, modes
 from rodsim.papers.study import observed_order
+from rodsim.stability import buckling
 
 LENGTH = 2.0
 
@@ -78,7 +78,10 @@ def test_the_states_of_a_column_are_those_of_the_compressed_one():
     assert wave == pytest.approx(1 - np.cos(np.pi / 2 * x), abs=1e-6)
 
 
-@pytest.mark.parametrize(("element", "order", "numbers"), [("se3", 2, (8, 16, 32)), ("relative(2)", 4, (4, 8, 16)), ("lagrange(3)", 6, (3, 6, 9))])
+@pytest.mark.parametrize(
+    ("element", "order", "numbers"),
+    [("se3", 2, (8, 16, 32)), ("relative(2)", 4, (4, 8, 16)), ("lagrange(3)", 6, (3, 6, 9))],
+)
 def test_buckling_loads_have_the_order_of_the_element(element, order, numbers):
     wanted = critical(200.0, 60.0, np.pi / 2 / LENGTH)
     errors = [abs(buckling(column(200.0, 60.0, n=n, element=element)).factors[0] - wanted) for n in numbers]
@@ -86,7 +89,7 @@ def test_buckling_loads_have_the_order_of_the_element(element, order, numbers):
 
 
 def test_a_column_buckles_under_its_own_weight_at_greenhills_load():
-    """m g L^3/EI = (9/4) j^2, j the first zero of the Bessel function of order -1/3 (Greenhill 1881); and with a load that stays."""
+    """m g L^3/EI = (9/4) j^2, j the first zero of the Bessel function of order -1/3 (Greenhill 1881)."""
     j = brentq(lambda x: jv(-1 / 3, x), 1.0, 2.5, xtol=1e-14)
     wanted = 9 / 4 * j * j * 3.0 / (1.5 * LENGTH**3)
     assert wanted == pytest.approx(7.8373474 * 3.0 / (1.5 * LENGTH**3), rel=1e-7)

@@ -6,8 +6,8 @@ from scipy.signal import lsim
 
 from benchmarks.modes import beam_model, steel
 from rodsim import MassProperties, Model, ModelError, Section, simulate
-from rodsim.modes import modes
-from rodsim.state_space import Probe, Push, frequency_response, state_space
+from rodsim.linear_models import Probe, Push, frequency_response, state_space
+from rodsim.modal_analysis import modes
 
 MASS, DAMPING, STIFFNESS = 2.0, 3.0, 50.0
 
@@ -22,7 +22,10 @@ def oscillator():
 
 def test_an_oscillator_has_its_transfer_function():
     model, mass = oscillator()
-    push, probes = Push(mass.at((0, 0.3, 0)), (1, 0, 0)), [Probe(mass.at((0, 0, 0)), (2, 0, 0), w) for w in ("position", "velocity")]
+    push, probes = (
+        Push(mass.at((0, 0.3, 0)), (1, 0, 0)),
+        [Probe(mass.at((0, 0, 0)), (2, 0, 0), w) for w in ("position", "velocity")],
+    )
     omega = np.array([0.0, 1.0, 5.0, 20.0])
     wanted = 1 / (STIFFNESS + 1j * omega * DAMPING - MASS * omega**2)
     found = frequency_response(model, [push], probes, omega)
@@ -43,7 +46,9 @@ def _transfer(system, omega):
 
 def viscous_beam(n=12, element="se3"):
     section = steel(0.1)
-    viscous = Section(section.stiffness, section.mass_per_length, section.inertia_per_length, 1e-5 * section.stiffness)
+    viscous = Section(
+        section.stiffness, section.mass_per_length, section.inertia_per_length, 1e-5 * section.stiffness
+    )
     model = beam_model(viscous, "CF", element, "mean", n)
     return model, model.rods["rod"]
 
@@ -51,7 +56,11 @@ def viscous_beam(n=12, element="se3"):
 def test_a_beam_has_the_same_response_by_matrices_and_by_solves_and_the_exact_stiffness():
     model, rod = viscous_beam()
     inputs = [Push(rod.end, (0, 1, 0)), Push(rod.at(0.5), (0, 0, 1), moment=True)]
-    outputs = [Probe(rod.end, (0, 1, 0)), Probe(rod.at(0.5), (0, 0, 1), "angular velocity"), Probe(rod.end, (0, 0, 1), "turn")]
+    outputs = [
+        Probe(rod.end, (0, 1, 0)),
+        Probe(rod.at(0.5), (0, 0, 1), "angular velocity"),
+        Probe(rod.end, (0, 0, 1), "turn"),
+    ]
     omega = np.array([0.0, 300.0, 520.0, 4000.0])
     solved = frequency_response(model, inputs, outputs, omega)
     system = state_space(model, inputs, outputs)
@@ -66,10 +75,14 @@ def test_a_beam_has_the_same_response_by_matrices_and_by_solves_and_the_exact_st
 def test_a_force_beside_the_axis_turns_and_a_point_there_moves_by_the_turn():
     model, rod = viscous_beam(4)
     arm = 0.2
-    beside = frequency_response(model, [Push(rod.at(1.0, (0, arm, 0)), (0, 0, 1))], [Probe(rod.end, (1, 0, 0), "turn")], [0.0])
+    beside = frequency_response(
+        model, [Push(rod.at(1.0, (0, arm, 0)), (0, 0, 1))], [Probe(rod.end, (1, 0, 0), "turn")], [0.0]
+    )
     GJ = rod.section.stiffness[3, 3]
     assert beside[0, 0, 0] == pytest.approx(arm / GJ, rel=1e-9)
-    back = frequency_response(model, [Push(rod.end, (1, 0, 0), moment=True)], [Probe(rod.at(1.0, (0, arm, 0)), (0, 0, 1))], [0.0])
+    back = frequency_response(
+        model, [Push(rod.end, (1, 0, 0), moment=True)], [Probe(rod.at(1.0, (0, arm, 0)), (0, 0, 1))], [0.0]
+    )
     assert back[0, 0, 0] == pytest.approx(beside[0, 0, 0], rel=1e-12)  # Maxwell and Betti
 
 
@@ -99,7 +112,7 @@ def test_what_cannot_be_pushed_or_is_too_large_is_named():
     model, mass = oscillator()
     with pytest.raises(ModelError, match="input 0: the ground does not move"):
         frequency_response(model, [Push(model.ground.at((0, 0, 0)), (1, 0, 0))], [], [1.0])
-    with pytest.raises(ModelError, match="output 0: .* is not a point"):
+    with pytest.raises(ModelError, match=r"output 0: .* is not a point"):
         state_space(model, [], [Probe(mass, (1, 0, 0))])
     big, rod = viscous_beam(400)
     with pytest.raises(ModelError, match="give n_modes="):

@@ -70,7 +70,9 @@ def _lanczos(lin: Linearised, sigma: float, n: int) -> tuple[Floats, Floats]:
     P = LinearOperator((lin.size, lin.size), matvec=lambda b: saddle.solve(np.ravel(b)), dtype=float)
     start = saddle.solve(np.random.default_rng(1).standard_normal(lin.size))
     try:
-        mu, phi = eigsh(lin.K, n, lin.M, sigma=sigma, OPinv=P, v0=start, ncv=min(max(2 * n + 10, 30), lin.size))
+        mu, phi = eigsh(
+            lin.K, n, lin.M, sigma=sigma, OPinv=P, v0=start, ncv=min(max(2 * n + 10, 30), lin.size)
+        )
     except ArpackNoConvergence as few:
         raise ModelError(
             f"modes: {len(few.eigenvalues)} of {n} modes converged; ask for fewer, or give parts without mass some"

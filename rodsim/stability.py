@@ -29,8 +29,8 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 from rodsim.building import Built
 from rodsim.linear import linearise
+from rodsim.modal_analysis import model_size
 from rodsim.model import Model
-from rodsim.modes import model_size
 
 GRAVITY = "gravity"
 ITERATIONS = 30
@@ -156,23 +156,31 @@ def _linear(loaded: _Loaded, state: State, lin: Linearised, n: int) -> tuple[Flo
     """Factors and shapes of K(0) + f K'."""
     saddle = Saddle(lin.K, lin.G)
     grown, none = (
-        applied.applied(loaded.at(f)[0].system, state, np.array(list(loaded.at(f)[1].values())).reshape(-1, 3))
+        applied.applied(
+            loaded.at(f)[0].system, state, np.array(list(loaded.at(f)[1].values())).reshape(-1, 3)
+        )
         for f in (1.0, 0.0)
     )
     direction = lin.of_frames(saddle.solve((grown - none)[lin.frames].ravel()))
     size = model_size(state)
     largest = max(float(np.abs(direction[:, :3]).max()), size * float(np.abs(direction[:, 3:]).max()))
     if largest == 0.0:
-        raise ModelError(f"model '{loaded.built.layout.name}': its loads move nothing, and cannot make it buckle")
+        raise ModelError(
+            f"model '{loaded.built.layout.name}': its loads move nothing, and cannot make it buckle"
+        )
     stressed = loaded._replace(built=_stressed(loaded.built, state, direction, STEP * size / largest))
     change = csr_matrix(stressed.linear(state, 1.0).K - lin.K)
     # P(-K') is symmetric in the product of K(0) on the motions that the joints allow, to which P always leads back
-    inverted = LinearOperator((lin.size, lin.size), matvec=lambda x: -saddle.solve(change @ np.ravel(x)), dtype=float)
+    inverted = LinearOperator(
+        (lin.size, lin.size), matvec=lambda x: -saddle.solve(change @ np.ravel(x)), dtype=float
+    )
     start = inverted.matvec(saddle.solve(np.random.default_rng(1).standard_normal(lin.size)))
     free = lin.size - lin.G.shape[0]
     many = min(n + 4, free - 2)
     if many < n:
-        raise ModelError(f"buckling: n = {n} of a model with {free} freedoms; give at most {max(free - 2, 0)}")
+        raise ModelError(
+            f"buckling: n = {n} of a model with {free} freedoms; give at most {max(free - 2, 0)}"
+        )
     try:
         inverse, phi = eigs(inverted, many, v0=start, which="LR", ncv=min(4 * many + 20, lin.size))
     except ArpackError as error:
@@ -182,7 +190,9 @@ def _linear(loaded: _Loaded, state: State, lin: Linearised, n: int) -> tuple[Flo
     inverse, phi = inverse.real, phi.real
     use = np.flatnonzero(inverse > 1e-9 * np.abs(inverse).max())
     if not len(use):
-        raise ModelError(f"model '{loaded.built.layout.name}': its loads do not make it buckle, only minus these might")
+        raise ModelError(
+            f"model '{loaded.built.layout.name}': its loads do not make it buckle, only minus these might"
+        )
     use = use[np.argsort(-inverse[use])][:n]
     return 1.0 / inverse[use], phi.T[use]
 
@@ -210,7 +220,8 @@ def _lengths(system: System, state: State) -> Floats:
     """Of all springs."""
     a, b = system.springs.frames.T
     p, q = (
-        state.r[k] + quaternions.rotate(state.quat[k], X) for k, X in ((a, system.springs.Xa), (b, system.springs.Xb))
+        state.r[k] + quaternions.rotate(state.quat[k], X)
+        for k, X in ((a, system.springs.Xa), (b, system.springs.Xb))
     )
     return np.linalg.norm(q - p, axis=1)
 

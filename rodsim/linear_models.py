@@ -101,7 +101,9 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
     free = lin.size - lin.G.shape[0]
     if n_modes is None:
         if free > MOST_FREEDOMS:
-            raise ModelError(f"state_space: the model has {free} freedoms, too many for full matrices; give n_modes=")
+            raise ModelError(
+                f"state_space: the model has {free} freedoms, too many for full matrices; give n_modes="
+            )
         return eigen.null_space(lin.G)
     n = min(checks.count("state_space", "n_modes", n_modes), free)
     symmetric = Linearised(**{**lin.__dict__, "K": csr_matrix(0.5 * (lin.K + lin.K.T))})
