@@ -30,10 +30,12 @@ INTERVALS = 10, 20, 40, 80
 _POINTS, _OUTPUTS = 5, 40
 
 
-def right_angle(n_elements: int, mass: str, element: str = SE3) -> Model:
+def right_angle(
+    n_elements: int, mass: str, element: str = SE3, inertia: tuple[float, float, float] = (20.0, 10.0, 10.0)
+) -> Model:
     """The right-angle cantilever of Simo and Vu-Quoc (1988), `n_elements` along both legs, struck at the elbow."""
     section = Section.from_stiffness(
-        EA=1e6, GA=1e6, GJ=1e3, EI=1e3, mass_per_length=1.0, inertia_per_length=(20.0, 10.0, 10.0)
+        EA=1e6, GA=1e6, GJ=1e3, EI=1e3, mass_per_length=1.0, inertia_per_length=inertia
     )
     model = Model("right angle")
     first = model.add_rod("base", [(0, 0, 0), (10, 0, 0)], section, n_elements, mass=mass, element=element)
