@@ -55,7 +55,8 @@ def span_work(system: Any, closed: bool = True) -> SpanWork:
         viscosity[places] = numbers_of(spans, use, spans.damping)
     addresses = np.zeros(m, np.int64)
     for kind in np.unique(spans.kind):
-        addresses[spans.kind == kind] = address_of(BY_NUMBER[kind].forces()) if closed else 0
+        if closed and BY_NUMBER[kind].closed:
+            addresses[spans.kind == kind] = address_of(BY_NUMBER[kind].forces())
     scale = np.zeros((m, 2))
     if m:
         C = np.abs(spans.stiffness)

@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from discretization.space.rod_elements import DEFAULT
 from rigid.checks import LARGEST, LONGEST_NAME, name_fault
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
@@ -179,8 +180,15 @@ class RodScene(Part):
     angular_velocity: Vector = [0.0, 0.0, 0.0]
     mass: Literal["lumped", "mean", "consistent"] = "mean"
     element: Literal[
-        "se3", "lagrange(1)", "lagrange(2)", "lagrange(3)", "lagrange(4)", "relative(2)", "relative(4)"
-    ] = "se3"
+        "se3",
+        "lagrange(1)",
+        "lagrange(2)",
+        "lagrange(3)",
+        "lagrange(4)",
+        "relative(2)",
+        "relative(4)",
+        "midpoint",
+    ] = DEFAULT
 
 
 # --- bodies
