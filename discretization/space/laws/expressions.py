@@ -80,10 +80,7 @@ def _tree(owner: str, tree: ast.expr, names: tuple[str, ...]) -> Node:
 def _node(owner: str, at: ast.expr, names: tuple[str, ...]) -> Node:
     """The tree of an expression, numbers put together."""
     if isinstance(at, ast.Constant) and type(at.value) in (int, float):
-        try:
-            return _number(owner, at, float(ast.unparse(at)))
-        except OverflowError:
-            return _number(owner, at, math.inf)
+        return _number(owner, at, float(ast.unparse(at)))
     if isinstance(at, ast.Name):
         if at.id in STRAINS:
             return ("strain", STRAINS.index(at.id))
