@@ -15,7 +15,9 @@ from rodsim import Box, InitialVelocityWarning, Material, Model, ModelError, Res
 from rodsim.meshing import node_fractions
 from rodsim.scenes.loading import load
 
-SPANS = [element.word for element in BY_NUMBER if element.word != SE3]  # that has spans where its material is not linear
+SPANS = [
+    element.word for element in BY_NUMBER if element.word != SE3
+]  # that has spans where its material is not linear
 
 
 def soft(damping_time=0.0):
