@@ -18,6 +18,8 @@ def _keep(state, kept, k):
     copy(state.lam, kept.lam[k])
     copy(state.angle, kept.angle[k])
     copy(state.totals, kept.totals[k])
+    for i in range(state.drive.shape[0]):
+        copy(state.drive[i], kept.drive[k, i])
 
 
 @allocating_kernel
