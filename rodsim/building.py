@@ -4,8 +4,7 @@ the layout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,17 +13,17 @@ from discretization.consistent import Held, redundant_loop
 from discretization.drives import DRIVEN
 from discretization.measures import constraint_residual
 from discretization.others import Others, others_of
-from discretization.system import System, fingerprint
+from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
 from rigid.joints import JOINTS, Marker
 from rigid.joints.base import Row
-from rigid.signals import VectorSignal
-from rigid.system import Constraints, Floats, Frames, Ints, Loads, Springs, State, TorsionSprings
-from rodsim.distributed import DistributedEntry, nodal_values, spread_of
+from rigid.system import Constraints, Floats, Frames, Springs, State, TorsionSprings
+from rodsim.describing import description
 from rodsim.driving import DrivenRow, check_drives, drive_values, driven_row, first_drive
 from rodsim.entries import Contents, JointEntry, TorsionEntry
+from rodsim.load_arrays import line_loads, load_arrays, load_values, speaking_of
 from rodsim.meshing import RodMesh, joined, mesh_rod
 from rodsim.parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
@@ -67,7 +66,7 @@ class Placement:
         self.first: dict[str, int] = {}
         n = 1 + len(bodies)
         for rod in model.rods.values():
-            with _speaking_of("rod", rod.name):
+            with speaking_of("rod", rod.name):
                 self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod))
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
@@ -138,8 +137,8 @@ def build(model: Contents) -> Built:
     driven = _driven_rows(model, placement)
     constraints = _constraints(model, placement, driven)
     springs, torsions = _springs(model, placement), _torsions(model, placement)
-    lines = _line_loads(model, placement)
-    loads = _loads(model, placement, lines)
+    lines = line_loads(model, placement)
+    loads = load_arrays(model, placement, lines)
     system = System(
         placement.frames,
         elements,
@@ -167,35 +166,9 @@ def build(model: Contents) -> Built:
     check_drives(model, system, state)
     _check_independent(model, system, state)
     layout = _layout(model, placement, system, n_rows)
-    functions = [(name, 1, entry.value) for name, entry in model.loads.items()]
-    functions += [(line.entry.name, len(line.frames), line.values) for line in lines]
-
-    def load_values(times: Floats) -> Floats:
-        out, k = np.empty((len(times), len(loads.kind), 3)), 0
-        for name, count, function in functions:
-            with _speaking_of("load", name):
-                out[:, k : k + count] = np.reshape(function(times), (len(times), count, 3))
-            bad = ~np.isfinite(out[:, k : k + count]).all(axis=(1, 2))
-            k += count
-            if bad.any():
-                raise ModelError(
-                    f"load '{name}': value at t = {times[np.argmax(bad)]:g} s is not finite",
-                    about=[PartName("load", name)],
-                )
-        return out
-
+    values = load_values(model, lines)
     drives = drive_values(model, [own for _, _, own in driven])
-    return Built(system, state, layout, load_values, placement.held, drives)
-
-
-@contextmanager
-def _speaking_of(kind: str, name: str) -> Iterator[None]:
-    """What is refused inside is about this part."""
-    try:
-        yield
-    except ModelError as error:
-        error.about = error.about or (PartName(kind, name),)
-        raise
+    return Built(system, state, layout, values, placement.held, drives)
 
 
 def _given(value: Floats | None) -> Floats:
@@ -232,7 +205,7 @@ def _constraints(
 ) -> Constraints:
     rows: list[tuple[int, Marker, Marker, Row]] = []
     for number, entry in enumerate(model.joints.values()):
-        with _speaking_of("joint", entry.name):
+        with speaking_of("joint", entry.name):
             a, b, length = _markers(entry, placement)
         rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, length)]
     rows += [(len(model.joints) + k, a, b, own.row) for k, (a, b, own) in enumerate(driven)]
@@ -351,42 +324,9 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
 def _others(model: Contents, placement: Placement) -> Others:
     each = []
     for entry in model.others.values():
-        with _speaking_of("spring", entry.name):
+        with speaking_of("spring", entry.name):
             each += entry.made(placement)
     return others_of(each)
-
-
-class _Line(NamedTuple):
-    """A distributed load as loads of nodes."""
-
-    entry: DistributedEntry
-    frames: Ints
-    values: Callable[[Floats], Floats]
-
-
-def _line_loads(model: Contents, placement: Placement) -> list[_Line]:
-    found = []
-    for entry in model.line_loads.values():
-        spread = spread_of(entry, placement.meshes[entry.rod.name])
-        values = nodal_values(f"load '{entry.name}'", entry, spread)
-        found.append(_Line(entry, placement.first[entry.rod.name] + spread.frames, values))
-    return found
-
-
-def _loads(model: Contents, placement: Placement, lines: list[_Line]) -> Loads:
-    entries = list(model.loads.values())
-    placed = [placement.place(entry.anchor) for entry in entries]
-    counts = [1] * len(entries) + [len(line.frames) for line in lines]
-    every = [*entries, *(line.entry for line in lines)]
-    frames = [np.array([p.frame for p in placed], dtype=np.int64), *(line.frames for line in lines)]
-    X = np.zeros((sum(counts), 3))
-    X[: len(placed)] = np.array([p.X for p in placed]).reshape(-1, 3)
-    return Loads(
-        np.repeat(np.array([entry.kind for entry in every], dtype=np.int64), counts),
-        np.concatenate(frames),
-        X,
-        np.repeat(np.array([entry.following for entry in every], dtype=np.uint8), counts),
-    )
 
 
 def _check_assembled(model: Contents, placement: Placement, system: System, state: State) -> None:
@@ -467,7 +407,7 @@ def _layout(model: Contents, placement: Placement, system: System, n_rows: int) 
         rods=rods,
         bodies=bodies,
         joints=joints,
-        description=_description(model, system),
+        description=description(model, system),
         n_frames=len(system.frames.mass),
         n_elements=len(system.elements.length) + len(system.spans.weight),
         n_multipliers=n_rows,
@@ -476,85 +416,3 @@ def _layout(model: Contents, placement: Placement, system: System, n_rows: int) 
         grounded=bool(any(held[pair].any() for pair in pairs)),
         drives=[*model.drives, *model.driven],
     )
-
-
-def _described_more(model: Contents) -> dict[str, Any]:
-    """Of what older files do not have: nothing where the model has none."""
-    lines = {
-        name: {
-            "kind": "moment" if entry.kind else "force",
-            "rod": entry.rod.name,
-            "following": entry.following,
-            "between": list(entry.between),
-        }
-        for name, entry in model.line_loads.items()
-    }
-    found = {
-        "others": {name: entry.described() for name, entry in model.others.items()},
-        "line_loads": lines,
-        "drives": {name: {"joint": entry.joint.name, "of": entry.of} for name, entry in model.drives.items()},
-        "driven": {
-            name: {"position": part.position.tolist(), "orientation": part.orientation.tolist()}
-            for name, part in model.driven.items()
-        },
-    }
-    return {name: value for name, value in found.items() if value}
-
-
-def _description(model: Contents, system: System) -> dict[str, Any]:
-    """The model in words and numbers, fit for JSON."""
-
-    def described(value: Any) -> Any:
-        if isinstance(value, VectorSignal):
-            fields = {k: np.asarray(v).tolist() for k, v in vars(value.scalar).items()}
-            return {"signal": type(value.scalar).__name__, **fields, "direction": value.direction.tolist()}
-        return "callable" if callable(value) else np.asarray(value, dtype=float).tolist()
-
-    return {
-        "name": model.name,
-        "fingerprint": fingerprint(system),
-        "gravity": model.gravity.tolist(),
-        "bodies": {
-            name: {
-                "mass": body.properties.mass,
-                "inertia": body.properties.inertia.tolist(),
-                "position": body.position.tolist(),
-                "orientation": body.orientation.tolist(),
-            }
-            for name, body in model.bodies.items()
-        },
-        "rods": {
-            name: {
-                "length": rod.stress_free.length,
-                "n_elements": rod.n_elements,
-                "element": rod.element,
-                "closed": rod.closed,
-                "initial": rod.initial.described(),
-                "stress_free": rod.stress_free.described(),
-            }
-            for name, rod in model.rods.items()
-        },
-        "joints": {
-            name: {"kind": entry.kind, "a": str(entry.a), "b": str(entry.b)}
-            | ({} if entry.length is None else {"length": entry.length})
-            for name, entry in model.joints.items()
-        },
-        "springs": {
-            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
-            for name, entry in model.springs.items()
-        },
-        "torsion_springs": {
-            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
-            for name, entry in model.torsions.items()
-        },
-        **_described_more(model),
-        "loads": {
-            name: {
-                "kind": "moment" if entry.kind else "force",
-                "on": str(entry.anchor),
-                "following": entry.following,
-                "value": described(entry.described),
-            }
-            for name, entry in model.loads.items()
-        },
-    }
