@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rigid.surface import Mesh
     from rigid.symbolic import Part, symbolic_system, system_of
     from rodsim.comparing.comparison import Comparison, compare
+    from rodsim.laws import Law
     from rodsim.linear import linearise
     from rodsim.linear_models import Probe, Push, frequency_response, state_space
     from rodsim.materials import Material
@@ -43,6 +44,7 @@ _WHERE = {
     "ConvergenceError": "rigid.errors",
     "Cylinder": "rigid.inertia",
     "InitialVelocityWarning": "rigid.errors",
+    "Law": "rodsim.laws",
     "MassProperties": "rigid.inertia",
     "Material": "rodsim.materials",
     "MechanicalSystem": "rigid.mechanical",
@@ -85,6 +87,7 @@ __all__ = [
     "ConvergenceError",
     "Cylinder",
     "InitialVelocityWarning",
+    "Law",
     "MassProperties",
     "Material",
     "MechanicalSystem",
@@ -92,9 +95,9 @@ __all__ = [
     "Model",
     "ModelError",
     "Part",
-    "RedundantJointsWarning",
     "Probe",
     "Push",
+    "RedundantJointsWarning",
     "Result",
     "Section",
     "Sphere",
@@ -103,8 +106,8 @@ __all__ = [
     "Trajectory",
     "audit",
     "buckling",
-    "equilibrium",
     "compare",
+    "equilibrium",
     "frequency_response",
     "integrate",
     "linearise",

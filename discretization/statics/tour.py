@@ -136,7 +136,11 @@ def _events(
     place = None
     if simple:
         sign = before.sign * before.factor
-        place = note(BIFURCATION, lambda: arc.tangent.stiffness * sign * arc.tangent.sign * arc.tangent.factor)
+        place = note(
+            BIFURCATION, lambda: arc.tangent.stiffness * sign * arc.tangent.sign * arc.tangent.factor
+        )
     elif several:
-        place = note(BIFURCATION, lambda: arc.tangent.stiffness * (1.0 if arc.tangent.down == before.down else -1.0))
+        place = note(
+            BIFURCATION, lambda: arc.tangent.stiffness * (1.0 if arc.tangent.down == before.down else -1.0)
+        )
     return events, place
