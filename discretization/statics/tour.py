@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from discretization.statics.arc import (
     BIFURCATION,
     LIMIT,
@@ -19,6 +21,7 @@ from discretization.statics.newton import Solved, newton
 from rigid.system import State
 
 LOAD_FACTOR = "load_factor"
+APART = 1e-2  # of a step: critical points nearer to each other count as one
 MOVES = 1e-6  # of the model's size, rate of a monitor that counts
 
 
@@ -48,6 +51,7 @@ def tour(
     """
     events: list[Event] = []
     ds, points, crossed = min(first, arc.longest()), 0, 0
+    finest = 0.0  # step below which critical points are no longer told apart; 0: none are
     while points < most_points:
         start, ds = arc.here(), min(ds, arc.longest())
         moved = arc.step(ds)
@@ -57,6 +61,12 @@ def tour(
                 return Tour(events, "", moved)
             continue
         end = arc.here()
+        if _many(start[1], end[1]) and ds > finest:
+            finest = finest or APART * ds
+            arc.go_back(start)
+            ds *= 0.5
+            continue
+        finest = 0.0
         stop = _first_stop(arc, stops, start, ds)
         if stop:
             if stop == LOAD_FACTOR:
@@ -83,6 +93,13 @@ def tour(
         points += 1
         ds *= min(2.0, max(0.5, 2.0 ** (0.5 * (WANTED - moved.iterations))))
     return Tour(events, "points", None)
+
+
+def _many(before: Tangent, after: Tangent) -> bool:
+    """Whether more than one critical point may lie between."""
+    if min(before.down, after.down) < 0:
+        return False
+    return abs(after.down - before.down) > 1
 
 
 def _value(arc: Arc, name: str) -> float:
@@ -134,9 +151,11 @@ def _events(
     crossed = abs(after.down - before.down) if min(before.down, after.down) >= 0 else 0
     several = crossed > int(turned) and crossed % 2 == int(before.sign != after.sign)
     place = None
+    # the eigenvalue nearest to zero leads there fast, but where the load turns in the same step it leads to the limit
+    size = (lambda: 1.0) if turned else (lambda: arc.tangent.stiffness)
     if simple:
         sign = before.sign * before.factor
-        place = note(BIFURCATION, lambda: arc.tangent.stiffness * sign * arc.tangent.sign * arc.tangent.factor)
+        place = note(BIFURCATION, lambda: size() * np.sign(sign * arc.tangent.sign * arc.tangent.factor))
     elif several:
-        place = note(BIFURCATION, lambda: arc.tangent.stiffness * (1.0 if arc.tangent.down == before.down else -1.0))
+        place = note(BIFURCATION, lambda: size() * (1.0 if arc.tangent.down == before.down else -1.0))
     return events, place

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rigid.checks import name_fault
-from rodsim.scenes import schema
+from rodsim.scenes import basics, schema, static_schema
 from rodsim.scenes.errors import Path, SceneError
 from rodsim.scenes.reading import Source
 
@@ -33,7 +33,7 @@ _OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type"
 _KEYS = sorted(
     {
         field
-        for item in vars(schema).values()
+        for item in [*vars(basics).values(), *vars(static_schema).values(), *vars(schema).values()]
         if isinstance(item, type) and issubclass(item, BaseModel)
         for field in item.model_fields
     }

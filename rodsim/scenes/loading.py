@@ -18,7 +18,7 @@ from rigid.surface import Mesh
 from rodsim.materials import Material
 from rodsim.model import Model
 from rodsim.parts import Anchor, Body, Ground
-from rodsim.scenes import schema
+from rodsim.scenes import basics, schema
 from rodsim.scenes.checking import OBJECTS, check, name_object
 from rodsim.scenes.curves import curve_of, table_along
 from rodsim.scenes.errors import Path, SceneError, SceneProblem
@@ -32,6 +32,7 @@ class Loaded(NamedTuple):
     source: Source
     scene: schema.Scene
     model: Model
+    monitors: dict[str, tuple[Anchor, list[float]]]  # of its equilibria
 
 
 def load(path: str | FilePath) -> Loaded:
@@ -42,14 +43,15 @@ def load(path: str | FilePath) -> Loaded:
     source = read(path)
     scene = check(source)
     try:
-        model = _Loader(scene, FilePath(path).parent).model()
+        loader = _Loader(scene, FilePath(path).parent)
+        model, monitors = loader.model(), loader.monitors()
     except SceneProblem as problem:
         raise source.error(problem.path, str(problem)) from None
     try:
         model.build()
     except ModelError as error:
         raise translate(source, error) from None
-    return Loaded(source, scene, model)
+    return Loaded(source, scene, model, monitors)
 
 
 def translate(source: Source, error: ModelError) -> SceneError:
@@ -80,6 +82,14 @@ class _Loader:
         for name in scene.sections:
             self._guard(("sections", name), lambda name=name: self._section(("sections", name), name))
         return self._model
+
+    def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
+        """Points and directions under `static`."""
+        given = self._scene.static.monitors if self._scene.static else []
+        return {
+            item.name: (self._point(("static", "monitors", k, "point"), item.point), item.direction)
+            for k, item in enumerate(given)
+        }
 
     def _unique_names(self) -> None:
         for heads in (("bodies", "rods"), ("joints",), ("springs",), ("torsion_springs",), ("loads",)):
@@ -197,11 +207,11 @@ class _Loader:
     # --- what joins and loads them
 
     def _anchor(self, path: Path, given: Any) -> Anchor | Body | Ground:
-        if isinstance(given, schema.GroundAnchor):
+        if isinstance(given, basics.GroundAnchor):
             return self._model.ground.at(given.ground)
         if given == "ground":
             return self._model.ground
-        if isinstance(given, schema.RodAnchor):
+        if isinstance(given, basics.RodAnchor):
             return _look_up(path, "rod", given.rod, self._model.rods).at(given.s, given.offset)
         name = given if isinstance(given, str) else given.body
         if isinstance(given, str) and name in self._model.rods:

@@ -4,44 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    FiniteFloat,
-    Tag,
-    model_validator,
-)
+from pydantic import AfterValidator, Discriminator, Field, FiniteFloat, Tag, model_validator
 
-from rigid.checks import LARGEST, LONGEST_NAME, name_fault
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
-
-Number = Annotated[FiniteFloat, Field(ge=-LARGEST, le=LARGEST)]
-Positive = Annotated[FiniteFloat, Field(gt=0, ge=1 / LARGEST, le=LARGEST)]
-NotNegative = Annotated[FiniteFloat, Field(ge=0, le=LARGEST)]
-Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
-Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
-
-
-def _a_name(text: str) -> str:
-    fault = name_fault(text)
-    if fault:
-        raise ValueError(f"it {fault}")
-    return text
-
-
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_a_name)]
-
-
-class Part(BaseModel):
-    """Base: unknown keys are errors, and so are texts and truth values where a number should stand."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+from rodsim.scenes.basics import Anchor, Name, NotNegative, Number, Part, Positive, Quaternion, Vector
+from rodsim.scenes.static_schema import StaticScene
 
 # --- materials and sections
 
@@ -275,53 +244,6 @@ class BodyScene(Part):
 # --- joints, springs, loads
 
 
-class BodyAnchor(Part):
-    """A point of a body, local (`at`) or world (`at_world`) coordinates; neither: the body as a whole, or
-    its origin.
-    """
-
-    body: Name
-    at: Vector | None = None
-    at_world: Vector | None = None
-
-
-class RodAnchor(Part):
-    """A point of a rod at the fraction s of its length, `offset` in section axes."""
-
-    rod: Name
-    s: Annotated[FiniteFloat, Field(ge=0, le=1)]
-    offset: Vector = [0.0, 0.0, 0.0]
-
-
-class GroundAnchor(Part):
-    """A fixed point."""
-
-    ground: Vector
-
-
-def _kind_of_anchor(value: Any) -> str | None:
-    if isinstance(value, str):
-        return "anchor by name"
-    for kind in ("body", "rod", "ground"):
-        if (isinstance(value, dict) and kind in value) or type(value).__name__.lower() == f"{kind}anchor":
-            return f"anchor by {kind}"
-    return None
-
-
-Anchor = Annotated[
-    Annotated[Name, Tag("anchor by name")]
-    | Annotated[BodyAnchor, Tag("anchor by body")]
-    | Annotated[RodAnchor, Tag("anchor by rod")]
-    | Annotated[GroundAnchor, Tag("anchor by ground")],
-    Discriminator(
-        _kind_of_anchor,
-        custom_error_type="no_anchor",
-        custom_error_message="it should be a body's name, ground, {body: name, at: [x, y, z]}, "
-        "{rod: name, s: 0.5} or {ground: [x, y, z]}",
-    ),
-]
-
-
 if TYPE_CHECKING:
     JointKind = str
 else:
@@ -457,7 +379,7 @@ class RunScene(Part):
 
 
 class Scene(Part):
-    """A model and how to simulate it."""
+    """A model and how to simulate it, or to find its equilibrium."""
 
     name: Name = "scene"
     gravity: Vector = [0.0, 0.0, 0.0]
@@ -469,4 +391,13 @@ class Scene(Part):
     springs: list[SpringScene] = []
     torsion_springs: list[TorsionSpringScene] = []
     loads: list[LoadScene] = []
-    run: RunScene
+    static: StaticScene | None = None
+    run: RunScene | None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_only_stand(cls, data: Any) -> Any:
+        """A scene with `static` needs no `run`."""
+        if isinstance(data, dict) and data.get("static") is not None and "run" not in data:
+            return {**data, "run": None}
+        return data
