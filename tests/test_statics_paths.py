@@ -141,7 +141,7 @@ def test_a_column_buckles_at_eulers_load() -> None:
     model.add_force("load", rod.end, (-6.0, 0, 0))
     result = equilibrium(model, method="arc-length")
     found = 6.0 * np.array(bifurcations(result))
-    np.testing.assert_allclose(found, [np.pi**2 / 4, np.pi**2 / 2], rtol=2e-6)
+    np.testing.assert_allclose(found, [np.pi**2 / 4, np.pi**2 / 2], rtol=5e-6)
 
 
 def test_a_ring_turned_over_by_one_turn_coils_threefold() -> None:

@@ -22,6 +22,7 @@ from rigid.system import State
 
 LOAD_FACTOR = "load_factor"
 APART = 1e-2  # of a step: critical points nearer to each other count as one
+PART = 0.1  # of the range of a stop, most that one step covers
 MOVES = 1e-6  # of the model's size, rate of a monitor that counts
 
 
@@ -50,10 +51,9 @@ def tour(
     bifurcation, from 1, where to leave the path, and to which side.
     """
     events: list[Event] = []
-    ds, points, crossed = min(first, arc.longest()), 0, 0
-    finest = 0.0  # step below which critical points are no longer told apart; 0: none are
+    ds, points, crossed = first, 0, 0
     while points < most_points:
-        start, ds = arc.here(), min(ds, arc.longest())
+        start, ds = arc.here(), min(ds, arc.longest(), _longest(arc, stops))
         moved = arc.step(ds)
         if moved.status != SOLVED:
             ds *= 0.25
@@ -61,12 +61,6 @@ def tour(
                 return Tour(events, "", moved)
             continue
         end = arc.here()
-        if _many(start[1], end[1]) and ds > finest:
-            finest = finest or APART * ds
-            arc.go_back(start)
-            ds *= 0.5
-            continue
-        finest = 0.0
         stop = _first_stop(arc, stops, start, ds)
         if stop:
             if stop == LOAD_FACTOR:
@@ -95,11 +89,13 @@ def tour(
     return Tour(events, "points", None)
 
 
-def _many(before: Tangent, after: Tangent) -> bool:
-    """Whether more than one critical point may lie between."""
-    if min(before.down, after.down) < 0:
-        return False
-    return abs(after.down - before.down) > 1
+def _longest(arc: Arc, stops: Mapping[str, tuple[float, float]]) -> float:
+    """Step that takes no more than a part of the range in which load factor and monitors may go."""
+    longest = np.inf
+    for name, (low, high) in {LOAD_FACTOR: (-1.0, 1.0), **stops}.items():
+        rate = abs(arc.tangent.factor if name == LOAD_FACTOR else arc.tangent.rates[name])
+        longest = min(longest, PART * (high - low) / max(rate, 1e-300))
+    return float(longest)
 
 
 def _value(arc: Arc, name: str) -> float:
@@ -153,7 +149,17 @@ def _events(
     place = None
     # the eigenvalue nearest to zero leads there fast, but where the load turns in the same step it leads to the limit
     size = (lambda: 1.0) if turned else (lambda: arc.tangent.stiffness)
-    if simple:
+    if crossed > 1 and several and not turned:
+        up = 1 if after.down > before.down else -1
+        last = -np.inf
+        for k in range(before.down, after.down, up):
+            # the k-th of them: on this side of it there are not yet so many
+            here = note(BIFURCATION, lambda k=k: -1.0 if up * (arc.tangent.down - k) > 0 else 1.0)  # type: ignore[misc]
+            if here is not None and arc.located - last < APART * ds:
+                events.pop()  # two modes at one point
+            last = arc.located if here is not None else last
+            place = place or here
+    elif simple:
         sign = before.sign * before.factor
         place = note(BIFURCATION, lambda: size() * np.sign(sign * arc.tangent.sign * arc.tangent.factor))
     elif several:
