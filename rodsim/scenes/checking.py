@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rigid.checks import name_fault
-from rodsim.scenes import schema, schema_motion, schema_types
+from rodsim.scenes import schema, schema_motion, schema_types, static_schema
 from rodsim.scenes.errors import Path, SceneError
 from rodsim.scenes.reading import Source
 
@@ -39,7 +39,8 @@ _OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type"
 _KEYS = sorted(
     {
         field
-        for item in (*vars(schema).values(), *vars(schema_motion).values(), *vars(schema_types).values())
+        for file in (schema, schema_motion, schema_types, static_schema)
+        for item in vars(file).values()
         if isinstance(item, type) and issubclass(item, BaseModel)
         for field in item.model_fields
     }

@@ -33,6 +33,7 @@ class Loaded(NamedTuple):
     source: Source
     scene: schema.Scene
     model: Model
+    monitors: dict[str, tuple[Anchor, list[float]]]  # of its equilibria
 
 
 def load(path: str | FilePath) -> Loaded:
@@ -43,14 +44,15 @@ def load(path: str | FilePath) -> Loaded:
     source = read(path)
     scene = check(source)
     try:
-        model = _Loader(scene, FilePath(path).parent).model()
+        loader = _Loader(scene, FilePath(path).parent)
+        model, monitors = loader.model(), loader.monitors()
     except SceneProblem as problem:
         raise source.error(problem.path, str(problem)) from None
     try:
         model.build()
     except ModelError as error:
         raise translate(source, error) from None
-    return Loaded(source, scene, model)
+    return Loaded(source, scene, model, monitors)
 
 
 def translate(source: Source, error: ModelError) -> SceneError:
@@ -87,6 +89,14 @@ class _Loader:
         for name in scene.sections:
             self._guard(("sections", name), lambda name=name: self._section(("sections", name), name))
         return self._model
+
+    def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
+        """Points and directions under `static`."""
+        given = self._scene.static.monitors if self._scene.static else []
+        return {
+            item.name: (self._point(("static", "monitors", k, "point"), item.point), item.direction)
+            for k, item in enumerate(given)
+        }
 
     def _unique_names(self) -> None:
         for heads in (

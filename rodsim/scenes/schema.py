@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -40,6 +40,7 @@ from rodsim.scenes.section_laws import Relaxation as Relaxation
 from rodsim.scenes.section_laws import SofteningLaw as SofteningLaw
 from rodsim.scenes.section_laws import StiffeningLaw as StiffeningLaw
 from rodsim.scenes.section_laws import WithMaterialLaws
+from rodsim.scenes.static_schema import StaticScene
 
 # --- materials and sections
 
@@ -338,7 +339,7 @@ class RunScene(Part):
 
 
 class Scene(Part):
-    """A model and how to simulate it."""
+    """A model and how to simulate it, or to find its equilibrium."""
 
     name: Name = "scene"
     gravity: Vector = [0.0, 0.0, 0.0]
@@ -356,4 +357,13 @@ class Scene(Part):
     driven: list[DrivenScene] = []
     drives: list[DriveScene] = []
     distributed_loads: list[DistributedLoadScene] = []
-    run: RunScene
+    static: StaticScene | None = None
+    run: RunScene | None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_only_stand(cls, data: Any) -> Any:
+        """A scene with `static` needs no `run`."""
+        if isinstance(data, dict) and data.get("static") is not None and "run" not in data:
+            return {**data, "run": None}
+        return data
