@@ -133,8 +133,9 @@ def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
     """Real motions that span these and are orthonormal in M: an eigenvalue zero that is double has one motion only."""
     if not len(vectors):
         return np.zeros((0, vectors.shape[1]))
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors.conj(), (M @ vectors.T).T).real)
+    vectors = vectors / norms[:, None]
     real = np.concatenate([vectors.real, vectors.imag])
-    real = real / np.sqrt(np.maximum(np.einsum("ij,ij->i", real, (M @ real.T).T), 1e-300))[:, None]
     gram = real @ (M @ real.T)
     squares, combinations = np.linalg.eigh(gram)
     use = squares > 1e-8 * squares.max()
