@@ -51,7 +51,11 @@ def flapping(e=0.3, speed=7.0, extra=None):
     hub = model.add_body("hub", MassProperties(3.0, np.diag([3.0, 3.0, 5.0])), angular_velocity=spin)
     at = np.array([e + 0.5, 0, 0])
     blade = model.add_body(
-        "blade", MassProperties(1.2, np.diag([0.01, 0.1, 0.11])), at, velocity=np.cross(spin, at), angular_velocity=spin
+        "blade",
+        MassProperties(1.2, np.diag([0.01, 0.1, 0.11])),
+        at,
+        velocity=np.cross(spin, at),
+        angular_velocity=spin,
     )
     model.add_joint("shaft", "revolute", model.ground, hub, at=(0, 0, 0), axis=(0, 0, 1))
     model.add_joint("hinge", "revolute", hub, blade, at=(e, 0, 0), axis=(0, 1, 0))

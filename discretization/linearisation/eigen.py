@@ -6,7 +6,7 @@ Conservative, M x'' + K x + G^T y = 0, G x = 0, x = exp(lambda t) phi, mu = -lam
 
 P maps into the null space of G, whose complement has eigenvalue zero of P M, so that a start in the range of P never
 leaves it. Where motions cost nothing K is singular; the shift then stands below zero, about as far as the lowest other
-eigenvalue: first one as small as round-off allows, then that which the first spectrum tells.
+eigenvalue: first one as small as round-off allows, then, where zeros were found, that which the first spectrum tells.
 
 With D = C + Gyr or unsymmetric K, on z = (phi, lambda phi):
 
@@ -54,11 +54,8 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
         zero = np.abs(mu) <= _noise(lin, phi)
         others = np.abs(mu[~zero])
         wanted = 0.5 * float(others.min()) if len(others) else 0.0
-        if wanted <= 4.0 * shift and (wanted >= 0.25 * shift or not zero.any()):
+        if not zero.any() or not len(others) or 0.25 * shift <= wanted <= 4.0 * shift:
             break
-        if not len(others):  # all that was found costs nothing: look at more
-            n += 6
-            continue
         shift = wanted
     order = np.argsort(np.abs(mu))[:n]
     order = order[np.argsort(np.where(zero[order], 0.0, mu[order]), kind="stable")]

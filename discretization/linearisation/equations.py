@@ -174,7 +174,9 @@ def _check_constant(
     then = later(system, state, motion)
     use = (6 * np.flatnonzero(place >= 0)[:, None] + np.arange(6)).ravel()
     before, after = (
-        (tangents.forces(energies_of(system, x), x, np.zeros(0)) - applied.applied(system, x, loads)).ravel()[use]
+        (tangents.forces(energies_of(system, x), x, np.zeros(0)) - applied.applied(system, x, loads)).ravel()[
+            use
+        ]
         for x in (state, then)
     )
     rest = inertia.at_rest(system, state, motion).ravel()[use]
@@ -184,7 +186,11 @@ def _check_constant(
     for what, change, size in (
         ("joints change", _turned_rows(system, G, G1), float(np.abs(G.data).max(initial=0.0))),
         ("forces change", np.abs(after - before), np.abs(before).max() + 1e-6 * stiff),
-        ("stiffness changes", np.asarray(abs(csr_matrix(K1) - csr_matrix(K)).max(axis=1).todense()).ravel(), stiff),
+        (
+            "stiffness changes",
+            np.asarray(abs(csr_matrix(K1) - csr_matrix(K)).max(axis=1).todense()).ravel(),
+            stiff,
+        ),
     ):
         row = int(np.argmax(change))
         if change[row] > UNCHANGED * size:
