@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.statics.loading import Loading, Motion
 from discretization.statics.forces import SOLVED
+from discretization.statics.loading import Loading, Motion
 from discretization.statics.newton import Solved
 from discretization.statics.path import Point, settle, walk
 from discretization.statics.relaxation import relax

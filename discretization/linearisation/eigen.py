@@ -78,10 +78,11 @@ def _lanczos(lin: Linearised, sigma: float, n: int) -> tuple[Floats, Floats]:
 
 
 def _noise(lin: Linearised, phi: Floats) -> Floats:
-    """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add."""
+    """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; and of the multipliers."""
     K = lin.K.tocoo()
     shares = np.array([np.sqrt(np.sum((x[K.row] * K.data * x[K.col]) ** 2)) for x in phi])
-    return NOISE * EPS * shares
+    highest = float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).max(initial=0.0))
+    return np.maximum(NOISE * EPS * shares, EPS * highest)
 
 
 def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
