@@ -198,15 +198,14 @@ def _stressed(built: Built, state: State, direction: Floats, f: float) -> Built:
     ends = [moved(system, state, sign * f * direction) for sign in (1.0, -1.0)]
     strain = (element_states(system, ends[0])[0] - element_states(system, ends[1])[0]) / (2 * f)
     m = len(system.elements.length)
-    lengths, angles = (
-        (extent(system, ends[0]) - extent(system, ends[1])) / (2 * f) for extent in (_lengths, angles)
-    )
+    longer = (_lengths(system, ends[0]) - _lengths(system, ends[1])) / (2 * f)
+    turned = (angles(system, ends[0]) - angles(system, ends[1])) / (2 * f)
     return built._replace(
         system=system._replace(
             elements=system.elements._replace(strain0=system.elements.strain0 - strain[:m]),
             spans=system.spans._replace(strain0=system.spans.strain0 - strain[m:]),
-            springs=system.springs._replace(length0=system.springs.length0 - lengths),
-            torsions=system.torsions._replace(angle0=system.torsions.angle0 - angles),
+            springs=system.springs._replace(length0=system.springs.length0 - longer),
+            torsions=system.torsions._replace(angle0=system.torsions.angle0 - turned),
         )
     )
 
