@@ -19,7 +19,7 @@ import numpy as np
 from discretization.constraint_assembly import add_constraints, begin_constraints, soften
 from discretization.dual_assembly import add_constraints_by_duals
 from discretization.space import se3_element
-from discretization.span_assembly import add_span_noise, add_spans
+from discretization.span_assembly import add_span_noise, add_spans, begin_spans
 from discretization.spring_assembly import add_springs, add_torsions, begin_springs
 from discretization.workspace import EPS, add_noise, norm, rotation_of, store_rotation, turned
 from rigid.compilation import inner_kernel
@@ -87,6 +87,7 @@ def begin_step(system, numbering, state, work, h):
         add_noise(noise, numbering.frame[a], numbering.frame[b], force, moment)
     if system.spans.kind.size > 0:
         add_span_noise(system, numbering, work, h)
+        begin_spans(system, state, work, h)
     begin_springs(system, numbering, state, work, h)
     begin_constraints(system, numbering, state, work, h, extent)
 

@@ -39,7 +39,8 @@ class Energies(NamedTuple):
 def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     """Strains (Gamma, K) - strain0 and stresses (N, M) at all points of rods, both (..., g, 6), in section axes.
 
-    A two-frame element has one point, a span as many as intervals: first all elements, then all spans.
+    A two-frame element has one point, a span as many as intervals: first all elements, then all spans. Stresses are
+    elastic, those of relaxing branches among them.
     """
     elements = system.elements
     n, m = state.r.shape[-2], len(elements.length)
@@ -57,6 +58,8 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     stress = np.sum(stiffness * strain[..., None, :], axis=-1)
     if np.any(system.spans.law >= 0):
         stress[..., m:, :] = with_laws(system.spans, strain[..., m:, :], stress[..., m:, :])
+    if state.branch.shape[-2]:
+        stress[..., m:, :] += np.sum(system.spans.branch * state.branch[..., None, :], axis=-1)
     return strain, stress
 
 
@@ -75,6 +78,9 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     elastic = 0.5 * _sum(system.elements.length, np.sum(strain[..., :m, :] * stress[..., :m, :], axis=-1))
     if len(system.spans.kind):
         elastic = elastic + _sum(evaluation.values(energies_of(system.spans), state.r, state.quat))
+    if state.branch.shape[-2]:
+        of_branch = np.sum(system.spans.branch * state.branch[..., None, :], axis=-1)
+        elastic = elastic + 0.5 * _sum(system.spans.weight, np.sum(state.branch * of_branch, axis=-1))
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
     spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, state.angle))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))

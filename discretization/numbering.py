@@ -198,7 +198,9 @@ def number(
         system.spans,
         np.where(system.spans.frames >= 0, vertex_of_frame[system.spans.frames], -1),
     )
-    condensed = np.flatnonzero(_condensable(system, vertex_of_frame, inner)) if condense else np.zeros(0, np.int64)
+    condensed = (
+        np.flatnonzero(_condensable(system, vertex_of_frame, inner)) if condense else np.zeros(0, np.int64)
+    )
     is_inner = (np.arange(MOST_FRAMES) > 0) & (np.arange(MOST_FRAMES) < spans.order[condensed, None])
     eliminated = of_span[condensed][is_inner]  # span by span
     in_band = np.ones(n_vertices, dtype=bool)

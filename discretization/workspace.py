@@ -73,7 +73,9 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
     """
     n, m, constraints = len(system.frames.mass), len(system.elements.length), system.constraints
     stiffness = np.abs(system.elements.stiffness)
-    viscous = bool(np.any(system.elements.damping) or np.any(system.spans.damping))
+    viscous = bool(
+        np.any(system.elements.damping) or np.any(system.spans.damping) or np.any(system.spans.relaxation)
+    )
     scale = np.zeros((m, 2))
     if m:
         scale[:, 0] = stiffness[:, :3, :].max(axis=(1, 2))

@@ -112,3 +112,4 @@ class State(NamedTuple):
     totals: Floats  # (2,) work done by the loads, energy dissipated, since t = 0
     # of an integrator of mechanical systems: its coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
     chart: Floats = np.zeros(0)
+    branch: Floats = np.zeros((0, 6))  # (g, 6) elastic strains of relaxing branches, at the points of spans

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.consistent import Held
-from discretization.measures import constraint_residual
+from discretization.measures import constraint_residual, element_states
 from discretization.system import System, fingerprint
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
@@ -127,6 +127,9 @@ def build(model: Contents) -> Built:
         np.zeros((n, 6)),
         np.zeros(2),
     )
+    if np.any(spans.relaxation):  # as if strained in this moment
+        strain, _ = element_states(system, state)
+        state = state._replace(branch=strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None])
     _check_assembled(model, placement, system, state)
     system, undetermined = without_doubt(model, system, state)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
@@ -273,6 +276,7 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         n_elements=len(system.elements.length) + len(system.spans.weight),
         n_multipliers=int(rows_of(system.constraints.kind).sum()),
         n_torsions=len(system.torsions.stiffness),
+        n_branch=len(system.spans.weight) if np.any(system.spans.relaxation) else 0,
         system=system,
         grounded=bool(any((pair == 0).any() for pair in pairs)),
     )

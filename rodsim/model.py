@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from discretization.space.rod_elements import SE3
+from discretization.space.rod_elements import DEFAULT
 from rigid import checks
 from rigid.checks import direction, flag, number, shown, vector
 from rigid.errors import ModelError
@@ -72,7 +72,7 @@ class Model(Contents):
         stress_free_up: Up | None = None,
         stress_free_twist: Twist | None = None,
         stress_free_closed: bool | None = None,
-        element: str = SE3,
+        element: str = DEFAULT,
     ) -> Rod:
         """Add a rod along `curve`: points (k, 3), two for a straight rod, or a callable s in [0, 1] -> (3,).
 
@@ -91,9 +91,9 @@ class Model(Contents):
         bends), "consistent" (velocities linear between nodes: a straight element has its exact rotary
         inertia, best where a rod tumbles freely), or the "mean" of both, best where a rod swings about a
         shape and never far from the best; measured in docs/numerics.md.
-        element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)" or "relative(4)"; the number is the order p of an
-        element that spans p intervals between nodes. n_elements counts intervals, so that it means about as many nodes
-        with every element: where it is no multiple of p it is rounded up to one.
+        element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)", "relative(4)" or "midpoint"; the number is the order p
+        of an element that spans p intervals between nodes. n_elements counts intervals, so that it means about as many
+        nodes with every element: where it is no multiple of p it is rounded up to one.
         """
         self._new(name)
         rod = make_rod(

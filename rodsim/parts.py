@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.space.rod_elements import SE3, number_of
+from discretization.space.rod_elements import DEFAULT, number_of
 from rigid import quaternions
 from rigid.checks import count, flag, number, shown, unit_quaternion, vector, word
 from rigid.errors import ModelError
@@ -128,7 +128,7 @@ class Rod:
     velocity: Floats | Callable[[float], ArrayLike]
     angular_velocity: Floats | Callable[[float], ArrayLike]
     consistency: float = 0.5  # part of the consistent in the translational mass
-    element: str = SE3  # a word of `discretization.space.rod_elements`
+    element: str = DEFAULT  # a word of `discretization.space.rod_elements`
 
     @property
     def closed(self) -> bool:

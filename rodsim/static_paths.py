@@ -91,6 +91,6 @@ def follow(rest: Rest, record: Record, settings: PathSettings, first: float) -> 
     ended = tour(arc, settings.stops, settings.most_points, first, found, settings.branch)
     record.settings["stopped"] = ended.stopped
     record.settings["events"] = [
-        {"kind": event.kind, "load_factor": event.factor, "monitors": event.monitors} for event in ended.events
+        {"kind": event.kind, "load_factor": float(event.factor), "monitors": event.monitors} for event in ended.events
     ]
     return ended.failure

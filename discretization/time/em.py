@@ -69,7 +69,7 @@ def _predict(system, numbering, state, work, h):
 @inner_kernel
 def _account(system, state, work, h, load_values):
     """Add the work of the loads and the dissipation of the step to state.totals; turn the torsion springs'
-    angles on.
+    angles on, let branches relax.
     """
     done, lost = 0.0, 0.0
     for l in range(system.loads.kind.shape[0]):
@@ -150,6 +150,8 @@ def _copy(source, target):
     copy(source.lam, target.lam)
     copy(source.angle, target.angle)
     copy(source.totals, target.totals)
+    for g in range(source.branch.shape[0]):
+        copy(source.branch[g], target.branch[g])
 
 
 class Advancing(NamedTuple):

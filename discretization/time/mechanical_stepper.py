@@ -52,6 +52,10 @@ def system_in_chart(
     """
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
+    if np.any(system.spans.relaxation):
+        raise ModelError(
+            f"model '{name}': a rod has a branch that relaxes, which no chart keeps; use integrator 'em' or 'em-ggl'"
+        )
     rods = (*spans.energies_of(system.spans), se3_dual.energies_of(system.elements))
     viscous = (*spans.dissipations_of(system.spans), se3_dual.dissipations_of(system.elements))
     frames = system.frames

@@ -18,6 +18,8 @@ def _keep(state, kept, k):
     copy(state.lam, kept.lam[k])
     copy(state.angle, kept.angle[k])
     copy(state.totals, kept.totals[k])
+    for g in range(state.branch.shape[0]):
+        copy(state.branch[g], kept.branch[k, g])
 
 
 @allocating_kernel

@@ -125,6 +125,7 @@ def _check_conservative(system: System, order: int, kin: str) -> None:
     for what, values in (
         ("a rod with viscous material", system.elements.damping),
         ("a rod with viscous material", system.spans.damping),
+        ("a rod with a branch that relaxes", system.spans.relaxation),
         ("a damped spring", system.springs.damping),
         ("a damped torsion spring", system.torsions.damping),
     ):

@@ -125,6 +125,7 @@ class Layout:
     n_multipliers: int = 0
     n_torsions: int = 0
     n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
+    n_branch: int = 0  # points of rods whose branches relax
     # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
     system: System | None = None
     # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
@@ -194,6 +195,8 @@ class Layout:
         }
         if self.n_chart:
             shapes["chart"] = (self.n_chart,)
+        if self.n_branch:
+            shapes["branch"] = (self.n_branch, 6)
         return shapes
 
     def check_state(self, state: State, count: int) -> None:

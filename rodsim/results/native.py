@@ -62,7 +62,7 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     root["description"] = description_text(layout)
     group = root.create_group("layout")
     group.attrs["name"] = layout.name
-    for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart"):
+    for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart", "n_branch"):
         group.attrs[name] = getattr(layout, name)
     if layout.gravity is not None:
         group.attrs["gravity"] = layout.gravity
@@ -138,6 +138,7 @@ def read_layout(file: h5py.File) -> Layout:
         n_multipliers=int(group.attrs["n_multipliers"]),
         n_torsions=int(group.attrs["n_torsions"]),
         n_chart=int(group.attrs.get("n_chart", 0)),
+        n_branch=int(group.attrs.get("n_branch", 0)),
         system=system,
         constraints=constraints,
         gravity=group.attrs.get("gravity"),

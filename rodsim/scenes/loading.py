@@ -176,14 +176,18 @@ class _Loader:
     def _section(self, path: Path, given: Any) -> Section:
         if isinstance(given, str):
             given = _look_up(path, "section", given, self._scene.sections)
-        section = self._linear_section(path, given)
-        if given.law is None:
-            return section
-        return section.with_law(given.law.type, **given.law.model_dump(exclude={"type"}))
+        section, law = self._linear_section(path, given), given.law
+        if isinstance(law, schema.ExpressionLaw):
+            section = section.with_energy(law.expression, **law.parameters)
+        elif law is not None:
+            section = section.with_law(law.type, **law.model_dump(exclude={"type"}))
+        if given.relaxation is not None:
+            section = section.with_relaxation(**given.relaxation.model_dump())
+        return section
 
     def _linear_section(self, path: Path, given: Any) -> Section:
         if isinstance(given, schema.StiffnessSection):
-            return Section.from_stiffness(**given.model_dump(exclude={"type", "law"}))
+            return Section.from_stiffness(**given.model_dump(exclude={"type", "law", "relaxation"}))
         material = given.material
         if isinstance(material, str):
             material = _look_up(path, "material", material, self._scene.materials)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Discriminator,
     Field,
     FiniteFloat,
@@ -15,33 +13,16 @@ from pydantic import (
     model_validator,
 )
 
-from rigid.checks import LARGEST, LONGEST_NAME, name_fault
+from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
-
-Number = Annotated[FiniteFloat, Field(ge=-LARGEST, le=LARGEST)]
-Positive = Annotated[FiniteFloat, Field(gt=0, ge=1 / LARGEST, le=LARGEST)]
-NotNegative = Annotated[FiniteFloat, Field(ge=0, le=LARGEST)]
-Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
-Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
-
-
-def _a_name(text: str) -> str:
-    fault = name_fault(text)
-    if fault:
-        raise ValueError(f"it {fault}")
-    return text
-
-
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_a_name)]
-
-
-class Part(BaseModel):
-    """Base: unknown keys are errors, and so are texts and truth values where a number should stand."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+from rodsim.scenes.base import Name, NotNegative, Number, Part, Positive, Quaternion, Vector
+from rodsim.scenes.section_laws import ExpressionLaw as ExpressionLaw
+from rodsim.scenes.section_laws import Relaxation as Relaxation
+from rodsim.scenes.section_laws import SofteningLaw as SofteningLaw
+from rodsim.scenes.section_laws import StiffeningLaw as StiffeningLaw
+from rodsim.scenes.section_laws import WithMaterialLaws
 
 # --- materials and sections
 
@@ -57,40 +38,20 @@ class MaterialScene(Part):
     damping_time: NotNegative = 0.0
 
 
-class StiffeningLaw(Part):
-    type: Literal["stiffening"]
-    strain: Positive
-
-
-class ThinningLaw(Part):
-    type: Literal["thinning"]
-
-
-class SofteningLaw(Part):
-    type: Literal["softening"]
-    moment: Positive
-
-
-class WithLaw(Part):
-    """`law`: what is added to the linear law; for elements but se3."""
-
-    law: Annotated[StiffeningLaw | ThinningLaw | SofteningLaw, Field(discriminator="type")] | None = None
-
-
-class CircularSection(WithLaw):
+class CircularSection(WithMaterialLaws):
     type: Literal["circular"]
     radius: Positive
     material: Name | MaterialScene
 
 
-class TubeSection(WithLaw):
+class TubeSection(WithMaterialLaws):
     type: Literal["tube"]
     outer_radius: Positive
     inner_radius: NotNegative
     material: Name | MaterialScene
 
 
-class RectangleSection(WithLaw):
+class RectangleSection(WithMaterialLaws):
     """`width` along d2, `height` along d3."""
 
     type: Literal["rectangle"]
@@ -99,7 +60,7 @@ class RectangleSection(WithLaw):
     material: Name | MaterialScene
 
 
-class StiffnessSection(WithLaw):
+class StiffnessSection(WithMaterialLaws):
     """Stiffness and inertia given: EA, GA (one or two), GJ, EI (one or two), or the 6 x 6 matrix C."""
 
     type: Literal["stiffness"]
@@ -179,8 +140,15 @@ class RodScene(Part):
     angular_velocity: Vector = [0.0, 0.0, 0.0]
     mass: Literal["lumped", "mean", "consistent"] = "mean"
     element: Literal[
-        "se3", "lagrange(1)", "lagrange(2)", "lagrange(3)", "lagrange(4)", "relative(2)", "relative(4)"
-    ] = "se3"
+        "se3",
+        "lagrange(1)",
+        "lagrange(2)",
+        "lagrange(3)",
+        "lagrange(4)",
+        "relative(2)",
+        "relative(4)",
+        "midpoint",
+    ] = DEFAULT
 
 
 # --- bodies
