@@ -101,7 +101,10 @@ def simulate(
         if chart is not None:
             raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
         order, hidden = INTEGRATORS[integrator], integrator.endswith("-ggl")
-        stepper = Stepper(built.system, dt, order, built.load_values, hidden=hidden, tolerance=tolerance)
+        names = [joint.name for joint in built.layout.joints]
+        stepper = Stepper(
+            built.system, dt, order, built.load_values, hidden=hidden, tolerance=tolerance, joint_names=names
+        )
     else:
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
