@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,11 +16,8 @@ from rigid.errors import ModelError, PartName, RedundantJointsWarning
 from rigid.joints import JOINTS, Given, Marker, Row
 from rigid.system import Constraints, Floats, State
 from rodsim.entries import Contents, JointEntry
-from rodsim.parts import Anchor
+from rodsim.parts import Anchor, Body, Ground
 from rodsim.results.layout import JointLayout
-
-if TYPE_CHECKING:
-    from rodsim.building import Placement
 
 ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
 _TOLD = 12  # names in a message
@@ -36,6 +33,20 @@ def speaking_of(kind: str, name: str) -> Iterator[None]:
         raise
 
 
+class Placing(Protocol):
+    """Where parts are: `rodsim.building.Placement`, as far as joints ask."""
+
+    r: Floats  # (n, 3)
+    quat: Floats  # (n, 4)
+    size: float
+
+    def place(self, anchor: Anchor) -> Any:
+        """A point with its place `world`."""
+
+    def frame_of(self, thing: Anchor | Body | Ground) -> int:
+        """Frame number of what a joint holds."""
+
+
 class Joined(NamedTuple):
     """A joint between two markers."""
 
@@ -44,7 +55,7 @@ class Joined(NamedTuple):
     given: Given
 
 
-def constraints_of(model: Contents, placement: Placement) -> tuple[Constraints, list[Joined]]:
+def constraints_of(model: Contents, placement: Placing) -> tuple[Constraints, list[Joined]]:
     """The constraints of all joints, and the markers of each."""
     rows: list[tuple[int, Marker, Marker, Row]] = []
     joined = []
@@ -68,9 +79,9 @@ def constraints_of(model: Contents, placement: Placement) -> tuple[Constraints, 
         value=np.array([row.value for _, _, _, row in rows], dtype=float),
         joint=np.array([number for number, _, _, _ in rows], dtype=np.int64),
     )
-    second = {"Wa": vectors([row.Wa for *_, row in rows]), "Wb": vectors([row.Wb for *_, row in rows])}
-    if any(np.any(column) for column in second.values()):
-        constraints = constraints._replace(**second)
+    Wa, Wb = vectors([row.Wa for *_, row in rows]), vectors([row.Wb for *_, row in rows])
+    if np.any(Wa) or np.any(Wb):
+        constraints = constraints._replace(Wa=Wa, Wb=Wb)
     return constraints, joined
 
 
@@ -85,7 +96,7 @@ def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
     return layouts
 
 
-def _markers(entry: JointEntry, placement: Placement) -> Joined:
+def _markers(entry: JointEntry, placement: Placing) -> Joined:
     """The two markers and what the joint is told."""
     owner = f"{entry.kind} joint '{entry.name}'"
     points = [(str(x), placement.place(x).world) for x in (entry.a, entry.b) if isinstance(x, Anchor)]
