@@ -60,7 +60,7 @@ BRICARD = {
 
 
 @pytest.mark.parametrize(
-    ("integrator", "order", "steps", "bound"), [("em", 2, (100, 200), 5e-4), ("em4-ggl", 4, (40, 80), 1e-6)]
+    ("integrator", "order", "steps", "bound"), [("em", 2, (100, 200), 5e-4), ("em4-ggl", 4, (40, 80), 1e-5)]
 )
 def test_bricards_mechanism_moves(integrator, order, steps, bound):
     errors = []
@@ -107,7 +107,7 @@ def test_andrews_squeezer_squeezes(integrator, order, steps, bound):
         errors.append(max(np.abs(at[name] - exact).max() for name, exact in SQUEEZER.items()))
         report = audit(result)
         assert report.energy_balance < 1e-11
-        assert report.constraint < 1e-14
+        assert report.constraint < 1e-13
     assert errors[-1] < bound
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
 
