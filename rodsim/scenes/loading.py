@@ -244,8 +244,18 @@ class _Loader:
         held = self._point if JOINTS[item.kind].apart else self._anchor
         a = held((*path, "a"), item.a)
         b = None if item.b is None else held((*path, "b"), item.b)
-        given = {"second_axis": item.second_axis, "pitch": item.pitch, "locked": item.locked}
-        self._model.add_joint(item.name, item.kind, a, b, item.at, item.axis, item.length, **given)
+        self._model.add_joint(
+            item.name,
+            item.kind,
+            a,
+            b,
+            item.at,
+            item.axis,
+            item.length,
+            second_axis=item.second_axis,
+            pitch=item.pitch,
+            locked=item.locked,
+        )
 
     def _spring(self, path: Path, item: schema.SpringScene) -> None:
         a, b = (self._point((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
