@@ -39,6 +39,7 @@ class RodMesh(NamedTuple):
     arclength: Floats  # (n,)
     elements: Elements
     spans: Spans
+    center: Floats  # (3,) m, of the frames from the rod's curve, section axes
 
     def node(self, s: float) -> int:
         """The node at the fraction s, which is an anchor's."""
@@ -88,6 +89,9 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         r_free, quat_free = r, quat
     else:
         r_free, quat_free = rod.stress_free.frames(stops)
+    center = _center(rod, (stops[1:] + stops[:-1]) / 2)
+    arm = quaternions.rotate(quat, np.tile(center, (len(stops), 1)))
+    r, r_free = r + arm, r_free + quaternions.rotate(quat_free, np.tile(center, (len(stops), 1)))
     a = np.arange(len(stops) - 1)
     ends = np.stack([a, (a + 1) % n], axis=1)
     _check_bend(owner, quat[a], quat[(a + 1) % n], order)
@@ -106,15 +110,16 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         fractions,
         r,
         quat,
-        _along(rod, "velocity", rod.velocity, fractions),
+        _along(rod, "velocity", rod.velocity, fractions) + np.cross(omega, arm[:n]),
         quaternions.rotate(quaternions.conjugate(quat), omega),
         discrete.mass,
-        discrete.inertia[:, :, None] * np.eye(3),
+        discrete.inertia,
         radius,
         rectangle,
         fractions * rod.stress_free.length,
         discrete.elements,
         discrete.spans,
+        center,
     )
 
 
@@ -122,7 +127,7 @@ class _Discrete(NamedTuple):
     """The elements of a rod, masses of its n nodes, and what is drawn of its intervals."""
 
     mass: Floats  # (n,)
-    inertia: Floats  # (n, 3)
+    inertia: Floats  # (n, 3, 3)
     radius: Floats  # (intervals,)
     sides: Floats  # (intervals, 2)
     elements: Elements
@@ -139,10 +144,10 @@ def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _
             f"{rod}: element 'se3' knows no section law beyond the linear one; give element='relative(2)'"
         )
     n = ends.max() + 1
-    mass, inertia = np.zeros(n), np.zeros((n, 3))
+    mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
     for side in ends.T:
         np.add.at(mass, side, along.per_length * length / 2)
-        np.add.at(inertia, side, along.rotary * length[:, None] / 2)
+        np.add.at(inertia, side, along.rotary * length[:, None, None] / 2)
     coupling = rod.consistency * along.per_length * length / 6
     elements = Elements(ends, length, along.stiffness, along.damping, strain0, coupling)
     return _Discrete(mass, inertia, along.radius, along.sides, elements, no_spans())
@@ -182,12 +187,12 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
     frames[:, : order + 1] = of_span % n
     # sums of the rows of the consistent mass: of a homogeneous rod the weights of the nodes
     share = VALUES[order, :order, : order + 1]
-    mass, inertia = np.zeros(n), np.zeros((n, 3))
+    mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
     for out, density in ((mass, along.per_length), (inertia, along.rotary)):
         of_points = (weight * density.T).T.reshape(len(first), order, -1)
         of_nodes = np.einsum("mgk,ga->mak", of_points, share).reshape(-1, *density.shape[1:])
         np.add.at(out, (of_span % n).ravel(), of_nodes)
-    if mass.min() <= 0.0 or inertia.min() < 0.0:
+    if mass.min() <= 0.0 or np.linalg.eigvalsh(inertia).min() < 0.0:
         raise ModelError(
             f"{rod}: its section changes so much along one element that a node has no mass; give more elements, "
             "or element='se3'"
@@ -213,10 +218,20 @@ class _Sections:
             values = np.array([getattr(section, name) for section in sections])
             return np.repeat(values, len(places), axis=0) if len(sections) == 1 else values
 
-        self.per_length, self.rotary = column("mass_per_length"), column("inertia_per_length")
+        self.per_length, self.rotary = column("mass_per_length"), column("rotary_inertia")
         self.stiffness, self.damping = column("stiffness"), column("damping")
         self.radius, self.sides = column("radius"), column("sides")
         self.law, self.parameters = column("law").astype(np.int64), column("law_parameters")
+
+
+def _center(rod: Rod, places: Floats) -> Floats:
+    """(0, x2, x3) of the centre of mass, which is the same all along."""
+    centers = np.array([section.center for section in _sections(rod, places)])
+    if np.ptp(centers, axis=0).max() > 0.0:
+        raise ModelError(
+            f"{rod}: the centre of mass of its section is not in the same place all along; move the curve instead"
+        )
+    return np.append(0.0, centers[0])
 
 
 def _sections(rod: Rod, middles: Floats) -> list[Section]:
