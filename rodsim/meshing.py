@@ -137,8 +137,9 @@ class _Discrete(NamedTuple):
 def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _Discrete:
     """Two-frame elements between the nodes `ends` (k, 2); r, quat: of the stress-free shape at `stops`."""
     length = np.diff(stops) * rod.stress_free.length
-    strain0 = strains(r[:-1], quat[:-1], r[1:], quat[1:], length)
-    along = _Sections(rod, (stops[1:] + stops[:-1]) / 2)
+    middles = (stops[1:] + stops[:-1]) / 2
+    strain0 = strains(r[:-1], quat[:-1], r[1:], quat[1:], length) + _rest(rod, middles)
+    along = _Sections(rod, middles)
     if along.law.max() >= 0:
         raise ModelError(
             f"{rod}: element 'se3' knows no section law beyond the linear one; give element='relative(2)'"
@@ -182,7 +183,7 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
         along.law,
         along.parameters,
     )
-    strain0 = values(strains_of(free), r, quat).reshape(-1, 6)
+    strain0 = values(strains_of(free), r, quat).reshape(-1, 6) + _rest(rod, places)
     n = ends.max() + 1
     frames[:, : order + 1] = of_span % n
     # sums of the rows of the consistent mass: of a homogeneous rod the weights of the nodes
@@ -222,6 +223,22 @@ class _Sections:
         self.stiffness, self.damping = column("stiffness"), column("damping")
         self.radius, self.sides = column("radius"), column("sides")
         self.law, self.parameters = column("law").astype(np.int64), column("law_parameters")
+
+
+def _rest(rod: Rod, places: Floats) -> Floats:
+    """(k, 6) strains of the curve that the rod has without stress besides those of its shape, on the line of its frames."""
+    given = rod.rest_strains
+    if given is None:
+        return np.zeros((len(places), 6))
+    each = np.array(
+        [
+            vector(str(rod), f"rest_strains at s = {s:g}", given(float(s)), 6) if callable(given) else given
+            for s in places
+        ]
+    )
+    center = _center(rod, places)
+    each[:, :3] += np.cross(each[:, 3:], center)
+    return each
 
 
 def _center(rod: Rod, places: Floats) -> Floats:

@@ -198,6 +198,31 @@ def test_a_rod_on_an_oscillating_clamp_keeps_the_balance(integrator, damping_tim
     assert (result.dissipation[-1] > 1e-3) == (damping_time > 0.0)
 
 
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_a_rod_between_two_driven_frames_takes_the_work_of_both(integrator):
+    """Its ends are turned against each other and pushed together; each drive has its own share."""
+    model = Model("twisted")
+    section = Section.from_stiffness(
+        EA=300, GA=200, GJ=2, EI=1, mass_per_length=0.5, inertia_per_length=0.01, damping_time=0.02
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 6)
+    left = model.add_driven("left", turn=SmoothStep(2.0, 0.0, 0.5), axis=X)
+    right = model.add_driven("right", (1, 0, 0), displacement=SmoothStep(0.2, 0.1, 0.6).along((-1, 0.1, 0)))
+    model.add_joint("a", "weld", left, rod.start, at=(0, 0, 0))
+    model.add_joint("b", "weld", right, rod.end, at=(1, 0, 0))
+    result = simulate(model, 0.6, 0.01, integrator)
+    checked(result)
+    shares = np.array([result.drive_work(name) for name in result.drives])
+    assert shares.sum(axis=0) == pytest.approx(result.work, abs=1e-12)
+    assert np.abs(shares).max(axis=1).min() > 0.05 * np.abs(result.work).max()
+    with pytest.raises(Exception, match=r"no drive 'middle'; there are left, right"):
+        result.drive_work("middle")
+    # forces on the driven frames do the work: their mean over a step times its change
+    fine = simulate(model, 0.2, 0.01, integrator, output_every=1)
+    power = fine.joint("b").force[1:] * np.diff(right.motion(fine.t)[0], axis=0)
+    assert fine.drive_work("right")[1:] == pytest.approx(np.cumsum(power.sum(axis=1)), abs=2e-3)
+
+
 def slider_crank(speed):
     """A crank of length 0.3 driven at its hinge, a rod of length 0.8 with a ball at both ends, a slider on rails along x."""
     model = Model("slider-crank", gravity=(0, -9.81, 0))

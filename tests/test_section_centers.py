@@ -83,9 +83,7 @@ def test_a_pull_off_the_center_of_stiffness_bends():
     model.add_force("pull", rod.end, (0.02, 0, 0))
     result = simulate(model, 20.0, 0.05)
     strain = element_states(model.build().system, result.state())[0]
-    assert strain[:, 5] == pytest.approx(
-        np.full(4, 0.02 * 0.1 / 6), rel=1e-3
-    )  # towards the side of the stiffness
+    assert strain[:, 5] == pytest.approx(np.full(4, 0.02 * 0.1 / 6), rel=3e-3)  # to the side of the stiffness
     # the line of the stiffness is stretched by F/EA
     assert strain[:, 0] - 0.1 * strain[:, 5] == pytest.approx(np.full(4, 0.02 / 3e3), rel=1e-2)
 
