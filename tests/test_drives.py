@@ -183,6 +183,24 @@ def test_a_body_welded_to_a_driven_frame_goes_along_and_takes_its_energy(integra
     assert found == pytest.approx(np.ones(len(found)), abs=1e-12)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_a_bead_on_a_turning_rail_flies_out_as_known(integrator, swapped):
+    """x = x0 cosh(w t); the rail is either side of the joint, and what turns it gives all of the energy."""
+    w, errors = 2.0, []
+    for h in (0.04, 0.02):
+        model = Model("rail")
+        rail = model.add_driven("rail", turn=Steady(w), axis=Z)
+        bead = model.add_body("bead", Box(0.1, 0.2, 0.1, mass=2.0), position=(0.5, 0, 0))
+        ends = (bead, rail) if swapped else (rail, bead)
+        model.add_joint("slider", "prismatic", *ends, at=(0.5, 0, 0), axis=X)
+        result = simulate(model, 0.8, h, integrator, output_every=1)
+        checked(result)
+        errors.append(abs(np.linalg.norm(result.body("bead").r[-1]) - 0.5 * np.cosh(w * 0.8)))
+    assert errors[1] < 2e-3
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
 @pytest.mark.parametrize("damping_time", [0.0, 0.01])
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_a_rod_on_an_oscillating_clamp_keeps_the_balance(integrator, damping_time):
