@@ -25,6 +25,7 @@ from rodsim.joining import ASSEMBLED, constraints_of, joint_layouts, without_dou
 from rodsim.load_arrays import line_loads, load_arrays, load_values, speaking_of
 from rodsim.meshing import RodMesh, joined, mesh_rod
 from rodsim.parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.point_masses import check_rotations
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
 
@@ -110,7 +111,8 @@ class Placement:
             frame = self.body_frame[part.name]
             X = anchor.X - part.properties.center
         else:
-            frame, X = self.first[part.name] + self.meshes[part.name].node(anchor.s), anchor.X
+            mesh = self.meshes[part.name]
+            frame, X = self.first[part.name] + mesh.node(anchor.s), anchor.X - mesh.center
         return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
 
     def frame_of(self, thing: Anchor | Body | Ground | Driven) -> int:
@@ -163,6 +165,7 @@ def build(model: Contents) -> Built:
         state = state._replace(branch=strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None])
     _check_assembled(model, placement, system, state)
     check_drives(model, system, state)
+    check_rotations(model, system, placement)
     system, undetermined = without_doubt(model, system, state)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
