@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.constraint_assembly import add_constraints, begin_constraints
+from discretization.constraint_assembly import add_constraints, begin_constraints, soften
 from discretization.dual_assembly import add_constraints_by_duals
 from discretization.space import se3_element
 from discretization.span_assembly import add_span_noise, add_spans
@@ -140,6 +140,8 @@ def assemble(system, numbering, state, work, h, load_values, tangent, general=Tr
     add_springs(system, numbering, state, work, h, tangent)
     add_torsions(system, numbering, state, work, h, tangent)
     _loads(system, numbering, work, h, load_values, tangent)
+    if tangent:
+        soften(numbering, work)
     return 0
 
 

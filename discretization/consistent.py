@@ -16,6 +16,9 @@ With a small weight eps on the free ones one matrix serves, and iterating takes 
 At its fixed point M_h d_h + G_h^T mu = 0 and G_f^T mu = 0, and M_f d_f = -G_f^T (sum of all mu)/eps: that is (2),
 exactly. The error falls by about eps m_f/m_h an iteration, at once where the held ones need not change.
 
+Where joints repeat each other the matrix (3) is singular. -delta (mu_after - mu_before) in its lower rows cures that and
+changes nothing once mu does not change any more.
+
 Where a held velocity belongs to another point than the centre of mass and the turn is free, or the other way round,
 the metric is that of the two quantities apart: m of the point, J about the centre.
 """
@@ -27,21 +30,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import bmat, bsr_matrix, coo_matrix, diags
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from discretization.measures import velocity_residual
+from discretization.redundancy import constraint_jacobian, redundancy
 from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.interactions import evaluation
-from rigid.interactions.constraints import groups_of, rows_of
-from rigid.system import COINCIDENT, Floats, Ints, State
+from rigid.system import Floats, State
 
-LARGEST_LOOP = 1500  # constraints
-DEPENDENT = 1e-9  # of unit rows: what is left of one that the others imply
 WEIGHT = 1e-6  # eps of (3)
+SOFT = 1e-8  # of the multipliers' diagonal where joints repeat each other
 ITERATIONS = 50
 
 
@@ -51,94 +51,6 @@ class Held(NamedTuple):
     v: NDArray[np.bool_]  # (n,) of the point at `point`
     Omega: NDArray[np.bool_]  # (n,)
     point: Floats  # (n, 3) m, from the frame's origin, inertial axes
-
-
-def constraint_jacobian(system: System, state: State) -> coo_matrix:
-    """G (m, 6 n): derivatives of all constraints to (r, turn) of all frames, spatial; zero columns for fixed
-    frames.
-    """
-    constraints = system.constraints
-    gradients = evaluation.gradients(groups_of(constraints), state.r, state.quat).reshape(-1, 2, 6)
-    frames = np.repeat(constraints.frames.reshape(-1, 2), rows_of(constraints.kind), axis=0)
-    moving = system.frames.fixed[frames] == 0
-    rows, columns = np.nonzero(moving)[0], 6 * frames[moving][:, None] + np.arange(6)
-    shape = (len(frames), 6 * len(system.frames.mass))
-    return coo_matrix((gradients[moving].ravel(), (np.repeat(rows, 6), columns.ravel())), shape=shape)
-
-
-class Redundancy(NamedTuple):
-    """A loop of joints that fixes the same motion more than once."""
-
-    joints: list[int]  # numbers of all joints whose constraints depend on each other
-    excess: int  # constraints of theirs that the others imply
-    spherical: list[
-        int
-    ]  # those that may be made spherical, so that nothing is left over; empty: none will do
-
-
-def redundant_loop(system: System, state: State) -> Redundancy | None:
-    """The first loop of joints that fixes a motion twice, in the order of the joints.
-
-    Without loops joints cannot depend on each other. Loops with more than LARGEST_LOOP constraints are not looked at.
-    """
-    constraints = system.constraints
-    n_joints = len(np.unique(constraints.joint))
-    edges = np.unique(np.column_stack([constraints.joint, constraints.frames]), axis=0)[:, 1:]
-    ones, n = np.ones(len(edges)), len(system.frames.mass)
-    n_trees, _ = connected_components(coo_matrix((ones, edges.T), shape=(n, n)), directed=False)
-    if n_joints <= n - n_trees or len(state.lam) > LARGEST_LOOP:
-        return None
-    G = constraint_jacobian(system, state).toarray()
-    size = float(np.ptp(state.r, axis=0).max()) or 1.0
-    G[:, np.arange(G.shape[1]) % 6 > 2] /= size  # turns in metres
-    G /= np.maximum(np.linalg.norm(G, axis=1), 1e-300)[:, None]
-    rows = rows_of(constraints.kind)
-    joint_of_row, kind_of_row = np.repeat(constraints.joint, rows), np.repeat(constraints.kind, rows)
-    basis = np.zeros((0, G.shape[1]))
-    for joint in np.unique(joint_of_row):
-        new = G[joint_of_row == joint]
-        for _ in range(2):  # twice is enough to be orthogonal to the basis
-            new = new - (new @ basis.T) @ basis
-        values, directions = np.linalg.svd(new, full_matrices=False)[1:]
-        if values.min() < DEPENDENT:
-            break
-        basis = np.concatenate([basis, directions])
-    else:
-        return None
-    before = joint_of_row <= joint
-    left, values = np.linalg.svd(G[before])[:2]
-    combinations = left[
-        :, int((values > DEPENDENT).sum()) :
-    ]  # of rows, that vanish: they say who depends on whom
-    share = np.linalg.norm(combinations, axis=1)
-    loop = np.unique(joint_of_row[before][share > 1e-6])
-    return Redundancy(
-        [int(j) for j in loop], combinations.shape[1], _made_spherical(G, joint_of_row, kind_of_row, loop)
-    )
-
-
-def _made_spherical(G: Floats, joint_of_row: Ints, kind_of_row: Ints, loop: Ints) -> list[int]:
-    """Joints of the loop that end the repetition when only their points stay together; [] where that is not enough."""
-    kept, softened = np.isin(joint_of_row, loop), []
-    excess = _excess(G[kept])
-    for joint in loop[::-1]:  # the one added last first
-        mine = joint_of_row == joint
-        less = kept & ~(mine & (kind_of_row != COINCIDENT))
-        if not (mine & less).any() or (less == kept).all():
-            continue
-        left_over = _excess(G[less])
-        if left_over < excess:
-            kept, excess = less, left_over
-            softened.append(int(joint))
-        if excess == 0:
-            return softened
-    return []
-
-
-def _excess(rows: Floats) -> int:
-    """How many rows depend on the others."""
-    values = np.linalg.svd(rows, compute_uv=False)
-    return len(rows) - int((values > DEPENDENT).sum())
 
 
 def _shared_mass(system: System, size: int) -> coo_matrix:
@@ -185,13 +97,17 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
     weight = diags(np.where(free, WEIGHT, 1.0) ** 0.5)
     mass = weight @ (_block_diagonal(blocks) + _shared_mass(system, 6 * n)) @ weight
-    matrix = bmat([[mass, G.T], [G, None]], format="csc")
-    change, size = np.zeros(6 * n), np.inf
+    repeating = redundancy(system, state) is not None
+    soft = SOFT * (G.multiply(G) @ (1.0 / mass.diagonal())) if repeating else None
+    matrix = bmat([[mass, G.T], [G, None if soft is None else -diags(soft)]], format="csc")
+    change, size, mu = np.zeros(6 * n), np.inf, np.zeros(len(state.lam))
     try:
         factors = splu(matrix)
-        for _ in range(ITERATIONS if free.any() else 1):
+        for _ in range(ITERATIONS if free.any() or repeating else 1):
             pull = np.where(free, 0.0, mass @ change)
-            step = factors.solve(-np.concatenate([pull, G @ (velocity + change)]))[: 6 * n]
+            rate = G @ (velocity + change)
+            found = factors.solve(-np.concatenate([pull, rate if soft is None else rate + soft * mu]))
+            step, mu = found[: 6 * n], found[6 * n :]
             change, before, size = change + step, size, np.abs(step).max()
             if size <= 1e-16 * np.abs(change).max() or size > 0.5 * before:  # nothing is gained any more
                 break

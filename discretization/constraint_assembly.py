@@ -20,8 +20,10 @@ from discretization.workspace import (
 )
 from rigid.compilation import inner_kernel, named_inner_kernel, named_kernel
 from rigid.interactions.constraints import CONSTRAINTS
-from rigid.interactions.kinds import Kind
+from rigid.interactions.kinds import Kind, has_closed_forms
 from rigid.linear_algebra import average, load3, minus, plus
+
+DELTA = 1e-8  # of the scale of a constraint
 
 
 @inner_kernel
@@ -37,6 +39,17 @@ def begin_constraints(system, numbering, state, work, h, extent):
             reach = 0.1 * extent + norm(state.r[a]) + norm(state.r[b]) + facts.reach[c]
         for i in range(numbering.rows[c]):
             work.noise[numbering.row[c] + i] = 2.0 * EPS * scale * reach * facts.size[c]
+
+
+@inner_kernel
+def soften(numbering, work):
+    """matrix -= DELTA on the diagonal of multipliers that others repeat: unique, at no cost of the residual, which decides
+    what is solved. The part of them that does no work stays what it was at the start.
+    """
+    for k in range(numbering.repeating.shape[0]):
+        c, base = numbering.repeating[k], numbering.repeating_base[k]
+        for i in range(numbering.rows[c]):
+            work.values[base + i + i * numbering.row_stride[c]] -= DELTA * work.scale[c]
 
 
 @inner_kernel
@@ -130,5 +143,5 @@ def _add_none(system, numbering, state, work, tangent):
 # (system, numbering, state, work, tangent): those with closed forms: residual and, on demand, matrix
 add_constraints = _add_none
 for _number, _kind in reversed(list(enumerate(CONSTRAINTS))):
-    if _kind.closed is not None:
+    if has_closed_forms(_kind):
         add_constraints = _after(_number, _loop(_number, _kind), add_constraints)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.constraint_assembly import DELTA
 from discretization.numbering import carries_velocity, rows_of_joint
 from discretization.span_assembly import add_span_masses
 from discretization.system import System
@@ -30,6 +31,7 @@ from rigid.compilation import inner_kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
 from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.kinds import has_hidden_forms
 from rigid.linear_algebra import (
     add3,
     apply,
@@ -54,6 +56,7 @@ class Hidden(NamedTuple):
     behind: Ints  # (c,) places from a constraint's row to that of its hidden one
     W: Floats  # (n, 6) translational part inertial, rotational part body-fixed
     gam: Floats  # (m,) scaled multipliers
+    second: Floats  # (c, 6) W_a, W_b of the constraints
 
 
 def hidden_workspace(system: System, work: Workspace) -> Hidden:
@@ -62,7 +65,7 @@ def hidden_workspace(system: System, work: Workspace) -> Hidden:
     Raises ModelError for a kind of constraint that has no hidden form.
     """
     for number in np.unique(system.constraints.kind):
-        if CONSTRAINTS[number].closed is None:
+        if not has_hidden_forms(CONSTRAINTS[number]):
             raise ModelError(
                 f"{CONSTRAINTS[number].name}: has no hidden form, so 'em-ggl' cannot hold its velocities; use integrator 'em'"
             )
@@ -71,7 +74,13 @@ def hidden_workspace(system: System, work: Workspace) -> Hidden:
         behind=rows_of_joint(system),
         W=np.zeros((len(system.frames.mass), 6)),
         gam=np.zeros(len(work.lam)),
+        second=np.hstack([_or_zero(system.constraints.Wa, system), _or_zero(system.constraints.Wb, system)]),
     )
+
+
+def _or_zero(column: Floats, system: System) -> Floats:
+    """A column (c, 3), zero where no constraint has it."""
+    return column if len(column) else np.zeros((len(system.constraints.kind), 3))
 
 
 @inner_kernel
@@ -166,6 +175,8 @@ def _add_row(values, at, stride, R0, psi, h, D_v, D_Omega, D_r, D_psi):
 def add_hidden(system, numbering, hidden, state, work, h, tangent):
     """Add (1), (3) and (4) to the residual and, on demand, to the matrix."""
     _add_masses(system, numbering, hidden, work, h, tangent)
+    if tangent:
+        _soften_hidden(numbering, hidden, work)
     constraints, residual, values = system.constraints, work.residual, work.values
     for c in range(constraints.kind.shape[0]):
         kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
@@ -175,6 +186,9 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
             load3(constraints.Ub[c]),
             load3(constraints.Xa[c]),
             load3(constraints.Xb[c]),
+            load3(hidden.second[c, 0:3]),
+            load3(hidden.second[c, 3:6]),
+            constraints.value[c],
         )
         start, end = _ends(state, work, hidden, h, a, b)
         half = 0.5 * work.scale[c]
@@ -209,6 +223,16 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
                 _add_to_frame(values, base[5] + (behind + i) * stride, end[3], h, D_v, D_Ob, D_r, D_b)
                 R0, psi = rotation_of(work.R0, b), load3(work.psi[b])
                 _add_row(values, base[7] + behind + i, sb, R0, psi, h, G_v, G_Ob, G_r, G_b)
+
+
+@inner_kernel
+def _soften_hidden(numbering, hidden, work):
+    """`discretization.constraint_assembly.soften`, of gam."""
+    for k in range(numbering.repeating.shape[0]):
+        c, base = numbering.repeating[k], numbering.repeating_base[k]
+        for i in range(numbering.rows[c]):
+            at = hidden.behind[c] + i
+            work.values[base + at + at * numbering.row_stride[c]] -= DELTA * work.scale[c]
 
 
 @inner_kernel

@@ -48,6 +48,8 @@ class Numbering(NamedTuple):
     row_stride: Ints  # (c,)
     lam: Ints  # (c,) place of that multiplier in State.lam
     constraint_base: Ints  # (c, 8) blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b
+    repeating: Ints  # (k,) constraints whose joints repeat others
+    repeating_base: Ints  # (k,) their blocks lam-lam
     element_base: Ints  # (m, 4) aa, ab, ba, bb
     spring_base: Ints  # (s, 4)
     torsion_base: Ints  # (t, 4)
@@ -144,7 +146,9 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     ]
     pairs = np.concatenate([ab, *to_joint])
     pairs = pairs[(pairs >= 0).all(axis=1)]
-    diagonal = np.repeat(np.arange(n_moving)[:, None], 2, axis=1)
+    repeating = np.flatnonzero(constraints.repeats)
+    own = np.concatenate([np.arange(n_moving), vertex_of_constraint[repeating]])
+    diagonal = np.repeat(own[:, None], 2, axis=1)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1], diagonal]), axis=0)
 
     order = _order(pairs, n_vertices, _inner(system, vertex_of_frame, pairs))
@@ -230,6 +234,7 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     with_lam = [place(frame[a], row, va, vc), place(frame[b], row, vb, vc)]
     with_lam += [place(row, frame[a], vc, va), place(row, frame[b], vc, vb)]
     everything = np.arange(n)
+    row_of, vertex_of = row[repeating], vertex_of_constraint[repeating]
     stride_of_frame = column_stride[vertex_of_frame]  # the last entry serves fixed frames
     return Numbering(
         size=size,
@@ -245,6 +250,8 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
         row_stride=column_stride[vertex_of_constraint],
         lam=lam,
         constraint_base=np.concatenate([coupled, np.stack(with_lam, axis=1)], axis=1),
+        repeating=repeating,
+        repeating_base=place(row_of, row_of, vertex_of, vertex_of),
         element_base=pair_blocks(system.elements.frames),
         spring_base=pair_blocks(system.springs.frames),
         torsion_base=pair_blocks(system.torsions.frames),

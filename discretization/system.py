@@ -33,7 +33,10 @@ def fingerprint(system: System) -> str:
     # without spans what it was before there were any: runs of older files go on
     parts = system if len(system.spans.kind) else system[:-1]
     for part in parts:
-        for array in part if isinstance(part, tuple) else (part,):
+        # and without columns that the model does not need
+        columns = part._asdict().items() if isinstance(part, tuple) else (("", part),)
+        defaults = getattr(part, "_field_defaults", {})
+        for array in (array for name, array in columns if name not in defaults or len(array)):
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -13,6 +13,7 @@ from discretization.span_assembly import SpanWork, span_work
 from discretization.system import System
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS, facts
+from rigid.interactions.kinds import has_closed_forms
 from rigid.linear_algebra import add3, apply, average, times
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
@@ -77,7 +78,7 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
     if m:
         scale[:, 0] = stiffness[:, :3, :].max(axis=(1, 2))
         scale[:, 1] = stiffness[:, 3:, :].max(axis=(1, 2))
-    has_forms = np.array([closed and kind.closed is not None for kind in CONSTRAINTS])[constraints.kind]
+    has_forms = np.array([closed and has_closed_forms(kind) for kind in CONSTRAINTS])[constraints.kind]
     return Workspace(
         dr=np.zeros((n, 3)),
         psi=np.zeros((n, 3)),

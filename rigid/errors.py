@@ -39,6 +39,10 @@ class InitialVelocityWarning(UserWarning):
     """Initial velocities do not fit the joints and were changed."""
 
 
+class RedundantJointsWarning(UserWarning):
+    """Joints fix what others fix already: the motion is determined, but not all of their forces and moments."""
+
+
 class ConvergenceError(RuntimeError):
     """A step could not be solved even after halving it; what was computed before is kept.
 

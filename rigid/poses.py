@@ -90,6 +90,12 @@ def direction(y, U):
 
 
 @small_kernel
+def add_duals(f, g):
+    """f + g."""
+    return plus(f[0], g[0]), plus(f[1], g[1]), plus(f[2], g[2]), plus(f[3], g[3])
+
+
+@small_kernel
 def on_point(f, X):
     """Dual of a force f at the point X."""
     return f, times(X[0], f), times(X[1], f), times(X[2], f)

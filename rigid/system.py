@@ -25,6 +25,8 @@ COINCIDENT = 0  # p_b - p_a = 0, three rows in inertial components
 PERPENDICULAR = 1  # u_a . u_b = value
 ALONG = 2  # u_a . (p_b - p_a) = value
 DISTANCE = 3  # |p_b - p_a|^2 / 2 = value
+CROSSED = 4  # u_a . w_b = w_a . u_b
+SCREW = 5  # u_a . (p_b - p_a) = value times the angle from w_a to u_b about u_a
 
 # Kinds of loads.
 FORCE = 0
@@ -40,7 +42,7 @@ class Frames(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """Scalar constraints g = 0 between frames a and b; p = r + R X, u = R U."""
+    """Scalar constraints g = 0 between frames a and b; p = r + R X, u = R U, w = R W."""
 
     kind: Ints  # (c,)
     frames: Ints  # (c, 2)
@@ -50,6 +52,14 @@ class Constraints(NamedTuple):
     Ub: Floats  # (c, 3)
     value: Floats  # (c,)
     joint: Ints  # (c,) number of the joint this row belongs to
+    # columns that few models need; without rows where nothing does
+    Wa: Floats = np.zeros((0, 3))  # (c, 3) a second direction on frame a
+    Wb: Floats = np.zeros((0, 3))  # (c, 3)
+    repeats: NDArray[np.uint8] = np.zeros(0, np.uint8)  # (c,) 1: its joint fixes what others fix already
+
+    def chosen(self, which: Any) -> Constraints:
+        """Those constraints `which`, a mask or numbers."""
+        return Constraints(*(column[which] if len(column) else column for column in self))
 
 
 class Springs(NamedTuple):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from discretization.time.integrate import Start, Trajectory, integrate
     from rigid import signals
     from rigid.charts import multibody_system, rotating_body
-    from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError
+    from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError, RedundantJointsWarning
     from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
     from rigid.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
@@ -41,6 +41,7 @@ _WHERE = {
     "ModelError": "rigid.errors",
     "MechanicalSystem": "rigid.mechanical",
     "Part": "rigid.symbolic",
+    "RedundantJointsWarning": "rigid.errors",
     "Result": "rodsim.results.result",
     "Section": "rodsim.sections",
     "Sphere": "rigid.inertia",
@@ -70,6 +71,7 @@ __all__ = [
     "Model",
     "ModelError",
     "Part",
+    "RedundantJointsWarning",
     "Result",
     "Section",
     "Sphere",

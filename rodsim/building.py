@@ -4,28 +4,24 @@ the layout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.consistent import Held, redundant_loop
+from discretization.consistent import Held
 from discretization.measures import constraint_residual
 from discretization.system import System, fingerprint
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
-from rigid.joints import JOINTS, Marker
-from rigid.joints.base import Row
 from rigid.signals import VectorSignal
-from rigid.system import Constraints, Floats, Frames, Loads, Springs, State, TorsionSprings
-from rodsim.entries import Contents, JointEntry, TorsionEntry
+from rigid.system import Floats, Frames, Loads, Springs, State, TorsionSprings
+from rodsim.entries import Contents, TorsionEntry
+from rodsim.joining import ASSEMBLED, constraints_of, joint_layouts, speaking_of, without_doubt
 from rodsim.meshing import RodMesh, joined, mesh_rod
 from rodsim.parts import Anchor, Body, Ground, Rod
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
-
-_ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
 
 
 class Built(NamedTuple):
@@ -60,7 +56,7 @@ class Placement:
         self.first: dict[str, int] = {}
         n = 1 + len(bodies)
         for rod in model.rods.values():
-            with _speaking_of("rod", rod.name):
+            with speaking_of("rod", rod.name):
                 self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod))
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
@@ -114,7 +110,7 @@ def build(model: Contents) -> Built:
     placement = Placement(model)
     meshes = list(placement.meshes.values())
     elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
-    constraints = _constraints(model, placement)
+    constraints, joined_by = constraints_of(model, placement)
     springs, torsions = _springs(model, placement), _torsions(model, placement)
     loads = _loads(model, placement)
     system = System(
@@ -132,14 +128,15 @@ def build(model: Contents) -> Built:
         np.zeros(2),
     )
     _check_assembled(model, placement, system, state)
-    _check_independent(model, system, state)
-    layout = _layout(model, placement, system, n_rows)
+    system, undetermined = without_doubt(model, system, state)
+    layout = _layout(model, placement, system, joint_layouts(model, joined_by))
+    layout.description["undetermined"] = undetermined
     functions = [(name, entry.value) for name, entry in model.loads.items()]
 
     def load_values(times: Floats) -> Floats:
         out = np.empty((len(times), len(functions), 3))
         for k, (name, function) in enumerate(functions):
-            with _speaking_of("load", name):
+            with speaking_of("load", name):
                 out[:, k] = function(times)
             bad = ~np.isfinite(out[:, k]).all(axis=1)
             if bad.any():
@@ -150,16 +147,6 @@ def build(model: Contents) -> Built:
         return out
 
     return Built(system, state, layout, load_values, placement.held)
-
-
-@contextmanager
-def _speaking_of(kind: str, name: str) -> Iterator[None]:
-    """What is refused inside is about this part."""
-    try:
-        yield
-    except ModelError as error:
-        error.about = error.about or (PartName(kind, name),)
-        raise
 
 
 def _given(value: Floats | None) -> Floats:
@@ -179,84 +166,6 @@ def _stops(model: Contents, rod: Rod) -> list[float]:
     things += [x for entry in model.torsions.values() for x in (entry.a, entry.b)]
     things += [entry.anchor for entry in model.loads.values()]
     return [x.s for x in things if isinstance(x, Anchor) and x.part is rod]
-
-
-def _constraints(model: Contents, placement: Placement) -> Constraints:
-    rows: list[tuple[int, Marker, Marker, Row]] = []
-    for number, entry in enumerate(model.joints.values()):
-        with _speaking_of("joint", entry.name):
-            a, b, length = _markers(entry, placement)
-        rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, length)]
-    if not rows:
-        none = np.zeros((0, 3))
-        return Constraints(
-            np.zeros(0, np.int64),
-            np.zeros((0, 2), np.int64),
-            none,
-            none,
-            none,
-            none,
-            np.zeros(0),
-            np.zeros(0, np.int64),
-        )
-    return Constraints(
-        kind=np.array([row.kind for _, _, _, row in rows], dtype=np.int64),
-        frames=np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64),
-        Xa=np.array([a.X for _, a, _, _ in rows]),
-        Xb=np.array([b.X for _, _, b, _ in rows]),
-        Ua=np.array([row.Ua for _, _, _, row in rows]),
-        Ub=np.array([row.Ub for _, _, _, row in rows]),
-        value=np.array([row.value for _, _, _, row in rows]),
-        joint=np.array([number for number, _, _, _ in rows], dtype=np.int64),
-    )
-
-
-def _markers(entry: JointEntry, placement: Placement) -> tuple[Marker, Marker, float]:
-    """The two markers and how far their points are apart."""
-    owner = f"{entry.kind} joint '{entry.name}'"
-    points = [(str(x), placement.place(x).world) for x in (entry.a, entry.b) if isinstance(x, Anchor)]
-    if entry.at is not None:
-        points.insert(0, ("at", entry.at))
-    if not points:
-        raise ModelError(f"{owner}: says not where it is; give `at=` or a point of a part")
-    apart = JOINTS[entry.kind].apart
-    length = _length(owner, entry, points[1][1] - points[0][1], placement.size) if apart else 0.0
-    for name, point in points[1:] if not apart else ():
-        gap = np.linalg.norm(point - points[0][1])
-        # a lone body at the origin has no size of its own here: count how far out the points are as well
-        if gap > _ASSEMBLED * max(placement.size, np.abs(point).max(), np.abs(points[0][1]).max()):
-            raise ModelError(
-                f"{owner}: |g| = {gap:.3g} m at t = 0 between {points[0][0]} and {name}; move one of them or name one point only"
-            )
-    axes = np.eye(3)
-    if entry.axis is not None:
-        across = np.eye(3)[np.argmin(np.abs(entry.axis))]
-        e1 = np.cross(across, entry.axis)
-        e1 /= np.linalg.norm(e1)
-        axes = np.stack([e1, np.cross(entry.axis, e1), entry.axis], axis=1)
-    frames = [placement.frame_of(x) for x in (entry.a, entry.b)]
-    if frames[0] == frames[1]:
-        raise ModelError(
-            f"{owner}: joins {entry.a} to {entry.b}, which is the same node; give two points apart"
-        )
-    r, quat = placement.r, placement.quat
-    # both levers from one world point: the joint begins with g = 0 to the last digits
-    ends = [point for _, point in points] if apart else [points[0][1]] * 2
-    a, b = (Marker.at(f, r[f], quat[f], point, axes) for f, point in zip(frames, ends, strict=True))
-    return a, b, length
-
-
-def _length(owner: str, entry: JointEntry, d: Floats, size: float) -> float:
-    """Distance of the points of a joint at t = 0."""
-    found = float(np.linalg.norm(d))
-    if found <= _ASSEMBLED * size:
-        raise ModelError(f"{owner}: its points {entry.a} and {entry.b} are in one place; use 'spherical'")
-    if entry.length is not None and abs(found - entry.length) > _ASSEMBLED * size:
-        raise ModelError(
-            f"{owner}: length = {entry.length:.6g} m, but {entry.a} and {entry.b} are {found:.6g} m apart at t = 0; "
-            "move one of them or leave `length=` out"
-        )
-    return found
 
 
 def _springs(model: Contents, placement: Placement) -> Springs:
@@ -312,7 +221,7 @@ def _loads(model: Contents, placement: Placement) -> Loads:
 
 def _check_assembled(model: Contents, placement: Placement, system: System, state: State) -> None:
     g = np.abs(constraint_residual(system, state))
-    if not len(g) or g.max() <= _ASSEMBLED * max(placement.size, 1.0):
+    if not len(g) or g.max() <= ASSEMBLED * max(placement.size, 1.0):
         return
     worst = int(np.repeat(system.constraints.joint, rows_of(system.constraints.kind))[np.argmax(g)])
     entry = list(model.joints.values())[worst]
@@ -322,25 +231,7 @@ def _check_assembled(model: Contents, placement: Placement, system: System, stat
     )
 
 
-def _check_independent(model: Contents, system: System, state: State) -> None:
-    found = redundant_loop(system, state)
-    if found is None:
-        return
-    entries = list(model.joints.values())
-    names = [f"'{entries[k].name}' ({entries[k].kind})" for k in found.joints]
-    if found.spherical:
-        cure = f"make {' and '.join(repr(entries[k].name) for k in found.spherical)} spherical"
-    else:
-        cure = "leave one of them out"
-    times = "1 constraint" if found.excess == 1 else f"{found.excess} constraints"
-    raise ModelError(
-        f"model '{model.name}': the loop of joints {', '.join(names)} repeats itself: {times} of theirs fix what the others "
-        f"fix already, so their forces are not determined; {cure}",
-        about=[PartName("joint", entries[k].name) for k in found.joints],
-    )
-
-
-def _layout(model: Contents, placement: Placement, system: System, n_rows: int) -> Layout:
+def _layout(model: Contents, placement: Placement, system: System, joints: list[JointLayout]) -> Layout:
     rods, first_element, first_point = [], 0, len(system.elements.length)
     for rod in model.rods.values():
         mesh, first = placement.meshes[rod.name], placement.first[rod.name]
@@ -371,11 +262,6 @@ def _layout(model: Contents, placement: Placement, system: System, n_rows: int) 
         )
         for body in model.bodies.values()
     ]
-    ends = np.cumsum([JOINTS[entry.kind].n_rows for entry in model.joints.values()], dtype=int)
-    joints = [
-        JointLayout(name=entry.name, kind=entry.kind, rows=(int(end) - JOINTS[entry.kind].n_rows, int(end)))
-        for entry, end in zip(model.joints.values(), ends, strict=True)
-    ]
     pairs = [system.constraints.frames, system.springs.frames, system.torsions.frames]
     return Layout(
         name=model.name,
@@ -385,7 +271,7 @@ def _layout(model: Contents, placement: Placement, system: System, n_rows: int) 
         description=_description(model, system),
         n_frames=len(system.frames.mass),
         n_elements=len(system.elements.length) + len(system.spans.weight),
-        n_multipliers=n_rows,
+        n_multipliers=int(rows_of(system.constraints.kind).sum()),
         n_torsions=len(system.torsions.stiffness),
         system=system,
         grounded=bool(any((pair == 0).any() for pair in pairs)),

@@ -16,7 +16,7 @@ Attachable = Anchor | Body | Rod | Ground
 
 
 class JointEntry(NamedTuple):
-    """A joint between two anchors; `at` world point, `axis` world direction and `length`, or None."""
+    """A joint between two anchors; `at` world point, world directions and what its kind takes, or None."""
 
     name: str
     kind: str
@@ -25,6 +25,9 @@ class JointEntry(NamedTuple):
     at: Floats | None
     axis: Floats | None
     length: float | None = None
+    second_axis: Floats | None = None  # on b
+    pitch: float | None = None  # m a turn
+    locked: tuple[str, ...] = ()
 
 
 class SpringEntry(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -13,7 +12,6 @@ from rigid import checks
 from rigid.checks import direction, flag, number, shown, vector
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
-from rigid.joints import JOINTS
 from rigid.mechanical import MechanicalSystem
 from rigid.signals import vector_function
 from rigid.system import FORCE, MOMENT
@@ -22,6 +20,7 @@ from rodsim.curves import CurveLike
 from rodsim.entries import Attachable, Contents, JointEntry, LoadEntry, SpringEntry, TorsionEntry
 from rodsim.frames import Twist, Up
 from rodsim.initial_velocities import fit_velocities
+from rodsim.joint_entries import check_axes, check_numbers, kind_of
 from rodsim.parts import Anchor, Body, Given, Ground, Rod, make_body, make_rod
 from rodsim.sections import Section
 
@@ -119,49 +118,39 @@ class Model(Contents):
         at: ArrayLike | None = None,
         axis: ArrayLike | None = None,
         length: float | None = None,
+        *,
+        second_axis: ArrayLike | None = None,
+        pitch: float | None = None,
+        locked: Sequence[str] | None = None,
     ) -> JointEntry:
-        """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical,
-        revolute, prismatic, distance.
+        """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical, revolute,
+        prismatic, distance, universal, cylindrical, planar, point_on_line, point_on_plane, constant_velocity, screw, generic.
 
-        at (3,): its world point at t = 0, by default that of an anchor; axis (3,): world direction of
-        revolute and prismatic joints. A clamp joins `a` to the ground. A distance joint is a massless rod
+        at (3,): its world point at t = 0, by default that of an anchor; axis (3,): world direction, on `a`, of revolute,
+        prismatic, cylindrical and screw joints, of the line of point_on_line, the normal of planar and point_on_plane, the
+        first axis of universal and constant_velocity; second_axis (3,): that of `b` in the latter two, perpendicular to
+        the first in a universal joint. pitch, m: how far a screw moves along its axis in a turn. locked: what a generic joint
+        locks of x, y, z, rx, ry, rz, in the axes of `a`. A clamp joins `a` to the ground. A distance joint is a massless rod
         between the points `a` and `b`; its `length`, m, is that at t = 0 and may be given as a check.
         """
         self._new_among(self.joints, "joint", name)
-        if not isinstance(kind, str) or kind not in JOINTS:
-            near = difflib.get_close_matches(str(kind), JOINTS, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise ModelError(
-                f"joint '{name}': kind = {shown(kind)} is not known; choose one of {', '.join(JOINTS)}{hint}"
-            )
+        joint = kind_of(name, kind)
         owner = f"{kind} joint '{name}'"
-        joint = JOINTS[kind]
         if b is None:
             if not joint.to_ground:
                 raise ModelError(f"{owner}: give the two parts it joins")
             b = self.ground
         elif joint.to_ground and not isinstance(b.part if isinstance(b, Anchor) else b, Ground):
             raise ModelError(f"{owner}: a {kind} holds a part to the ground; use 'weld' between two parts")
-        if joint.axis and axis is None:
-            raise ModelError(f"{owner}: needs a direction; give `axis=`")
-        if not joint.axis and axis is not None:
-            raise ModelError(f"{owner}: has no axis; leave `axis=` out")
         if joint.apart and at is not None:
             raise ModelError(f"{owner}: holds two points apart; name them as a and b, and leave `at=` out")
-        if not joint.apart and length is not None:
-            raise ModelError(f"{owner}: has no length; leave `length=` out")
+        axes = check_axes(owner, joint, axis, second_axis)
+        told = check_numbers(owner, joint, length, pitch, locked)
         held = self._anchor if joint.apart else self._holder
         first, second = held(owner, a), held(owner, b)
         self._check_apart(owner, first, second)
-        entry = JointEntry(
-            name,
-            kind,
-            first,
-            second,
-            None if at is None else vector(owner, "at", at),
-            None if axis is None else direction(owner, "axis", axis),
-            None if length is None else number(owner, "length", length, positive=True),
-        )
+        where = None if at is None else vector(owner, "at", at)
+        entry = JointEntry(name, kind, first, second, where, axes[0], told[0], axes[1], told[1], told[2])
         self.joints[name] = entry
         return entry
 

@@ -15,7 +15,6 @@ from rodsim import (
     InitialVelocityWarning,
     Material,
     Model,
-    ModelError,
     Result,
     Section,
     Sphere,
@@ -260,61 +259,3 @@ def test_the_command_tells_of_changed_velocities(given, tmp_path, capsys):
     assert (len(json.loads(capsys.readouterr().out)["initial_velocity_change"]) == 1) is given
     if not given:
         assert omega(Result.open(out).state(0)) == pytest.approx([0, 0, 3], abs=1e-14)
-
-
-# -- loops that repeat themselves ------------------------------------------------------------------------
-
-
-def four_bar(kinds, spare=False):
-    """Three bars in a plane, hinged to each other and to the ground at both ends; `spare`: beside a sound pendulum."""
-    model = Model("four-bar")
-    bar = Box(1, 0.1, 0.1, mass=1)
-    if spare:
-        other = model.add_body("other", bar, (5, 0, 0))
-        model.add_joint("peg", "revolute", model.ground, other, at=(4.5, 0, 0), axis=(0, 0, 1))
-    up = quaternions.from_rotation_vector([0, 0, np.pi / 2])
-    crank = model.add_body("crank", bar, (0, 0.5, 0), up)
-    coupler = model.add_body("coupler", bar, (0.5, 1, 0))
-    rocker = model.add_body("rocker", bar, (1, 0.5, 0), up)
-    places = {"A": (model.ground, crank, (0, 0, 0)), "B": (crank, coupler, (0, 1, 0))}
-    places |= {"C": (coupler, rocker, (1, 1, 0)), "D": (rocker, model.ground, (1, 0, 0))}
-    for (name, (a, b, at)), kind in zip(places.items(), kinds, strict=True):
-        axis = (0, 0, 1) if kind == "revolute" else None
-        model.add_joint(name, kind, a, b, at=at, axis=axis)
-    return model
-
-
-R, S = "revolute", "spherical"
-
-
-@pytest.mark.parametrize("spare", [False, True])
-@pytest.mark.parametrize(
-    ("kinds", "excess", "cure"),
-    [
-        ([R, R, R, R], "3 constraints", ["D", "C"]),
-        ([R, R, R, S], "1 constraint", ["C"]),
-        ([S, R, R, R], "1 constraint", ["D"]),
-    ],
-)
-def test_a_loop_that_repeats_itself_is_named_with_a_cure_that_works(kinds, excess, cure, spare):
-    with pytest.raises(ModelError) as refused:
-        four_bar(kinds, spare).build()
-    said = str(refused.value)
-    names = ", ".join(f"'{name}' ({kind})" for name, kind in zip("ABCD", kinds, strict=True))
-    assert f"loop of joints {names} repeats itself: {excess} of" in said
-    assert said.endswith(f"make {' and '.join(map(repr, cure))} spherical")
-    cured = [S if name in cure else kind for name, kind in zip("ABCD", kinds, strict=True)]
-    simulate(four_bar(cured, spare), 0.02, 0.01)
-
-
-def test_a_loop_that_no_other_joint_cures_is_named_as_such():
-    model = Model("twice")
-    body = model.add_body("b", Sphere(1, mass=1))
-    other = model.add_body("c", Sphere(1, mass=1), (3, 0, 0))
-    model.add_joint("sound", "revolute", body, other, at=(2, 0, 0), axis=(0, 0, 1))
-    for k in (0, 1):
-        model.add_joint(f"j{k}", "revolute", model.ground, body, at=(0, 0, k), axis=(0, 0, 1))
-    with pytest.raises(
-        ModelError, match=r"joints 'j0' \(revolute\), 'j1' \(revolute\) repeats .* leave one of them out"
-    ):
-        model.build()

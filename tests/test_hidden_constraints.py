@@ -7,9 +7,10 @@ from arrays import make_state, make_system
 from discretization.measures import rate_of
 from rigid import quaternions
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
-from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints
+from rigid.system import ALONG, COINCIDENT, CROSSED, DISTANCE, PERPENDICULAR, SCREW, Constraints
 
 KINDS = {"coincident": COINCIDENT, "perpendicular": PERPENDICULAR, "along": ALONG, "distance": DISTANCE}
+KINDS |= {"crossed": CROSSED, "screw": SCREW}
 
 
 def tuples(*arrays):
@@ -28,7 +29,11 @@ class Pair:
     def __init__(self, seed):
         rng = np.random.default_rng(seed)
         x = rng.standard_normal
-        self.geometry = tuples(x(3), x(3), x(3), x(3))  # Ua, Ub, Xa, Xb
+        self.geometry = (
+            *tuples(x(3), x(3), x(3), x(3)),
+            *tuples(x(3), x(3)),
+            0.7,
+        )  # Ua, Ub, Xa, Xb, Wa, Wb, value
         self.gam = x(3)
         self.quat = [quaternions.normalize(x(4)) for _ in range(2)]
         self.start = [(x(3), quaternions.to_matrix(q), x(3), x(3)) for q in self.quat]
@@ -51,12 +56,26 @@ class Pair:
         return np.array(hidden_derivative_of(kind, gam, self.geometry, self.end(start), self.end(after)))
 
 
+def screwed(pair):
+    """Axis, reference and its fellow on b, where the axes are parallel: b turned about that of a by 0.8."""
+    axis, reference, _ = np.linalg.qr(np.array(pair.geometry[:3]))[0].T
+    about = np.array([np.cos(0.4), *(np.sin(0.4) * axis)])
+    pair.quat[1] = quaternions.multiply(pair.quat[0], about)
+    r, _, v, Omega = pair.start[1]
+    pair.start[1] = r, quaternions.to_matrix(pair.quat[1]), v, Omega
+    return axis[None], reference[None], reference[None]
+
+
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_a_hidden_constraint_is_the_rate_of_its_constraint(kind):
     pair = Pair(3)
-    Ua, Ub, Xa, Xb = (np.array([x]) for x in pair.geometry)
+    Ua, Ub, Xa, Xb, Wa, Wb = (np.array([x]) for x in pair.geometry[:6])
+    if kind == SCREW:  # its hidden form is that of parallel axes
+        Ua, Wa, Ub = screwed(pair)
+        pair.geometry = (*tuples(Ua, Ub, Xa, Xb, Wa, Wb), 0.7)
+    value = np.array([pair.geometry[6]])
     constraints = Constraints(
-        np.array([kind]), np.array([[1, 2]]), Xa, Xb, Ua, Ub, np.zeros(1), np.zeros(1, np.int64)
+        np.array([kind]), np.array([[1, 2]]), Xa, Xb, Ua, Ub, value, np.zeros(1, np.int64), Wa, Wb
     )
     system = make_system(np.ones(2), np.tile(np.eye(3), (2, 1, 1)), constraints=constraints)
     r, R, v, Omega = (np.array(x) for x in zip(*pair.start, strict=True))

@@ -9,14 +9,17 @@ from rigid import quaternions
 from rigid.interactions import torsion_spring
 from rigid.interactions.along import POINT_ALONG_DIRECTION
 from rigid.interactions.coincident import COINCIDENT_POINTS
+from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
+from rigid.interactions.screw import SCREWED_POINTS
 from rigid.interactions.spring import SPRING
 from rigid.interactions.weight import WEIGHT
 from rigid.mechanical import call
 
 EPS = 1e-40
 FREE = (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINTS_AT_DISTANCE, POINT_ALONG_DIRECTION, SPRING)
+FREE += (CROSSED_DIRECTIONS, SCREWED_POINTS)
 FREE += (torsion_spring.TORSION_SPRING, SE3_ELEMENT)  # act between frames alone
 CONSTRAINTS = [kind for kind in FREE if kind.rows]
 EVERY = [*FREE, WEIGHT]
@@ -32,6 +35,9 @@ def numbers(kind, rng):
     if kind is torsion_spring.TORSION_SPRING:
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         X = np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [2.0, 0.3, 0.0]])
+    if kind is SCREWED_POINTS:
+        U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        X = np.concatenate([X[:6], U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[1]), [2.5]])
     if kind is SE3_ELEMENT:
         B = rng.normal(size=(6, 6))
         X = np.concatenate([[0.7], (B @ B.T + np.eye(6)).ravel(), 0.1 * rng.normal(size=6)])
@@ -80,6 +86,9 @@ def test_work_of_the_dual_is_the_change_of_the_value(kind, angles):
     y0, y1 = poses(rng, angles[0])[0], poses(rng, angles[1])[0]
     change = lam[: max(kind.rows, 1)] @ (value(kind, y1, X) - value(kind, y0, X)).real
     work = np.sum(dual(kind, y0, y1, X, lam).real * (y1 - y0))
+    if kind is SCREWED_POINTS:  # whole turns are not counted by one value
+        turn = 2 * np.pi * X[15] * lam[0]
+        change += turn * np.round((work - change) / turn)
     size = np.abs(value(kind, y0, X)).max() + np.abs(value(kind, y1, X)).max() + 1.0
     assert abs(work - change) < 1e-13 * size
 

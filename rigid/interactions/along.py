@@ -95,7 +95,7 @@ def add_tangent(lam, mean, end, block):
 @small_kernel
 def hidden_value(places, end):
     """(Omega_a x U_a) . y + U_a . z."""
-    Ua, _, Xa, Xb = places
+    Ua, _, Xa, Xb = places[:4]
     y, z = place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)
     return dot(cross(end[4], Ua), y) + dot(Ua, z), 0.0, 0.0
 
@@ -103,7 +103,7 @@ def hidden_value(places, end):
 @small_kernel
 def hidden_derivative(gam, places, end0, end1):
     """By the product rule: y and z averaged."""
-    Ua, _, Xa, Xb = places
+    Ua, _, Xa, Xb = places[:4]
     y = average(place_of_points(Xa, Xb, end0), place_of_points(Xa, Xb, end1))
     on_z = times(gam[0], Ua)
     on_y = times(gam[0], cross(average(end0[4], end1[4]), Ua))

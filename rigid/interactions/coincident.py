@@ -75,14 +75,14 @@ def add_rows(scale, mean, end, block):
 @small_kernel
 def hidden_value(places, end):
     """z."""
-    _, _, Xa, Xb = places
+    _, _, Xa, Xb = places[:4]
     return rate_of_points(Xa, Xb, end)
 
 
 @small_kernel
 def hidden_derivative(gam, places, end0, end1):
     """Of gam . z."""
-    _, _, Xa, Xb = places
+    _, _, Xa, Xb = places[:4]
     return derivative_of_rate(gam, Xa, Xb, end0, end1)
 
 

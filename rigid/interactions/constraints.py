@@ -1,7 +1,7 @@
 """The kinds of constraints there are: the place of a kind here is its number in `Constraints.kind` and in files.
 
 A new kind is its own file and one line at the end of `CONSTRAINTS`. Its columns are taken from those of
-`rigid.system.Constraints`: a point and a direction on each of two frames, and a value.
+`rigid.system.Constraints`: a point and two directions on each of two frames, and a value.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import numpy as np
 
 from rigid.interactions.along import POINT_ALONG_DIRECTION
 from rigid.interactions.coincident import COINCIDENT_POINTS
+from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
 from rigid.interactions.kinds import Group, Kind, of_columns
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
+from rigid.interactions.screw import SCREWED_POINTS
 from rigid.system import Constraints, Ints
 
 CONSTRAINTS: tuple[Kind, ...] = (
@@ -22,6 +24,8 @@ CONSTRAINTS: tuple[Kind, ...] = (
     PERPENDICULAR_DIRECTIONS,
     POINT_ALONG_DIRECTION,
     POINTS_AT_DISTANCE,
+    CROSSED_DIRECTIONS,
+    SCREWED_POINTS,
 )
 
 

@@ -104,14 +104,14 @@ def add_tangent(lam, mean, end, block):
 @small_kernel
 def hidden_value(places, end):
     """y . z."""
-    _, _, Xa, Xb = places
+    _, _, Xa, Xb = places[:4]
     return dot(place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)), 0.0, 0.0
 
 
 @small_kernel
 def hidden_derivative(gam, places, end0, end1):
     """By the product rule: y and z averaged."""
-    _, _, Xa, Xb = places
+    _, _, Xa, Xb = places[:4]
     on_z = times(gam[0], average(place_of_points(Xa, Xb, end0), place_of_points(Xa, Xb, end1)))
     on_y = times(gam[0], average(rate_of_points(Xa, Xb, end0), rate_of_points(Xa, Xb, end1)))
     D_v, D_Omega_a, D_Omega_b, _, torque_a, torque_b = derivative_of_rate(on_z, Xa, Xb, end0, end1)

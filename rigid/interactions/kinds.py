@@ -56,14 +56,16 @@ class ClosedForms(NamedTuple):
                                          times the rows; block: values, base (the four above, a-lam, b-lam, lam-a,
                                          lam-b), strides of a, b and the multipliers. By default from `pull`
         hidden_value(places, end), hidden_derivative(gam, places, end0, end1)
-                                         of `rigid.hidden_constraints`; places: U_a, U_b, X_a, X_b
+                                         of `rigid.hidden_constraints`; places: U_a, U_b, X_a, X_b, W_a, W_b, value
+
+    Without `value`, `pull` and `add_tangent` a kind goes by its duals, and only `em-ggl` uses its hidden forms.
     """
 
-    value: Any
-    pull: Any
-    add_tangent: Any
-    hidden_value: Any
-    hidden_derivative: Any
+    value: Any = None
+    pull: Any = None
+    add_tangent: Any = None
+    hidden_value: Any = None
+    hidden_derivative: Any = None
     add_rows: Any = None
 
 
@@ -81,6 +83,16 @@ class Kind(NamedTuple):
     turns: bool = False  # a constraint of directions alone: measured by inertia, the same at any place
     quadratic: bool = False  # g is half a square less `value`: its gradient grows with that square's root
     closed: ClosedForms | None = None  # of a constraint; without them `em` takes complex steps of the dual
+
+
+def has_closed_forms(kind: Kind) -> bool:
+    """Whether `em` assembles it without its duals."""
+    return kind.closed is not None and kind.closed.value is not None
+
+
+def has_hidden_forms(kind: Kind) -> bool:
+    """Whether `em-ggl` can hold its velocities."""
+    return kind.closed is not None and kind.closed.hidden_value is not None
 
 
 class Group(NamedTuple):

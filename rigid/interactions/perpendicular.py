@@ -89,7 +89,7 @@ def add_tangent(lam, mean, end, block):
 @small_kernel
 def hidden_value(places, end):
     """(Omega_a x U_a) . B U_b + U_a . B (Omega_b x U_b)."""
-    Ua, Ub, _, _ = places
+    Ua, Ub, _, _ = places[:4]
     _, _, Ra, Rb, Omega_a, Omega_b = end
     ua, ub = apply(Ra, Ua), apply(Rb, Ub)
     rate = dot(apply(Ra, cross(Omega_a, Ua)), ub) + dot(ua, apply(Rb, cross(Omega_b, Ub)))
@@ -99,7 +99,7 @@ def hidden_value(places, end):
 @small_kernel
 def hidden_derivative(gam, places, end0, end1):
     """By the product rule: B averaged, not Ra and Rb each."""
-    Ua, Ub, _, _ = places
+    Ua, Ub, _, _ = places[:4]
     Omega_a, Omega_b = average(end0[4], end1[4]), average(end0[5], end1[5])
     Ra, Rb = matrix_average(end0[2], end1[2]), matrix_average(end0[3], end1[3])
     B = matrix_average(transposed_product(end0[2], end0[3]), transposed_product(end1[2], end1[3]))

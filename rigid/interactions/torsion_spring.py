@@ -85,9 +85,15 @@ def value(y, X, out):
 
 @small_kernel
 def turning(y0, y1, X):
+    """`turning_between` the pairs of both ends."""
+    return turning_between(turned_pair(y0, X), turned_pair(y1, X))
+
+
+@small_kernel
+def turning_between(start, end):
     """delta and delta/X of a step, c and s at its start, and the means of c, s, u, w, b."""
-    c0, s0, u0, w0, b0 = turned_pair(y0, X)
-    c1, s1, u1, w1, b1 = turned_pair(y1, X)
+    c0, s0, u0, w0, b0 = start
+    c1, s1, u1, w1, b1 = end
     radii = cmath.sqrt((c0 * c0 + s0 * s0) * (c1 * c1 + s1 * s1))
     cross = c0 * s1 - s0 * c1
     delta = argument(c0 * c1 + s0 * s1, cross)

@@ -29,6 +29,9 @@ class Marker(NamedTuple):
         return cls(frame, quaternions.rotate(back, point - r), quaternions.rotate(back, axes.T).T)
 
 
+_NONE = np.zeros(3)
+
+
 class Row(NamedTuple):
     """One elementary constraint of `rigid.interactions.constraints`; COINCIDENT counts for three scalar equations."""
 
@@ -36,9 +39,16 @@ class Row(NamedTuple):
     Ua: Floats
     Ub: Floats
     value: float = 0.0
+    Wa: Floats = _NONE
+    Wb: Floats = _NONE
 
 
-_NONE = np.zeros(3)
+class Given(NamedTuple):
+    """What joints are told besides where they are."""
+
+    length: float = 0.0  # m, between the points
+    pitch: float = 0.0  # m a turn
+    locked: tuple[str, ...] = ()  # of x, y, z, rx, ry, rz
 
 
 def coincident() -> Row:
@@ -66,12 +76,19 @@ def aligned(a: Marker, b: Marker) -> list[Row]:
     return [perpendicular(a, 1, b, 2), perpendicular(a, 2, b, 3), perpendicular(a, 3, b, 1)]
 
 
+def parallel(a: Marker, b: Marker) -> list[Row]:
+    """The axes e3 are parallel: e1^a . e3^b = e2^a . e3^b = 0."""
+    return [perpendicular(a, 1, b, 3), perpendicular(a, 2, b, 3)]
+
+
 class Joint:
     """Base of all joints.
 
     Class facts: `kind` its name in models and scenes; `n_rows` scalar equations; `free` the motion that
-    stays free; `axis` whether the joint has a direction, which becomes e3 of the markers; `apart` whether its points are
-    apart, each named by its own side, with a length between them.
+    stays free; `axis` whether the joint has a direction, which becomes e3 of the markers; `second_axis` whether it has
+    another one on b: "perpendicular" to the first, then e1 of the markers, or "any", then e3 of that of b; `apart` whether
+    its points are apart, each named by its own side, with a length between them; `takes` what of `Given` it is told;
+    `coordinates` what says how it stands: the angle about e3, the displacement along e3, the two angles of a cross.
     """
 
     kind: ClassVar[str]
@@ -80,8 +97,16 @@ class Joint:
     axis: ClassVar[bool] = False
     to_ground: ClassVar[bool] = False
     apart: ClassVar[bool] = False
+    second_axis: ClassVar[str] = ""
+    takes: ClassVar[tuple[str, ...]] = ()
+    coordinates: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def count(cls, given: Given) -> int:
+        """Scalar equations of the joint."""
+        return cls.n_rows
 
     @staticmethod
-    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
-        """The elementary constraints between the markers, whose points are `length` apart, m."""
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+        """The elementary constraints between the markers."""
         raise NotImplementedError

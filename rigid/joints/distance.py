@@ -1,4 +1,4 @@
-from rigid.joints.base import Joint, Marker, Row, at_distance
+from rigid.joints.base import Given, Joint, Marker, Row, at_distance
 
 
 class DistanceJoint(Joint):
@@ -8,7 +8,8 @@ class DistanceJoint(Joint):
     """
 
     kind, n_rows, free, apart = "distance", 1, "all but 1 translation", True
+    takes = ("length",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
-        return [at_distance(length)]
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+        return [at_distance(given.length)]

@@ -1,4 +1,4 @@
-from rigid.joints.base import Joint, Marker, Row, aligned, in_plane
+from rigid.joints.base import Given, Joint, Marker, Row, aligned, in_plane
 
 
 class PrismaticJoint(Joint):
@@ -8,7 +8,8 @@ class PrismaticJoint(Joint):
     """
 
     kind, n_rows, free, axis = "prismatic", 5, "1 translation", True
+    coordinates = ("displacement",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
         return [in_plane(a, 1), in_plane(a, 2), *aligned(a, b)]

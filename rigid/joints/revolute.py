@@ -1,4 +1,4 @@
-from rigid.joints.base import Joint, Marker, Row, coincident, perpendicular
+from rigid.joints.base import Given, Joint, Marker, Row, coincident, parallel
 
 
 class RevoluteJoint(Joint):
@@ -8,7 +8,8 @@ class RevoluteJoint(Joint):
     """
 
     kind, n_rows, free, axis = "revolute", 5, "1 rotation", True
+    coordinates = ("angle",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
-        return [coincident(), perpendicular(a, 1, b, 3), perpendicular(a, 2, b, 3)]
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+        return [coincident(), *parallel(a, b)]

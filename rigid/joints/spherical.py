@@ -1,4 +1,4 @@
-from rigid.joints.base import Joint, Marker, Row, coincident
+from rigid.joints.base import Given, Joint, Marker, Row, coincident
 
 
 class SphericalJoint(Joint):
@@ -9,5 +9,5 @@ class SphericalJoint(Joint):
     kind, n_rows, free = "spherical", 3, "3 rotations"
 
     @staticmethod
-    def rows(a: Marker, b: Marker, length: float) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
         return [coincident()]

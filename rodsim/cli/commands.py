@@ -184,6 +184,7 @@ def info(options: argparse.Namespace) -> int:
         "joints": {joint.name: joint.kind for joint in result.layout.joints},
         "run": result.description.get("run", {}),
         "initial_velocity_change": result.description.get("initial_velocity_change", {}),
+        "undetermined": result.description.get("undetermined", []),
     }
     if options.json:
         print(json.dumps({**facts, "description": result.description}, indent=2))
@@ -202,6 +203,8 @@ def info(options: argparse.Namespace) -> int:
         print(
             f"  initial velocities of {part} were changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints"
         )
+    for loop in result.description.get("undetermined", []):
+        print(f"  joints that repeat each other, forces and moments determined in part: {_some(loop)}")
     return 0
 
 

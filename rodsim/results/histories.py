@@ -1,4 +1,4 @@
-"""The history of one rod, body or joint, read from a result when it is asked for."""
+"""The history of one rod or body, read from a result when it is asked for; of joints: `joint_history`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rigid.interactions import evaluation
-from rigid.interactions.constraints import first_rows, groups_of
 from rigid.quaternions import rotate
-from rigid.system import Constraints, Floats, Ints
-from rodsim.results.errors import ResultError
-from rodsim.results.layout import BodyLayout, JointLayout, RodLayout
+from rigid.system import Floats, Ints
+from rodsim.results.layout import BodyLayout, RodLayout
 from rodsim.results.sources import Source
 
 
@@ -136,64 +133,3 @@ class BodyHistory:
     def point(self, X: Floats) -> Floats:
         """(T, 3) m, where the point X (m, body axes, from the centre of mass) is."""
         return self.center_of_mass + rotate(self.quat, X)
-
-
-class JointHistory:
-    """A joint between a and b: its multipliers, and what it does to b; to a it does the opposite.
-
-    Multipliers are means over the last step and are paired with the directors at its end: forces converge
-    with order 1.
-    """
-
-    def __init__(self, source: Source, layout: JointLayout) -> None:
-        self._source = source
-        self.layout = layout
-
-    @property
-    def name(self) -> str:
-        return self.layout.name
-
-    @property
-    def kind(self) -> str:
-        return self.layout.kind
-
-    @cached_property
-    def multipliers(self) -> Floats:
-        """(T, rows) one for each scalar equation of the joint"""
-        return self._source.read("lam", (slice(None), slice(*self.layout.rows)))
-
-    @property
-    def force(self) -> Floats:
-        """(T, 3) N, on b, inertial axes"""
-        return self._wrench[0]
-
-    @property
-    def moment(self) -> Floats:
-        """(T, 3) N m, on b about the joint's point on b, inertial axes"""
-        return self._wrench[1]
-
-    @cached_property
-    def _wrench(self) -> tuple[Floats, Floats]:
-        constraints = self._constraints()
-        a, b = constraints.frames[0]
-        r, quat = (
-            np.stack([self._source.read(name, (slice(None), int(f))) for f in (a, b)], axis=1)
-            for name in ("r", "quat")
-        )
-        alone = constraints._replace(frames=np.tile([0, 1], (len(constraints.kind), 1)))
-        gradients = evaluation.gradients(groups_of(alone), r, quat)
-        # the equations of motion contain + G^T lam: what acts on b is -lam times the gradient
-        on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
-        force = on_b[:, :3]
-        return force, on_b[:, 3:] - np.cross(rotate(quat[:, 1], constraints.Xb[0]), force)
-
-    def _constraints(self) -> Constraints:
-        """The constraints of this joint."""
-        every = self._source.layout.constraints
-        if every is None:
-            raise ResultError(
-                f"joint '{self.name}': the layout of this result has no constraints; use `.multipliers`"
-            )
-        first = first_rows(every.kind)
-        mine = (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
-        return Constraints(**{name: values[mine] for name, values in every._asdict().items()})

@@ -88,15 +88,27 @@ class BodyLayout:
 
 @dataclass(eq=False)
 class JointLayout:
-    """One joint: the rows [start, stop) of `State.lam` that hold its multipliers."""
+    """One joint: the rows [start, stop) of `State.lam` that hold its multipliers, and its markers."""
 
     name: str
     kind: str
     rows: tuple[int, int]  # a slice is taken as well
+    frames: tuple[int, int] | None = None  # a, b; None: of an older file
+    points: Floats = field(
+        default_factory=lambda: np.zeros((2, 3))
+    )  # m, from the frames' origins, frame axes
+    axes: Floats = field(
+        default_factory=lambda: np.tile(np.eye(3), (2, 1, 1))
+    )  # (2, 3, 3) columns e1, e2, e3 in frame axes
 
     def __post_init__(self) -> None:
+        owner = f"joint '{self.name}'"
         start, stop = (self.rows.start, self.rows.stop) if isinstance(self.rows, slice) else self.rows
         self.rows = (int(start), int(stop))
+        if self.frames is not None:
+            self.frames = (int(self.frames[0]), int(self.frames[1]))
+        self.points = _array(owner, "points", self.points, (2, 3), np.float64)
+        self.axes = _array(owner, "axes", self.axes, (2, 3, 3), np.float64)
 
 
 @dataclass(eq=False)

@@ -82,6 +82,10 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     _names(joints, [joint.name for joint in layout.joints])
     _names(joints, [joint.kind for joint in layout.joints], "kinds")
     joints["rows"] = np.array([joint.rows for joint in layout.joints], dtype=np.int64).reshape(-1, 2)
+    if all(joint.frames is not None for joint in layout.joints):
+        joints["frames"] = np.array([joint.frames for joint in layout.joints], dtype=np.int64).reshape(-1, 2)
+        joints["points"] = np.array([joint.points for joint in layout.joints]).reshape(-1, 2, 3)
+        joints["axes"] = np.array([joint.axes for joint in layout.joints]).reshape(-1, 2, 3, 3)
     if layout.system is not None:
         system = group.create_group("system")
         for name in TABLES:
@@ -123,9 +127,9 @@ def read_layout(file: h5py.File) -> Layout:
             )
         ],
         joints=[
-            JointLayout(name, kind, (int(rows[0]), int(rows[1])))
-            for name, kind, rows in zip(
-                _read(joints), _read(joints, "kinds"), joints["rows"][...], strict=True
+            JointLayout(name, kind, (int(rows[0]), int(rows[1])), *marker)
+            for name, kind, rows, marker in zip(
+                _read(joints), _read(joints, "kinds"), joints["rows"][...], _markers(joints), strict=True
             )
         ],
         description=json.loads(root["description"].asstr()[()]),
@@ -139,6 +143,14 @@ def read_layout(file: h5py.File) -> Layout:
         gravity=group.attrs.get("gravity"),
         grounded=bool(group.attrs["grounded"]) if "grounded" in group.attrs else None,
     )
+
+
+def _markers(joints: h5py.Group) -> list[tuple[Any, ...]]:
+    """Frames, points and axes of every joint; nothing in files written before they were kept."""
+    if "frames" not in joints:
+        return [()] * len(joints["rows"])
+    columns = (joints[name][...] for name in ("frames", "points", "axes"))
+    return list(zip(*columns, strict=True))
 
 
 def count(file: h5py.File) -> int:
@@ -175,7 +187,9 @@ def _write_table(parent: h5py.Group, name: str, table: Any) -> None:
 
 
 def _read_table(parent: h5py.Group, name: str, kind: Any) -> Any:
-    return kind(**{field: parent[name][field][...] for field in kind._fields})
+    # columns that older versions did not have keep their defaults
+    fields = [field for field in kind._fields if field in parent[name] or field not in kind._field_defaults]
+    return kind(**{field: parent[name][field][...] for field in fields})
 
 
 def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:

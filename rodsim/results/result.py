@@ -15,7 +15,8 @@ from rigid.system import Floats, Ints, State
 from rodsim.results import native
 from rodsim.results.columns import ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.errors import ResultError, UnknownName
-from rodsim.results.histories import BodyHistory, JointHistory, RodHistory
+from rodsim.results.histories import BodyHistory, RodHistory
+from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
 from rodsim.results.sources import FileSource, Source
 

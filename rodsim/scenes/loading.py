@@ -221,7 +221,8 @@ class _Loader:
         held = self._point if JOINTS[item.kind].apart else self._anchor
         a = held((*path, "a"), item.a)
         b = None if item.b is None else held((*path, "b"), item.b)
-        self._model.add_joint(item.name, item.kind, a, b, item.at, item.axis, item.length)
+        given = {"second_axis": item.second_axis, "pitch": item.pitch, "locked": item.locked}
+        self._model.add_joint(item.name, item.kind, a, b, item.at, item.axis, item.length, **given)
 
     def _spring(self, path: Path, item: schema.SpringScene) -> None:
         a, b = (self._point((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))

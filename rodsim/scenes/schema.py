@@ -338,6 +338,9 @@ class JointScene(Part):
     at: Vector | None = None
     axis: Vector | None = None
     length: Positive | None = None
+    second_axis: Vector | None = None
+    pitch: Number | None = None
+    locked: list[Literal["x", "y", "z", "rx", "ry", "rz"]] | None = None
 
 
 class SpringScene(Part):

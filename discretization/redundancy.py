@@ -1,0 +1,134 @@
+"""Joints that fix what others fix already: how many of their equations are too many, and whose forces are not determined.
+
+A combination y of constraint rows vanishes where G^T y = 0. With rows of unit length and a small delta one sparse matrix,
+
+    K = [[I, G^T], [G, -delta I]],   |det K| = prod (sigma_i^2 + delta)   over the singular values of G                  (1)
+
+tells both without ever forming a dense G: every sigma_i = 0 makes log det K grow with log delta at rate 1, so that its
+slope counts them; and
+
+    K [x; y'] = [0; -delta y]   gives   y' = delta (G G^T + delta I)^-1 y                                               (2)
+
+which leaves of any y the part that vanishes: a row in which nothing is left of random y is determined.
+Columns of turns are measured by the levers of their own frame, which changes no y but keeps G well conditioned.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import bmat, coo_matrix, csr_matrix, diags, identity
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import SuperLU, splu
+
+from discretization.system import System
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import groups_of, rows_of
+from rigid.system import Constraints, Floats, Ints, State
+
+DELTAS = 1e-10, 1e-12  # of (1): squares of singular values below count as zero
+PROJECTIONS = 8  # by (2); each shrinks what does not vanish by delta/sigma^2
+LEFT = 1e-6  # of a random y, in a row that depends on others
+PROBES = 4
+
+
+class Redundancy(NamedTuple):
+    """Joints whose constraints depend on each other."""
+
+    loops: list[
+        list[int]
+    ]  # numbers of joints whose reactions are not all determined, those of one loop together
+    excess: int  # equations that the others imply
+    rows: NDArray[np.bool_]  # (m,) of `State.lam`: not determined
+
+    @property
+    def joints(self) -> list[int]:
+        """All of them."""
+        return sorted(number for loop in self.loops for number in loop)
+
+
+def constraint_jacobian(system: System, state: State) -> coo_matrix:
+    """G (m, 6 n): derivatives of all constraints to (r, turn) of all frames, spatial; zero columns for fixed
+    frames.
+    """
+    constraints = system.constraints
+    gradients = evaluation.gradients(groups_of(constraints), state.r, state.quat).reshape(-1, 2, 6)
+    frames = np.repeat(constraints.frames.reshape(-1, 2), rows_of(constraints.kind), axis=0)
+    moving = system.frames.fixed[frames] == 0
+    rows, columns = np.nonzero(moving)[0], 6 * frames[moving][:, None] + np.arange(6)
+    shape = (len(frames), 6 * len(system.frames.mass))
+    return coo_matrix((gradients[moving].ravel(), (np.repeat(rows, 6), columns.ravel())), shape=shape)
+
+
+def redundancy(system: System, state: State) -> Redundancy | None:
+    """Which joints repeat each other at `state`; None where all are independent, as without loops they must be."""
+    constraints = system.constraints
+    edges = np.unique(np.column_stack([constraints.joint, constraints.frames]), axis=0)[:, 1:]
+    n_joints, n = len(np.unique(constraints.joint)), len(system.frames.mass)
+    n_trees, _ = connected_components(
+        coo_matrix((np.ones(len(edges)), edges.T), shape=(n, n)), directed=False
+    )
+    if n_joints <= n - n_trees:
+        return None
+    G = _balanced(constraint_jacobian(system, state).tocsr(), constraints, state)
+    first, second = (_factors(G, delta) for delta in DELTAS)
+    slope = (_log_determinant(first) - _log_determinant(second)) / np.log(DELTAS[0] / DELTAS[1])
+    excess = round(slope)
+    if excess == 0:
+        return None
+    y = np.random.default_rng(0).normal(size=(G.shape[0], PROBES))
+    for _ in range(PROJECTIONS):
+        y = first.solve(np.concatenate([np.zeros((G.shape[1], PROBES)), -DELTAS[0] * y]))[G.shape[1] :]
+    rows = np.linalg.norm(y, axis=1) > LEFT
+    joint_of_row = np.repeat(constraints.joint, rows_of(constraints.kind))
+    return Redundancy(_loops(constraints, system, np.unique(joint_of_row[rows])), excess, rows)
+
+
+def _balanced(G: csr_matrix, constraints: Constraints, state: State) -> csr_matrix:
+    """Turns in lengths of the frame's own levers, rows of unit length, only columns that are used."""
+    n = len(state.r)
+    reach = np.linalg.norm([constraints.Xa, constraints.Xb], axis=-1).T
+    lever = np.zeros(n)
+    np.maximum.at(lever, constraints.frames.ravel(), reach.ravel())
+    usual = float(np.median(lever[lever > 0.0])) if (lever > 0.0).any() else 1.0
+    lever[lever <= 1e-3 * usual] = usual
+    columns = np.ones((n, 6))
+    columns[:, 3:] = 1.0 / lever[:, None]
+    G = (G @ diags(columns.ravel())).tocsr()
+    used = np.flatnonzero(np.diff(G.tocsc().indptr))
+    size = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
+    return csr_matrix(diags(1.0 / np.maximum(size, 1e-300)) @ G[:, used])
+
+
+def _factors(G: csr_matrix, delta: float) -> SuperLU:
+    """Of K in (1): quasi-definite, so that diagonal pivots will do."""
+    m, n = G.shape
+    K = bmat([[identity(n), G.T], [G, -delta * identity(m)]], format="csc")
+    options = {"SymmetricMode": True}
+    return splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+
+
+def _log_determinant(factors: SuperLU) -> float:
+    return float(np.log(np.abs(factors.U.diagonal())).sum())
+
+
+def _loops(constraints: Constraints, system: System, joints: Ints) -> list[list[int]]:
+    """The joints, those together that moving parts connect."""
+    use = np.isin(constraints.joint, joints)
+    number = np.searchsorted(joints, constraints.joint[use])
+    k, n = len(joints), len(system.frames.mass)
+    frames = constraints.frames[use]
+    moving = system.frames.fixed[frames] == 0
+    pairs = np.column_stack([np.repeat(number, 2)[moving.ravel()], k + frames.ravel()[moving.ravel()]])
+    graph = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(k + n, k + n))
+    _, label = connected_components(graph, directed=False)
+    return [[int(j) for j in joints[label[:k] == which]] for which in dict.fromkeys(label[:k].tolist())]
+
+
+def softened(constraints: Constraints, found: Redundancy) -> Floats:
+    """`Constraints.repeats`: 1 for all constraints of the joints that repeat each other, also where a loop passes through a
+    position in which more of it does.
+    """
+    return np.isin(constraints.joint, found.joints).astype(np.uint8)

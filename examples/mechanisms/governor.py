@@ -1,0 +1,57 @@
+"""Flyball governor (IFToMM benchmark A05): a shaft that spins freely, two arms with heavy ends, a slider held by stiff springs.
+
+Shaft and arms 1 x 0.01 x 0.01 m, slider a cube of 0.1 m, all of 3000 kg/m^3; 5 kg at the end of each arm; spring-dampers of
+8e5 N/m and 4e4 N s/m between the slider and the middle of each arm. The shaft begins with 2 pi rad/s, nothing drives it:
+its angular momentum stays, the damper takes energy.
+
+The slider is at 0.5014209224 m for t = 1 s, and the shaft turns with 6.2711257419 rad/s.
+"""
+
+import numpy as np
+
+from rigid import quaternions
+from rodsim import Box, MassProperties, Model, simulate
+
+ALPHA, RATE, ARM, BALL, DENSITY = np.pi / 6, 2 * np.pi, 1.0, 5.0, 3000.0
+
+
+def arm_with_ball() -> MassProperties:
+    """Along x from its middle, the ball a point at its end."""
+    rod = Box(ARM, 0.01, 0.01, density=DENSITY)
+    mass = rod.mass + BALL
+    centre = np.array([BALL * ARM / 2 / mass, 0, 0])
+    across = rod.mass * centre[0] ** 2 + BALL * (ARM / 2 - centre[0]) ** 2
+    inertia = rod.inertia + np.diag([0, across, across])
+    return MassProperties(mass, inertia, centre)
+
+
+def governor() -> Model:
+    """Bodies "shaft", "slider", "arm 1", "arm 2"; joint "rail" between shaft and slider, "bearing" of the shaft."""
+    model = Model("governor", gravity=(0, 0, -9.81))
+    spin = (0, 0, RATE)
+    shaft = model.add_body("shaft", Box(0.01, 0.01, 1, density=DENSITY), (0, 0, 0.5), angular_velocity=spin)
+    cube = Box(0.1, 0.1, 0.1, density=DENSITY)
+    slider = model.add_body("slider", cube, (0, 0, 0.5), angular_velocity=spin)
+    model.add_joint("bearing", "revolute", model.ground, shaft, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_joint("rail", "prismatic", shaft, slider, at=(0, 0, 0.5), axis=(0, 0, 1))
+    for k, side in enumerate((1, -1), start=1):
+        hinge = np.array([0.05 * side, 0, 1])
+        way = np.array([side * np.cos(ALPHA), 0, -np.sin(ALPHA)])
+        turned = quaternions.from_rotation_vector((0, ALPHA if side > 0 else np.pi - ALPHA, 0))
+        middle = hinge + ARM / 2 * way
+        arm = model.add_body(
+            f"arm {k}", arm_with_ball(), middle, turned, np.cross(spin, middle), angular_velocity=spin
+        )
+        model.add_joint(f"hinge {k}", "revolute", shaft, arm, at=hinge, axis=(0, 1, 0))
+        held = slider.at((0.05 * side, 0, 0))
+        model.add_spring(f"spring {k}", held, arm.at((0, 0, 0)), stiffness=8e5, length=0.5, damping=4e4)
+    return model
+
+
+def main() -> None:
+    result = simulate(governor(), 1.0, 0.002, "em-ggl")
+    print(f"slider at t = 1 s: {result.body('slider').r[-1, 2]:.8f} m")
+
+
+if __name__ == "__main__":
+    main()

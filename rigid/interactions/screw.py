@@ -1,0 +1,150 @@
+"""A displacement in proportion to a turn: g = u . d - p alpha, d = p_b - p_a, alpha the angle of b about u = u_a.
+
+alpha is that from w_a to u_b about u, p the lead per radian. It is counted through turns without counting: where g = 0
+the displacement itself says how many there have been, so that g = p (u . d/p - alpha) is taken to be the value nearest to zero.
+
+The discrete derivative has u and d averaged, as `along`, and the change of angle over a step exactly, as `torsion_spring`.
+Hidden, where the other rows of the joint keep the axes parallel: dalpha/dt = u . (omega_b - omega_a), hence
+
+    (Omega_a x U) . y + U . z - p (U . B Omega_b - U . Omega_a)                                             (1)
+
+with y, z of `rigid.hidden_constraints`.
+"""
+
+import math
+
+from rigid.compilation import small_kernel
+from rigid.interactions import along
+from rigid.interactions.kinds import (
+    ClosedForms,
+    Kind,
+    dual_function,
+    frame,
+    store,
+    value_function,
+    vector,
+)
+from rigid.interactions.torsion_spring import argument, turning_between
+from rigid.linear_algebra import (
+    apply,
+    apply_transposed,
+    average,
+    cross,
+    dot,
+    matrix_average,
+    minus,
+    plus,
+    times,
+    transposed_product,
+)
+from rigid.poses import add_duals, direction, on_direction, on_point, on_point_and_direction, point
+
+LEAD = 15  # where the lead per radian stands among the numbers
+
+
+@small_kernel
+def third(X):
+    """U x W: with W the plane of the turn, counted about U."""
+    return cross(vector(X, 6), vector(X, 9))
+
+
+@small_kernel
+def parts(y, X):
+    """u, d and (c, s, w_a, (u x w)_a, u_b): cosine and sine of alpha."""
+    a, b = frame(y, 0), frame(y, 1)
+    w, v, beta = direction(a, vector(X, 9)), direction(a, third(X)), direction(b, vector(X, 12))
+    d = minus(point(b, vector(X, 3)), point(a, vector(X, 0)))
+    return direction(a, vector(X, 6)), d, (dot(w, beta), dot(v, beta), w, v, beta)
+
+
+@small_kernel
+def of_slide(u, d, X, lam):
+    """Duals of lam u . d on a and b."""
+    f = times(lam, u)
+    on_a = on_point_and_direction(times(-1.0, f), vector(X, 0), times(lam, d), vector(X, 6))
+    return on_a, on_point(f, vector(X, 3))
+
+
+@small_kernel
+def of_turn(moment, c, s, w, v, beta, X):
+    """Duals of moment (c ds - s dc) on a and b."""
+    on_w = on_direction(times(-moment * s, beta), vector(X, 9))
+    on_v = on_direction(times(moment * c, beta), third(X))
+    on_b = on_direction(times(moment, minus(times(c, v), times(s, w))), vector(X, 12))
+    return add_duals(on_w, on_v), on_b
+
+
+@value_function
+def value(y, X, out):
+    """u . d - p alpha."""
+    u, d, (c, s, _, _, _) = parts(y, X)
+    turn = dot(u, d) / X[LEAD] - argument(c, s)
+    out[0] = X[LEAD] * (turn - 2.0 * math.pi * round(turn.real / (2.0 * math.pi)))
+
+
+@dual_function
+def dual(y0, y1, X, lam, out):
+    """u and d averaged; the angle by its change."""
+    u0, d0, start = parts(y0, X)
+    u1, d1, end = parts(y1, X)
+    _, ratio, _, _, (c, s, w, v, beta) = turning_between(start, end)
+    slide = of_slide(average(u0, u1), average(d0, d1), X, lam[0])
+    turn = of_turn(-X[LEAD] * lam[0] * ratio, c, s, w, v, beta, X)
+    store(add_duals(slide[0], turn[0]), out, 0)
+    store(add_duals(slide[1], turn[1]), out, 1)
+
+
+@dual_function
+def bend(y, z, X, lam, out):
+    """Of (c ds - s dc)/(c^2 + s^2) all three factors change."""
+    du, dd, (_, _, dw, dv, dbeta) = parts(z, X)
+    _, _, (c, s, w, v, beta) = parts(y, X)
+    dc, ds = dot(dw, beta) + dot(w, dbeta), dot(dv, beta) + dot(v, dbeta)
+    square, moment = c * c + s * s, -X[LEAD] * lam[0]
+    change = -2.0 * (c * dc + s * ds) / (square * square)
+    slide = of_slide(du, dd, X, lam[0])
+    first = of_turn(moment / square, dc, ds, w, v, beta, X)
+    second = of_turn(moment / square, c, s, dw, dv, dbeta, X)
+    last = of_turn(moment * change, c, s, w, v, beta, X)
+    store(add_duals(add_duals(slide[0], first[0]), add_duals(second[0], last[0])), out, 0)
+    store(add_duals(add_duals(slide[1], first[1]), add_duals(second[1], last[1])), out, 1)
+
+
+@small_kernel
+def hidden_value(places, end):
+    """(1)."""
+    Ua, lead = places[0], places[6]
+    slide = along.hidden_value(places, end)[0]
+    _, _, Ra, Rb, Omega_a, Omega_b = end
+    return slide - lead * (dot(apply(Ra, Ua), apply(Rb, Omega_b)) - dot(Ua, Omega_a)), 0.0, 0.0
+
+
+@small_kernel
+def hidden_derivative(gam, places, end0, end1):
+    """By the product rule: B averaged."""
+    Ua, lead = places[0], places[6]
+    D_v, D_Omega_a, D_Omega_b, D_r, D_a, D_b = along.hidden_derivative(gam, places, end0, end1)
+    B = matrix_average(transposed_product(end0[2], end0[3]), transposed_product(end1[2], end1[3]))
+    Ra, Rb = matrix_average(end0[2], end1[2]), matrix_average(end0[3], end1[3])
+    on_turn = times(-lead * gam[0], Ua)
+    torque = cross(apply(Ra, on_turn), apply(Rb, average(end0[5], end1[5])))
+    return (
+        D_v,
+        minus(D_Omega_a, on_turn),
+        plus(D_Omega_b, apply_transposed(B, on_turn)),
+        D_r,
+        plus(D_a, torque),
+        minus(D_b, torque),
+    )
+
+
+SCREWED_POINTS = Kind(
+    "screwed points",
+    2,
+    1,
+    value,
+    dual,
+    bend,
+    columns=("Xa", "Xb", "Ua", "Wa", "Ub", "value"),
+    closed=ClosedForms(hidden_value=hidden_value, hidden_derivative=hidden_derivative),
+)

@@ -1,0 +1,17 @@
+from rigid.joints.base import Given, Joint, Marker, Row, coincident
+from rigid.system import CROSSED
+
+
+class ConstantVelocityJoint(Joint):
+    """A ball that carries the turn of one shaft over to the other: p_b - p_a = 0, e1^a . e2^b - e2^a . e1^b = 0.
+
+    Four multipliers; the shafts e3 bend against each other freely, both ways. Both turn by the same angle about their own
+    axis, whatever the angle between them.
+    """
+
+    kind, n_rows, free, axis, second_axis = "constant_velocity", 4, "2 rotations", True, "any"
+
+    @staticmethod
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+        (e1a, e2a, _), (e1b, e2b, _) = a.axes.T, b.axes.T
+        return [coincident(), Row(CROSSED, e1a, e1b, Wa=e2a, Wb=e2b)]

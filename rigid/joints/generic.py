@@ -1,0 +1,33 @@
+from rigid.joints.base import Given, Joint, Marker, Row, aligned, coincident, in_plane, perpendicular
+
+TRANSLATIONS, ROTATIONS = ("x", "y", "z"), ("rx", "ry", "rz")
+
+
+class GenericJoint(Joint):
+    """What is `locked` of x, y, z, rx, ry, rz in the axes e1, e2, e3 of part a: e_i^a . (p_b - p_a) = 0 for translations;
+    for rotations
+
+        all three     the triads stay aligned
+        two, i and j  e_k of both stay parallel, so that b turns about it
+        one, i        e_j^a . e_k^b = 0: j stays with a and k with b, as in a universal joint
+
+    One multiplier for each.
+    """
+
+    kind, free, takes = "generic", "what is not locked", ("locked",)
+
+    @staticmethod
+    def count(given: Given) -> int:
+        return len(given.locked)
+
+    @staticmethod
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+        along = [i + 1 for i, name in enumerate(TRANSLATIONS) if name in given.locked]
+        about = [i + 1 for i, name in enumerate(ROTATIONS) if name in given.locked]
+        rows = [coincident()] if len(along) == 3 else [in_plane(a, i) for i in along]
+        if len(about) == 3:
+            return rows + aligned(a, b)
+        if len(about) == 2:
+            k = 6 - sum(about)
+            return rows + [perpendicular(a, i, b, k) for i in about]
+        return rows + [perpendicular(a, i % 3 + 1, b, (i + 1) % 3 + 1) for i in about]

@@ -1,0 +1,16 @@
+from rigid.joints.base import Given, Joint, Marker, Row, in_plane, parallel
+
+
+class PlanarJoint(Joint):
+    """p_b stays in the plane of a normal to e3, which the parts keep in common: e3^a . (p_b - p_a) = 0, e1^a . e3^b =
+    e2^a . e3^b = 0.
+
+    Three multipliers; two translations in the plane and the turn about its normal stay free.
+    """
+
+    kind, n_rows, free, axis = "planar", 3, "2 translations, 1 rotation", True
+    coordinates = ("angle",)
+
+    @staticmethod
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+        return [in_plane(a, 3), *parallel(a, b)]

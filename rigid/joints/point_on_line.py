@@ -1,0 +1,15 @@
+from rigid.joints.base import Given, Joint, Marker, Row, in_plane
+
+
+class PointOnLineJoint(Joint):
+    """p_b stays on the line along e3 of a: e1^a . (p_b - p_a) = e2^a . (p_b - p_a) = 0.
+
+    Two multipliers; the translation along e3 and all rotations stay free.
+    """
+
+    kind, n_rows, free, axis = "point_on_line", 2, "1 translation, 3 rotations", True
+    coordinates = ("displacement",)
+
+    @staticmethod
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+        return [in_plane(a, 1), in_plane(a, 2)]

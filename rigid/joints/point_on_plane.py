@@ -1,0 +1,14 @@
+from rigid.joints.base import Given, Joint, Marker, Row, in_plane
+
+
+class PointOnPlaneJoint(Joint):
+    """p_b stays in the plane of a normal to e3: e3^a . (p_b - p_a) = 0.
+
+    One multiplier; two translations and all rotations stay free.
+    """
+
+    kind, n_rows, free, axis = "point_on_plane", 1, "2 translations, 3 rotations", True
+
+    @staticmethod
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+        return [in_plane(a, 3)]

@@ -1,0 +1,20 @@
+import math
+
+from rigid.joints.base import Given, Joint, Marker, Row, in_plane, parallel
+from rigid.system import SCREW
+
+
+class ScrewJoint(Joint):
+    """A cylindrical joint whose b moves along e3 by the pitch for every turn about it, counted from t = 0.
+
+    Five multipliers; the screw motion stays free. Right-handed where the pitch is positive.
+    """
+
+    kind, n_rows, free, axis, takes = "screw", 5, "1 screw motion", True, ("pitch",)
+    coordinates = ("angle", "displacement")
+
+    @staticmethod
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+        lead = given.pitch / (2.0 * math.pi)
+        turn = Row(SCREW, a.axes[:, 2], b.axes[:, 0], lead, Wa=a.axes[:, 0])
+        return [in_plane(a, 1), in_plane(a, 2), *parallel(a, b), turn]

@@ -1,0 +1,15 @@
+from rigid.joints.base import Given, Joint, Marker, Row, coincident, perpendicular
+
+
+class UniversalJoint(Joint):
+    """The points coincide and the axis e3 of a stays perpendicular to the axis e1 of b: p_b - p_a = 0, e3^a . e1^b = 0.
+
+    Four multipliers; the turns about both axes of the cross stay free.
+    """
+
+    kind, n_rows, free, axis, second_axis = "universal", 4, "2 rotations", True, "perpendicular"
+    coordinates = ("angles",)
+
+    @staticmethod
+    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+        return [coincident(), perpendicular(a, 3, b, 1)]

@@ -1,0 +1,180 @@
+"""Joints of a model: their markers and constraints, what a result knows of them, and which of them repeat each other."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from discretization.redundancy import redundancy, softened
+from discretization.system import System
+from rigid import quaternions
+from rigid.errors import ModelError, PartName, RedundantJointsWarning
+from rigid.joints import JOINTS, Given, Marker, Row
+from rigid.system import Constraints, Floats, State
+from rodsim.entries import Contents, JointEntry
+from rodsim.parts import Anchor
+from rodsim.results.layout import JointLayout
+
+if TYPE_CHECKING:
+    from rodsim.building import Placement
+
+ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
+_TOLD = 12  # names in a message
+
+
+@contextmanager
+def speaking_of(kind: str, name: str) -> Iterator[None]:
+    """What is refused inside is about this part."""
+    try:
+        yield
+    except ModelError as error:
+        error.about = error.about or (PartName(kind, name),)
+        raise
+
+
+class Joined(NamedTuple):
+    """A joint between two markers."""
+
+    a: Marker
+    b: Marker
+    given: Given
+
+
+def constraints_of(model: Contents, placement: Placement) -> tuple[Constraints, list[Joined]]:
+    """The constraints of all joints, and the markers of each."""
+    rows: list[tuple[int, Marker, Marker, Row]] = []
+    joined = []
+    for number, entry in enumerate(model.joints.values()):
+        with speaking_of("joint", entry.name):
+            own = _markers(entry, placement)
+        joined.append(own)
+        rows += [(number, own.a, own.b, row) for row in JOINTS[entry.kind].rows(*own)]
+    frames = np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64).reshape(-1, 2)
+
+    def vectors(column: list[Floats]) -> Floats:
+        return np.array(column).reshape(-1, 3)
+
+    constraints = Constraints(
+        kind=np.array([row.kind for _, _, _, row in rows], dtype=np.int64),
+        frames=frames,
+        Xa=vectors([a.X for _, a, _, _ in rows]),
+        Xb=vectors([b.X for _, _, b, _ in rows]),
+        Ua=vectors([row.Ua for _, _, _, row in rows]),
+        Ub=vectors([row.Ub for _, _, _, row in rows]),
+        value=np.array([row.value for _, _, _, row in rows], dtype=float),
+        joint=np.array([number for number, _, _, _ in rows], dtype=np.int64),
+    )
+    second = {"Wa": vectors([row.Wa for *_, row in rows]), "Wb": vectors([row.Wb for *_, row in rows])}
+    if any(np.any(column) for column in second.values()):
+        constraints = constraints._replace(**second)
+    return constraints, joined
+
+
+def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
+    """What results know of the joints: their rows of `State.lam` and their markers."""
+    layouts, first = [], 0
+    for entry, (a, b, given) in zip(model.joints.values(), joined, strict=True):
+        last = first + JOINTS[entry.kind].count(given)
+        frames, points, axes = (a.frame, b.frame), np.array([a.X, b.X]), np.array([a.axes, b.axes])
+        layouts.append(JointLayout(entry.name, entry.kind, (first, last), frames, points, axes))
+        first = last
+    return layouts
+
+
+def _markers(entry: JointEntry, placement: Placement) -> Joined:
+    """The two markers and what the joint is told."""
+    owner = f"{entry.kind} joint '{entry.name}'"
+    points = [(str(x), placement.place(x).world) for x in (entry.a, entry.b) if isinstance(x, Anchor)]
+    if entry.at is not None:
+        points.insert(0, ("at", entry.at))
+    if not points:
+        raise ModelError(f"{owner}: says not where it is; give `at=` or a point of a part")
+    apart = JOINTS[entry.kind].apart
+    length = _length(owner, entry, points[1][1] - points[0][1], placement.size) if apart else 0.0
+    for name, point in points[1:] if not apart else ():
+        gap = np.linalg.norm(point - points[0][1])
+        # a lone body at the origin has no size of its own here: count how far out the points are as well
+        if gap > ASSEMBLED * max(placement.size, np.abs(point).max(), np.abs(points[0][1]).max()):
+            raise ModelError(
+                f"{owner}: |g| = {gap:.3g} m at t = 0 between {points[0][0]} and {name}; move one of them or name one point only"
+            )
+    frames = [placement.frame_of(x) for x in (entry.a, entry.b)]
+    if frames[0] == frames[1]:
+        raise ModelError(
+            f"{owner}: joins {entry.a} to {entry.b}, which is the same node; give two points apart"
+        )
+    r, quat = placement.r, placement.quat
+    axes = _triads(entry, quaternions.to_matrix(quat[frames[0]]))
+    # both levers from one world point: the joint begins with g = 0 to the last digits
+    ends = [point for _, point in points] if apart else [points[0][1]] * 2
+    a, b = (
+        Marker.at(f, r[f], quat[f], point, triad) for f, point, triad in zip(frames, ends, axes, strict=True)
+    )
+    return Joined(a, b, Given(length, entry.pitch or 0.0, entry.locked))
+
+
+def _triads(entry: JointEntry, of_a: Floats) -> tuple[Floats, Floats]:
+    """World axes e1, e2, e3 of both markers as columns, `of_a` those of the frame a."""
+    if entry.axis is None:
+        return (of_a, of_a) if "locked" in JOINTS[entry.kind].takes else (np.eye(3), np.eye(3))
+    e3 = entry.axis
+    if entry.second_axis is not None and JOINTS[entry.kind].second_axis == "perpendicular":
+        e1 = entry.second_axis
+    else:
+        e1 = np.cross(np.eye(3)[np.argmin(np.abs(e3))], e3)
+        e1 /= np.linalg.norm(e1)
+    first = np.stack([e1, np.cross(e3, e1), e3], axis=1)
+    if entry.second_axis is None or JOINTS[entry.kind].second_axis == "perpendicular":
+        return first, first
+    # the shortest turn from one shaft to the other
+    turn = np.cross(e3, entry.second_axis)
+    sine = float(np.linalg.norm(turn))
+    angle = np.arctan2(sine, float(e3 @ entry.second_axis))
+    bent = quaternions.from_rotation_vector(turn * (angle / sine if sine > 0.0 else 1.0))
+    return first, quaternions.rotate(bent, first.T).T
+
+
+def _length(owner: str, entry: JointEntry, d: Floats, size: float) -> float:
+    """Distance of the points of a joint at t = 0."""
+    found = float(np.linalg.norm(d))
+    if found <= ASSEMBLED * size:
+        raise ModelError(f"{owner}: its points {entry.a} and {entry.b} are in one place; use 'spherical'")
+    if entry.length is not None and abs(found - entry.length) > ASSEMBLED * size:
+        raise ModelError(
+            f"{owner}: length = {entry.length:.6g} m, but {entry.a} and {entry.b} are {found:.6g} m apart at t = 0; "
+            "move one of them or leave `length=` out"
+        )
+    return found
+
+
+def without_doubt(model: Contents, system: System, state: State) -> tuple[System, list[list[str]]]:
+    """The system with the joints marked that repeat each other, and their names, loop by loop.
+
+    Warns (RedundantJointsWarning) where there are any: not all of their forces and moments are determined.
+    """
+    found = redundancy(system, state)
+    if found is None:
+        return system, []
+    constraints = system.constraints._replace(repeats=softened(system.constraints, found))
+    names = [entry.name for entry in model.joints.values()]
+    loops = [[names[joint] for joint in loop] for loop in found.loops]
+    many = "1 equation" if found.excess == 1 else f"{found.excess} equations"
+    of_loops = " and of ".join(named(loop) for loop in loops[:3])
+    warnings.warn(
+        f"model '{model.name}': {many} of the joints {of_loops}{' and of other loops' if len(loops) > 3 else ''} "
+        "repeat what the others fix already: the motion is determined, the forces and moments of these joints only in "
+        "part; leave some of them more motion (a spherical joint in place of a revolute one) to have them all",
+        RedundantJointsWarning,
+        stacklevel=4,  # at the call of `Model.build`
+    )
+    return system._replace(constraints=constraints), loops
+
+
+def named(names: list[str]) -> str:
+    """Some names in words."""
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    return ", ".join(f"'{name}'" for name in names[:_TOLD]) + more

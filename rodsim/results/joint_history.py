@@ -1,0 +1,235 @@
+"""The history of one joint: what it carries, and how its parts stand and move against each other, in named axes.
+
+The joint's axes are those of its marker on a: e3 is the axis it was given, e1 and e2 are across, right-handed; of joints
+without an axis they are the world's at t = 0, of generic ones those of part a. They move with a.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import first_rows, groups_of
+from rigid.joints import JOINTS
+from rigid.quaternions import rotate, to_matrix
+from rigid.system import Constraints, Floats
+from rodsim.results import native
+from rodsim.results.errors import ResultError
+from rodsim.results.layout import JointLayout
+from rodsim.results.sources import Source
+
+INERTIAL, JOINT = "inertial", "joint"
+
+
+class _Sides(NamedTuple):
+    """Markers of a and b, inertial axes."""
+
+    triads: tuple[Floats, Floats]  # (T, 3, 3) columns e1, e2, e3
+    d: Floats  # (T, 3) m, p_b - p_a
+    rate: Floats  # (T, 3) m/s, of d as a sees it
+    turning: Floats  # (T, 3) rad/s, omega_b - omega_a
+
+
+class JointHistory:
+    """A joint between a and b: its multipliers, what it does to b (to a the opposite), how b stands against a.
+
+    Multipliers are means over the last step and are paired with the directors at its end: forces converge
+    with order 1. Of joints that repeat others (`determined` is False) forces and moments are one of many possible ones.
+    """
+
+    def __init__(self, source: Source, layout: JointLayout) -> None:
+        self._source = source
+        self.layout = layout
+
+    @property
+    def name(self) -> str:
+        return self.layout.name
+
+    @property
+    def kind(self) -> str:
+        return self.layout.kind
+
+    @property
+    def determined(self) -> bool:
+        """Whether the equations of motion determine all that the joint carries."""
+        return not any(self.name in loop for loop in self._source.layout.description.get("undetermined", []))
+
+    @cached_property
+    def multipliers(self) -> Floats:
+        """(T, rows) one for each scalar equation of the joint"""
+        return self._source.read("lam", (slice(None), slice(*self.layout.rows)))
+
+    @property
+    def force(self) -> Floats:
+        """(T, 3) N, on b, inertial axes"""
+        return self._wrench[0]
+
+    @property
+    def moment(self) -> Floats:
+        """(T, 3) N m, on b about the joint's point on b, inertial axes"""
+        return self._wrench[1]
+
+    def force_in(self, axes: str) -> Floats:
+        """(T, 3) N, on b, in "inertial" or "joint" axes"""
+        return self._in(axes, self.force)
+
+    def moment_in(self, axes: str) -> Floats:
+        """(T, 3) N m, on b about the joint's point on b, in "inertial" or "joint" axes"""
+        return self._in(axes, self.moment)
+
+    @property
+    def axes(self) -> Floats:
+        """(T, 3, 3) columns e1, e2, e3, the joint's axes in inertial ones"""
+        return self._sides.triads[0]
+
+    @property
+    def offset(self) -> Floats:
+        """(T, 3) m, from the point on a to that on b, in the joint's axes"""
+        return self._in(JOINT, self._sides.d)
+
+    @cached_property
+    def angle(self) -> Floats:
+        """(T,) rad, of b against a about e3, 0 at t = 0, counted through turns.
+
+        Between two outputs it is taken to have turned by about the mean of its rates at both: outputs may be several turns
+        apart where it turns evenly.
+        """
+        self._has("angle")
+        a, b = self._sides.triads
+        sine, cosine = _dot(a[..., 1], b[..., 0]), _dot(a[..., 0], b[..., 0])
+        return _counted(np.arctan2(sine, cosine), self.angle_rate, self._source.read(native.TIME))
+
+    @property
+    def angle_rate(self) -> Floats:
+        """(T,) rad/s, of b against a about e3"""
+        self._has("angle")
+        return _dot(self.axes[..., 2], self._sides.turning)
+
+    @cached_property
+    def angles(self) -> Floats:
+        """(T, 2) rad, of a universal joint: of its cross against a about e3, of b against the cross about e1 of b; each
+        0 at t = 0, and counted as `angle`.
+        """
+        self._has("angles")
+        a, b = self._sides.triads
+        first = np.arctan2(_dot(a[..., 1], b[..., 0]), _dot(a[..., 0], b[..., 0]))
+        bent = np.cross(a[..., 2], b[..., 2])
+        second = np.arctan2(_dot(bent, b[..., 0]), _dot(a[..., 2], b[..., 2]))
+        rates, t = self.angle_rates, self._source.read(native.TIME)
+        return np.stack([_counted(x, rates[:, k], t) for k, x in enumerate((first, second))], axis=1)
+
+    @property
+    def angle_rates(self) -> Floats:
+        """(T, 2) rad/s, of `angles`"""
+        self._has("angles")
+        a, b = self._sides.triads
+        # perpendicular axes: each component is a rate of its own
+        return np.stack([_dot(x, self._sides.turning) for x in (a[..., 2], b[..., 0])], axis=1)
+
+    @property
+    def displacement(self) -> Floats:
+        """(T,) m, of b against a along e3, 0 at t = 0"""
+        self._has("displacement")
+        return _dot(self.axes[..., 2], self._sides.d)
+
+    @property
+    def displacement_rate(self) -> Floats:
+        """(T,) m/s, of b against a along e3"""
+        self._has("displacement")
+        return _dot(self.axes[..., 2], self._sides.rate)
+
+    @property
+    def rate(self) -> Floats:
+        """(T,) of the coordinate of the joint, rad/s or m/s; of the angle where there is a displacement besides"""
+        return self.angle_rate if "angle" in JOINTS[self.kind].coordinates else self.displacement_rate
+
+    def table(self) -> dict[str, Floats]:
+        """Columns (T,) by name: what says how the joint stands, then force and moment in inertial axes."""
+        columns: dict[str, Floats] = {}
+        for name in JOINTS[self.kind].coordinates:
+            values = {name: getattr(self, name), f"{name}_rate": getattr(self, _RATES[name])}
+            columns |= {k: v for k, v in values.items() if v.ndim == 1}
+            columns |= {f"{k}_{i + 1}": v[:, i] for k, v in values.items() if v.ndim == 2 for i in (0, 1)}
+        for name, vectors in (("force", self.force), ("moment", self.moment)):
+            columns |= {f"{name}_{axis}": vectors[:, i] for i, axis in enumerate("xyz")}
+        return columns
+
+    def _has(self, coordinate: str) -> None:
+        known = JOINTS[self.kind].coordinates
+        if coordinate not in known:
+            has = (
+                f"it has {' and '.join(known)}" if known else "`.offset` says where b is, in the joint's axes"
+            )
+            raise ResultError(f"{self.kind} joint '{self.name}': has no {coordinate}; {has}")
+
+    def _in(self, axes: str, vectors: Floats) -> Floats:
+        if axes == INERTIAL:
+            return vectors
+        if axes != JOINT:
+            raise ResultError(f"joint '{self.name}': axes = {axes!r}; choose '{INERTIAL}' or '{JOINT}'")
+        return np.einsum("tij,ti->tj", self.axes, vectors)
+
+    @cached_property
+    def _sides(self) -> _Sides:
+        frames = self.layout.frames
+        if frames is None:
+            raise ResultError(
+                f"joint '{self.name}': this file is older than the axes of joints; run the simulation again"
+            )
+        r, quat, v, Omega = (
+            np.stack([self._source.read(name, (slice(None), f)) for f in frames])
+            for name in ("r", "quat", "v", "Omega")
+        )
+        omega = rotate(quat, Omega)
+        arm = rotate(quat, self.layout.points[:, None, :])
+        d = r[1] - r[0] + arm[1] - arm[0]
+        speed = v + np.cross(omega, arm)
+        rate = speed[1] - speed[0] - np.cross(omega[0], d)
+        a, b = to_matrix(quat) @ self.layout.axes[:, None]
+        return _Sides((a, b), d, rate, omega[1] - omega[0])
+
+    @cached_property
+    def _wrench(self) -> tuple[Floats, Floats]:
+        constraints = self._constraints()
+        a, b = constraints.frames[0]
+        r, quat = (
+            np.stack([self._source.read(name, (slice(None), int(f))) for f in (a, b)], axis=1)
+            for name in ("r", "quat")
+        )
+        alone = constraints._replace(frames=np.tile([0, 1], (len(constraints.kind), 1)))
+        gradients = evaluation.gradients(groups_of(alone), r, quat)
+        # the equations of motion contain + G^T lam: what acts on b is -lam times the gradient
+        on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
+        force = on_b[:, :3]
+        return force, on_b[:, 3:] - np.cross(rotate(quat[:, 1], constraints.Xb[0]), force)
+
+    def _constraints(self) -> Constraints:
+        """The constraints of this joint."""
+        every = self._source.layout.constraints
+        if every is None:
+            raise ResultError(
+                f"joint '{self.name}': the layout of this result has no constraints; use `.multipliers`"
+            )
+        first = first_rows(every.kind)
+        mine = (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
+        return every.chosen(mine)
+
+
+_RATES = {"angle": "angle_rate", "angles": "angle_rates", "displacement": "displacement_rate"}
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    products: Floats = np.sum(a * b, axis=-1)
+    return products
+
+
+def _counted(angles: Floats, rates: Floats, t: Floats) -> Floats:
+    """Angles known up to whole turns, each nearest to where its rate has brought it since the one before."""
+    expected = np.diff(t) * 0.5 * (rates[1:] + rates[:-1])
+    change = np.diff(angles)
+    turns = np.concatenate([[0.0], np.cumsum(np.round((expected - change) / (2.0 * np.pi)))])
+    counted: Floats = angles + 2.0 * np.pi * turns
+    return counted

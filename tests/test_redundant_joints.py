@@ -1,0 +1,216 @@
+"""Joints that fix what others fix: found and told, and the motion as it is without the surplus."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from discretization.consistent import constraint_jacobian, project_velocities
+from discretization.measures import velocity_residual
+from discretization.redundancy import redundancy
+from rigid import quaternions
+from rodsim import Box, MassProperties, Model, RedundantJointsWarning, Result, Sphere, audit, simulate
+from rodsim.cli.main import main
+
+R, S = "revolute", "spherical"
+TURN = quaternions.from_rotation_vector([0.3, -0.5, 0.4])  # nothing lies along the axes of the world
+
+
+def four_bar(kinds, spare=False, shift=0.0):
+    """Three bars in a plane, hinged to each other and to the ground at both ends; `spare`: beside a sound pendulum.
+
+    shift: of the far foot, which makes of the parallelogram a general four-bar.
+    """
+    model = Model("four-bar", gravity=quaternions.rotate(TURN, np.array([1.0, -9.0, 0.0])))
+    bar = MassProperties(1.0, np.diag([0.01, 0.08, 0.085]), np.array([0.1, 0.02, 0.0]))
+
+    def place(name, start, end):
+        way = np.subtract(end, start)
+        turned = quaternions.from_rotation_vector([0, 0, np.arctan2(way[1], way[0])])
+        middle = np.add(start, end) / 2
+        pose = quaternions.rotate(TURN, middle), quaternions.multiply(TURN, turned)
+        return model.add_body(name, bar, *pose)
+
+    corners = np.array([(0, 0, 0), (0, 1, 0), (1, 1, 0), (1 + shift, 0, 0)], float)
+    if spare:
+        other = place("other", (5, 0, 0), (6, 0, 0))
+        model.add_joint("peg", R, model.ground, other, at=quaternions.rotate(TURN, (5, 0, 0)), axis=AXIS)
+    bars = [place(f"bar {k}", *corners[k : k + 2]) for k in range(3)]
+    bars[0] = model.bodies["bar 0"]
+    parts = [model.ground, *bars, model.ground]
+    for k, (name, kind) in enumerate(zip("ABCD", kinds, strict=True)):
+        at = quaternions.rotate(TURN, corners[k])
+        model.add_joint(name, kind, parts[k], parts[k + 1], at=at, axis=AXIS if kind == R else None)
+    return model
+
+
+AXIS = quaternions.rotate(TURN, np.array([0.0, 0, 1]))
+
+
+def built(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RedundantJointsWarning)
+        return model.build()
+
+
+@pytest.mark.parametrize("spare", [False, True])
+@pytest.mark.parametrize(("kinds", "excess"), [([R, R, R, R], 3), ([R, R, R, S], 1), ([R, S, S, R], 0)])
+def test_a_loop_that_repeats_itself_is_told_with_its_names(kinds, excess, spare):
+    model = four_bar(kinds, spare)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        layout = model.build().layout
+    told = [w for w in heard if w.category is RedundantJointsWarning]
+    assert len(told) == (excess > 0)
+    assert layout.description["undetermined"] == ([["A", "B", "C", "D"]] if excess else [])
+    if excess:
+        said = str(told[0].message)
+        assert f"{excess} equation" in said
+        assert "'A', 'B', 'C', 'D'" in said
+        assert "peg" not in said
+        assert told[0].filename == __file__
+
+
+def dense(system, state):
+    """Rank deficiency of G by singular values, and rows that take part in what vanishes."""
+    G = constraint_jacobian(system, state).toarray()
+    left, values = np.linalg.svd(G)[:2]
+    rank = int((values > 1e-9).sum())
+    return len(G) - rank, np.linalg.norm(left[:, rank:], axis=1) > 1e-8
+
+
+def ring(n, kind):
+    """A closed polygon of n bodies with oblique hinges or balls."""
+    model, rng = Model("ring"), np.random.default_rng(4)
+    angles = 2 * np.pi * np.arange(n) / n
+    corners = np.stack([np.cos(angles), np.sin(angles), 0.1 * rng.normal(size=n)], axis=1)
+    bodies = [
+        model.add_body(f"b{k}", Box(0.3, 0.2, 0.1, mass=1), (corners[k] + corners[k - 1]) / 2)
+        for k in range(n)
+    ]
+    for k in range(n):
+        axis = rng.normal(size=3) if kind == R else None
+        model.add_joint(f"j{k}", kind, bodies[k], bodies[(k + 1) % n], at=corners[k], axis=axis)
+    return model
+
+
+CASES = {
+    "planar": lambda: four_bar([R] * 4),
+    "planar, one ball": lambda: four_bar([R, R, S, R]),
+    "sound": lambda: four_bar([R, S, S, R]),
+    "ring of 5 hinges": lambda: ring(5, R),
+    "ring of 6 hinges": lambda: ring(6, R),
+    "ring of 60 hinges": lambda: ring(60, R),
+    "ring of balls": lambda: ring(40, S),
+    "ring of welds": lambda: ring(30, "weld"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_found_is_what_singular_values_say(name):
+    system, state, *_ = built(CASES[name]())
+    excess, rows = dense(system, state)
+    found = redundancy(system, state)
+    if excess == 0:
+        assert found is None
+    else:
+        assert found.excess == excess
+        assert np.array_equal(found.rows, rows)
+
+
+def test_loops_apart_are_told_apart():
+    model = Model("two")
+    for k in range(2):
+        body = model.add_body(f"body {k}", Sphere(1, mass=1), (5 * k, 0, 0))
+        for z in (0, 1):
+            model.add_joint(f"j{k}{z}", R, model.ground, body, at=(5 * k, 0, z), axis=(0, 0, 1))
+    layout = built(model).layout
+    assert layout.description["undetermined"] == [["j00", "j01"], ["j10", "j11"]]
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4-ggl"])
+def test_a_planar_four_bar_moves_as_with_joints_enough(integrator):
+    """The same bars with two balls in place of hinges have no surplus."""
+    whole, sound = (
+        simulate(four_bar(kinds, shift=0.3), 1.0, 0.02, integrator) for kinds in ([R] * 4, [R, S, S, R])
+    )
+    moved = np.abs(sound.state(-1).r - sound.state(0).r).max()
+    assert moved > 0.5
+    assert np.abs(whole.state(-1).r - sound.state(-1).r).max() < 1e-10 * moved
+    for result in (whole, sound):
+        report = audit(result)
+        assert report.constraint < 1e-13
+        assert report.energy_balance < 1e-12
+    if integrator != "em":
+        assert whole.velocity_residual.max() < 1e-11
+    # round-off is reached as soon
+    assert np.mean(whole.newton_iterations) < np.mean(sound.newton_iterations) + 0.3
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+def test_forces_in_the_plane_are_determined_all_the_same():
+    """Of hinges with parallel axes what is left open stands across the plane."""
+    whole, sound = (simulate(four_bar(k, shift=0.3), 0.4, 0.01) for k in ([R] * 4, [R, S, S, R]))
+    for name in "ABCD":
+        one, other = (r.joint(name) for r in (whole, sound))
+        in_plane = [x.force - np.outer(x.force @ AXIS, AXIS) for x in (one, other)]
+        assert in_plane[0] == pytest.approx(in_plane[1], abs=1e-9)
+        assert not one.determined
+        assert other.determined
+
+
+@pytest.mark.parametrize("kinds", [[R] * 4, [R, R, R, S]])
+def test_velocities_are_projected_onto_what_a_redundant_loop_allows(kinds):
+    system, state, *_ = built(four_bar(kinds, shift=0.3))
+    rng = np.random.default_rng(1)
+    thrown = state._replace(v=rng.normal(size=state.v.shape), Omega=rng.normal(size=state.v.shape))
+    thrown.v[0], thrown.Omega[0] = 0.0, 0.0
+    there, change = project_velocities(system, thrown)
+    assert change > 0.1
+    assert np.abs(velocity_residual(system, there)).max() < 1e-12
+    # the nearest: what was taken away is an impulse of the joints
+    G = constraint_jacobian(system, state).toarray()[:, 6:]
+    R_of = quaternions.to_matrix(state.quat)[1:]
+    dv, dO = (there.v - thrown.v)[1:], (there.Omega - thrown.Omega)[1:]
+    spin = np.einsum("nij,njk,nk->ni", R_of, system.frames.inertia[1:], dO)
+    impulse = np.hstack([system.frames.mass[1:, None] * dv, spin]).ravel()
+    lam = np.linalg.lstsq(G.T, impulse, rcond=None)[0]
+    assert np.abs(G.T @ lam - impulse).max() < 1e-10
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+def test_two_hinges_on_one_line_are_as_good_as_one():
+    def door(hinges):
+        model = Model("door", gravity=(0, -9.0, 0))
+        leaf = model.add_body("leaf", Box(1, 0.1, 2, mass=3), (0.5, 0, 0))
+        for z in hinges:
+            model.add_joint(f"hinge {z}", R, model.ground, leaf, at=(0, 0, z), axis=(0, 0, 1))
+        return simulate(model, 1.0, 0.02).state(-1).r
+
+    assert door((-0.9, 0.9)) == pytest.approx(door((0.0,)), abs=1e-12)
+
+
+SCENE = """
+bodies: [{name: leaf, shape: {type: box, size: [1, 0.1, 2], mass: 1}, position: [0.5, 0, 0]}]
+joints:
+  - {name: upper, kind: revolute, a: ground, b: leaf, at: [0, 0, 1], axis: [0, 0, 1]}
+  - {name: lower, kind: revolute, a: ground, b: leaf, at: [0, 0, -1], axis: [0, 0, 1]}
+run: {t_end: 0.02, dt: 0.01}
+"""
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+def test_the_command_says_which_reactions_are_not_determined(tmp_path, capsys):
+    scene, out = tmp_path / "door.yaml", str(tmp_path / "door.vtkhdf")
+    scene.write_text(SCENE)
+    assert main(["run", str(scene), "-o", out, "--quiet"]) == 0
+    assert main(["info", out]) == 0
+    assert (
+        "joints that repeat each other, forces and moments determined in part: upper, lower"
+        in capsys.readouterr().out
+    )
+    assert main(["info", out, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["undetermined"] == [["upper", "lower"]]
+    assert not Result.open(out).joint("upper").determined
