@@ -128,6 +128,12 @@ def assemble(system, numbering, state, work, h, load_values, tangent, general=Tr
         for i in range(numbering.n_values):
             work.values[i] = 0.0
     _inertia(system, numbering, state, work, h, tangent)
+    return add_forces(system, numbering, state, work, h, load_values, tangent, general)
+
+
+@inner_kernel
+def add_forces(system, numbering, state, work, h, load_values, tangent, general=True):
+    """What is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`, `general` as there."""
     status = _elements(system, numbering, state, work, h, tangent)
     if status != 0:
         return status

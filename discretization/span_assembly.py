@@ -100,8 +100,8 @@ def add_span_noise(system, numbering, work, h):
 
 
 @inner_kernel
-def _folded(state, work, frames, p):
-    """Whether a frame passed pi against the middle one."""
+def folded(state, work, frames, p):
+    """Whether a frame of a span passed pi against the middle one."""
     m = frames[p // 2]
     for a in range(p + 1):
         f = frames[a]
@@ -118,7 +118,7 @@ def add_spans(system, numbering, state, work, h, tangent):
     residual, values = work.residual, work.values
     for m in range(spans.kind.size):
         p, frames = own.order[m], spans.frames[m]
-        if _folded(state, work, frames, p):
+        if folded(state, work, frames, p):
             return FOLDED
         if own.forces[m] != 0:
             X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rodsim.results.result import Result
     from rodsim.sections import Section
     from rodsim.simulation import simulate
+    from rodsim.statics import equilibrium
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ _WHERE = {
     "Symmetry": "rigid.mechanical",
     "Trajectory": "discretization.time.integrate",
     "audit": "rodsim.results.audit",
+    "equilibrium": "rodsim.statics",
     "integrate": "discretization.time.integrate",
     "local_audit": "rodsim.results.local_audit",
     "multibody_system": "rigid.charts",
@@ -79,6 +81,7 @@ __all__ = [
     "Symmetry",
     "Trajectory",
     "audit",
+    "equilibrium",
     "integrate",
     "local_audit",
     "multibody_system",

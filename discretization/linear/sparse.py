@@ -32,3 +32,8 @@ def sparse_solve(handle: int, rhs: Floats) -> Floats:
 def sparse_forget(handle: int) -> None:
     """Give the memory of the factors back."""
     _factors.pop(handle, None)
+
+
+def factors_of(handle: int) -> SuperLU:
+    """The factors of `handle`."""
+    return _factors[handle]

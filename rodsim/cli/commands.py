@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError
+from rodsim.cli import modes
 from rodsim.results.errors import ResultError
 from rodsim.scenes.errors import SceneError
 
@@ -326,4 +327,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "render": render,
     "reproduce": reproduce,
     "schema": schema,
+    "modes": modes.modes,
 }

@@ -9,6 +9,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from rodsim.cli import modes
+
 OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 
 _EPILOG = """exit codes: 0 ok, 1 a claim of `reproduce` differs without a reason, 2 bad input,
@@ -55,6 +57,8 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--resume", action="store_true", help="go on where the result file stops")
     run.add_argument("--force", action="store_true", help="overwrite an existing result")
     run.add_argument("--quiet", action="store_true", help="no progress line, no audit")
+
+    modes.add_parser(commands)
 
     check = commands.add_parser("check", help="check a scene without running it")
     check.add_argument("scene")

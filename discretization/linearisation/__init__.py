@@ -1,0 +1,1 @@
+"""Small motions about a state: mass, damping, gyroscopic, stiffness and constraint matrices, and their spectra."""

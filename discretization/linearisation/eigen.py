@@ -1,0 +1,191 @@
+"""Eigenvalues nearest to zero by shift and inversion on the saddle-point matrix.
+
+Conservative, M x'' + K x + G^T y = 0, G x = 0, x = exp(lambda t) phi, mu = -lambda^2:
+
+    K phi + G^T y = mu M phi:   Lanczos in the product of M on P M, P the inverse of K - sigma M with G (`saddle`)   (1)
+
+P maps into the null space of G, whose complement has eigenvalue zero of P M, so that a start in the range of P never
+leaves it. Where motions cost nothing K is singular; the shift then stands below zero, about as far as the lowest other
+eigenvalue: first one as small as round-off allows, then that which the first spectrum tells.
+
+With D = C + Gyr or unsymmetric K, on z = (phi, lambda phi):
+
+    (lambda^2 M + lambda D + K) phi + G^T y = 0:
+    x+ = -P(sigma^2 M + sigma D + K) (M v + (D + sigma M) x),   v+ = sigma x+ + x,   eigenvalues 1/(lambda - sigma)  (2)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
+
+from discretization.linearisation.equations import Linearised
+from discretization.linearisation.saddle import Saddle
+from rigid.errors import ModelError
+from rigid.system import Floats
+
+EPS = 2.220446049250313e-16
+NOISE = 50.0  # times the round-off of an entry's share: eigenvalues below are zero
+DENSE = 60  # unknowns less constraints up to which everything is computed
+
+
+class Spectrum(NamedTuple):
+    """Eigenvalues and motions, from the nearest to zero."""
+
+    values: NDArray  # lambda, 1/s
+    vectors: NDArray  # (k, size)
+    zero: NDArray  # (k,) whether an eigenvalue is zero to round-off
+
+
+def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
+    """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
+    K, M = lin.K, lin.M
+    size = lin.size - lin.G.shape[0]
+    if n >= size - 1 or size <= DENSE:
+        return _dense(lin, n)
+    floor = 4.0 * EPS * float((np.abs(K.diagonal()) / M.diagonal()).max(initial=0.0))
+    shift = 100.0 * floor
+    for _ in range(3):
+        mu, phi = _lanczos(lin, -shift, min(n + 1, size - 2))
+        zero = np.abs(mu) <= _noise(lin, phi)
+        others = np.abs(mu[~zero])
+        wanted = 0.5 * float(others.min()) if len(others) else 0.0
+        if wanted <= 4.0 * shift and (wanted >= 0.25 * shift or not zero.any()):
+            break
+        if not len(others):  # all that was found costs nothing: look at more
+            n += 6
+            continue
+        shift = wanted
+    order = np.argsort(np.abs(mu))[:n]
+    order = order[np.argsort(np.where(zero[order], 0.0, mu[order]), kind="stable")]
+    return mu[order], phi[order], zero[order]
+
+
+def _lanczos(lin: Linearised, sigma: float, n: int) -> tuple[Floats, Floats]:
+    saddle = Saddle(csr_matrix(lin.K - sigma * lin.M), lin.G)
+    P = LinearOperator((lin.size, lin.size), matvec=lambda b: saddle.solve(np.ravel(b)), dtype=float)
+    start = saddle.solve(np.random.default_rng(1).standard_normal(lin.size))
+    try:
+        mu, phi = eigsh(lin.K, n, lin.M, sigma=sigma, OPinv=P, v0=start, ncv=min(max(2 * n + 10, 30), lin.size))
+    except ArpackNoConvergence as few:
+        raise ModelError(
+            f"modes: {len(few.eigenvalues)} of {n} modes converged; ask for fewer, or give parts without mass some"
+        ) from None
+    return mu, phi.T
+
+
+def _noise(lin: Linearised, phi: Floats) -> Floats:
+    """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add."""
+    K = lin.K.tocoo()
+    shares = np.array([np.sqrt(np.sum((x[K.row] * K.data * x[K.col]) ** 2)) for x in phi])
+    return NOISE * EPS * shares
+
+
+def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
+    """All at once, on the null space of G."""
+    from scipy.linalg import eigh
+
+    Z = _null_space(lin.G)
+    mu, y = eigh(Z.T @ (lin.K @ Z), Z.T @ (lin.M @ Z))
+    phi = (Z @ y).T
+    order = np.sort(np.argsort(np.abs(mu))[:n])
+    mu, phi = mu[order], phi[order]
+    zero = np.abs(mu) <= _noise(lin, phi)
+    order = np.argsort(np.where(zero, 0.0, mu), kind="stable")
+    return mu[order], phi[order], zero[order]
+
+
+def _null_space(G: csr_matrix) -> Floats:
+    """Orthonormal motions (size, free) that the joints allow."""
+    size = G.shape[1]
+    if not G.shape[0]:
+        return np.eye(size)
+    _, values, directions = np.linalg.svd(G.toarray(), full_matrices=True)
+    rank = int((values > 1e-10 * values.max()).sum())
+    return np.asarray(directions[rank:].T)
+
+
+def general(lin: Linearised, n: int) -> Spectrum:
+    """The n eigenvalues nearest to zero with Im >= 0 (of a pair one) of (2)."""
+    D = csr_matrix(lin.C + lin.gyroscopic)
+    free = lin.size - lin.G.shape[0]
+    if 2 * free <= 4 * DENSE or 2 * n + 14 >= 2 * free:
+        values, vectors = _dense_general(lin, D)
+    else:
+        values, vectors = _arnoldi(lin, D, n)
+    zero = np.abs(values) ** 2 <= _noise_general(lin, vectors)
+    upper = ~zero & (values.imag > -1e-9 * np.abs(values))
+    order = np.argsort(np.abs(values), kind="stable")
+    order = order[upper[order]]
+    rest = _independent(vectors[zero], lin.M)
+    values = np.concatenate([np.zeros(len(rest)), values[order]])[:n]
+    vectors = np.concatenate([rest, vectors[order]])[:n]
+    return Spectrum(values, vectors, np.arange(len(values)) < len(rest))
+
+
+def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
+    """Real motions that span these and are orthonormal in M: an eigenvalue zero that is double has one motion only."""
+    if not len(vectors):
+        return np.zeros((0, vectors.shape[1]))
+    real = np.concatenate([vectors.real, vectors.imag])
+    real = real / np.sqrt(np.maximum(np.einsum("ij,ij->i", real, (M @ real.T).T), 1e-300))[:, None]
+    gram = real @ (M @ real.T)
+    squares, combinations = np.linalg.eigh(gram)
+    use = squares > 1e-8 * squares.max()
+    return np.asarray((combinations[:, use] / np.sqrt(squares[use])).T @ real)
+
+
+def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
+    from scipy.linalg import eig
+
+    Z = _null_space(lin.G)
+    M, D0, K = (Z.T @ (A @ Z) for A in (lin.M, D, lin.K))
+    k = len(M)
+    inverse = np.linalg.inv(M)
+    A = np.block([[np.zeros((k, k)), np.eye(k)], [-inverse @ K, -inverse @ D0]])
+    values, z = eig(A)
+    return values, (Z @ z[:k]).T
+
+
+def _arnoldi(lin: Linearised, D: csr_matrix, n: int) -> tuple[NDArray, NDArray]:
+    size, M = lin.size, lin.M
+    sigma = _general_shift(lin)
+    saddle = Saddle(csr_matrix(sigma * sigma * M + sigma * D + lin.K), lin.G)
+    right = csr_matrix(D + sigma * M)
+
+    def step(z: NDArray) -> NDArray:
+        x, v = z[:size], z[size:]
+        moved = -saddle.solve(M @ v + right @ x)
+        return np.concatenate([moved, sigma * moved + x])
+
+    operator = LinearOperator((2 * size, 2 * size), matvec=lambda z: step(np.ravel(z)), dtype=float)
+    start = step(step(np.random.default_rng(1).standard_normal(2 * size)))
+    many = 2 * n + 12  # pairs, and what costs nothing
+    try:
+        nu, z = eigs(operator, many, which="LM", v0=start, ncv=min(2 * many + 20, 2 * size))
+    except ArpackNoConvergence as few:
+        raise ModelError(
+            f"modes: {len(few.eigenvalues)} of {many} eigenvalues converged; ask for fewer modes"
+        ) from None
+    return sigma + 1.0 / nu, z[:size].T
+
+
+def _general_shift(lin: Linearised) -> float:
+    """A real number beside zero, small against the lowest frequency."""
+    symmetric = Linearised(**{**lin.__dict__, "K": csr_matrix(0.5 * (lin.K + lin.K.T)), "unsymmetric": ()})
+    mu, _, zero = conservative(symmetric, 8)
+    others = np.abs(mu[~zero])
+    speed = max(float(np.abs(lin.motion.W).max()), float(np.abs(lin.motion.spin).max(initial=0.0)))
+    scale = float(np.sqrt(others.min())) if len(others) else max(speed, 1.0)
+    return 0.1 * scale
+
+
+def _noise_general(lin: Linearised, vectors: NDArray) -> Floats:
+    """Of |lambda|^2: a double eigenvalue zero is found to the root of round-off only."""
+    mass = np.array([np.vdot(x, lin.M @ x).real for x in vectors])
+    of_real = [np.abs(x) for x in vectors]
+    return 1e4 * _noise(lin, np.array(of_real)) / np.maximum(mass, 1e-300)

@@ -1,0 +1,121 @@
+"""Inertia in axes that turn steadily: what velocities and the turning of the axes add to small motions.
+
+In axes that turn with W about the point c a frame rests, or turns about itself with s; w = W + s, J = R J R^T. With the
+displacement u and the spatial turn eta, both in these axes,
+
+    momentum balance   M_t (u'' + 2 W x u' + W x (W x u)),     at rest M_t W x (W x (r - c))                   (1)
+    spin balance       J eta'' + (J W^ + W^ J - (J w)^) eta' + W^ (J W^ - (J w)^) eta,    at rest W x J w      (2)
+
+with W^ = hat(W); (2) is the change of d(J w)/dt, where w changes by eta' - eta x W and J by eta^ J - J eta^. It has
+constant coefficients where J does not change while a frame turns with s: s = 0, or a frame as round as a rotor.
+M_t is the mass of the frames, with what consistent masses of rods share; it does not mix directions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from discretization.linearisation.tangents import Blocks
+from discretization.space.spans import shared_masses
+from discretization.system import System
+from rigid import quaternions
+from rigid.system import Floats, Ints, State
+
+
+class SteadyMotion(NamedTuple):
+    """A motion that looks the same at all times, seen from axes that turn."""
+
+    W: Floats  # (3,) rad/s of the axes
+    center: Floats  # (3,) m, on their axis
+    spin: Floats  # (n, 3) s, rad/s, spatial; zero for what rests in the axes
+    ground: bool  # fixed frames turn with the axes
+
+    @property
+    def turns(self) -> bool:
+        """Whether anything turns."""
+        return bool(np.any(self.W) or np.any(self.spin))
+
+
+def resting(n: int) -> SteadyMotion:
+    """Of n frames at rest."""
+    return SteadyMotion(np.zeros(3), np.zeros(3), np.zeros((n, 3)), True)
+
+
+def hats(x: Floats) -> Floats:
+    """Matrices (..., 3, 3) with hat(x) y = x cross y."""
+    out = np.zeros((*x.shape, 3))
+    out[..., 2, 1], out[..., 0, 2], out[..., 1, 0] = np.moveaxis(x, -1, 0)
+    return out - np.swapaxes(out, -1, -2)
+
+
+def spatial_inertia(system: System, state: State) -> Floats:
+    """R J R^T (n, 3, 3)."""
+    R = quaternions.to_matrix(state.quat)
+    return R @ system.frames.inertia @ np.swapaxes(R, 1, 2)
+
+
+def translational(system: System) -> tuple[Ints, Ints, Floats]:
+    """Rows, columns and values of M_t, kg, between frames."""
+    n = len(system.frames.mass)
+    pairs, coupling = shared_masses(system.elements, system.spans)
+    a, b, c = *pairs[coupling != 0.0].T, coupling[coupling != 0.0]
+    every = np.arange(n)
+    return (
+        np.concatenate([every, a, b, a, b]),
+        np.concatenate([every, a, b, b, a]),
+        np.concatenate([system.frames.mass, -c, -c, c, c]),
+    )
+
+
+def mass(system: System, state: State) -> Blocks:
+    """M."""
+    rows, columns, m = translational(system)
+    blocks = np.zeros((len(m), 6, 6))
+    blocks[:, :3, :3] = m[:, None, None] * np.eye(3)
+    blocks[: len(state.r), 3:, 3:] = spatial_inertia(system, state)
+    return Blocks(rows, columns, blocks)
+
+
+def gyroscopic(system: System, state: State, motion: SteadyMotion) -> Blocks:
+    """What multiplies (u', eta') in (1), (2); skew-symmetric."""
+    rows, columns, m = translational(system)
+    W, J, Jw = hats(motion.W), spatial_inertia(system, state), _spins(system, state, motion)
+    blocks = np.zeros((len(m), 6, 6))
+    blocks[:, :3, :3] = 2.0 * m[:, None, None] * W
+    blocks[: len(state.r), 3:, 3:] = J @ W + W @ J - hats(Jw)
+    return Blocks(rows, columns, blocks)
+
+
+def centrifugal(system: System, state: State, motion: SteadyMotion) -> Blocks:
+    """What multiplies (u, eta) in (1), (2)."""
+    rows, columns, m = translational(system)
+    W, J, Jw = hats(motion.W), spatial_inertia(system, state), _spins(system, state, motion)
+    blocks = np.zeros((len(m), 6, 6))
+    blocks[:, :3, :3] = m[:, None, None] * (W @ W)
+    blocks[: len(state.r), 3:, 3:] = W @ (J @ W - hats(Jw))
+    return Blocks(rows, columns, blocks)
+
+
+def at_rest(system: System, state: State, motion: SteadyMotion) -> Floats:
+    """(n, 6): what (1), (2) ask of the forces of the motion itself; zero of fixed frames."""
+    out = np.zeros((len(state.r), 6))
+    rows, columns, m = translational(system)
+    arm = state.r - motion.center
+    a = np.cross(motion.W, np.cross(motion.W, arm))
+    np.add.at(out[:, :3], rows, m[:, None] * a[columns])
+    out[:, 3:] = np.cross(motion.W, _spins(system, state, motion))
+    out[system.frames.fixed != 0] = 0.0
+    return out
+
+
+def _spins(system: System, state: State, motion: SteadyMotion) -> Floats:
+    """J w (n, 3)."""
+    return np.einsum("nij,nj->ni", spatial_inertia(system, state), motion.W + motion.spin)
+
+
+def empty(size: int) -> csr_matrix:
+    """The zero matrix."""
+    return csr_matrix((size, size))

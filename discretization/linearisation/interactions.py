@@ -1,0 +1,51 @@
+"""All interactions of a system by kind, as `rigid.interactions.kinds` has them: energies, constraints, dissipations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.space import se3_dual, spans
+from discretization.system import System
+from rigid.interactions.constraints import groups_of
+from rigid.interactions.kinds import Group, group, of_columns
+from rigid.interactions.spring import DAMPER, SPRING
+from rigid.interactions.torsion_spring import TORSION_DAMPER, TORSION_SPRING
+from rigid.system import State
+
+
+def rods_of(system: System) -> list[Group]:
+    """The energies of all rod elements."""
+    return _some([*spans.energies_of(system.spans), se3_dual.energies_of(system.elements)])
+
+
+def energies_of(system: System, state: State) -> list[Group]:
+    """Rod elements, springs, and torsion springs, whose turns are counted in the state; gravity is a load here."""
+    t = system.torsions
+    numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, state.angle])
+    more = [of_columns(SPRING, system.springs), group(TORSION_SPRING, t.frames, numbers)]
+    return rods_of(system) + _some(more)
+
+
+def constraints_of(system: System) -> list[Group]:
+    """The constraints; their rows are those of `State.lam`."""
+    return _some(groups_of(system.constraints))
+
+
+def dissipations_of(system: System) -> list[Group]:
+    """Viscous rods and dampers."""
+    s, t = system.springs, system.torsions
+    use, turned = s.damping != 0.0, t.damping != 0.0
+    return _some(
+        [
+            *spans.dissipations_of(system.spans),
+            se3_dual.dissipations_of(system.elements),
+            group(DAMPER, s.frames[use], np.column_stack([s.Xa, s.Xb, s.damping])[use]),
+            group(
+                TORSION_DAMPER, t.frames[turned], np.column_stack([t.Ua, t.Wa, t.Ub, t.damping])[turned]
+            ),
+        ]
+    )
+
+
+def _some(groups: list[Group]) -> list[Group]:
+    return [own for own in groups if len(own.frames)]

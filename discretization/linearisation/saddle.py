@@ -1,0 +1,49 @@
+"""Solves with joints: A x + G^T y = b, G x = 0, factored once.
+
+The null space of G is never formed: x = P b with P the inverse of A on it, zero on the reactions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import bmat, csc_matrix, csr_matrix, diags
+from scipy.sparse.linalg import splu
+
+from rigid.errors import ModelError
+
+REDUNDANT = 1e-9  # of the scaled rows: what stands on the multipliers' diagonal where rows depend on each other
+
+
+class Saddle:
+    """P of A (real or complex) and G."""
+
+    def __init__(self, A: csr_matrix, G: csr_matrix) -> None:
+        self.size = A.shape[0]
+        self._rows = G.shape[0]
+        diagonal = np.abs(A.diagonal())
+        scale = float(np.exp(np.mean(np.log(diagonal[diagonal > 0])))) if diagonal.any() else 1.0
+        self._scale, G = scale, scale * G
+        try:
+            self._factors = _factored(bmat([[A, G.T], [G, None]], format="csc") if self._rows else csc_matrix(A))
+        except RuntimeError:
+            if not self._rows:
+                raise ModelError("linear equations: the matrix is singular; shift it") from None
+            below = -REDUNDANT * scale * diags(np.ones(self._rows))
+            try:
+                self._factors = _factored(bmat([[A, G.T], [G, below]], format="csc"))
+            except RuntimeError:
+                raise ModelError("linear equations: the matrix is singular; shift it") from None
+
+    def solve(self, b: NDArray, below: NDArray | None = None) -> NDArray:
+        """P b, b (k,) or (k, columns); below: instead of G x = 0, G x = below."""
+        full = np.zeros((self.size + self._rows, *b.shape[1:]), b.dtype)
+        full[: self.size] = b
+        if below is not None:
+            full[self.size :] = self._scale * below
+        return np.asarray(self._factors.solve(full)[: self.size])
+
+
+def _factored(A: csc_matrix):  # type: ignore[no-untyped-def]  # scipy's factors have no public type
+    # the pattern is symmetric: an order of A + A^T fills in less than one of A^T A
+    return splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)

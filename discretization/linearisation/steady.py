@@ -1,0 +1,112 @@
+"""Which steady motion a state is part of: rest, rotors that spin in their places, or a rotation of everything.
+
+The linear equations have constant coefficients where the motion looks the same at all times from axes that turn with W:
+frames rest there, or spin about themselves as round as they are. Whether stiffness and joints stay the same as well is
+looked at where they are: a turn later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from discretization.linearisation.inertia import SteadyMotion, hats, resting, spatial_inertia
+from discretization.system import System
+from rigid import quaternions
+from rigid.errors import ModelError
+from rigid.system import Floats, State
+
+ALIKE = 1e-9  # relative: velocities of one motion
+LATER = 0.5  # rad, of the fastest
+
+Names = Callable[[int], str]
+
+
+def steady_motion(
+    system: System, state: State, spin: Floats | None, about: Floats, names: Names
+) -> SteadyMotion:
+    """Of the velocities in `state`; or, with `spin`, of axes that turn with it about the point `about`.
+
+    With `spin` frames without velocities turn with the axes, and fixed ones too; others keep what they turn faster.
+    Raises ModelError where the velocities are those of no steady motion.
+    """
+    moving = system.frames.fixed == 0
+    omega = np.where(moving[:, None], quaternions.rotate(state.quat, state.Omega), 0.0)
+    v = np.where(moving[:, None], state.v, 0.0)
+    n = len(state.r)
+    size = float(np.ptp(state.r, axis=0).max()) or 1.0
+    speed = float(np.abs(omega).max(initial=0.0)) + float(np.abs(v).max(initial=0.0)) / size
+    if spin is not None:
+        at_rest = speed == 0.0
+        motion = SteadyMotion(
+            spin,
+            about,
+            np.zeros((n, 3)) if at_rest else np.where(moving[:, None], omega - spin, 0.0),
+            at_rest,
+        )
+        if not at_rest:
+            _check_carried(motion, state, v, moving, size * (speed + np.abs(spin).max()), names)
+            _check_round(system, state, motion, names)
+        return motion
+    if speed == 0.0:
+        return resting(n)
+    in_place = SteadyMotion(np.zeros(3), np.zeros(3), omega, True)
+    if np.abs(v).max() <= ALIKE * speed * size and _not_round(system, state, in_place) is None:
+        return in_place
+    W = omega[moving].mean(axis=0)
+    v0 = v[moving].mean(axis=0) - np.cross(W, state.r[moving].mean(axis=0))
+    along = W * (W @ v0) / (W @ W) if np.any(W) else v0
+    center = np.cross(W, v0) / (W @ W) if np.any(W) else np.zeros(3)
+    motion = SteadyMotion(W, center, np.where(moving[:, None], omega - W, 0.0), False)
+    spins = np.abs(motion.spin).max(axis=1)
+    if spins.max() > ALIKE * speed:
+        raise ModelError(
+            f"{names(int(np.argmax(spins)))} turns {spins.max():.3g} rad/s faster or slower than the others on average, and "
+            "not everything stays in its place: this is no steady rotation; give `spin=`, the angular velocity of "
+            "axes that turn with the motion"
+        )
+    _check_carried(motion, state, v - along, moving, size * speed, names)
+    return motion._replace(spin=np.zeros((n, 3)))
+
+
+def _check_carried(
+    motion: SteadyMotion, state: State, v: Floats, moving: Floats, speed: float, names: Names
+) -> None:
+    """Raise unless all frames rest in the axes."""
+    carried = np.cross(motion.W, state.r - motion.center)
+    off = np.where(moving, np.abs(v - carried).max(axis=1), 0.0)
+    if off.max() > ALIKE * speed:
+        worst = int(np.argmax(off))
+        raise ModelError(
+            f"{names(worst)} moves with {off[worst]:.3g} m/s against axes that turn with {motion.W} rad/s: this is no "
+            "steady rotation; linearise about a state at rest, or give `spin=` and `about=` of the axes"
+        )
+
+
+def _not_round(system: System, state: State, motion: SteadyMotion) -> int | None:
+    """A frame whose inertia changes while it spins in the axes."""
+    J, s = spatial_inertia(system, state), hats(motion.spin)
+    change = np.abs(s @ J - J @ s).max(axis=(1, 2))
+    off = change > 1e-9 * np.abs(motion.spin).max(axis=1) * np.abs(J).max(axis=(1, 2))
+    return int(np.argmax(off * change)) if off.any() else None
+
+
+def _check_round(system: System, state: State, motion: SteadyMotion, names: Names) -> None:
+    worst = _not_round(system, state, motion)
+    if worst is not None:
+        raise ModelError(
+            f"{names(worst)} is not round about the axis it spins about in axes that turn with {motion.W} rad/s: the linear "
+            "equations would change with time; give the `spin=` it turns with"
+        )
+
+
+def later(system: System, state: State, motion: SteadyMotion) -> State:
+    """The state, seen from the axes, when the fastest has turned on by LATER."""
+    fixed = (system.frames.fixed != 0)[:, None]
+    ground = np.zeros(3) if motion.ground else -motion.W
+    spin = np.where(fixed, ground, motion.spin)
+    turn = quaternions.from_rotation_vector(spin * LATER / np.abs(spin).max())
+    arm = state.r - motion.center
+    r = np.where(fixed, motion.center + quaternions.rotate(turn, arm), state.r)
+    return state._replace(r=r, quat=quaternions.multiply(turn, state.quat))

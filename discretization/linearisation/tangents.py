@@ -1,0 +1,250 @@
+"""Forces of interactions and their derivatives, compiled: one loop over groups, complex steps of the duals.
+
+In the displacement dr and the spatial turn eta of every frame, d_k -> d_k + eta x d_k, a dual is pulled back to
+
+    force f_0, torque sum_k d_k x f_k                                                                     (1)
+
+and an interaction gives the blocks of one (6, 6) a pair of its frames:
+
+    K_ab = d(1)_a/d(dr, eta)_b     of the gradients of energies, of lam . g for constraints               (2)
+    C_ab = (1)_a of the dual of the unit rate of (dr, eta)_b, for dissipations                            (3)
+    and (2) of the duals of dissipations where the frames turn at rest: d_k' = s x d_k, turned with eta   (4)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import bsr_matrix
+
+from rigid import quaternions
+from rigid.compilation import allocating_kernel, small_kernel
+from rigid.interactions.kinds import COMPLEX_STEP, MOST_FRAMES, Group, dual_at, frame, gathered
+from rigid.poses import torque_of
+from rigid.system import Floats, Ints, State
+
+
+class Blocks(NamedTuple):
+    """Blocks (k, 6, 6) of a matrix between frames."""
+
+    rows: Ints  # (k,) frames
+    columns: Ints  # (k,)
+    values: Floats
+
+    def matrix(self, place: Ints) -> bsr_matrix:
+        """Summed, of the frames with a place >= 0."""
+        size = int(place.max(initial=-1)) + 1
+        rows, columns = place[self.rows], place[self.columns]
+        use = np.flatnonzero((rows >= 0) & (columns >= 0))
+        key = rows[use] * np.int64(size) + columns[use]
+        order = np.argsort(key, kind="stable")
+        key, starts = np.unique(key[order], return_index=True)
+        shape = (6 * size, 6 * size)
+        if not len(key):
+            return bsr_matrix(shape, blocksize=(6, 6))
+        data = np.add.reduceat(self.values[use[order]], starts, axis=0)
+        indptr = np.searchsorted(key // size, np.arange(size + 1))
+        return bsr_matrix((data, key % size, indptr), shape=shape)
+
+    def times(self, x: Floats) -> Floats:
+        """Product with x (n, 6), (n, 6)."""
+        out = np.zeros_like(x)
+        np.add.at(out, self.rows, np.einsum("kij,kj->ki", self.values, x[self.columns]))
+        return out
+
+
+def joined(parts: Sequence[Blocks]) -> Blocks:
+    """All of them."""
+    return Blocks(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def stiffness(groups: Sequence[Group], state: State, lam: Floats) -> Blocks:
+    """(2) of energies, and of constraints times their multipliers lam."""
+    out = _room(groups)
+    r, R = _placed(state)
+    _differentiate(gathered(groups), r, R, lam, out.values)
+    return out
+
+
+def forces(groups: Sequence[Group], state: State, lam: Floats) -> Floats:
+    """(1) of all frames, (n, 6)."""
+    out = np.zeros((len(state.r), 6))
+    r, R = _placed(state)
+    _add_forces(gathered(groups), r, R, lam, out)
+    return out
+
+
+def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats, Blocks, Blocks]:
+    """Of dissipations between frames that turn with spin (n, 3): forces (n, 6), (3), (4)."""
+    out, C, K = np.zeros((len(state.r), 6)), _room(groups), _room(groups)
+    r, R = _placed(state)
+    _resist(gathered(groups), r, R, np.ascontiguousarray(spin), out, C.values, K.values)
+    return out, C, K
+
+
+def _placed(state: State) -> tuple[Floats, Floats]:
+    return np.ascontiguousarray(state.r), np.ascontiguousarray(quaternions.to_matrix(state.quat))
+
+
+def _room(groups: Sequence[Group]) -> Blocks:
+    rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for own in groups:
+        rows.append(np.repeat(own.frames, own.kind.arity, axis=1).ravel())
+        columns.append(np.tile(own.frames, own.kind.arity).ravel())
+    both = np.concatenate(rows), np.concatenate(columns)
+    return Blocks(*both, np.zeros((len(both[0]), 6, 6)))
+
+
+@small_kernel
+def _put(r, R, first, f, y, k):
+    """Pose of frame f as frame k, from the place of the first: far from the origin no digits are lost."""
+    for i in range(3):
+        y[k, 0, i] = r[f, i] - r[first, i]
+        for j in range(3):
+            y[k, 1 + j, i] = R[f, i, j]
+
+
+@small_kernel
+def _turn(y, z, k, j, step):
+    """z_k += step times the change of the directors y_k along coordinate j of (dr, eta)."""
+    if j < 3:
+        z[k, 0, j] += step
+        return
+    p, q = (j - 2) % 3, (j - 1) % 3  # e_j x e_p = e_q
+    for i in range(1, 4):
+        d_p, d_q = y[k, i, p], y[k, i, q]
+        z[k, i, q] += step * d_p
+        z[k, i, p] -= step * d_q
+
+
+@small_kernel
+def _turn_also(z, k, j, step):
+    """The same of rates z_k, which do not move with dr."""
+    if j >= 3:
+        _turn(z, z, k, j, step)
+
+
+@small_kernel
+def _put_spin(spin, f, y, z, k):
+    """Rates of the directors of frame f, s x d."""
+    x, y1, z1 = spin[f, 0], spin[f, 1], spin[f, 2]
+    for i in range(3):
+        z[k, 0, i] = 0.0
+    for i in range(1, 4):
+        a, b, c = y[k, i, 0], y[k, i, 1], y[k, i, 2]
+        z[k, i, 0], z[k, i, 1], z[k, i, 2] = y1 * c - z1 * b, z1 * a - x * c, x * b - y1 * a
+
+
+@small_kernel
+def _multipliers(kind, own, all_of_them, lam):
+    lam[0] = 1.0
+    for k in range(kind.rows):
+        lam[k] = all_of_them[own.row + k]
+
+
+@small_kernel
+def _store(dual, y, at, arity, b, j, scale, imaginary, out):
+    """Column (b, j) of the blocks of one interaction."""
+    for a in range(arity):
+        f = frame(dual, a)
+        force, torque = f[0], torque_of(f, frame(y, a))
+        block = out[at + a * arity + b]
+        for i in range(3):
+            if imaginary:
+                block[i, j] = scale * force[i].imag
+                block[3 + i, j] = scale * torque[i].imag
+            else:
+                block[i, j] = scale * force[i].real
+                block[3 + i, j] = scale * torque[i].real
+
+
+@small_kernel
+def _most_rows(I):
+    rows = 1
+    for which in range(I.kinds.size):
+        rows = max(rows, I.kinds[which].rows)
+    return rows
+
+
+@small_kernel
+def _add(dual, y, own, arity, out):
+    for a in range(arity):
+        f = frame(dual, a)
+        force, torque = f[0], torque_of(f, frame(y, a))
+        for i in range(3):
+            out[own.frames[a], i] += force[i].real
+            out[own.frames[a], 3 + i] += torque[i].real
+
+
+@allocating_kernel
+def _differentiate(I, r, R, multipliers, out):
+    y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    lam, at = np.zeros(_most_rows(I), np.complex128), 0
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        function, arity = dual_at(kind.dual), kind.arity
+        for e in range(kind.first, kind.last):
+            own = I.each[e]
+            X = I.numbers[own.first : own.last]
+            for k in range(arity):
+                _put(r, R, own.frames[0], own.frames[k], y, k)
+            _multipliers(kind, own, multipliers, lam)
+            for b in range(arity):
+                for j in range(6):
+                    _turn(y, y, b, j, 1j * COMPLEX_STEP)
+                    function(y, y, X, lam, dual)
+                    _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, out)
+                    _put(r, R, own.frames[0], own.frames[b], y, b)
+            at += arity * arity
+
+
+@allocating_kernel
+def _add_forces(I, r, R, multipliers, out):
+    y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    lam = np.zeros(_most_rows(I), np.complex128)
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        function = dual_at(kind.dual)
+        for e in range(kind.first, kind.last):
+            own = I.each[e]
+            for k in range(kind.arity):
+                _put(r, R, own.frames[0], own.frames[k], y, k)
+            _multipliers(kind, own, multipliers, lam)
+            function(y, y, I.numbers[own.first : own.last], lam, dual)
+            _add(dual, y, own, kind.arity, out)
+
+
+@allocating_kernel
+def _resist(I, r, R, spin, out, C, K):
+    y, z = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    dual, lam, at = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.ones(1, np.complex128), 0
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        function, arity = dual_at(kind.bend), kind.arity
+        for e in range(kind.first, kind.last):
+            own = I.each[e]
+            X = I.numbers[own.first : own.last]
+            for k in range(arity):
+                _put(r, R, own.frames[0], own.frames[k], y, k)
+                z[k] = 0.0
+            for b in range(arity):
+                for j in range(6):
+                    _turn(y, z, b, j, 1.0)
+                    function(y, z, X, lam, dual)
+                    _store(dual, y, at, arity, b, j, 1.0, False, C)
+                    z[b] = 0.0
+            for k in range(arity):
+                _put_spin(spin, own.frames[k], y, z, k)
+            function(y, z, X, lam, dual)
+            _add(dual, y, own, arity, out)
+            for b in range(arity):
+                for j in range(6):
+                    _turn(y, y, b, j, 1j * COMPLEX_STEP)
+                    _turn_also(z, b, j, 1j * COMPLEX_STEP)
+                    function(y, z, X, lam, dual)
+                    _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, K)
+                    _put(r, R, own.frames[0], own.frames[b], y, b)
+                    _put_spin(spin, own.frames[b], y, z, b)
+            at += arity * arity

@@ -1,0 +1,175 @@
+"""Forces at rest: the equations of `em` for a step that goes nowhere.
+
+With both ends of a step at one pose y and h = 1 the discrete derivatives of `discretization.assembly` are gradients, and its
+residual is
+
+    F(y) + G(y)^T lam = 0,   g(y) = 0,   F: forces and torques of all energies minus weights and loads       (1)
+
+A discrete derivative is symmetric in the two ends, D(y0, y1) = D(y1, y0). Moving both ends thus gives twice what moving the
+end alone does: where the matrix of `em` is [A G^T; G 0], without the inertia,
+
+    K = d(F + G^T lam)/d(dr, eta) = 2 A,    hence   [A G^T; G 0] [dy; dlam/2] = -[(F + G^T lam)/2; g]          (2)
+
+eta is the spatial turn. All physics, all elements, the numbering and the linear solvers are those of `em`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.assembly import add_forces, add_load_noise, begin_step, load_step, move
+from discretization.constraint_assembly import add_constraint_noise
+from discretization.span_assembly import folded
+from discretization.spring_assembly import torsion_step
+from discretization.time.newton import factor, residual_over_noise, solve
+from rigid.compilation import allocating_kernel, inner_kernel, kernel
+from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times
+from rigid.rotations import load4, relative_half
+from discretization.workspace import rotation_of
+
+SOLVED, FOLDED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
+
+
+@inner_kernel
+def _stand(system, numbering, state, work):
+    """Both ends of the step at the state, multipliers as the equations of `em` scale them."""
+    for f in range(system.frames.mass.shape[0]):
+        store3((0.0, 0.0, 0.0), work.dr[f])
+        store3((0.0, 0.0, 0.0), work.psi[f])
+    for c in range(numbering.row.shape[0]):
+        first = numbering.lam[c]
+        for i in range(numbering.rows[c]):
+            work.lam[first + i] = state.lam[first + i] / work.scale[c]
+    move(system, state, work)
+
+
+@kernel
+def forces_at_rest(system, numbering, state, work, load_values, tangent, general):
+    """(1) into work.residual and, on demand, the matrix of (2) into work.values; the largest residual over its round-off.
+
+    -1: not finite, -2: an element is folded. general: None for models without spans and constraints by duals.
+    """
+    begin_step(system, numbering, state, work, 1.0)
+    add_load_noise(system, numbering, work, 1.0, load_values)
+    _stand(system, numbering, state, work)
+    for i in range(numbering.size + 6):
+        work.residual[i] = 0.0
+    if tangent:
+        for i in range(numbering.n_values):
+            work.values[i] = 0.0
+    frames, gravity = system.frames, load3(system.gravity)
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] == 0:
+            at = numbering.frame[f]
+            add3(times(-frames.mass[f], gravity), work.residual[at : at + 3])
+    if add_forces(system, numbering, state, work, 1.0, load_values, tangent, general) != 0:
+        return -2.0
+    add_constraint_noise(system, numbering, work)
+    return residual_over_noise(numbering, work)
+
+
+@kernel
+def level_of(numbering, work):
+    """The largest residual over its round-off, -1: not finite."""
+    return residual_over_noise(numbering, work)
+
+
+@kernel
+def external_forces(system, numbering, work, load_values, gravity, out):
+    """Loads and weights at the present poses of `forces_at_rest` into out (N + 6,): minus their part of (1)."""
+    for i in range(out.shape[0]):
+        out[i] = 0.0
+    frames = system.frames
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] == 0:
+            at = numbering.frame[f]
+            add3(times(frames.mass[f], load3(gravity)), out[at : at + 3])
+    for l in range(system.loads.kind.shape[0]):
+        force, torque, _, _, _, _ = load_step(system.loads, work, load_values[l], l)
+        at = numbering.frame[system.loads.frame[l]]
+        add3(force, out[at : at + 3])
+        add3(torque, out[at + 3 : at + 6])
+
+
+@kernel
+def add_mass(system, numbering, work, factor):
+    """factor M, M = diag(m, R J R^T), onto the matrix of (2)."""
+    frames = system.frames
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] != 0:
+            continue
+        base, stride = numbering.frame_base[f], numbering.frame_stride[f]
+        for j in range(3):
+            work.values[base + j + j * stride] += factor * frames.mass[f]
+        R = rotation_of(work.R0, f)
+        J = product_transposed(product(R, load9(frames.inertia[f])), R)
+        add_at(work.values, base, stride, 1, 1, factor, J)
+
+
+@allocating_kernel
+def factored(numbering, work):
+    """LU factors of the matrix; SOLVED or SINGULAR."""
+    return SINGULAR if factor(numbering, work) != 0 else SOLVED
+
+
+@allocating_kernel
+def solved(numbering, work, is_row, residual, x):
+    """x = (dy, dlam in the scale of the rows) of (2) for a residual (N + 6,) of (1)."""
+    for i in range(numbering.size):
+        work.rhs[i] = -residual[i] if is_row[i] else -0.5 * residual[i]
+    solve(numbering, work)
+    for i in range(numbering.size):
+        x[i] = 2.0 * work.rhs[i] if is_row[i] else work.rhs[i]
+
+
+@inner_kernel
+def _passed_pi(system, state, work):
+    """Whether an element was folded on the way from the state to r1, q1."""
+    pairs = system.elements.frames
+    for m in range(pairs.shape[0]):
+        a, b = pairs[m, 0], pairs[m, 1]
+        before = relative_half(load4(state.quat[a]), load4(state.quat[b]))[0]
+        if before * relative_half(load4(work.q1[a]), load4(work.q1[b]))[0] <= 0.0:
+            return True
+    spans = system.spans
+    for m in range(spans.kind.size):
+        if folded(state, work, spans.frames[m], work.spans.order[m]):
+            return True
+    return False
+
+
+@kernel
+def advanced(system, numbering, state, work, x, factor):
+    """Move the state by factor x: positions, turns by the angles |eta|, multipliers, angles of torsion springs.
+
+    SOLVED; or FOLDED or NOT_FINITE, and the state is what it was.
+    """
+    frames = system.frames
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] != 0:
+            continue
+        at = numbering.frame[f]
+        turn = times(factor, load3(x[at + 3 : at + 6]))
+        angle = np.sqrt(dot(turn, turn))
+        if not angle < 3.0:
+            return NOT_FINITE
+        if angle > 1e-8:
+            turn = times(2.0 * np.tan(0.5 * angle) / angle, turn)
+        store3(times(factor, load3(x[at : at + 3])), work.dr[f])
+        store3(turn, work.psi[f])
+    move(system, state, work)
+    if _passed_pi(system, state, work):
+        return FOLDED
+    for s in range(system.torsions.stiffness.shape[0]):
+        state.angle[s] += torsion_step(system.torsions, work, state.angle[s], s, 1.0)[0]
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] != 0:
+            continue
+        store3(load3(work.r1[f]), state.r[f])
+        for i in range(4):
+            state.quat[f, i] = work.q1[f, i]
+    for c in range(numbering.row.shape[0]):
+        first = numbering.lam[c]
+        for i in range(numbering.rows[c]):
+            state.lam[first + i] += factor * work.scale[c] * x[numbering.row[c] + i]
+    return SOLVED

@@ -1,0 +1,102 @@
+"""How loads, weights and moved ground points depend on the load factor.
+
+    loads(f) = constant + f varying,   gravity(f) = constant + f varying,
+    ground points of a moved joint:  X -> c + R(f) (X - c) + d(f),  directions U -> R(f) U
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discretization.dual_assembly import by_duals
+from discretization.system import System
+from rigid import quaternions
+from rigid.system import Constraints, Floats
+
+
+_SAMPLES = 200  # of a motion
+_FAR, _TURN = 0.25, 0.5  # of the model's length; rad: what a ground point may move in one load step
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A rigid motion of the ground points of one joint with the load factor."""
+
+    joint: int  # number of the joint
+    path: Callable[[float], tuple[Floats, Floats]]  # factor -> displacement (3,) m, rotation vector (3,) rad
+    center: Floats  # (3,) m, what it turns about
+
+
+@dataclass
+class Loading:
+    """What acts at a load factor; `of` binds it to the arrays of a system."""
+
+    constant_values: Floats  # (loads, 3)
+    varying_values: Floats  # (loads, 3)
+    constant_gravity: Floats  # (3,)
+    varying_gravity: Floats  # (3,)
+    motions: Sequence[Motion] = ()
+    _rest: Constraints | None = field(default=None, repr=False)
+
+    def of(self, system: System) -> Loading:
+        """The same for this system, whose ground points are now those of factor 0's motion."""
+        kept = Constraints(*(column.copy() for column in system.constraints))
+        return Loading(
+            self.constant_values,
+            self.varying_values,
+            self.constant_gravity,
+            self.varying_gravity,
+            self.motions,
+            kept,
+        )
+
+    @property
+    def moves(self) -> bool:
+        """Whether ground points move."""
+        return bool(self.motions)
+
+    def longest_step(self, length: float) -> float:
+        """Of the load factor: no moved point goes or turns further in it than Newton's method is sure to follow."""
+        factors = np.linspace(0.0, 1.0, _SAMPLES + 1)
+        fastest = 1.0
+        for motion in self.motions:
+            path = np.array([np.concatenate(motion.path(f)) for f in factors])
+            rate = np.diff(path, axis=0) * _SAMPLES
+            fastest = max(fastest, np.linalg.norm(rate[:, :3], axis=1).max() / (_FAR * length))
+            fastest = max(fastest, np.linalg.norm(rate[:, 3:], axis=1).max() / _TURN)
+        return 1.0 / fastest
+
+    def values(self, factor: float) -> Floats:
+        """(loads, 3)"""
+        return np.ascontiguousarray(self.constant_values + factor * self.varying_values)
+
+    def gravity(self, factor: float) -> Floats:
+        """(3,)"""
+        return self.constant_gravity + factor * self.varying_gravity
+
+    def rates(self, factor: float) -> tuple[Floats, Floats]:
+        """Derivatives of loads and gravity to the factor."""
+        return np.ascontiguousarray(self.varying_values), self.varying_gravity
+
+    def move(self, system: System, work: Any, factor: float) -> None:
+        """Put the ground points of the moved joints where the factor has them, in place."""
+        if not self.motions:
+            return
+        assert self._rest is not None
+        own, rest = system.constraints, self._rest
+        for motion in self.motions:
+            d, turn = (np.asarray(x, dtype=float) for x in motion.path(factor))
+            R = quaternions.to_matrix(quaternions.from_rotation_vector(turn))
+            for k in np.flatnonzero(rest.joint == motion.joint):
+                for side, X, U in ((0, "Xa", "Ua"), (1, "Xb", "Ub")):
+                    if rest.frames[k, side] == 0:
+                        getattr(own, X)[k] = motion.center + R @ (getattr(rest, X)[k] - motion.center) + d
+                        getattr(own, U)[k] = R @ getattr(rest, U)[k]
+        if len(work.by_duals.interacting.each):
+            which = np.ones(len(own.kind), bool)
+            which[work.facts.closed] = False
+            work.by_duals.interacting.numbers[:] = by_duals(own, which).interacting.numbers

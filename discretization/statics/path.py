@@ -1,0 +1,101 @@
+"""Load steps: from one load factor to another by equilibria, with steps as long as Newton's method allows.
+
+The step is the whole way at first. Where Newton fails it is cut to a quarter; where it succeeds the next one is longer
+by as much as the iterations were few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from discretization.statics.forces import SOLVED
+from discretization.statics.newton import Solved, newton
+from discretization.statics.rest import Rest
+
+SMALLEST_STEP = 1e-5  # of the way; below it something has happened that no shorter step cures
+WANTED = 7  # iterations a step
+GROWTH = 4.0
+
+
+class Point(NamedTuple):
+    """An equilibrium that was reached."""
+
+    factor: float
+    iterations: int
+    iterations_of_last: int
+
+
+class Walk(NamedTuple):
+    """How far the load steps led."""
+
+    reached: float  # load factor
+    failure: Solved | None  # of the last attempt; None: the end was reached
+
+
+def walk(
+    rest: Rest,
+    start: float,
+    end: float,
+    first: float,
+    found: Callable[[Point], None],
+) -> Walk:
+    """From the equilibrium at factor `start`, where `rest` is, to `end`; `found` is told of every equilibrium.
+
+    first: longest first step, as a part of the way; moved ground points make every step shorter. On failure `rest` is at the last equilibrium.
+    """
+    way = end - start
+    longest = min(1.0, rest.loading.longest_step(rest.length) / abs(way))
+    step, done = min(longest, first), 0.0
+    iterations = 0
+    while done < 1.0:
+        step = min(step, 1.0 - done)
+        if 1.0 - done - step < 1e-9:
+            step = 1.0 - done
+        kept = rest.keep()
+        rest.load_at(end if step == 1.0 - done else start + way * (done + step))
+        found_one = newton(rest)
+        iterations += found_one.iterations
+        if found_one.status != SOLVED:
+            rest.back_to(kept)
+            step *= 0.25
+            if step < SMALLEST_STEP:
+                return Walk(rest.factor, found_one)
+            continue
+        done = 1.0 if step == 1.0 - done else done + step
+        found(Point(rest.factor, iterations, found_one.iterations))
+        iterations = 0
+        step = min(longest, step * min(GROWTH, max(0.5, 2.0 ** ((WANTED - found_one.iterations) / 2.0))))
+    return Walk(rest.factor, None)
+
+
+def settle(rest: Rest) -> Solved | None:
+    """Move `rest` from any state to the equilibrium at its load factor; None, or why there is none.
+
+    What holds the initial state, forces that are minus its residual, is let go little by little where it has to be:
+    prestress and constant loads then work as loads of a walk.
+    """
+    level = rest.assemble(False)
+    if level <= rest.solved_at():
+        return None if level >= 0.0 else newton(rest)
+    kept, held = rest.keep(), rest.residual.copy()
+    found = newton(rest)
+    if found.status == SOLVED:
+        return None
+    rest.back_to(kept)
+    step, done = 0.25, 0.0
+    while done < 1.0:
+        step = min(step, 1.0 - done)
+        kept = rest.keep()
+        rest.offset = (1.0 - done - step) * held if done + step < 1.0 else None
+        found = newton(rest)
+        if found.status == SOLVED:
+            done = 1.0 if step == 1.0 - done else done + step
+            step *= 2.0
+        else:
+            rest.back_to(kept)
+            step *= 0.25
+            if step < SMALLEST_STEP:
+                rest.offset = None
+                return found
+    return None

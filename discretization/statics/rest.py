@@ -1,0 +1,257 @@
+"""A system at rest: its forces, their tangent, corrections. What Newton, paths and relaxation work with."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_matrix, csc_matrix
+from scipy.sparse.csgraph import connected_components
+
+from discretization.linear import sparse
+from discretization.linear.narrow import NARROW
+from discretization.numbering import BAND_LIMIT, number
+from discretization.statics.forces import (
+    FOLDED,
+    NOT_FINITE,
+    SINGULAR,
+    SOLVED,
+    add_mass,
+    advanced,
+    external_forces,
+    factored,
+    forces_at_rest,
+    level_of,
+    solved,
+)
+from discretization.statics.loading import Loading
+from discretization.statics.strains import Strains
+from discretization.system import System
+from discretization.time.advance import copy_of
+from discretization.workspace import AT_NOISE, workspace
+from rigid.interactions.constraints import facts
+from rigid.system import Floats, State
+
+REASONS = {
+    FOLDED: "the relative rotation of the two ends of a rod element passed pi",
+    NOT_FINITE: "the forces are not finite numbers",
+    SINGULAR: "the tangent is singular",
+}
+
+
+def resting(system: System) -> System:
+    """The system without what motion alone knows, dampers and shared masses; arrays that statics changes are its own."""
+    elements, spans = system.elements, system.spans
+    constraints = system.constraints
+    return system._replace(
+        elements=elements._replace(
+            damping=np.zeros_like(elements.damping),
+            coupling=np.zeros_like(elements.coupling),
+            strain0=elements.strain0.copy(),
+        ),
+        spans=spans._replace(damping=np.zeros_like(spans.damping), coupling=np.zeros_like(spans.coupling)),
+        springs=system.springs._replace(damping=np.zeros_like(system.springs.damping)),
+        torsions=system.torsions._replace(damping=np.zeros_like(system.torsions.damping)),
+        constraints=constraints._replace(**{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}),
+        gravity=system.gravity.copy(),
+    )
+
+
+class Rest:
+    """Equations (1), (2) of `discretization.statics.forces` of one system at one state, under a load factor.
+
+    Vectors are in the order of `numbering`: 6 a moving frame (dr, spatial turn), then or between them the multipliers.
+    """
+
+    def __init__(self, system: System, state: State, loading: Loading, band_limit: int = BAND_LIMIT):
+        self.system = resting(system)
+        self.loading = loading.of(self.system)
+        self.numbering = number(self.system, band_limit)
+        self.state = copy_of(state)
+        self.state.v[:] = 0.0
+        self.state.Omega[:] = 0.0
+        self.state.acc[:] = 0.0
+        self.work = workspace(self.system, self.numbering)
+        self.strains = Strains(self.system, self.work)
+        self._general = True if self.system.spans.kind.size or self.work.by_duals.interacting.each.size else None
+        self.size = self.numbering.size
+        self.is_row = np.zeros(self.size, dtype=np.bool_)
+        if len(self.numbering.row):
+            own = [np.arange(i, i + k) for i, k in zip(self.numbering.row, self.numbering.rows, strict=True)]
+            self.is_row[np.concatenate(own)] = True
+        moving = self.system.frames.fixed == 0
+        self.unknowns = self.numbering.frame[moving][:, None] + np.arange(6)  # (moving frames, 6)
+        self.frames = np.flatnonzero(moving)
+        self.length = float(max(np.ptp(state.r[self._seen()], axis=0).max(initial=0.0), 1e-12))
+        weight = np.zeros(self.size)
+        weight[self.unknowns] = np.array([self.length**-2] * 3 + [1.0] * 3) / max(1, len(self.frames))
+        self.weight = weight
+        self.offset: Floats | None = None  # (N + 6,) forces that hold the model where it is; None: none
+        self.factor = 0.0
+        self.n_factorisations = 0
+        self.load_at(0.0)
+        self._balance()
+
+    def __del__(self) -> None:
+        if hasattr(self, "numbering"):
+            sparse.sparse_forget(self.numbering.handle)
+
+    def _seen(self) -> np.ndarray:
+        """Frames that tell the size of the model: those that move, and the ground where something is held to it."""
+        seen = self.system.frames.fixed == 0
+        seen[0] = bool((self.system.constraints.frames == 0).any())
+        return seen
+
+    def _balance(self) -> None:
+        """Scale of the constraint rows: the stiffness of what they hold, so that the pivots are of one size."""
+        constraints = self.system.constraints
+        if not len(constraints.kind):
+            return
+        self.work.facts.lightest[:] = 0.5
+        self.assemble(True)
+        diagonal = np.zeros((len(self.system.frames.mass), 6))
+        base, stride = self.numbering.frame_base[self.frames], self.numbering.frame_stride[self.frames]
+        place = base[:, None] + np.arange(6) * (1 + stride[:, None])
+        diagonal[self.frames] = np.abs(self.work.values[place])
+        stiffness = np.stack([diagonal[:, :3].max(axis=1), diagonal[:, 3:].max(axis=1)], axis=1)
+        turns = facts(constraints.kind, "turns").astype(int)
+        size = stiffness[constraints.frames, turns[:, None]].max(axis=1, initial=0.0)
+        load = np.abs(self.loading.values(1.0)).max(initial=0.0) / self.length
+        usual = max(float(np.median(size[size > 0.0])) if (size > 0.0).any() else 0.0, load)
+        self.work.facts.lightest[:] = 0.5 * np.where(size > 0.0, size, usual or 1.0)
+
+    def load_at(self, factor: float) -> None:
+        """Loads, weights and moved ground points at this load factor."""
+        self.factor = factor
+        self._values = self.loading.values(factor)
+        self.system.gravity[:] = self.loading.gravity(factor)
+        self.loading.move(self.system, self.work, factor)
+
+    def assemble(self, tangent: bool = True) -> float:
+        """Forces and, on demand, tangent; the largest residual over its round-off, negative: folded or not finite."""
+        level = forces_at_rest(
+            self.system, self.numbering, self.state, self.work, self._values, tangent, self._general
+        )
+        if self.offset is not None and level >= 0.0:
+            self.work.residual -= self.offset
+            level = level_of(self.numbering, self.work)
+        return float(level)
+
+    @property
+    def residual(self) -> Floats:
+        """(N + 6,) of the last `assemble`."""
+        return self.work.residual
+
+    def factorise(self) -> bool:
+        """LU factors of the assembled tangent; whether it has any."""
+        self.n_factorisations += 1
+        return bool(factored(self.numbering, self.work) == SOLVED)
+
+    def solve(self, residual: Floats) -> Floats:
+        """The correction that takes a residual away."""
+        x = np.empty(self.size)
+        solved(self.numbering, self.work, self.is_row, residual, x)
+        return x
+
+    def advance(self, x: Floats, factor: float = 1.0) -> int:
+        """Move the state by factor x; SOLVED, or why it stays where it is."""
+        return int(advanced(self.system, self.numbering, self.state, self.work, x, factor))
+
+    def add_mass(self, factor: float) -> None:
+        """factor M onto the assembled tangent K; half of it onto K/2."""
+        add_mass(self.system, self.numbering, self.work, 0.5 * factor)
+
+    def load_rate(self) -> Floats:
+        """Derivative of the residual to the load factor, (N + 6,), at the poses of the last `assemble`."""
+        out = np.empty(self.size + 6)
+        values, gravity = self.loading.rates(self.factor)
+        external_forces(self.system, self.numbering, self.work, values, gravity, out)
+        np.negative(out, out)
+        if self.loading.moves:
+            # moved ground points: by differences of the residual alone; it is left as that at this factor
+            change, factor = 1e-6, self.factor
+            ends = []
+            for end in (factor + change, factor - change):
+                self.loading.move(self.system, self.work, end)
+                self.assemble(False)
+                ends.append(self.work.residual.copy())
+            self.loading.move(self.system, self.work, factor)
+            self.assemble(False)
+            out += (ends[0] - ends[1]) / (2.0 * change)
+        out[self.size :] = 0.0
+        return out
+
+    def motion(self, x: Floats) -> tuple[Floats, Floats]:
+        """Displacements and spatial turns (n, 3) of all frames in a correction."""
+        dr, turn = np.zeros((2, len(self.system.frames.mass), 3))
+        dr[self.frames], turn[self.frames] = x[self.unknowns[:, :3]], x[self.unknowns[:, 3:]]
+        return dr, turn
+
+    def tangent_with(self, excess: Floats | None) -> None:
+        """Assemble the tangent alone, with the stresses of strains less `excess`; the residual is left as it is."""
+        kept = self.work.residual.copy()
+        if excess is not None:
+            self.strains.shift(excess)
+        self.assemble(True)
+        if excess is not None:
+            self.strains.shift(None)
+        self.work.residual[:] = kept
+
+    def largest_turn(self, x: Floats) -> float:
+        """Largest turn of a frame in a correction, rad."""
+        if not len(self.frames):
+            return 0.0
+        return float(np.sqrt((x[self.unknowns[:, 3:]] ** 2).sum(axis=1).max()))
+
+    def norm(self, x: Floats) -> float:
+        """Root mean square of dr/L and turn over all frames."""
+        return float(np.sqrt(np.dot(self.weight * x, x)))
+
+    def keep(self) -> tuple[State, float]:
+        """The state and load factor, to come back to."""
+        return copy_of(self.state), self.factor
+
+    def back_to(self, kept: tuple[State, float]) -> None:
+        """The state and load factor of `keep`."""
+        for own, old in zip(self.state, kept[0], strict=True):
+            own[...] = old
+        self.load_at(kept[1])
+
+    def determinant_sign(self) -> int:
+        """Of the matrix whose factors are at hand."""
+        numbering, work = self.numbering, self.work
+        if numbering.band < 0:
+            return _sparse_sign(sparse.factors_of(numbering.handle))
+        diagonal = work.values[: numbering.n_values].reshape(self.size, -1)[:, 2 * numbering.band]
+        swaps = work.pivots != (0 if numbering.band <= NARROW else np.arange(1, self.size + 1))
+        return 1 - 2 * int((np.count_nonzero(diagonal < 0.0) + np.count_nonzero(swaps)) % 2)
+
+    def matrix(self) -> csc_matrix:
+        """The assembled [K/2 G^T; G 0], rows and columns in the order of `numbering`, constraint rows scaled."""
+        numbering, values = self.numbering, self.work.values
+        if numbering.band < 0:
+            return csc_matrix(
+                (values[: numbering.n_values].copy(), numbering.indices, numbering.indptr),
+                shape=(self.size, self.size),
+            )
+        band, width = numbering.band, 3 * numbering.band + 1
+        table = values[: numbering.n_values].reshape(self.size, width)
+        column, place = np.nonzero(table)
+        row = column + place - 2 * band
+        return csc_matrix((table[column, place], (row, column)), shape=(self.size, self.size))
+
+    def solved_at(self) -> float:
+        """Residual over round-off that counts as solved."""
+        return AT_NOISE
+
+
+def _sparse_sign(factors: object) -> int:
+    """Sign of the determinant of SuperLU's factors: signs of the diagonal of U, parities of both permutations."""
+    negative = np.count_nonzero(factors.U.diagonal() < 0.0)  # type: ignore[attr-defined]
+    odd = negative + _parity(factors.perm_r) + _parity(factors.perm_c)  # type: ignore[attr-defined]
+    return 1 - 2 * int(odd % 2)
+
+
+def _parity(permutation: np.ndarray) -> int:
+    """0 for an even permutation: its length less its cycles."""
+    n = len(permutation)
+    graph = coo_matrix((np.ones(n), (np.arange(n), permutation)), shape=(n, n))
+    return int((n - connected_components(graph, directed=False)[0]) % 2)

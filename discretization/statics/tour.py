@@ -1,0 +1,133 @@
+"""A walk along a path by arc-length: steps of a length that suits it, events located, stops kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from discretization.statics.arc import (
+    BIFURCATION,
+    LIMIT,
+    SMALLEST_STEP,
+    WANTED,
+    Arc,
+    Event,
+    Tangent,
+)
+from discretization.statics.forces import SOLVED
+from discretization.statics.newton import Solved, newton
+from rigid.system import State
+
+LOAD_FACTOR = "load_factor"
+
+
+class Tour(NamedTuple):
+    """How a walk along a path ended."""
+
+    events: list[Event]
+    stopped: str  # what ended it: "load_factor", a monitor, "points"; "": it failed
+    failure: Solved | None
+
+
+Kept = tuple[tuple[State, float], Tangent]
+
+
+def tour(
+    arc: Arc,
+    stops: Mapping[str, tuple[float, float]],
+    most_points: int,
+    first: float,
+    found: Callable[[int], None],
+    branch: tuple[int, float] | None = None,
+) -> Tour:
+    """Follow the path until a stop is met; `found` is told of every equilibrium, events among them.
+
+    stops: load_factor or a monitor -> bounds at which the walk ends; first: length of the first step; branch: number of the
+    bifurcation, from 1, where to leave the path, and to which side.
+    """
+    events: list[Event] = []
+    ds, points, crossed = min(first, arc.longest()), 0, 0
+    while points < most_points:
+        start, ds = arc.here(), min(ds, arc.longest())
+        moved = arc.step(ds)
+        if moved.status != SOLVED:
+            ds *= 0.25
+            if ds < SMALLEST_STEP:
+                return Tour(events, "", moved)
+            continue
+        end = arc.here()
+        stop = _first_stop(arc, stops, start, ds)
+        if stop:
+            if stop == LOAD_FACTOR:
+                arc.rest.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.rest.factor)))
+                newton(arc.rest)
+            found(moved.iterations)
+            return Tour(events, stop, None)
+        new, bifurcation = _events(arc, start, ds, end, found, moved.iterations)
+        events += new
+        if bifurcation is not None:
+            crossed += 1
+            if branch is not None and crossed == branch[0]:
+                arc.go_back(bifurcation)
+                if not arc.switch(branch[1]):
+                    return Tour(events, "", moved)
+                found(moved.iterations)
+                points, ds, branch = points + 1, 0.1 * ds, None
+                continue
+        arc.go_back(end)
+        found(moved.iterations)
+        points += 1
+        ds *= min(2.0, max(0.5, 2.0 ** (0.5 * (WANTED - moved.iterations))))
+    return Tour(events, "points", None)
+
+
+def _value(arc: Arc, name: str) -> float:
+    return arc.rest.factor if name == LOAD_FACTOR else arc.measured()[name]
+
+
+def _first_stop(arc: Arc, stops: Mapping[str, tuple[float, float]], start: Kept, ds: float) -> str:
+    """The stop that is met within the step, moved to; "" where there is none."""
+    end = arc.here()
+    for name, (low, high) in stops.items():
+        value = _value(arc, name)
+        if low <= value <= high:
+            continue
+        bound = low if value < low else high
+        if arc.locate(start, ds, lambda name=name, bound=bound: _value(arc, name) - bound):  # type: ignore[misc]
+            return name
+        arc.go_back(end)
+        return name
+    return ""
+
+
+def _events(
+    arc: Arc, start: Kept, ds: float, end: Kept, found: Callable[[int], None], iterations: int
+) -> tuple[list[Event], Kept | None]:
+    """What lies between two equilibria of the path; the place of a bifurcation among it. `arc` is at `end` afterwards."""
+    before, after = start[1], end[1]
+    events: list[Event] = []
+    turned = before.factor * after.factor < 0.0
+
+    def note(kind: str, value: Callable[[], float], most: float = float("inf")) -> Kept | None:
+        if not arc.locate(start, ds, value) or abs(value()) > most:
+            arc.go_back(end)
+            return None
+        place = arc.here()
+        events.append(Event(kind, arc.rest.factor, arc.measured()))
+        found(iterations)
+        arc.go_back(end)
+        return place
+
+    if turned:
+        note(LIMIT, lambda: arc.tangent.factor)
+    for name in arc.monitors:
+        if before.rates[name] * after.rates[name] < 0.0:
+            note(f"turning {name}", lambda name=name: arc.tangent.rates[name])  # type: ignore[misc]
+    simple = before.sign * before.factor * after.sign * after.factor < 0.0
+    double = not turned and before.test * after.test < 0.0
+    place = None
+    if simple or double:
+        # where the test passes through infinity instead of zero it stays large
+        scale = max(abs(before.test), abs(after.test))
+        place = note(BIFURCATION, lambda: arc.tangent.test, 1e-3 * scale)
+    return events, place

@@ -1,0 +1,149 @@
+"""`modes`: frequencies, damping and shapes of small motions, the n that are nearest to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discretization.linearisation import eigen
+from discretization.linearisation.equations import Linearised
+from rigid import checks
+from rigid.errors import ModelError
+from rigid.system import Floats, State
+from rodsim.building import Built
+from rodsim.linear import frame_names, linearise
+from rodsim.model import Model
+
+RIGID, OSCILLATES, GROWS, DECAYS = "rigid", "oscillates", "grows", "decays"
+AWAY = 1e-5  # of the model's size: further from equilibrium there are no modes
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Motions exp(lambda t) phi, one of each pair of conjugates or signs; k of them."""
+
+    values: NDArray  # (k,) lambda, 1/s; complex
+    shapes: NDArray  # (k, n, 6) displacement and spatial turn of every frame; phi M phi = 1
+    kinds: tuple[str, ...]  # "rigid" (costs nothing), "oscillates", "grows" (unstable), "decays"
+    linear: Linearised
+    built: Built
+
+    @property
+    def omega(self) -> Floats:
+        """Angular frequencies (k,), rad/s, of the damped motion."""
+        return np.abs(self.values.imag)
+
+    @property
+    def frequency(self) -> Floats:
+        """Hz."""
+        return self.omega / (2 * np.pi)
+
+    @property
+    def growth(self) -> Floats:
+        """Rates (k,), 1/s: positive where the motion grows."""
+        return np.asarray(self.values.real)
+
+    @property
+    def damping(self) -> Floats:
+        """Damping ratios -Re/|lambda| (k,); zero of rigid modes."""
+        size = np.abs(self.values)
+        return np.where(size > 0, -self.values.real / np.where(size > 0, size, 1.0), 0.0)
+
+    @property
+    def stable(self) -> bool:
+        """Whether none of them grows."""
+        return GROWS not in self.kinds
+
+    def most(self, k: int) -> str:
+        """The body or the rod's node that mode k moves most, or turns most where nothing moves."""
+        move, turn = (np.linalg.norm(self.shapes[k][:, part], axis=1) for part in (slice(0, 3), slice(3, 6)))
+        size = model_size(self.linear.state)
+        return frame_names(self.built.layout)(int(np.argmax(np.maximum(move, 0.1 * size * turn))))
+
+    def text(self) -> str:
+        """A table."""
+        lines = [f"{'mode':>4}  {'Hz':>13}  {'rad/s':>13}  {'damping':>10}  {'growth 1/s':>12}  kind        moves most"]
+        for k, kind in enumerate(self.kinds):
+            lines.append(
+                f"{k + 1:4d}  {self.frequency[k]:13.7g}  {self.omega[k]:13.7g}  {self.damping[k]:10.3g}  "
+                f"{self.growth[k]:12.5g}  {kind:10s}  {self.most(k)}"
+            )
+        if self.linear.unsymmetric:
+            lines.append(f"the stiffness is not symmetric, because of {', '.join(self.linear.unsymmetric)}")
+        return "\n".join(lines)
+
+
+def modes(
+    model: Model | Built,
+    n: int = 10,
+    state: State | None = None,
+    *,
+    spin: ArrayLike | None = None,
+    about: ArrayLike = (0.0, 0.0, 0.0),
+    t: float = 0.0,
+    loads: Mapping[str, ArrayLike] | None = None,
+    undamped: bool = False,
+    anyway: bool = False,
+) -> Modes:
+    """The n modes whose eigenvalues are nearest to zero, of small motions about `state`; see `linearise` for the rest.
+
+    Rigid motions of free models and the motions of mechanisms come first, with frequency zero. Where there is damping,
+    spin or a follower load the general problem is solved; undamped leaves dampers and viscosity out.
+    A state that is unstable has modes that grow. One that is no equilibrium raises ModelError, which names what would
+    start to move, unless anyway is True: the stiffness is then the Hessian along the frames' turns.
+    """
+    built = model.build() if isinstance(model, Model) else model
+    n = checks.count("modes", "n", n)
+    lin = linearise(built, state, spin=spin, about=about, t=t, loads=loads)
+    if checks.flag("modes", "undamped", undamped):
+        lin = Linearised(**{**lin.__dict__, "C": 0.0 * lin.C})
+        lin.C.eliminate_zeros()
+    free = lin.size - lin.G.shape[0]
+    if free <= 0:
+        raise ModelError(f"model '{built.layout.name}': its joints leave nothing that moves; there are no modes")
+    if lin.conservative:
+        n = min(n, free)
+        mu, phi, zero = eigen.conservative(lin, n)
+        values = np.where(mu < 0, np.sqrt(np.abs(mu)), 1j * np.sqrt(np.abs(mu)))
+    else:
+        values, phi, zero = eigen.general(lin, n)
+        norms = np.array([np.vdot(x, lin.M @ x).real for x in phi])
+        phi = phi / np.sqrt(norms)[:, None]
+    values = np.where(zero, 0.0, values)
+    kinds = tuple(_kind(value, bool(none)) for value, none in zip(values, zero, strict=True))
+    if not checks.flag("modes", "anyway", anyway):
+        _check_equilibrium(lin, built, values, phi)
+    return Modes(values, lin.of_frames(phi), kinds, lin, built)
+
+
+def model_size(state: State) -> float:
+    """m."""
+    return float(np.ptp(state.r, axis=0).max()) or 1.0
+
+
+def _kind(value: complex, zero: bool) -> str:
+    if zero:
+        return RIGID
+    if value.real > 1e-6 * abs(value):  # double eigenvalues are found to the root of round-off
+        return GROWS
+    return OSCILLATES if abs(value.imag) > 0 else DECAYS
+
+
+def _check_equilibrium(lin: Linearised, built: Built, values: NDArray, phi: NDArray) -> None:
+    """Raise where the forces that are left would move a frame further than AWAY, along the modes that were found."""
+    squares = np.abs(values) ** 2
+    some = squares[squares > 0]
+    # what a rigid mode is pushed by moves it without end: as far as the softest other mode would go
+    squares = np.where(squares > 0, squares, some.min() if len(some) else 1.0)
+    shift = np.abs(lin.of_frames(phi * (phi.conj() @ lin.force / squares)[:, None]))
+    size = model_size(lin.state)
+    far = np.maximum(shift[..., :3].max(axis=2), size * shift[..., 3:].max(axis=2)).max(axis=0)
+    if far.max() > AWAY * size:
+        worst = int(np.argmax(far))
+        raise ModelError(
+            f"model '{built.layout.name}' is not in equilibrium: {frame_names(built.layout)(worst)} would move by about "
+            f"{far[worst]:.3g} m; give the state of an equilibrium, or anyway=True"
+        )

@@ -1,0 +1,48 @@
+"""What a model needs to have an equilibrium: nothing may be free to fly away."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from rigid.errors import ModelError, PartName
+from rodsim.building import Built
+from rodsim.results.layout import Layout
+
+
+def part_at(layout: Layout, frame: int) -> PartName:
+    """Whose frame it is."""
+    for body in layout.bodies:
+        if body.frame == frame:
+            return PartName("body", body.name)
+    for rod in layout.rods:
+        if frame in rod.frames:
+            return PartName("rod", rod.name)
+    return PartName("ground", "ground")
+
+
+def check_held(built: Built) -> None:
+    """Raise ModelError where a part is connected to the ground by nothing, joint, rod or spring."""
+    system = built.system
+    n = len(system.frames.mass)
+    pairs = [system.elements.frames, system.constraints.frames, system.springs.frames, system.torsions.frames]
+    spans = system.spans.frames
+    if len(spans):
+        first = np.repeat(spans[:, :1], spans.shape[1], axis=1)
+        pairs.append(np.stack([first, spans], axis=2)[spans >= 0])
+    a, b = np.concatenate([np.asarray(p, np.int64).reshape(-1, 2) for p in pairs]).T
+    group = connected_components(coo_matrix((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)[1]
+    free = np.flatnonzero((group != group[0]) & (system.frames.fixed == 0))
+    if not len(free):
+        return
+    part = part_at(built.layout, int(free[0]))
+    names = list(built.layout.description["loads"])
+    loaded = [name for name, frame in zip(names, system.loads.frame, strict=True) if group[frame] == group[free[0]]]
+    about = [part, *(PartName("load", name) for name in loaded)]
+    under = f", and load '{loaded[0]}' acts on it" if loaded else ""
+    raise ModelError(
+        f"{part.kind} '{part.name}': nothing joins it to the ground{under}, so that it has no equilibrium of its own; hold "
+        "it by a joint or a spring (where its loads balance each other, the joint's force will be zero)",
+        about=about,
+    )

@@ -1,0 +1,96 @@
+"""Paths of equilibria by arc-length for `equilibrium`: monitors, stops, and the path itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.statics.arc import Arc, SingularTangent
+from discretization.statics.forces import SINGULAR
+from discretization.statics.newton import Solved
+from discretization.statics.rest import Rest
+from discretization.statics.tour import LOAD_FACTOR, tour
+from rigid import checks, quaternions
+from rigid.errors import ModelError
+from rigid.system import Floats, State
+from rodsim.building import Placement
+from rodsim.model import Model
+from rodsim.parts import Anchor, Ground
+from rodsim.static_results import Record
+
+FIRST_ARC = 0.02  # length of the first step, in the norm of `Rest`
+
+
+class PathSettings(NamedTuple):
+    """What a path is asked for."""
+
+    monitors: dict[str, Callable[[State], float]]
+    stops: dict[str, tuple[float, float]]
+    branch: tuple[int, float] | None
+    most_points: int
+
+
+def path_settings(
+    model: Model,
+    monitors: Mapping[str, tuple[Anchor, ArrayLike]] | None,
+    stop: Mapping[str, tuple[float, float]] | None,
+    branch: int,
+    most_points: int,
+    followed: bool,
+) -> PathSettings:
+    """Check what belongs to a path; followed: whether one is."""
+    if not followed and (stop is not None or branch):
+        what = "stop" if stop is not None else "branch"
+        raise ModelError(f"equilibrium: {what} belongs to a path; give method='arc-length', or leave it out")
+    found = {name: _monitor(model, name, given) for name, given in (monitors or {}).items()}
+    stops = {LOAD_FACTOR: (-1.0, 1.0)} if stop is None else {}
+    for name, bounds in (stop or {}).items():
+        if name != LOAD_FACTOR and name not in found:
+            raise ModelError(
+                f"equilibrium: stop at '{name}', which is no monitor; choose {', '.join([LOAD_FACTOR, *found])}"
+            )
+        low, high = checks.vector("equilibrium", f"stop of {name}", bounds, 2)
+        stops[name] = (float(low), float(high))
+    if not isinstance(branch, int):
+        raise ModelError(f"equilibrium: branch = {checks.shown(branch)}; give the number of a bifurcation, from 1")
+    side = (abs(branch), float(np.sign(branch))) if branch else None
+    return PathSettings(found, stops, side, checks.count("equilibrium", "most_points", most_points))
+
+
+def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:
+    owner = f"monitor '{name}'"
+    try:
+        anchor, along = given
+    except (TypeError, ValueError):
+        raise ModelError(f"{owner}: {checks.shown(given)} is no (point, direction); give both") from None
+    if name == LOAD_FACTOR or not isinstance(anchor, Anchor) or isinstance(anchor.part, Ground):
+        raise ModelError(f"{owner}: give a name of its own and a point of a body or a rod")
+    direction = checks.direction(owner, "direction", along)
+    placed = Placement(model).place(anchor)
+
+    def value(state: State) -> float:
+        at: Floats = state.r[placed.frame] + quaternions.rotate(state.quat[placed.frame], placed.X)
+        return float(np.dot(at - placed.world, direction))
+
+    return value
+
+
+def follow(rest: Rest, record: Record, settings: PathSettings, first: float) -> Solved | None:
+    """Follow the path from where `rest` is into the record; None, or why it ended before a stop."""
+    try:
+        arc = Arc(rest, settings.monitors)
+    except SingularTangent:
+        return Solved(SINGULAR, 0, 0.0)
+
+    def found(iterations: int) -> None:
+        record.add(rest.factor, rest, iterations)
+
+    ended = tour(arc, settings.stops, settings.most_points, first, found, settings.branch)
+    record.settings["stopped"] = ended.stopped
+    record.settings["events"] = [
+        {"kind": event.kind, "load_factor": event.factor, "monitors": event.monitors} for event in ended.events
+    ]
+    return ended.failure

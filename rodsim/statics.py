@@ -1,0 +1,206 @@
+"""`equilibrium`: from a model to its equilibria under growing loads, as a result with the load factor as time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.statics.loading import Loading, Motion
+from discretization.statics.forces import SOLVED
+from discretization.statics.newton import Solved
+from discretization.statics.path import Point, settle, walk
+from discretization.statics.relaxation import relax
+from discretization.statics.rest import REASONS, Rest
+from rigid import checks
+from rigid.errors import ConvergenceError, ModelError
+from rigid.first_compilation import announce
+from rigid.system import Floats
+from rodsim.building import Built
+from rodsim.model import Model
+from rodsim.parts import Anchor
+from rodsim.simulation import check_output
+from rodsim.static_checks import check_held
+from rodsim.static_paths import FIRST_ARC, follow, path_settings
+from rodsim.static_results import Equilibrium, Record
+
+GRAVITY = "gravity"
+METHODS = ("newton", "arc-length")
+MOST_POINTS = 500
+
+
+def equilibrium(
+    model: Model,
+    loads: Mapping[str, ArrayLike] | None = None,
+    *,
+    constant: Sequence[str] = (),
+    at: float = 0.0,
+    motions: Mapping[str, Mapping[str, Any]] | None = None,
+    method: str = "newton",
+    monitors: Mapping[str, tuple[Anchor, ArrayLike]] | None = None,
+    stop: Mapping[str, tuple[float, float]] | None = None,
+    branch: int = 0,
+    relaxation: bool = True,
+    most_points: int = MOST_POINTS,
+    first_step: float = 1.0,
+    output: str | Path | None = None,
+    overwrite: bool = False,
+) -> Equilibrium:
+    """The equilibrium of `model` under its loads and weights, reached from its initial shape by load steps.
+
+    Loads and gravity are multiplied by a load factor that grows from 0 to 1, in steps as long as Newton's method allows.
+    The result holds the equilibrium of every step, its `t` is the load factor; its last state is the one asked for.
+
+    Parameters
+    ----------
+    loads: name of a load of the model -> its value (3,) at load factor 1; those not named have their value at time `at`, s.
+    constant: names of loads, or "gravity", that act in full from the beginning.
+    motions: name of a joint to the ground -> {"displacement": (3,) m, "rotation": rotation vector (3,) rad, "about": point
+    (3,) m}: how its ground side has moved at load factor 1; what is left out is zero, `about` is where the joint is. Either
+    may be a callable of the load factor instead. A rotation may have several turns.
+    method: "newton": load factors from 0 to 1. "arc-length": the path of equilibria from factor 0 on, through limit and
+    turning points, until a `stop`; its `t` is the length of the path, its `load_factor` goes up and down, and its `events`
+    are limits of the load, turning points of the monitors and bifurcations.
+    monitors: name -> (point of a part, world direction (3,)): its displacement in that direction, m.
+    stop: "load_factor" or a monitor -> (lowest, highest) value at which the path ends, located exactly; by default the
+    load factor stays within -1 and 1. most_points: equilibria at most.
+    branch: k or -k: leave the path at its k-th bifurcation, to one side or the other.
+    relaxation: with "newton", where its steps come to an end before factor 1, go to the equilibrium that a damped motion
+    under the full load creeps to; `statics["relaxation"]` says from which factor, and that it was used.
+    first_step: longest first load step; with "arc-length" of the norm of the path.
+    output, overwrite: a result file, as with `simulate`; None keeps the result in memory.
+
+    Raises
+    ------
+    ModelError: the model or an argument cannot be used; a part that nothing holds, named.
+    ConvergenceError: the load factor reached is its `t`, `result` holds the equilibria up to there, and the file keeps them.
+    """
+    if not isinstance(model, Model):
+        raise ModelError(f"equilibrium: model = {checks.shown(model)} is no Model; give one")
+    first_step = checks.number("equilibrium", "first_step", first_step, positive=True)
+    if output is not None:
+        check_output(Path(output), False, overwrite)
+    announce()
+    built = model.build()
+    check_held(built)
+    loading = loading_of(model, built, loads, constant, at, motions)
+    rest = Rest(built.system, built.state, loading)
+    if method not in METHODS:
+        raise ModelError(f"equilibrium: method = {checks.shown(method)} is not known; choose {' or '.join(METHODS)}")
+    followed = method == "arc-length"
+    checked = path_settings(model, monitors, stop, branch, most_points, followed)
+    settings = {"method": method, "at": float(at), "constant": list(constant)}
+    record = Record(built, loading, settings, checked.monitors)
+
+    def found(point: Point) -> None:
+        record.add(point.factor, rest, point.iterations)
+
+    failure = settle(rest)
+    if failure is None:
+        record.add(0.0, rest, 0)
+        if followed:
+            failure = follow(rest, record, checked, min(first_step, FIRST_ARC))
+        else:
+            failure = walk(rest, 0.0, 1.0, first_step, found).failure
+    if failure is not None and relaxation and not followed:
+        failure = _relax(rest, record, failure)
+    if failure is not None:
+        result = record.write(output)
+        reason = REASONS.get(failure.status, "Newton's iteration did not converge")
+        raise_not_converged(model, rest, reason, failure, result)
+    return record.write(output)
+
+
+def _relax(rest: Rest, record: Record, failure: Solved) -> Solved | None:
+    """From the last equilibrium to one under the full load by relaxation; None, or the failure."""
+    kept = rest.keep()
+    rest.load_at(1.0)
+    relaxed = relax(rest)
+    if relaxed.status != SOLVED:
+        rest.back_to(kept)
+        return failure
+    record.settings["relaxation"] = {"from": kept[1], "steps": relaxed.iterations}
+    record.add(1.0, rest, relaxed.iterations)
+    return None
+
+
+def raise_not_converged(model: Model, rest: Rest, reason: str, failure: Any, result: Equilibrium | None) -> None:
+    """Say how far the load steps came, and what may be done."""
+    error = ConvergenceError(
+        t=rest.factor,
+        h=0.0,
+        iterations=failure.iterations,
+        residual=failure.level,
+        message=(
+            f"model '{model.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}; where the load "
+            "has a limit there is none next to it"
+        ),
+    )
+    error.result = result
+    raise error
+
+
+def loading_of(
+    model: Model,
+    built: Built,
+    loads: Mapping[str, ArrayLike] | None,
+    constant: Sequence[str],
+    at: float,
+    motions: Mapping[str, Mapping[str, Any]] | None,
+) -> Loading:
+    """Loads, weights and motions by load factor, checked."""
+    names = list(model.loads)
+    values = built.load_values(np.array([checks.number("equilibrium", "at", at)]))[0]
+    for name, value in (loads or {}).items():
+        _known("load", name, names)
+        values[names.index(name)] = checks.vector(f"load '{name}'", "value", value)
+    fixed, gravity = np.zeros_like(values), np.zeros(3)
+    if isinstance(constant, str):
+        constant = (constant,)
+    for name in constant:
+        if name == GRAVITY:
+            gravity = built.system.gravity.copy()
+        else:
+            _known("load", name, [*names, GRAVITY])
+            fixed[names.index(name)] = values[names.index(name)]
+    moved = [_motion(model, built, name, given) for name, given in (motions or {}).items()]
+    return Loading(fixed, values - fixed, gravity, built.system.gravity - gravity, moved)
+
+
+def _known(what: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise ModelError(
+            f"equilibrium: there is no {what} '{name}'; "
+            + (f"the {what}s are {', '.join(names)}" if names else f"the model has no {what}s")
+        )
+
+
+def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any]) -> Motion:
+    joints = list(model.joints)
+    _known("joint", name, joints)
+    number = joints.index(name)
+    owner = f"motion of joint '{name}'"
+    constraints = built.system.constraints
+    mine = constraints.joint == number
+    if not (constraints.frames[mine] == 0).any():
+        raise ModelError(f"{owner}: joins two moving parts; only the ground side of a joint can be moved")
+    unknown = sorted(set(given) - {"displacement", "rotation", "about"})
+    if unknown:
+        raise ModelError(f"{owner}: '{unknown[0]}' is not known; give displacement, rotation, about")
+    on_ground = np.where(constraints.frames[mine, :1] == 0, constraints.Xa[mine], constraints.Xb[mine])
+    center = checks.vector(owner, "about", given["about"]) if "about" in given else on_ground[0]
+    d, turn = (_of_factor(owner, key, given.get(key, np.zeros(3))) for key in ("displacement", "rotation"))
+    return Motion(number, lambda factor: (d(factor), turn(factor)), np.asarray(center, float))
+
+
+def _of_factor(owner: str, what: str, value: Any) -> Callable[[float], Floats]:
+    if callable(value):
+        start = checks.vector(owner, f"{what}(0)", value(0.0))
+        if np.abs(start).max() > 0.0:
+            raise ModelError(f"{owner}: {what}(0) = {start} must be zero; the joint begins where the model has it")
+        return lambda factor: checks.vector(owner, what, value(factor))
+    end = checks.vector(owner, what, value)
+    return lambda factor: factor * end

@@ -1,0 +1,417 @@
+"""Modes against exact frequencies: beams of all theories and ends, spinning bodies and shafts, damping, mechanisms."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+from benchmarks.modes import (
+    BENCHMARKS,
+    ELEMENTS,
+    EULER_BERNOULLI,
+    EXACT,
+    SHEAR_RIGID,
+    beam_model,
+    bending,
+    frequencies,
+    order,
+    section_of,
+    steel,
+)
+from discretization.linearisation import eigen
+from discretization.space.rod_elements import order_of
+from rodsim import Box, ConvergenceError, MassProperties, Model, ModelError, Section, simulate
+from rodsim.linear import linearise
+from rodsim.mode_shapes import displaced, mode_shapes
+from rodsim.modes import DECAYS, GROWS, OSCILLATES, RIGID, modes
+from rodsim.results.result import Result
+from rodsim.steady_rotation import steady_rotation
+
+
+@pytest.mark.parametrize(("thickness", "ends"), EXACT)
+def test_beams_have_timoshenkos_frequencies(thickness, ends):
+    found = frequencies(steel(thickness), ends, "relative(4)", "lumped", 64, 5)
+    assert found == pytest.approx(EXACT[thickness, ends], rel=1e-7)  # of order 8, at most 5 half waves
+
+
+@pytest.mark.parametrize(("theory", "table"), [("Rayleigh", SHEAR_RIGID), ("Euler-Bernoulli", EULER_BERNOULLI)])
+@pytest.mark.parametrize("ends", ["CF", "FF", "PP", "CC"])
+def test_beams_without_shear_and_rotary_inertia_have_the_frequencies_of_their_theories(theory, table, ends):
+    found = frequencies(steel(0.1, theory), ends, "relative(4)", "consistent", 48, 5)
+    assert found == pytest.approx(table[0.1, ends], rel=1e-5)  # so much of shear and inertia is left
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_beams_of_the_dynamics_benchmarks_have_timoshenkos_frequencies(name):
+    beam = BENCHMARKS[name]
+    found = frequencies(section_of(beam), beam.ends, "relative(4)", "lumped", 64, 5, length=10.0)
+    assert found == pytest.approx(beam.exact, rel=1e-7)
+
+
+@pytest.mark.parametrize(("element", "mass", "numbers"), ELEMENTS)
+def test_frequencies_have_twice_the_order_of_the_element(element, mass, numbers):
+    wanted = 2 * order_of(element)
+    assert order(element, mass, numbers) == pytest.approx(wanted, abs=0.3)
+
+
+@pytest.mark.parametrize("ends", ["FF", "PP", "CC"])
+def test_all_ends_have_the_order_of_the_element(ends):
+    assert order("relative(2)", "lumped", (16, 32), ends) == pytest.approx(4.0, abs=0.3)
+
+
+def free_rod(n=40):
+    return beam_model(steel(0.1), "FF", "se3", "mean", n)
+
+
+def test_a_free_model_has_six_rigid_motions_and_a_chain_those_of_its_joints_too():
+    assert modes(free_rod(), 8).kinds == (RIGID,) * 6 + (OSCILLATES,) * 2
+    model = Model("chain")
+    section = steel(0.1)
+    rods = [model.add_rod(f"rod {k}", [(k, 0, 0), (k + 1, 0, 0)], section, 10) for k in range(3)]
+    for k in range(2):
+        model.add_joint(f"joint {k}", "spherical", rods[k].end, rods[k + 1].start)
+    assert modes(model, 14).kinds == (RIGID,) * 12 + (OSCILLATES,) * 2
+
+
+def test_sparse_and_dense_solvers_find_the_same_modes(monkeypatch):
+    built = beam_model(steel(0.1), "CF", "se3", "mean", 12).build()
+    sparse = modes(built, 8)
+    monkeypatch.setattr(eigen, "DENSE", 10**6)
+    dense = modes(built, 8)
+    assert sparse.omega == pytest.approx(dense.omega, rel=1e-9)
+    for a in sparse.linear.M.shape, sparse.linear.K.shape:
+        assert a == (6 * 13, 6 * 13)
+
+
+def test_motions_satisfy_the_joints_and_are_orthogonal_in_the_mass():
+    found = modes(beam_model(steel(0.1), "PP", "lagrange(2)", "consistent", 24), 6)
+    lin = found.linear
+    phi = found.shapes[:, lin.frames].reshape(6, -1)
+    assert np.abs(lin.G @ phi.T).max() < 1e-10 * np.abs(phi).max()
+    assert phi @ (lin.M @ phi.T) == pytest.approx(np.eye(6), abs=1e-8)
+    residual = lin.K @ phi.T - (lin.M @ phi.T) * found.omega**2
+    # what is left are reactions of the joints
+    reactions = lin.G.T @ np.linalg.lstsq(lin.G.toarray().T, residual, rcond=None)[0]
+    assert np.abs(residual - reactions).max() < 1e-6 * np.abs(lin.K @ phi.T).max()
+
+
+def test_a_pendulum_swings_as_it_must_and_stands_on_its_head_with_the_rate_of_its_fall():
+    m, J, l, g = 2.0, 0.3, 0.7, 9.81
+
+    def pendulum(angle):
+        model = Model("pendulum", gravity=(0, 0, -g))
+        end = l * np.array([np.sin(angle), 0, -np.cos(angle)])
+        body = model.add_body("bob", MassProperties(m, np.diag([0.2, J, 0.25])), position=end)
+        model.add_joint("pivot", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
+        return model
+
+    rate = np.sqrt(m * g * l / (J + m * l * l))
+    hanging, standing = modes(pendulum(0.0)), modes(pendulum(np.pi))
+    assert hanging.omega == pytest.approx([rate], rel=1e-12)
+    assert (standing.kinds, standing.growth) == ((GROWS,), pytest.approx([rate], rel=1e-12))
+    assert not standing.stable
+    with pytest.raises(ModelError, match=r"not in equilibrium: body 'bob' would move .* anyway=True"):
+        modes(pendulum(1.0))
+    assert modes(pendulum(1.0), anyway=True).omega == pytest.approx([rate * np.sqrt(np.cos(1.0))], rel=1e-9)
+
+
+def test_joint_forces_stiffen_a_conical_pendulum_chain():
+    """Two equal point-like bobs on bars: the double pendulum's frequencies, from the multipliers' second derivatives alone."""
+    model = Model("double", gravity=(0, 0, -1.0))
+    tiny = MassProperties(1.0, np.eye(3) * 1e-9)
+    one, two = model.add_body("one", tiny, (0, 0, -1)), model.add_body("two", tiny, (0, 0, -2))
+    model.add_joint("a", "distance", model.ground.at((0, 0, 0)), one)
+    model.add_joint("b", "distance", one, two)
+    found = modes(model, 10)
+    swing = found.omega[np.array(found.kinds) == OSCILLATES]
+    wanted = np.sqrt([2 - np.sqrt(2), 2 - np.sqrt(2), 2 + np.sqrt(2), 2 + np.sqrt(2)])
+    assert swing == pytest.approx(wanted, rel=1e-9)
+
+
+def free_body(moments, spin, **more):
+    model = Model("body")
+    model.add_body("racket", MassProperties(1.5, np.diag(moments)), angular_velocity=spin, **more)
+    return model
+
+
+@pytest.mark.parametrize("moments", [(1.0, 2.0, 3.0), (0.9, 1.0, 1.7)])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_body_spins_stably_about_its_outer_axes_and_leaves_the_middle_one_at_the_exact_rate(moments, axis):
+    speed = 5.0
+    spin = speed * np.eye(3)[axis]
+    I, (j, k) = np.array(moments), [a for a in range(3) if a != axis]
+    square = speed**2 * (I[axis] - I[j]) * (I[axis] - I[k]) / (I[j] * I[k])
+    found = modes(free_body(moments, spin, position=(1, 2, 3), velocity=3 * spin), 7)
+    if axis == 1:
+        assert found.growth[np.array(found.kinds) == GROWS] == pytest.approx([np.sqrt(-square)], rel=1e-9)
+        assert found.growth[np.array(found.kinds) == DECAYS] == pytest.approx([-np.sqrt(-square)], rel=1e-9)
+    else:
+        assert found.stable
+        # uniform motions, and an axis that is tilted, turn with the speed of the axes
+        assert sorted(found.omega[np.array(found.kinds) != RIGID]) == pytest.approx(
+            sorted([np.sqrt(square), speed, speed, speed]), rel=1e-6
+        )
+
+
+def test_a_rotor_whirls_forth_and_back_at_the_exact_frequencies():
+    m, Jd, Jp, c, a, b, speed = 2.0, 0.5, 0.8, 100.0, 0.5, 0.7, 40.0
+    model = Model("rotor")
+    disc = model.add_body("disc", MassProperties(m, np.diag([Jd, Jd, Jp])), angular_velocity=(0, 0, speed))
+    for k, z in enumerate((-a, b)):
+        for l, (x, y) in enumerate(((1, 0), (0, 1), (-1, 0), (0, -1))):
+            model.add_spring(f"bearing {k}{l}", model.ground.at((x, y, z)), disc.at((0, 0, z)), c)
+    found = modes(model, 6)
+    # complex displacement u = x + i y and tilt phi: two opposite springs make 2 c along their line
+    K = 2 * c * np.array([[2.0, b - a], [b - a, a * a + b * b]])
+    roots = np.roots(
+        np.polysub(
+            np.polymul([m, 0, -K[0, 0]], [Jd, -Jp * speed, -K[1, 1]]), [K[0, 1] ** 2]
+        )
+    )
+    swing = found.omega[np.array(found.kinds) == OSCILLATES]
+    assert np.sort(swing) == pytest.approx(np.sort(np.abs(roots)), rel=1e-9)
+
+
+def shaft(n, speed, element="relative(2)", EI=80.0):
+    section = Section.from_stiffness(
+        EA=3e3, GA=2e3, GJ=50, EI=EI, mass_per_length=2.0, inertia_per_length=(1.0, 0.5, 0.5)
+    )
+    model = Model("shaft")
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (2, 0, 0)], section, n, element=element, angular_velocity=(speed, 0, 0), mass="lumped"
+    )
+    for name, anchor in (("left", rod.start), ("right", rod.end)):
+        model.add_joint(name, "spherical", model.ground, anchor)
+    return model
+
+
+def test_a_shaft_whirls_as_timoshenkos_spinning_beam():
+    """(GA k^2 - rho A w^2)(EI k^2 + GA - rho I w^2 + rho Jp W w) = (GA k)^2 for the waves between pins."""
+    GA, EI, A, I, Jp, speed = 2e3, 80.0, 2.0, 0.5, 1.0, 12.0
+    found = modes(shaft(32, speed), 12)
+    wanted = []
+    for k in np.pi / 2 * np.arange(1, 4):
+        left = np.polymul([-A, 0, GA * k * k], [-I, Jp * speed, EI * k * k + GA])
+        wanted += list(np.abs(np.roots(np.polysub(left, [(GA * k) ** 2]))))
+    omega = found.omega[np.array(found.kinds) == OSCILLATES]
+    for w in np.sort(wanted)[:4]:
+        assert np.abs(omega / w - 1).min() < 1e-5, w
+    assert found.stable
+
+
+def test_axes_that_turn_show_the_same_whirl_shifted_by_the_speed():
+    """In axes that turn with a round shaft a forward whirl is slower by the speed, a backward one faster."""
+    speed = 3.0
+    still, turning = modes(shaft(12, speed), 10), modes(shaft(12, 0.0), 30, spin=(speed, 0, 0))
+    of_axes = turning.omega[np.array(turning.kinds) == OSCILLATES]
+    lowest = [w for w, x in zip(still.omega, np.abs(still.shapes), strict=True) if x[:, 1:3].max() > 1e-3]
+    lowest = [w for w in lowest if w > 0][:2]  # backward, forward
+    for w, shift in zip(lowest, (speed, -speed), strict=True):
+        assert np.abs(of_axes - abs(w + shift)).min() < 1e-6 * w
+
+
+def test_inner_damping_drives_the_whirl_of_a_shaft_above_its_critical_speed():
+    def stable(speed):
+        model = shaft(8, speed, "se3")
+        section = Section.from_stiffness(
+            EA=3e3, GA=2e3, GJ=50, EI=80, mass_per_length=2.0, inertia_per_length=(1e-3, 5e-4, 5e-4), damping_time=1e-3
+        )
+        model.rods["rod"] = type(model.rods["rod"])(**{**model.rods["rod"].__dict__, "section": section})
+        return modes(model, 4).stable
+
+    k = np.pi / 2
+    critical = np.sqrt(80 * k**4 / 2 / (1 + 80 * k * k / 2e3))  # of the shaft at rest, with shear
+    assert stable(0.9 * critical)
+    assert not stable(1.1 * critical)
+
+
+def test_a_shaft_that_is_not_round_has_no_constant_coefficients_unless_axes_turn_with_it():
+    with pytest.raises(ModelError, match=r"stiffness changes while the motion goes on.*give `spin=`"):
+        linearise(shaft(4, 3.0, "se3", EI=(80.0, 60.0)))
+    assert linearise(shaft(4, 3.0, "se3", EI=(80.0, 60.0)), spin=(3.0, 0, 0)).gyroscopic.nnz
+
+
+def test_velocities_that_are_no_steady_motion_are_named():
+    model = free_body((1, 2, 3), (0, 0, 1.0))
+    model.add_body("other", Box(1, 1, 1, density=1.0), position=(2, 0, 0), velocity=(0, 5, 0))
+    with pytest.raises(ModelError, match=r"body '(racket|other)' .*no steady rotation"):
+        linearise(model)
+
+
+def test_viscous_and_oscillating_eigenvalues_are_those_of_a_damped_oscillator():
+    for damping, kinds in ((3.0, (OSCILLATES,)), (60.0, (DECAYS, DECAYS))):
+        model = Model("oscillator")
+        mass = model.add_body("mass", MassProperties(2.0, np.eye(3)), position=(1, 0, 0))
+        model.add_joint("rail", "prismatic", model.ground, mass, at=(0, 0, 0), axis=(1, 0, 0))
+        model.add_spring("spring", model.ground.at((0, 0, 0)), mass, 50.0, damping=damping)
+        found = modes(model, 2)
+        wanted = np.roots([2.0, damping, 50.0])
+        wanted = wanted[wanted.imag >= 0]
+        assert found.kinds == kinds
+        assert sorted(found.values, key=abs) == pytest.approx(sorted(wanted, key=abs), rel=1e-12)
+        assert modes(model, 2, undamped=True).omega == pytest.approx([5.0], rel=1e-12)
+
+
+def test_damped_modes_of_many_elements_are_those_of_the_damping_in_the_stiffness():
+    """Kelvin-Voigt: lambda^2 + tau w^2 lambda + w^2 = 0, mode by mode; by shift and invert and densely."""
+    tau = 1e-4
+    section = steel(0.1)
+    viscous = Section(section.stiffness, section.mass_per_length, section.inertia_per_length, tau * section.stiffness)
+    for n in (4, 40):
+        w = modes(beam_model(section, "CF", "se3", "mean", n), 6).omega
+        found = modes(beam_model(viscous, "CF", "se3", "mean", n), 6)
+        wanted = -tau * w**2 / 2 + 1j * w * np.sqrt(1 - (tau * w / 2) ** 2)
+        assert found.values == pytest.approx(wanted, rel=1e-6)
+
+
+def test_a_follower_force_makes_the_stiffness_unsymmetric_and_flutters_at_becks_load():
+    """Beck's column: flutter at 20.0509 EI/L^2 (Beck 1952), no divergence before."""
+    section = Section.from_stiffness(
+        EA=1e6, GA=1e6, GJ=1.0, EI=1.0, mass_per_length=1.0, inertia_per_length=1e-6
+    )
+
+    def stable(load):
+        model = Model("Beck")
+        short = 1.0 - load / 1e6  # compressed already, so that it is in equilibrium
+        rod = model.add_rod(
+            "rod", [(0, 0, 0), (short, 0, 0)], section, 16, element="relative(4)", stress_free=[(0, 0, 0), (1, 0, 0)]
+        )
+        model.add_joint("clamp", "clamp", rod.start)
+        model.add_force("jet", rod.end, (-load, 0, 0), following=True)
+        found = modes(model, 4)
+        assert found.linear.unsymmetric == ("load 'jet'",)
+        return found.stable
+
+    assert stable(20.0509 * (1 - 2e-3))
+    assert not stable(20.0509 * (1 + 2e-3))
+
+
+def test_modes_of_what_cannot_move_are_refused():
+    model = Model("held")
+    body = model.add_body("block", Box(1, 1, 1, density=1.0))
+    model.add_joint("weld", "clamp", body, at=(0, 0, 0))
+    with pytest.raises(ModelError, match="its joints leave nothing that moves"):
+        modes(model)
+
+
+def test_a_run_swings_with_the_frequency_of_the_mode_it_starts_from():
+    """A small cosine of one mode, integrated by em: after a period of the mode, corrected for em's, it is back."""
+    built_model = beam_model(steel(0.1), "CF", "se3", "mean", 6)
+    found = modes(built_model, 4)
+    w = found.omega[0]
+    phi = found.shapes[0]
+    size = 1e-6 / np.abs(phi[:, :3]).max()
+    rod = built_model.rods["rod"]
+    s = np.linspace(0, 1, 7)
+
+    def velocity(x):
+        return tuple(np.interp(x, s, w * size * phi[1:, k]) for k in range(3))
+
+    def turning(x):
+        return tuple(np.interp(x, s, w * size * phi[1:, 3 + k]) for k in range(3))
+
+    moving = Model("moving")
+    rod = moving.add_rod(
+        "rod", [(0, 0, 0), (1, 0, 0)], steel(0.1), 6, mass="mean", velocity=velocity, angular_velocity=turning
+    )
+    moving.add_joint("clamp", "clamp", rod.start)
+    steps = 40
+    h = 2 * np.tan(np.pi / steps) / w  # em's midpoint rule then turns by 2 pi/steps a step
+    result = simulate(moving, 3 * steps * h, h, output_every=1, progress=False)
+    tip = result.rod("rod").r[:, -1]
+    across = tip[:, 1:] @ (phi[-1, 1:3] / np.linalg.norm(phi[-1, 1:3]))
+    wanted = size * np.linalg.norm(phi[-1, 1:3]) * np.sin(2 * np.pi * np.arange(3 * steps + 1) / steps)
+    assert across == pytest.approx(wanted, abs=1e-5 * 1e-6)
+
+
+def test_shapes_are_a_result_with_the_phase_as_time(tmp_path):
+    found = modes(beam_model(steel(0.1), "CF", "se3", "mean", 10), 3)
+    result = mode_shapes(found, tmp_path / "modes.vtkhdf", amplitude=0.2, phases=8)
+    again = Result.open(tmp_path / "modes.vtkhdf")
+    assert again.t == pytest.approx(np.concatenate([k + np.arange(8) / 8 for k in (1, 2, 3)]))
+    assert again.description["modes"][0]["Hz"] == pytest.approx(found.frequency[0])
+    tip = result.rod("rod").r[:, -1] - (1.0, 0, 0)
+    for k in range(2):
+        swing = tip[8 * k : 8 * k + 8]
+        assert np.abs(swing).max() == pytest.approx(0.2, rel=1e-9)
+        assert swing[4] == pytest.approx(-swing[0], abs=1e-12)
+        assert np.abs(swing[2]).max() < 1e-12
+    assert displaced(found, 0, 0.25, 0.2).r == pytest.approx(found.linear.state.r, abs=1e-12)
+
+
+def test_bending_frequencies_are_told_from_others():
+    assert len(bending(modes(free_rod(), 20), 5)) == 5
+
+
+# Wright, Smith, Thresher and Wang, Vibration modes of centrifugally stiffened beams, J. Appl. Mech. 49 (1982) 197, table 2:
+# uniform cantilever without hub, flap frequencies in units of sqrt(EI/(m L^4)), by the speed in the same unit
+WRIGHT = {
+    0: (3.5160, 22.0345, 61.6972),
+    1: (3.6816, 22.1810, 61.8418),
+    2: (4.1373, 22.6149, 62.2732),
+    3: (4.7973, 23.3203, 62.9850),
+    4: (5.5850, 24.2733, 63.9668),
+    6: (7.3604, 26.8091, 66.6839),
+    8: (9.2568, 29.9954, 70.2930),
+    10: (11.2023, 33.6404, 74.6493),
+    12: (13.1702, 37.6031, 79.6145),
+}
+
+
+def blade(hub=0.0):
+    section = Section.from_stiffness(
+        EA=1e8, GA=1e8, GJ=1.0, EI=1.0, mass_per_length=1.0, inertia_per_length=1e-9
+    )
+    model = Model("blade")
+    rod = model.add_rod(
+        "rod", [(hub, 0, 0), (hub + 1, 0, 0)], section, 24, element="relative(4)", mass="lumped"
+    )
+    model.add_joint("root", "clamp", rod.start)
+    return model
+
+
+def turning_modes(speed, hub=0.0):
+    """Flap and lag frequencies of a blade that turns about z."""
+    built, spin = blade(hub).build(), (0, 0, speed)
+    found = modes(built, 14, steady_rotation(built, spin), spin=spin)
+    flap = [w for w, x in zip(found.omega, np.abs(found.shapes), strict=True) if x[:, 2].max() > 0.1]
+    lag = [w for w, x in zip(found.omega, np.abs(found.shapes), strict=True) if x[:, 1].max() > 0.1]
+    return np.array(flap[:3]), np.array(lag[:3])
+
+
+def flap_frequency(speed, hub, near):
+    """Of the classical equation w'''' - (N w')' = w^2 w, N = W^2 (hub (1 - x) + (1 - x^2)/2), by integration from the root."""
+
+    def ends(omega):
+        def rates(x, y):
+            N, dN = speed**2 * (hub * (1 - x) + 0.5 * (1 - x * x)), -(speed**2) * (hub + x)
+            return [y[1], y[2], y[3], N * y[2] + dN * y[1] + omega**2 * y[0]]
+
+        both = [
+            solve_ivp(rates, (0, 1), start, method="DOP853", rtol=1e-11, atol=1e-12).y[2:, -1]
+            for start in ([0, 0, 1, 0], [0, 0, 0, 1])
+        ]
+        return np.linalg.det(np.array(both))
+
+    return brentq(ends, near * (1 - 2e-3), near * (1 + 2e-3), xtol=1e-9)
+
+
+@pytest.mark.parametrize("speed", WRIGHT)
+def test_a_turning_blade_flaps_with_the_published_frequencies_and_swings_in_its_plane_below_them(speed):
+    flap, lag = turning_modes(speed)
+    assert flap == pytest.approx(WRIGHT[speed], abs=1e-4)  # to the digits of the table
+    # in the plane of rotation the centrifugal force also pulls outwards
+    assert lag**2 == pytest.approx(flap**2 - speed**2, rel=1e-4)
+
+
+@pytest.mark.parametrize(("speed", "hub"), [(3.0, 0.0), (5.0, 1.0), (10.0, 0.5)])
+def test_flap_frequencies_are_those_of_the_classical_equation_with_a_hub(speed, hub):
+    flap, lag = turning_modes(speed, hub)
+    wanted = [flap_frequency(speed, hub, w) for w in flap]
+    assert flap == pytest.approx(wanted, rel=2e-5)  # what is left of stretch, shear and rotary inertia
+    assert lag**2 == pytest.approx(np.square(wanted) - speed**2, rel=1e-4)
+
+
+def test_what_nothing_holds_takes_no_shape_in_axes_that_turn():
+    with pytest.raises((ModelError, ConvergenceError)):
+        steady_rotation(free_rod(4), (0, 0, 30.0))
