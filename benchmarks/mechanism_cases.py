@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import cos, pi, sin, sqrt
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from benchmarks.mechanisms import GROUND, Joint, Mechanism, RigidBody, Spring, Triple
 
@@ -20,6 +21,11 @@ _G = 9.81
 def _triple(v: object) -> Triple:
     x, y, z = np.asarray(v, dtype=float)
     return float(x), float(y), float(z)
+
+
+def _quat(R: object) -> tuple[float, float, float, float]:
+    w, x, y, z = Rotation.from_matrix(R).as_quat(scalar_first=True)
+    return float(w), float(x), float(y), float(z)
 
 
 def _box(mass: float, x: float, y: float, z: float) -> Triple:
@@ -160,4 +166,108 @@ def _rigid_pendulum() -> Mechanism:
     )
 
 
-MECHANISMS = (_heavy_top(), _four_bars(), _governor(), _point_pendulum(), _rigid_pendulum())
+def _slider_crank() -> Mechanism:
+    """Crank, conrod and slider in space; a universal joint holds the conrod at the slider."""
+    crank, conrod = 0.08, 0.3
+    A = np.array([0.0, 0.1, 0.12])
+    B = A + [0.0, 0.0, crank]
+    C = np.array([sqrt(conrod**2 - B[1] ** 2 - B[2] ** 2), 0.0, 0.0])
+    x = (C - B) / conrod
+    second = np.cross((1.0, 0.0, 0.0), x) / np.linalg.norm(np.cross((1.0, 0.0, 0.0), x))
+    R = np.column_stack([x, np.cross(second, x), second])
+    bodies = (
+        RigidBody(
+            "crank",
+            0.12,
+            (1e-4, 1e-4, 1e-5),
+            _triple(0.5 * (A + B)),
+            v=(0.0, -0.24, 0.0),
+            omega=(6.0, 0.0, 0.0),
+        ),
+        RigidBody(
+            "conrod",
+            0.5,
+            (4e-4, 4e-3, 4e-3),
+            _triple(0.5 * (B + C)),
+            _quat(R),
+            (0.12, -0.24, 0.0),
+            (1.92, -0.96, 0.48),
+        ),
+        RigidBody("slider", 2.0, (1e-4, 1e-4, 1e-4), _triple(C), v=(0.24, 0.0, 0.0)),
+    )
+    joints = (
+        Joint("revolute", GROUND, "crank", _triple(A), (1.0, 0.0, 0.0)),
+        Joint("prismatic", GROUND, "slider", _triple(C), (1.0, 0.0, 0.0)),
+        Joint("spherical", "crank", "conrod", _triple(B)),
+        Joint("universal", "conrod", "slider", _triple(C), _triple(second), (1.0, 0.0, 0.0)),
+    )
+    return Mechanism(
+        "EX-sliderCrank",
+        "sliderCrank3Dbenchmark: slider at t = 5, error / crank",
+        bodies,
+        joints,
+        gravity=(0.0, 0.0, -_G),
+        t_end=5.0,
+        watched="slider",
+        reached=(0.24071957373, 0.0, 0.0),
+        scale=crank,
+        floor=1e-9,
+        radius=0.9,
+    )
+
+
+def _bricard() -> Mechanism:
+    """Five bars and the ground, six revolutes: one constraint too many, one freedom."""
+    points = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
+    axes = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)) * 2
+    turns = ((1.0, 0.0, 0.0, 0.0), (_HALF, 0.0, 0.0, -_HALF), (_HALF, 0.0, -_HALF, 0.0))
+    turns += ((0.0, 0.0, 0.0, 1.0), (_HALF, 0.0, 0.0, _HALF))
+    inertia = _box(1.0, 1.0, 0.1, 0.1)
+    names = [GROUND, *(f"bar{i}" for i in range(5)), GROUND]
+    bodies = tuple(
+        RigidBody(names[i + 1], 1.0, inertia, _triple(0.5 * (points[i] + points[i + 1])), turns[i])
+        for i in range(5)
+    )
+    joints = tuple(
+        Joint("revolute", names[i], names[i + 1], _triple(points[i]), axes[i]) for i in range(6)
+    )
+    return Mechanism(
+        "EX-bricard",
+        "bricardMechanism: six revolutes, the monitored joint at t = 1, error / bar",
+        bodies,
+        joints,
+        gravity=(0.0, -_G, 0.0),
+        t_end=1.0,
+        watched="bar2",
+        point=(0.5, 0.0, 0.0),
+        reached=(0.510501461186, -1.6491675994, 0.140123114552),
+        scale=1.0,
+        floor=1e-9,
+        redundant=True,
+    )
+
+
+def _spherical_chain() -> Mechanism:
+    """Four bodies on spherical joints, the first with its centre on a line."""
+    bodies = tuple(
+        RigidBody(f"body{i}", 2.0, (6.0, 1.0, 6.0), (-0.3 + 0.6 * i, 0.0, 0.0)) for i in range(4)
+    )
+    joints = (Joint("point_on_line", GROUND, "body0", (-0.3, 0.0, 0.0), (1.0, 0.0, 0.0)),)
+    joints += tuple(
+        Joint("spherical", f"body{i}", f"body{i + 1}", (0.6 * i, 0.0, 0.1)) for i in range(3)
+    )
+    return Mechanism(
+        "EX-sphericalChain",
+        "sphericalJointTest: chain with its first point on a line, last body at t = 1, error / body",
+        bodies,
+        joints,
+        gravity=(0.0, -_G, 0.0),
+        t_end=1.0,
+        watched="body3",
+        reached=(1.061291128413, -1.487164369929, 0.031338409275),
+        scale=0.6,
+        floor=1e-9,
+    )
+
+
+MECHANISMS = (_heavy_top(), _four_bars(), _governor(), _point_pendulum(), _rigid_pendulum(), _slider_crank(), _bricard(), _spherical_chain())

@@ -32,8 +32,8 @@ class RigidBody:
 class Joint:
     """A joint at a world point at t = 0; `axis`, `second`: world directions, the second fixed in `b` (universal).
 
-    kind: spherical, revolute, prismatic, universal, distance (between the centres of `a` and `b`), or line (the point
-    of `b` stays on the line through `at` along `axis`, fixed in `a`).
+    kind: spherical, revolute, prismatic, universal, distance (between the centres of `a` and `b`), or point_on_line (the
+    point of `b` stays on the line through `at` along `axis`, fixed in `a`).
     """
 
     kind: str
@@ -74,6 +74,7 @@ class Mechanism:
     point: Triple = (0.0, 0.0, 0.0)  # of the watched body, its axes, from the centre of mass
     springs: tuple[Spring, ...] = ()
     planar: bool = False  # moves in the plane z = 0 about z: programs with planar bodies may use them
+    redundant: bool = False  # its joints repeat each other
     radius: float | None = None  # spectral radius of Exudyn's generalised alpha; None: its trapezoidal rule
 
     def body(self, name: str) -> RigidBody:
