@@ -52,10 +52,16 @@ def _rod(case: RodCase, n_elements: int) -> Model:
     return rod_model(case, n_elements, "mean" if case.clamped else "consistent")
 
 
-def rod_model(case: RodCase, n_elements: int, mass: str) -> Model:
-    """The rod of `case` with its clamp and loads."""
+def rod_model(
+    case: RodCase,
+    n_elements: int,
+    mass: str,
+    element: str = "se3",
+    section: Callable[[Section], Section] = lambda plain: plain,
+) -> Model:
+    """The rod of `case` with its clamp and loads; section: what else its section has."""
     EA, GA2, GA3, GJ, EI2, EI3 = case.stiffness
-    section = Section.from_stiffness(
+    plain = Section.from_stiffness(
         EA=EA,
         GA=(GA2, GA3),
         GJ=GJ,
@@ -64,7 +70,14 @@ def rod_model(case: RodCase, n_elements: int, mass: str) -> Model:
         inertia_per_length=case.inertia_per_length,
     )
     model = Model(case.name, gravity=(0.0, 0.0, -case.gravity))
-    rod = model.add_rod("rod", np.array([case.start, case.end]), section, n_elements=n_elements, mass=mass)
+    rod = model.add_rod(
+        "rod",
+        np.array([case.start, case.end]),
+        section(plain),
+        n_elements=n_elements,
+        mass=mass,
+        element=element,
+    )
     if case.clamped:
         model.add_joint("clamp", "clamp", rod.start, model.ground)
     if case.peak:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.space.se3_element import element_strains
-from discretization.space.spans import energies_of, law_stresses, points_of, shared_masses, strains_of
+from discretization.space.spans import energies_of, points_of, shared_masses, strains_of, with_laws
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -56,7 +56,7 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     stiffness = points_of(elements, system.spans).stiffness
     stress = np.sum(stiffness * strain[..., None, :], axis=-1)
     if np.any(system.spans.law >= 0):
-        stress[..., m:, :] += law_stresses(system.spans, strain[..., m:, :])
+        stress[..., m:, :] = with_laws(system.spans, strain[..., m:, :], stress[..., m:, :])
     return strain, stress
 
 

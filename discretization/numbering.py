@@ -8,6 +8,9 @@ that multipliers stand beside the frames they act on. Below a limit on the bandw
 wants a band, above it by compressed columns. In both, a dense block (I, J) has its entry (i, j) at `base + i + j *
 stride[J]`, so one assembly serves both.
 
+Frames inside rod elements of order p that nothing else acts on are no part of the band: each element has a panel behind
+it (`discretization.linear.substructures`), and its inner unknowns come behind all others. Compressed columns do without.
+
 Fixed frames get the address of a dump behind the matrix and behind the right-hand side: assembly needs no
 branches.
 """
@@ -21,7 +24,8 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from discretization.space.spans import shared_masses
+from discretization.linear.substructures import Substructures, no_substructures
+from discretization.space.spans import MOST_FRAMES, shared_masses
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
 from rigid.references import by_reference
@@ -36,6 +40,7 @@ class Numbering(NamedTuple):
     """Addresses of the unknowns and of the blocks of the matrix."""
 
     size: int  # number of unknowns N
+    banded: int  # the first of them, which are in the band
     band: int  # half bandwidth, or -1: compressed columns
     n_values: int  # entries of the matrix; the dump begins there
     n_dump: int
@@ -54,6 +59,8 @@ class Numbering(NamedTuple):
     spring_base: Ints  # (s, 4)
     torsion_base: Ints  # (t, 4)
     span_base: Ints  # (k, MOST_FRAMES, MOST_FRAMES) blocks of the frames of spans
+    span_stride: Ints  # (k, MOST_FRAMES)
+    substructures: Substructures  # spans with a panel
     indptr: Ints  # compressed columns, else empty
     indices: Ints
 
@@ -85,6 +92,18 @@ def _inner(system: System, vertex_of_frame: Ints, pairs: Ints) -> Ints:
     return np.concatenate(found)
 
 
+def _condensable(system: System, vertex_of_frame: Ints, inner: Ints) -> np.ndarray:
+    """Spans (k,) whose frames move, and between whose ends nothing else acts."""
+    alone = np.zeros(len(vertex_of_frame) + 1, dtype=bool)
+    alone[inner[:, 0]] = True
+    found = np.zeros(len(system.spans.kind), dtype=bool)
+    for p in np.unique(system.spans.order):
+        use = np.flatnonzero(system.spans.order == p)
+        vertices = vertex_of_frame[system.spans.frames[use, : p + 1]]
+        found[use] = (vertices >= 0).all(axis=1) & alone[vertices[:, 1:p]].all(axis=1)
+    return found & (system.spans.order > 1)
+
+
 def _order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
     """Vertices in an order of small bandwidth: reverse Cuthill-McKee, inner ones between the ends of their spans.
 
@@ -104,10 +123,32 @@ def _order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
     return np.argsort(position[:-1], kind="stable")
 
 
-def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
+def _panels(system: System, use: Ints, weight: Ints, first_entry: int, first_unknown: int) -> dict[str, Ints]:
+    """Of the spans `use`, weight (k, MOST_FRAMES) of their frames: where panels begin, unknowns and places of the frames."""
+    order = system.spans.order[use]
+    place = np.zeros((len(use), MOST_FRAMES), np.int64)
+    inner = np.zeros(len(use), np.int64)
+    for k in range(1, MOST_FRAMES - 1):
+        is_inner = k < order
+        place[is_inner, k] = inner[is_inner]
+        inner += np.where(is_inner, weight[:, k], 0)
+    of_last = weight[np.arange(len(use)), order]
+    place[:, 0] = inner
+    place[np.arange(len(use)), order] = inner + weight[:, 0]
+    height = inner + weight[:, 0] + of_last
+    start = first_entry + np.cumsum(height**2) - height**2
+    first = first_unknown + np.cumsum(inner) - inner
+    return {
+        "start": start, "first": first, "inner": inner, "height": height, "split": weight[:, 0], "place": place
+    }  # fmt: skip
+
+
+def number(
+    system: System, band_limit: int = BAND_LIMIT, hidden: bool = False, condense: bool = True
+) -> Numbering:
     """Order the unknowns of `system` and place its blocks; above `band_limit` the matrix is sparse.
 
-    hidden: with the unknowns of hidden constraints.
+    hidden: with the unknowns of hidden constraints; condense: inner frames of rod elements get panels.
     """
     frames, constraints = system.frames, system.constraints
     n = len(frames.mass)
@@ -151,21 +192,34 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     diagonal = np.repeat(own[:, None], 2, axis=1)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1], diagonal]), axis=0)
 
-    order = _order(pairs, n_vertices, _inner(system, vertex_of_frame, pairs))
+    inner = _inner(system, vertex_of_frame, pairs)
+    order = _order(pairs, n_vertices, inner)
+    spans, of_span = (
+        system.spans,
+        np.where(system.spans.frames >= 0, vertex_of_frame[system.spans.frames], -1),
+    )
+    condensed = np.flatnonzero(_condensable(system, vertex_of_frame, inner)) if condense else np.zeros(0, np.int64)
+    is_inner = (np.arange(MOST_FRAMES) > 0) & (np.arange(MOST_FRAMES) < spans.order[condensed, None])
+    eliminated = of_span[condensed][is_inner]  # span by span
+    in_band = np.ones(n_vertices, dtype=bool)
+    in_band[eliminated] = False
+    order = np.concatenate([order[in_band[order]], eliminated])
     start = np.empty(n_vertices, dtype=np.int64)
     start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]
-    size = int(weight.sum())
+    size, banded = int(weight.sum()), int(weight[in_band].sum())
 
     frame = np.where(fixed, size, start[vertex_of_frame] if n_vertices else size)
     row = start[vertex_of_constraint] + offset_in_joint
     # from the first unknown of the upper vertex to the last one of the lower
     reach = start[pairs[:, 1]] + weight[pairs[:, 1]] - 1 - start[pairs[:, 0]]
-    band = int(reach.max(initial=0))
+    band = int(reach[in_band[pairs].all(axis=1)].max(initial=0))
+    if band > band_limit and len(condensed):
+        return number(system, band_limit, hidden, condense=False)
 
     if band <= band_limit:
         width = 3 * band + 1
         indptr = indices = np.empty(0, dtype=np.int64)
-        n_values = size * width
+        n_values = banded * width
         column_stride = np.full(n_vertices + 1, width - 1, dtype=np.int64)
 
         def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
@@ -219,11 +273,34 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
             axis=1,
         )
 
-    def span_blocks() -> Ints:
-        out = np.full(of_spans.shape[:3], n_values, dtype=np.int64)
-        i, j = inside.T
-        out[(of_spans >= 0).all(axis=3)] = place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
-        return out
+    of_weight = np.where(of_span[condensed] >= 0, weight[of_span[condensed]], 0)
+    panels = _panels(system, condensed, of_weight, n_values, banded)
+    n_values += int((panels["height"] ** 2).sum())
+
+    span_base = np.full(of_spans.shape[:3], n_values, dtype=np.int64)
+    i, j = inside.T
+    span_base[(of_spans >= 0).all(axis=3)] = place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
+    span_stride = column_stride[of_span]
+    stride_of_frame = column_stride[vertex_of_frame]  # the last entry serves fixed frames
+    everything = np.arange(n)
+    frame_base = place(frame, frame, vertex_of_frame[everything], vertex_of_frame[everything])
+    substructures = no_substructures()
+    if len(condensed):
+        last, height, at = spans.order[condensed], panels["height"][:, None], panels["place"]
+        ends = np.stack([np.zeros_like(last), last], axis=1)
+        corners = span_base[condensed[:, None, None], ends[:, :, None], ends[:, None, :]].reshape(-1, 4)
+        first = frame[spans.frames[condensed[:, None], ends]]
+        of_panel = {
+            name: np.ascontiguousarray(panels[name])
+            for name in ("start", "first", "inner", "height", "split")
+        }
+        substructures = Substructures(**of_panel, ends=first, corners=corners)
+        start_of = panels["start"][:, None]
+        span_base[condensed] = start_of[:, :, None] + at[:, :, None] + height[:, :, None] * at[:, None, :]
+        span_stride[condensed] = height
+        frames_inside = spans.frames[condensed][is_inner]
+        frame_base[frames_inside] = (start_of + at * (1 + height))[is_inner]
+        stride_of_frame[frames_inside] = np.broadcast_to(height, at.shape)[is_inner]
 
     a, b = constraints.frames.reshape(-1, 2).T
     va, vb, vc = vertex_of_frame[a], vertex_of_frame[b], vertex_of_constraint
@@ -233,18 +310,17 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     coupled[~full, 3] = place(frame[b], frame[b], vb, vb)[~full]
     with_lam = [place(frame[a], row, va, vc), place(frame[b], row, vb, vc)]
     with_lam += [place(row, frame[a], vc, va), place(row, frame[b], vc, vb)]
-    everything = np.arange(n)
     row_of, vertex_of = row[repeating], vertex_of_constraint[repeating]
-    stride_of_frame = column_stride[vertex_of_frame]  # the last entry serves fixed frames
     return Numbering(
         size=size,
+        banded=banded,
         band=band if band <= band_limit else -1,
         n_values=n_values,
-        n_dump=12 * int(column_stride.max(initial=1)) + 64,
+        n_dump=12 * int(max(column_stride.max(initial=1), substructures.height.max(initial=0))) + 64,
         handle=next(_handles),
         frame=frame.astype(np.int64),
         frame_stride=stride_of_frame,
-        frame_base=place(frame, frame, vertex_of_frame[everything], vertex_of_frame[everything]),
+        frame_base=frame_base,
         rows=rows,
         row=row.astype(np.int64),
         row_stride=column_stride[vertex_of_constraint],
@@ -255,7 +331,9 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
         element_base=pair_blocks(system.elements.frames),
         spring_base=pair_blocks(system.springs.frames),
         torsion_base=pair_blocks(system.torsions.frames),
-        span_base=span_blocks(),
+        span_base=span_base,
+        span_stride=span_stride,
+        substructures=substructures,
         indptr=indptr,
         indices=indices,
     )

@@ -136,7 +136,7 @@ def add_spans(system, numbering, state, work, h, tangent):
         if not tangent:
             continue
         for b in range(p + 1):
-            stride = numbering.frame_stride[frames[b]]
+            stride = numbering.span_stride[m, b]
             for a in range(p + 1):
                 corner = numbering.span_base[m, a, b]
                 for j in range(6):
@@ -187,7 +187,7 @@ def add_span_masses(system, numbering, hidden, work, h, tangent):
                     for l in range(p + 1):
                         if hidden.carries[frames[l]] != 0:
                             to = numbering.span_base[m, k, l] + 6 + i
-                            to += (6 + i) * numbering.frame_stride[frames[l]]
+                            to += (6 + i) * numbering.span_stride[m, l]
                             work.values[to] -= shared * a[k] * a[l]
 
 

@@ -63,7 +63,7 @@ class Workspace(NamedTuple):
     pivots: np.ndarray  # (N,) int32
     integers: np.ndarray  # (8,) int32, arguments of LAPACK
     first: np.ndarray  # (N,) int32 first rows of the columns of U
-    multipliers: Floats  # (band + 8,)
+    multipliers: Floats  # (band + 8,) or, where it is larger, (height of a panel + 8,)
     K: Floats  # (9, 9) tangent of one element
 
 
@@ -106,7 +106,7 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         pivots=np.zeros(numbering.size, dtype=np.int32),
         integers=np.zeros(8, dtype=np.int32),
         first=np.zeros(numbering.size, dtype=np.int32),
-        multipliers=np.zeros(max(numbering.band, 0) + 8),
+        multipliers=np.zeros(max(numbering.band, numbering.substructures.height.max(initial=0)) + 8),
         K=np.zeros((9, 9)),
     )
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rigid.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
     from rigid.symbolic import Part, symbolic_system, system_of
+    from rodsim.comparing.comparison import Comparison, compare
     from rodsim.materials import Material
     from rodsim.model import Model
     from rodsim.results.audit import audit
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 # Name -> module: imported when first asked for, so that `import rodsim` and the command's help are quick.
 _WHERE = {
     "Box": "rigid.inertia",
+    "Comparison": "rodsim.comparing.comparison",
     "Cone": "rigid.inertia",
     "ConvergenceError": "rigid.errors",
     "Cylinder": "rigid.inertia",
@@ -51,6 +53,7 @@ _WHERE = {
     "Trajectory": "discretization.time.integrate",
     "audit": "rodsim.results.audit",
     "equilibrium": "rodsim.statics",
+    "compare": "rodsim.comparing.comparison",
     "integrate": "discretization.time.integrate",
     "local_audit": "rodsim.results.local_audit",
     "multibody_system": "rigid.charts",
@@ -62,6 +65,7 @@ _WHERE = {
 
 __all__ = [
     "Box",
+    "Comparison",
     "Cone",
     "ConvergenceError",
     "Cylinder",
@@ -82,6 +86,7 @@ __all__ = [
     "Trajectory",
     "audit",
     "equilibrium",
+    "compare",
     "integrate",
     "local_audit",
     "multibody_system",

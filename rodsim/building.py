@@ -278,6 +278,14 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
     )
 
 
+def _rod_of(body: Body) -> dict[str, Any]:
+    """The rod that a body stands for: places on it keep their names."""
+    if body.stands_for is None:
+        return {}
+    fractions, r, quat = (values.tolist() for values in body.stands_for)
+    return {"rod": {"s": fractions, "r": r, "quat": quat}}
+
+
 def _description(model: Contents, system: System) -> dict[str, Any]:
     """The model in words and numbers, fit for JSON."""
 
@@ -291,6 +299,7 @@ def _description(model: Contents, system: System) -> dict[str, Any]:
         "name": model.name,
         "fingerprint": fingerprint(system),
         "gravity": model.gravity.tolist(),
+        **({"rigid_twin": model.left_out} if model.left_out else {}),
         "bodies": {
             name: {
                 "mass": body.properties.mass,
@@ -298,6 +307,7 @@ def _description(model: Contents, system: System) -> dict[str, Any]:
                 "position": body.position.tolist(),
                 "orientation": body.orientation.tolist(),
             }
+            | _rod_of(body)
             for name, body in model.bodies.items()
         },
         "rods": {

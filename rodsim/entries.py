@@ -77,3 +77,4 @@ class Contents:
         self.springs: dict[str, SpringEntry] = {}
         self.torsions: dict[str, TorsionEntry] = {}
         self.loads: dict[str, LoadEntry] = {}
+        self.left_out: list[str] = []  # of a rigid twin: what the model has and it has not

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from discretization.space.elements import Elements
 from discretization.space.interpolation import VALUES, leading, nodes, points
-from discretization.space.rod_elements import BY_NUMBER, number_of
+from discretization.space.laws import EXPRESSIONS
+from discretization.space.rod_elements import BY_NUMBER, SE3_SPAN, number_of
 from discretization.space.se3_element import strains
-from discretization.space.spans import MOST_FRAMES, Spans, no_spans, strains_of
+from discretization.space.spans import MOST_FRAMES, Spans, as_bytes, no_spans, strains_of
 from rigid import quaternions
 from rigid.checks import shown, vector
 from rigid.errors import ModelError
@@ -131,13 +132,11 @@ class _Discrete(NamedTuple):
 
 def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _Discrete:
     """Two-frame elements between the nodes `ends` (k, 2); r, quat: of the stress-free shape at `stops`."""
+    along = _Sections(rod, (stops[1:] + stops[:-1]) / 2)
+    if along.beyond_linear:
+        return _spans(rod, SE3_SPAN, ends, stops, r, quat)
     length = np.diff(stops) * rod.stress_free.length
     strain0 = strains(r[:-1], quat[:-1], r[1:], quat[1:], length)
-    along = _Sections(rod, (stops[1:] + stops[:-1]) / 2)
-    if along.law.max() >= 0:
-        raise ModelError(
-            f"{rod}: element 'se3' knows no section law beyond the linear one; give element='relative(2)'"
-        )
     n = ends.max() + 1
     mass, inertia = np.zeros(n), np.zeros((n, 3))
     for side in ends.T:
@@ -176,6 +175,7 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
         nothing,
         along.law,
         along.parameters,
+        as_bytes(along.expressions),
     )
     strain0 = values(strains_of(free), r, quat).reshape(-1, 6)
     n = ends.max() + 1
@@ -216,7 +216,16 @@ class _Sections:
         self.per_length, self.rotary = column("mass_per_length"), column("inertia_per_length")
         self.stiffness, self.damping = column("stiffness"), column("damping")
         self.radius, self.sides = column("radius"), column("sides")
-        self.law, self.parameters = column("law").astype(np.int64), column("law_parameters")
+        self.law = column("law").astype(np.int64)
+        width = max(len(section.law_parameters) for section in sections)
+        given = np.array([(*x.law_parameters, *(width - len(x.law_parameters)) * (0.0,)) for x in sections])
+        self.parameters = np.repeat(given, len(places), axis=0) if len(sections) == 1 else given
+        self.expressions = tuple(sorted({x.law_expression for x in sections if x.law_expression}))
+        for k, section in enumerate(sections):
+            if section.law_expression:
+                number = EXPRESSIONS + self.expressions.index(section.law_expression)
+                self.law[k if len(sections) > 1 else slice(None)] = number
+        self.beyond_linear = bool(self.law.max() >= 0)
 
 
 def _sections(rod: Rod, middles: Floats) -> list[Section]:
@@ -271,15 +280,26 @@ def _no_elements() -> Elements:
 def joined(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
     """Elements and spans of several rods, frame numbers moved behind `first_frames`."""
     elements, spans = [_no_elements()], [no_spans()]
+    texts = tuple(sorted({text for part in parts for text in part.spans.texts}))
+    width = max((part.spans.parameters.shape[1] for part in parts), default=0)
     for part, first in zip(parts, first_frames, strict=True):
         elements.append(part.elements._replace(frames=part.elements.frames + first))
         own = part.spans
-        moved = np.where(own.frames < 0, -1, own.frames + first)
-        spans.append(own._replace(frames=moved, ends=own.ends + first))
+        numbers = np.array([texts.index(text) for text in own.texts], np.int64)
+        law = own.law.copy()
+        law[own.law >= EXPRESSIONS] = EXPRESSIONS + numbers[own.law[own.law >= EXPRESSIONS] - EXPRESSIONS]
+        spans.append(
+            own._replace(
+                frames=np.where(own.frames < 0, -1, own.frames + first), ends=own.ends + first, law=law
+            )
+        )
+    padded = [
+        own._replace(parameters=np.pad(own.parameters, ((0, 0), (0, width - own.parameters.shape[1]))))
+        for own in spans
+    ]
 
     def together(columns: Iterable[Floats]) -> Any:
         return np.ascontiguousarray(np.concatenate(list(columns)))
 
-    return Elements(*map(together, zip(*elements, strict=True))), Spans(
-        *map(together, zip(*spans, strict=True))
-    )
+    one = Spans(*map(together, zip(*padded, strict=True)))
+    return Elements(*map(together, zip(*elements, strict=True))), one._replace(expressions=as_bytes(texts))

@@ -22,6 +22,7 @@ from rodsim.frames import Twist, Up
 from rodsim.initial_velocities import fit_velocities
 from rodsim.joint_entries import check_axes, check_numbers, kind_of
 from rodsim.parts import Anchor, Body, Given, Ground, Rod, make_body, make_rod
+from rodsim.rigid_twin import fill
 from rodsim.sections import Section
 
 
@@ -229,6 +230,25 @@ class Model(Contents):
         without anything that moves.
         """
         return build(self)
+
+    def rigidified(self, *rods: str) -> Model:
+        """The rigid twin: each rod (or those named) a rigid body with the mass, centre and inertia of its discretisation.
+
+        All that joins and loads the parts is attached at the same points; places on a rod keep their names (`compare`).
+        Strains, section laws and viscosity are left out, with what else a rigid body cannot have: `left_out` of the twin says
+        what. Energy and momenta at t = 0 are those of the model but for what is said there.
+        """
+        for name in rods:
+            if name not in self.rods:
+                known = ", ".join(f"'{rod}'" for rod in self.rods) or "none"
+                raise ModelError(
+                    f"model '{self.name}': no rod {shown(name)} to make rigid; there are {known}"
+                )
+        if not self.rods:
+            raise ModelError(f"model '{self.name}': has no rod to make rigid; it is its own twin")
+        twin = Model(self.name, self.gravity)
+        twin.left_out = fill(twin, self, self.build(), rods or tuple(self.rods))
+        return twin
 
     def mechanical_system(
         self, chart: str = "quaternion", parameter: float | None = None

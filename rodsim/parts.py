@@ -42,6 +42,14 @@ class Ground:
         return "the ground"
 
 
+class StandsFor(NamedTuple):
+    """The rod that a rigid body stands for: where its sections are, in the body's axes from its reference point."""
+
+    fractions: Floats  # (n,) of the stress-free length
+    r: Floats  # (n, 3) m
+    quat: Floats  # (n, 4)
+
+
 @dataclass(frozen=True, eq=False)
 class Body:
     """A rigid body; `position` (3,) and `orientation` (w, x, y, z) place the axes of its shape in the
@@ -54,6 +62,7 @@ class Body:
     orientation: Floats
     velocity: Floats | None  # of the reference point, inertial, m/s; None: what the joints imply, else zero
     angular_velocity: Floats | None  # inertial, rad/s; None: the same
+    stands_for: StandsFor | None = None
 
     def at(self, point: ArrayLike) -> Anchor:
         """The material point at local coordinates (3,) of the shape's axes, m."""

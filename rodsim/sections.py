@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.space.laws import BENDING, LAWS, MOST_PARAMETERS
+from discretization.space.laws import BENDING, LAWS
 from rigid.checks import array, number, numbers, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rodsim.energies import energy_law
 from rodsim.materials import Material
 
 
@@ -34,7 +36,8 @@ class Section:
     radius: float = 0.0
     sides: tuple[float, float] = (0.0, 0.0)
     law: int = -1  # number in `discretization.space.laws.LAWS`, see `with_law`
-    law_parameters: tuple[float, ...] = (0.0,) * MOST_PARAMETERS
+    law_parameters: tuple[float, ...] = ()
+    law_expression: str = ""  # W of all strains, see `with_energy`
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
@@ -60,7 +63,7 @@ class Section:
         object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
 
     def with_law(self, word: str, **parameters: float) -> Section:
-        """This section with a law that adds to its linear one, for elements but "se3".
+        """This section with a law that adds to its linear one.
 
         "stiffening", strain=: N = EA Gamma (1 + (Gamma/strain)^2). "thinning": N = EA (1 - 1/e), e = 1 + Gamma, of a
         section that keeps its volume. "softening", moment= (N m): bending moments that approach this one.
@@ -75,8 +78,18 @@ class Section:
         given = [number("Section", name, parameters[name], positive=True) for name in law.parameters]
         if law.invariant == BENDING and np.any(self.stiffness[4:, :4] != 0.0) | (self.stiffness[4, 5] != 0.0):
             raise ModelError(f"Section: law '{word}' needs bending that is not coupled with other strains")
-        padded = tuple(given) + (0.0,) * (MOST_PARAMETERS - len(given))
-        return replace(self, law=words[word], law_parameters=padded)
+        return replace(self, law=words[word], law_parameters=tuple(given), law_expression="")
+
+    def with_energy(self, W: Any, **parameters: float) -> Section:
+        """This section with the stored energy W per length, J/m, in the place of its linear one.
+
+        W: an expression of Gamma1, Gamma2, Gamma3, K1, K2, K3, the strains less the stress-free ones, as a text in Python's
+        notation or of sympy. Its other names are `parameters`, or the stiffnesses EA, GA2, GA3, GJ, EI2, EI3 of this
+        section. Functions: sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, atan. At rest W must be without stress and convex;
+        its second derivatives there become the section's stiffness, its damping stays.
+        """
+        text, values, stiffness = energy_law(self.stiffness, W, parameters)
+        return replace(self, stiffness=stiffness, law=-1, law_parameters=values, law_expression=text)
 
     @classmethod
     def _solid(

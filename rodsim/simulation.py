@@ -16,8 +16,9 @@ from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.first_compilation import announce
 from rigid.system import State
-from rodsim.initial_velocities import fit_velocities
+from rodsim.initial_velocities import Fitted, fit_velocities
 from rodsim.model import Model
+from rodsim.restart import restarted
 from rodsim.results.columns import COLUMNS
 from rodsim.results.outputs import Outputs
 from rodsim.results.recorder import Recorder
@@ -49,6 +50,8 @@ def simulate(
     chart: str | None = None,
     overwrite: bool = False,
     tolerance: float = 0.0,
+    start: Result | None = None,
+    at: float | None = None,
 ) -> Result:
     """Simulate `model` from t = 0 to `t_end` with steps of `dt` (s) and return the result.
 
@@ -68,6 +71,9 @@ def simulate(
     overwrite: replace a file that exists.
     tolerance: of the equations of a step, relative, for "em" and its kin: with 1e-8 a step takes fewer iterations and
     keeps energy and momenta to that part; 0 (the default): to round-off.
+    start, at: begin with the state of another result at its time `at` (s; by default the last) instead of the initial one:
+    an equilibrium, at rest exactly, or a run of the same parts. Time begins at 0 anew; loads, gravity and parameters
+    may be others, and the result's description says under "start" what changed.
     progress: show a progress line on stderr; by default where that is a terminal.
 
     Raises
@@ -95,7 +101,11 @@ def simulate(
         )
     announce()
     built = model.build()
-    state, change, changed_parts = fit_velocities(built)
+    state, change, changed_parts = fit_velocities(built) if start is None else Fitted(built.state, 0.0, {})
+    if start is not None:
+        state, built.layout.description["start"] = restarted(built, start, at)
+    elif at is not None:
+        raise ModelError("simulate: at is the time of a stored state; give start as well, or leave it out")
     stepper: Stepper | MechanicalStepper
     if integrator in INTEGRATORS:
         if chart is not None:

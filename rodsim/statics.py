@@ -22,6 +22,8 @@ from rigid.system import Floats
 from rodsim.building import Built
 from rodsim.model import Model
 from rodsim.parts import Anchor
+from rodsim.restart import restarted
+from rodsim.results.result import Result
 from rodsim.simulation import check_output
 from rodsim.static_checks import check_held
 from rodsim.static_paths import FIRST_ARC, follow, path_settings
@@ -46,6 +48,8 @@ def equilibrium(
     relaxation: bool = True,
     most_points: int = MOST_POINTS,
     first_step: float = 1.0,
+    start: Result | None = None,
+    start_at: float | None = None,
     output: str | Path | None = None,
     overwrite: bool = False,
 ) -> Equilibrium:
@@ -71,6 +75,8 @@ def equilibrium(
     relaxation: with "newton", where its steps come to an end before factor 1, go to the equilibrium that a damped motion
     under the full load creeps to; `statics["relaxation"]` says from which factor, and that it was used.
     first_step: longest first load step; with "arc-length" of the norm of the path.
+    start, start_at: begin with a stored state of another result of the same parts, as with `simulate`. What its loads,
+    weights and stresses do not balance then acts with the load factor: 0 is the stored state, 1 the new equilibrium.
     output, overwrite: a result file, as with `simulate`; None keeps the result in memory.
 
     Raises
@@ -86,8 +92,15 @@ def equilibrium(
     announce()
     built = model.build()
     check_held(built)
+    state = built.state
+    if start is not None:
+        state, built.layout.description["start"] = restarted(built, start, start_at)
+    if start is not None:
+        constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, at, motions)
-    rest = Rest(built.system, built.state, loading)
+    rest = Rest(built.system, state, loading)
+    if start is not None:
+        rest.hold()
     if method not in METHODS:
         raise ModelError(f"equilibrium: method = {checks.shown(method)} is not known; choose {' or '.join(METHODS)}")
     followed = method == "arc-length"

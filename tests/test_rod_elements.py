@@ -7,6 +7,7 @@ from test_interactions import EPS, turn
 
 from discretization.space import lagrange_element, relative_element
 from discretization.space.interpolation import MOST, ORDERS, SLOPES, VALUES, leading, nodes, points, shares
+from discretization.space.rod_points import POINT
 from rigid import quaternions
 from rigid.mechanical import call
 
@@ -27,7 +28,7 @@ def numbers(kind, rng, strain0=0.1):
     X = [np.array([p, LENGTH])]
     for _ in range(p):
         B = rng.normal(size=(6, 6))
-        X += [(B @ B.T + np.eye(6)).ravel(), strain0 * rng.normal(size=6), np.zeros(6)]
+        X += [(B @ B.T + np.eye(6)).ravel(), strain0 * rng.normal(size=6), np.zeros(POINT - 42)]
     return np.concatenate(X)
 
 

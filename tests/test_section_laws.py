@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from test_closed_spans import assembled
 from test_spans import SECTION as PLAIN
-from test_spans import free_rod
+from test_spans import free_rod, soft
 
 from discretization.measures import element_states
 from discretization.space.laws import LAWS
+from discretization.space.laws.functions import PARAMETERS
+from discretization.space.rod_points import POINT
 from rodsim import Material, Model, ModelError, Result, Section, audit, simulate
 
 GIVEN = {"stiffening": {"strain": 0.1}, "thinning": {}, "softening": {"moment": 20.0}}
@@ -19,8 +21,9 @@ def section(word, plain=PLAIN):
 
 
 def numbers(word):
-    X = np.zeros(48)
-    X[:36], X[46:48] = PLAIN.stiffness.ravel(), section(word).law_parameters
+    given = section(word).law_parameters
+    X = np.zeros(POINT)
+    X[:36], X[PARAMETERS : PARAMETERS + len(given)] = PLAIN.stiffness.ravel(), given
     return X
 
 
@@ -58,7 +61,7 @@ def test_the_quotient_of_one_place_is_the_derivative_and_changes_smoothly(word, 
     assert along == pytest.approx(second / 2, rel=1e-5, abs=1e-6 * size)
 
 
-def stress_of(word, end, K=0.0):
+def stress_of(word, end, K=0.0, element="relative(4)"):
     """Stress of a straight rod of length 1 that is stretched to `end`, or bent with the curvature K about d3."""
     model = Model("rod")
 
@@ -66,15 +69,17 @@ def stress_of(word, end, K=0.0):
         return (np.sin(K * s) / K, (1 - np.cos(K * s)) / K, 0.0) if K else (end * s, 0.0, 0.0)
 
     model.add_rod(
-        "rod", arc, section(word), 16, up=(0, 0, 1), stress_free=[(0, 0, 0), (1, 0, 0)], element="relative(4)"
+        "rod", arc, section(word), 16, up=(0, 0, 1), stress_free=[(0, 0, 0), (1, 0, 0)], element=element
     )
     built = model.build()
     return element_states(built.system, built.state)[1].mean(axis=0)
 
 
+@pytest.mark.parametrize("element", ["se3", "relative(4)"])
 @pytest.mark.parametrize("stretch", [0.7, 1.0, 1.01, 1.8])
-def test_a_section_that_keeps_its_volume_thins(stretch):
-    assert stress_of("thinning", stretch)[0] == pytest.approx(3e3 * (1 - 1 / stretch), rel=1e-12, abs=1e-11)
+def test_a_section_that_keeps_its_volume_thins(stretch, element):
+    N = stress_of("thinning", stretch, element=element)[0]
+    assert pytest.approx(3e3 * (1 - 1 / stretch), rel=1e-12, abs=1e-11) == N
 
 
 @pytest.mark.parametrize("stretch", [0.9, 1.1])
@@ -102,7 +107,7 @@ def test_a_softening_rod_tends_to_its_moment(K):
 
 
 @pytest.mark.parametrize("size", [1e-2, 0.05])
-@pytest.mark.parametrize("element", ["lagrange(3)", "relative(2)"])
+@pytest.mark.parametrize("element", ["se3", "lagrange(3)", "relative(2)"])
 @pytest.mark.parametrize("word", WORDS)
 def test_closed_forms_with_a_law_are_the_duals(word, element, size):
     by_form, by_duals = (
@@ -114,7 +119,7 @@ def test_closed_forms_with_a_law_are_the_duals(word, element, size):
         assert np.abs(one - without).max() > 1e-4 * np.abs(other).max()
 
 
-@pytest.mark.parametrize("element", ["lagrange(2)", "relative(2)"])
+@pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)"])
 @pytest.mark.parametrize("word", WORDS)
 def test_em_keeps_the_energy_of_a_law(word, element):
     found = simulate(free_rod(element, section=section(word)), 0.4, 0.01, progress=False)
@@ -142,11 +147,49 @@ def test_a_law_is_stored_and_audited(word, tmp_path):
 
 
 def test_what_a_law_cannot_do_is_refused_with_its_cure():
-    with pytest.raises(ModelError, match=r"'se3' knows no section law.*give element='relative\(2\)'"):
-        free_rod("se3", section=section("thinning")).build()
     with pytest.raises(ModelError, match="law 'softening' takes moment=; give these"):
         PLAIN.with_law("softening")
     with pytest.raises(
         ModelError, match="law = 'plastic' is not known; choose one of stiffening, thinning, softening"
     ):
         PLAIN.with_law("plastic")
+
+
+def vanishing(word):
+    """A law whose nonlinear part is below round-off; its rod is the linear one."""
+    return PLAIN.with_law(word, **{"stiffening": {"strain": 1e9}, "softening": {"moment": 1e12}}[word])
+
+
+@pytest.mark.parametrize("mass", ["lumped", "consistent"])
+@pytest.mark.parametrize("word", ["stiffening", "softening"])
+def test_an_se3_rod_whose_law_is_linear_moves_as_the_linear_one(word, mass):
+    """By duals of spans here, by the element's own arrays there."""
+    one, other = (
+        simulate(free_rod("se3", section=s, mass=mass), 0.2, 0.01, progress=False)
+        for s in (vanishing(word), PLAIN)
+    )
+    assert len(one.layout.system.spans.kind) == 8 == len(other.layout.system.elements.length)
+    assert np.abs(one.rod("rod").r - other.rod("rod").r).max() < 1e-12
+    for column in ("kinetic", "elastic", "total", "Lx", "Ly", "Lz"):
+        assert one.audit_column(column) == pytest.approx(other.audit_column(column), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("damping_time", [0.0, 0.01])
+def test_viscous_se3_rods_with_a_law_lose_what_they_dissipate(damping_time):
+    plain = soft(damping_time)
+    found = simulate(free_rod("se3", section=section("softening", plain)), 0.3, 0.01, "em-ggl", progress=False)
+    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
+    assert (lost[-1] > 0.05 * E[0]) == (damping_time > 0.0)
+
+
+@pytest.mark.parametrize("integrator", ["EML-kappa", "GGL-EM"])
+def test_charts_take_laws_of_se3_rods(integrator):
+    def end(integrator, h):
+        model = free_rod("se3", 4, "lumped", section=section("softening"))
+        return simulate(model, 0.02, h, integrator, progress=False).rod("rod").r[-1]
+
+    fine = end("em", 0.001)
+    errors = [np.abs(end(integrator, h) - fine).max() for h in (0.005, 0.0025)]
+    assert errors[1] < 1e-5
+    assert errors[1] < errors[0] / 3.0

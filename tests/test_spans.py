@@ -7,7 +7,7 @@ import pytest
 
 from discretization.measures import element_states, energies, momenta
 from discretization.space.laws import LAWS
-from discretization.space.rod_elements import BY_NUMBER
+from discretization.space.rod_elements import BY_NUMBER, SE3
 from discretization.space.spans import points_of
 from discretization.system import fingerprint
 from discretization.time.stepper import Stepper
@@ -15,7 +15,7 @@ from rodsim import Box, InitialVelocityWarning, Material, Model, ModelError, Res
 from rodsim.meshing import node_fractions
 from rodsim.scenes.loading import load
 
-SPANS = [element.word for element in BY_NUMBER]
+SPANS = [element.word for element in BY_NUMBER if element.word != SE3]  # that has spans where its material is not linear
 
 
 def soft(damping_time=0.0):

@@ -19,7 +19,7 @@ _1, _2, _3, _4, _5, _6, _7 = (np.uintp(k) for k in range(1, 8))
 
 
 @small_kernel
-def _update8(values, multipliers, diagonal, i, stride, columns):
+def update8(values, multipliers, diagonal, i, stride, columns):
     """Rows i .. i + 7 below the diagonal, in all columns to the right: x -= l u. Unsigned indices spare the
     test for negative ones.
     """
@@ -43,8 +43,8 @@ def _update8(values, multipliers, diagonal, i, stride, columns):
 
 
 @small_kernel
-def _update4(values, multipliers, diagonal, i, stride, columns):
-    """Rows i .. i + 3, as `_update8`."""
+def update4(values, multipliers, diagonal, i, stride, columns):
+    """Rows i .. i + 3, as `update8`."""
     l0, l1, l2, l3 = multipliers[i], multipliers[i + 1], multipliers[i + 2], multipliers[i + 3]
     here = np.uintp(diagonal)
     for _ in range(columns):
@@ -102,9 +102,9 @@ def narrow_factor(values, size, band, pivots, first, multipliers):
             multipliers[i] = 0.0
         for i in range(0, below, 8):
             if below - i > 4:
-                _update8(values, multipliers, diagonal, i, width - 1, last - j)
+                update8(values, multipliers, diagonal, i, width - 1, last - j)
             else:
-                _update4(values, multipliers, diagonal, i, width - 1, last - j)
+                update4(values, multipliers, diagonal, i, width - 1, last - j)
     return 0
 
 

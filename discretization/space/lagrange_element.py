@@ -25,6 +25,7 @@ from discretization.space.rod_points import (
     stress_of,
     unloaded,
     value_at_point,
+    viscous_between,
     weight_of,
 )
 from rigid.compilation import small_kernel
@@ -149,7 +150,7 @@ def step_dual(y0, y1, X, lam, out):
     for g in range(p):
         start, end = at_point(y0, p, g, L), at_point(y1, p, g, L)
         (Gamma0, K0), (Gamma1, K1) = strains_of(start), strains_of(end)
-        N, M = stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X, g)
+        N, M = viscous_between(Gamma0, K0, Gamma1, K1, X, g)
         w = lam[0] * weight_of(X, g)
         add_spread(mean_of(start, end), times(w, N), times(w, M), p, g, L, out)
 

@@ -20,9 +20,11 @@ from discretization.space.closed_spans import (
     NODES,
     STRAINS_END,
     STRAINS_START,
+    SUMS,
     add_block_to,
     add_to,
     blocks_at,
+    coupled,
     matrix_at,
     stress_at,
     vector_at,
@@ -36,6 +38,7 @@ from rigid.linear_algebra import (
     average,
     cross,
     hat,
+    hat_times,
     load3,
     matrix_average,
     matrix_minus,
@@ -47,8 +50,10 @@ from rigid.linear_algebra import (
     plus_identity,
     product,
     product_transposed,
+    scaled_rows,
     store3,
     times,
+    times_hat,
     trace,
     transpose,
     transposed_product,
@@ -56,7 +61,8 @@ from rigid.linear_algebra import (
 )
 
 ZERO3, ZERO9 = (0.0, 0.0, 0.0), (0.0,) * 9
-F_SUM, NODE = 0, 12  # of a node, in its row: F_a, f_a
+# of a node, in its row: F_a and f_a, then what brings n and m of a point to its torque
+F_SUM, NODE, BY_N, BY_M = 0, 12, 12, 21
 
 
 @small_kernel
@@ -108,40 +114,79 @@ def _hat_between(A, B):
 
 
 @small_kernel
+def _matrix_in(row, i):
+    """Nine numbers from place i of a row."""
+    return (
+        row[i], row[i + 1], row[i + 2], row[i + 3], row[i + 4], row[i + 5], row[i + 6], row[i + 7], row[i + 8]
+    )  # fmt: skip
+
+
+@small_kernel
+def _by_stresses(nodes, p, g, length, mean, m, K):
+    """What brings the stresses of a point to the torques, into the rows of the nodes; what of the torques m turns, summed."""
+    (R0, R1, frames), (slope, D, bend), s = nodes, mean, 1.0 / length
+    for a in range(p + 1):
+        row, f = K[NODES + a], frames[a]
+        l, dl = VALUES[p, g, a], s * SLOPES[p, g, a]
+        R = matrix_average(matrix_at(R0, f), matrix_at(R1, f))
+        by_n = hat_times(times(-l, slope), R)
+        U = matrix_minus(matrix_times(0.5 * dl, D), matrix_times(0.5 * l, bend))
+        by_m = _hat_between(U, R)
+        for i in range(9):
+            row[BY_N + i], row[BY_M + i] = by_n[i], by_m[i]
+        for b in range(p + 1):
+            crossed = 0.25 * (dl * VALUES[p, g, b] - l * s * SLOPES[p, g, b])
+            add_to(K, SUMS + a, 3 * b, times(crossed, m))
+
+
+@small_kernel
 def _add_point_tangent(nodes, p, g, length, end, mean, stress, blocks, K):
-    """What a point adds to the derivatives."""
+    """What a point adds to the derivatives, but for the turn of the torques by m."""
     (R0, R1, frames), (n, m) = nodes, stress
     slope1, D1, bend1 = end
-    slope, D, bend = mean
+    D = mean[1]
     SNN, SNM, SMN, SMM = blocks
+    _by_stresses(nodes, p, g, length, mean, m, K)
+    mixed = coupled(blocks)
     N_slope, M_slope = product_transposed(SNN, D1), product_transposed(SMN, D1)  # to r'
-    D_N_slope = product(D, N_slope)
-    lever, lever1, hm, s = hat(times(-1.0, slope)), hat(slope1), hat(times(0.25, m)), 1.0 / length
+    D_N_slope, s = product(D, N_slope), 1.0 / length
     for b in range(p + 1):
         l_b, dl_b, R_b = VALUES[p, g, b], s * SLOPES[p, g, b], matrix_at(R1, frames[b])
         # (2)
-        Gamma_turn = matrix_times(l_b, product(transpose(R_b), lever1))
+        Gamma_turn = times_hat(matrix_times(l_b, transpose(R_b)), slope1)
         K_turn = matrix_times(0.5 * dl_b, _turned_between(D1, R_b))
         K_turn = matrix_minus(K_turn, matrix_times(0.5 * l_b, _turned_between(R_b, bend1)))
-        N_turn = matrix_plus(product(SNN, Gamma_turn), product(SNM, K_turn))
-        M_turn = matrix_plus(product(SMN, Gamma_turn), product(SMM, K_turn))
+        if mixed:
+            N_turn = matrix_plus(product(SNN, Gamma_turn), product(SNM, K_turn))
+            M_turn = matrix_plus(product(SMN, Gamma_turn), product(SMM, K_turn))
+        else:
+            N_turn, M_turn = scaled_rows(SNN, Gamma_turn), scaled_rows(SMM, K_turn)
         f_turn = matrix_minus(product(D, N_turn), hat(times(0.5 * l_b, apply(R_b, n))))
-        R_m = product(R_b, hm)
         for a in range(p + 1):
-            l, dl, f = VALUES[p, g, a], s * SLOPES[p, g, a], frames[a]
-            R_a = matrix_average(matrix_at(R0, f), matrix_at(R1, f))
-            by_n = product(matrix_times(l, lever), R_a)
-            U = matrix_minus(matrix_times(0.5 * dl, D), matrix_times(0.5 * l, bend))
-            by_m = _hat_between(U, R_a)
+            row, l, dl, f = K[NODES + a], VALUES[p, g, a], s * SLOPES[p, g, a], frames[a]
+            by_n, by_m = _matrix_in(row, BY_N), _matrix_in(row, BY_M)
+            mean_n = apply(matrix_average(matrix_at(R0, f), matrix_at(R1, f)), times(0.5 * l, n))
+            t = matrix_plus(product(by_n, N_slope), hat(mean_n))
+            if mixed:
+                t = matrix_plus(t, product(by_m, M_slope))
             add_block_to(K, 6 * b, 6 * a, matrix_times(dl * dl_b, D_N_slope))
             add_block_to(K, 6 * b + 3, 6 * a, matrix_times(dl, f_turn))
-            t = matrix_plus(product(by_n, N_slope), product(by_m, M_slope))
-            t = matrix_times(dl_b, matrix_plus(t, hat(times(0.5 * l, apply(R_a, n)))))
-            add_block_to(K, 6 * b, 6 * a + 3, t)
+            add_block_to(K, 6 * b, 6 * a + 3, matrix_times(dl_b, t))
             t = matrix_plus(product(by_n, N_turn), product(by_m, M_turn))
-            Y = matrix_times(dl * l_b - l * dl_b, product_transposed(R_m, R_a))
-            t = plus_identity(matrix_minus(t, Y), trace(Y))
             add_block_to(K, 6 * b + 3, 6 * a + 3, t)
+
+
+@small_kernel
+def _add_turns(nodes, p, K):
+    """The turn of the torques by m: Y - tr(Y) I with Y = R_b hat(sum) Rbar_a^T, less the sum over the points."""
+    R0, R1, frames = nodes
+    for b in range(p + 1):
+        R_b = matrix_at(R1, frames[b])
+        for a in range(p + 1):
+            f = frames[a]
+            R = matrix_average(matrix_at(R0, f), matrix_at(R1, f))
+            Y = product_transposed(times_hat(R_b, vector_at(K, SUMS + a, 3 * b)), R)
+            add_block_to(K, 6 * b + 3, 6 * a + 3, plus_identity(matrix_times(-1.0, Y), trace(Y)))
 
 
 @compiled(FORCES)
@@ -155,6 +200,9 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
         for i in range(6 * (p + 1)):
             for j in range(6 * (p + 1)):
                 K[i, j] = 0.0
+        for a in range(p + 1):
+            for i in range(3 * (p + 1)):
+                K[SUMS + a, i] = 0.0
     for g in range(p):
         start, end = _at_point(r, dr, R0, frames, p, g, L, 0.0), _at_point(r, dr, R1, frames, p, g, L, 1.0)
         (Gamma0, K0), (Gamma1, K1) = _strains_of(start), _strains_of(end)
@@ -180,6 +228,8 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
         if tangent:
             blocks = blocks_at(X, D, ratio, w, g, Gamma0, K0, Gamma1, K1)
             _add_point_tangent((R0, R1, frames), p, g, L, end, (slope, directors, bend), (n, m), blocks, K)
+    if tangent:
+        _add_turns((R0, R1, frames), p, K)
     for a in range(p + 1):
         row, f = K[NODES + a], frames[a]
         F = (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8])

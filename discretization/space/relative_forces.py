@@ -6,14 +6,10 @@
     torque on a: t_a = T_a C_a,  T_a C = (2/Tbar_a) 2 axial(Rbar_m (hat(C) - (cbar_a . C)/2 I) Rbar_a^T)               (2)
     torque on m: sum_a f_a x (rbar_a - rbar_m) - t_a                                                                   (3)
 
-Derivatives are taken to the ends of the step, dr and eta of every frame. At a point the strains change with
+Derivatives are taken to the ends of the step, dr and eta of every frame. Those of a point (`relative_tangent`), summed over the
+points, are a matrix of (C, Y) to (c, y) of the outer frames, which (1) to (3) and
 
-    dGamma = G_q dq + G_c dc,   dK = K_c dc + K_d dc'                                                                  (4)
-
-and (4), (5) of `relative_element` are P n, Q m, N n + M m with the matrices below, which change themselves; summed over the
-points this is a matrix of (C, Y) to (c, y) of the outer frames, which (1) to (3) and
-
-    dc_a = T(c_a)^-1 R_m1^T (eta_a - eta_m),   dy_a = R_m1^T (dr_a - dr_m + e_a1 x eta_m)                              (5)
+    dc_a = T(c_a)^-1 R_m1^T (eta_a - eta_m),   dy_a = R_m1^T (dr_a - dr_m + e_a1 x eta_m)                              (4)
 
 bring to the frames.
 """
@@ -34,6 +30,7 @@ from discretization.space.closed_spans import (
 )
 from discretization.space.interpolation import SLOPES, VALUES
 from discretization.space.relative_element import on_relative, quotients
+from discretization.space.relative_tangent import point_tangent, spreads_of, strain_slopes
 from discretization.space.rod_points import LENGTH, order_of, weight_of
 from rigid.compilation import compiled, small_kernel
 from rigid.linear_algebra import (
@@ -43,6 +40,7 @@ from rigid.linear_algebra import (
     cross,
     dot,
     hat,
+    hat_times,
     load3,
     matrix_average,
     matrix_minus,
@@ -56,6 +54,7 @@ from rigid.linear_algebra import (
     product_transposed,
     store3,
     times,
+    times_hat,
     trace,
     transpose,
     transposed_product,
@@ -63,8 +62,8 @@ from rigid.linear_algebra import (
 )
 from rigid.rotations import inverse_tangent
 
-# of a node, in its row: c, y at start and end, 1 + tr B at both, then C and Y
-C0, Y0, C1, Y1, T0, T1, C_SUM, Y_SUM, NODE = 0, 3, 6, 9, 12, 13, 14, 17, 20
+# of a node, in its row: c, y at start and end, 1 + tr B at both, then C and Y, and T_a
+C0, Y0, C1, Y1, T0, T1, C_SUM, Y_SUM, TURNING, NODE = 0, 3, 6, 9, 12, 13, 14, 17, 20, 29
 
 
 @small_kernel
@@ -95,90 +94,18 @@ def _strains_of(at, of_quotients):
 
 
 @small_kernel
-def _strain_slopes(end, of_end):
-    """(4): G_q, G_c, K_c, K_d."""
-    c, dc, q = end
-    s, w, u = of_end
-    hc, scale = hat(c), 1.0 / s
-    G_q = plus_identity(matrix_times(scale, matrix_minus(matrix_times(0.5, product(hc, hc)), hc)), 1.0)
-    G_c = matrix_minus(hat(minus(q, times(0.5, cross(c, q)))), matrix_times(0.5, product(hc, hat(q))))
-    G_c = matrix_times(scale, matrix_minus(G_c, outer(times(0.5, w), c)))
-    K_c = matrix_times(0.5 * scale, matrix_minus(hat(dc), outer(u, c)))
-    K_d = matrix_times(scale, plus_identity(matrix_times(-0.5, hc), 1.0))
-    return G_q, G_c, K_c, K_d
-
-
-@small_kernel
-def _point_tangent(start, end, of_start, of_end, n, m, slopes, stiffness):
-    """Derivatives of (on c, on c', on q) to (c, c', q) at the end; rows and columns in this order."""
-    s0, w0, u0 = of_start
-    s1, w1, u1 = of_end
-    c, dc, q = average(start[0], end[0]), average(start[1], end[1]), average(start[2], end[2])
-    c1, q1 = end[0], end[2]
-    scale = 2.0 / (s0 + s1)
-    z = average(cross(start[0], start[2]), cross(c1, q1))
-    w, u = average(w0, w1), average(u0, u1)
-    a, b = times(scale, n), times(scale, m)
-    ha, hb, hc, hq, hc1 = hat(a), hat(b), hat(c), hat(q), hat(c1)
-    G_q, G_c, K_c, K_d = slopes
-    SNN, SNM, SMN, SMM = stiffness
-    # stresses
-    Nq, Mq = product(SNN, G_q), product(SMN, G_q)
-    Nc = matrix_plus(product(SNN, G_c), product(SNM, K_c))
-    Mc = matrix_plus(product(SMN, G_c), product(SMM, K_c))
-    Nd, Md = product(SNM, K_d), product(SMM, K_d)
-    # P, Q, N, M: what brings them to q, c', c
-    P = plus_identity(matrix_times(scale, matrix_plus(hc, matrix_times(0.5, product(hc, hc)))), 1.0)
-    Q = matrix_times(scale, plus_identity(matrix_times(0.5, hc), 1.0))
-    N = matrix_minus(hat(minus(times(0.5, z), q)), matrix_times(0.5, product(hq, hc)))
-    N = matrix_times(scale, matrix_minus(N, outer(c, times(0.5, w))))
-    M = matrix_times(-0.5 * scale, matrix_plus(hat(dc), outer(c, u)))
-    # and their change
-    quarter = 0.25 * scale
-    ca = cross(c, a)
-    on_q = plus(ca, times(0.5, cross(c, ca)))
-    by_c_q = matrix_plus(hat(plus(times(0.5, a), times(0.25, ca))), matrix_times(0.25, product(hc, ha)))
-    by_c_q = matrix_times(-1.0, matrix_plus(by_c_q, outer(times(quarter, on_q), c1)))
-    on_dc = plus(b, times(0.5, cross(c, b)))
-    by_c_dc = matrix_times(-1.0, matrix_plus(matrix_times(0.25, hb), outer(times(quarter, on_dc), c1)))
-    pulled = minus(apply_transposed(G_q, n), n)
-    by_q_c = matrix_minus(hat(plus(times(0.5, a), times(0.25, ca))), matrix_times(0.25, product(ha, hc1)))
-    by_q_c = matrix_minus(by_q_c, outer(times(quarter, c), pulled))
-    by_dc_c = matrix_minus(matrix_times(0.25, hb), outer(times(quarter, c), apply_transposed(K_d, m)))
-    fall = dot(n, w) + dot(m, u)
-    turned = minus(times(0.5, cross(z, a)), plus(cross(q, a), times(0.5, plus(cross(q, ca), cross(dc, b)))))
-    row = plus(apply_transposed(G_c, n), apply_transposed(K_c, m))
-    row = minus(times(0.5 * scale * fall, c1), row)
-    by_c_c = matrix_times(0.25, matrix_plus(product(ha, hat(q1)), product(hq, ha)))
-    by_c_c = matrix_minus(
-        matrix_plus(by_c_c, outer(times(quarter, c), row)), outer(times(quarter, turned), c1)
-    )
-    by_c_c = plus_identity(by_c_c, -quarter * fall)
+def _in_space(blocks, M, M1):
+    """With q in inertial axes: forces on it by M, its change by M1^T."""
+    cc, cd, cq, dc, dd, dq, qc, qd, qq = blocks
     return (
-        matrix_plus(matrix_plus(product(N, Nc), product(M, Mc)), by_c_c),
-        matrix_plus(matrix_plus(product(N, Nd), product(M, Md)), by_dc_c),
-        matrix_plus(matrix_plus(product(N, Nq), product(M, Mq)), by_q_c),
-        matrix_plus(product(Q, Mc), by_c_dc),
-        product(Q, Md),
-        product(Q, Mq),
-        matrix_plus(product(P, Nc), by_c_q),
-        product(P, Nd),
-        product(P, Nq),
-    )
-
-
-@small_kernel
-def _weighted(x, A, y, B, z, C, w, D):
-    """x A + y B + z C + w D."""
-    return matrix_plus(
-        matrix_plus(matrix_times(x, A), matrix_times(y, B)),
-        matrix_plus(matrix_times(z, C), matrix_times(w, D)),
-    )
+        cc, cd, product_transposed(cq, M1), dc, dd, product_transposed(dq, M1),
+        product(M, qc), product(M, qd), product(M, product_transposed(qq, M1)),
+    )  # fmt: skip
 
 
 @small_kernel
 def _add_point(K, p, g, length, blocks):
-    """The matrix of (C, Y) to (c, y): l_a, l_a' on both sides of the derivatives at a point."""
+    """The matrix of (C, M Y) to (c, M1 y): l_a, l_a' on both sides of the derivatives at a point."""
     cc, cd, cq, dc, dd, dq, qc, qd, qq = blocks
     s, k = 1.0 / length, p // 2
     for b in range(p + 1):
@@ -214,77 +141,9 @@ def _turn_matrix(A, B, c, T):
 
 
 @small_kernel
-def _bring_to_frames(r, dr, R0, R1, frames, p, tangent, K):
-    """(1) to (3) from C and Y, and the derivatives."""
-    k = p // 2
-    m = frames[k]
-    M1 = matrix_at(R1, m)
-    M = matrix_average(matrix_at(R0, m), M1)
-    on_m, about_m = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for a in range(p + 1):
-        if a == k:
-            continue
-        f, row = frames[a], K[NODES + a]
-        A1 = matrix_at(R1, f)
-        A = matrix_average(matrix_at(R0, f), A1)
-        c, C, Y = (
-            average(load3(row[C0 : C0 + 3]), load3(row[C1 : C1 + 3])),
-            vector_at(K, NODES + a, C_SUM),
-            vector_at(K, NODES + a, Y_SUM),
-        )
-        T = 0.5 * (row[T0] + row[T1])
-        turning = _turn_matrix(M, A, c, T)
-        force, turn = apply(M, Y), apply(turning, C)
-        d0 = minus(load3(r[f]), load3(r[m]))
-        step = minus(load3(dr[f]), load3(dr[m]))
-        e = plus(d0, times(0.5, step))
-        store3(force, K[FORCE, 6 * a : 6 * a + 3])
-        store3(turn, K[FORCE, 6 * a + 3 : 6 * a + 6])
-        on_m = minus(on_m, force)
-        about_m = plus(about_m, minus(cross(force, e), turn))
-        if not tangent:
-            continue
-        lever = hat(times(-1.0, e))  # force x e = lever force
-        # sums change: (5) from the right, (1) and (2) from the left
-        for b in range(p + 1):
-            if b == k:
-                continue
-            e_b = plus(minus(load3(r[frames[b]]), load3(r[m])), minus(load3(dr[frames[b]]), load3(dr[m])))
-            to_c = product_transposed(inverse_tangent(vector_at(K, NODES + b, C1)), M1)
-            C_c, C_y = _block(K, b, a, 0, 0), _block(K, b, a, 3, 0)
-            Y_c, Y_y = _block(K, b, a, 0, 3), _block(K, b, a, 3, 3)
-            f_e, f_c = product(M, product_transposed(Y_y, M1)), product(M, product(Y_c, to_c))
-            t_e, t_c = product(turning, product_transposed(C_y, M1)), product(turning, product(C_c, to_c))
-            he = hat(e_b)
-            _add_column(K, a, k, 6 * b, 6 * k, f_e, t_e, lever)
-            f_m, t_m = matrix_minus(product(f_e, he), f_c), matrix_minus(product(t_e, he), t_c)
-            _add_rows(K, a, k, 6 * b + 3, f_c, t_c, lever)
-            _add_rows(K, a, k, 6 * k + 3, f_m, t_m, lever)
-        # and what brings them to the frames
-        half = matrix_times(-0.5, hat(apply(M1, Y)))
-        Z = plus_identity(hat(C), -0.5 * dot(c, C))
-        ZA = product_transposed(Z, A)
-        X_m, X_a = product(M1, ZA), product_transposed(product(M, Z), A1)
-        t = times(-1.0 / T, twice_axial(product_transposed(M, A)))
-        t1 = times(-0.5 / T, twice_axial(product_transposed(M1, A1)))
-        to_c = product_transposed(inverse_tangent(load3(row[C1 : C1 + 3])), M1)
-        both = matrix_plus(outer(t, apply_transposed(to_c, times(0.5, C))), outer(turn, t1))
-        by_m = plus_identity(matrix_times(-1.0 / T, X_m), trace(X_m) / T)
-        by_a = plus_identity(matrix_times(1.0 / T, transpose(X_a)), -trace(X_a) / T)
-        none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        _add_rows(K, a, k, 6 * k + 3, half, matrix_minus(by_m, both), lever)
-        _add_rows(K, a, k, 6 * a + 3, none, matrix_plus(by_a, both), lever)
-        hf = hat(times(0.5, force))
-        add_block_to(K, 6 * a, 6 * k + 3, hf)
-        add_block_to(K, 6 * k, 6 * k + 3, matrix_times(-1.0, hf))
-    store3(on_m, K[FORCE, 6 * k : 6 * k + 3])
-    store3(about_m, K[FORCE, 6 * k + 3 : 6 * k + 6])
-
-
-@small_kernel
-def _block(K, b, a, column, row):
-    """3 x 3 block of the sums."""
-    i, j = SUMS + 6 * b + column, 6 * a + row
+def _block(K, column, row):
+    """3 x 3 block of a matrix that is stored column by column."""
+    i, j = column, row
     return (
         K[i, j], K[i + 1, j], K[i + 2, j],
         K[i, j + 1], K[i + 1, j + 1], K[i + 2, j + 1],
@@ -293,23 +152,108 @@ def _block(K, b, a, column, row):
 
 
 @small_kernel
-def _add_rows(K, a, k, column, f, t, lever):
-    """f_a, t_a change with these columns; so do what acts on the middle frame."""
-    add_block_to(K, column, 6 * a, f)
-    add_block_to(K, column, 6 * a + 3, t)
-    add_block_to(K, column, 6 * k, matrix_times(-1.0, f))
-    add_block_to(K, column, 6 * k + 3, matrix_minus(product(lever, f), t))
+def _turning_of(K, a):
+    """T_a, from the row of the node."""
+    row = K[NODES + a]
+    return (
+        row[TURNING], row[TURNING + 1], row[TURNING + 2], row[TURNING + 3], row[TURNING + 4],
+        row[TURNING + 5], row[TURNING + 6], row[TURNING + 7], row[TURNING + 8],
+    )  # fmt: skip
 
 
 @small_kernel
-def _add_column(K, a, k, column, opposite, f, t, lever):
-    """The same for a displacement, and its opposite of the middle frame."""
-    turned = matrix_minus(product(lever, f), t)
-    for to, sign in ((column, 1.0), (opposite, -1.0)):
-        add_block_to(K, to, 6 * a, matrix_times(sign, f))
-        add_block_to(K, to, 6 * a + 3, matrix_times(sign, t))
-        add_block_to(K, to, 6 * k, matrix_times(-sign, f))
-        add_block_to(K, to, 6 * k + 3, matrix_times(sign, turned))
+def _lever(r, dr, frames, a, m, share):
+    """r_a - r_m at the start and a share of its change."""
+    f, k = frames[a], frames[m]
+    return plus(minus(load3(r[f]), load3(r[k])), times(share, minus(load3(dr[f]), load3(dr[k]))))
+
+
+@small_kernel
+def _forces_on_frames(r, dr, R0, R1, frames, p, K):
+    """(1) to (3) from C and Y; T_a goes into the rows of the nodes."""
+    k = p // 2
+    m = frames[k]
+    M = matrix_average(matrix_at(R0, m), matrix_at(R1, m))
+    on_m, about_m = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for a in range(p + 1):
+        if a == k:
+            continue
+        f, row = frames[a], K[NODES + a]
+        A = matrix_average(matrix_at(R0, f), matrix_at(R1, f))
+        c = average(load3(row[C0 : C0 + 3]), load3(row[C1 : C1 + 3]))
+        turning = _turn_matrix(M, A, c, 0.5 * (row[T0] + row[T1]))
+        for i in range(9):
+            row[TURNING + i] = turning[i]
+        force = apply(M, vector_at(K, NODES + a, Y_SUM))
+        turn = apply(turning, vector_at(K, NODES + a, C_SUM))
+        store3(force, K[FORCE, 6 * a : 6 * a + 3])
+        store3(turn, K[FORCE, 6 * a + 3 : 6 * a + 6])
+        on_m = minus(on_m, force)
+        about_m = plus(about_m, minus(cross(force, _lever(r, dr, frames, a, k, 0.5)), turn))
+    store3(on_m, K[FORCE, 6 * k : 6 * k + 3])
+    store3(about_m, K[FORCE, 6 * k + 3 : 6 * k + 6])
+
+
+@small_kernel
+def _bring_to_frames(r, dr, R0, R1, frames, p, K):
+    """Derivatives of (1) to (3) from the sums: (4) from the right, (1) and (2) from the left, then what these change
+    themselves; rows of the middle frame are sums of those of the others.
+    """
+    k = p // 2
+    m = frames[k]
+    M1 = matrix_at(R1, m)
+    M = matrix_average(matrix_at(R0, m), M1)
+    for b in range(p + 1):
+        if b == k:
+            continue
+        e = _lever(r, dr, frames, b, k, 1.0)
+        to_c = product_transposed(inverse_tangent(vector_at(K, NODES + b, C1)), M1)
+        for a in range(p + 1):
+            if a == k:
+                continue
+            turning, column, row = _turning_of(K, a), SUMS + 6 * b, 6 * a
+            f_e, f_c = _block(K, column + 3, row + 3), product(_block(K, column, row + 3), to_c)
+            t_e = product(turning, _block(K, column + 3, row))
+            t_c = product(turning, product(_block(K, column, row), to_c))
+            add_block_to(K, 6 * b, row, f_e)
+            add_block_to(K, 6 * b, row + 3, t_e)
+            add_block_to(K, 6 * b + 3, row, f_c)
+            add_block_to(K, 6 * b + 3, row + 3, t_c)
+            add_block_to(K, 6 * k, row, matrix_times(-1.0, f_e))
+            add_block_to(K, 6 * k, row + 3, matrix_times(-1.0, t_e))
+            add_block_to(K, 6 * k + 3, row, matrix_minus(times_hat(f_e, e), f_c))
+            add_block_to(K, 6 * k + 3, row + 3, matrix_minus(times_hat(t_e, e), t_c))
+    for a in range(p + 1):
+        if a == k:
+            continue
+        f, row = frames[a], K[NODES + a]
+        A1 = matrix_at(R1, f)
+        A = matrix_average(matrix_at(R0, f), A1)
+        c, C = average(load3(row[C0 : C0 + 3]), load3(row[C1 : C1 + 3])), vector_at(K, NODES + a, C_SUM)
+        T, turn = 0.5 * (row[T0] + row[T1]), vector_at(K, FORCE, 6 * a + 3)
+        half = matrix_times(-0.5, hat(apply(M1, vector_at(K, NODES + a, Y_SUM))))
+        Z = plus_identity(hat(C), -0.5 * dot(c, C))
+        X_m, X_a = product(M1, product_transposed(Z, A)), product_transposed(product(M, Z), A1)
+        t = times(-1.0 / T, twice_axial(product_transposed(M, A)))
+        t1 = times(-0.5 / T, twice_axial(product_transposed(M1, A1)))
+        to_c = product_transposed(inverse_tangent(load3(row[C1 : C1 + 3])), M1)
+        both = matrix_plus(outer(t, apply_transposed(to_c, times(0.5, C))), outer(turn, t1))
+        by_m = plus_identity(matrix_times(-1.0 / T, X_m), trace(X_m) / T)
+        by_a = plus_identity(matrix_times(1.0 / T, transpose(X_a)), -trace(X_a) / T)
+        add_block_to(K, 6 * k + 3, 6 * a, half)
+        add_block_to(K, 6 * k + 3, 6 * a + 3, matrix_minus(by_m, both))
+        add_block_to(K, 6 * a + 3, 6 * a + 3, matrix_plus(by_a, both))
+    for a in range(p + 1):
+        if a == k:
+            continue
+        e, hf = _lever(r, dr, frames, a, k, 0.5), hat(times(0.5, vector_at(K, FORCE, 6 * a)))
+        for column in range(0, 6 * (p + 1), 3):
+            f = _block(K, column, 6 * a)
+            turned = matrix_plus(hat_times(e, f), _block(K, column, 6 * a + 3))
+            add_block_to(K, column, 6 * k, matrix_times(-1.0, f))
+            add_block_to(K, column, 6 * k + 3, matrix_times(-1.0, turned))
+        add_block_to(K, 6 * a, 6 * k + 3, hf)
+        add_block_to(K, 6 * k, 6 * k + 3, matrix_times(-1.0, hf))
 
 
 @compiled(FORCES)
@@ -357,8 +301,10 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
                 add_to(K, NODES + a, C_SUM, plus(times(l, on_c), times(dl, on_dc)))
                 add_to(K, NODES + a, Y_SUM, times(dl, on_q))
         if tangent:
-            slopes = _strain_slopes(end, of_end)
             stiffness = blocks_at(X, D, ratio, w, g, Gamma0, K0, Gamma1, K1)
-            blocks = _point_tangent(start, end, of_start, of_end, n, m_, slopes, stiffness)
-            _add_point(K, p, g, L, blocks)
-    _bring_to_frames(r, dr, R0, R1, frames, p, tangent, K)
+            spreads = spreads_of(start, end, of_start, of_end, n, m_)
+            blocks = point_tangent(spreads, strain_slopes(end, of_end), stiffness)
+            _add_point(K, p, g, L, _in_space(blocks, matrix_average(M0, M1), M1))
+    _forces_on_frames(r, dr, R0, R1, frames, p, K)
+    if tangent:
+        _bring_to_frames(r, dr, R0, R1, frames, p, K)

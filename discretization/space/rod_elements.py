@@ -2,7 +2,7 @@
 
 | word | frames | interpolated |
 |---|---|---|
-| se3 | 2 | constant strain, the logarithm of the relative pose: `se3_element` |
+| se3 | 2 | constant strain, the logarithm of the relative pose: `se3_element`; where its material is beyond linear: `se3_span` |
 | lagrange(p), p = 1 to 4 | p + 1 | positions and directors: `lagrange_element` |
 | relative(p), p = 2, 4 | p + 1 | positions and rotations seen from the middle frame: `relative_element` |
 
@@ -40,16 +40,18 @@ class RodElement(NamedTuple):
 BY_NUMBER = (
     *(RodElement(f"lagrange({p})", p, "lagrange_element", "lagrange_forces") for p in (1, 2, 3, 4)),
     *(RodElement(f"relative({p})", p, "relative_element", "relative_forces") for p in (2, 4)),
+    RodElement(SE3, 1, "se3_span", "se3_forces"),
 )
-WORDS = (SE3, *(element.word for element in BY_NUMBER))
+SE3_SPAN = next(k for k, element in enumerate(BY_NUMBER) if element.word == SE3)
+_NUMBERS = {SE3: -1} | {element.word: k for k, element in enumerate(BY_NUMBER) if element.word != SE3}
+WORDS = tuple(_NUMBERS)
 
 
 def number_of(owner: str, word: object) -> int:
-    """Number of the element of this word; -1 of "se3"."""
-    known = {name: k - 1 for k, name in enumerate(WORDS)}
-    if not isinstance(word, str) or word.replace(" ", "") not in known:
+    """Number of the element of this word; -1 of "se3" with a linear material, which has arrays of its own."""
+    if not isinstance(word, str) or word.replace(" ", "") not in _NUMBERS:
         raise ModelError(f"{owner}: element = {word!r} is not known; choose one of {', '.join(WORDS)}")
-    return known[word.replace(" ", "")]
+    return _NUMBERS[word.replace(" ", "")]
 
 
 def order_of(word: str) -> int:

@@ -2,20 +2,21 @@
 
 Numbers X of an element: order p, length L, then for each of its p points the stiffness (or viscosity) row by row, the
 stress-free strains, and of a law beyond the linear one (`laws`) its invariant, the addresses of its energy and of its divided
-difference, which are exact as floats, and its parameters. Without a law the addresses are zero. Values and
+difference, which are exact as floats, and its parameters. Without a law the addresses are zero. Numbers of the viscosity have
+in the place of the stress-free strains what else the viscous stress has in a step: `relaxation`. Values and
 slopes at a point are sums over the nodes with the tables of `interpolation`.
 """
 
 from discretization.space.interpolation import SLOPES, VALUES, WEIGHTS
-from discretization.space.laws import AXIAL
-from discretization.space.laws.functions import energy_at, quotient_at
+from discretization.space.laws import AXIAL, GENERAL, MOST_PARAMETERS
+from discretization.space.laws.functions import PARAMETERS, density_at, energy_at, quotient_at, stress_at
 from rigid.compilation import small_kernel
 from rigid.interactions.kinds import vector
-from rigid.linear_algebra import average, dot, minus
+from rigid.linear_algebra import average, dot, minus, plus
 
 ORDER, LENGTH, FIRST = 0, 1, 2  # places among the numbers; of the first point
-POINT, STRAIN0 = 48, 36  # numbers of one point; place of its stress-free strains
-INVARIANT, LAW_ENERGY, LAW_QUOTIENT = 42, 43, 44  # parameters from 46 on: `laws.functions`
+POINT, STRAIN0 = PARAMETERS + MOST_PARAMETERS, 36  # numbers of one point; place of its stress-free strains
+INVARIANT, LAW_ENERGY, LAW_QUOTIENT = 42, 43, 44
 
 
 @small_kernel
@@ -99,11 +100,28 @@ def invariant_of(Gamma, K, X, at):
 
 
 @small_kernel
+def six(Gamma, K):
+    """All strains as complex numbers."""
+    return Gamma[0] + 0j, Gamma[1] + 0j, Gamma[2] + 0j, K[0] + 0j, K[1] + 0j, K[2] + 0j
+
+
+@small_kernel
+def general_between(Gamma0, K0, Gamma1, K1, X, at):
+    """Discrete derivative N, M of a W in all strains."""
+    stress = stress_at(int(X[at + LAW_QUOTIENT]))
+    s = stress(six(Gamma0, K0), six(Gamma1, K1), X, at)
+    return (s[0], s[1], s[2]), (s[3], s[4], s[5])
+
+
+@small_kernel
 def energy_of(Gamma, K, X, g):
     """W per length of strains less the stress-free ones."""
-    N, M = stress_of(Gamma, K, X, g)
-    W = 0.5 * (dot(Gamma, N) + dot(K, M))
     at = FIRST + POINT * g
+    if X[at + INVARIANT] == GENERAL:
+        density = density_at(int(X[at + LAW_ENERGY]))
+        return density(six(Gamma, K), X, at)
+    N, M = stress_of(Gamma, K, X, g)
+    W = 0.5 * (dot(Gamma, N) + dot(K, M)) + 0j
     if X[at + LAW_ENERGY] != 0.0:
         energy = energy_at(int(X[at + LAW_ENERGY]))
         W += energy(invariant_of(Gamma, K, X, at), X, at)
@@ -114,9 +132,11 @@ def energy_of(Gamma, K, X, g):
 def stress_between(Gamma0, K0, Gamma1, K1, X, g):
     """Discrete derivative of W between strains that include the stress-free ones."""
     (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
+    at = FIRST + POINT * g
+    if X[at + INVARIANT] == GENERAL:
+        return general_between(Gamma0, K0, Gamma1, K1, X, at)
     Gamma, K = average(Gamma0, Gamma1), average(K0, K1)
     N, M = stress_of(Gamma, K, X, g)
-    at = FIRST + POINT * g
     if X[at + LAW_QUOTIENT] == 0.0:
         return N, M
     quotient = quotient_at(int(X[at + LAW_QUOTIENT]))
@@ -124,3 +144,11 @@ def stress_between(Gamma0, K0, Gamma1, K1, X, g):
     if X[at + INVARIANT] == AXIAL:
         return (N[0] + s, N[1], N[2]), M
     return N, (M[0], M[1] + s * X[at + 28] * K[1], M[2] + s * X[at + 35] * K[2])
+
+
+@small_kernel
+def viscous_between(Gamma0, K0, Gamma1, K1, X, g):
+    """Stress of the change of the strains, and what a relaxing branch adds to it; X: numbers of the viscosity."""
+    N, M = stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X, g)
+    at = FIRST + POINT * g + STRAIN0
+    return plus(N, vector(X, at)), plus(M, vector(X, at + 3))

@@ -7,16 +7,25 @@ adds; its viscous stress is D de/dt. Points come in the order of the spans, each
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discretization.space.elements import Elements
 from discretization.space.interpolation import MOST, leading
-from discretization.space.laws import AXIAL, LAWS, MOST_PARAMETERS
+from discretization.space.laws import AXIAL, EXPRESSIONS, GENERAL, LAWS
+from discretization.space.laws.expressions import law_of
 from discretization.space.laws.functions import PARAMETERS, quotient_at
 from discretization.space.rod_elements import BY_NUMBER
-from discretization.space.rod_points import INVARIANT, LAW_ENERGY, LAW_QUOTIENT, POINT, STRAIN0, invariant_of
+from discretization.space.rod_points import (
+    INVARIANT,
+    LAW_ENERGY,
+    LAW_QUOTIENT,
+    POINT,
+    STRAIN0,
+    general_between,
+    invariant_of,
+)
 from rigid.compilation import address_of, allocating_kernel
 from rigid.interactions.kinds import Group, Kind, group
 from rigid.system import Floats, Ints
@@ -36,8 +45,9 @@ class Spans(NamedTuple):
     stiffness: Floats  # (g, 6, 6) maps (Gamma, K) - strain0 to (N, M)
     damping: Floats  # (g, 6, 6) maps the strain rate to the viscous part of (N, M)
     strain0: Floats  # (g, 6) strains (Gamma, K) of the stress-free shape
-    law: Ints  # (g,) number in `laws.LAWS` of what is added to the linear law, -1: nothing
-    parameters: Floats  # (g, MOST_PARAMETERS) of the law
+    law: Ints  # (g,) number in `laws.LAWS` of what is added to the linear law, -1: nothing; from EXPRESSIONS on: expression
+    parameters: Floats  # (g, k) of the law
+    expressions: np.ndarray  # uint8: texts of `laws.expressions`, a line each
 
     @property
     def order(self) -> Ints:
@@ -49,15 +59,25 @@ class Spans(NamedTuple):
         """(m + 1,) first point of each, then the number of points."""
         return np.concatenate([[0], np.cumsum(self.order)]).astype(np.int64)
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Of the expressions."""
+        return tuple(self.expressions.tobytes().decode().split("\n")) if self.expressions.size else ()
+
+
+def as_bytes(texts: tuple[str, ...]) -> np.ndarray:
+    """Expressions as an array, see `Spans.texts`."""
+    return np.frombuffer("\n".join(texts).encode(), np.uint8).copy()
+
 
 def no_spans() -> Spans:
     """None."""
     number, none, pair = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 2), np.int64)
     matrices = np.zeros((0, 6, 6))
     frames = np.zeros((0, MOST_FRAMES), np.int64)
-    parameters = np.zeros((0, MOST_PARAMETERS))
+    strains, parameters = np.zeros((0, 6)), np.zeros((0, 0))
     return Spans(
-        number, frames, none, none, pair, none, matrices, matrices, np.zeros((0, 6)), number, parameters
+        number, frames, none, none, pair, none, matrices, matrices, strains, number, parameters, as_bytes(())
     )
 
 
@@ -101,14 +121,22 @@ def numbers_of(spans: Spans, use: Ints, matrices: Floats, strain0: Floats | None
     if strain0 is not None:
         each[..., STRAIN0:INVARIANT] = strain0[at]
         for number in np.unique(spans.law[spans.law >= 0]):
-            law, has = LAWS[number], spans.law[at] == number
-            kernels = law.kernels()
-            each[has, INVARIANT] = law.invariant
-            each[has, LAW_ENERGY] = address_of(kernels.energy)
-            each[has, LAW_QUOTIENT] = address_of(kernels.quotient)
-            each[has, PARAMETERS:] = spans.parameters[at][has]
+            has = spans.law[at] == number
+            each[has, INVARIANT], energy, quotient = _law_functions(spans, number)
+            each[has, LAW_ENERGY] = address_of(energy)
+            each[has, LAW_QUOTIENT] = address_of(quotient)
+            each[has, PARAMETERS : PARAMETERS + spans.parameters.shape[1]] = spans.parameters[at][has]
     head = np.column_stack([np.full(len(use), float(order)), spans.length[use]])
     return np.concatenate([head, each.reshape(len(use), -1)], axis=1)
+
+
+def _law_functions(spans: Spans, number: int) -> tuple[int, Any, Any]:
+    """Invariant, energy and divided difference of a law."""
+    if number < EXPRESSIONS:
+        kernels = LAWS[number].kernels()
+        return LAWS[number].invariant, kernels.energy, kernels.quotient
+    expression = law_of(spans.texts[number - EXPRESSIONS])
+    return GENERAL, expression.density, expression.stress
 
 
 def _groups(spans: Spans, use: Ints, what: str, matrices: Floats, strain0: Floats | None) -> list[Group]:
@@ -152,21 +180,27 @@ def _law_stresses(first, X, strain, out):
             at, e = first[g], strain[t, g]
             Gamma, K = (e[0], e[1], e[2]), (e[3], e[4], e[5])
             if X[at + LAW_QUOTIENT] != 0.0:
+                if X[at + INVARIANT] == GENERAL:
+                    N, M = general_between(Gamma, K, Gamma, K, X, at)
+                    for i in range(3):
+                        out[t, g, i], out[t, g, 3 + i] = N[i].real, M[i].real
+                    continue
                 x = invariant_of(Gamma, K, X, at) + 0j
                 s = quotient_at(int(X[at + LAW_QUOTIENT]))(x, x, X, at).real
                 if X[at + INVARIANT] == AXIAL:
-                    out[t, g, 0] = s
+                    out[t, g, 0] += s
                 else:
-                    out[t, g, 4], out[t, g, 5] = s * X[at + 28] * K[1], s * X[at + 35] * K[2]
+                    out[t, g, 4] += s * X[at + 28] * K[1]
+                    out[t, g, 5] += s * X[at + 35] * K[2]
 
 
-def law_stresses(spans: Spans, strain: Floats) -> Floats:
-    """What the laws add to the stresses (..., g, 6) of strains less the stress-free ones."""
+def with_laws(spans: Spans, strain: Floats, linear: Floats) -> Floats:
+    """Stresses (..., g, 6) of strains less the stress-free ones, from those of the linear law."""
     each = [
         numbers_of(spans, np.array([k]), spans.stiffness, spans.strain0)[0, 2:]
         for k in range(len(spans.kind))
     ]
     many = np.ascontiguousarray(strain).reshape(-1, *strain.shape[-2:])
-    out = np.zeros(many.shape)
+    out = np.array(linear, float).reshape(many.shape)
     _law_stresses(POINT * np.arange(len(spans.weight)), np.concatenate(each), many, out)
     return out.reshape(strain.shape)

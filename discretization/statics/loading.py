@@ -90,13 +90,20 @@ class Loading:
         own, rest = system.constraints, self._rest
         for motion in self.motions:
             d, turn = (np.asarray(x, dtype=float) for x in motion.path(factor))
-            R = quaternions.to_matrix(quaternions.from_rotation_vector(turn))
-            for k in np.flatnonzero(rest.joint == motion.joint):
-                for side, X, U in ((0, "Xa", "Ua"), (1, "Xb", "Ub")):
-                    if rest.frames[k, side] == 0:
-                        getattr(own, X)[k] = motion.center + R @ (getattr(rest, X)[k] - motion.center) + d
-                        getattr(own, U)[k] = R @ getattr(rest, U)[k]
+            moved_points(rest, own, motion.joint, motion.center, d, turn)
         if len(work.by_duals.interacting.each):
             which = np.ones(len(own.kind), bool)
             which[work.facts.closed] = False
             work.by_duals.interacting.numbers[:] = by_duals(own, which).interacting.numbers
+
+
+def moved_points(
+    rest: Constraints, own: Constraints, joint: int, center: Floats, d: Floats, turn: Floats
+) -> None:
+    """Ground points and directions of a joint in `rest`, turned about `center` by a rotation vector and shifted, into `own`."""
+    R = quaternions.to_matrix(quaternions.from_rotation_vector(turn))
+    for k in np.flatnonzero(rest.joint == joint):
+        for side, X, U in ((0, "Xa", "Ua"), (1, "Xb", "Ub")):
+            if rest.frames[k, side] == 0:
+                getattr(own, X)[k] = center + R @ (getattr(rest, X)[k] - center) + d
+                getattr(own, U)[k] = R @ getattr(rest, U)[k]

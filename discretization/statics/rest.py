@@ -85,6 +85,7 @@ class Rest:
         weight[self.unknowns] = np.array([self.length**-2] * 3 + [1.0] * 3) / max(1, len(self.frames))
         self.weight = weight
         self.offset: Floats | None = None  # (N + 6,) forces that hold the model where it is; None: none
+        self.held: Floats | None = None  # of which 1 - load factor is the offset: see `hold`
         self.factor = 0.0
         self.n_factorisations = 0
         self.load_at(0.0)
@@ -124,6 +125,14 @@ class Rest:
         self._values = self.loading.values(factor)
         self.system.gravity[:] = self.loading.gravity(factor)
         self.loading.move(self.system, self.work, factor)
+        if self.held is not None:
+            self.offset = None if factor == 1.0 else (1.0 - factor) * self.held
+
+    def hold(self) -> None:
+        """Hold the present state by forces that fade as the load factor grows to 1: what they balance acts little by little."""
+        self.assemble(False)
+        self.held = self.residual.copy()
+        self.load_at(self.factor)
 
     def assemble(self, tangent: bool = True) -> float:
         """Forces and, on demand, tangent; the largest residual over its round-off, negative: folded or not finite."""
@@ -176,6 +185,8 @@ class Rest:
             self.loading.move(self.system, self.work, factor)
             self.assemble(False)
             out += (ends[0] - ends[1]) / (2.0 * change)
+        if self.held is not None:
+            out += self.held
         out[self.size :] = 0.0
         return out
 

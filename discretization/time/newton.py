@@ -17,6 +17,7 @@ from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct
 from discretization.linear.banded import band_factor, band_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
 from discretization.linear.sparse import sparse_factor, sparse_solve
+from discretization.linear.substructures import condense, expand_solution, reduce_rhs
 from discretization.system import System
 from discretization.workspace import Workspace
 from rigid.compilation import allocating_inner_kernel, compiled, inner_kernel
@@ -50,18 +51,16 @@ MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
 @allocating_inner_kernel
 def factor(numbering, work):
     """LU factors of the assembled matrix; 0 or SINGULAR."""
-    if 0 <= numbering.band <= NARROW:
-        failed = narrow_factor(
-            work.values, numbering.size, numbering.band, work.pivots, work.first, work.multipliers
-        )
+    values, band, banded = work.values, numbering.band, numbering.banded
+    if band >= 0:
+        if condense(values, numbering.substructures, 3 * band, work.pivots, work.multipliers) != 0:
+            return SINGULAR
+        if band <= NARROW:
+            failed = narrow_factor(values, banded, band, work.pivots, work.first, work.multipliers)
+        else:
+            failed = band_factor(values, banded, band, work.pivots, work.integers)
         return SINGULAR if failed else 0
-    if numbering.band >= 0:
-        return (
-            SINGULAR
-            if band_factor(work.values, numbering.size, numbering.band, work.pivots, work.integers)
-            else 0
-        )
-    values, indptr, indices, handle = work.values, numbering.indptr, numbering.indices, numbering.handle
+    indptr, indices, handle = numbering.indptr, numbering.indices, numbering.handle
     with objmode(status="int64"):
         status = sparse_factor(handle, values, indptr, indices)
     return SINGULAR if status else 0
@@ -70,11 +69,14 @@ def factor(numbering, work):
 @allocating_inner_kernel
 def solve(numbering, work):
     """work.rhs = matrix^-1 work.rhs."""
-    if 0 <= numbering.band <= NARROW:
-        narrow_solve(work.values, numbering.size, numbering.band, work.pivots, work.first, work.rhs)
-        return
-    if numbering.band >= 0:
-        band_solve(work.values, numbering.size, numbering.band, work.pivots, work.rhs, work.integers)
+    values, band, banded = work.values, numbering.band, numbering.banded
+    if band >= 0:
+        reduce_rhs(values, numbering.substructures, work.pivots, work.rhs)
+        if band <= NARROW:
+            narrow_solve(values, banded, band, work.pivots, work.first, work.rhs)
+        else:
+            band_solve(values, banded, band, work.pivots, work.rhs, work.integers)
+        expand_solution(values, numbering.substructures, work.rhs)
         return
     rhs, handle = work.rhs, numbering.handle
     with objmode(solution="float64[::1]"):

@@ -289,6 +289,39 @@ def render(options: argparse.Namespace) -> int:
     return 0
 
 
+def compare(options: argparse.Namespace) -> int:
+    """rodsim compare"""
+    from rodsim.comparing.comparison import compare as make_comparison
+    from rodsim.comparing.running import is_scene, result_of
+
+    changes = {"integrator": options.integrator, "dt": options.dt, "rigid": options.rigid}
+    second = options.a if options.b is None else options.b
+    if options.b is None and not any(changes.values()):
+        raise ModelError(
+            f"compare: '{options.a}' with what? give another result or scene, or --rigid, --integrator, --dt"
+        )
+    if options.b is None and not is_scene(options.a):
+        raise ModelError(f"compare: '{options.a}' is a result and run already; give B as well")
+    try:
+        with _warnings_told():
+            results = result_of(options.a), result_of(second, **changes)
+    except ConvergenceError as error:
+        print(f"rodsim: {error}", file=sys.stderr)
+        return 3
+    found = make_comparison(*results, options.points)
+    print(found.to_json() if options.json else found.text())
+    told = sys.stderr if options.json else sys.stdout
+    if options.output is not None:
+        print(f"wrote {found.write(options.output)}", file=told)
+    if options.plot is not None:
+        print(f"wrote {found.plot(options.plot)}", file=told)
+    if options.within is None:
+        return 0
+    ok = found.within(options.within)
+    print(f"{'within' if ok else 'NOT within'} {options.within:g}", file=told)
+    return 0 if ok else LAW_BROKEN
+
+
 def schema(options: argparse.Namespace) -> int:
     """rodsim schema"""
     from rodsim.scenes.schema import Scene
@@ -317,9 +350,29 @@ def reproduce(options: argparse.Namespace) -> int:
     return 1 if run_studies(names, out, sys.stdout) else 0
 
 
+def validate(options: argparse.Namespace) -> int:
+    """rodsim validate"""
+    from rodsim.validation.registry import chosen
+    from rodsim.validation.report import validate as run_cases
+    from rodsim.validation.report import write
+
+    cases = chosen(options.names)
+    if options.list:
+        width = max(len(case.name) for case in cases)
+        for case in cases:
+            print(f"{case.name:{width}s}  {case.title}")
+        return 0
+    found = run_cases(cases, sys.stdout)
+    if options.output is not None:
+        for path in write(found, Path(options.output)):
+            print(f"wrote {path}")
+    return 0 if all(outcome.ok for outcome in found) else LAW_BROKEN
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": run,
     "check": check,
+    "compare": compare,
     "info": info,
     "audit": audit,
     "export": export,
@@ -328,4 +381,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "reproduce": reproduce,
     "schema": schema,
     "modes": modes.modes,
+    "validate": validate,
 }

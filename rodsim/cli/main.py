@@ -15,7 +15,8 @@ OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 
 _EPILOG = """exit codes: 0 ok, 1 a claim of `reproduce` differs without a reason, 2 bad input,
 3 did not converge (the result so far is kept), 4 the audit found a law broken, or a file that
-contradicts its states (`audit`, `run`), 130 interrupted
+contradicts its states (`audit`, `run`), results are further apart than allowed (`compare`), a number misses
+its reference (`validate`), 130 interrupted
 
 examples:
   rodsim run scene.yaml                 simulate, write scene.vtkhdf (open it in ParaView 5.12 or later)
@@ -110,6 +111,33 @@ def parser() -> argparse.ArgumentParser:
         help="iso, front, side, top, or azimuth/elevation in degrees, as --camera=-30/20; default: sees most",
     )
 
+    compare = commands.add_parser(
+        "compare",
+        help="how far two runs are apart: other stiffness, integrator, step or mesh, rigid or flexible",
+    )
+    compare.add_argument("a", metavar="A", help="result or scene; scenes are run first")
+    compare.add_argument(
+        "b", metavar="B", nargs="?", help="the same; default: scene A with the options below"
+    )
+    compare.add_argument("--rigid", action="store_true", help="run B with rigid bodies for its rods")
+    compare.add_argument("--integrator", help="run B with this one")
+    compare.add_argument("--dt", type=float, help="s, run B with this step")
+    compare.add_argument(
+        "--points",
+        nargs="+",
+        metavar="POINT",
+        help="block, block@0.1,0,0, rod@0.5, or with two names 'bar 9@0.1,0,0=rod@1'; default: all of the same name",
+    )
+    compare.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
+    compare.add_argument("-o", "--output", metavar="FILE", help="table (.csv, .json, .txt)")
+    compare.add_argument("--json", action="store_true", help="print the table for programs")
+    compare.add_argument(
+        "--within",
+        type=float,
+        metavar="TOL",
+        help="exit code 4 unless all points stay together to this part of their ways, and turns to so many rad",
+    )
+
     reproduce = commands.add_parser(
         "reproduce", help="published examples: what papers claim, what is measured"
     )
@@ -118,6 +146,13 @@ def parser() -> argparse.ArgumentParser:
     )
     reproduce.add_argument("--all", action="store_true", help="run all of them")
     reproduce.add_argument("-o", "--output", help="folder for pictures; default: none are drawn")
+
+    validate = commands.add_parser(
+        "validate", help="exact and published numbers beside what is found for them"
+    )
+    validate.add_argument("names", nargs="*", metavar="CASE", help="cases to run; default: all")
+    validate.add_argument("--list", action="store_true", help="list the cases and run none")
+    validate.add_argument("-o", "--output", metavar="DIR", help="folder for the table as HTML and text")
 
     commands.add_parser("schema", help="JSON schema of scenes")
     return top

@@ -4,6 +4,7 @@
 
     AXIAL     x = Gamma_1
     BENDING   x = (C_55 K_2^2 + C_66 K_3^2)/2, the energy of linear bending
+    GENERAL   none: W of all six strains, in the place of (1), written as an expression: `expressions`
 
 A law is a file with `energy` phi(x) and `quotient`, its divided difference without cancellation,
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, NamedTuple
 
-AXIAL, BENDING = 0, 1
+AXIAL, BENDING, GENERAL = 0, 1, 2
 
 
 class Law(NamedTuple):
@@ -41,4 +42,5 @@ LAWS = (
     Law("thinning", "thinning", (), AXIAL),
     Law("softening", "softening", ("moment",), BENDING),
 )
-MOST_PARAMETERS = 2
+MOST_PARAMETERS = 12  # of one law
+EXPRESSIONS = 1000  # numbers from here on are expressions, in the order of `Spans.expressions`

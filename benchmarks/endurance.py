@@ -1,0 +1,86 @@
+"""`python -m benchmarks.endurance`: many steps of `em` with every rod element and every section law: docs/numerics.md.
+
+The flying spaghetti with half its load, on few nodes. From the end of the load on energy and momenta are constant; the
+table gives the largest change of the energy and of the angular momentum so far, over their sizes, after more and more steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from time import process_time
+
+import numpy as np
+
+from benchmarks.cases import B1
+from benchmarks.rodsim_cases import rod_model
+from discretization.measures import energies, momenta
+from discretization.space.laws import LAWS
+from discretization.space.rod_elements import SE3, WORDS
+from discretization.time.stepper import Stepper
+from rodsim import Section
+
+LINEAR = "linear"
+CASE = replace(B1, peak=0.5 * B1.peak)  # so that five nodes do with every element
+PARAMETERS = {"strain": 0.02, "moment": 250.0}  # far within what this rod does
+H, NODES = 0.05, 5
+LAWS_MEASURED = (LINEAR, *(law.word for law in LAWS if set(law.parameters) <= set(PARAMETERS)))
+PARTS = 10  # of a power of ten of the steps, between which the energy is looked at
+
+
+def section_with(law: str, plain: Section) -> Section:
+    """The section with this law; its parameters of the same name are those of `PARAMETERS`."""
+    if law == LINEAR:
+        return plain
+    wanted = next(known.parameters for known in LAWS if known.word == law)
+    return plain.with_law(law, **{name: PARAMETERS[name] for name in wanted})
+
+
+def changes(element: str, law: str, steps: int) -> list[tuple[int, float, float]]:
+    """(steps, change of the energy, change of the angular momentum) after powers of ten of steps."""
+    model = rod_model(CASE, NODES - 1, "mean", element, section=lambda plain: section_with(law, plain))
+    built = model.build()
+    stepper = Stepper(built.system, H, 2, built.load_values)
+    loaded = round(CASE.t_energy / H)
+    state, _ = stepper.advance(built.state, 0, loaded)
+    E0, L0 = energies(built.system, state).total, momenta(built.system, state)[1]
+    energy = turn = 0.0
+    found, done, decade = [], 0, 100
+    while done < steps:
+        decade = min(10 * decade, steps)
+        piece = max((decade - done) // PARTS, 1)
+        while done < decade:
+            count = min(piece, decade - done)
+            state, _ = stepper.advance(state, loaded + done, count)
+            done += count
+            energy = max(energy, abs(energies(built.system, state).total / E0 - 1.0))
+            L = momenta(built.system, state)[1]
+            turn = max(turn, float(np.linalg.norm(L - L0) / np.linalg.norm(L0)))
+        found.append((done, energy, turn))
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table of `docs/numerics.md`."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.endurance", description=__doc__)
+    parser.add_argument("--steps", type=int, default=100_000)
+    parser.add_argument("--element", action="append", choices=list(WORDS), help="only this one")
+    parser.add_argument("--law", action="append", choices=LAWS_MEASURED, help="only this one")
+    arguments = parser.parse_args(argv)
+    print(f"energy and angular momentum on {NODES} nodes\n")
+    print("| element | law | change after steps: energy, angular momentum | s |\n|---|---|---|---|")
+    for element in arguments.element or WORDS:
+        for law in arguments.law or LAWS_MEASURED:
+            if element == SE3 and law != LINEAR:
+                continue
+            begin = process_time()
+            rows = changes(element, law, arguments.steps)
+            seconds = process_time() - begin
+            cells = "; ".join(f"{n:.0e}: {energy:.0e}, {turn:.0e}" for n, energy, turn in rows)
+            print(f"| {element} | {law} | {cells} | {seconds:.0f} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

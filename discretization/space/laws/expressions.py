@@ -1,0 +1,129 @@
+"""Laws that a user writes: the stored energy W of the six strains per length, as a text, and its compiled functions.
+
+    (EA*Gamma1**2 + GJ*K1**2)/2 + EI*k0**2*(sqrt(1 + (K2**2 + K3**2)/k0**2) - 1)
+
+A text may hold numbers, the strains, parameters by any other name, + - * / **, and the functions of `FUNCTIONS`: it is read
+by Python's parser alone, node by node, and never run. What is compiled is written from the tree by `writing`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+from types import ModuleType
+from typing import Any
+
+from discretization.space.laws import MOST_PARAMETERS
+from discretization.space.laws.writing import Node, depends, source_of
+from rigid.checks import shown
+from rigid.errors import ModelError
+from rigid.generated_modules import load_module
+
+STRAINS = ("Gamma1", "Gamma2", "Gamma3", "K1", "K2", "K3")
+FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
+LONGEST, MOST_NODES = 4000, 600  # of a text, of its tree
+MOST_POWER = 64
+_OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
+
+
+def canonical(owner: str, text: str) -> str:
+    """The text as Python writes it; ModelError where it is no expression of this kind."""
+    tree = _parsed(owner, text)
+    _tree(owner, tree, _names(tree))
+    return ast.unparse(tree)
+
+
+def parameters_of(text: str) -> tuple[str, ...]:
+    """Names of the parameters of a canonical text, in the order in which they are numbered."""
+    return _names(_parsed("law", text))
+
+
+@functools.cache
+def law_of(text: str) -> ModuleType:
+    """The compiled functions `density` and `stress` of a canonical text."""
+    tree = _parsed("law", text)
+    return load_module(source_of(text, _tree("law", tree, _names(tree))))
+
+
+def _parsed(owner: str, text: str) -> ast.expr:
+    if not isinstance(text, str) or len(text) > LONGEST:
+        raise ModelError(f"{owner}: expression = {shown(text)} is no text of up to {LONGEST} characters")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ModelError(
+            f"{owner}: expression = {shown(text)} cannot be read; write it as in Python, a**2 for a square"
+        ) from None
+    if sum(1 for _ in ast.walk(tree)) > MOST_NODES:
+        raise ModelError(f"{owner}: expression = {shown(text)} is too long; give one of up to {MOST_NODES} parts")
+    return tree
+
+
+def _names(tree: ast.expr) -> tuple[str, ...]:
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
+    return tuple(sorted(names - {*STRAINS, "pi"}))
+
+
+def _tree(owner: str, tree: ast.expr, names: tuple[str, ...]) -> Node:
+    if len(names) > MOST_PARAMETERS:
+        raise ModelError(
+            f"{owner}: the expression has {len(names)} parameters, {', '.join(names)}; write numbers for all but {MOST_PARAMETERS}"
+        )
+    return _node(owner, tree, names)
+
+
+def _node(owner: str, at: ast.expr, names: tuple[str, ...]) -> Node:
+    """The tree of an expression, numbers put together."""
+    if isinstance(at, ast.Constant) and type(at.value) in (int, float):
+        try:
+            return _number(owner, at, float(at.value))
+        except OverflowError:
+            return _number(owner, at, math.inf)
+    if isinstance(at, ast.Name):
+        if at.id in STRAINS:
+            return ("strain", STRAINS.index(at.id))
+        return ("num", math.pi) if at.id == "pi" else ("par", names.index(at.id))
+    if isinstance(at, ast.UnaryOp) and isinstance(at.op, ast.USub | ast.UAdd):
+        inside = _node(owner, at.operand, names)
+        if isinstance(at.op, ast.UAdd):
+            return inside
+        return ("num", -inside[1]) if inside[0] == "num" else ("neg", inside)
+    if isinstance(at, ast.BinOp) and type(at.op) in _OPERATORS:
+        a, b = _node(owner, at.left, names), _node(owner, at.right, names)
+        return _combined(owner, at, _OPERATORS[type(at.op)], a, b)
+    if isinstance(at, ast.Call) and isinstance(at.func, ast.Name) and not at.keywords:
+        if at.func.id in FUNCTIONS and len(at.args) == 1:
+            return (at.func.id, _node(owner, at.args[0], names))
+        raise ModelError(
+            f"{owner}: '{ast.unparse(at)}' is not known in an expression; use {', '.join(FUNCTIONS)} of one argument"
+        )
+    raise ModelError(
+        f"{owner}: {shown(ast.unparse(at))} cannot stand in an expression; use numbers, names, + - * / ** and "
+        f"{', '.join(FUNCTIONS)}"
+    )
+
+
+def _number(owner: str, at: ast.expr, value: Any) -> Node:
+    if isinstance(value, complex) or not math.isfinite(value):
+        raise ModelError(f"{owner}: {shown(ast.unparse(at))} is no finite real number; give one")
+    return ("num", value)
+
+
+def _combined(owner: str, at: ast.BinOp, word: str, a: Node, b: Node) -> Node:
+    if a[0] == b[0] == "num":
+        x, y = a[1], b[1]
+        try:
+            value = {"add": x.__add__, "sub": x.__sub__, "mul": x.__mul__, "div": x.__truediv__, "pow": x.__pow__}[word](y)
+        except (OverflowError, ZeroDivisionError):
+            value = math.nan
+        return _number(owner, at, value)
+    if word != "pow":
+        return (word, a, b)
+    if depends(b):
+        return ("exp", ("mul", b, ("log", a)))
+    if b[0] == "num" and float(2 * b[1]).is_integer() and abs(b[1]) > MOST_POWER:
+        raise ModelError(f"{owner}: the power {b[1]:g} in an expression is larger than {MOST_POWER}; write it with exp")
+    return ("pow", a, b)
+

@@ -1,0 +1,170 @@
+"""A law's energy and its discrete derivative, written out as kernels from the tree of its expression.
+
+The rules of differentiation hold for differences over a step: with bars for averages of both ends and f[ , ] for divided
+differences (`slopes`),
+
+    d(a + b) = da + db      d(a b) = abar db + bbar da      d(a/b) = (da - avg(a/b) db)/bbar      d f(a) = f[a0, a1] da        (1)
+
+exactly, so that W1 - W0 = stress . (e1 - e0), whatever the expression; both ends count alike, where they are the same it is
+the gradient, and nothing is subtracted. They are applied backwards: `w` of a node is dW over its own change.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from discretization.space.laws import slopes
+
+# ("num", x), ("par", k), ("strain", k), ("neg", a), ("add" | "sub" | "mul" | "div" | "pow", a, b), (function, a)
+Node = tuple[Any, ...]
+_ENDS = ("e", "f")  # names of the strains at start and end
+
+
+def source_of(text: str, tree: Node) -> str:
+    """The source of the module with `density` and `stress`."""
+    lines = [
+        f"# {text!r}",
+        f"# {_helpers()}",
+        "from discretization.space.laws import slopes",
+        "from discretization.space.laws.functions import PARAMETERS, density_function, stress_function",
+        "from rigid import real_functions as real",
+        "",
+        "",
+        "@density_function",
+        "def density(e, X, at):",
+    ]
+    writer = _Writer()
+    result = writer.value(tree, 0)
+    lines += [*writer.lines, f"    return complex({result})", "", "", "@stress_function", "def stress(e, f, X, at):"]
+    writer = _Writer()
+    writer.value(tree, 0)
+    writer.value(tree, 1)
+    on_strains = writer.backwards(tree)
+    return "\n".join([*lines, *writer.lines, f"    return {', '.join(on_strains)}", ""])
+
+
+@functools.cache
+def _helpers() -> str:
+    """What numba's cache knows nothing of, as a part of the source."""
+    return hashlib.sha256(Path(slopes.__file__).read_bytes()).hexdigest()
+
+
+def depends(node: Node) -> bool:
+    """Whether a tree holds a strain."""
+    return node[0] == "strain" or any(depends(x) for x in node[1:] if isinstance(x, tuple))
+
+
+class _Writer:
+    """Lines of one function; every node is written once."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._known: dict[Any, str] = {}
+        self._order: list[Node] = []  # nodes that depend on the strains, each behind what it is made of
+
+    def value(self, node: Node, end: int) -> str:
+        """Name of the value of a node at an end; of one without strains a float."""
+        moves = depends(node)
+        key = (node, end if moves else 0)
+        if key in self._known:
+            return self._known[key]
+        text = self._text(node, end, moves)
+        name = text
+        if node[0] not in ("num", "strain"):
+            name = f"x{len(self._known)}"
+            self.lines.append(f"    {name} = {text}")
+        self._known[key] = name
+        if moves and end == 0:
+            self._order.append(node)
+        return name
+
+    def _text(self, node: Node, end: int, moves: bool) -> str:
+        word = node[0]
+        if word == "num":
+            return f"({node[1]!r})"
+        if word == "par":
+            return f"X[at + PARAMETERS + {node[1]}]"
+        if word == "strain":
+            return f"{_ENDS[end]}[{node[1]}]"
+        if word == "pow":
+            return self._power(node, end, moves)
+        values = [self.value(x, end) for x in node[1:]]
+        if word == "neg":
+            return f"-{values[0]}"
+        if word in ("add", "sub", "mul", "div"):
+            sign = {"add": "+", "sub": "-", "mul": "*", "div": "/"}[word]
+            return f"{values[0]} {sign} {values[1]}"
+        return f"real.{word}({values[0]})" if moves else f"real.{word}(complex({values[0]})).real"
+
+    def _power(self, node: Node, end: int, moves: bool) -> str:
+        base = self.value(node[1], end)
+        base = base if moves else f"complex({base})"
+        n, half, inverse = _exponent(node[2])
+        if n is None:
+            text = f"real.power({base}, complex({self.value(node[2], 0)}))"
+        else:
+            text = f"real.whole_power({f'real.sqrt({base})' if half else base}, {n})"
+            text = f"real.reciprocal({text})" if inverse else text
+        return text if moves else f"{text}.real"
+
+    def backwards(self, tree: Node) -> list[str]:
+        """(1) from the whole to the strains: the six stresses."""
+        shares: dict[Node, list[str]] = {tree: ["1.0"]}
+        stresses = ["0j"] * 6
+        for node in reversed(self._order):
+            if node not in shares:
+                continue
+            w = " + ".join(shares[node])
+            if node[0] == "strain":
+                stresses[node[1]] = f"complex({w})"
+                continue
+            name = f"w{len(self.lines)}"
+            self.lines.append(f"    {name} = {w}")
+            for child, share in self._shares(node, name):
+                if depends(child):
+                    shares.setdefault(child, []).append(share)
+        return stresses
+
+    def _mean(self, node: Node) -> str:
+        a, b = self.value(node, 0), self.value(node, 1)
+        return f"0.5*({a} + {b})" if a != b else a
+
+    def _shares(self, node: Node, w: str) -> list[tuple[Node, str]]:
+        """What of w every part of a node has."""
+        word, a = node[0], node[1]
+        if word == "neg":
+            return [(a, f"-{w}")]
+        if word == "pow":
+            return [(a, f"{w}*{self._power_slope(node)}")]
+        if word not in ("add", "sub", "mul", "div"):
+            return [(a, f"{w}*slopes.{word}({self.value(a, 0)}, {self.value(a, 1)})")]
+        b = node[2]
+        if word == "mul":
+            return [(a, f"{w}*({self._mean(b)})"), (b, f"{w}*({self._mean(a)})")]
+        if word == "div":
+            below = self._mean(b)
+            return [(a, f"{w}/({below})"), (b, f"-{w}*({self._mean(node)})/({below})")]
+        return [(a, w), (b, w if word == "add" else f"-{w}")]
+
+    def _power_slope(self, node: Node) -> str:
+        a, b = self.value(node[1], 0), self.value(node[1], 1)
+        n, half, inverse = _exponent(node[2])
+        if n is None:
+            return f"slopes.power({a}, {b}, {self.value(node[2], 0)})"
+        if n == 0:
+            return "0.0"
+        text = f"slopes.{'half' if half else 'whole'}_power({a}, {b}, {n})"
+        # 1/y1 - 1/y0 = -(y1 - y0)/(y0 y1)
+        return f"(-{text}*{self.value(node, 0)}*{self.value(node, 1)})" if inverse else text
+
+
+def _exponent(node: Node) -> tuple[int | None, bool, bool]:
+    """n of a power n or n/2, whether it is halved, whether negative; None of others."""
+    if node[0] != "num" or not float(2.0 * node[1]).is_integer():
+        return None, False, False
+    twice = int(2.0 * node[1])
+    half = twice % 2 != 0
+    return abs(twice) if half else abs(twice) // 2, half, twice < 0

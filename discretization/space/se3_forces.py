@@ -1,0 +1,128 @@
+"""The SE(3) rod element with a material beyond the linear one in `em`: closed form of `se3_element`, stress by stress.
+
+That form knows stresses w = w0 + (C/2 + D/h) e1 which are linear in the strains e1 at the end. With the stresses w of a law
+and S = dw/de1 it takes C = 2 S, D = 0, w0 = w - S e1: stresses and tangent are those of the law, at these strains.
+"""
+
+from discretization.space.closed_spans import (
+    FORCE,
+    FORCES,
+    STRAINS_END,
+    STRAINS_START,
+    SUMS,
+    blocks_at,
+    matrix_at,
+    stress_at,
+)
+from discretization.space.rod_points import LENGTH
+from discretization.space.se3_element import (
+    E0,
+    HALF0,
+    K0,
+    S0,
+    STRESS0,
+    U0,
+    Y0,
+    discrete_forces,
+    invariants,
+    strains_of,
+)
+from discretization.space.strain_functions import strain_functions
+from rigid.compilation import compiled, small_kernel
+from rigid.linear_algebra import (
+    apply,
+    load3,
+    matrix_times,
+    minus,
+    plus,
+    store3,
+    store_block,
+    times,
+    trace,
+    transposed_product,
+    twice_axial,
+)
+
+# rows of K for the element's own use: its tangent, C, D, the start of the step, strains at the end
+TANGENT, C, D, START, END = SUMS, SUMS + 9, SUMS + 15, SUMS + 21, SUMS + 22
+
+
+@small_kernel
+def _half_of(A, B):
+    """Quaternion of A^T B; they are less than pi apart."""
+    turn = transposed_product(A, B)
+    w = 0.5 * (1.0 + trace(turn)) ** 0.5
+    v = times(0.25 / w, twice_axial(turn))
+    return w, v[0], v[1], v[2]
+
+
+@small_kernel
+def _strains(A, B, e, length):
+    """y, k, s, u, scalar of the half rotation, Gamma, K."""
+    one = (1.0, 0.0, 0.0, 0.0)
+    y, k, s, u, half = invariants(A, B, one, _half_of(A, B), e, length)
+    f, _, p, _ = strain_functions(u)
+    Gamma, K = strains_of(y, k, s, u, f, p, length)
+    return y, k, s, u, half, Gamma, K
+
+
+@compiled(FORCES)
+def forces(r, dr, R0, R1, frames, X, viscosity, ratio, tangent, K):
+    """See `closed_spans`."""
+    a, b, L = frames[0], frames[1], X[LENGTH]
+    A0, B0, A1, B1 = matrix_at(R0, a), matrix_at(R0, b), matrix_at(R1, a), matrix_at(R1, b)
+    e0 = minus(load3(r[b]), load3(r[a]))
+    e1 = plus(e0, minus(load3(dr[b]), load3(dr[a])))
+    y, k, s, u, half, Gamma0, K_0 = _strains(A0, B0, e0, L)
+    _, _, _, _, _, Gamma1, K_1 = _strains(A1, B1, e1, L)
+    store3(Gamma0, K[STRAINS_START, 0:3])
+    store3(K_0, K[STRAINS_START, 3:6])
+    store3(Gamma1, K[STRAINS_END, 0:3])
+    store3(K_1, K[STRAINS_END, 3:6])
+    start = K[START]
+    store3(y, start[Y0 : Y0 + 3])
+    store3(k, start[K0 : K0 + 3])
+    start[S0], start[U0], start[HALF0] = s, u, half
+    store3(Gamma0, start[E0 : E0 + 3])
+    store3(K_0, start[E0 + 3 : E0 + 6])
+    w_N, w_M = stress_at(X, viscosity, ratio, 0, Gamma0, K_0, Gamma1, K_1)
+    if tangent:
+        blocks = blocks_at(X, viscosity, ratio, 1.0, 0, Gamma0, K_0, Gamma1, K_1)
+    else:
+        none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        blocks = (none, none, none, none)
+    NN, NM, MN, MM = blocks
+    for i in range(6):
+        for j in range(6):
+            K[D + i, j] = 0.0
+    store_block(matrix_times(2.0, NN), K, C, 0)
+    store_block(matrix_times(2.0, NM), K, C, 3)
+    store_block(matrix_times(2.0, MN), K, C + 3, 0)
+    store_block(matrix_times(2.0, MM), K, C + 3, 3)
+    store3(minus(w_N, plus(apply(NN, Gamma1), apply(NM, K_1))), start[STRESS0 : STRESS0 + 3])
+    store3(minus(w_M, plus(apply(MN, Gamma1), apply(MM, K_1))), start[STRESS0 + 3 : STRESS0 + 6])
+    material = L, K[C : C + 6], K[D : D + 6], False
+    poses1 = A1, B1, (1.0, 0.0, 0.0, 0.0), _half_of(A1, B1), e1
+    _, n, torque_a, torque_b = discrete_forces(
+        (A0, B0, e0), poses1, start, material, 1.0, tangent, K[END], K[TANGENT : TANGENT + 9]
+    )
+    store3(times(-1.0, n), K[FORCE, 0:3])
+    store3(torque_a, K[FORCE, 3:6])
+    store3(n, K[FORCE, 6:9])
+    store3(torque_b, K[FORCE, 9:12])
+    if tangent:
+        _bring_to_frames(K)
+
+
+@small_kernel
+def _bring_to_frames(K):
+    """Derivatives to e1, eta_a, eta_b of n and the torques as those of all forces to dr, eta of both frames."""
+    for i in range(12):
+        for j in range(12):
+            K[i, j] = 0.0
+    for i in range(3):
+        # rows of the forces: of a, torque on a, of b, torque on b, from those of n and the torques
+        for to, row, sign in ((0, 0, -1.0), (3, 3, 1.0), (6, 0, 1.0), (9, 6, 1.0)):
+            for column, of, more in ((0, 0, -1.0), (3, 3, 1.0), (6, 0, 1.0), (9, 6, 1.0)):
+                for j in range(3):
+                    K[column + j, to + i] = sign * more * K[TANGENT + row + i, of + j]

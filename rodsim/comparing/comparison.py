@@ -1,0 +1,336 @@
+"""`compare`: how far two results are apart, point by point, energy by energy, joint by joint."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.checks import number, shown
+from rigid.system import Floats
+from rodsim.comparing.points import listed_parts, motion, parts_of, usual_points
+from rodsim.comparing.times import Pair, Series, aligned
+from rodsim.results.columns import ENERGIES
+from rodsim.results.errors import ResultError, checked_path
+from rodsim.results.part_energies import PartEnergy, energies_by_part
+from rodsim.results.result import Result, check_result
+from rodsim.results.whole_file import whole_file
+
+FARTHEST = "the farthest that a point goes in A"
+SHOWN = 60  # rows of the table in text
+ROUNDING_TOLD = 1e-9  # of the scale: what interpolation adds below this is not worth a line
+
+
+class Row(NamedTuple):
+    """How far one quantity is apart: norms of differences of vectors over the common times."""
+
+    kind: str  # "point", "turn", "energy", "part energy", "joint force"
+    quantity: str
+    unit: str
+    scale: float  # what relative errors are relative to
+    of_scale: str  # what the scale is
+    largest: float
+    at: float  # s, when it is largest
+    final: float
+    rms: float
+    interpolation: float  # what interpolation in time may have added
+
+    @property
+    def relative(self) -> float:
+        """largest/scale; 0 where both are zero."""
+        return self.largest / self.scale if self.scale > 0.0 else (np.inf if self.largest > 0.0 else 0.0)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` found; `a` is the reference."""
+
+    a: str
+    b: str
+    rows: list[Row]
+    points: list[Pair]
+    energies: list[Pair]
+    forces: list[Pair]
+    notes: list[str] = field(default_factory=list)
+
+    def worst(self, kind: str = "point") -> float:
+        """Largest relative difference among the rows of a kind."""
+        return max((row.relative for row in self.rows if row.kind == kind), default=0.0)
+
+    def within(self, tolerance: float) -> bool:
+        """Whether all points and turns stay together to a part `tolerance` of their scale, turns to as many rad."""
+        limit = number("compare", "within", tolerance, positive=True)
+        return max(self.worst("point"), self.worst("turn")) <= limit
+
+    def text(self) -> str:
+        """The table and the notes."""
+        lines = [f"A: {self.a}", f"B: {self.b}", ""]
+        rows = self.rows[:SHOWN]
+        width = max([len(row.quantity) for row in rows] + [8])
+        head = f"{'|A - B| of':{width}s}  {'largest':>10s}  {'at t (s)':>9s}  {'final':>10s}  {'rms':>10s}  {'relative':>9s}"
+        lines.append(f"{head}  to")
+        for row in rows:
+            lines.append(
+                f"{row.quantity:{width}s}  {row.largest:10.3e}  {row.at:9.4g}  {row.final:10.3e}  {row.rms:10.3e}  "
+                f"{row.relative:9.2e}  {row.scale:.4g} {row.unit}, {row.of_scale}"
+            )
+        if len(self.rows) > SHOWN:
+            lines.append(f"and {len(self.rows) - SHOWN} rows more; a .csv file has all")
+        return "\n".join(lines + [f"note: {note}" for note in self.notes])
+
+    def csv(self) -> str:
+        """All rows, one a line."""
+        to = io.StringIO()
+        writer = csv.writer(to, lineterminator="\n")
+        writer.writerow([*Row._fields, "relative"])
+        for row in self.rows:
+            writer.writerow([*(repr(x) if isinstance(x, float) else x for x in row), repr(row.relative)])
+        return to.getvalue()
+
+    def to_json(self) -> str:
+        """All rows and notes, for programs."""
+        rows = [{**row._asdict(), "relative": row.relative} for row in self.rows]
+        return json.dumps({"a": self.a, "b": self.b, "rows": rows, "notes": self.notes}, indent=2)
+
+    def write(self, path: Path | str) -> Path:
+        """The table as .csv, .json or .txt."""
+        target = checked_path("compare", path)
+        as_text = {".csv": self.csv, ".json": self.to_json, ".txt": lambda: self.text() + "\n"}
+        if target.suffix.lower() not in as_text:
+            raise ResultError(
+                f"compare: '{target}': no table of kind '{target.suffix}'; end it in .csv, .json or .txt"
+            )
+        with whole_file(target) as file:
+            file.write_text(as_text[target.suffix.lower()](), encoding="utf-8")
+        return target
+
+    def plot(self, path: Path | str) -> Path:
+        """The picture (.png, .pdf, .svg): paths, distances, energies, joint forces."""
+        from rodsim.comparing.picture import draw
+
+        title = f"A (full): {self.a}\nB (dashed): {self.b}"
+        return draw(title, self.points, self.energies, self.forces, checked_path("compare", path))
+
+
+def compare(
+    a: Result | Path | str,
+    b: Result | Path | str,
+    points: Sequence[str] | None = None,
+    names: tuple[str, str] | None = None,
+) -> Comparison:
+    """Compare two results: of the same mechanism with other stiffness, integrator, step or mesh.
+
+    Parameters
+    ----------
+    a, b: results, or result files; `a` is what the other is measured against.
+    points: material points, as "block", "block@0.1,0,0" (m, body axes), "cord@0.5" (fraction of the length), where they
+    have other names in both as "bar 10@0.1,0,0=cord@1". Default: reference points of all bodies, start, middle and end of
+    all rods that both have.
+    names: what to call them, by default their files.
+
+    Raises
+    ------
+    ResultError: no part has the same name in both, a point that is not there, no common time.
+    """
+    opened = [Result.open(x) if isinstance(x, str | Path) else x for x in (a, b)]
+    for result in opened:
+        check_result("compare", result)
+    first, second = opened
+    called = names or (_name_of(first, "A"), _name_of(second, "B"))
+    files = (f"A ({called[0]})", f"B ({called[1]})")
+    notes: list[str] = []
+    chosen = _chosen(first, second, files, points, notes)
+    rows: list[Row] = []
+    pairs = _points(first, second, files, chosen, rows, notes)
+    energies = _energies(first, second, files, rows)
+    forces = _forces(first, second, files, rows)
+    missed = [row for row in rows if row.interpolation > ROUNDING_TOLD * row.scale]
+    if missed:
+        worst = max(missed, key=lambda row: row.interpolation / max(row.scale, 1e-300))
+        notes.append(
+            "outputs are at other times: interpolated by cubic splines, whose own error, estimated from every second output, "
+            f"is at most {worst.interpolation:.2g} {worst.unit} ({worst.quantity})"
+        )
+    for file, result in zip(files, opened, strict=True):
+        notes += [f"{file}: {told}" for told in result.description.get("rigid_twin", [])]
+    if abs(first.t[-1] - second.t[-1]) > 1e-9 * np.ptp(first.t):
+        notes.append(
+            f"A ends at t = {first.t[-1]:g} s, B at {second.t[-1]:g} s: compared as far as both reach"
+        )
+    return Comparison(*called, rows, pairs, energies, forces, notes)
+
+
+def _name_of(result: Result, otherwise: str) -> str:
+    run = result.description.get("run", {})
+    how = ", ".join(f"{key} = {run[key]}" for key in ("integrator", "dt") if key in run)
+    how = f"rigid twin, {how}" if "rigid_twin" in result.description else how
+    where = str(result.path) if result.path else f"{result.layout.name} ({otherwise})"
+    return f"{where}: {how}" if how else where
+
+
+def _chosen(
+    a: Result, b: Result, files: tuple[str, str], points: Sequence[str] | None, notes: list[str]
+) -> list[tuple[str, str]]:
+    """Pairs of points by their names in each."""
+    if points is not None:
+        if isinstance(points, str) or not all(isinstance(text, str) for text in points):
+            raise ResultError(f"compare: points = {shown(points)}; give a list of names")
+        return [_split(text, a, b) for text in points]
+    usual = usual_points(a, b)
+    have = f"{files[0]} has {listed_parts(a)}; {files[1]} has {listed_parts(b)}"
+    if not usual:
+        raise ResultError(
+            f"compare: no part is in both by the same name: {have}; give points, as 'part of A@1=part of B@1'"
+        )
+    alone = set(parts_of(a)) ^ set(parts_of(b))
+    if alone:
+        notes.append(f"not in both: {', '.join(sorted(alone))}; {have}")
+    return [(text, text) for text in usual]
+
+
+def _split(text: str, a: Result, b: Result) -> tuple[str, str]:
+    """Names on both sides of "=", where no part has it in its name."""
+    part, _, where = text.rpartition("@")
+    known = {*parts_of(a), *parts_of(b)}
+    if "=" not in text or text in known or (part in known and "=" not in where):
+        return text, text
+    one, _, two = text.partition("=")
+    return one.strip(), two.strip()
+
+
+def _points(
+    a: Result,
+    b: Result,
+    files: tuple[str, str],
+    chosen: list[tuple[str, str]],
+    rows: list[Row],
+    notes: list[str],
+) -> list[Pair]:
+    pairs, between, turned = [], [], set()
+    ways: list[float] = []
+    for texts in chosen:
+        of_a, of_b = (
+            motion(result, file, text) for result, file, text in zip((a, b), files, texts, strict=True)
+        )
+        label = texts[0] if texts[0] == texts[1] else f"{texts[0]} = {texts[1]}"
+        between += [
+            f"{x.label} of {f[0]}" for x, f in zip((of_a, of_b), files, strict=True) if x.between_nodes
+        ]
+        same = aligned(Series(a.t, of_a.r), Series(b.t, of_b.r), files)
+        ways.append(float(np.linalg.norm(same.a - same.a[0], axis=1).max()))
+        rows.append(_row("point", label, "m", 0.0, FARTHEST, same.t, same.a, same.b, same.rounding))
+        pairs.append(Pair(label, same.t, same.a, same.b))
+        # a body turns as one: the turn of each is told once; the start is no turn, whatever the axes
+        both = of_a.part in a.bodies and of_b.part in b.bodies
+        if not both or (of_a.part, of_b.part) not in turned:
+            turned.add((of_a.part, of_b.part))
+            rows.append(_turn(a, b, files, label, of_a.quat, of_b.quat))
+    # one scale for all: of a point that stays nearly where it is every difference would be a large part of its way
+    rows[:] = [row._replace(scale=max(ways)) if row.kind == "point" else row for row in rows]
+    if between:
+        notes.append(f"between nodes, by the curve of constant strain through both: {', '.join(between)}")
+    return pairs
+
+
+def _turn(a: Result, b: Result, files: tuple[str, str], label: str, qa: Floats, qb: Floats) -> Row:
+    """Angle between R_a(t) R_a(0)^T and R_b(t) R_b(0)^T, what each has turned since its start."""
+    since = []
+    for quat in (qa, qb):
+        turned = quaternions.multiply(quat, quaternions.conjugate(quat[0]))
+        flips = np.sum(turned[1:] * turned[:-1], axis=1) < 0
+        turned[1:][np.cumsum(flips) % 2 == 1] *= -1.0
+        since.append(turned)
+    same = aligned(Series(a.t, since[0]), Series(b.t, since[1]), files)
+    ua, ub = quaternions.normalize(same.a), quaternions.normalize(same.b)
+    gap = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(ua), ub))
+    return _row("turn", f"{label}, turn", "rad", 1.0, "one radian", same.t, gap, 0.0 * gap, 2 * same.rounding)
+
+
+def _row(
+    kind: str,
+    quantity: str,
+    unit: str,
+    scale: float,
+    of_scale: str,
+    t: Floats,
+    a: Floats,
+    b: Floats,
+    rounding: float,
+) -> Row:
+    gap = np.abs(a - b) if a.ndim == 1 else np.linalg.norm(a - b, axis=1)
+    k = int(np.argmax(gap))
+    rms = float(np.sqrt(np.diff(t) @ (gap[1:] ** 2 + gap[:-1] ** 2) / 2 / np.ptp(t)))
+    return Row(
+        kind, quantity, unit, scale, of_scale, float(gap[k]), float(t[k]), float(gap[-1]), rms, rounding
+    )
+
+
+def _energies(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> list[Pair]:
+    """Columns of the table, then those of the parts that both have."""
+    pairs = []
+    columns = [*ENERGIES, "work", "dissipation"]
+    histories = {name: (a.audit_column(name), b.audit_column(name)) for name in columns}
+    exchanged = max(float(np.ptp(both[0])) for both in histories.values())
+    scale, of_scale = exchanged, "the largest change of an energy in A"
+    for name, (in_a, in_b) in histories.items():
+        if not (np.any(in_a != 0) or np.any(in_b != 0)):
+            continue
+        same = aligned(Series(a.t, in_a), Series(b.t, in_b), files)
+        word = name if name in ("work", "dissipation") else f"{name} energy"
+        rows.append(_row("energy", word, "J", scale, of_scale, same.t, same.a, same.b, same.rounding))
+        pairs.append(Pair(name, same.t, same.a, same.b))
+    of_a, of_b = energies_by_part(a), energies_by_part(b)
+    for part in of_a:
+        for kind in PartEnergy._fields if part in of_b else ():
+            in_a, in_b = getattr(of_a[part], kind), getattr(of_b[part], kind)
+            if np.any(in_a != 0) or np.any(in_b != 0):
+                same = aligned(Series(a.t, in_a), Series(b.t, in_b), files)
+                rows.append(
+                    _row(
+                        "part energy",
+                        f"{part}: {kind}",
+                        "J",
+                        scale,
+                        of_scale,
+                        same.t,
+                        same.a,
+                        same.b,
+                        same.rounding,
+                    )
+                )
+    return pairs
+
+
+def _forces(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> list[Pair]:
+    """Joint forces and moments; both are means over the last step, so they belong to its middle."""
+    pairs = []
+    size = float(np.ptp(a.state(0).r, axis=0).max())
+    times = [r.t[1:] - 0.5 * float(r.description.get("run", {}).get("dt", 0.0)) for r in (a, b)]
+    if min(map(len, times)) < 2 or a.layout.constraints is None or b.layout.constraints is None:
+        return []
+    for name in a.joints:
+        if name not in b.joints:
+            continue
+        strongest = np.abs(a.joint(name).force).max() * size
+        for what, unit in (("force", "N"), ("moment", "N m")):
+            in_a, in_b = (getattr(r.joint(name), what)[1:] for r in (a, b))
+            largest = max(np.abs(in_a).max(initial=0.0), np.abs(in_b).max(initial=0.0))
+            if largest == 0.0 or (what == "moment" and largest < ROUNDING_TOLD * strongest):
+                continue  # a joint that holds no moment leaves the rounding of one
+            same = aligned(Series(times[0], in_a), Series(times[1], in_b), files)
+            scale = float(np.linalg.norm(same.a, axis=1).max())
+            quantity = f"joint {name}, {what}"
+            of_scale = f"the largest {what} in A"
+            rows.append(
+                _row("joint force", quantity, unit, scale, of_scale, same.t, same.a, same.b, same.rounding)
+            )
+            if what == "force":
+                pairs.append(Pair(name, same.t, same.a, same.b))
+    return pairs

@@ -1,0 +1,77 @@
+"""The picture of a comparison: A drawn full, B dashed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rodsim.comparing.times import Pair
+from rodsim.results.errors import ResultError
+from rodsim.results.plot import COLORS, SMALLEST
+from rodsim.results.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 6  # curves of a kind in one panel
+
+
+def draw(title: str, points: list[Pair], energies: list[Pair], forces: list[Pair], path: Path) -> Path:
+    """Write the picture (.png, .pdf, .svg)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 8), layout="constrained", dpi=130)
+    canvas = FigureCanvasAgg(figure)
+    if path.suffix.lstrip(".").lower() not in canvas.get_supported_filetypes():
+        raise ResultError(f"compare: '{path}': no format '{path.suffix}'; end it in .png, .pdf or .svg")
+    axes = figure.subplots(2, 2).ravel()
+    _paths(axes[0], points)
+    _distances(axes[1], points)
+    _both(axes[2], energies, "energy (J)")
+    _both(axes[3], forces, "joint force (N)")
+    figure.suptitle(title, fontsize="medium")
+    with whole_file(path) as file:
+        figure.savefig(file)
+    return path
+
+
+def _paths(ax: Axes, points: list[Pair]) -> None:
+    """The coordinates that move most of the points that move most."""
+    moving = sorted(points, key=lambda pair: -np.ptp(pair.a, axis=0).max())[: MOST // 2]
+    curves = []
+    for pair in moving:
+        ways = np.ptp(pair.a, axis=0)
+        curves += [(pair, i) for i in np.argsort(-ways)[:2] if ways[i] > 1e-6 * ways.max()]
+    for k, (pair, i) in enumerate(curves):
+        color = COLORS[k % len(COLORS)]
+        ax.plot(pair.t, pair.a[:, i], color=color, linewidth=1.3, label=f"{pair.label}: {'xyz'[i]}")
+        ax.plot(pair.t, pair.b[:, i], "--", color=color, linewidth=1.3)
+    _finish(ax, "position (m)")
+
+
+def _distances(ax: Axes, points: list[Pair]) -> None:
+    for k, pair in enumerate(points[: 2 * MOST]):
+        gap = np.maximum(np.linalg.norm(pair.a - pair.b, axis=1), SMALLEST)
+        ax.semilogy(pair.t, gap, color=COLORS[k % len(COLORS)], linewidth=1.2, label=pair.label)
+    _finish(ax, "distance of A and B (m)")
+
+
+def _both(ax: Axes, pairs: list[Pair], what: str) -> None:
+    for k, pair in enumerate(pairs[:MOST]):
+        sizes = [x if x.ndim == 1 else np.linalg.norm(x, axis=1) for x in (pair.a, pair.b)]
+        ax.plot(pair.t, sizes[0], color=COLORS[k % len(COLORS)], linewidth=1.3, label=pair.label)
+        ax.plot(pair.t, sizes[1], "--", color=COLORS[k % len(COLORS)], linewidth=1.3)
+    if not pairs:
+        ax.text(0.5, 0.5, "none in both", ha="center", va="center", transform=ax.transAxes, color="grey")
+    _finish(ax, what)
+
+
+def _finish(ax: Axes, ylabel: str) -> None:
+    ax.set(xlabel="t (s)", ylabel=ylabel)
+    ax.grid(True, color="#dddddd", linewidth=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False, fontsize="small", ncols=2)

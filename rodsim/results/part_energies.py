@@ -1,0 +1,63 @@
+"""The energy of every part of a mechanism, from the states of a result."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.measures import element_states, translational_momenta
+from discretization.space.spans import energies_of
+from discretization.system import System
+from rigid.interactions import evaluation
+from rigid.system import Floats, Ints, State
+from rodsim.results.result import Result
+
+BLOCK = 2_000_000  # numbers of states that are read at once
+
+
+class PartEnergy(NamedTuple):
+    """Histories (T,) of one rod or body, J."""
+
+    kinetic: Floats
+    elastic: Floats
+    gravity: Floats
+
+
+def stored_energies(system: System, state: State) -> tuple[Floats, Ints]:
+    """Elastic energy (..., m) of all rod elements, two-frame ones first, and a frame (m,) of each."""
+    strain, stress = element_states(system, state)
+    m = len(system.elements.length)
+    stored = 0.5 * system.elements.length * np.sum((strain * stress)[..., :m, :], axis=-1)
+    first = system.elements.frames[:, 0]
+    if len(system.spans.kind):
+        of_spans = evaluation.values(energies_of(system.spans), state.r, state.quat)
+        stored = np.concatenate([stored, of_spans.reshape(*stored.shape[:-1], -1)], axis=-1)
+        first = np.concatenate([first, system.spans.frames[:, 0]])
+    return stored, first
+
+
+def energies_by_part(result: Result) -> dict[str, PartEnergy]:
+    """Energies of all rods and bodies; empty where an older file does not hold the system.
+
+    A consistent mass belongs to pairs of frames: T = v . M v/2 is shared out as v . p/2 of each frame. Sums over parts are
+    the columns of the table, but for springs.
+    """
+    system, layout = result.layout.system, result.layout
+    if system is None:
+        return {}
+    frames = {rod.name: rod.frames for rod in layout.rods}
+    frames |= {body.name: np.array([body.frame]) for body in layout.bodies}
+    found: dict[str, list[Floats]] = {name: [] for name in frames}
+    size = max(1, BLOCK // (40 * layout.n_frames))
+    for start in range(0, result.n_outputs, size):
+        state = result.states(slice(start, min(start + size, result.n_outputs)))
+        momenta = translational_momenta(system, state)
+        spin = np.einsum("nij,tnj->tni", system.frames.inertia, state.Omega)
+        kinetic = 0.5 * (np.sum(state.v * momenta, axis=-1) + np.sum(state.Omega * spin, axis=-1))
+        gravity = -system.frames.mass * (state.r @ system.gravity)
+        stored, first = stored_energies(system, state)
+        for name, own in frames.items():
+            parts = (kinetic[:, own], stored[:, np.isin(first, own)], gravity[:, own])
+            found[name].append(np.stack([part.sum(axis=1) for part in parts]))
+    return {name: PartEnergy(*np.concatenate(blocks, axis=1)) for name, blocks in found.items()}

@@ -1,0 +1,196 @@
+"""The rigid twin of a model with rods: each rod a rigid body of the same mass, centre and inertia.
+
+They are those of the discretised rod, taken from its own momenta: the velocities e_k give m e_k and L = m c x e_k, the
+turns e_k about c give the columns of J. A mass matrix that is not diagonal is in them, so that energy and momenta of
+twin and model are equal at t = 0 where the rod begins without stress and moves as a rigid body.
+
+Every place on the rod keeps its name: an anchor at s becomes the point where this section is at t = 0, directions of
+following loads and offsets go by its axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.measures import energies, momenta
+from discretization.space.spans import points_of
+from discretization.system import System
+from rigid import quaternions
+from rigid.errors import ModelError, PartName
+from rigid.inertia import MassProperties
+from rigid.system import Floats, Ints, State
+from rodsim.building import Built
+from rodsim.entries import Contents, LoadEntry
+from rodsim.initial_velocities import fit_velocities
+from rodsim.parts import Anchor, Body, Rod, StandsFor
+from rodsim.results.part_energies import stored_energies
+
+ROUND = 12  # corners of a round section as it is drawn
+THIN = 200.0  # a rod without a radius is drawn with this part of its length
+SAME = 1e-9  # relative: what counts as equal
+
+
+class _Twin(NamedTuple):
+    """A body for a rod, and what was lost by it."""
+
+    body: Body
+    quat: Floats  # (n, 4) of the sections at t = 0
+    fractions: Floats  # (n,)
+    lost: list[str]
+
+    def anchor(self, anchor: Anchor) -> Anchor:
+        """The same place on the body, whose axes are the world's at t = 0."""
+        k = int(np.argmin(np.abs(self.fractions - anchor.s)))
+        stands = self.body.stands_for
+        assert stands is not None
+        return Anchor(self.body, stands.r[k] + quaternions.rotate(self.quat[k], anchor.X))
+
+
+def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) -> list[str]:
+    """Put all of `model` into the empty `twin`, the rods `names` as bodies; returns what could not be carried over."""
+    state = fit_velocities(built, warn=False).state
+    by_name: dict[str, _Twin] = {}
+    twin.ground = model.ground
+    for layout in built.layout.rods:
+        if layout.name in names:
+            by_name[layout.name] = _body_of(model.rods[layout.name], built, state, layout.frames)
+    twin.bodies.update(model.bodies)
+    twin.bodies.update({name: found.body for name, found in by_name.items()})
+    twin.rods.update({name: rod for name, rod in model.rods.items() if name not in by_name})
+    lost = [told for found in by_name.values() for told in found.lost]
+    # all that joins, loads or measures parts, whatever kinds of it there are: dictionaries of entries by name
+    for what, entries in vars(model).items():
+        if what not in ("bodies", "rods") and isinstance(entries, dict):
+            for name, entry in entries.items():
+                moved = _moved(entry, by_name)
+                if isinstance(moved, str):
+                    lost.append(f"{_kind(what)} '{name}' {moved}")
+                else:
+                    getattr(twin, what)[name] = moved
+    return lost
+
+
+def _kind(what: str) -> str:
+    return {"torsions": "torsion spring"}.get(what, what.rstrip("s"))
+
+
+def _moved(entry: Any, twins: dict[str, _Twin]) -> Any:
+    """The entry with its anchors on bodies; or why it cannot be."""
+    changed: dict[str, Any] = {}
+    held = []
+    for what, value in entry._asdict().items():
+        if isinstance(value, Anchor) and value.part.name in twins and isinstance(value.part, Rod):
+            changed[what] = twins[value.part.name].anchor(value)
+            held.append(value.part.name)
+        elif isinstance(value, Rod) and value.name in twins:
+            return f"acts along rod '{value.name}', which is a body here: left out"
+    if len(held) == 2 and held[0] == held[1]:
+        return f"joins two places of rod '{held[0]}', which are at rest to each other here: left out"
+    if isinstance(entry, LoadEntry) and entry.following and "anchor" in changed:
+        twin = twins[entry.anchor.part.name]
+        quat = twin.quat[int(np.argmin(np.abs(twin.fractions - entry.anchor.s)))]
+        value = _turned(entry.value, quat)
+        changed |= {"value": value, "described": value}
+    return entry._replace(**changed)
+
+
+def _turned(value: Callable[[Floats], Floats], quat: Floats) -> Callable[[Floats], Floats]:
+    """Components in section axes as those in the axes of the body."""
+    return lambda times: quaternions.rotate(quat, value(times))
+
+
+def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
+    system = built.system
+    mass, center, inertia = mass_of(system, state, frames)
+    r, quat = state.r[frames], state.quat[frames]
+    velocity, omega, missed = _rigid_motion(system, state, frames, mass, center, inertia)
+    layout = next(found for found in built.layout.rods if found.name == rod.name)
+    fractions = layout.arclength / rod.stress_free.length
+    places = r - center
+    stands = StandsFor(fractions, places, quat)
+    if rod.closed:
+        stands = StandsFor(
+            np.append(fractions, 1.0), np.append(places, places[:1], 0), np.append(quat, quat[:1], 0)
+        )
+    vertices, faces = _surface(places, quat, layout.radius, layout.sides, rod.closed)
+    try:
+        properties = MassProperties(mass, inertia, np.zeros(3), vertices, faces)
+    except ModelError as error:
+        raise ModelError(f"{rod} as a rigid body: {error}", about=[PartName("rod", rod.name)]) from None
+    lost = [f"{rod}: strains, section law and elastic waves"]
+    energy, first = stored_energies(system, state)
+    stored = float(energy[np.isin(first, frames)].sum())
+    if stored > SAME * max(1.0, float(energies(system, state).kinetic)):
+        lost.append(f"{rod}: the elastic energy it begins with, {stored:.6g} J")
+    if _damped(system, frames):
+        lost.append(f"{rod}: its viscosity")
+    if missed > SAME * max(np.linalg.norm(state.v[frames], axis=1).max(), 1e-300):
+        lost.append(f"{rod}: up to {missed:.3g} m/s of its initial velocities, which no rigid body has")
+    body = Body(rod.name, properties, center, quaternions.IDENTITY.copy(), velocity, omega, stands)
+    return _Twin(body, quat, fractions, lost)
+
+
+def mass_of(system: System, state: State, frames: Ints) -> tuple[float, Floats, Floats]:
+    """Mass (kg), centre (3,) and inertia about it (3, 3) of the discretised parts at `frames`, world axes."""
+    mass = float(system.frames.mass[frames].sum())
+    center = system.frames.mass[frames] @ state.r[frames] / mass
+    J = np.empty((3, 3))
+    for k, axis in enumerate(np.eye(3)):
+        moved = _moving(state, frames, np.cross(axis, state.r - center), axis)
+        J[:, k] = momenta(system, moved)[1]  # P = 0: about any point
+    return mass, center, 0.5 * (J + J.T)
+
+
+def _moving(state: State, frames: Ints, v: Floats, omega: Floats) -> State:
+    """`state` with these velocities at `frames` only."""
+    only = np.zeros((len(state.r), 1))
+    only[frames] = 1.0
+    turn = quaternions.rotate(quaternions.conjugate(state.quat), omega)
+    return state._replace(v=only * v, Omega=only * turn)
+
+
+def _rigid_motion(
+    system: System, state: State, frames: Ints, mass: float, center: Floats, inertia: Floats
+) -> tuple[Floats, Floats, float]:
+    """Velocity of the centre and angular velocity with the momenta of the rod; and what they miss of its velocities."""
+    only = np.zeros((len(state.r), 1))
+    only[frames] = 1.0
+    own = state._replace(v=only * state.v, Omega=only * state.Omega)
+    P, L = momenta(system, own)
+    velocity = P / mass
+    omega = np.linalg.solve(inertia, L - np.cross(center, P))
+    gap = state.v[frames] - velocity - np.cross(omega, state.r[frames] - center)
+    return velocity, omega, float(np.linalg.norm(gap, axis=1).max())
+
+
+def _damped(system: System, frames: Ints) -> bool:
+    points = points_of(system.elements, system.spans)
+    return bool(np.any(points.damping[np.isin(points.frames[:, 0], frames)]))
+
+
+def _surface(
+    places: Floats, quat: Floats, radius: Floats, sides: Floats, closed: bool
+) -> tuple[Floats, Ints]:
+    """Vertices and triangles of the rod as it is drawn: a ring of corners at each node."""
+    if np.all(sides > 0.0):
+        corners = 0.5 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])[None] * sides[:, None]
+    else:
+        shown = np.where(radius > 0.0, radius, np.ptp(places, axis=0).max() / THIN)
+        angle = 2 * np.pi * np.arange(ROUND) / ROUND
+        corners = shown[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    n, k = corners.shape[:2]
+    offsets = np.concatenate([np.zeros((n, k, 1)), corners], axis=2)
+    vertices = places[:, None] + quaternions.rotate(quat[:, None], offsets)
+    ring = np.arange(n if closed else n - 1)[:, None]
+    here, there = k * ring, k * ((ring + 1) % n)
+    one, two = np.arange(k), (np.arange(k) + 1) % k
+    a, b, c, d = here + one, here + two, there + two, there + one
+    walls = np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
+    lids = np.zeros((0, 3), np.int64)
+    if not closed:
+        fan = np.stack([np.zeros(k - 2, np.int64), np.arange(1, k - 1), np.arange(2, k)], axis=1)
+        lids = np.concatenate([fan[:, ::-1], fan + k * (n - 1)])
+    return vertices.reshape(-1, 3), np.concatenate([walls, lids]).astype(np.int64)

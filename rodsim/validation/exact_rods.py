@@ -1,0 +1,150 @@
+"""Motions of rods in closed form: standing waves of stretch and of twist, the breathing ring, steady rotation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rigid import quaternions
+from rodsim.model import Model
+from rodsim.sections import Section
+from rodsim.simulation import simulate
+from rodsim.validation.case import Case, Known, Values
+
+EXACT = "exact, closed form"
+L, EA, GJ, RHO, SPIN_INERTIA = 10.0, 1e4, 500.0, 1.0, 20.0
+AMPLITUDE = 0.5  # m, rad
+T_STRETCH, T_TWIST, T_RING = 0.45, 5.0, 0.7
+RING, START, RING_EA = 1.0, 1.1, 100.0  # radius without stress, at t = 0, m; N
+OMEGA = 4.0  # rad/s of the free rod about its middle
+ELEMENTS = (20, 40)
+
+
+def section(stretch: float = EA) -> Section:
+    """Round, as the flying spaghetti."""
+    return Section.from_stiffness(
+        EA=stretch, GA=1e4, GJ=GJ, EI=500, mass_per_length=RHO, inertia_per_length=(SPIN_INERTIA, 10.0, 10.0)
+    )
+
+
+def stretch(level: int) -> Values:
+    """u = A sin(pi x/2L) cos(omega t), omega = pi c/2L, c^2 = EA/rho A: linear at any amplitude."""
+    model = Model("standing wave of stretch")
+    rod = model.add_rod(
+        "rod",
+        lambda s: (L * s + AMPLITUDE * np.sin(np.pi * s / 2), 0.0, 0.0),
+        section(),
+        ELEMENTS[level],
+        stress_free=lambda s: (L * s, 0.0, 0.0),
+        up=(0.0, 0.0, 1.0),
+    )
+    model.add_joint("wall", "clamp", rod.start)
+    run = simulate(model, T_STRETCH, (0.005, 0.0025)[level])
+    return {"u(L)": run.rod("rod").r[-1, -1, 0] - L}
+
+
+def twist(level: int) -> Values:
+    """theta = A sin(pi x/2L) cos(omega t), omega = pi c/2L, c^2 = GJ/rho J."""
+    model = Model("standing wave of twist")
+    rod = model.add_rod(
+        "rod",
+        [(0, 0, 0), (L, 0, 0)],
+        section(),
+        ELEMENTS[level],
+        twist=lambda s: AMPLITUDE * np.sin(np.pi * s / 2),
+        stress_free_twist=0.0,
+    )
+    model.add_joint("wall", "clamp", rod.start)
+    run = simulate(model, T_TWIST, (0.1, 0.05)[level])
+    quat = run.rod("rod").quat
+    untwisted = quaternions.conjugate(quat[0, 0])  # of the clamp: no twist at s = 0
+    return {"theta(L)": quaternions.to_rotation_vector(quaternions.multiply(quat[-1, -1], untwisted))[0]}
+
+
+def ring(level: int) -> Values:
+    """r = R + (r0 - R) cos(w t), w^2 = EA/(rho A R^2): bending does not change."""
+
+    def circle(radius: float):
+        def at(s: float) -> np.ndarray:
+            return radius * np.array([np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0])
+
+        return at
+
+    model = Model("breathing ring")
+    model.add_rod("ring", circle(START), section(RING_EA), ELEMENTS[level], True, stress_free=circle(RING))
+    run = simulate(model, T_RING, (0.01, 0.005)[level])
+    r = np.linalg.norm(run.rod("ring").r[-1], axis=1)
+    return {"radius": r.mean(), "out of round": np.ptp(r)}
+
+
+def rotation(level: int) -> Values:
+    """A free rod that turns steadily about its middle: r(x) = sin(k x)/(k cos(k L/2)), k = Omega sqrt(rho A/EA)."""
+    k = OMEGA * np.sqrt(RHO / EA)
+
+    def stretched(s: float) -> tuple[float, float, float]:
+        return float(np.sin(k * L * (s - 0.5)) / (k * np.cos(k * L / 2))), 0.0, 0.0
+
+    model = Model("rotating rod")
+    model.add_rod(
+        "rod",
+        stretched,
+        section(),
+        ELEMENTS[level],
+        stress_free=lambda s: (L * (s - 0.5), 0.0, 0.0),
+        up=(0.0, 0.0, 1.0),
+        velocity=lambda s: (0.0, OMEGA * stretched(s)[0], 0.0),
+        angular_velocity=(0.0, 0.0, OMEGA),
+    )
+    run = simulate(model, 2.0, (0.01, 0.005)[level])
+    return {"end(2)": run.rod("rod").r[-1, -1]}
+
+
+def _end() -> np.ndarray:
+    k = OMEGA * np.sqrt(RHO / EA)
+    return np.tan(k * L / 2) / k * np.array([np.cos(2 * OMEGA), np.sin(2 * OMEGA), 0.0])
+
+
+W_STRETCH = np.pi * np.sqrt(EA / RHO) / (2 * L)
+W_TWIST = np.pi * np.sqrt(GJ / SPIN_INERTIA) / (2 * L)
+W_RING = np.sqrt(RING_EA / RHO) / RING
+CASES = (
+    Case(
+        "stretch-wave",
+        "Standing wave of stretch, clamped and free, amplitude 5 %",
+        EXACT,
+        {"u(L)": Known(AMPLITUDE * np.cos(W_STRETCH * T_STRETCH), 0.0, AMPLITUDE)},
+        stretch,
+        ("20 elements, h = 0.005", "40 elements, h = 0.0025"),
+        2,
+    ),
+    Case(
+        "twist-wave",
+        "Standing wave of twist, clamped and free",
+        EXACT,
+        {"theta(L)": Known(AMPLITUDE * np.cos(W_TWIST * T_TWIST), 0.0, AMPLITUDE)},
+        twist,
+        ("20 elements, h = 0.1", "40 elements, h = 0.05"),
+        2,
+    ),
+    Case(
+        "breathing-ring",
+        "Breathing ring, amplitude 10 %",
+        EXACT,
+        {
+            "radius": Known(RING + (START - RING) * np.cos(W_RING * T_RING), 0.0, START - RING),
+            "out of round": Known(0.0, 1e-9, RING),
+        },
+        ring,
+        ("20 elements, h = 0.01", "40 elements, h = 0.005"),
+        2,
+        3e-2,
+    ),
+    Case(
+        "rotating-rod",
+        "Free rod in steady rotation, stretched",
+        EXACT,
+        {"end(2)": Known(_end(), 0.0, L / 2)},
+        rotation,
+        ("20 elements, h = 0.01", "40 elements, h = 0.005"),
+        2,
+    ),
+)

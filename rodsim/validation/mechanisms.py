@@ -1,0 +1,149 @@
+"""Closed loops and mechanisms of rigid bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rigid import quaternions, signals
+from rigid.inertia import Box, MassProperties
+from rodsim.model import Model
+from rodsim.simulation import simulate
+from rodsim.validation.case import Case, Known, Values
+
+# four bars 10 x 1 x 1 in a loop, density 1, pushed for 1 s: centres
+LOOP = {
+    2.0: (
+        (19.2210678126, 0.0, 0.0),
+        (15.0, 3.17220302592, 2.78469772882),
+        (10.7789321874, 0.0, 0.0),
+        (15.0, -3.17220302592, -2.78469772882),
+    ),
+    5.0: (
+        (48.1461773426, 0.0, 0.0),
+        (45.0, -2.55980519585, 1.82916079947),
+        (41.8538226574, 0.0, 0.0),
+        (45.0, 2.55980519585, -1.82916079947),
+    ),
+}
+LOOP_KINETIC = 2096.16784226673  # t >= 1
+# IFToMM A05, no drive torque: t -> height of the slider, rate of the shaft
+GOVERNOR = {
+    0.05: (0.50610089724368, 6.2350402159813),
+    0.1: (0.52383647556958, 6.1037178088308),
+    0.5: (0.74324942478631, 5.1034154219716),
+    1.0: (0.50142092237956, 6.2711257418766),
+}
+GOVERNOR_L = 53.868998658418434  # kg m^2/s about z
+
+
+def loop(level: int) -> Values:
+    """Bars 1 and 3 along y, 2 and 4 along x, spherical joints at the corners."""
+    model = Model("closed loop")
+    centres = np.array([[5.0, 0.0, 0.0], [0.0, 5.0, 0.0], [-5.0, 0.0, 0.0], [0.0, -5.0, 0.0]])
+    shapes = [Box(1.0, 10.0, 1.0, density=1.0), Box(10.0, 1.0, 1.0, density=1.0)] * 2
+    bars = [
+        model.add_body(f"bar {k + 1}", shape, position=at)
+        for k, (shape, at) in enumerate(zip(shapes, centres, strict=True))
+    ]
+    corners = [(5, 5, 0), (-5, 5, 0), (-5, -5, 0), (5, -5, 0)]
+    for k, corner in enumerate(corners):
+        model.add_joint(f"corner {k + 1}", "spherical", bars[k], bars[(k + 1) % 4], at=corner)
+    push = signals.Triangle(peak=100.0, t_peak=0.5, t_end=1.0)
+    model.add_force("push", bars[0].at((0, 0, 0)), push.along((8.0, 0.0, 0.0)))
+    model.add_moment("turn", bars[0].at((0, 0, 0)), push.along((6.0, 0.0, 0.0)))
+    run = simulate(model, 5.0, (0.01, 0.005)[level], output_every=(100, 200)[level])
+    found: dict[str, Any] = {"T(5)": run.energy["kinetic"][-1]}
+    found |= {"P(5)": run.linear_momentum[-1], "L(5)": run.angular_momentum[-1]}
+    for t in LOOP:
+        i = run.index_at(t)
+        found[f"centres({t:g})"] = np.concatenate([run.body(bar.name).r[i] for bar in bars])
+    return found
+
+
+def governor(level: int) -> Values:
+    """A shaft, two hinged arms with balls, a slider held by two springs that are stiff and damped."""
+    model = Model("flyball governor", gravity=(0.0, 0.0, -9.81))
+    density, rate, drop = 3000.0, 2 * np.pi, np.pi / 6
+    spin = {"angular_velocity": (0.0, 0.0, rate)}
+    shaft = model.add_body("shaft", Box(0.01, 0.01, 1.0, density=density), (0.0, 0.0, 0.5), **spin)
+    slider = model.add_body("slider", Box(0.1, 0.1, 0.1, density=density), (0.0, 0.0, 0.5), **spin)
+    model.add_joint("bearing", "revolute", model.ground, shaft, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_joint("guide", "prismatic", shaft, slider, at=(0, 0, 0.5), axis=(0, 0, 1))
+    arm = with_point_mass(Box(1.0, 0.01, 0.01, density=density), 5.0, (0.5, 0.0, 0.0))
+    for side in (1.0, -1.0):
+        name = "right" if side > 0 else "left"
+        hinge = np.array([0.05 * side, 0.0, 1.0])
+        along = np.array([side * np.cos(drop), 0.0, -np.sin(drop)])
+        angle = drop if side > 0 else np.pi - drop  # about y, from x to `along`
+        middle = hinge + 0.5 * along
+        body = model.add_body(
+            name,
+            arm,
+            middle,
+            quaternions.from_axis_angle([0.0, 1.0, 0.0], angle),
+            velocity=np.cross([0.0, 0.0, rate], middle),
+            **spin,
+        )
+        model.add_joint(f"hinge {name}", "revolute", shaft, body, at=hinge, axis=(0, 1, 0))
+        model.add_spring(
+            f"link {name}",
+            slider.at((0.05 * side, 0.0, 0.0)),
+            body.at((0.0, 0.0, 0.0)),
+            stiffness=8e5,
+            length=0.5,
+            damping=4e4,
+        )
+    run = simulate(model, 1.0, (1e-3, 5e-4)[level], output_every=(10, 20)[level])
+    found = {"L_z(1)": run.angular_momentum[-1, 2]}
+    for t in GOVERNOR:
+        i = run.index_at(t)
+        found[f"slider({t:g})"] = run.body("slider").r[i, 2]
+        found[f"shaft rate({t:g})"] = run.body("shaft").Omega[i, 2]
+    return found
+
+
+def with_point_mass(shape: MassProperties, mass: float, at: tuple[float, float, float]) -> MassProperties:
+    """`shape` and a point mass, kg, at `at` (3,) m in its axes; the reference point stays."""
+    total = shape.mass + mass
+    center = (shape.mass * shape.center + mass * np.array(at)) / total
+    inertia = shape.inertia.copy()
+    for m, x in ((shape.mass, shape.center - center), (mass, np.array(at) - center)):
+        inertia += m * (x @ x * np.eye(3) - np.outer(x, x))
+    return MassProperties(total, inertia, center, shape.vertices, shape.faces)
+
+
+def _known_governor() -> dict[str, Known]:
+    known = {"L_z(1)": Known(GOVERNOR_L, 1e-11, GOVERNOR_L)}
+    for t, (height, rate) in GOVERNOR.items():
+        known[f"slider({t:g})"] = Known(height, 1e-11, 0.25)
+        known[f"shaft rate({t:g})"] = Known(rate, 1e-11, 1.2)
+    return known
+
+
+CASES = (
+    Case(
+        "closed-loop",
+        "Four bars in a loop under load",
+        "extrapolation in minimal coordinates, 1e-10; invariants exact",
+        {
+            "T(5)": Known(LOOP_KINETIC, 1e-9, LOOP_KINETIC),
+            "P(5)": Known((400.0, 0.0, 0.0), 0.0, 400.0),
+            "L(5)": Known((300.0, 0.0, 0.0), 0.0, 300.0),
+        }
+        | {f"centres({t:g})": Known(np.ravel(at), 1e-9, 10.0) for t, at in LOOP.items()},
+        loop,
+        ("em, h = 0.01", "em, h = 0.005"),
+        2,
+    ),
+    Case(
+        "governor",
+        "IFToMM A05: flyball governor without drive",
+        "minimal coordinates, 12 digits",
+        _known_governor(),
+        governor,
+        ("em, h = 1e-3", "em, h = 5e-4"),
+        2,
+    ),
+)

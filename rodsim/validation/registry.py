@@ -1,0 +1,24 @@
+"""All cases by name; one file for each family."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from rigid.errors import ModelError
+from rodsim.validation import exact_rods, mechanisms, pendulums, published_runs, rods, tops
+from rodsim.validation.case import Case
+
+FAMILIES = (tops, pendulums, mechanisms, exact_rods, rods, published_runs)
+CASES: dict[str, Case] = {case.name: case for family in FAMILIES for case in family.CASES}
+
+
+def chosen(names: Iterable[str]) -> list[Case]:
+    """The cases called so, all without a name; ModelError for one that is not known, before anything is run."""
+    wanted = list(names)
+    for name in wanted:
+        if name not in CASES:
+            near = difflib.get_close_matches(name, CASES, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"choose among {', '.join(CASES)}"
+            raise ModelError(f"case '{name}' is not known; {hint}")
+    return [CASES[name] for name in wanted] if wanted else list(CASES.values())

@@ -1,0 +1,121 @@
+"""The table of outcomes, as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from rigid.errors import ConvergenceError, ModelError
+from rigid.system import Floats
+from rodsim.results.whole_file import whole_file
+from rodsim.validation.case import Case, Outcome, failed, outcomes
+
+COLUMNS = (
+    "case",
+    "quantity",
+    "reference",
+    "value",
+    "error",
+    "tolerance",
+    "",
+    "s",
+    "source; why the tolerance",
+)
+_STYLE = """body { font: 14px sans-serif; margin: 2em } table { border-collapse: collapse }
+td, th { border-bottom: 1px solid #ddd; padding: 3px 8px; text-align: left; vertical-align: top }
+.number { font-family: monospace; white-space: nowrap } .PASS { color: #2a7a3a } .FAIL { color: #b00; font-weight: bold }"""
+
+
+def validate(cases: Iterable[Case], to: TextIO) -> list[Outcome]:
+    """Run cases and write a line for each quantity as it is known; one that cannot be run has failed."""
+    everything: list[Outcome] = []
+    to.write(_line(("case", "quantity", "reference", "value", "error", "tolerance", "", "s")) + "\n")
+    for case in cases:
+        try:
+            found = outcomes(case)
+        except (ModelError, ConvergenceError) as error:
+            found = failed(case, error)
+        for k, outcome in enumerate(found):
+            to.write(_line(_cells(outcome, first=k == 0)) + "\n")
+        to.flush()
+        everything += found
+    to.write(summary(everything) + "\n")
+    return everything
+
+
+def summary(found: list[Outcome]) -> str:
+    """One line."""
+    bad = [outcome for outcome in found if not outcome.ok]
+    seconds = sum({outcome.case: outcome.seconds for outcome in found}.values())
+    cases = len({outcome.case for outcome in found})
+    failing = f"; FAIL: {', '.join(f'{o.case} {o.quantity}' for o in bad)}" if bad else ""
+    return (
+        f"{len(found) - len(bad)} of {len(found)} quantities in {cases} cases pass, {seconds:.0f} s{failing}"
+    )
+
+
+def write(found: list[Outcome], folder: Path) -> list[Path]:
+    """validation.txt and validation.html in `folder`, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, text in (("validation.txt", as_text(found)), ("validation.html", as_html(found))):
+        with whole_file(folder / name) as file:
+            file.write_text(text, encoding="utf-8")
+        written.append(folder / name)
+    return written
+
+
+def as_text(found: list[Outcome]) -> str:
+    """The table, with the source and the reason of each tolerance."""
+    lines = [_line(("case", "quantity", "reference", "value", "error", "tolerance", "", "s"))]
+    for outcome in found:
+        lines += [_line(_cells(outcome)), f"    {outcome.source}; {outcome.why}"]
+    return "\n".join([*lines, summary(found)]) + "\n"
+
+
+def as_html(found: list[Outcome]) -> str:
+    """A page that needs nothing else."""
+    head = "".join(f"<th>{name}</th>" for name in COLUMNS)
+    rows = []
+    for outcome in found:
+        cells = _cells(outcome)
+        marks = ["", "", "number", "number", "number", "number", cells[6], "number"]
+        row = "".join(f'<td class="{m}">{html.escape(c)}</td>' for m, c in zip(marks, cells, strict=True))
+        rows.append(f"<tr>{row}<td>{html.escape(f'{outcome.source}; {outcome.why}')}</td></tr>")
+    when = time.strftime("%Y-%m-%d")
+    return (
+        f"<!doctype html><meta charset='utf-8'><title>Validation of rodsim</title><style>{_STYLE}</style>"
+        f"<h1>Validation of rodsim</h1><p>{html.escape(summary(found))}; {when}</p>"
+        f"<table><tr>{head}</tr>{''.join(rows)}</table>\n"
+    )
+
+
+def _cells(outcome: Outcome, first: bool = True) -> tuple[str, ...]:
+    return (
+        outcome.case,
+        outcome.quantity,
+        _shown(outcome.reference),
+        _shown(outcome.value),
+        f"{outcome.error:.1e}",
+        f"{outcome.tolerance:.1e}",
+        "PASS" if outcome.ok else "FAIL",
+        f"{outcome.seconds:.1f}" if first else "",
+    )
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    widths = (19, 17, 34, 34, 8, 9, 4, 5)
+    return "  ".join(f"{cell:{width}s}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _shown(values: Floats) -> str:
+    """Three numbers of six digits, or the first two of more."""
+    shown = ", ".join(
+        f"{x:.6g}" for x in np.where(np.abs(values) < 1e-15, 0.0, values)[: 3 if len(values) <= 3 else 2]
+    )
+    return shown + (f", ... ({len(values)})" if len(values) > 3 else "")

@@ -1,0 +1,151 @@
+"""Rods in large motion: flying spaghetti, right-angle cantilever, falling cantilever."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rigid import signals
+from rodsim.materials import Material
+from rodsim.model import Model
+from rodsim.sections import Section
+from rodsim.simulation import simulate
+from rodsim.validation.case import Case, Known, Values
+
+OWN = "spectral elements p = 12, two discretisations"
+# Simo and Vu-Quoc 1988, 3D, J = (20, 10, 10): t -> loaded end, free end, kinetic and elastic energy
+SPAGHETTI = {
+    2.5: ((3.6068318, 0.044700102, -0.42725823), (3.9817601, 8.5317153, -0.54046836), 136.3738, 167.9935),
+    5.0: ((19.213602, 1.6255553, -2.1272407), (12.953001, 6.809428, 3.0287719), 692.633, 31.80308),
+    10.0: ((42.832147, 3.6926775, -4.3862873), (38.31212, 5.1981688, 4.2515371), 676.4077, 48.02836),
+}
+SPAGHETTI_ENERGY = 724.4361  # t >= 5
+# Simo and Vu-Quoc 1988, J = (20, 10, 10): t -> displacements of elbow and tip
+ELBOW = {
+    1.0: ((-0.054196085, 0.022881567, 0.95131434), (-0.0030170755, -0.023388601, 0.054031843)),
+    2.0: ((-1.0111139, 0.26738907, 4.1152458), (0.10626069, -0.69215, 0.069263766)),
+    4.0: ((-1.5643935, -0.42765792, 4.6420699), (0.44198191, -0.70624119, 3.5089344)),
+    6.0: ((-0.57896504, -0.77834608, 2.5406899), (-1.2236489, -1.8183602, 6.9133549)),
+    10.0: ((-0.77236618, 1.6287934, -3.0959686), (0.004320501, -1.9702775, 4.4631198)),
+}
+ELBOW_ENERGY = 114.880345264  # t >= 2
+# the same with J = (10, 10, 10): t -> u_z of elbow, tip
+ELBOW_ROUND = {
+    2.0: (4.302492, -0.02571446),
+    5.0: (4.367855, 6.16966),
+    10.0: (-2.992624, 2.512818),
+}
+CANTILEVER = {0.5: (-0.0101, -0.9206), 1.0: (-0.3140, -0.5264)}  # tip x, z
+
+
+def spaghetti(level: int) -> Values:
+    """A free rod kicked at one end."""
+    section = Section.from_stiffness(
+        EA=1e4, GA=1e4, GJ=500, EI=500, mass_per_length=1.0, inertia_per_length=(20.0, 10.0, 10.0)
+    )
+    model = Model("flying spaghetti")
+    rod = model.add_rod("rod", [(6, 0, 0), (0, 8, 0)], section, (40, 80)[level], mass="consistent")
+    kick = signals.Triangle(peak=200.0, t_peak=2.5, t_end=5.0)
+    model.add_force("pull", rod.start, kick.along((0.1, 0.0, 0.0)))
+    model.add_moment("twist", rod.start, kick.along((0.0, -0.5, -1.0)))
+    run = simulate(model, 10.0, (0.02, 0.01)[level], output_every=(5, 10)[level])
+    r, energy, found = run.rod("rod").r, run.energy, {}
+    for t in SPAGHETTI:
+        i = run.index_at(t)
+        found[f"loaded end({t:g})"], found[f"free end({t:g})"] = r[i, 0], r[i, -1]
+        found[f"T({t:g})"], found[f"V({t:g})"] = energy["kinetic"][i], energy["elastic"][i]
+    return found | {"T + V(10)": energy["total"][-1]}
+
+
+def elbow(J: tuple[float, float, float], level: int) -> Values:
+    """Two legs clamped at one end, the elbow pulled out of the plane."""
+    section = Section.from_stiffness(
+        EA=1e6, GA=1e6, GJ=1e3, EI=1e3, mass_per_length=1.0, inertia_per_length=J
+    )
+    model = Model("right-angle cantilever")
+    n = (10, 20)[level]
+    one = model.add_rod("one", [(0, 0, 0), (10, 0, 0)], section, n)
+    two = model.add_rod("two", [(10, 0, 0), (10, 10, 0)], section, n)
+    model.add_joint("wall", "clamp", one.start)
+    model.add_joint("elbow", "weld", one.end, two.start)
+    pull = signals.Triangle(peak=50.0, t_peak=1.0, t_end=2.0)
+    model.add_force("pull", one.end, pull.along((0.0, 0.0, 1.0)))
+    run = simulate(model, 10.0, (0.02, 0.01)[level], output_every=(50, 100)[level])
+    u = np.stack([run.rod("one").r[:, -1] - [10, 0, 0], run.rod("two").r[:, -1] - [10, 10, 0]], axis=1)
+    found: dict[str, Any] = {}
+    for t in ELBOW:
+        found[f"elbow({t:g})"], found[f"tip({t:g})"] = u[run.index_at(t)]
+    for t in ELBOW_ROUND:
+        found[f"u_z({t:g})"] = u[run.index_at(t), :, 2]
+    return found | {"T + V(10)": run.energy["total"][-1]}
+
+
+def cantilever(level: int) -> Values:
+    """A soft rod falls from horizontal."""
+    silicone = Material(E=1e7, nu=0.3, density=1000.0)
+    model = Model("falling cantilever", gravity=(0.0, 0.0, -9.81))
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, silicone), (40, 80)[level], mass="lumped"
+    )
+    model.add_joint("wall", "clamp", rod.start)
+    run = simulate(model, 1.0, (0.005, 0.0025)[level], output_every=(10, 20)[level])
+    return {f"tip({t:g})": run.rod("rod").r[run.index_at(t), -1, [0, 2]] for t in CANTILEVER}
+
+
+def _known_spaghetti() -> dict[str, Known]:
+    known = {}
+    for t, (loaded, free, T, V) in SPAGHETTI.items():
+        known[f"loaded end({t:g})"] = Known(loaded, 2e-5, 10.0)
+        known[f"free end({t:g})"] = Known(free, 2e-5, 10.0)
+        known[f"T({t:g})"], known[f"V({t:g})"] = Known(T, 2e-3, 700.0), Known(V, 2e-3, 700.0)
+    return known | {"T + V(10)": Known(SPAGHETTI_ENERGY, 1e-3, 700.0)}
+
+
+def _known_elbow() -> dict[str, Known]:
+    known = {}
+    for t, (at_elbow, tip) in ELBOW.items():
+        known[f"elbow({t:g})"], known[f"tip({t:g})"] = Known(at_elbow, 3e-6, 10.0), Known(tip, 3e-6, 10.0)
+    return known | {"T + V(10)": Known(ELBOW_ENERGY, 1e-6, ELBOW_ENERGY)}
+
+
+MESHES = ("20 elements, h = 0.02", "40 elements, h = 0.01")
+CASES = (
+    Case(
+        "flying-spaghetti",
+        "Flying spaghetti 3D, Simo and Vu-Quoc 1988",
+        OWN,
+        _known_spaghetti(),
+        spaghetti,
+        ("40 elements, h = 0.02", "80 elements, h = 0.01"),
+        2,
+    ),
+    Case(
+        "right-angle",
+        "Right-angle cantilever, Simo and Vu-Quoc 1988, J = (20, 10, 10)",
+        OWN,
+        _known_elbow(),
+        partial(elbow, (20.0, 10.0, 10.0)),
+        MESHES,
+        2,
+    ),
+    Case(
+        "right-angle-round",
+        "Right-angle cantilever, J = (10, 10, 10)",
+        OWN,
+        {f"u_z({t:g})": Known(value, 3e-6, 10.0) for t, value in ELBOW_ROUND.items()},
+        partial(elbow, (10.0, 10.0, 10.0)),
+        MESHES,
+        2,
+    ),
+    Case(
+        "falling-cantilever",
+        "Soft cantilever falls from horizontal",
+        "converged, two programs, 4 digits",
+        {f"tip({t:g})": Known(value, 1e-4, 1.0) for t, value in CANTILEVER.items()},
+        cantilever,
+        ("40 elements, h = 0.005", "80 elements, h = 0.0025"),
+        2,
+    ),
+)

@@ -1,0 +1,183 @@
+"""The rigid twin of a model: the same mass, centre, inertia, energy and momenta at t = 0, held at the same places."""
+
+import numpy as np
+import pytest
+
+from discretization.measures import constraint_residual, energies, momenta
+from rigid import quaternions
+from rodsim import Box, Model, ModelError, Section, compare, simulate
+from rodsim.building import Placement
+from rodsim.initial_velocities import fit_velocities
+from rodsim.results.part_energies import stored_energies
+
+VELOCITY, SPIN = np.array([0.3, -0.2, 0.5]), np.array([0.7, 1.1, -0.4])
+
+
+def section(s=0.0, **more):
+    return Section.from_stiffness(
+        EA=3e3,
+        GA=2e3,
+        GJ=50,
+        EI=(80, 60),
+        mass_per_length=2.0 + s,
+        inertia_per_length=(0.03, 0.02, 0.01),
+        **more,
+    )
+
+
+def helix(s):
+    return np.array([np.cos(3 * s), np.sin(3 * s), 0.4 * s])
+
+
+def ring(s):
+    return np.array([np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0])
+
+
+def swinging(curve, mass="mean", element="se3", closed=False, sections=section, **rod):
+    """A rod that moves as a rigid body, with a body welded to it."""
+    model = Model("swinging", gravity=(0.1, 0.2, -9.81))
+    motion = {
+        "velocity": lambda s: VELOCITY + np.cross(SPIN, place(s)),
+        "angular_velocity": SPIN,
+    }
+    curve_at = curve if callable(curve) else lambda s: (1 - s) * np.array(curve[0]) + s * np.array(curve[1])
+
+    def place(s):
+        return curve_at(s)
+
+    wire = model.add_rod("wire", curve, sections, 7, closed, mass=mass, element=element, **{**motion, **rod})
+    box = Box(0.1, 0.2, 0.3, mass=1.5)
+    end = place(0.0)
+    model.add_body("box", box, position=end, velocity=VELOCITY + np.cross(SPIN, end), angular_velocity=SPIN)
+    model.add_joint("glue", "weld", wire.start, model.bodies["box"])
+    return model
+
+
+def at_start(model):
+    built = model.build()
+    return built.system, fit_velocities(built, warn=False).state
+
+
+CASES = [
+    ([(0, 0, 0), (1, 0, 0)], "lumped", "se3", False),
+    ([(0, 0, 0), (1, 1, 0)], "consistent", "se3", False),
+    ([(0, 0, 0), (1, 1, 1)], "mean", "relative(2)", False),
+    ([(0, 0, 0), (1, 1, 1)], "consistent", "lagrange(3)", False),
+    (ring, "mean", "se3", True),
+]
+
+
+@pytest.mark.parametrize(("curve", "mass", "element", "closed"), CASES)
+def test_energy_and_momenta_of_the_twin_are_those_of_the_model(curve, mass, element, closed):
+    model = swinging(curve, mass, element, closed)
+    (system, state), (rigid, stiff) = at_start(model), at_start(model.rigidified())
+    assert len(rigid.elements.length) == len(rigid.spans.kind) == 0
+    for of_model, of_twin in zip(momenta(system, state), momenta(rigid, stiff), strict=True):
+        assert of_twin == pytest.approx(of_model, rel=1e-12, abs=1e-12)
+    before, after = energies(system, state), energies(rigid, stiff)
+    assert after.kinetic == pytest.approx(before.kinetic, rel=1e-12)
+    assert after.gravity == pytest.approx(before.gravity, rel=1e-12)
+    bent = state._replace(r=state.r + 0.01 * np.sin(7.0 * state.r[:, ::-1]))
+    stored, first = stored_energies(system, bent)
+    assert stored.sum() == pytest.approx(energies(system, bent).elastic, rel=1e-12)
+    assert len(stored) == len(first)
+    assert model.rigidified().left_out == ["rod 'wire': strains, section law and elastic waves"]
+
+
+def test_a_straight_rod_becomes_the_bar_of_its_length():
+    model = Model("bar")
+    model.add_rod("bar", [(1, 0, 0), (3, 0, 0)], section(), 5, mass="consistent")
+    body = model.rigidified().bodies["bar"]
+    assert body.properties.mass == pytest.approx(4.0)
+    assert body.center == pytest.approx([2.0, 0.0, 0.0])
+    # consistent masses have the inertia of the continuous rod: m L^2/12 and the sections' own
+    across = 4.0 * 2.0**2 / 12
+    assert body.properties.inertia == pytest.approx(np.diag([0.06, across + 0.04, across + 0.02]), abs=1e-12)
+
+
+def test_all_is_held_at_the_same_places():
+    model = Model("held", gravity=(0, 0, -9.81))
+    rod = model.add_rod("wire", helix, lambda s: section(s), 9)
+    other = model.add_rod("bar", [(0, 0, -1), (1, 0, -1)], section(), 2)
+    model.add_joint("pin", "revolute", model.ground, rod.start, axis=(0, 0, 1))
+    model.add_spring("string", rod.at(0.61, (0.0, 0.1, 0.2)), other.start, stiffness=30.0)
+    model.add_spring("leash", rod.end, model.ground.at((2, 2, 2)), stiffness=10.0, length=0.5)
+    model.add_torsion_spring("coil", model.ground, rod.start, (0, 0, 1), stiffness=4.0, angle=0.3)
+    model.add_force("push", rod.at(0.3), (1, 2, 3), following=True)
+    model.add_force("pull", rod.at(0.3), (1, 2, 3))
+    twin = model.rigidified()
+    places = [[Placement(m).place(x).world for x in anchors(m)] for m in (model, twin)]
+    assert np.array(places[1]) == pytest.approx(np.array(places[0]), abs=1e-14)
+    (system, state), (rigid, stiff) = at_start(model), at_start(twin)
+    assert energies(rigid, stiff).spring == pytest.approx(energies(system, state).spring, rel=1e-12)
+    assert energies(rigid, stiff).spring > 1.0
+    assert np.abs(constraint_residual(rigid, stiff)).max() < 1e-14
+    # following loads keep their direction: components of the section are turned to those of the body
+    forces = [m.build().load_values(np.array([0.7]))[0] for m in (model, twin)]
+    k = int(system.loads.frame[0])
+    assert forces[1][0] == pytest.approx(quaternions.rotate(state.quat[k], forces[0][0]))
+    assert forces[1][1] == pytest.approx([1, 2, 3])
+
+
+def anchors(model):
+    """Everything held in the model."""
+    for entry in (*model.joints.values(), *model.springs.values()):
+        yield from (x for x in (entry.a, entry.b) if hasattr(x, "part"))
+    yield from (entry.anchor for entry in model.loads.values())
+
+
+def test_what_a_rigid_body_cannot_have_is_said():
+    bent = {"stress_free": lambda s: (s, 0.0, 0.0), "velocity": lambda s: (0.0, 0.0, s * s)}
+    model = Model("lost")
+    rod = model.add_rod("wire", helix, section(damping_time=1e-3), 9, **bent)
+    model.add_spring("inside", rod.start, rod.end, stiffness=3.0)
+    model.add_spring("out", model.ground.at((0, 0, 0)), rod.end, stiffness=3.0)
+    twin = model.rigidified()
+    told = " | ".join(twin.left_out)
+    for words in ("strains", "elastic energy it begins with", "viscosity", "which no rigid body has"):
+        assert words in told
+    assert "spring 'inside' joins two places of rod 'wire'" in told
+    assert list(twin.springs) == ["out"]
+    stored = float(told.split("begins with, ")[1].split(" J")[0])
+    assert stored == pytest.approx(energies(*at_start(model)).elastic, rel=1e-5)
+    # and what moves has the momenta of the rod all the same
+    for a, b in zip(momenta(*at_start(model)), momenta(*at_start(twin)), strict=True):
+        assert b == pytest.approx(a, abs=1e-12)
+
+
+def test_only_the_rods_named_become_rigid():
+    model = Model("two")
+    for name, y in (("one", 0), ("two", 1)):
+        model.add_rod(name, [(0, y, 0), (1, y, 0)], section(), 3)
+    twin = model.rigidified("two")
+    assert (list(twin.rods), list(twin.bodies)) == (["one"], ["two"])
+    with pytest.raises(ModelError, match="no rod 'three' to make rigid; there are 'one', 'two'"):
+        model.rigidified("three")
+    with pytest.raises(ModelError, match="has no rod to make rigid"):
+        model.rigidified().rigidified()
+
+
+def test_places_on_the_twin_keep_their_names():
+    model = swinging(helix, sections=lambda s: section(s))
+    before, after = (simulate(m, 1e-3, 1e-3) for m in (model, model.rigidified()))
+    found = compare(before, after)
+    assert {pair.label for pair in found.points} == {"box", "wire@0", "wire@0.5", "wire@1"}
+    assert max(np.abs(pair.a[0] - pair.b[0]).max() for pair in found.points) < 1e-14
+    assert any("rod 'wire': strains" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("curve", "closed"), [([(0, 0, 0), (1, 0, 0)], False), (ring, True)])
+def test_the_surface_that_is_drawn_is_closed_and_looks_outward(curve, closed):
+    model = Model("drawn")
+    model.add_rod("wire", curve, section(radius=0.1), 12, closed)
+    shape = model.rigidified().bodies["wire"].properties
+    a, b, c = np.moveaxis(shape.vertices[shape.faces], 1, 0)
+    volume = np.einsum("ni,ni->", a, np.cross(b, c)) / 6
+    circle = 12 / 2 * np.sin(2 * np.pi / 12) * 0.01  # a polygon of 12 corners
+    # of a ring between 12 nodes: mitred, so the area times the chords of its centres
+    length = 12 * 2 * np.sin(np.pi / 12) if closed else 1.0
+    assert volume == pytest.approx(circle * length, rel=0.04 if closed else 1e-12)
+    edges = np.concatenate([shape.faces[:, [0, 1]], shape.faces[:, [1, 2]], shape.faces[:, [2, 0]]])
+    pairs = {tuple(edge) for edge in edges}
+    assert len(pairs) == len(edges)
+    assert all((j, i) in pairs for i, j in pairs)

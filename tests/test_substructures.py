@@ -1,0 +1,143 @@
+"""Frames inside rod elements of order p are eliminated before the band solver: the same solution, a band that knows no order."""
+
+import numpy as np
+import pytest
+from test_assembly import dense
+from test_closed_spans import H
+from test_spans import SPANS, free_rod
+
+from discretization.assembly import assemble, begin_step, move
+from discretization.hidden_assembly import add_hidden, begin_hidden_step, hidden_workspace
+from discretization.linear.substructures import Substructures, condense, expand_solution, reduce_rhs
+from discretization.numbering import number
+from discretization.time.newton import factor, solve
+from discretization.workspace import workspace
+
+HIGHER = [word for word in SPANS if word != "lagrange(1)"]
+
+
+def model_of(element):
+    """A rod of several elements with joints at both ends and a branch, its masses coupled."""
+    model = free_rod(element, 12, mass="consistent")
+    rod = model.rods["rod"]
+    model.add_joint("pin", "spherical", model.ground, rod.start)
+    model.add_joint("hinge", "revolute", model.ground, rod.end, axis=(1, 0, 0))
+    return model
+
+
+def solved(element, hidden=False, condense=True, joined=True):
+    """Numbering, dense matrix, right-hand side and what the solver makes of it, in a random iteration of a step."""
+    built = (model_of(element) if joined else free_rod(element, 12)).build()
+    system, state = built.system, built.state
+    numbering = number(system, hidden=hidden, condense=condense)
+    work = workspace(system, numbering)
+    rng = np.random.default_rng(4)
+    begin_step(system, numbering, state, work, H)
+    unknowns = hidden_workspace(system, work) if hidden else None
+    if hidden:
+        begin_hidden_step(system, numbering, unknowns, state, work, H)
+    for array in (work.dr, work.psi):
+        array[1:] = 0.1 * rng.normal(size=(len(array) - 1, 3))
+    move(system, state, work)
+    assert assemble(system, numbering, state, work, H, np.zeros((0, 3)), True) == 0
+    if hidden:
+        add_hidden(system, numbering, unknowns, state, work, H, True)
+    matrix, rhs = dense(numbering, work.values), rng.normal(size=numbering.size)
+    work.rhs[:] = rhs
+    assert factor(numbering, work) == 0
+    solve(numbering, work)
+    return numbering, matrix, rhs, work.rhs.copy()
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("element", SPANS)
+def test_the_solution_is_that_of_the_whole_matrix(element, hidden):
+    numbering, matrix, rhs, found = solved(element, hidden)
+    assert len(numbering.substructures.start) == (0 if element == "lagrange(1)" else 12 // int(element[-2]))
+    exact = np.linalg.solve(matrix, rhs)
+    assert np.abs(found - exact).max() < 1e-9 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("element", HIGHER)
+def test_panels_hold_what_the_band_would(element, hidden):
+    """Up to the order of the unknowns, frame by frame."""
+    whole, condensed = (solved(element, hidden, condense)[:2] for condense in (False, True))
+    at = [
+        np.concatenate([numbering.frame[1:][:, None] + np.arange(6), numbering.row[:, None]], axis=None)
+        for numbering, _ in (whole, condensed)
+    ]
+    one, other = (matrix[np.ix_(place, place)] for (_, matrix), place in zip((whole, condensed), at, strict=True))
+    assert np.abs(one - other).max() < 1e-13 * np.abs(one).max()
+
+
+@pytest.mark.parametrize("element", HIGHER)
+def test_the_band_of_a_rod_knows_no_order(element):
+    assert solved(element, joined=False)[0].band == 11
+
+
+@pytest.mark.parametrize("element", HIGHER)
+def test_a_frame_that_something_else_acts_on_stays_in_the_band(element):
+    built = free_rod(element, 12).build()
+    p = built.system.spans.order[0]
+    inner, other = built.system.spans.frames[0, 1], built.system.spans.frames[-1, 0]
+    constraints = model_of(element).build().system.constraints
+    one = constraints._replace(
+        **{name: getattr(constraints, name)[:1].copy() for name in constraints._fields}
+    )
+    one.frames[0] = inner, other
+    numbering = number(built.system._replace(constraints=one))
+    assert len(numbering.substructures.start) == 12 // p - 1
+    assert numbering.frame[inner] < numbering.banded
+
+
+def two_panels(rng, inner=5, ends=(2, 3)):
+    """Two random substructures that share one end and a third unknown group: values, places, the dense matrix."""
+    height, width = inner + sum(ends), 3 * 7 + 1
+    outer = [(0, 2), (5, 2)]  # (first unknowns of the ends), the first of two unknowns, the second of three
+    n_band, values = 8, np.zeros(8 * width + 2 * height**2 + 64)
+    full = np.zeros((n_band + 2 * inner, n_band + 2 * inner))
+    S = Substructures(
+        start=8 * width + np.array([0, height**2]),
+        first=n_band + np.array([0, inner]),
+        inner=np.array([inner, inner]),
+        height=np.array([height, height]),
+        ends=np.array(outer),
+        split=np.array([ends[0], ends[0]]),
+        corners=np.array([[i + j * (width - 1) + 14 for i in own for j in own] for own in outer]),
+    )
+    for k in range(2):
+        panel = rng.normal(size=(height, height))
+        panel[:inner, :inner][np.diag_indices(inner)] = 0.0  # rows must be exchanged
+        values[S.start[k] : S.start[k] + height**2] = panel.T.ravel()
+        own = np.concatenate(
+            [S.first[k] + np.arange(inner), outer[k][0] + np.arange(ends[0]), outer[k][1] + np.arange(ends[1])]
+        )
+        full[np.ix_(own, own)] += panel
+    return values, S, full, width, n_band
+
+
+def test_rows_are_exchanged_inside_a_substructure():
+    rng = np.random.default_rng(5)
+    values, S, full, width, n_band = two_panels(rng)
+    n = len(full)
+    pivots, scratch, rhs = np.zeros(n, np.int32), np.zeros(32), rng.normal(size=n)
+    x = rhs.copy()
+    assert condense(values, S, width - 1, pivots, scratch) == 0
+    assert pivots.any()
+    band = values[: n_band * width].reshape(n_band, width)
+    schur = np.array([[band[j, 14 + i - j] for j in range(n_band)] for i in range(n_band)])
+    inner, outer = slice(n_band, n), slice(0, n_band)
+    exact = full[outer, outer] - full[outer, inner] @ np.linalg.solve(full[inner, inner], full[inner, outer])
+    assert schur == pytest.approx(exact, rel=1e-11, abs=1e-11 * np.abs(exact).max())
+    reduce_rhs(values, S, pivots, x)
+    x[:n_band] = np.linalg.solve(schur + 10 * np.eye(n_band), x[:n_band])
+    expand_solution(values, S, x)
+    full[outer, outer] += 10 * np.eye(n_band)
+    assert full @ x == pytest.approx(rhs, abs=1e-9)
+
+
+def test_a_singular_inside_is_reported():
+    values, S, _, width, _ = two_panels(np.random.default_rng(6))
+    values[S.start[1] : S.start[1] + S.inner[1]] = 0.0  # a column
+    assert condense(values, S, width - 1, np.zeros(18, np.int32), np.zeros(32)) == 1

@@ -1,0 +1,116 @@
+"""Exact and published numbers are found again; and what is not there, or wrong, shows as failed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rigid.errors import ModelError
+from rodsim.cli.main import main
+from rodsim.validation.case import Case, Known, outcomes
+from rodsim.validation.registry import CASES, chosen
+from rodsim.validation.report import as_html, as_text, validate
+
+ALL = [
+    pytest.param(case, id=case.name, marks=pytest.mark.slow if case.slow else ()) for case in CASES.values()
+]
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_numbers_known_from_elsewhere_are_found(case):
+    found = outcomes(case)
+    assert [outcome.quantity for outcome in found] == list(case.known)
+    assert not [f"{o.quantity}: {o.error:.2e} > {o.tolerance:.2e}" for o in found if not o.ok]
+    # a tolerance says something: where the mesh is too coarse to tell, `limit` would be all that is tested
+    assert all(outcome.tolerance < case.limit for outcome in found)
+
+
+def method(limit, order=2, wiggle=0.0):
+    """Values of a method that converges to `limit`: 1 with h = 0.1, and half of that."""
+
+    def run(level):
+        h = (0.1, 0.05)[level]
+        return {"x(1)": limit + h**order, "x(2)": limit + wiggle * h**order}
+
+    return run
+
+
+def case(run, known=1.0, **more):
+    settings = {"order": 2, "meshes": ("coarse", "fine"), **more}
+    return Case(
+        "made", "Made up", "by hand", {f"x({t})": Known(known, 0.0, 1.0) for t in (1, 2)}, run, **settings
+    )
+
+
+def test_error_and_tolerance_are_those_of_the_order():
+    first, _ = outcomes(case(method(1.0)))
+    # 0.05^2, and twice (0.1^2 - 0.05^2)/3
+    assert first.error == pytest.approx(0.0025)
+    assert first.tolerance == pytest.approx(0.005)
+    assert first.ok
+
+
+@pytest.mark.parametrize("limit", [1.01, 0.99, np.nan])
+def test_what_converges_to_something_else_fails(limit):
+    assert not any(outcome.ok for outcome in outcomes(case(method(limit))))
+
+
+def test_an_error_that_passes_through_zero_is_judged_by_those_before():
+    assert outcomes(case(method(1.0, wiggle=0.5)))[1].tolerance == pytest.approx(0.005)
+    assert outcomes(case(method(1.0, wiggle=2.0)))[1].tolerance == pytest.approx(0.01)
+
+
+def test_a_mesh_too_coarse_to_tell_does_not_pass():
+    found = outcomes(case(method(1.0), limit=1e-3))
+    assert found[0].tolerance == 1e-3
+    assert not found[0].ok
+
+
+def test_runs_of_the_same_steps_are_judged_by_the_digits_of_the_source():
+    same = Case(
+        "same", "", "", {"x": Known(1.0, 1e-9, 1.0)}, lambda level: {"x": 1.0 + 0.9e-9}, ("", "h"), None
+    )
+    assert outcomes(same)[0].ok
+    other = Case(
+        "other", "", "", {"x": Known(1.0, 1e-9, 1.0)}, lambda level: {"x": 1.0 + 1.1e-9}, ("", "h"), None
+    )
+    assert not outcomes(other)[0].ok
+
+
+def test_the_table_says_what_failed(capsys):
+    import sys
+
+    def broken(level):
+        raise ModelError("no such thing <here>")
+
+    found = validate([case(method(1.0)), case(broken), case(method(1.5))], sys.stdout)
+    told = capsys.readouterr().out
+    assert [outcome.ok for outcome in found] == [True, True, False, False, False, False]
+    assert told.count("PASS") == 2
+    assert told.count("  FAIL") == 4
+    assert "2 of 6 quantities" in told
+    assert "no such thing &lt;here&gt;" in as_html(found)
+    assert as_html(found).count("<tr>") == 7
+    assert "expected" in as_text(found)
+
+
+def test_the_command_lists_runs_writes_and_judges(tmp_path, capsys, monkeypatch):
+    assert main(["validate", "--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(CASES)
+    assert main(["validate", "nutating-top", "-o", str(tmp_path / "out")]) == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"validation.txt", "validation.html"}
+    wrong = {
+        name: known._replace(value=2 * np.array(known.value))
+        for name, known in CASES["nutating-top"].known.items()
+    }
+    monkeypatch.setitem(CASES, "nutating-top", replace(CASES["nutating-top"], known=wrong))
+    assert main(["validate", "nutating-top"]) == 4
+    assert main(["validate", "nutating-tops"]) == 2
+    assert "did you mean 'nutating-top'?" in capsys.readouterr().err
+
+
+def test_names_are_unique_and_sources_are_given():
+    assert len({case.title for case in CASES.values()}) == len(CASES)
+    assert all(case.source and case.known for case in CASES.values())
+    with pytest.raises(ModelError, match="choose among"):
+        chosen(["zzzzzz"])
