@@ -12,6 +12,7 @@ from benchmarks.frames import Frame
 from benchmarks.measurement import Measurement
 from benchmarks.mechanisms import Mechanism
 from benchmarks.registry import Case
+from benchmarks.slender import Slender
 
 Runner = Callable[..., Measurement]
 
@@ -39,7 +40,12 @@ class Program:
 
 def _rodsim() -> dict[type, str]:
     own = dict.fromkeys((RodCase, ChainCase, TopCase), "benchmarks.rodsim_cases")
-    return {**own, Mechanism: "benchmarks.rodsim_mechanisms", Frame: "benchmarks.rodsim_frames"}
+    return {
+        **own,
+        Mechanism: "benchmarks.rodsim_mechanisms",
+        Frame: "benchmarks.rodsim_frames",
+        Slender: "benchmarks.rodsim_slender",
+    }
 
 
 PROGRAMS = (
@@ -54,6 +60,10 @@ PROGRAMS = (
             Frame: "benchmarks.peers.exudyn_frames",
         },
     ),
-    Program("PyElastica", "pyelastica", {RodCase: "benchmarks.peers.pyelastica_rods"}),
+    Program(
+        "PyElastica",
+        "pyelastica",
+        {RodCase: "benchmarks.peers.pyelastica_rods", Slender: "benchmarks.peers.pyelastica_slender"},
+    ),
     Program("MuJoCo", "mujoco", dict.fromkeys((ChainCase, TopCase), "benchmarks.peers.mujoco_bodies")),
 )

@@ -7,8 +7,10 @@ from benchmarks.frame_cases import FRAMES
 from benchmarks.frames import Frame
 from benchmarks.mechanism_cases import MECHANISMS
 from benchmarks.mechanisms import Mechanism
+from benchmarks.slender import Slender
+from benchmarks.slender_cases import SLENDER
 
-Case = RodCase | ChainCase | TopCase | Mechanism | Frame
+Case = RodCase | ChainCase | TopCase | Mechanism | Frame | Slender
 CASES: dict[str, Case] = {
-    case.name: case for case in (B1, B2, B3_5, B3_100, B3_500, B4, *MECHANISMS, *FRAMES)
+    case.name: case for case in (B1, B2, B3_5, B3_100, B3_500, B4, *MECHANISMS, *FRAMES, *SLENDER)
 }

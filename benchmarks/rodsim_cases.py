@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import Case, ChainCase, RodCase, TopCase
+from benchmarks.cases import ChainCase, RodCase, TopCase
 from benchmarks.measurement import Measurement
 from discretization.measures import energies
 from discretization.time.stepper import Stepper
@@ -16,6 +16,8 @@ from rigid import quaternions
 from rigid.system import State
 from rodsim import Box, Cone, Model, Section, signals
 from rodsim.building import Built
+
+Case = RodCase | ChainCase | TopCase
 
 NAME = "rodsim"
 

@@ -28,7 +28,7 @@ def run(case: Frame, resolution: int, h: float, element: str = "se3", order: int
     built = model.build()
     name = " ".join([NAME, *([] if element == "se3" else [element]), *([] if order == 2 else [f"em{order}"])])
     if case.t_end is None:
-        wall, steps, state = _equilibrium(model, built, h)
+        wall, steps, state = at_rest(model, built, h)
         error = case.error(state.r[_node(built, case.watched)])
         return Measurement(name, case.name, resolution, h, steps, wall, error, float("nan"))
     stepper = Stepper(built.system, h, order, built.load_values)
@@ -40,7 +40,7 @@ def run(case: Frame, resolution: int, h: float, element: str = "se3", order: int
     return Measurement(name, case.name, resolution, h, steps, wall, error, _drift(case, built, state))
 
 
-def _equilibrium(model: Model, built: Built, h: float) -> tuple[float, int, State]:
+def at_rest(model: Model, built: Built, h: float) -> tuple[float, int, State]:
     """Seconds in the load steps, their number, and the equilibrium."""
     rest = Rest(built.system, built.state, loading_of(model, built, None, (), 0.0, None))
     steps = [0]

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.cases import CASES
+from benchmarks.registry import CASES
 from benchmarks.measure import measure
 from benchmarks.measurement import Measurement
 from benchmarks.programs import PROGRAMS
