@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.cases import B1, B2
 from benchmarks.rodsim_cases import rod_model
+from discretization.space.rod_elements import SE3
 from rodsim import Material, Model, Section, Sphere, signals, simulate
 from rodsim.parts import MASSES
 
@@ -33,19 +34,19 @@ class MassCase:
     """A rod named "rod" that moves, its end of time and its step (s)."""
 
     title: str
-    model: Callable[[int, str], Model]
+    model: Callable[..., Model]  # of a number of elements, a mass and, if it is not `se3`, an element
     t_end: float
     h: float
 
 
-def _blade(force: float) -> Callable[[int, str], Model]:
+def _blade(force: float) -> Callable[..., Model]:
     """A clamped blade, twisted by 0.4 rad, whose bending and torsion are coupled; a force swings at its tip.
 
     The stiffness is that of the composite beam of Wang, Sprague and Jonkman (2017)."""
-    return lambda n, mass: _swung_blade(n, mass, force)
+    return lambda n, mass, element=SE3: _swung_blade(n, mass, element, force)
 
 
-def _swung_blade(n: int, mass: str, force: float) -> Model:
+def _swung_blade(n: int, mass: str, element: str, force: float) -> Model:
     C = 1e3 * np.diag([1368.17, 88.56, 38.78, 16.96, 59.12, 141.47])
     C[3, 4] = C[4, 3] = 17.61e3
     C[3, 5] = C[5, 3] = -0.351e3
@@ -54,13 +55,13 @@ def _swung_blade(n: int, mass: str, force: float) -> Model:
         C=C, mass_per_length=0.08538, inertia_per_length=(1.4433e-2, 0.40972e-2, 1.0336e-2)
     )
     model = Model("blade")
-    rod = model.add_rod("rod", [(0, 0, 0), (10, 0, 0)], section, n, mass=mass, twist=0.4)
+    rod = model.add_rod("rod", [(0, 0, 0), (10, 0, 0)], section, n, mass=mass, element=element, twist=0.4)
     model.add_joint("clamp", "clamp", rod.start)
     model.add_force("force", rod.end, lambda t: (0.0, 0.0, force * np.sin(10.0 * t)))
     return model
 
 
-def _cable(n: int, mass: str) -> Model:
+def _cable(n: int, mass: str, element: str = SE3) -> Model:
     """Half a circle between two hooks, straight without stress, let go with a push to the side."""
     section = Section.circular(0.003, Material(E=1e7, nu=0.3, density=1000.0))
     radius = 1 / np.pi
@@ -71,6 +72,7 @@ def _cable(n: int, mass: str) -> Model:
         section,
         n,
         mass=mass,
+        element=element,
         stress_free=[(0, 0, 0), (1, 0, 0)],
         velocity=lambda s: (0.0, np.sin(np.pi * s), 0.5 * np.sin(2 * np.pi * s)),
     )
@@ -79,7 +81,7 @@ def _cable(n: int, mass: str) -> Model:
     return model
 
 
-def _spring(n: int, mass: str) -> Model:
+def _spring(n: int, mass: str, element: str = SE3) -> Model:
     """Three turns of wire that hang from a clamp and carry a ball."""
 
     def helix(s: float) -> tuple[float, float, float]:
@@ -88,25 +90,25 @@ def _spring(n: int, mass: str) -> Model:
 
     section = Section.circular(0.004, Material(E=1e9, nu=0.3, density=2000.0))
     model = Model("spring", gravity=(0, 0, -9.81))
-    rod = model.add_rod("rod", helix, section, n, mass=mass)
+    rod = model.add_rod("rod", helix, section, n, mass=mass, element=element)
     ball = model.add_body("ball", Sphere(0.02, mass=0.05), position=helix(1.0))
     model.add_joint("clamp", "clamp", rod.start)
     model.add_joint("weld", "weld", rod.end, ball)
     return model
 
 
-def _carrier(n: int, mass: str) -> Model:
+def _carrier(n: int, mass: str, element: str = SE3) -> Model:
     """A cantilever that falls with a body on its end, three times its mass."""
     section = Section.circular(0.01, Material(E=1e8, nu=0.3, density=1000.0))
     model = Model("carrier", gravity=(0, 0, -9.81))
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, n, mass=mass)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, n, mass=mass, element=element)
     ball = model.add_body("ball", Sphere(0.05, mass=0.94), position=(1, 0, 0))
     model.add_joint("clamp", "clamp", rod.start)
     model.add_joint("weld", "weld", rod.end, ball)
     return model
 
 
-def _ring(n: int, mass: str) -> Model:
+def _ring(n: int, mass: str, element: str = SE3) -> Model:
     """A free ring of rubber, struck so that it becomes an ellipse, bends out of its plane and turns."""
     section = Section.circular(0.03, Material(E=2e6, nu=0.45, density=1100.0))
 
@@ -118,25 +120,25 @@ def _ring(n: int, mass: str) -> Model:
         return np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0
 
     model = Model("ring")
-    model.add_rod("rod", circle, section, n, closed=True, mass=mass, velocity=velocity)
+    model.add_rod("rod", circle, section, n, closed=True, mass=mass, element=element, velocity=velocity)
     return model
 
 
-def _tumbler(n: int, mass: str) -> Model:
+def _tumbler(n: int, mass: str, element: str = SE3) -> Model:
     """A free straight rod that hardly bends, struck at one end."""
     section = Section.circular(0.02, Material(E=1e9, nu=0.3, density=1000.0))
     model = Model("tumbler")
-    rod = model.add_rod("rod", [(-0.5, 0, 0), (0.5, 0, 0)], section, n, mass=mass)
+    rod = model.add_rod("rod", [(-0.5, 0, 0), (0.5, 0, 0)], section, n, mass=mass, element=element)
     blow = signals.Triangle(peak=40.0, t_peak=0.05, t_end=0.1)
     model.add_force("blow", rod.start, blow.along((0.0, 1.0, 0.3)))
     return model
 
 
 CASES = {
-    "spaghetti": MassCase("flying spaghetti", lambda n, mass: rod_model(B1, n, mass), 10.0, 0.05),
+    "spaghetti": MassCase("flying spaghetti", lambda *given: rod_model(B1, *given), 10.0, 0.05),
     "tumbler": MassCase("tumbling rod", _tumbler, 2.0, 0.01),
     "ring": MassCase("struck ring", _ring, 1.0, 0.005),
-    "cantilever": MassCase("falling cantilever", lambda n, mass: rod_model(B2, n, mass), 1.0, 0.005),
+    "cantilever": MassCase("falling cantilever", lambda *given: rod_model(B2, *given), 1.0, 0.005),
     "blade": MassCase("blade, coupled stiffness", _blade(500.0), 2.0, 0.005),
     "whip": MassCase("the same blade, whipped", _blade(1500.0), 1.0, 0.0025),
     "cable": MassCase("hanging cable", _cable, 1.0, 0.005),

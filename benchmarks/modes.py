@@ -1,6 +1,6 @@
 """Tables of docs/modes.md: frequencies of beams against exact ones, the element's order, and what modes cost.
 
-    python -m benchmarks.modes
+python -m benchmarks.modes
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from discretization.linearisation.equations import Linearised
 from rodsim import Model, Section
 from rodsim.linear import linearise
-from rodsim.modes import Modes, modes
+from rodsim.modal_analysis import Modes, modes
 from rodsim.papers.study import observed_order
 
 STEEL = {"E": 210e9, "nu": 0.3, "rho": 7850.0, "kappa": 5 / 6}
@@ -55,16 +55,36 @@ class Benchmark(NamedTuple):
 
 BENCHMARKS = {
     "flying spaghetti 3D": Benchmark(
-        500.0, 1e4, 1.0, 10.0, "FF", (2.033798362526, 4.08203765684, 6.367859928754, 8.634256572217, 10.89938935775)
+        500.0,
+        1e4,
+        1.0,
+        10.0,
+        "FF",
+        (2.033798362526, 4.08203765684, 6.367859928754, 8.634256572217, 10.89938935775),
     ),
     "flying spaghetti 2D": Benchmark(
-        100.0, 1e4, 1.0, 10.0, "FF", (0.9096019256069, 1.826291545604, 2.848415461263, 3.86206751205, 4.874870159179)
+        100.0,
+        1e4,
+        1.0,
+        10.0,
+        "FF",
+        (0.9096019256069, 1.826291545604, 2.848415461263, 3.86206751205, 4.874870159179),
     ),
     "elbow leg": Benchmark(
-        1e3, 1e6, 1.0, 10.0, "CF", (0.9152580345521, 3.457380432705, 6.990041877562, 10.29100760941, 13.59418680738)
+        1e3,
+        1e6,
+        1.0,
+        10.0,
+        "CF",
+        (0.9152580345521, 3.457380432705, 6.990041877562, 10.29100760941, 13.59418680738),
     ),
     "spin-up beam": Benchmark(
-        1.4e4, 1e7, 1.2, 6e-4, "CF", (3.797562869935, 23.79264510527, 66.5917337132, 130.4121363381, 215.4069212551)
+        1.4e4,
+        1e7,
+        1.2,
+        6e-4,
+        "CF",
+        (3.797562869935, 23.79264510527, 66.5917337132, 130.4121363381, 215.4069212551),
     ),
 }
 ELEMENTS = (
@@ -90,7 +110,12 @@ def steel(thickness: float, theory: str = "Timoshenko") -> Section:
     GA = STEEL["kappa"] * G * A * (1.0 if theory == "Timoshenko" else 1e5)
     turned = rho * I * (1e-5 if theory == "Euler-Bernoulli" else 1.0)
     return Section.from_stiffness(
-        EA=E * A, GA=GA, GJ=2 * G * I, EI=E * I, mass_per_length=rho * A, inertia_per_length=(2 * turned, turned, turned)
+        EA=E * A,
+        GA=GA,
+        GJ=2 * G * I,
+        EI=E * I,
+        mass_per_length=rho * A,
+        inertia_per_length=(2 * turned, turned, turned),
     )
 
 
@@ -122,7 +147,9 @@ def bending(found: Modes, count: int) -> np.ndarray:
     return np.asarray(found.omega[use][0 : 2 * count : 2])
 
 
-def frequencies(section: Section, ends: str, element: str, mass: str, n: int, count: int, length: float = 1.0) -> np.ndarray:
+def frequencies(
+    section: Section, ends: str, element: str, mass: str, n: int, count: int, length: float = 1.0
+) -> np.ndarray:
     """The lowest bending frequencies, rad/s."""
     return bending(modes(beam_model(section, ends, element, mass, n, length), 4 * count + 12), count)
 
@@ -130,9 +157,7 @@ def frequencies(section: Section, ends: str, element: str, mass: str, n: int, co
 def errors(element: str, mass: str, numbers: tuple[int, ...], ends: str = "CF", count: int = 3) -> np.ndarray:
     """Relative errors (numbers, count) on the thick beam."""
     exact = np.array(EXACT[0.1, ends][:count])
-    return np.array(
-        [frequencies(steel(0.1), ends, element, mass, n, count) / exact - 1.0 for n in numbers]
-    )
+    return np.array([frequencies(steel(0.1), ends, element, mass, n, count) / exact - 1.0 for n in numbers])
 
 
 def order(element: str, mass: str, numbers: tuple[int, ...], ends: str = "CF", mode: int = 1) -> float:
@@ -152,7 +177,9 @@ def cost(n: int, count: int = 10) -> tuple[float, float, Linearised]:
 
 def main() -> None:
     """Print the tables."""
-    print("| element | mass | intervals: error of modes 1 to 3 (clamped-free, thickness 0.1) | order |\n|---|---|---|---|")
+    print(
+        "| element | mass | intervals: error of modes 1 to 3 (clamped-free, thickness 0.1) | order |\n|---|---|---|---|"
+    )
     for element, mass, numbers in ELEMENTS:
         found = errors(element, mass, numbers)
         cells = "; ".join(

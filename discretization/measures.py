@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization import others
+from discretization.drives import at_states, driven_rows, explicit_rates
 from discretization.space.se3_element import element_strains
 from discretization.space.spans import energies_of, points_of, shared_masses, strains_of, with_laws
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
-from rigid.interactions.constraints import groups_of
+from rigid.interactions.constraints import first_rows, groups_of
 from rigid.interactions.kinds import of_columns
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import torsion_energies
@@ -28,7 +30,7 @@ class Energies(NamedTuple):
     kinetic: Any
     elastic: Any  # rods
     gravity: Any
-    spring: Any
+    spring: Any  # also bushings, limits
 
     @property
     def total(self) -> Any:
@@ -39,7 +41,8 @@ class Energies(NamedTuple):
 def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     """Strains (Gamma, K) - strain0 and stresses (N, M) at all points of rods, both (..., g, 6), in section axes.
 
-    A two-frame element has one point, a span as many as intervals: first all elements, then all spans.
+    A two-frame element has one point, a span as many as intervals: first all elements, then all spans. Stresses are
+    elastic, those of relaxing branches among them.
     """
     elements = system.elements
     n, m = state.r.shape[-2], len(elements.length)
@@ -57,6 +60,8 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     stress = np.sum(stiffness * strain[..., None, :], axis=-1)
     if np.any(system.spans.law >= 0):
         stress[..., m:, :] = with_laws(system.spans, strain[..., m:, :], stress[..., m:, :])
+    if state.branch.shape[-2]:
+        stress[..., m:, :] += np.sum(system.spans.branch * state.branch[..., None, :], axis=-1)
     return strain, stress
 
 
@@ -75,8 +80,13 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     elastic = 0.5 * _sum(system.elements.length, np.sum(strain[..., :m, :] * stress[..., :m, :], axis=-1))
     if len(system.spans.kind):
         elastic = elastic + _sum(evaluation.values(energies_of(system.spans), state.r, state.quat))
+    if state.branch.shape[-2]:
+        of_branch = np.sum(system.spans.branch * state.branch[..., None, :], axis=-1)
+        elastic = elastic + 0.5 * _sum(system.spans.weight, np.sum(state.branch * of_branch, axis=-1))
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
     spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, state.angle))
+    if len(system.others.kind):
+        spring = spring + _sum(evaluation.values(others.energies_of(system.others), state.r, state.quat))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
 
 
@@ -130,6 +140,10 @@ def constraint_residual(system: System, state: State) -> Floats:
 
 def residual_of(constraints: Constraints, state: State) -> Floats:
     """g (..., m) of `constraints`."""
+    if len(driven_rows(constraints)):
+        own, flat = at_states(constraints, state)
+        g = evaluation.values(groups_of(own), flat.r, flat.quat)
+        return g.reshape(*state.r.shape[:-2], -1)
     return evaluation.values(groups_of(constraints), state.r, state.quat)
 
 
@@ -140,4 +154,10 @@ def velocity_residual(system: System, state: State) -> Floats:
 
 def rate_of(constraints: Constraints, state: State) -> Floats:
     """dg/dt (..., m) of `constraints`."""
+    rows = driven_rows(constraints)
+    if len(rows):
+        own, flat = at_states(constraints, state)
+        rates = evaluation.rates(groups_of(own), flat).reshape(*state.r.shape[:-2], -1)
+        rates[..., first_rows(constraints.kind)[rows]] += explicit_rates(constraints, state)
+        return rates
     return evaluation.rates(groups_of(constraints), state)

@@ -14,9 +14,10 @@ import numpy as np
 from discretization.dual_assembly import EnergyDuals, energy_duals, fill_by_duals, lost_by_duals
 from discretization.space.closed_spans import FORCE, MATRIX_ROWS, STRAINS_END, STRAINS_START, forces_at
 from discretization.space.interpolation import MOST, leading
+from discretization.space.relaxation import begin_branch, relax_branch
 from discretization.space.rod_elements import BY_NUMBER
-from discretization.space.rod_points import FIRST, POINT
-from discretization.space.spans import MOST_FRAMES, dissipations_of, energies_of, numbers_of
+from discretization.space.rod_points import FIRST, POINT, STRAIN0
+from discretization.space.spans import MOST_FRAMES, dissipations_of, energies_of, numbers_of, viscous
 from rigid.compilation import address_of, inner_kernel
 from rigid.linear_algebra import load3, minus, plus, times
 from rigid.rotations import load4, relative_half
@@ -55,18 +56,18 @@ def span_work(system: Any, closed: bool = True) -> SpanWork:
         viscosity[places] = numbers_of(spans, use, spans.damping)
     addresses = np.zeros(m, np.int64)
     for kind in np.unique(spans.kind):
-        addresses[spans.kind == kind] = address_of(BY_NUMBER[kind].forces()) if closed else 0
+        if closed and BY_NUMBER[kind].closed:
+            addresses[spans.kind == kind] = address_of(BY_NUMBER[kind].forces())
     scale = np.zeros((m, 2))
     if m:
-        C = np.abs(spans.stiffness)
+        C = np.abs(spans.stiffness) + np.abs(spans.branch)
         scale[:, 0] = np.maximum.reduceat(C[:, :3].max(axis=(1, 2)), first[:-1])
         scale[:, 1] = np.maximum.reduceat(C[:, 3:].max(axis=(1, 2)), first[:-1])
     of_orders = np.zeros((MOST + 1, MOST_FRAMES))
     for p in range(1, MOST + 1):
         of_orders[p, : p + 1] = leading(p)
-    viscous = np.zeros(m, np.uint8)
-    if m:
-        viscous[:] = np.logical_or.reduceat(np.any(spans.damping, axis=(1, 2)), first[:-1])
+    lossy = np.zeros(m, np.uint8)
+    lossy[viscous(spans)] = 1
     return SpanWork(
         forces=addresses,
         order=order,
@@ -74,7 +75,7 @@ def span_work(system: Any, closed: bool = True) -> SpanWork:
         at=at,
         numbers=numbers,
         viscosity=viscosity,
-        viscous=viscous,
+        viscous=lossy,
         scale=scale,
         leading=of_orders,
         K=np.zeros((MATRIX_ROWS, 6 * MOST_FRAMES)),
@@ -97,6 +98,26 @@ def add_span_noise(system, numbering, work, h):
             for i in range(3):
                 noise[at + i] += force
                 noise[at + 3 + i] += moment
+
+
+@inner_kernel
+def begin_spans(system, state, work, h):
+    """The viscosity of a step of this length where branches relax."""
+    spans, own = system.spans, work.spans
+    if state.branch.shape[0] == 0:
+        return
+    for m in range(spans.kind.size):
+        for g in range(own.first[m + 1] - own.first[m]):
+            point = own.first[m] + g
+            if spans.relaxation[point] > 0.0:
+                D = own.viscosity[own.at[m] + FIRST + POINT * g : own.at[m + 1]]
+                material = spans.damping[point], spans.branch[point], spans.relaxation[point]
+                begin_branch(material, state.branch[point], h, D, STRAIN0)
+        if own.forces[m] == 0 and own.viscous[m] != 0:
+            duals = own.duals.dissipations
+            first = duals.each[own.duals.place[m, 1]].first
+            for i in range(own.at[m + 1] - own.at[m]):
+                duals.numbers[first + i] = own.viscosity[own.at[m] + i]
 
 
 @inner_kernel
@@ -193,7 +214,7 @@ def add_span_masses(system, numbering, hidden, work, h, tangent):
 
 @inner_kernel
 def spans_dissipate(system, state, work, h):
-    """What viscous spans have dissipated in the step, J."""
+    """What viscous spans have dissipated in the step, J; branches relax to its end."""
     spans, own, K = system.spans, work.spans, work.spans.K
     lost = 0.0
     for m in range(spans.kind.size):
@@ -207,6 +228,10 @@ def spans_dissipate(system, state, work, h):
         closed(state.r, work.dr, work.R0, work.R1, spans.frames[m], X, D, 1.0 / h, False, K)
         for g in range(own.first[m + 1] - own.first[m]):
             point = own.first[m] + g
+            if spans.relaxation[point] > 0.0:
+                material = spans.branch[point], spans.relaxation[point]
+                ends = K[STRAINS_START, 6 * g : 6 * g + 6], K[STRAINS_END, 6 * g : 6 * g + 6]
+                lost += spans.weight[point] * relax_branch(material, ends, h, state.branch[point])
             for i in range(6):
                 for j in range(6):
                     rate_i = K[STRAINS_END, 6 * g + i] - K[STRAINS_START, 6 * g + i]

@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 import numba
+import numba.experimental.function_type  # says how functions are passed: `CompiledFunction`; numba imports it late
 import platformdirs
 from llvmlite import ir
 from numba import types

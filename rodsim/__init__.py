@@ -18,14 +18,21 @@ if TYPE_CHECKING:
     from rigid.surface import Mesh
     from rigid.symbolic import Part, symbolic_system, system_of
     from rodsim.comparing.comparison import Comparison, compare
+    from rodsim.laws import Law
+    from rodsim.linear import linearise
+    from rodsim.linear_models import Probe, Push, frequency_response, state_space
     from rodsim.materials import Material
+    from rodsim.modal_analysis import modes
+    from rodsim.modal_results import mode_shapes
     from rodsim.model import Model
     from rodsim.results.audit import audit
     from rodsim.results.local_audit import local_audit
     from rodsim.results.result import Result
     from rodsim.sections import Section
     from rodsim.simulation import simulate
+    from rodsim.stability import buckling
     from rodsim.statics import equilibrium
+    from rodsim.steady import steady_rotation
 
 __version__ = "0.1.0"
 
@@ -37,14 +44,17 @@ _WHERE = {
     "ConvergenceError": "rigid.errors",
     "Cylinder": "rigid.inertia",
     "InitialVelocityWarning": "rigid.errors",
+    "Law": "rodsim.laws",
     "MassProperties": "rigid.inertia",
     "Material": "rodsim.materials",
+    "MechanicalSystem": "rigid.mechanical",
     "Mesh": "rigid.surface",
     "Model": "rodsim.model",
     "ModelError": "rigid.errors",
-    "MechanicalSystem": "rigid.mechanical",
     "Part": "rigid.symbolic",
     "RedundantJointsWarning": "rigid.errors",
+    "Probe": "rodsim.linear_models",
+    "Push": "rodsim.linear_models",
     "Result": "rodsim.results.result",
     "Section": "rodsim.sections",
     "Sphere": "rigid.inertia",
@@ -52,13 +62,20 @@ _WHERE = {
     "Symmetry": "rigid.mechanical",
     "Trajectory": "discretization.time.integrate",
     "audit": "rodsim.results.audit",
+    "buckling": "rodsim.stability",
     "equilibrium": "rodsim.statics",
     "compare": "rodsim.comparing.comparison",
+    "frequency_response": "rodsim.linear_models",
     "integrate": "discretization.time.integrate",
+    "linearise": "rodsim.linear",
     "local_audit": "rodsim.results.local_audit",
+    "mode_shapes": "rodsim.modal_results",
+    "modes": "rodsim.modal_analysis",
     "multibody_system": "rigid.charts",
     "rotating_body": "rigid.charts",
     "simulate": "rodsim.simulation",
+    "state_space": "rodsim.linear_models",
+    "steady_rotation": "rodsim.steady",
     "symbolic_system": "rigid.symbolic",
     "system_of": "rigid.symbolic",
 }
@@ -70,6 +87,7 @@ __all__ = [
     "ConvergenceError",
     "Cylinder",
     "InitialVelocityWarning",
+    "Law",
     "MassProperties",
     "Material",
     "MechanicalSystem",
@@ -77,6 +95,8 @@ __all__ = [
     "Model",
     "ModelError",
     "Part",
+    "Probe",
+    "Push",
     "RedundantJointsWarning",
     "Result",
     "Section",
@@ -85,14 +105,21 @@ __all__ = [
     "Symmetry",
     "Trajectory",
     "audit",
-    "equilibrium",
+    "buckling",
     "compare",
+    "equilibrium",
+    "frequency_response",
     "integrate",
+    "linearise",
     "local_audit",
+    "mode_shapes",
+    "modes",
     "multibody_system",
     "rotating_body",
     "signals",
     "simulate",
+    "state_space",
+    "steady_rotation",
     "symbolic_system",
     "system_of",
 ]

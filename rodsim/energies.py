@@ -47,7 +47,8 @@ def _stiffness_at_rest(text: str, values: tuple[float, ...]) -> Floats:
     W, stress, C = energy_and_stress(expressions.law_of(text), np.zeros(6), X)
     if not (np.isfinite(W) and np.all(np.isfinite(stress)) and np.all(np.isfinite(C))):
         raise ModelError(
-            f"{OWNER}: W = {shown(text)} is not real and twice differentiable at rest, where all strains are zero; write one that is"
+            f"{OWNER}: W = {shown(text)} is not real and twice differentiable at rest, where all strains are zero; write one "
+            "that is"
         )
     size = np.abs(C).max()
     if np.abs(stress).max() > _AT_REST * max(size, np.abs(stress).max()):

@@ -48,7 +48,9 @@ def linearise(
     known = list(built.layout.description["loads"])
     for name, value in (loads or {}).items():
         if name not in known:
-            raise ModelError(f"linearise: there is no load '{name}'; the loads are {', '.join(known) or 'none'}")
+            raise ModelError(
+                f"linearise: there is no load '{name}'; the loads are {', '.join(known) or 'none'}"
+            )
         values[known.index(name)] = checks.vector(f"load '{name}'", "value", value)
     found = equations.linearise(built.system, state, values, motion, names)
     return _with_names(found, built.layout)

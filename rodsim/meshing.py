@@ -176,6 +176,8 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
         along.law,
         along.parameters,
         as_bytes(along.expressions),
+        along.branch,
+        along.relaxation,
     )
     strain0 = values(strains_of(free), r, quat).reshape(-1, 6)
     n = ends.max() + 1
@@ -225,7 +227,8 @@ class _Sections:
             if section.law_expression:
                 number = EXPRESSIONS + self.expressions.index(section.law_expression)
                 self.law[k if len(sections) > 1 else slice(None)] = number
-        self.beyond_linear = bool(self.law.max() >= 0)
+        self.branch, self.relaxation = column("branch"), column("relaxation").astype(float)
+        self.beyond_linear = bool(self.law.max() >= 0 or self.relaxation.max() > 0.0)
 
 
 def _sections(rod: Rod, middles: Floats) -> list[Section]:

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.space.rod_elements import SE3, number_of
+from discretization.space.rod_elements import DEFAULT, number_of
 from rigid import quaternions
 from rigid.checks import count, flag, number, shown, unit_quaternion, vector, word
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
+from rigid.motions import FrameMotion
 from rigid.system import Floats
 from rodsim.curves import Curve
 from rodsim.frames import Twist, directions_at, frames_along, twist_angles
@@ -83,6 +84,28 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
+class Driven:
+    """A frame whose whole motion is given; `position` and `orientation` are its pose at t = 0."""
+
+    name: str
+    motion: FrameMotion
+    position: Floats
+    orientation: Floats
+
+    def at(self, point: ArrayLike) -> Anchor:
+        """The point at local coordinates (3,), m, which goes along."""
+        return Anchor(self, vector(str(self), "point", point))
+
+    def at_world(self, point: ArrayLike) -> Anchor:
+        """The point that is at world coordinates (3,) at t = 0."""
+        away = vector(str(self), "point", point) - self.position
+        return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))
+
+    def __str__(self) -> str:
+        return f"driven '{self.name}'"
+
+
+@dataclass(frozen=True, eq=False)
 class RodShape:
     """A curve with cross-sections along it: `up` and `twist` as in `rodsim.frames`."""
 
@@ -128,7 +151,7 @@ class Rod:
     velocity: Floats | Callable[[float], ArrayLike]
     angular_velocity: Floats | Callable[[float], ArrayLike]
     consistency: float = 0.5  # part of the consistent in the translational mass
-    element: str = SE3  # a word of `discretization.space.rod_elements`
+    element: str = DEFAULT  # a word of `discretization.space.rod_elements`
 
     @property
     def closed(self) -> bool:
@@ -176,7 +199,7 @@ class Anchor:
     rod.
     """
 
-    part: Ground | Body | Rod
+    part: Ground | Body | Rod | Driven
     X: Floats
     s: float = 0.0
 

@@ -38,6 +38,8 @@ class Section:
     law: int = -1  # number in `discretization.space.laws.LAWS`, see `with_law`
     law_parameters: tuple[float, ...] = ()
     law_expression: str = ""  # W of all strains, see `with_energy`
+    branch: Floats = field(default_factory=lambda: np.zeros((6, 6)))  # see `with_relaxation`
+    relaxation: float = 0.0  # s
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
@@ -80,7 +82,7 @@ class Section:
             raise ModelError(f"Section: law '{word}' needs bending that is not coupled with other strains")
         return replace(self, law=words[word], law_parameters=tuple(given), law_expression="")
 
-    def with_energy(self, W: Any, **parameters: float) -> Section:
+    def with_energy(self, W: Any, /, **parameters: float) -> Section:
         """This section with the stored energy W per length, J/m, in the place of its linear one.
 
         W: an expression of Gamma1, Gamma2, Gamma3, K1, K2, K3, the strains less the stress-free ones, as a text in Python's
@@ -90,6 +92,32 @@ class Section:
         """
         text, values, stiffness = energy_law(self.stiffness, W, parameters)
         return replace(self, stiffness=stiffness, law=-1, law_parameters=values, law_expression=text)
+
+    def with_relaxation(
+        self, time: float, fraction: float | None = None, stiffness: ArrayLike | None = None
+    ) -> Section:
+        """This section with a spring and a dashpot in a row beside its stiffness: the standard linear solid.
+
+        time: s, in which the branch relaxes at a fixed strain. Its stiffness is `fraction` times that of the section, or
+        `stiffness` (6, 6). A rod starts as if it had been strained in that moment. Integrators "em" and "em-ggl".
+        """
+        owner = "Section.with_relaxation"
+        tau = number(owner, "time", time, positive=True)
+        if (fraction is None) == (stiffness is None):
+            raise ModelError(f"{owner}: give either fraction or stiffness")
+        if fraction is not None:
+            branch = number(owner, "fraction", fraction, positive=True) * self.stiffness
+        else:
+            branch = array(owner, "stiffness", stiffness, (6, 6))
+            size = np.abs(branch).max()
+            if np.abs(branch - branch.T).max() > 1e-9 * size:
+                raise ModelError(f"{owner}: stiffness is not symmetric")
+            lowest = np.linalg.eigvalsh(branch)[0]
+            if size == 0.0 or lowest < -1e-12 * size:
+                raise ModelError(
+                    f"{owner}: stiffness has the eigenvalue {lowest:.3g}; give one that is positive in some strain"
+                )
+        return replace(self, branch=branch, relaxation=tau)
 
     @classmethod
     def _solid(

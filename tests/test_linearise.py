@@ -7,13 +7,17 @@ from scipy.spatial.transform import Rotation
 from discretization.linearisation import applied, inertia, tangents
 from discretization.linearisation.interactions import constraints_of, dissipations_of, energies_of
 from discretization.measures import constraint_residual, energies
-from discretization.space.rod_elements import WORDS
 from rigid import quaternions
-from rodsim import Box, Model, ModelError, Section, simulate
-from rodsim.linear import linearise
+from rodsim import Box, Model, Section
 
 SECTION = Section.from_stiffness(
-    EA=3e3, GA=(2e3, 1.5e3), GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7), damping_time=0.01
+    EA=3e3,
+    GA=(2e3, 1.5e3),
+    GJ=50,
+    EI=(80, 60),
+    mass_per_length=2.0,
+    inertia_per_length=(0.5, 0.6, 0.7),
+    damping_time=0.01,
 )
 
 
@@ -21,14 +25,21 @@ def everything(element="se3"):
     """A bent rod with a body, joints of all kinds, springs, dampers and loads of both kinds."""
     model = Model("everything", gravity=(0.3, 0.1, -9.81))
     rod = model.add_rod(
-        "rod", lambda s: (s, 0.2 * s * s, 0.1 * s**3), SECTION, n_elements=4, element=element, mass="consistent"
+        "rod",
+        lambda s: (s, 0.2 * s * s, 0.1 * s**3),
+        SECTION,
+        n_elements=4,
+        element=element,
+        mass="consistent",
     )
     body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.3, 0.1))
     other = model.add_body("other", Box(0.2, 0.2, 0.3, density=200), position=(1.4, 0.5, 0.0))
     model.add_joint("pin", "revolute", rod.end, body, axis=(0, 1, 0.5))
     model.add_joint("rail", "prismatic", body, other, at=(1.2, 0.4, 0.05), axis=(1, 1, 0))
     model.add_joint("bar", "distance", model.ground.at((2, 0, 0)), other.at((0.1, 0, 0)))
-    model.add_spring("string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0, length=0.5, damping=3.0)
+    model.add_spring(
+        "string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0, length=0.5, damping=3.0
+    )
     model.add_torsion_spring("coil", body, rod.at(0.5), axis=(0, 0, 1), stiffness=7.0, damping=0.4, angle=0.3)
     model.add_force("push", rod.at(0.5, (0, 0.1, 0.05)), (5.0, 1.0, 2.0))
     model.add_force("jet", other.at((0.1, 0.05, 0)), (3.0, -2.0, 1.0), following=True)
@@ -135,7 +146,9 @@ def _lost(built, ends, h):
     system = built.system
     strain = [element_states(system, x)[0] for x in ends]
     rate = (strain[1] - strain[0]) / h
-    rod = 0.01 * np.sum(system.elements.length[:, None] * rate * np.einsum("kij,kj->ki", system.elements.stiffness, rate))
+    rod = 0.01 * np.sum(
+        system.elements.length[:, None] * rate * np.einsum("kij,kj->ki", system.elements.stiffness, rate)
+    )
     s = system.springs
     a, b = s.frames[0]
     length = [
@@ -198,7 +211,10 @@ def test_inertia_in_turning_axes_is_the_change_of_momenta():
     def balance(eps):
         """d/dt of the inertial momenta at t = 0, along eps (x + t u + t^2 a/2)."""
         h = 1e-3
-        at = [spinning_momenta(system, state, eps * (x + t * u + t * t / 2 * a), eps * (u + t * a), motion, t) for t in (-h, h)]
+        at = [
+            spinning_momenta(system, state, eps * (x + t * u + t * t / 2 * a), eps * (u + t * a), motion, t)
+            for t in (-h, h)
+        ]
         return np.concatenate([(at[1][k] - at[0][k]) / (2 * h) for k in (0, 1)], axis=1)
 
     eps = 1e-4

@@ -5,13 +5,13 @@ import pytest
 from scipy.integrate import solve_ivp
 from test_interactions import EPS, turn
 
-from discretization.space import lagrange_element, relative_element
+from discretization.space import lagrange_element, midpoint_element, relative_element
 from discretization.space.interpolation import MOST, ORDERS, SLOPES, VALUES, leading, nodes, points, shares
 from discretization.space.rod_points import POINT
 from rigid import quaternions
 from rigid.mechanical import call
 
-FAMILIES = (lagrange_element, relative_element)
+FAMILIES = (lagrange_element, relative_element, midpoint_element)
 ENERGIES = [kind for family in FAMILIES for kind in family.ENERGIES.values()]
 DISSIPATIONS = [kind for family in FAMILIES for kind in family.DISSIPATIONS.values()]
 LENGTH, TAU = 0.8, 0.7
@@ -57,7 +57,7 @@ def dual(kind, y0, y1, X, lam=1.0, function="dual"):
 def strains(kind, y):
     """(p, 6) Gamma, K at the points."""
     p = kind.arity - 1
-    family = FAMILIES[ENERGIES.index(kind) >= len(lagrange_element.ORDERS)]
+    family = next(family for family in FAMILIES if kind in family.ENERGIES.values())
     out = np.zeros(6 * p, complex)
     X = np.concatenate([[p, LENGTH], np.zeros(48 * p)])
     call(family.STRAINS[p].value, (np.ascontiguousarray(y, complex), X, out))

@@ -177,7 +177,9 @@ def test_an_se3_rod_whose_law_is_linear_moves_as_the_linear_one(word, mass):
 @pytest.mark.parametrize("damping_time", [0.0, 0.01])
 def test_viscous_se3_rods_with_a_law_lose_what_they_dissipate(damping_time):
     plain = soft(damping_time)
-    found = simulate(free_rod("se3", section=section("softening", plain)), 0.3, 0.01, "em-ggl", progress=False)
+    found = simulate(
+        free_rod("se3", section=section("softening", plain)), 0.3, 0.01, "em-ggl", progress=False
+    )
     E, lost = found.audit_column("total"), found.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
     assert (lost[-1] > 0.05 * E[0]) == (damping_time > 0.0)

@@ -67,7 +67,9 @@ def test_panels_hold_what_the_band_would(element, hidden):
         np.concatenate([numbering.frame[1:][:, None] + np.arange(6), numbering.row[:, None]], axis=None)
         for numbering, _ in (whole, condensed)
     ]
-    one, other = (matrix[np.ix_(place, place)] for (_, matrix), place in zip((whole, condensed), at, strict=True))
+    one, other = (
+        matrix[np.ix_(place, place)] for (_, matrix), place in zip((whole, condensed), at, strict=True)
+    )
     assert np.abs(one - other).max() < 1e-13 * np.abs(one).max()
 
 
@@ -111,7 +113,11 @@ def two_panels(rng, inner=5, ends=(2, 3)):
         panel[:inner, :inner][np.diag_indices(inner)] = 0.0  # rows must be exchanged
         values[S.start[k] : S.start[k] + height**2] = panel.T.ravel()
         own = np.concatenate(
-            [S.first[k] + np.arange(inner), outer[k][0] + np.arange(ends[0]), outer[k][1] + np.arange(ends[1])]
+            [
+                S.first[k] + np.arange(inner),
+                outer[k][0] + np.arange(ends[0]),
+                outer[k][1] + np.arange(ends[1]),
+            ]
         )
         full[np.ix_(own, own)] += panel
     return values, S, full, width, n_band

@@ -70,7 +70,9 @@ def _lanczos(lin: Linearised, sigma: float, n: int) -> tuple[Floats, Floats]:
     P = LinearOperator((lin.size, lin.size), matvec=lambda b: saddle.solve(np.ravel(b)), dtype=float)
     start = saddle.solve(np.random.default_rng(1).standard_normal(lin.size))
     try:
-        mu, phi = eigsh(lin.K, n, lin.M, sigma=sigma, OPinv=P, v0=start, ncv=min(max(2 * n + 10, 30), lin.size))
+        mu, phi = eigsh(
+            lin.K, n, lin.M, sigma=sigma, OPinv=P, v0=start, ncv=min(max(2 * n + 10, 30), lin.size)
+        )
     except ArpackNoConvergence as few:
         raise ModelError(
             f"modes: {len(few.eigenvalues)} of {n} modes converged; ask for fewer, or give parts without mass some"
@@ -89,7 +91,7 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """All at once, on the null space of G."""
     from scipy.linalg import eigh
 
-    Z = _null_space(lin.G)
+    Z = null_space(lin.G)
     mu, y = eigh(Z.T @ (lin.K @ Z), Z.T @ (lin.M @ Z))
     phi = (Z @ y).T
     order = np.sort(np.argsort(np.abs(mu))[:n])
@@ -99,7 +101,7 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     return mu[order], phi[order], zero[order]
 
 
-def _null_space(G: csr_matrix) -> Floats:
+def null_space(G: csr_matrix) -> Floats:
     """Orthonormal motions (size, free) that the joints allow."""
     size = G.shape[1]
     if not G.shape[0]:
@@ -142,7 +144,7 @@ def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
 def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
     from scipy.linalg import eig
 
-    Z = _null_space(lin.G)
+    Z = null_space(lin.G)
     M, D0, K = (Z.T @ (A @ Z) for A in (lin.M, D, lin.K))
     k = len(M)
     inverse = np.linalg.inv(M)

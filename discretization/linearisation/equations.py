@@ -73,9 +73,7 @@ class Linearised:
         return slice(at, at + 6)
 
 
-def linearise(
-    system: System, state: State, loads: Floats, motion: SteadyMotion, names: Names
-) -> Linearised:
+def linearise(system: System, state: State, loads: Floats, motion: SteadyMotion, names: Names) -> Linearised:
     """(1) about `state`, whose multipliers are found anew; loads (l, 3) at that time."""
     fixed = system.frames.fixed != 0
     place = np.where(fixed, -1, np.cumsum(~fixed) - 1).astype(np.int64)

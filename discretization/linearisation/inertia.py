@@ -61,7 +61,8 @@ def translational(system: System) -> tuple[Ints, Ints, Floats]:
     """Rows, columns and values of M_t, kg, between frames."""
     n = len(system.frames.mass)
     pairs, coupling = shared_masses(system.elements, system.spans)
-    a, b, c = *pairs[coupling != 0.0].T, coupling[coupling != 0.0]
+    use = coupling != 0.0
+    (a, b), c = pairs[use].T, coupling[use]
     every = np.arange(n)
     return (
         np.concatenate([every, a, b, a, b]),

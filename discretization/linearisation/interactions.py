@@ -40,9 +40,7 @@ def dissipations_of(system: System) -> list[Group]:
             *spans.dissipations_of(system.spans),
             se3_dual.dissipations_of(system.elements),
             group(DAMPER, s.frames[use], np.column_stack([s.Xa, s.Xb, s.damping])[use]),
-            group(
-                TORSION_DAMPER, t.frames[turned], np.column_stack([t.Ua, t.Wa, t.Ub, t.damping])[turned]
-            ),
+            group(TORSION_DAMPER, t.frames[turned], np.column_stack([t.Ua, t.Wa, t.Ub, t.damping])[turned]),
         ]
     )
 

@@ -5,6 +5,8 @@ The null space of G is never formed: x = P b with P the inverse of A on it, zero
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import bmat, csc_matrix, csr_matrix, diags
@@ -12,7 +14,9 @@ from scipy.sparse.linalg import splu
 
 from rigid.errors import ModelError
 
-REDUNDANT = 1e-9  # of the scaled rows: what stands on the multipliers' diagonal where rows depend on each other
+REDUNDANT = (
+    1e-9  # of the scaled rows: what stands on the multipliers' diagonal where rows depend on each other
+)
 
 
 class Saddle:
@@ -25,7 +29,9 @@ class Saddle:
         scale = float(np.exp(np.mean(np.log(diagonal[diagonal > 0])))) if diagonal.any() else 1.0
         self._scale, G = scale, scale * G
         try:
-            self._factors = _factored(bmat([[A, G.T], [G, None]], format="csc") if self._rows else csc_matrix(A))
+            self._factors = _factored(
+                bmat([[A, G.T], [G, None]], format="csc") if self._rows else csc_matrix(A)
+            )
         except RuntimeError:
             if not self._rows:
                 raise ModelError("linear equations: the matrix is singular; shift it") from None
@@ -44,6 +50,6 @@ class Saddle:
         return np.asarray(self._factors.solve(full)[: self.size])
 
 
-def _factored(A: csc_matrix):  # type: ignore[no-untyped-def]  # scipy's factors have no public type
+def _factored(A: csc_matrix) -> Any:
     # the pattern is symmetric: an order of A + A^T fills in less than one of A^T A
     return splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)

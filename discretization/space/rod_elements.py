@@ -5,6 +5,7 @@
 | se3 | 2 | constant strain, the logarithm of the relative pose: `se3_element`; where its material is beyond linear: `se3_span` |
 | lagrange(p), p = 1 to 4 | p + 1 | positions and directors: `lagrange_element` |
 | relative(p), p = 2, 4 | p + 1 | positions and rotations seen from the middle frame: `relative_element` |
+| midpoint | 2 | positions and quaternions, strains in the middle: `midpoint_element` |
 
 Kernels are imported where they are needed: those that a model does not use are not compiled.
 """
@@ -12,11 +13,12 @@ Kernels are imported where they are needed: those that a model does not use are 
 from __future__ import annotations
 
 import importlib
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rigid.errors import ModelError
 
-SE3 = "se3"
+SE3: Final = "se3"
+DEFAULT: Final = SE3  # of `add_rod` and of scenes; measured in docs/numerics.md
 
 
 class RodElement(NamedTuple):
@@ -25,7 +27,7 @@ class RodElement(NamedTuple):
     word: str
     order: int
     module: str  # with ENERGIES, DISSIPATIONS and STRAINS by order
-    closed: str  # with `forces`, see `closed_spans`
+    closed: str  # with `forces`, see `closed_spans`; "": `em` goes by the duals
 
     def kernels(self) -> Any:
         """The module, compiled when first asked for."""
@@ -41,6 +43,7 @@ BY_NUMBER = (
     *(RodElement(f"lagrange({p})", p, "lagrange_element", "lagrange_forces") for p in (1, 2, 3, 4)),
     *(RodElement(f"relative({p})", p, "relative_element", "relative_forces") for p in (2, 4)),
     RodElement(SE3, 1, "se3_span", "se3_forces"),
+    RodElement("midpoint", 1, "midpoint_element", ""),
 )
 SE3_SPAN = next(k for k, element in enumerate(BY_NUMBER) if element.word == SE3)
 _NUMBERS = {SE3: -1} | {element.word: k for k, element in enumerate(BY_NUMBER) if element.word != SE3}

@@ -1,8 +1,9 @@
 """Rod elements between several frames as plain arrays: spans of order p, with p points where strains and stresses are known.
 
 The energy of a span is the sum over its points of weight/2 (e - e0)^T C (e - e0), e = (Gamma, K), and of what a law of `laws`
-adds; its viscous stress is D de/dt. Points come in the order of the spans, each between two neighbouring frames
-(`interpolation`), so that a rod has as many points as intervals between its frames, like the elements of `Elements`.
+adds; its viscous stress is D de/dt, and a branch may relax (`relaxation`). Points come in the order of the spans, each
+between two neighbouring frames (`interpolation`), so that a rod has as many points as intervals between its frames, like the
+elements of `Elements`.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ class Spans(NamedTuple):
     law: Ints  # (g,) number in `laws.LAWS` of what is added to the linear law, -1: nothing; from EXPRESSIONS on: expression
     parameters: Floats  # (g, k) of the law
     expressions: np.ndarray  # uint8: texts of `laws.expressions`, a line each
+    branch: Floats  # (g, 6, 6) stiffness of a branch that relaxes, see `relaxation`
+    relaxation: Floats  # (g,) s, its time; 0: there is none
 
     @property
     def order(self) -> Ints:
@@ -77,7 +80,20 @@ def no_spans() -> Spans:
     frames = np.zeros((0, MOST_FRAMES), np.int64)
     strains, parameters = np.zeros((0, 6)), np.zeros((0, 0))
     return Spans(
-        number, frames, none, none, pair, none, matrices, matrices, strains, number, parameters, as_bytes(())
+        number,
+        frames,
+        none,
+        none,
+        pair,
+        none,
+        matrices,
+        matrices,
+        strains,
+        number,
+        parameters,
+        as_bytes(()),
+        matrices,
+        none,
     )
 
 
@@ -166,8 +182,8 @@ def strains_of(spans: Spans) -> list[Group]:
 
 
 def viscous(spans: Spans) -> Ints:
-    """Numbers of the spans whose material is viscous."""
-    some = np.any(spans.damping, axis=(1, 2))
+    """Numbers of the spans whose material is viscous, or relaxes."""
+    some = np.any(spans.damping, axis=(1, 2)) | (spans.relaxation > 0.0)
     return (
         np.flatnonzero(np.add.reduceat(some, spans.first[:-1]) > 0) if len(spans.kind) else np.zeros(0, int)
     )

@@ -9,8 +9,8 @@ the sign of (1) is that of the tangent before; (2) keeps to the plane across the
 solutions with the factors of J, whose stresses are predicted (`discretization.statics.strains`).
 
 Events: f' changes its sign, a limit of the load; the rate of a monitor does, a turning point; the tangent is singular although
-neither the load nor the path turns, a bifurcation: det J f' changes its sign (a simple one), or 1/(b . J^-1 b) passes
-zero for a fixed b (also a double one). Each is located on the path by regula falsi in ds.
+the load does not turn, a bifurcation: det J f' changes its sign (a simple one), or the number of negative eigenvalues by
+more than a limit takes (also a double one, `discretization.statics.stability`). Each is located on the path by regula falsi in ds.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from discretization.statics.forces import SINGULAR, SOLVED
 from discretization.statics.newton import MOST, NOT_CONVERGED, SAFE, STALLED, WORSE, Solved, take
 from discretization.statics.rest import Rest
+from discretization.statics.stability import negative_count, smallest_stiffness
 from rigid.system import Floats, State
 
 WANTED = 6  # iterations a step
@@ -31,6 +32,7 @@ LARGEST_STEP = 0.5  # in the norm of `Rest`
 TURN = 0.35  # rad, most that a frame turns in a predictor
 STRAIGHT = 0.8  # least cosine between tangents that follow each other
 CLOSE = 1e-11  # of a step: where an event is located
+NEAR = 1e-3  # the same where the tangent is singular there and steps to it do not end
 LOAD_WEIGHT = 0.1  # w^2 over |x_f|^2 at the start
 
 LIMIT, BIFURCATION = "limit", "bifurcation"
@@ -44,7 +46,8 @@ class Tangent(NamedTuple):
     x: Floats
     factor: float
     sign: int  # of det J
-    test: float  # 1/(b . J^-1 b)
+    down: int  # negative eigenvalues of K on the motions allowed, -1: not known
+    stiffness: float  # of the eigenvalue nearest to zero
     rates: dict[str, float]  # of the monitors
 
 
@@ -66,7 +69,9 @@ class Arc:
         self._probe[rest.unknowns] = random.standard_normal(rest.unknowns.shape) * np.sqrt(
             rest.weight[rest.unknowns]
         )
-        self._weight = 0.0
+        self._weight, self._down = 0.0, -1
+        self.located = 0.0  # step of the last `locate`
+        self.factor = rest.factor  # load factor where it found zero
         x = self._rate()
         self._weight = LOAD_WEIGHT * max(rest.norm(x) ** 2, 1e-12)
         self.tangent = self._tangent(x, None, 1.0 if forward else -1.0)
@@ -75,6 +80,7 @@ class Arc:
         """x_f at the present equilibrium; its tangent is assembled and factored."""
         rest = self.rest
         rest.assemble(True)
+        self._down = negative_count(rest)
         if not rest.factorise():
             raise SingularTangent
         x = rest.solve(rest.load_rate())
@@ -89,10 +95,9 @@ class Arc:
             along = np.dot(rest.weight * before.x, x) + self._weight * before.factor
             rate = np.copysign(abs(rate), along)
         direction = rate * x
-        found = rest.solve(-self._probe)
-        test = 1.0 / float(np.dot(self._probe[: rest.size], found))
+        stiffness = smallest_stiffness(rest)
         rates = {name: self._monitor_rate(monitor, direction) for name, monitor in self.monitors.items()}
-        return Tangent(direction, float(rate), rest.determinant_sign(), test, rates)
+        return Tangent(direction, float(rate), rest.determinant_sign(), self._down, stiffness, rates)
 
     def _monitor_rate(self, monitor: Monitor, x: Floats) -> float:
         small = 1e-5 / max(self.rest.norm(x), 1e-300)
@@ -161,7 +166,11 @@ class Arc:
             size = np.hypot(rest.norm(x), np.sqrt(self._weight) * change)
             if not size < 1e6:
                 return Solved(NOT_CONVERGED, iteration, level)
-            if level <= SAFE and iteration > 1 and (size < STALLED and level > 0.3 * before or size < 1e-13):
+            if (
+                level <= SAFE
+                and iteration > 1
+                and ((size < STALLED and level > 0.3 * before) or size < 1e-13)
+            ):
                 return Solved(SOLVED, iteration, level)
             worse = worse + 1 if size > 0.9 * smallest else 0
             if worse > WORSE or size > 3.0 * abs(ds) + 1e-12:
@@ -173,26 +182,39 @@ class Arc:
             rest.load_at(rest.factor + change)
         return Solved(NOT_CONVERGED, MOST, level)
 
-    def locate(self, start: tuple[tuple[State, float], Tangent], ds: float, value: Callable[[], float]) -> bool:
+    def locate(
+        self, start: tuple[tuple[State, float], Tangent], ds: float, value: Callable[[], float]
+    ) -> bool:
         """Move to where value() passes zero within the step ds from `start`; whether it was found."""
         self.go_back(start)
         low, at_low = 0.0, value()
+        measured = {low: (self.rest.factor, at_low)}  # load factor and value by step
+        self.located, self.factor = low, self.rest.factor
         if at_low == 0.0:
             return True
         if self.step(ds).status != SOLVED:
             return False
         high, at_high = ds, value()
+        measured[high] = self.rest.factor, at_high
         if at_low * at_high > 0.0:
             return False
-        side = 0
+        side, failed = 0, 0
         for _ in range(60):
             middle = (low * at_high - high * at_low) / (at_high - at_low)
-            if not min(low, high) < middle < max(low, high):
-                middle = 0.5 * (low + high)
+            if failed or not min(low, high) < middle < max(low, high):
+                # where the tangent is singular no step ends: beside it some do
+                middle = low + (high - low) * (0.5, 0.25, 0.75)[failed % 3]
             self.go_back(start)
             if self.step(middle).status != SOLVED:
-                return False
+                failed += 1
+                if failed == 3:
+                    self.located, self.factor = low, _zero_between(*measured[low], *measured[high])
+                    self.go_back(start)
+                    return abs(high - low) < NEAR * abs(ds) and self.step(self.located).status == SOLVED
+                continue
+            self.located, failed = middle, 0
             at_middle = value()
+            measured[middle], self.factor = (self.rest.factor, at_middle), self.rest.factor
             if at_middle == 0.0 or abs(high - low) < CLOSE * abs(ds):
                 return True
             if at_middle * at_high > 0.0:
@@ -250,6 +272,10 @@ class Arc:
             self.go_back(start)
             ds *= 0.5
         return False
+
+
+def _zero_between(f0: float, v0: float, f1: float, v1: float) -> float:
+    return (f0 * v1 - f1 * v0) / (v1 - v0)
 
 
 class SingularTangent(Exception):

@@ -49,7 +49,7 @@ def newton(rest: Rest, most: int = MOST) -> Solved:
         size = rest.norm(x)
         if not size < 1e6:
             return Solved(SINGULAR, iteration, level)
-        if level <= SAFE and iteration > 2 and (size < STALLED and level > 0.3 * before or size < 1e-13):
+        if level <= SAFE and iteration > 2 and ((size < STALLED and level > 0.3 * before) or size < 1e-13):
             return Solved(SOLVED, iteration, level)
         worse = worse + 1 if size > 0.9 * smallest else 0
         if worse > WORSE:
@@ -73,12 +73,11 @@ def take(rest: Rest, x: Floats) -> tuple[int, Floats | None]:
     strains, state = rest.strains, rest.state
     if not strains.count:
         return rest.advance(x, share), None
-    linear = strains.change(state, *rest.motion(x))
-    start = strains.of(state.r, state.quat)
+    linear, start = strains.change(state, x), strains.along(state, x, 0.0)
     status = FOLDED
     while share >= SMALLEST and status != SOLVED:
         status = rest.advance(x, share)
         if status == SOLVED:
-            return SOLVED, strains.of(state.r, state.quat) - start - share * linear
+            return SOLVED, strains.along(state, x, 0.0) - start - share * linear
         share *= 0.5
     return status, None

@@ -50,7 +50,9 @@ def resting(system: System) -> System:
         spans=spans._replace(damping=np.zeros_like(spans.damping), coupling=np.zeros_like(spans.coupling)),
         springs=system.springs._replace(damping=np.zeros_like(system.springs.damping)),
         torsions=system.torsions._replace(damping=np.zeros_like(system.torsions.damping)),
-        constraints=constraints._replace(**{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}),
+        constraints=constraints._replace(
+            **{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}
+        ),
         gravity=system.gravity.copy(),
     )
 
@@ -70,8 +72,10 @@ class Rest:
         self.state.Omega[:] = 0.0
         self.state.acc[:] = 0.0
         self.work = workspace(self.system, self.numbering)
-        self.strains = Strains(self.system, self.work)
-        self._general = True if self.system.spans.kind.size or self.work.by_duals.interacting.each.size else None
+        self.strains = Strains(self.system, self.numbering, self.work)
+        self._general = (
+            True if self.system.spans.kind.size or self.work.by_duals.interacting.each.size else None
+        )
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
         if len(self.numbering.row):
@@ -140,7 +144,7 @@ class Rest:
             self.system, self.numbering, self.state, self.work, self._values, tangent, self._general
         )
         if self.offset is not None and level >= 0.0:
-            self.work.residual -= self.offset
+            np.subtract(self.work.residual, self.offset, out=self.work.residual)
             level = level_of(self.numbering, self.work)
         return float(level)
 
@@ -189,12 +193,6 @@ class Rest:
             out += self.held
         out[self.size :] = 0.0
         return out
-
-    def motion(self, x: Floats) -> tuple[Floats, Floats]:
-        """Displacements and spatial turns (n, 3) of all frames in a correction."""
-        dr, turn = np.zeros((2, len(self.system.frames.mass), 3))
-        dr[self.frames], turn[self.frames] = x[self.unknowns[:, :3]], x[self.unknowns[:, 3:]]
-        return dr, turn
 
     def tangent_with(self, excess: Floats | None) -> None:
         """Assemble the tangent alone, with the stresses of strains less `excess`; the residual is left as it is."""

@@ -13,26 +13,79 @@ shifted by e(y) - e(y_before) - B dy.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.space.closed_spans import STRAINS_END, forces_at
 from discretization.space.rod_points import FIRST, POINT, STRAIN0
-from discretization.space.se3_element import element_strains
-from discretization.space.spans import strains_of
+from discretization.space.se3_element import invariants, strains_of
+from discretization.space.strain_functions import strain_functions
 from discretization.system import System
-from rigid import quaternions
-from rigid.interactions import evaluation
+from discretization.workspace import rotation_of, store_rotation
+from rigid.compilation import kernel
+from rigid.linear_algebra import load3, minus, plus, store3, times
+from rigid.rotations import cayley_turn, load4, rotation_matrix
 from rigid.system import Floats, State
 
-_SMALL = 1e-4  # share of a correction, for differences of the strains of two-frame elements
+_SMALL = 1e-4  # share of a correction, for differences of strains
+
+
+class Poses(NamedTuple):
+    """Room for the poses of all frames."""
+
+    r: Floats
+    quat: Floats
+    R: Floats
+    dr: Floats  # zeros
+
+
+@kernel
+def strains_along(system, numbering, state, work, poses, x, factor, out):
+    """Strains (points, 6) but for a constant where the state is moved by factor x: elements, then points of spans."""
+    frames = system.frames
+    for f in range(frames.mass.shape[0]):
+        r, q = load3(state.r[f]), load4(state.quat[f])
+        if frames.fixed[f] == 0 and factor != 0.0:
+            at = numbering.frame[f]
+            r = plus(r, times(factor, load3(x[at : at + 3])))
+            q = cayley_turn(times(factor, load3(x[at + 3 : at + 6])), q)
+        store3(r, poses.r[f])
+        poses.quat[f, 0], poses.quat[f, 1], poses.quat[f, 2], poses.quat[f, 3] = q
+        store_rotation(poses.R, f, rotation_matrix(q))
+    elements = system.elements
+    for m in range(elements.length.shape[0]):
+        a, b = elements.frames[m, 0], elements.frames[m, 1]
+        L = elements.length[m]
+        y, k, s, u, _ = invariants(
+            rotation_of(poses.R, a),
+            rotation_of(poses.R, b),
+            load4(poses.quat[a]),
+            load4(poses.quat[b]),
+            minus(load3(poses.r[b]), load3(poses.r[a])),
+            L,
+        )
+        g, _, p, _ = strain_functions(u)
+        Gamma, K = strains_of(y, k, s, u, g, p, L)
+        store3(Gamma, out[m, 0:3])
+        store3(K, out[m, 3:6])
+    spans, own = system.spans, work.spans
+    first = elements.length.shape[0]
+    for m in range(spans.kind.size):
+        X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
+        closed = forces_at(own.forces[m])
+        closed(poses.r, poses.dr, poses.R, poses.R, spans.frames[m], X, D, 0.0, False, own.K)
+        for g in range(own.first[m + 1] - own.first[m]):
+            for i in range(6):
+                out[first + own.first[m] + g, i] = own.K[STRAINS_END, 6 * g + i]
 
 
 class Strains:
     """Of all points: of two-frame elements first, then those of spans, as in `discretization.measures`."""
 
-    def __init__(self, system: System, work: Any):
-        self._elements, self._groups = system.elements, strains_of(system.spans)
+    def __init__(self, system: System, numbering: Any, work: Any):
+        self._models = system, numbering
+        self._work, self._elements = work, system.elements
         self._own = system.elements.strain0.copy()
         spans, own = system.spans, work.spans
         order = np.diff(own.first)
@@ -41,34 +94,23 @@ class Strains:
         places = own.at[span] + FIRST + POINT * local + STRAIN0
         self._places = places[:, None] + np.arange(6)
         self._numbers, self._kept = own.numbers, own.numbers[self._places].copy()
+        n = len(system.frames.mass)
+        self._poses = Poses(np.zeros((n, 3)), np.zeros((n, 4)), np.zeros((n, 3, 3)), np.zeros((n, 3)))
 
     @property
     def count(self) -> int:
         """Points."""
         return len(self._own) + len(self._places)
 
-    def of(self, r: Floats, quat: Floats) -> Floats:
-        """Strains (points, 6) but for a constant."""
-        found = np.empty((len(self._own), 6))
-        element_strains(self._elements.frames, self._elements.length, r, quat, found)
-        if not self._groups:
-            return found
-        return np.concatenate([found, evaluation.values(self._groups, r, quat).reshape(-1, 6)])
+    def along(self, state: State, x: Floats, factor: float) -> Floats:
+        """Strains (points, 6) but for a constant where the state is moved by factor x."""
+        out = np.empty((self.count, 6))
+        strains_along(*self._models, state, self._work, self._poses, x, factor, out)
+        return out
 
-    def change(self, state: State, dr: Floats, turn: Floats) -> Floats:
-        """B dy (points, 6) for dr (n, 3) and spatial turns (n, 3)."""
-        m = len(self._own)
-        ends = []
-        for t in (_SMALL, -_SMALL) if m else ():
-            found = np.empty((m, 6))
-            quat = quaternions.multiply(quaternions.from_rotation_vector(t * turn), state.quat)
-            element_strains(self._elements.frames, self._elements.length, state.r + t * dr, quat, found)
-            ends.append(found)
-        linear = (ends[0] - ends[1]) / (2.0 * _SMALL) if m else np.zeros((0, 6))
-        if not self._groups:
-            return linear
-        moving = state._replace(v=dr, Omega=quaternions.rotate(quaternions.conjugate(state.quat), turn))
-        return np.concatenate([linear, evaluation.rates(self._groups, moving).reshape(-1, 6)])
+    def change(self, state: State, x: Floats) -> Floats:
+        """B dy (points, 6) of a correction."""
+        return (self.along(state, x, _SMALL) - self.along(state, x, -_SMALL)) / (2.0 * _SMALL)
 
     def shift(self, by: Floats | None) -> None:
         """Stress-free strains of the system, in place: shifted (points, 6), or its own."""

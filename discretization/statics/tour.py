@@ -19,6 +19,7 @@ from discretization.statics.newton import Solved, newton
 from rigid.system import State
 
 LOAD_FACTOR = "load_factor"
+MOVES = 1e-6  # of the model's size, rate of a monitor that counts
 
 
 class Tour(NamedTuple):
@@ -61,6 +62,9 @@ def tour(
             if stop == LOAD_FACTOR:
                 arc.rest.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.rest.factor)))
                 newton(arc.rest)
+            stopped = arc.here()
+            events += _events(arc, start, arc.located, stopped, found, moved.iterations)[0]
+            arc.go_back(stopped)
             found(moved.iterations)
             return Tour(events, stop, None)
         new, bifurcation = _events(arc, start, ds, end, found, moved.iterations)
@@ -108,12 +112,12 @@ def _events(
     events: list[Event] = []
     turned = before.factor * after.factor < 0.0
 
-    def note(kind: str, value: Callable[[], float], most: float = float("inf")) -> Kept | None:
-        if not arc.locate(start, ds, value) or abs(value()) > most:
+    def note(kind: str, value: Callable[[], float]) -> Kept | None:
+        if not arc.locate(start, ds, value):
             arc.go_back(end)
             return None
         place = arc.here()
-        events.append(Event(kind, arc.rest.factor, arc.measured()))
+        events.append(Event(kind, arc.factor, arc.measured()))
         found(iterations)
         arc.go_back(end)
         return place
@@ -121,13 +125,22 @@ def _events(
     if turned:
         note(LIMIT, lambda: arc.tangent.factor)
     for name in arc.monitors:
-        if before.rates[name] * after.rates[name] < 0.0:
+        rates = before.rates[name], after.rates[name]
+        # what does not move at all turns back by rounding
+        if rates[0] * rates[1] < 0.0 and max(map(abs, rates)) > MOVES * arc.rest.length:
             note(f"turning {name}", lambda name=name: arc.tangent.rates[name])  # type: ignore[misc]
     simple = before.sign * before.factor * after.sign * after.factor < 0.0
-    double = not turned and before.test * after.test < 0.0
+    # a count that contradicts the determinant is rounding of an eigenvalue that is nearly zero
+    crossed = abs(after.down - before.down) if min(before.down, after.down) >= 0 else 0
+    several = crossed > int(turned) and crossed % 2 == int(before.sign != after.sign)
     place = None
-    if simple or double:
-        # where the test passes through infinity instead of zero it stays large
-        scale = max(abs(before.test), abs(after.test))
-        place = note(BIFURCATION, lambda: arc.tangent.test, 1e-3 * scale)
+    if simple:
+        sign = before.sign * before.factor
+        place = note(
+            BIFURCATION, lambda: arc.tangent.stiffness * sign * arc.tangent.sign * arc.tangent.factor
+        )
+    elif several:
+        place = note(
+            BIFURCATION, lambda: arc.tangent.stiffness * (1.0 if arc.tangent.down == before.down else -1.0)
+        )
     return events, place

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
+
+NOT_CONVERGED = 3  # exit code, see `rodsim.cli.main`
 
 
 def add_parser(commands: Any) -> None:
@@ -16,7 +19,16 @@ def add_parser(commands: Any) -> None:
     modes.add_argument("-o", "--output", help="write the shapes as a result: mode k at times k to k + 1")
     modes.add_argument("--amplitude", type=float, default=0.1, help="of the shapes, part of the model's size")
     modes.add_argument(
-        "--spin", type=float, nargs=3, metavar=("X", "Y", "Z"), help="rad/s about the origin: everything turns, fixed parts too"
+        "--spin",
+        type=float,
+        nargs=3,
+        metavar=("X", "Y", "Z"),
+        help="rad/s about the origin: everything turns, fixed parts too, in the shape that it has then",
+    )
+    modes.add_argument(
+        "--equilibrium",
+        action="store_true",
+        help="about the equilibrium under the loads and weights, not the initial shape",
     )
     modes.add_argument("--undamped", action="store_true", help="leave dampers and viscosity out")
     modes.add_argument("--force", action="store_true", help="overwrite an existing result")
@@ -25,19 +37,31 @@ def add_parser(commands: Any) -> None:
 
 def modes(options: argparse.Namespace) -> int:
     """rodsim modes"""
-    from rigid.errors import ModelError
-    from rodsim.mode_shapes import mode_shapes
-    from rodsim.modes import modes as find
+    from rigid.errors import ConvergenceError, ModelError
+    from rodsim.modal_analysis import modes as find
+    from rodsim.modal_results import mode_shapes
     from rodsim.scenes.loading import load, translate
     from rodsim.simulation import check_output
+    from rodsim.statics import equilibrium
+    from rodsim.steady import steady_rotation
 
+    if options.spin is not None and options.equilibrium:
+        raise ModelError("--spin has its own equilibrium, in axes that turn; leave --equilibrium out")
     loaded = load(options.scene)
     if options.output:
         check_output(Path(options.output), False, options.force)
     try:
-        found = find(loaded.model, options.n, spin=options.spin, undamped=options.undamped)
+        state = None
+        if options.spin is not None:
+            state = steady_rotation(loaded.model, options.spin)
+        elif options.equilibrium:
+            state = equilibrium(loaded.model).state()
+        found = find(loaded.model, options.n, state, spin=options.spin, undamped=options.undamped)
     except ModelError as error:
         raise translate(loaded.source, error) from None
+    except ConvergenceError as error:
+        print(f"rodsim: {error}", file=sys.stderr)
+        return NOT_CONVERGED
     if options.json:
         rows = zip(found.frequency, found.damping, found.growth, found.kinds, strict=True)
         listed = [

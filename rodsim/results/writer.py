@@ -319,6 +319,10 @@ def _native_values(outputs: Outputs) -> dict[str, NDArray[Any]]:
     values = outputs.state._asdict()
     if outputs.state.chart.shape[-1] == 0:
         del values["chart"]
+    if outputs.state.branch.shape[-2] == 0:
+        del values["branch"]
+    if outputs.state.drive.shape[-2] == 0:
+        del values["drive"]
     return {
         **values,
         "strains": outputs.strains,

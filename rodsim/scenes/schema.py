@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Discriminator,
     Field,
     FiniteFloat,
-    Tag,
     model_validator,
 )
 
-from rigid.checks import LARGEST, LONGEST_NAME, name_fault
+from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
-
-Number = Annotated[FiniteFloat, Field(ge=-LARGEST, le=LARGEST)]
-Positive = Annotated[FiniteFloat, Field(gt=0, ge=1 / LARGEST, le=LARGEST)]
-NotNegative = Annotated[FiniteFloat, Field(ge=0, le=LARGEST)]
-Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
-Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
-
-
-def _a_name(text: str) -> str:
-    fault = name_fault(text)
-    if fault:
-        raise ValueError(f"it {fault}")
-    return text
-
-
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_a_name)]
-
-
-class Part(BaseModel):
-    """Base: unknown keys are errors, and so are texts and truth values where a number should stand."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+from rodsim.scenes.schema_motion import (
+    BushingScene,
+    DistributedLoadScene,
+    DrivenScene,
+    DriveScene,
+    LawSpringScene,
+    LimitScene,
+)
+from rodsim.scenes.schema_types import (
+    Anchor,
+    AxisAngle,
+    Name,
+    NotNegative,
+    Number,
+    Part,
+    Positive,
+    Quaternion,
+    Signal,
+    Vector,
+)
+from rodsim.scenes.section_laws import ExpressionLaw as ExpressionLaw
+from rodsim.scenes.section_laws import Relaxation as Relaxation
+from rodsim.scenes.section_laws import SofteningLaw as SofteningLaw
+from rodsim.scenes.section_laws import StiffeningLaw as StiffeningLaw
+from rodsim.scenes.section_laws import WithMaterialLaws
 
 # --- materials and sections
 
@@ -57,40 +55,20 @@ class MaterialScene(Part):
     damping_time: NotNegative = 0.0
 
 
-class StiffeningLaw(Part):
-    type: Literal["stiffening"]
-    strain: Positive
-
-
-class ThinningLaw(Part):
-    type: Literal["thinning"]
-
-
-class SofteningLaw(Part):
-    type: Literal["softening"]
-    moment: Positive
-
-
-class WithLaw(Part):
-    """`law`: what is added to the linear law; for elements but se3."""
-
-    law: Annotated[StiffeningLaw | ThinningLaw | SofteningLaw, Field(discriminator="type")] | None = None
-
-
-class CircularSection(WithLaw):
+class CircularSection(WithMaterialLaws):
     type: Literal["circular"]
     radius: Positive
     material: Name | MaterialScene
 
 
-class TubeSection(WithLaw):
+class TubeSection(WithMaterialLaws):
     type: Literal["tube"]
     outer_radius: Positive
     inner_radius: NotNegative
     material: Name | MaterialScene
 
 
-class RectangleSection(WithLaw):
+class RectangleSection(WithMaterialLaws):
     """`width` along d2, `height` along d3."""
 
     type: Literal["rectangle"]
@@ -99,7 +77,7 @@ class RectangleSection(WithLaw):
     material: Name | MaterialScene
 
 
-class StiffnessSection(WithLaw):
+class StiffnessSection(WithMaterialLaws):
     """Stiffness and inertia given: EA, GA (one or two), GJ, EI (one or two), or the 6 x 6 matrix C."""
 
     type: Literal["stiffness"]
@@ -179,8 +157,15 @@ class RodScene(Part):
     angular_velocity: Vector = [0.0, 0.0, 0.0]
     mass: Literal["lumped", "mean", "consistent"] = "mean"
     element: Literal[
-        "se3", "lagrange(1)", "lagrange(2)", "lagrange(3)", "lagrange(4)", "relative(2)", "relative(4)"
-    ] = "se3"
+        "se3",
+        "lagrange(1)",
+        "lagrange(2)",
+        "lagrange(3)",
+        "lagrange(4)",
+        "relative(2)",
+        "relative(4)",
+        "midpoint",
+    ] = DEFAULT
 
 
 # --- bodies
@@ -254,13 +239,6 @@ Shape = Annotated[
 ]
 
 
-class AxisAngle(Part):
-    """Rotation by `angle_deg` about `axis`."""
-
-    axis: Vector
-    angle_deg: Number
-
-
 class BodyScene(Part):
     """A rigid body placed in the world."""
 
@@ -273,53 +251,6 @@ class BodyScene(Part):
 
 
 # --- joints, springs, loads
-
-
-class BodyAnchor(Part):
-    """A point of a body, local (`at`) or world (`at_world`) coordinates; neither: the body as a whole, or
-    its origin.
-    """
-
-    body: Name
-    at: Vector | None = None
-    at_world: Vector | None = None
-
-
-class RodAnchor(Part):
-    """A point of a rod at the fraction s of its length, `offset` in section axes."""
-
-    rod: Name
-    s: Annotated[FiniteFloat, Field(ge=0, le=1)]
-    offset: Vector = [0.0, 0.0, 0.0]
-
-
-class GroundAnchor(Part):
-    """A fixed point."""
-
-    ground: Vector
-
-
-def _kind_of_anchor(value: Any) -> str | None:
-    if isinstance(value, str):
-        return "anchor by name"
-    for kind in ("body", "rod", "ground"):
-        if (isinstance(value, dict) and kind in value) or type(value).__name__.lower() == f"{kind}anchor":
-            return f"anchor by {kind}"
-    return None
-
-
-Anchor = Annotated[
-    Annotated[Name, Tag("anchor by name")]
-    | Annotated[BodyAnchor, Tag("anchor by body")]
-    | Annotated[RodAnchor, Tag("anchor by rod")]
-    | Annotated[GroundAnchor, Tag("anchor by ground")],
-    Discriminator(
-        _kind_of_anchor,
-        custom_error_type="no_anchor",
-        custom_error_message="it should be a body's name, ground, {body: name, at: [x, y, z]}, "
-        "{rod: name, s: 0.5} or {ground: [x, y, z]}",
-    ),
-]
 
 
 if TYPE_CHECKING:
@@ -364,59 +295,6 @@ class TorsionSpringScene(Part):
     stiffness: NotNegative
     damping: NotNegative = 0.0
     angle: Number = 0.0
-
-
-class Directed(Part):
-    """A named function of time along a direction."""
-
-    direction: Vector
-
-
-class ConstantSignal(Directed):
-    function: Literal["constant"]
-    value: Number
-
-
-class TableSignal(Directed):
-    function: Literal["table"]
-    times: Annotated[list[Number], Field(min_length=1)]
-    values: Annotated[list[Number], Field(min_length=1)]
-
-
-class RampSignal(Directed):
-    function: Literal["ramp"]
-    value: Number
-    t_start: Number = 0.0
-    t_end: Number
-
-
-class TriangleSignal(Directed):
-    function: Literal["triangle"]
-    peak: Number
-    t_start: Number = 0.0
-    t_peak: Number
-    t_end: Number
-
-
-class SineSignal(Directed):
-    function: Literal["sine"]
-    amplitude: Number
-    frequency: Number
-    phase: Number = 0.0
-    offset: Number = 0.0
-
-
-class PulseSignal(Directed):
-    function: Literal["pulse"]
-    value: Number
-    t_start: Number = 0.0
-    t_end: Number
-
-
-Signal = Annotated[
-    ConstantSignal | TableSignal | RampSignal | TriangleSignal | SineSignal | PulseSignal,
-    Field(discriminator="function"),
-]
 
 
 class LoadScene(Part):
@@ -472,4 +350,10 @@ class Scene(Part):
     springs: list[SpringScene] = []
     torsion_springs: list[TorsionSpringScene] = []
     loads: list[LoadScene] = []
+    bushings: list[BushingScene] = []
+    law_springs: list[LawSpringScene] = []
+    limits: list[LimitScene] = []
+    driven: list[DrivenScene] = []
+    drives: list[DriveScene] = []
+    distributed_loads: list[DistributedLoadScene] = []
     run: RunScene

@@ -56,7 +56,9 @@ def _parsed(owner: str, text: str) -> ast.expr:
             f"{owner}: expression = {shown(text)} cannot be read; write it as in Python, a**2 for a square"
         ) from None
     if sum(1 for _ in ast.walk(tree)) > MOST_NODES:
-        raise ModelError(f"{owner}: expression = {shown(text)} is too long; give one of up to {MOST_NODES} parts")
+        raise ModelError(
+            f"{owner}: expression = {shown(text)} is too long; give one of up to {MOST_NODES} parts"
+        )
     return tree
 
 
@@ -69,7 +71,8 @@ def _names(tree: ast.expr) -> tuple[str, ...]:
 def _tree(owner: str, tree: ast.expr, names: tuple[str, ...]) -> Node:
     if len(names) > MOST_PARAMETERS:
         raise ModelError(
-            f"{owner}: the expression has {len(names)} parameters, {', '.join(names)}; write numbers for all but {MOST_PARAMETERS}"
+            f"{owner}: the expression has {len(names)} parameters, {', '.join(names)}; write numbers for all but "
+            f"{MOST_PARAMETERS}"
         )
     return _node(owner, tree, names)
 
@@ -77,10 +80,7 @@ def _tree(owner: str, tree: ast.expr, names: tuple[str, ...]) -> Node:
 def _node(owner: str, at: ast.expr, names: tuple[str, ...]) -> Node:
     """The tree of an expression, numbers put together."""
     if isinstance(at, ast.Constant) and type(at.value) in (int, float):
-        try:
-            return _number(owner, at, float(at.value))
-        except OverflowError:
-            return _number(owner, at, math.inf)
+        return _number(owner, at, float(ast.unparse(at)))
     if isinstance(at, ast.Name):
         if at.id in STRAINS:
             return ("strain", STRAINS.index(at.id))
@@ -115,7 +115,13 @@ def _combined(owner: str, at: ast.BinOp, word: str, a: Node, b: Node) -> Node:
     if a[0] == b[0] == "num":
         x, y = a[1], b[1]
         try:
-            value = {"add": x.__add__, "sub": x.__sub__, "mul": x.__mul__, "div": x.__truediv__, "pow": x.__pow__}[word](y)
+            value = {
+                "add": x.__add__,
+                "sub": x.__sub__,
+                "mul": x.__mul__,
+                "div": x.__truediv__,
+                "pow": x.__pow__,
+            }[word](y)
         except (OverflowError, ZeroDivisionError):
             value = math.nan
         return _number(owner, at, value)
@@ -124,6 +130,7 @@ def _combined(owner: str, at: ast.BinOp, word: str, a: Node, b: Node) -> Node:
     if depends(b):
         return ("exp", ("mul", b, ("log", a)))
     if b[0] == "num" and float(2 * b[1]).is_integer() and abs(b[1]) > MOST_POWER:
-        raise ModelError(f"{owner}: the power {b[1]:g} in an expression is larger than {MOST_POWER}; write it with exp")
+        raise ModelError(
+            f"{owner}: the power {b[1]:g} in an expression is larger than {MOST_POWER}; write it with exp"
+        )
     return ("pow", a, b)
-

@@ -38,7 +38,14 @@ def source_of(text: str, tree: Node) -> str:
     ]
     writer = _Writer()
     result = writer.value(tree, 0)
-    lines += [*writer.lines, f"    return complex({result})", "", "", "@stress_function", "def stress(e, f, X, at):"]
+    lines += [
+        *writer.lines,
+        f"    return complex({result})",
+        "",
+        "",
+        "@stress_function",
+        "def stress(e, f, X, at):",
+    ]
     writer = _Writer()
     writer.value(tree, 0)
     writer.value(tree, 1)

@@ -65,7 +65,9 @@ class Modes:
 
     def text(self) -> str:
         """A table."""
-        lines = [f"{'mode':>4}  {'Hz':>13}  {'rad/s':>13}  {'damping':>10}  {'growth 1/s':>12}  kind        moves most"]
+        lines = [
+            f"{'mode':>4}  {'Hz':>13}  {'rad/s':>13}  {'damping':>10}  {'growth 1/s':>12}  kind        moves most"
+        ]
         for k, kind in enumerate(self.kinds):
             lines.append(
                 f"{k + 1:4d}  {self.frequency[k]:13.7g}  {self.omega[k]:13.7g}  {self.damping[k]:10.3g}  "
@@ -103,7 +105,9 @@ def modes(
         lin.C.eliminate_zeros()
     free = lin.size - lin.G.shape[0]
     if free <= 0:
-        raise ModelError(f"model '{built.layout.name}': its joints leave nothing that moves; there are no modes")
+        raise ModelError(
+            f"model '{built.layout.name}': its joints leave nothing that moves; there are no modes"
+        )
     if lin.conservative:
         n = min(n, free)
         mu, phi, zero = eigen.conservative(lin, n)
@@ -145,5 +149,5 @@ def _check_equilibrium(lin: Linearised, built: Built, values: NDArray, phi: NDAr
         worst = int(np.argmax(far))
         raise ModelError(
             f"model '{built.layout.name}' is not in equilibrium: {frame_names(built.layout)(worst)} would move by about "
-            f"{far[worst]:.3g} m; give the state of an equilibrium, or anyway=True"
+            f"{far[worst]:.3g} m; give the state of an equilibrium (`equilibrium(model).state()`, --equilibrium), or anyway=True"
         )

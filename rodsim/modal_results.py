@@ -11,7 +11,7 @@ import numpy as np
 
 from rigid import checks, quaternions
 from rigid.system import State
-from rodsim.modes import Modes, model_size
+from rodsim.modal_analysis import Modes, model_size
 from rodsim.results.outputs import stacked
 from rodsim.results.result import Result
 from rodsim.results.tabulate import tabulate
@@ -20,7 +20,11 @@ from rodsim.simulation import check_output
 
 
 def mode_shapes(
-    modes: Modes, output: str | Path | None = None, amplitude: float = 0.1, phases: int = 24, overwrite: bool = False
+    modes: Modes,
+    output: str | Path | None = None,
+    amplitude: float = 0.1,
+    phases: int = 24,
+    overwrite: bool = False,
 ) -> Result:
     """The modes as a result, in `output` or in memory.
 
@@ -58,5 +62,10 @@ def displaced(modes: Modes, k: int, phase: float, amplitude: float) -> State:
     quat = quaternions.multiply(quaternions.from_rotation_vector(x[:, 3:]), state.quat)
     still = np.zeros_like(state.v)
     return state._replace(
-        r=state.r + x[:, :3], quat=quat, v=still, Omega=still, lam=np.zeros_like(state.lam), totals=np.zeros(2)
+        r=state.r + x[:, :3],
+        quat=quat,
+        v=still,
+        Omega=still,
+        lam=np.zeros_like(state.lam),
+        totals=np.zeros(2),
     )

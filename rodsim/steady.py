@@ -16,8 +16,8 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 from rodsim.building import Built
 from rodsim.linear import linearise
+from rodsim.modal_analysis import model_size
 from rodsim.model import Model
-from rodsim.modes import model_size
 
 ITERATIONS = 25
 CONVERGED = 1e-11  # of the model's size: last correction
@@ -25,7 +25,11 @@ LARGEST = 0.5  # rad, or part of the model's size: of one correction
 
 
 def steady_rotation(
-    model: Model | Built, spin: ArrayLike, about: ArrayLike = (0.0, 0.0, 0.0), steps: int = 4, state: State | None = None
+    model: Model | Built,
+    spin: ArrayLike,
+    about: ArrayLike = (0.0, 0.0, 0.0),
+    steps: int = 4,
+    state: State | None = None,
 ) -> State:
     """The state of the model when everything, fixed parts too, turns with `spin` (3,), rad/s, about an axis through `about`.
 
@@ -42,7 +46,7 @@ def steady_rotation(
     size = model_size(state)
     for k in range(1, steps + 1):
         part = np.sqrt(k / steps) * full
-        for iteration in range(ITERATIONS):
+        for _ in range(ITERATIONS):
             state, change = _newton(built, state, part, about)
             if change <= CONVERGED * size:
                 break
@@ -50,7 +54,7 @@ def steady_rotation(
             raise ConvergenceError(
                 t=k / steps,
                 h=0.0,
-                iterations=iteration + 1,
+                iterations=ITERATIONS,
                 residual=change,
                 message=(
                     f"model '{built.layout.name}': no shape found that turns with {part} rad/s: the last correction was "

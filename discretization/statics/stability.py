@@ -1,0 +1,52 @@
+"""How many ways down there are at an equilibrium: negative eigenvalues of K on the motions that the joints allow.
+
+    inertia of [K G^T; G -eps] = inertia of K + G^T G/eps, and a negative number for each row of G                (1)
+
+counted as the negative pivots of an LU without row exchanges, after a fill-reducing order of rows and columns alike. Near a
+critical point (1) is known to eps of the stiffness; where the number changes by one, the sign of the determinant of [K G^T; G 0]
+is exact. With follower loads or away from an equilibrium K is not symmetric: the count is then an indication.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import diags
+from scipy.sparse.linalg import splu
+
+from discretization.statics.rest import Rest
+
+_EPS = 1e-7  # of the stiffness
+
+
+def negative_count(rest: Rest) -> int:
+    """Of the assembled tangent, before it is factored; -1: it cannot be told."""
+    matrix = rest.matrix()
+    matrix = 0.5 * (matrix + matrix.T)
+    diagonal = np.abs(matrix.diagonal())
+    stiffness = float(np.median(diagonal[~rest.is_row])) or 1.0
+    shift = np.where(rest.is_row, -_EPS * stiffness, 0.0)
+    try:
+        factors = splu(
+            (matrix + diags(shift)).tocsc(),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+    except RuntimeError:
+        return -1
+    if np.any(factors.perm_r != factors.perm_c):
+        return -1
+    return int(np.count_nonzero(factors.U.diagonal() < 0.0)) - int(rest.is_row.sum())
+
+
+def smallest_stiffness(rest: Rest) -> float:
+    """Size of the eigenvalue nearest to zero of K on the motions allowed, in the weights of `Rest`, by inverse iteration."""
+    x = np.where(rest.is_row, 0.0, np.random.default_rng(0).standard_normal(rest.size))
+    x /= rest.norm(x)
+    residual, grown = np.zeros(rest.size + 6), 1.0
+    for _ in range(4):
+        residual[: rest.size] = -rest.weight * x
+        x = rest.solve(residual)
+        grown = rest.norm(x)
+        x /= grown
+    return 1.0 / grown

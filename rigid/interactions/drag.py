@@ -1,0 +1,49 @@
+"""A frame that is slowed by what is around it: force -c v on its origin, moment -R C Omega.
+
+Both are quadratic in the rate of the pose: with the Euler tensor E = tr(C)/2 I - C, C = tr(E) I - E,
+
+    power lost   c |dr/dt|^2 + sum_kl E_kl dd_k/dt . dd_l/dt = c |v|^2 + Omega . C Omega                                (1)
+
+so that, proportional to mass and inertia, it is Rayleigh's damping alpha M. Over a step of length h the forces are c (r1 - r0)/h
+and sum_l E_kl (d_l1 - d_l0)/h on the directors: linear in the poses, the same in all charts.
+"""
+
+from rigid.compilation import small_kernel
+from rigid.interactions.kinds import dissipation, dual_function, frame, store
+from rigid.linear_algebra import minus, plus, times
+
+RATE, TENSOR = 0, 1  # places of c and, row by row, of E
+
+
+@small_kernel
+def _resist(z, X, lam, out):
+    """The dual to a change z = (r, d1, d2, d3) of the pose, times lam."""
+    r, d1, d2, d3 = z
+    i = TENSOR
+    store(
+        (
+            times(lam * X[RATE], r),
+            times(lam, plus(times(X[i], d1), plus(times(X[i + 1], d2), times(X[i + 2], d3)))),
+            times(lam, plus(times(X[i + 3], d1), plus(times(X[i + 4], d2), times(X[i + 5], d3)))),
+            times(lam, plus(times(X[i + 6], d1), plus(times(X[i + 7], d2), times(X[i + 8], d3)))),
+        ),
+        out,
+        0,
+    )
+
+
+@dual_function
+def step_dual(y0, y1, X, lam, out):
+    """To the change of the pose, lam = 1/h."""
+    a, b = frame(y0, 0), frame(y1, 0)
+    change = minus(b[0], a[0]), minus(b[1], a[1]), minus(b[2], a[2]), minus(b[3], a[3])
+    _resist(change, X, lam[0], out)
+
+
+@dual_function
+def rate_dual(y, z, X, lam, out):
+    """To the rate of the pose."""
+    _resist(frame(z, 0), X, lam[0], out)
+
+
+DRAG = dissipation("external damping", 1, step_dual, rate_dual)

@@ -1,0 +1,75 @@
+"""Viscous friction of a joint: a moment -c (omega_b - omega_a), and a force -k ds/dt along its axis.
+
+    power lost   c |omega_b - omega_a|^2 + k (ds/dt)^2 = c/2 sum_ij (dB_ij/dt)^2 + k (ds/dt)^2,
+    B_ij = d_i^a . d_j^b,   s = u_a . (p_b - p_a)                                                                       (1)
+
+A joint leaves of both what is free: of a revolute joint the turn about its axis, of a spherical one all turns, of a
+prismatic one s, of a cylindrical one turn and s. B and s are bilinear: over a step their changes stand for the rates, and the
+other factor is its mean, so that what is lost is exactly (1) of the changes over h; both momenta are kept.
+"""
+
+from rigid.compilation import small_kernel
+from rigid.interactions import along
+from rigid.interactions.kinds import dissipation, dual_function, frame
+from rigid.linear_algebra import average, dot, minus
+
+TURNING, SLIDING = 9, 10  # places of c and k behind X_a, X_b, U_a
+
+
+@small_kernel
+def _row(x, b, z, db):
+    """d/dt (x . b_j), j = 1, 2, 3."""
+    return (
+        dot(z, b[1]) + dot(x, db[1]),
+        dot(z, b[2]) + dot(x, db[2]),
+        dot(z, b[3]) + dot(x, db[3]),
+    )
+
+
+@small_kernel
+def _change(y, k, z):
+    """Of frame k from the poses y to z."""
+    p, q = frame(y, k), frame(z, k)
+    return minus(q[0], p[0]), minus(q[1], p[1]), minus(q[2], p[2]), minus(q[3], p[3])
+
+
+@small_kernel
+def _mean(y, k, z):
+    """Of frame k."""
+    p, q = frame(y, k), frame(z, k)
+    return average(p[0], q[0]), average(p[1], q[1]), average(p[2], q[2]), average(p[3], q[3])
+
+
+@small_kernel
+def _turn(a, b, da, db, X, lam, out):
+    """Frames a, b that change by da, db."""
+    for i in range(3):
+        row = _row(a[1 + i], b, da[1 + i], db)
+        for j in range(3):
+            w = 0.5 * lam * X[TURNING] * row[j]
+            for l in range(3):
+                out[0, 1 + i, l] += w * b[1 + j][l]
+                out[1, 1 + j, l] += w * a[1 + i][l]
+
+
+@dual_function
+def step_dual(y0, y1, X, lam, out):
+    """To the changes over a step, lam = 1/h."""
+    u0, d0 = along.factors(y0, X)
+    u1, d1 = along.factors(y1, X)
+    slid = dot(u1, d1) - dot(u0, d0)
+    along.spread(average(u0, u1), average(d0, d1), X, lam[0] * X[SLIDING] * slid, out)
+    a, b, da, db = _mean(y0, 0, y1), _mean(y0, 1, y1), _change(y0, 0, y1), _change(y0, 1, y1)
+    _turn(a, b, da, db, X, lam[0], out)
+
+
+@dual_function
+def rate_dual(y, z, X, lam, out):
+    """To the rates."""
+    u, d = along.factors(y, X)
+    du, dd = along.factors(z, X)
+    along.spread(u, d, X, lam[0] * X[SLIDING] * (dot(du, d) + dot(u, dd)), out)
+    _turn(frame(y, 0), frame(y, 1), frame(z, 0), frame(z, 1), X, lam[0], out)
+
+
+JOINT_FRICTION = dissipation("joint friction", 2, step_dual, rate_dual)

@@ -1,0 +1,72 @@
+"""Laws of a section's material beyond the linear one, as they stand in scenes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from rodsim.scenes.schema_types import Name, Number, Part, Positive
+
+
+class StiffeningLaw(Part):
+    type: Literal["stiffening"]
+    strain: Positive
+
+
+class ThinningLaw(Part):
+    type: Literal["thinning"]
+
+
+class SofteningLaw(Part):
+    type: Literal["softening"]
+    moment: Positive
+
+
+class ExpressionLaw(Part):
+    """The stored energy per length of Gamma1 to Gamma3 and K1 to K3, J/m, in the place of the linear one."""
+
+    expression: Annotated[str, Field(min_length=1, max_length=4000)]
+    parameters: dict[Name, Number] = {}
+
+
+def _kind_of_law(value: Any) -> str | None:
+    if isinstance(value, ExpressionLaw) or (isinstance(value, dict) and "expression" in value):
+        return "expression"
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind if kind in ("stiffening", "thinning", "softening") else None
+
+
+Law = Annotated[
+    Annotated[StiffeningLaw, Tag("stiffening")]
+    | Annotated[ThinningLaw, Tag("thinning")]
+    | Annotated[SofteningLaw, Tag("softening")]
+    | Annotated[ExpressionLaw, Tag("expression")],
+    Discriminator(
+        _kind_of_law,
+        custom_error_type="no_law",
+        custom_error_message="it should be {type: stiffening, strain: ...}, {type: thinning}, {type: softening, moment: ...} "
+        "or {expression: ..., parameters: {...}}",
+    ),
+]
+
+
+class Relaxation(Part):
+    """A spring and a dashpot in a row beside the section's stiffness: the standard linear solid."""
+
+    time: Positive
+    fraction: Positive | None = None
+    stiffness: list[list[Number]] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Relaxation:
+        if (self.fraction is None) == (self.stiffness is None):
+            raise ValueError("give either fraction or stiffness")
+        return self
+
+
+class WithMaterialLaws(Part):
+    """`law`: what is added to the linear law, or stands in its place; `relaxation`: a branch beside it."""
+
+    law: Law | None = None
+    relaxation: Relaxation | None = None

@@ -1,0 +1,148 @@
+"""Buckling loads against Euler's, Engesser's and Greenhill's, and what modes say of the same loads."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import jv
+
+from rodsim import Model, ModelError, Section
+from rodsim.modal_analysis import GROWS, modes
+from rodsim.papers.study import observed_order
+from rodsim.stability import buckling
+
+LENGTH = 2.0
+
+
+def column(EA, GA, end="free", n=24, element="relative(4)", EI=3.0, load=1.0, gravity=0.0, pressed=0.0):
+    """Clamped at the bottom, pressed at the top; end: of the top, free or guided along the column without turning.
+
+    pressed: load under which it is already as short as it must be.
+    """
+    section = Section.from_stiffness(
+        EA=EA, GA=GA, GJ=2.0, EI=EI, mass_per_length=1.5, inertia_per_length=(0.02, 0.01, 0.01)
+    )
+    model = Model("column", gravity=(-gravity, 0, 0))
+    line, short = [(0, 0, 0), (LENGTH, 0, 0)], LENGTH * (1 - pressed / EA)
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (short, 0, 0)], section, n, element=element, mass="lumped", stress_free=line
+    )
+    model.add_joint("foot", "clamp", rod.start)
+    if end == "guided":
+        model.add_joint("guide", "prismatic", model.ground, rod.end, axis=(1, 0, 0))
+    if load:
+        model.add_force("press", rod.end, (-load, 0, 0))
+    return model
+
+
+def critical(EA, GA, k, EI=3.0):
+    """P (1 - P/EA + P/GA) = k^2 EI: the waves of theta'' EI + P (1 - P/EA + P/GA) theta = 0 on the compressed column."""
+    P = k * k * EI
+    return brentq(lambda p: p * (1 - p / EA + p / GA) - P, 0.0, EA / 4, xtol=1e-14 * P)
+
+
+# stiff as Euler's; with shear as Engesser's; with shear and compression together
+STIFFNESS = [(3e8, 3e8), (3e8, 40.0), (200.0, 60.0), (400.0, 4e5)]
+
+
+@pytest.mark.parametrize(("EA", "GA"), STIFFNESS)
+@pytest.mark.parametrize(("end", "half_waves"), [("free", 0.5), ("guided", 2.0)])
+def test_columns_buckle_at_the_exact_load(EA, GA, end, half_waves):
+    if end == "guided" and EA == 200.0:
+        EA, GA = 800.0, 240.0
+    wanted = critical(EA, GA, half_waves * np.pi / LENGTH)
+    found = buckling(column(EA, GA, end))
+    assert found.factors[0] == pytest.approx(wanted, rel=1e-6)
+    if EA == GA:
+        assert wanted == pytest.approx((half_waves * np.pi / LENGTH) ** 2 * 3.0, rel=1e-6)  # Euler's
+        assert found.linear[0] == pytest.approx(wanted, rel=5e-6)  # EA is 1e8 EI/L^2
+
+
+def test_linear_buckling_leaves_out_what_the_load_did_before():
+    """K(0) + f K' misses the shortening: it is off by about P/EA; shear is in it."""
+    found = buckling(column(200.0, 3e5))
+    P = (np.pi / 2 / LENGTH) ** 2 * 3.0
+    assert found.linear[0] == pytest.approx(P, rel=1e-4)
+    sheared = buckling(column(3e8, 40.0), nonlinear=False).linear[0]
+    assert sheared == pytest.approx(critical(3e8, 40.0, np.pi / 2 / LENGTH), rel=1e-3)
+    assert found.factors[0] == pytest.approx(critical(200.0, 3e5, np.pi / 2 / LENGTH), rel=1e-6)
+    assert abs(found.linear[0] / found.factors[0] - 1) == pytest.approx(P / 200.0, rel=0.1)
+
+
+def test_the_states_of_a_column_are_those_of_the_compressed_one():
+    found = buckling(column(200.0, 60.0))
+    tip = found.states[0].r[-1]
+    assert tip == pytest.approx([LENGTH * (1 - found.factors[0] / 200.0), 0, 0], abs=1e-6)
+    shape = found.shapes[0][1:, 1:3]
+    x = found.states[0].r[1:, 0] / tip[0]
+    wave = np.linalg.norm(shape, axis=1) / np.linalg.norm(shape[-1])
+    assert wave == pytest.approx(1 - np.cos(np.pi / 2 * x), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("element", "order", "numbers"),
+    [("se3", 2, (8, 16, 32)), ("relative(2)", 4, (4, 8, 16)), ("lagrange(3)", 6, (3, 6, 9))],
+)
+def test_buckling_loads_have_the_order_of_the_element(element, order, numbers):
+    wanted = critical(200.0, 60.0, np.pi / 2 / LENGTH)
+    errors = [abs(buckling(column(200.0, 60.0, n=n, element=element)).factors[0] - wanted) for n in numbers]
+    assert observed_order([1 / n for n in numbers], errors) == pytest.approx(order, abs=0.3)
+
+
+def test_a_column_buckles_under_its_own_weight_at_greenhills_load():
+    """m g L^3/EI = (9/4) j^2, j the first zero of the Bessel function of order -1/3 (Greenhill 1881)."""
+    j = brentq(lambda x: jv(-1 / 3, x), 1.0, 2.5, xtol=1e-14)
+    wanted = 9 / 4 * j * j * 3.0 / (1.5 * LENGTH**3)
+    assert wanted == pytest.approx(7.8373474 * 3.0 / (1.5 * LENGTH**3), rel=1e-7)
+    # lumped weights of order 8 in the mesh
+    assert buckling(column(3e7, 3e7, load=0.0, gravity=1.0)).factors[0] == pytest.approx(wanted, rel=2e-6)
+    alone = buckling(column(3e7, 3e7)).factors[0]
+    pressed = buckling(column(3e7, 3e7, load=0.5 * alone, gravity=1.0), constant=["press"]).factors[0]
+    assert 0.4 * wanted < pressed < 0.55 * wanted
+    # the same pair of loads, the weight being held
+    again = buckling(column(3e7, 3e7, gravity=pressed), constant="gravity").factors[0]
+    assert again == pytest.approx(0.5 * alone, rel=1e-6)
+
+
+def test_a_narrow_cantilever_tips_over_at_prandtls_load():
+    """4.0126 sqrt(EI GJ)/L^2 (Prandtl 1899) where bending in the plane of the load costs much more."""
+    section = Section.from_stiffness(
+        EA=1e7, GA=1e7, GJ=2.0, EI=(1e6, 3.0), mass_per_length=1.0, inertia_per_length=0.01
+    )
+    model = Model("strip")
+    rod = model.add_rod("rod", [(0, 0, 0), (LENGTH, 0, 0)], section, 24, element="relative(4)", up=(0, 0, 1))
+    model.add_joint("root", "clamp", rod.start)
+    model.add_force("load", rod.end, (0, 0, -1.0))
+    assert buckling(model).factors[0] == pytest.approx(4.0126 * np.sqrt(6.0) / LENGTH**2, rel=5e-5)
+
+
+def test_modes_grow_beyond_the_buckling_load_and_swing_before():
+    EA, GA = 200.0, 60.0
+    factor = buckling(column(EA, GA)).factors[0]
+
+    def kinds(part):
+        load = part * factor
+        model = column(EA, GA, load=load, pressed=load)
+        return modes(model, 3)
+
+    assert kinds(0.999).stable
+    beyond = kinds(1.001)
+    assert beyond.kinds[:2] == (GROWS, GROWS)  # both planes
+    # frequencies go to zero as the load does to its critical value: w^2 falls linearly there
+    low = [kinds(part).omega[0] ** 2 for part in (0.99, 0.995)]
+    assert low[0] / low[1] == pytest.approx(2.0, rel=0.02)
+
+
+def test_follower_loads_and_models_without_loads_are_refused():
+    model = column(200.0, 60.0, load=0.0)
+    with pytest.raises(ModelError, match="no load grows"):
+        buckling(model)
+    model.add_force("jet", model.rods["rod"].end, (-1.0, 0, 0), following=True)
+    with pytest.raises(ModelError, match="load 'jet' has no potential"):
+        buckling(model)
+    with pytest.raises(ModelError, match="there is no load 'pull'"):
+        buckling(model, constant=["pull"])
+
+
+def test_a_rod_that_is_pulled_buckles_where_shear_does_at_once():
+    """Reissner's rod in tension: not below GA, where the shear of a turned section outweighs its stiffness."""
+    assert buckling(column(2e3, 600.0, load=-1.0), nonlinear=False).factors[0] > 600.0

@@ -1,0 +1,179 @@
+"""The standard linear solid: relaxation, creep and vibration against closed forms, its balance, its place in states and files."""
+
+import numpy as np
+import pytest
+from test_closed_spans import H, full_section
+from test_spans import free_rod, soft
+
+from discretization.measures import element_states
+from discretization.space.relaxation import relax_branch
+from discretization.time.stepper import Stepper
+from rodsim import Model, ModelError, Result, Section, audit, simulate
+
+TAU, FRACTION = 0.2, 0.5
+
+
+def bar(stretch, fixed, mass=2.0, element="se3", n_elements=1):
+    """A straight bar of length 1, held at its start, stretched at t = 0, and held at its end or not."""
+    section = Section.from_stiffness(
+        EA=1e3, GA=1e3, GJ=50, EI=60, mass_per_length=mass, inertia_per_length=1e-3 * mass
+    ).with_relaxation(TAU, fraction=FRACTION)
+    model = Model("bar")
+    rod = model.add_rod(
+        "rod",
+        [(0, 0, 0), (stretch, 0, 0)],
+        section,
+        n_elements,
+        stress_free=[(0, 0, 0), (1, 0, 0)],
+        mass="lumped",
+        element=element,
+    )
+    model.add_joint("start", "clamp", rod.start)
+    if fixed:
+        model.add_joint("end", "clamp", rod.end)
+    return model, rod
+
+
+@pytest.mark.parametrize("ratio", [1e-3, 0.5, 40.0])
+def test_a_branch_loses_what_its_energy_and_the_work_leave(ratio):
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(6, 6))
+    C1, h = B @ B.T, ratio * TAU
+    q0, start, end = rng.normal(size=(3, 6))
+    q1 = q0.copy()
+    lost = relax_branch((C1, TAU), (start, end), h, q1)
+    work = 0.5 * (q0 + q1) @ C1 @ (end - start)
+    assert work == pytest.approx(0.5 * (q1 @ C1 @ q1 - q0 @ C1 @ q0) + lost, rel=1e-12, abs=1e-13)
+    assert lost >= 0.0
+    assert (q1 - q0) / h == pytest.approx((end - start) / h - 0.5 * (q0 + q1) / TAU, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize(("element", "n_elements"), [("se3", 1), ("relative(2)", 2)])
+def test_the_force_of_a_held_bar_relaxes_as_the_closed_form(element, n_elements):
+    strain, errors = 0.01, []
+    for h in (0.02, 0.01):
+        model, _ = bar(1 + strain, True, element=element, n_elements=n_elements)
+        found = simulate(model, 0.4, h, output_every=1, progress=False)
+        N = found.rod("rod").N[:, 0, 0]
+        exact = 1e3 * strain * (1 + FRACTION * np.exp(-found.t / TAU))
+        errors.append(np.abs(N - exact).max())
+        # the midpoint rule of the branch, to round-off
+        a = h / (2 * TAU)
+        steps = np.arange(len(found.t))
+        assert pytest.approx(1e3 * strain * (1 + FRACTION * ((1 - a) / (1 + a)) ** steps), rel=1e-12) == N
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
+
+
+def test_a_loaded_bar_creeps_as_the_closed_form():
+    """So light that its inertia counts for nothing; it begins with the strain of both stiffnesses."""
+    F, EA = 5.0, 1e3
+    model, rod = bar(1 + F / (EA * (1 + FRACTION)), False, mass=1e-7)
+    model.add_force("load", rod.end, (F, 0, 0))
+    found = simulate(model, 0.4, 0.004, output_every=1, progress=False)
+    creep = TAU * (1 + FRACTION)
+    exact = F / EA * (1 - FRACTION / (1 + FRACTION) * np.exp(-found.t / creep))
+    assert np.abs(found.rod("rod").r[:, -1, 0] - 1 - exact).max() < 2e-4 * F / EA
+
+
+@pytest.mark.parametrize("h", [0.005, 0.03])
+def test_a_vibrating_bar_has_the_complex_modulus(h):
+    """m s^2 + EA (1 + fraction s tau/(1 + s tau)) = 0; the midpoint rule sees s = 2/h (z - 1)/(z + 1)."""
+    model, _ = bar(1.02, False)
+    found = simulate(model, 40 * h, h, output_every=1, progress=False)
+    x = found.rod("rod").r[:, -1, 0] - 1
+    m, EA = 1.0, 1e3
+    s = np.roots([m * TAU, m, EA * TAU * (1 + FRACTION), EA])
+    z = (1 + s * h / 2) / (1 - s * h / 2)
+    recurrence = np.poly(z).real
+    left = sum(c * x[k : len(x) - 3 + k] for k, c in enumerate(recurrence[::-1]))
+    assert np.abs(left).max() < 1e-12 * np.abs(recurrence).max()
+    assert np.abs(x).max() == pytest.approx(0.02, rel=1e-6)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+@pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)"])
+def test_what_a_relaxing_rod_loses_is_what_its_energy_misses(element, integrator):
+    """Bent from its stress-free shape, coupled stiffness, viscous as well."""
+    section = soft(0.002).with_relaxation(0.05, stiffness=0.01 * full_section(False).stiffness)
+    model = free_rod(element, section=section, stress_free=[(0, 0, 0), (1.2, 0, 0)])
+    found = simulate(model, 0.3, 0.01, integrator, progress=False)
+    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
+    assert np.all(np.diff(lost) > 0.0)
+    assert lost[-1] > 0.05 * E[0]
+    for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
+        assert np.ptp(found.audit_column(name)) < 1e-11
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_em_has_its_order_with_a_relaxing_branch(element):
+    section = Section.from_stiffness(
+        EA=30, GA=20, GJ=0.5, EI=(0.8, 0.6), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
+    ).with_relaxation(0.1, fraction=1.0)
+    built = free_rod(element, 4, section=section).build()
+
+    def end(h):
+        return Stepper(built.system, h).advance(built.state, 0, round(0.4 / h))[0]
+
+    exact = end(1 / 3200)
+    for what in ("r", "branch"):
+        errors = [np.abs(getattr(end(h), what) - getattr(exact, what)).max() for h in (1 / 200, 1 / 400)]
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def test_branches_that_relax_at_once_or_never_are_a_viscosity_or_a_stiffness():
+    plain = soft()
+    limits = (
+        (plain.with_relaxation(1e-8, fraction=1e6), soft(0.01)),
+        (plain.with_relaxation(1e9, fraction=0.5), None),
+    )
+    for relaxing, same in limits:
+        if same is None:
+            same = Section(1.5 * plain.stiffness, plain.mass_per_length, plain.inertia_per_length)
+        one, other = (
+            simulate(free_rod("relative(2)", section=s), 0.1, 0.01, progress=False).rod("rod").r
+            for s in (relaxing, same)
+        )
+        assert np.abs(one - other).max() < 1e-6
+
+
+def test_a_stored_run_goes_on_to_the_bit_and_is_audited(tmp_path):
+    def model():
+        return free_rod(
+            "se3", section=soft().with_relaxation(0.05, fraction=0.5), stress_free=[(0, 0, 0), (1.2, 0, 0)]
+        )
+
+    whole, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    simulate(model(), 0.2, H, output=whole, output_every=5, progress=False)
+    simulate(model(), 0.1, H, output=parts, output_every=5, progress=False)
+    simulate(model(), 0.2, H, output=parts, resume=True, progress=False)
+    one, other = Result.open(whole), Result.open(parts)
+    assert np.array_equal(one.state().branch, other.state().branch)
+    assert np.array_equal(one.state().r, other.state().r)
+    assert one.state().branch.shape == (8, 6)
+    report = audit(one)
+    assert report.ok
+    assert report.energy_balance < 1e-12
+
+
+def test_a_rod_begins_as_strained_in_this_moment():
+    built = bar(1.02, True)[0].build()
+    strain, stress = element_states(built.system, built.state)
+    assert built.state.branch == pytest.approx(strain, abs=1e-15)
+    assert stress[0, 0] == pytest.approx(1e3 * 1.5 * 0.02, rel=1e-12)
+
+
+def test_what_a_relaxing_branch_cannot_do_is_refused_with_its_cure():
+    model = free_rod("se3", section=soft().with_relaxation(0.05, fraction=0.5))
+    with pytest.raises(
+        ModelError, match="a branch that relaxes, which no chart keeps; use integrator 'em' or 'em-ggl'"
+    ):
+        simulate(model, 0.1, 0.01, "EML-kappa", progress=False)
+    with pytest.raises(ModelError, match="negative substeps, which a rod with a branch that relaxes"):
+        simulate(model, 0.1, 0.01, "em4", progress=False)
+    with pytest.raises(ModelError, match="give either fraction or stiffness"):
+        soft().with_relaxation(0.1)
+    with pytest.raises(ModelError, match="eigenvalue -1"):
+        soft().with_relaxation(0.1, stiffness=np.diag([1, 1, 1, 1, 1, -1.0]))
+    with pytest.raises(ModelError, match="time"):
+        soft().with_relaxation(0.0, fraction=1.0)
