@@ -69,7 +69,9 @@ def _princeton() -> Frame:
     )
 
 
-def _planar_section(E: float, G: float, b: float, h: float) -> tuple[float, float, float, float, float, float]:
+def _planar_section(
+    E: float, G: float, b: float, h: float
+) -> tuple[float, float, float, float, float, float]:
     shear = _shear(0.3) * G * b * h
     EI = E * b * h**3 / 12.0
     return E * b * h, shear, shear, EI, EI, EI  # only EA, GA2 and EI3 act in the plane
@@ -117,9 +119,7 @@ def _grid() -> Frame:
     """Four rows of 15 fields, joined across every fourth node; clamped on the left, pulled down on the right at t = 0."""
     a, E, h = 0.5, 2.1e10, 0.1
     rows = [Beam((0.0, a * j, 0.0), (15 * a, a * j, 0.0), 15) for j in range(4)]
-    posts = [
-        Beam((a * i, a * j, 0.0), (a * i, a * (j + 1), 0.0)) for j in range(3) for i in (3, 7, 11, 15)
-    ]
+    posts = [Beam((a * i, a * j, 0.0), (a * i, a * (j + 1), 0.0)) for j in range(3) for i in (3, 7, 11, 15)]
     ends: list[Triple] = [(15 * a, a * j, 0.0) for j in range(4)]
     mass = 7800.0 * h * h
     return Frame(

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from benchmarks.registry import Case
 from benchmarks.measurement import Measurement
 from benchmarks.programs import PROGRAMS, Runner
+from benchmarks.registry import Case
 from benchmarks.sweeps import QUICK, SWEEPS
 
 

@@ -61,7 +61,9 @@ def _four_bars() -> Mechanism:
     inertia = (1e-3, 1.0 / 12.0, 1.0 / 12.0)  # about its own axis no bar turns
     upright = (_HALF, 0.0, 0.0, _HALF)
     rockers = tuple(
-        RigidBody(f"rocker{i}", 1.0, inertia, (float(i), 0.5, 0.0), upright, (0.5, 0.0, 0.0), (0.0, 0.0, -1.0))
+        RigidBody(
+            f"rocker{i}", 1.0, inertia, (float(i), 0.5, 0.0), upright, (0.5, 0.0, 0.0), (0.0, 0.0, -1.0)
+        )
         for i in range(3)
     )
     couplers = tuple(
@@ -148,9 +150,7 @@ def _point_pendulum() -> Mechanism:
 
 
 def _rigid_pendulum() -> Mechanism:
-    bar = RigidBody(
-        "bar", 12.0, (1e-2, 1.0, 1.0), (-0.5, 1.0, 0.0), v=(0.0, 1.0, 0.0), omega=(0.0, 0.0, 2.0)
-    )
+    bar = RigidBody("bar", 12.0, (1e-2, 1.0, 1.0), (-0.5, 1.0, 0.0), v=(0.0, 1.0, 0.0), omega=(0.0, 0.0, 2.0))
     return Mechanism(
         "EX-rigidPendulum",
         "perfRigidPendulum: centre of a hinged bar at t = 10, error / bar",
@@ -170,7 +170,7 @@ def _slider_crank() -> Mechanism:
     """Crank, conrod and slider in space; a universal joint holds the conrod at the slider."""
     crank, conrod = 0.08, 0.3
     A = np.array([0.0, 0.1, 0.12])
-    B = A + [0.0, 0.0, crank]
+    B = A + np.array([0.0, 0.0, crank])
     C = np.array([sqrt(conrod**2 - B[1] ** 2 - B[2] ** 2), 0.0, 0.0])
     x = (C - B) / conrod
     second = np.cross((1.0, 0.0, 0.0), x) / np.linalg.norm(np.cross((1.0, 0.0, 0.0), x))
@@ -228,9 +228,7 @@ def _bricard() -> Mechanism:
         RigidBody(names[i + 1], 1.0, inertia, _triple(0.5 * (points[i] + points[i + 1])), turns[i])
         for i in range(5)
     )
-    joints = tuple(
-        Joint("revolute", names[i], names[i + 1], _triple(points[i]), axes[i]) for i in range(6)
-    )
+    joints = tuple(Joint("revolute", names[i], names[i + 1], _triple(points[i]), axes[i]) for i in range(6))
     return Mechanism(
         "EX-bricard",
         "bricardMechanism: six revolutes, the monitored joint at t = 1, error / bar",
@@ -249,13 +247,9 @@ def _bricard() -> Mechanism:
 
 def _spherical_chain() -> Mechanism:
     """Four bodies on spherical joints, the first with its centre on a line."""
-    bodies = tuple(
-        RigidBody(f"body{i}", 2.0, (6.0, 1.0, 6.0), (-0.3 + 0.6 * i, 0.0, 0.0)) for i in range(4)
-    )
+    bodies = tuple(RigidBody(f"body{i}", 2.0, (6.0, 1.0, 6.0), (-0.3 + 0.6 * i, 0.0, 0.0)) for i in range(4))
     joints = (Joint("point_on_line", GROUND, "body0", (-0.3, 0.0, 0.0), (1.0, 0.0, 0.0)),)
-    joints += tuple(
-        Joint("spherical", f"body{i}", f"body{i + 1}", (0.6 * i, 0.0, 0.1)) for i in range(3)
-    )
+    joints += tuple(Joint("spherical", f"body{i}", f"body{i + 1}", (0.6 * i, 0.0, 0.1)) for i in range(3))
     return Mechanism(
         "EX-sphericalChain",
         "sphericalJointTest: chain with its first point on a line, last body at t = 1, error / body",
@@ -270,4 +264,13 @@ def _spherical_chain() -> Mechanism:
     )
 
 
-MECHANISMS = (_heavy_top(), _four_bars(), _governor(), _point_pendulum(), _rigid_pendulum(), _slider_crank(), _bricard(), _spherical_chain())
+MECHANISMS = (
+    _heavy_top(),
+    _four_bars(),
+    _governor(),
+    _point_pendulum(),
+    _rigid_pendulum(),
+    _slider_crank(),
+    _bricard(),
+    _spherical_chain(),
+)

@@ -28,7 +28,13 @@ def head(versions: dict[str, str | None]) -> None:
 
 def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
     """One case: every run, then how many times faster rodsim is, at equal error and a step."""
-    unit = "bars" if isinstance(case, ChainCase) else "bodies" if isinstance(case, TopCase | Mechanism) else "elements"
+    unit = (
+        "bars"
+        if isinstance(case, ChainCase)
+        else "bodies"
+        if isinstance(case, TopCase | Mechanism)
+        else "elements"
+    )
     print(f"\n{case.name}  {case.title}")
     columns = f"{'h':>10}{'steps':>8}{'time, s':>10}{'us/step':>10}{'error':>10}{'energy':>10}{'rodsim':>10}"
     print(f"  {'program':<18}{unit:>9}{columns}{'faster':>9}")

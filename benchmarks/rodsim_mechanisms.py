@@ -56,9 +56,7 @@ def mechanism_model(case: Mechanism) -> Model:
 def _add_joint(model: Model, case: Mechanism, name: str, joint: Joint) -> None:
     if joint.kind == "distance":
         centres = [(0.0, 0.0, 0.0) if p == GROUND else case.body(p).r for p in (joint.a, joint.b)]
-        model.add_joint(
-            name, "distance", _at(model, joint.a, centres[0]), _at(model, joint.b, centres[1])
-        )
+        model.add_joint(name, "distance", _at(model, joint.a, centres[0]), _at(model, joint.b, centres[1]))
         return
     parts = _part(model, joint.a), _part(model, joint.b)
     model.add_joint(name, joint.kind, *parts, joint.at, joint.axis, second_axis=joint.second)

@@ -21,9 +21,7 @@ def run(case: Slender, resolution: int, h: float, element: str = "se3", order: i
     name = " ".join([NAME, *([] if element == "se3" else [element]), *([] if order == 2 else [f"em{order}"])])
     if case.t_end is None:
         wall, steps, state = at_rest(model, built, h)
-        return Measurement(
-            name, case.name, resolution, h, steps, wall, case.error(state.r[-1]), float("nan")
-        )
+        return Measurement(name, case.name, resolution, h, steps, wall, case.error(state.r[-1]), float("nan"))
     stepper = Stepper(built.system, h, order, built.load_values)
     steps = round(case.t_end / h)
     before = energies(built.system, built.state).total

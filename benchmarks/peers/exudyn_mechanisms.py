@@ -94,7 +94,9 @@ class _Placed:
 
     def pose(self, part: str) -> tuple[Floats, Floats]:
         number = self.nodes[part]
-        return node(self.system, number, "Position"), node(self.system, number, "RotationMatrix").reshape(3, 3)
+        return node(self.system, number, "Position"), node(self.system, number, "RotationMatrix").reshape(
+            3, 3
+        )
 
     def now(self, part: str, point: Any) -> Floats:
         """Where a point that was at a world point at t = 0 is now."""
@@ -117,11 +119,15 @@ class _Spatial(_Placed):
     def join(self, joint: Joint) -> None:
         markers = [self.marker(joint.a, joint.at), self.marker(joint.b, joint.at)]
         if joint.kind in ("spherical", "point_on_line"):
-            axes = [0 if c else 1 for c in joint.axis] if joint.axis else [1, 1, 1]  # of the first part: the ground
+            axes = (
+                [0 if c else 1 for c in joint.axis] if joint.axis else [1, 1, 1]
+            )  # of the first part: the ground
             self.system.AddObject(items.SphericalJoint(markerNumbers=markers, constrainedAxes=axes))
             return
         R = _frame(joint)
-        turns = [R if p == GROUND else _turned(self.case.body(p)).inv().as_matrix() @ R for p in (joint.a, joint.b)]
+        turns = [
+            R if p == GROUND else _turned(self.case.body(p)).inv().as_matrix() @ R for p in (joint.a, joint.b)
+        ]
         given: dict[str, Any] = {
             "markerNumbers": markers,
             "rotationMarker0": turns[0],
