@@ -5,6 +5,7 @@ Where `reached` is given, rodsim with elements of order 4 on two meshes agrees w
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import cos, pi, sin, sqrt
 
 from benchmarks.frames import Beam, Frame, rectangle
@@ -141,4 +142,21 @@ def _grid() -> Frame:
     )
 
 
-FRAMES = (_cantilever(), _general_bending(), _princeton(), _planar_beam(), _angle(), _grid())
+def _vibrating() -> Frame:
+    """The beam of the general bending, ten lowest modes; its rotary inertia is rho (I2 + I3) about all axes, as there."""
+    h, w, density = 0.2, 0.4, 100.0
+    inertia = density * (h * w**3 + w * h**3) / 12.0
+    bent = _general_bending()
+    return replace(
+        bent,
+        name="EX-eigenmodes",
+        title="geometricallyExactBeamTest, its section, clamped: ten lowest frequencies, greatest relative error",
+        moments=(),
+        mass_per_length=density * h * w,
+        inertia_per_length=(inertia, inertia, inertia),
+        frequencies=(1.0,) * 10,
+        floor=1e-9,
+    )
+
+
+FRAMES = (_cantilever(), _general_bending(), _princeton(), _planar_beam(), _angle(), _grid(), _vibrating())

@@ -27,6 +27,7 @@ class Frame:
     """Beams of one section; the error is the distance of the watched point from `reached`, over `scale`.
 
     `t_end` is None for an equilibrium; then the loads grow in equal steps. A motion begins at rest under the full loads.
+    With `frequencies`, rad/s, the lowest ones are found, and the error is the greatest relative one.
     """
 
     name: str
@@ -45,10 +46,15 @@ class Frame:
     inertia_per_length: Triple = (1e-3, 1e-3, 1e-3)
     t_end: float | None = None
     planar: bool = False  # in the plane z = 0
+    frequencies: tuple[float, ...] = ()
 
     def error(self, r: Floats) -> float:
         """Distance of the watched point, found at `r`, from where it is, over `scale`."""
         return float(np.linalg.norm(r - np.array(self.reached))) / self.scale
+
+    def error_of_frequencies(self, found: Floats) -> float:
+        """The greatest relative error of `found`, rad/s, as many as `frequencies`."""
+        return float(np.max(np.abs(found / np.array(self.frequencies) - 1.0)))
 
 
 def rectangle(E: float, nu: float, height: float, width: float, shear: Triple) -> tuple[float, ...]:

@@ -65,6 +65,10 @@ PEER_SWEEPS: dict[str, dict[str, list[Run]]] = {
     "EX-beam2D": _rests((16, 32, 64, 128), (16, 32), (16, 32, 64, 128), 0.2),
     "EX-LShape": _rests((8, 16, 32, 64, 128), (4, 8), (4, 8, 16, 32, 64), 0.2),
     "EX-grid": {"rodsim": _steps(1, 0.1, (50, 100)), "Exudyn": _steps(1, 0.1, (100, 50))},
+    "EX-eigenmodes": {
+        "rodsim": _meshes("se3", 16, 32, 64, 128) + _meshes("relative(4)", 8, 16, 32),
+        "Exudyn": _meshes("se3", 16, 32, 64, 128),
+    },
     "PE-pendulum": {
         "rodsim": [
             *[(n, h, {}) for n, h in ((10, 0.02), (20, 0.01), (20, 0.005), (40, 0.0025))],

@@ -16,6 +16,7 @@ from discretization.time.stepper import Stepper
 from rigid.system import State
 from rodsim import Model, Section
 from rodsim.building import Built
+from rodsim.modal_analysis import modes
 from rodsim.parts import Anchor
 from rodsim.statics import loading_of
 
@@ -23,10 +24,16 @@ NAME = "rodsim"
 
 
 def run(case: Frame, resolution: int, h: float, element: str = "se3", order: int = 2) -> Measurement:
-    """An equilibrium with load steps of h at most, or a motion by steps of h with `em` or its composition."""
+    """Frequencies, an equilibrium with load steps of h at most, or a motion by steps of h with `em` or its composition."""
     model = frame_model(case, resolution, element)
     built = model.build()
     name = " ".join([NAME, *([] if element == "se3" else [element]), *([] if order == 2 else [f"em{order}"])])
+    if case.frequencies:
+        begin = process_time()
+        omega = modes(built, len(case.frequencies)).omega
+        wall = process_time() - begin
+        error = case.error_of_frequencies(omega)
+        return Measurement(name, case.name, resolution, h, 1, wall, error, float("nan"))
     if case.t_end is None:
         wall, steps, state = at_rest(model, built, h)
         error = case.error(state.r[_node(built, case.watched)])
