@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numba.experimental.function_type  # noqa: F401  with it numba knows functions of `compiled`
 import numpy as np
 import scipy.linalg
 from numba import types

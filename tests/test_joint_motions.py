@@ -8,7 +8,7 @@ import pytest
 from discretization.consistent import project_velocities
 from discretization.time.stepper import Stepper
 from rigid import quaternions
-from rodsim import Box, Model, simulate
+from rodsim import Box, Model, ModelError, simulate
 
 AXES = {"axis": (0.2, 1, 0.3)}
 PAIRS = {
