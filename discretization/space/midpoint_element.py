@@ -151,7 +151,8 @@ def rate_dual(y, z, X, lam, out):
     L = X[LENGTH]
     a, b = frame(y, 0), frame(y, 1)
     at = invariants(a, b, L)
-    N, M = stress_of(*strain_rates(at, a, b, frame(z, 0), frame(z, 1), L), X, 0)
+    Gamma, K = strain_rates(at, a, b, frame(z, 0), frame(z, 1), L)
+    N, M = stress_of(Gamma, K, X, 0)
     w = lam[0] * weight_of(X, 0)
     spread(y, y, at, at, times(w, N), times(w, M), L, out)
 
