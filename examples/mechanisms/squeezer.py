@@ -75,7 +75,7 @@ def squeezer() -> Model:
         ("A7", ground, K7, A),
     ):
         model.add_joint(name, "revolute", a, b, at=(*at, 0), axis=(0, 0, 1))
-    hook = B + along(gamma, SC, SD)
+    hook = B + along(gamma, SD, -SC)
     model.add_spring("spring", ground.at((*C, 0)), K3.at_world((*hook, 0)), stiffness=C0, length=L0)
     model.add_moment("drive", K1.at((0, 0, 0)), (0, 0, TORQUE))
     return model
