@@ -89,7 +89,7 @@ def points(result, index: int = -1) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    result = simulate(squeezer(), 0.03, 2e-5, "em4-ggl", output_every=1500)
+    result = simulate(squeezer(), 0.03, 1e-4, "em4", output_every=300)
     for name, r in points(result).items():
         print(f"{name} at t = 0.03 s: {r}")
 
