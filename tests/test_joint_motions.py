@@ -9,6 +9,8 @@ from discretization.consistent import project_velocities
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, simulate
+from rodsim.scenes.errors import SceneError
+from rodsim.scenes.loading import load
 
 AXES = {"axis": (0.2, 1, 0.3)}
 PAIRS = {
@@ -229,3 +231,28 @@ def test_what_a_joint_does_not_take_is_refused_with_the_cure(kind, given, messag
     body = model.add_body("body", Box(1, 1, 1, mass=1))
     with pytest.raises(ModelError, match=rf"{kind} joint 'it': .*{message}|{kind} joint 'it'.*{message}"):
         model.add_joint("it", kind, model.ground, body, at=(0, 0, 0), **given)
+
+
+SCENE = """
+bodies:
+  - {name: shaft, shape: {type: box, size: [1, 0.1, 0.1], mass: 1}, position: [0.5, 0, 0]}
+  - {name: nut, shape: {type: box, size: [0.2, 0.3, 0.3], mass: 1}, position: [1.5, 0, 0]}
+  - {name: tool, shape: {type: box, size: [0.2, 0.3, 0.3], mass: 1}, position: [2, 0, 0]}
+joints:
+  - {name: cross, kind: universal, a: ground, b: shaft, at: [0, 0, 0], axis: [0, 1, 0], second_axis: [0, 0, 1]}
+  - {name: thread, kind: screw, a: shaft, b: nut, at: [1, 0, 0], axis: [1, 0, 0], pitch: 0.2}
+  - {name: grip, kind: generic, a: nut, b: tool, at: [1.8, 0, 0], locked: [x, y, z, rx]}
+run: {t_end: 0.02, dt: 0.01}
+"""
+
+
+def test_scenes_know_what_joints_are_told(tmp_path):
+    path = tmp_path / "tool.yaml"
+    path.write_text(SCENE)
+    joints = load(path).model.joints
+    assert joints["cross"].second_axis == pytest.approx([0, 0, 1])
+    assert joints["thread"].pitch == 0.2
+    assert joints["grip"].locked == ("x", "y", "z", "rx")
+    path.write_text(SCENE.replace("[x, y, z, rx]", "[x, y, up]"))
+    with pytest.raises(SceneError, match=r"joint 'grip': locked.2 = 'up': it should be 'x', 'y'"):
+        load(path)
