@@ -190,13 +190,16 @@ def test_a_bead_on_a_turning_rail_flies_out_as_known(integrator, swapped):
     w, errors = 2.0, []
     for h in (0.04, 0.02):
         model = Model("rail")
-        rail = model.add_driven("rail", turn=Steady(w), axis=Z)
+        # a steady velocity, at first across the rail, changes nothing on it
+        rail = model.add_driven("rail", displacement=Steady(1.0).along((0, 0.3, 0)), turn=Steady(w), axis=Z)
         bead = model.add_body("bead", Box(0.1, 0.2, 0.1, mass=2.0), position=(0.5, 0, 0))
         ends = (bead, rail) if swapped else (rail, bead)
         model.add_joint("slider", "prismatic", *ends, at=(0.5, 0, 0), axis=X)
         result = simulate(model, 0.8, h, integrator, output_every=1)
         checked(result)
-        errors.append(abs(np.linalg.norm(result.body("bead").r[-1]) - 0.5 * np.cosh(w * 0.8)))
+        errors.append(
+            abs(np.linalg.norm(result.body("bead").r[-1] - [0, 0.24, 0]) - 0.5 * np.cosh(w * 0.8))
+        )
     assert errors[1] < 2e-3
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
