@@ -199,9 +199,7 @@ def test_a_bead_on_a_turning_rail_flies_out_as_known(integrator, swapped):
         model.add_joint("slider", "prismatic", *ends, at=(0.5, 0, 0), axis=X)
         result = simulate(model, 0.8, h, integrator, output_every=1)
         checked(result)
-        errors.append(
-            abs(np.linalg.norm(result.body("bead").r[-1] - [0, 0.24, 0]) - 0.5 * np.cosh(w * 0.8))
-        )
+        errors.append(abs(np.linalg.norm(result.body("bead").r[-1] - [0, 0.24, 0]) - 0.5 * np.cosh(w * 0.8)))
     assert errors[1] < 2e-3
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
