@@ -46,30 +46,31 @@ def test_a_stretched_rod_sounds_higher_and_a_pressed_one_lower_as_reissners_wave
         assert np.sum(np.abs(found.omega / w - 1) < 1e-6) == 2
 
 
-def flapping(e=0.3, speed=7.0, extra=None):
+def flapping(e=0.3, speed=7.0, extra=None, origin=(0, 0, 0)):
     """A hub that turns freely about z, and a rigid blade on a flap hinge at the distance e."""
     model = Model("rotor")
     spin = (0, 0, speed)
-    hub = model.add_body("hub", MassProperties(3.0, np.diag([3.0, 3.0, 5.0])), angular_velocity=spin)
-    at = np.array([e + 0.5, 0, 0])
-    blade = model.add_body(
-        "blade",
-        MassProperties(1.2, np.diag([0.01, 0.1, 0.11])),
-        at,
-        velocity=np.cross(spin, at),
-        angular_velocity=spin,
-    )
-    model.add_joint("shaft", "revolute", model.ground, hub, at=(0, 0, 0), axis=(0, 0, 1))
-    model.add_joint("hinge", "revolute", hub, blade, at=(e, 0, 0), axis=(0, 1, 0))
+    hub = model.add_body("hub", MassProperties(3.0, np.diag([3.0, 3.0, 5.0])), origin, angular_velocity=spin)
+    at, inertia = np.array([e + 0.5, 0, 0]), MassProperties(1.2, np.diag([0.01, 0.1, 0.11]))
+    velocity = np.cross(spin, at)
+    blade = model.add_body("blade", inertia, origin + at, velocity=velocity, angular_velocity=spin)
+    model.add_joint("shaft", "revolute", model.ground, hub, at=origin, axis=(0, 0, 1))
+    model.add_joint("hinge", "revolute", hub, blade, at=origin + np.array([e, 0, 0]), axis=(0, 1, 0))
     if extra:
         extra(model, hub, blade)
     return model
 
 
-def test_a_hinged_blade_flaps_faster_than_it_turns_by_the_offset_of_its_hinge():
+@pytest.mark.parametrize("origin", [(0, 0, 0), (1, 2, 3)])
+def test_a_hinged_blade_flaps_faster_than_it_turns_by_the_offset_of_its_hinge(origin):
     """w^2 = W^2 ((J_lag - J_axial + m l^2 + m e l)/(J_flap + m l^2)): centrifugal moments of body and hinge, no spring."""
     m, l, e, W = 1.2, 0.5, 0.3, 7.0
-    found = modes(flapping(e, W), 3)
+
+    def stay(model, hub, blade):
+        """Between points of the axis: it may be tied to the ground."""
+        model.add_spring("stay", model.ground.at(np.add(origin, (0, 0, 2))), hub.at((0, 0, 0.1)), 30.0)
+
+    found = modes(flapping(e, W, stay, origin), 3)
     flap = found.omega[np.array(found.kinds) == OSCILLATES]
     wanted = W * np.sqrt((0.11 - 0.01 + m * l * l + m * e * l) / (0.1 + m * l * l))
     assert flap == pytest.approx([wanted], rel=1e-9)
