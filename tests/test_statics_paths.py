@@ -17,7 +17,8 @@ def bifurcations(result: Result) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    ("element", "n", "rel"), [("se3", 20, 2e-2), pytest.param("relative(4)", 20, 1e-5, marks=pytest.mark.slow)]
+    ("element", "n", "rel"),
+    [("se3", 20, 2e-2), pytest.param("relative(4)", 20, 1e-5, marks=pytest.mark.slow)],
 )
 def test_lee_frame_through_all_limits_and_turning_points(element: str, n: int, rel: float) -> None:
     model, point = lee_frame(n, element)
@@ -125,7 +126,9 @@ def test_right_angle_frame_buckles_sideways_and_the_branch_is_followed() -> None
     assert np.abs(flat.monitor("z")).max() < 1e-6
     sides = []
     for branch in (1, -1):
-        result = equilibrium(model, method="arc-length", monitors=monitors, branch=branch, stop={"z": (-60.0, 60.0)})
+        result = equilibrium(
+            model, method="arc-length", monitors=monitors, branch=branch, stop={"z": (-60.0, 60.0)}
+        )
         assert result.statics["stopped"] == "z"
         sides.append(result.monitor("z")[-1])
         assert np.all(np.diff(result.load_factor[3:]) > 0.0)  # the buckled frame carries more
@@ -160,7 +163,10 @@ def test_a_ring_turned_over_by_one_turn_coils_threefold() -> None:
     model.add_joint("hold", "weld", rod.end, guide)
     model.add_joint("rail", "prismatic", guide, model.ground, axis=(1, 0, 0), at=(1, 0, 0))
     result = equilibrium(
-        model, motions={"rail": {"rotation": (2 * np.pi, 0, 0)}}, method="arc-length", stop={"load_factor": (-1, 1)}
+        model,
+        motions={"rail": {"rotation": (2 * np.pi, 0, 0)}},
+        method="arc-length",
+        stop={"load_factor": (-1, 1)},
     )
     rod = result.rod("ring").r[-1]
     assert np.linalg.norm(rod[-1] - rod[0]) == pytest.approx(2 * radius / 3, rel=2e-2)
@@ -219,7 +225,9 @@ def test_moved_joints_are_audited_where_they_were_moved_to() -> None:
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=5e3, GJ=2.0, EI=2.0), 8)
     model.add_joint("left", "clamp", rod.start)
     model.add_joint("right", "clamp", rod.end)
-    result = equilibrium(model, motions={"right": {"displacement": (-0.2, 0.1, 0.0), "rotation": (0, 0, 0.4)}})
+    result = equilibrium(
+        model, motions={"right": {"displacement": (-0.2, 0.1, 0.0), "rotation": (0, 0, 0.4)}}
+    )
     assert result.constraint_residual.max() > 0.1  # of the joints as the model has them
     assert audit(result).ok
 

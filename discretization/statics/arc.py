@@ -5,12 +5,13 @@ Along a path (y(s), f(s)) with tangent (t, f'), |t|^2 + w^2 f'^2 = 1 in the norm
     x_f = -J^-1 dr/df,   f' = +-1/sqrt(|x_f|^2 + w^2),   t = f' x_f                                     (1)
     predictor: (y, f) + ds (t, f');   corrections (x, df) with J x + r + df dr/df = 0,  t . x + w^2 f' df = 0      (2)
 
-the sign of (1) is that of the tangent before; (2) keeps to the plane across the tangent (Riks). Both unknowns of (2) come from two
-solutions with the factors of J, whose stresses are predicted (`discretization.statics.strains`).
+the sign of (1) is that of the tangent before; (2) keeps to the plane across the tangent (Riks). Both unknowns of (2)
+come from two solutions with the factors of J, whose stresses are predicted (`discretization.statics.strains`).
 
 Events: f' changes its sign, a limit of the load; the rate of a monitor does, a turning point; the tangent is singular although
 the load does not turn, a bifurcation: det J f' changes its sign (a simple one), or the number of negative eigenvalues by
-more than a limit takes (also a double one, `discretization.statics.stability`). Each is located on the path by regula falsi in ds.
+more than a limit takes (also a double one, `discretization.statics.stability`). Each is located
+on the path by regula falsi in ds.
 """
 
 from __future__ import annotations
@@ -166,7 +167,11 @@ class Arc:
             size = np.hypot(rest.norm(x), np.sqrt(self._weight) * change)
             if not size < 1e6:
                 return Solved(NOT_CONVERGED, iteration, level)
-            if level <= SAFE and iteration > 1 and (size < STALLED and level > 0.3 * before or size < 1e-13):
+            if (
+                level <= SAFE
+                and iteration > 1
+                and ((size < STALLED and level > 0.3 * before) or size < 1e-13)
+            ):
                 return Solved(SOLVED, iteration, level)
             worse = worse + 1 if size > 0.9 * smallest else 0
             if worse > WORSE or size > 3.0 * abs(ds) + 1e-12:
@@ -178,7 +183,9 @@ class Arc:
             rest.load_at(rest.factor + change)
         return Solved(NOT_CONVERGED, MOST, level)
 
-    def locate(self, start: tuple[tuple[State, float], Tangent], ds: float, value: Callable[[], float]) -> bool:
+    def locate(
+        self, start: tuple[tuple[State, float], Tangent], ds: float, value: Callable[[], float]
+    ) -> bool:
         """Move to where value() passes zero within the step ds from `start`; whether it was found."""
         self.go_back(start)
         low, at_low = 0.0, value()
@@ -238,7 +245,7 @@ class Arc:
         rest.assemble(True)
         rest.factorise()
         residual = self._probe.copy()
-        x = np.zeros(rest.size)
+        x: Floats = np.zeros(rest.size)
         for _ in range(4):
             x = rest.solve(-residual)
             x /= rest.norm(x)

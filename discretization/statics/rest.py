@@ -50,7 +50,9 @@ def resting(system: System) -> System:
         spans=spans._replace(damping=np.zeros_like(spans.damping), coupling=np.zeros_like(spans.coupling)),
         springs=system.springs._replace(damping=np.zeros_like(system.springs.damping)),
         torsions=system.torsions._replace(damping=np.zeros_like(system.torsions.damping)),
-        constraints=constraints._replace(**{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}),
+        constraints=constraints._replace(
+            **{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}
+        ),
         gravity=system.gravity.copy(),
     )
 
@@ -71,7 +73,9 @@ class Rest:
         self.state.acc[:] = 0.0
         self.work = workspace(self.system, self.numbering)
         self.strains = Strains(self.system, self.numbering, self.work)
-        self._general = True if self.system.spans.kind.size or self.work.by_duals.interacting.each.size else None
+        self._general = (
+            True if self.system.spans.kind.size or self.work.by_duals.interacting.each.size else None
+        )
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
         if len(self.numbering.row):

@@ -15,7 +15,9 @@ def start_words(description: dict[str, Any]) -> list[str]:
         lines.append(f"equilibria ({statics['method']}): {reached}")
         for event in statics.get("events", []):
             at = ", ".join(f"{name} = {value:.6g}" for name, value in event["monitors"].items())
-            lines.append(f"  {event['kind']} at load factor {event['load_factor']:.9g}{f' ({at})' if at else ''}")
+            lines.append(
+                f"  {event['kind']} at load factor {event['load_factor']:.9g}{f' ({at})' if at else ''}"
+            )
         if "relaxation" in statics:
             lines.append(
                 f"  load steps ended at {statics['relaxation']['from']:.6g}; the last state was found by relaxation"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, FiniteFloat, Tag, model_validator
+from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
