@@ -34,9 +34,13 @@ def balance(result: Result) -> Balance:
     if system is None or result.n_outputs == 0:
         return Balance(np.nan, np.nan, np.nan, 0)
     names = [joint.name for joint in result.layout.joints]
+    loads = {key: np.array(statics["loads"][key], float).reshape(shape) for key, shape in _SHAPES}
     loading = Loading(
-        *(np.array(statics["loads"][key], float).reshape(shape) for key, shape in _SHAPES),
-        motions=[_stored(names, name, motion) for name, motion in statics["motions"].items()],
+        loads["constant"],
+        loads["varying"],
+        loads["constant_gravity"],
+        loads["varying_gravity"],
+        [_stored(names, name, motion) for name, motion in statics["motions"].items()],
     )
     rest = Rest(system, result.state(0), loading)
     gone_on = "start" in result.description
@@ -69,7 +73,7 @@ _SHAPES = (
 
 def _stored(names: list[str], name: str, motion: dict[str, Any]) -> Motion:
     """A motion by the number of the equilibrium."""
-    path = [tuple(np.array(x, float) for x in pair) for pair in motion["path"]]
+    path = [(np.array(d, float), np.array(turn, float)) for d, turn in motion["path"]]
     return Motion(names.index(name), lambda i: path[round(i)], np.array(motion["about"], float))
 
 

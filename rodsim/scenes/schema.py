@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    FiniteFloat,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 
 from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
