@@ -237,6 +237,3 @@ B3_500 = ChainCase("B3-500", "500 pinned rigid bars to t = 0.2, time a step", 50
 B4 = TopCase(
     "B4", "heavy top in steady precession, centre of mass at t = 2, error / its distance", 2.0, floor=1e-13
 )
-
-Case = RodCase | ChainCase | TopCase
-CASES: dict[str, Case] = {case.name: case for case in (B1, B2, B3_5, B3_100, B3_500, B4)}

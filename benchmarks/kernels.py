@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 from scipy.linalg.lapack import dgbsv
 
-from benchmarks.cases import CASES
+from benchmarks.registry import CASES
 from benchmarks.rodsim_cases import build
 from discretization.assembly import assemble, begin_step, move
 from discretization.numbering import number

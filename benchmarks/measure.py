@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from benchmarks.cases import Case
 from benchmarks.measurement import Measurement
 from benchmarks.programs import PROGRAMS, Runner
+from benchmarks.registry import Case
 from benchmarks.sweeps import QUICK, SWEEPS
 
 
@@ -38,15 +38,16 @@ def measure(
     The repeats go round all programs in turn, so that a slow spell of the machine hits everybody alike.
     """
     tasks, remarks = _tasks(case, only, quick)
-    warm: set[str] = set()
+    warm: set[str] = set()  # programs with their options, as these may compile code of their own
     for _ in range(repeats):
         for task in tasks:
             if task.broken:
                 continue
             try:
-                if task.program not in warm:  # compiles, loads caches
+                kind = f"{task.program} {task.options}"
+                if kind not in warm:  # compiles, loads caches
                     task.once()
-                    warm.add(task.program)
+                    warm.add(kind)
                 task.measured.append(task.once())
             except RuntimeError as error:
                 task.broken = True
@@ -67,11 +68,12 @@ def _tasks(case: Case, only: Sequence[str] | None, quick: bool) -> tuple[list[_T
                 f"{program.name} is skipped: not installed; pip install '.[bench]' brings the peers"
             )
             continue
-        try:
-            runner = program.runner(case)
-        except ImportError as error:
-            remarks.append(f"{program.name} is skipped, it does not import: {error}")
-            continue
-        runs = sweep[:QUICK] if quick else sweep
-        tasks += [_Task(program.name, case, runner, n, h, options) for n, h, options in runs]
+        for n, h, options in sweep[:QUICK] if quick else sweep:
+            given = dict(options)
+            try:
+                runner = program.runner(case, given.pop("module", None))
+            except ImportError as error:
+                remarks.append(f"{program.name} is skipped, it does not import: {error}")
+                break
+            tasks.append(_Task(program.name, case, runner, n, h, given))
     return tasks, remarks

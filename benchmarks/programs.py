@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from benchmarks.cases import Case, RodCase
+from benchmarks.cases import ChainCase, RodCase, TopCase
+from benchmarks.frames import Frame
 from benchmarks.measurement import Measurement
+from benchmarks.mechanisms import Mechanism
+from benchmarks.registry import Case
+from benchmarks.slender import Slender
 
 Runner = Callable[..., Measurement]
 
 
 @dataclass(frozen=True)
 class Program:
-    """One program; `rods`, `bodies` name the modules that `run` rods and rigid bodies, "" if it cannot."""
+    """One program; `modules` names for the kinds of cases that it can do the module whose `run` does them."""
 
     name: str
     package: str
-    rods: str = ""
-    bodies: str = ""
+    modules: Mapping[type, str] = field(default_factory=dict)
 
-    def runner(self, case: Case) -> Runner:
-        """`run` for this kind of case."""
-        run: Runner = importlib.import_module(self.rods if isinstance(case, RodCase) else self.bodies).run
+    def runner(self, case: Case, module: str | None = None) -> Runner:
+        """`run` for this kind of case, or that of another `module`."""
+        run: Runner = importlib.import_module(module or self.modules[type(case)]).run
         return run
 
     def version(self) -> str | None:
@@ -35,9 +38,32 @@ class Program:
             return None
 
 
+def _rodsim() -> dict[type, str]:
+    own = dict.fromkeys((RodCase, ChainCase, TopCase), "benchmarks.rodsim_cases")
+    return {
+        **own,
+        Mechanism: "benchmarks.rodsim_mechanisms",
+        Frame: "benchmarks.rodsim_frames",
+        Slender: "benchmarks.rodsim_slender",
+    }
+
+
 PROGRAMS = (
-    Program("rodsim", "rodsim", "benchmarks.rodsim_cases", "benchmarks.rodsim_cases"),
-    Program("Exudyn", "exudyn", "benchmarks.peers.exudyn_rods", "benchmarks.peers.exudyn_bodies"),
-    Program("PyElastica", "pyelastica", rods="benchmarks.peers.pyelastica_rods"),
-    Program("MuJoCo", "mujoco", bodies="benchmarks.peers.mujoco_bodies"),
+    Program("rodsim", "rodsim", _rodsim()),
+    Program(
+        "Exudyn",
+        "exudyn",
+        {
+            RodCase: "benchmarks.peers.exudyn_rods",
+            **dict.fromkeys((ChainCase, TopCase), "benchmarks.peers.exudyn_bodies"),
+            Mechanism: "benchmarks.peers.exudyn_mechanisms",
+            Frame: "benchmarks.peers.exudyn_frames",
+        },
+    ),
+    Program(
+        "PyElastica",
+        "pyelastica",
+        {RodCase: "benchmarks.peers.pyelastica_rods", Slender: "benchmarks.peers.pyelastica_slender"},
+    ),
+    Program("MuJoCo", "mujoco", dict.fromkeys((ChainCase, TopCase), "benchmarks.peers.mujoco_bodies")),
 )

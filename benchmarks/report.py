@@ -5,9 +5,11 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable
 
-from benchmarks.cases import Case, ChainCase, TopCase
+from benchmarks.cases import ChainCase, TopCase
 from benchmarks.fronts import front, time_at_error
 from benchmarks.measurement import Measurement
+from benchmarks.mechanisms import Mechanism
+from benchmarks.registry import Case
 
 
 def kernels(rows: Iterable[tuple[str, float, str]]) -> None:
@@ -26,14 +28,20 @@ def head(versions: dict[str, str | None]) -> None:
 
 def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
     """One case: every run, then how many times faster rodsim is, at equal error and a step."""
-    unit = "bars" if isinstance(case, ChainCase) else "bodies" if isinstance(case, TopCase) else "elements"
+    unit = (
+        "bars"
+        if isinstance(case, ChainCase)
+        else "bodies"
+        if isinstance(case, TopCase | Mechanism)
+        else "elements"
+    )
     print(f"\n{case.name}  {case.title}")
     columns = f"{'h':>10}{'steps':>8}{'time, s':>10}{'us/step':>10}{'error':>10}{'energy':>10}{'rodsim':>10}"
-    print(f"  {'program':<14}{unit:>9}{columns}{'faster':>9}")
+    print(f"  {'program':<18}{unit:>9}{columns}{'faster':>9}")
     ours = front(m for m in runs if _is_ours(m))
     for m in runs:
         numbers = f"{m.h:>10g}{m.steps:>8}{m.wall_s:>10.4f}{m.us_per_step:>10.1f}{m.error:>10.1e}"
-        print(f"  {m.program:<14}{m.resolution:>9}{numbers}{m.energy_drift:>10.0e}{_compared(case, m, ours)}")
+        print(f"  {m.program:<18}{m.resolution:>9}{numbers}{m.energy_drift:>10.0e}{_compared(case, m, ours)}")
     for line in remarks:
         print(f"  {line}")
     _equal_error(case, runs, ours)

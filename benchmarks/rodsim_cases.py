@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import Case, ChainCase, RodCase, TopCase
+from benchmarks.cases import ChainCase, RodCase, TopCase
 from benchmarks.measurement import Measurement
 from discretization.measures import energies
 from discretization.time.stepper import Stepper
@@ -16,6 +16,8 @@ from rigid import quaternions
 from rigid.system import State
 from rodsim import Box, Cone, Model, Section, signals
 from rodsim.building import Built
+
+Case = RodCase | ChainCase | TopCase
 
 NAME = "rodsim"
 
@@ -34,9 +36,9 @@ def run(case: Case, resolution: int, h: float, order: int = 2) -> Measurement:
         if first == last:
             continue
         before = energies(system, state).total
-        begin = perf_counter()
+        begin = process_time()
         state, _ = stepper.advance(state, first, last - first)
-        wall += perf_counter() - begin
+        wall += process_time() - begin
     drift = (energies(system, state).total - before) / _energy_scale(case, before)
     name = NAME if order == 2 else f"{NAME} em{order}"
     return Measurement(name, case.name, resolution, h, steps, wall, _error(case, state), drift)

@@ -12,10 +12,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.cases import CASES
 from benchmarks.measure import measure
 from benchmarks.measurement import Measurement
 from benchmarks.programs import PROGRAMS
+from benchmarks.registry import CASES
 
 
 def main(argv: Sequence[str] | None = None) -> int:

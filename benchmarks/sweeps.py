@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.peer_sweeps import PEER_SWEEPS
+
 Run = tuple[int, float, dict[str, Any]]
 QUICK = 2
 
@@ -64,4 +66,5 @@ SWEEPS: dict[str, dict[str, list[Run]]] = {
         "Exudyn": _plain((1, 0.01), (1, 0.002), (1, 0.0005)),
         "MuJoCo": _plain((1, 0.01), (1, 0.002), (1, 0.001), (1, 0.0005)),
     },
+    **PEER_SWEEPS,
 }

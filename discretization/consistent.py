@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from scipy.sparse import bmat, bsr_matrix, coo_matrix, diags
 from scipy.sparse.linalg import splu
 
+from discretization.drives import count_drives
 from discretization.measures import velocity_residual
 from discretization.redundancy import constraint_jacobian, redundancy
 from discretization.space.spans import shared_masses
@@ -101,11 +102,13 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     soft = SOFT * (G.multiply(G) @ (1.0 / mass.diagonal())) if repeating else None
     matrix = bmat([[mass, G.T], [G, None if soft is None else -diags(soft)]], format="csc")
     change, size, mu = np.zeros(6 * n), np.inf, np.zeros(len(state.lam))
+    # what the drives, whose motion is none of the unknowns, do to the joints
+    given = velocity_residual(system, state) - G @ velocity if count_drives(system) else 0.0 * mu
     try:
         factors = splu(matrix)
         for _ in range(ITERATIONS if free.any() or repeating else 1):
             pull = np.where(free, 0.0, mass @ change)
-            rate = G @ (velocity + change)
+            rate = G @ (velocity + change) + given
             found = factors.solve(-np.concatenate([pull, rate if soft is None else rate + soft * mu]))
             step, mu = found[: 6 * n], found[6 * n :]
             change, before, size = change + step, size, np.abs(step).max()

@@ -23,7 +23,7 @@ from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import Kind, has_closed_forms
 from rigid.linear_algebra import average, load3, minus, plus
 
-DELTA = 1e-8  # of the scale of a constraint
+DELTA = 1e-8  # of the scale of a constraint; with 1e-10 Newton takes an iteration less, and rounding piles up in lam
 
 
 @inner_kernel
@@ -143,5 +143,5 @@ def _add_none(system, numbering, state, work, tangent):
 # (system, numbering, state, work, tangent): those with closed forms: residual and, on demand, matrix
 add_constraints = _add_none
 for _number, _kind in reversed(list(enumerate(CONSTRAINTS))):
-    if has_closed_forms(_kind):
+    if has_closed_forms(_kind) and not _kind.driven:
         add_constraints = _after(_number, _loop(_number, _kind), add_constraints)

@@ -24,7 +24,9 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from discretization.drives import driven_frames
 from discretization.linear.substructures import Substructures, no_substructures
+from discretization.others import pairs_of
 from discretization.space.spans import MOST_FRAMES, shared_masses
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
@@ -45,7 +47,7 @@ class Numbering(NamedTuple):
     n_values: int  # entries of the matrix; the dump begins there
     n_dump: int
     handle: int  # names the sparse factorisation
-    frame: Ints  # (n,) first unknown of a frame, N where it is fixed
+    frame: Ints  # (n,) first unknown of a frame, N where it is fixed, behind that where it is driven
     frame_stride: Ints  # (n,)
     frame_base: Ints  # (n,) diagonal blocks
     rows: Ints  # (c,) scalar equations of a constraint
@@ -61,6 +63,7 @@ class Numbering(NamedTuple):
     span_base: Ints  # (k, MOST_FRAMES, MOST_FRAMES) blocks of the frames of spans
     span_stride: Ints  # (k, MOST_FRAMES)
     substructures: Substructures  # spans with a panel
+    other_base: Ints  # (e, MOST_FRAMES, MOST_FRAMES) of those of other interactions
     indptr: Ints  # compressed columns, else empty
     indices: Ints
 
@@ -179,6 +182,7 @@ def number(
     )
     inside = of_spans[(of_spans >= 0).all(axis=3)]
     couples = [system.elements.frames, system.springs.frames, system.torsions.frames, inside]
+    couples.append(pairs_of(system.others))
     full = ~facts(constraints.kind, "constant")  # their tangent couples both frames
     couples.append(constraints.frames[full])
     ab = vertex_of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
@@ -211,6 +215,8 @@ def number(
     size, banded = int(weight.sum()), int(weight[in_band].sum())
 
     frame = np.where(fixed, size, start[vertex_of_frame] if n_vertices else size)
+    driven = driven_frames(frames.fixed)
+    frame[driven] = size + 6 + 6 * np.arange(len(driven))  # what acts on them is kept apart: it does work
     row = start[vertex_of_constraint] + offset_in_joint
     # from the first unknown of the upper vertex to the last one of the lower
     reach = start[pairs[:, 1]] + weight[pairs[:, 1]] - 1 - start[pairs[:, 0]]
@@ -275,13 +281,18 @@ def number(
             axis=1,
         )
 
+    def square_blocks(frames: Ints) -> Ints:
+        out = np.full((*frames.shape, frames.shape[1]), n_values, dtype=np.int64)
+        each, k, l = np.nonzero((frames[:, :, None] >= 0) & (frames[:, None, :] >= 0))
+        i, j = frames[each, k], frames[each, l]
+        out[each, k, l] = place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
+        return out
+
     of_weight = np.where(of_span[condensed] >= 0, weight[of_span[condensed]], 0)
     panels = _panels(system, condensed, of_weight, n_values, banded)
     n_values += int((panels["height"] ** 2).sum())
 
-    span_base = np.full(of_spans.shape[:3], n_values, dtype=np.int64)
-    i, j = inside.T
-    span_base[(of_spans >= 0).all(axis=3)] = place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
+    span_base, other_base = square_blocks(system.spans.frames), square_blocks(system.others.frames)
     span_stride = column_stride[of_span]
     stride_of_frame = column_stride[vertex_of_frame]  # the last entry serves fixed frames
     everything = np.arange(n)
@@ -336,6 +347,7 @@ def number(
         span_base=span_base,
         span_stride=span_stride,
         substructures=substructures,
+        other_base=other_base,
         indptr=indptr,
         indices=indices,
     )

@@ -19,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numba.experimental.function_type  # with it numba knows functions of `compiled`
 import numpy as np
 import scipy.linalg
 from numba import types
+from numba.experimental import function_type  # noqa: F401  tells numba what the functions are that `call` is handed
 from numba.extending import typeof_impl
 
 from rigid.chart_frames import (

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from rigid import signals
     from rigid.charts import multibody_system, rotating_body
     from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError, RedundantJointsWarning
-    from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
+    from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
     from rigid.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
     from rigid.symbolic import Part, symbolic_system, system_of
     from rodsim.comparing.comparison import Comparison, compare
+    from rodsim.laws import Law
     from rodsim.linear import linearise
     from rodsim.linear_models import Probe, Push, frequency_response, state_space
     from rodsim.materials import Material
@@ -43,6 +44,7 @@ _WHERE = {
     "ConvergenceError": "rigid.errors",
     "Cylinder": "rigid.inertia",
     "InitialVelocityWarning": "rigid.errors",
+    "Law": "rodsim.laws",
     "MassProperties": "rigid.inertia",
     "Material": "rodsim.materials",
     "MechanicalSystem": "rigid.mechanical",
@@ -53,6 +55,7 @@ _WHERE = {
     "RedundantJointsWarning": "rigid.errors",
     "Probe": "rodsim.linear_models",
     "Push": "rodsim.linear_models",
+    "PointMass": "rigid.inertia",
     "Result": "rodsim.results.result",
     "Section": "rodsim.sections",
     "Sphere": "rigid.inertia",
@@ -85,6 +88,7 @@ __all__ = [
     "ConvergenceError",
     "Cylinder",
     "InitialVelocityWarning",
+    "Law",
     "MassProperties",
     "Material",
     "MechanicalSystem",
@@ -92,9 +96,10 @@ __all__ = [
     "Model",
     "ModelError",
     "Part",
-    "RedundantJointsWarning",
+    "PointMass",
     "Probe",
     "Push",
+    "RedundantJointsWarning",
     "Result",
     "Section",
     "Sphere",
@@ -103,8 +108,8 @@ __all__ = [
     "Trajectory",
     "audit",
     "buckling",
-    "equilibrium",
     "compare",
+    "equilibrium",
     "frequency_response",
     "integrate",
     "linearise",

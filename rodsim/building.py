@@ -10,17 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.consistent import Held
+from discretization.drives import DRIVEN
 from discretization.measures import constraint_residual, element_states
-from discretization.system import System, fingerprint
+from discretization.others import Others, others_of
+from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
-from rigid.signals import VectorSignal
-from rigid.system import Floats, Frames, Loads, Springs, State, TorsionSprings
+from rigid.system import Floats, Frames, Springs, State, TorsionSprings
+from rodsim.describing import description
+from rodsim.driving import check_drives, drive_values, first_drive
 from rodsim.entries import Contents, TorsionEntry
-from rodsim.joining import ASSEMBLED, constraints_of, joint_layouts, speaking_of, without_doubt
+from rodsim.joining import ASSEMBLED, constraints_of, joint_layouts, without_doubt
+from rodsim.load_arrays import line_loads, load_arrays, load_values, speaking_of
 from rodsim.meshing import RodMesh, joined, mesh_rod
-from rodsim.parts import Anchor, Body, Ground, Rod
+from rodsim.parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.point_masses import check_rotations
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
 
@@ -34,6 +39,9 @@ class Built(NamedTuple):
     layout: Layout
     load_values: Callable[[Floats], Floats]
     held: Held  # which of its velocities were given
+    drive_values: Callable[[Floats], Floats] | None = (
+        None  # of prescribed motion, see `discretization.drives`
+    )
 
 
 class Placed(NamedTuple):
@@ -60,20 +68,29 @@ class Placement:
                 self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod))
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
+        driven = list(model.driven.values())
+        self.driven_frame = {part.name: n + k for k, part in enumerate(driven)}
+        n += len(driven)
+        at_start = [[x[0] for x in part.motion(np.zeros(1))] for part in driven]
         meshes = list(self.meshes.values())
         back = [quaternions.conjugate(body.orientation) for body in bodies]
         omega = [_given(body.angular_velocity) for body in bodies]
         arm = [body.center - body.position for body in bodies]
         spin = [quaternions.rotate(*pair) for pair in zip(back, omega, strict=True)]
         at_center = [_given(b.velocity) + np.cross(w, x) for b, w, x in zip(bodies, omega, arm, strict=True)]
-        self.r = _stack([[0.0, 0.0, 0.0]], [b.center for b in bodies], *(m.r for m in meshes))
-        self.quat = _stack([quaternions.IDENTITY], [b.orientation for b in bodies], *(m.quat for m in meshes))
-        self.v = _stack([[0.0, 0.0, 0.0]], at_center, *(m.v for m in meshes))
-        self.Omega = _stack([[0.0, 0.0, 0.0]], spin, *(m.Omega for m in meshes))
-        mass = _stack([1.0], [b.properties.mass for b in bodies], *(m.mass for m in meshes))
-        inertia = _stack([np.eye(3)], [b.properties.inertia for b in bodies], *(m.inertia for m in meshes))
+        moved = [[x[k] for x in at_start] for k in range(4)]
+        ground = [[0.0, 0.0, 0.0]]
+        self.r = _stack(ground, [b.center for b in bodies], *(m.r for m in meshes), moved[0])
+        turned = [b.orientation for b in bodies]
+        self.quat = _stack([quaternions.IDENTITY], turned, *(m.quat for m in meshes), moved[1])
+        self.v = _stack(ground, at_center, *(m.v for m in meshes), moved[2])
+        self.Omega = _stack(ground, spin, *(m.Omega for m in meshes), moved[3])
+        own, unit = [b.properties for b in bodies], [np.eye(3)] * len(driven)
+        mass = _stack([1.0], [x.mass for x in own], *(m.mass for m in meshes), np.ones(len(driven)))
+        inertia = _stack([np.eye(3)], [x.inertia for x in own], *(m.inertia for m in meshes), unit)
         fixed = np.zeros(n, dtype=np.uint8)
         fixed[0] = 1
+        fixed[list(self.driven_frame.values())] = DRIVEN
         self.frames = Frames(mass, inertia, fixed)
         self.held = Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)))
         for k, body in enumerate(bodies, start=1):
@@ -87,17 +104,23 @@ class Placement:
         part = anchor.part
         if isinstance(part, Ground):
             return Placed(0, anchor.X, anchor.X)
+        if isinstance(part, Driven):
+            frame, X = self.driven_frame[part.name], anchor.X
+            return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
         if isinstance(part, Body):
             frame = self.body_frame[part.name]
-            X: Floats = anchor.X - part.properties.center
+            X = anchor.X - part.properties.center
         else:
-            frame, X = self.first[part.name] + self.meshes[part.name].node(anchor.s), anchor.X
+            mesh = self.meshes[part.name]
+            frame, X = self.first[part.name] + mesh.node(anchor.s), anchor.X - mesh.center
         return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
 
-    def frame_of(self, thing: Anchor | Body | Ground) -> int:
+    def frame_of(self, thing: Anchor | Body | Ground | Driven) -> int:
         """Frame number of what a joint holds."""
         if isinstance(thing, Anchor):
             return self.place(thing).frame
+        if isinstance(thing, Driven):
+            return self.driven_frame[thing.name]
         return self.body_frame[thing.name] if isinstance(thing, Body) else 0
 
     def local(self, frame: int, direction: Floats) -> Floats:
@@ -110,11 +133,20 @@ def build(model: Contents) -> Built:
     placement = Placement(model)
     meshes = list(placement.meshes.values())
     elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
-    constraints, joined_by = constraints_of(model, placement)
+    constraints, joined_by, driven = constraints_of(model, placement)
     springs, torsions = _springs(model, placement), _torsions(model, placement)
-    loads = _loads(model, placement)
+    lines = line_loads(model, placement)
+    loads = load_arrays(model, placement, lines)
     system = System(
-        placement.frames, elements, constraints, springs, torsions, loads, model.gravity.copy(), spans
+        placement.frames,
+        elements,
+        constraints,
+        springs,
+        torsions,
+        loads,
+        model.gravity.copy(),
+        spans,
+        _others(model, placement),
     )
     n, n_rows = len(placement.frames.mass), int(rows_of(constraints.kind).sum())
     state = State(
@@ -126,30 +158,19 @@ def build(model: Contents) -> Built:
         np.zeros(len(torsions.stiffness)),
         np.zeros((n, 6)),
         np.zeros(2),
+        drive=first_drive(model, driven),
     )
     if np.any(spans.relaxation):  # as if strained in this moment
         strain, _ = element_states(system, state)
         state = state._replace(branch=strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None])
     _check_assembled(model, placement, system, state)
+    check_drives(model, system, state)
+    check_rotations(model, system, placement)
     system, undetermined = without_doubt(model, system, state)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
-    functions = [(name, entry.value) for name, entry in model.loads.items()]
-
-    def load_values(times: Floats) -> Floats:
-        out = np.empty((len(times), len(functions), 3))
-        for k, (name, function) in enumerate(functions):
-            with speaking_of("load", name):
-                out[:, k] = function(times)
-            bad = ~np.isfinite(out[:, k]).all(axis=1)
-            if bad.any():
-                raise ModelError(
-                    f"load '{name}': value at t = {times[np.argmax(bad)]:g} s is not finite",
-                    about=[PartName("load", name)],
-                )
-        return out
-
-    return Built(system, state, layout, load_values, placement.held)
+    values, drives = load_values(model, lines), drive_values(model, driven)
+    return Built(system, state, layout, values, placement.held, drives)
 
 
 def _given(value: Floats | None) -> Floats:
@@ -167,8 +188,10 @@ def _stops(model: Contents, rod: Rod) -> list[float]:
     things: list[Any] = [x for entry in model.joints.values() for x in (entry.a, entry.b)]
     things += [x for entry in model.springs.values() for x in (entry.a, entry.b)]
     things += [x for entry in model.torsions.values() for x in (entry.a, entry.b)]
+    things += [x for entry in model.others.values() for x in (entry.a, entry.b)]
     things += [entry.anchor for entry in model.loads.values()]
-    return [x.s for x in things if isinstance(x, Anchor) and x.part is rod]
+    ends = [s for entry in model.line_loads.values() if entry.rod is rod for s in entry.between]
+    return [*ends, *(x.s for x in things if isinstance(x, Anchor) and x.part is rod)]
 
 
 def _springs(model: Contents, placement: Placement) -> Springs:
@@ -211,15 +234,12 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     )
 
 
-def _loads(model: Contents, placement: Placement) -> Loads:
-    entries = list(model.loads.values())
-    placed = [placement.place(entry.anchor) for entry in entries]
-    return Loads(
-        np.array([entry.kind for entry in entries], dtype=np.int64),
-        np.array([p.frame for p in placed], dtype=np.int64),
-        np.array([p.X for p in placed]).reshape(-1, 3),
-        np.array([entry.following for entry in entries], dtype=np.uint8),
-    )
+def _others(model: Contents, placement: Placement) -> Others:
+    each = []
+    for entry in model.others.values():
+        with speaking_of("spring", entry.name):
+            each += entry.made(placement)
+    return others_of(each)
 
 
 def _check_assembled(model: Contents, placement: Placement, system: System, state: State) -> None:
@@ -265,86 +285,20 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         )
         for body in model.bodies.values()
     ]
-    pairs = [system.constraints.frames, system.springs.frames, system.torsions.frames]
+    pairs = [system.constraints.frames, system.springs.frames, system.torsions.frames, system.others.frames]
+    held = np.append(system.frames.fixed != 0, False)  # the last entry: of -1, no frame
     return Layout(
         name=model.name,
         rods=rods,
         bodies=bodies,
         joints=joints,
-        description=_description(model, system),
+        description=description(model, system),
         n_frames=len(system.frames.mass),
         n_elements=len(system.elements.length) + len(system.spans.weight),
         n_multipliers=int(rows_of(system.constraints.kind).sum()),
         n_torsions=len(system.torsions.stiffness),
         n_branch=len(system.spans.weight) if np.any(system.spans.relaxation) else 0,
         system=system,
-        grounded=bool(any((pair == 0).any() for pair in pairs)),
+        grounded=bool(any(held[pair].any() for pair in pairs)),
+        drives=[*model.drives, *model.driven],
     )
-
-
-def _rod_of(body: Body) -> dict[str, Any]:
-    """The rod that a body stands for: places on it keep their names."""
-    if body.stands_for is None:
-        return {}
-    fractions, r, quat = (values.tolist() for values in body.stands_for)
-    return {"rod": {"s": fractions, "r": r, "quat": quat}}
-
-
-def _description(model: Contents, system: System) -> dict[str, Any]:
-    """The model in words and numbers, fit for JSON."""
-
-    def described(value: Any) -> Any:
-        if isinstance(value, VectorSignal):
-            fields = {k: np.asarray(v).tolist() for k, v in vars(value.scalar).items()}
-            return {"signal": type(value.scalar).__name__, **fields, "direction": value.direction.tolist()}
-        return "callable" if callable(value) else np.asarray(value, dtype=float).tolist()
-
-    return {
-        "name": model.name,
-        "fingerprint": fingerprint(system),
-        "gravity": model.gravity.tolist(),
-        **({"rigid_twin": model.left_out} if model.left_out else {}),
-        "bodies": {
-            name: {
-                "mass": body.properties.mass,
-                "inertia": body.properties.inertia.tolist(),
-                "position": body.position.tolist(),
-                "orientation": body.orientation.tolist(),
-            }
-            | _rod_of(body)
-            for name, body in model.bodies.items()
-        },
-        "rods": {
-            name: {
-                "length": rod.stress_free.length,
-                "n_elements": rod.n_elements,
-                "element": rod.element,
-                "closed": rod.closed,
-                "initial": rod.initial.described(),
-                "stress_free": rod.stress_free.described(),
-            }
-            for name, rod in model.rods.items()
-        },
-        "joints": {
-            name: {"kind": entry.kind, "a": str(entry.a), "b": str(entry.b)}
-            | ({} if entry.length is None else {"length": entry.length})
-            for name, entry in model.joints.items()
-        },
-        "springs": {
-            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
-            for name, entry in model.springs.items()
-        },
-        "torsion_springs": {
-            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
-            for name, entry in model.torsions.items()
-        },
-        "loads": {
-            name: {
-                "kind": "moment" if entry.kind else "force",
-                "on": str(entry.anchor),
-                "following": entry.following,
-                "value": described(entry.described),
-            }
-            for name, entry in model.loads.items()
-        },
-    }

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from discretization.redundancy import redundancy, softened
 from discretization.system import System
 from rigid import quaternions
-from rigid.errors import ModelError, PartName, RedundantJointsWarning
+from rigid.errors import ModelError, RedundantJointsWarning
 from rigid.joints import JOINTS, Given, Marker, Row
 from rigid.system import Constraints, Floats, State
+from rodsim.driving import DrivenRow, driven_row
 from rodsim.entries import Contents, JointEntry
+from rodsim.load_arrays import speaking_of
+from rodsim.other_entries import Poses
 from rodsim.parts import Anchor
 from rodsim.results.layout import JointLayout
 
-if TYPE_CHECKING:
-    from rodsim.building import Placement
-
 ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
+DRIVE = "drive"  # the kind of a drive in results
 _TOLD = 12  # names in a message
 
 
-@contextmanager
-def speaking_of(kind: str, name: str) -> Iterator[None]:
-    """What is refused inside is about this part."""
-    try:
-        yield
-    except ModelError as error:
-        error.about = error.about or (PartName(kind, name),)
-        raise
+class Placed(Poses, Protocol):
+    """What joints ask of `rodsim.building.Placement`."""
+
+    size: float
 
 
 class Joined(NamedTuple):
@@ -44,8 +39,8 @@ class Joined(NamedTuple):
     given: Given
 
 
-def constraints_of(model: Contents, placement: Placement) -> tuple[Constraints, list[Joined]]:
-    """The constraints of all joints, and the markers of each."""
+def constraints_of(model: Contents, placement: Placed) -> tuple[Constraints, list[Joined], list[DrivenRow]]:
+    """The constraints of all joints, then of all drives; the markers of each, and what the drives prescribe."""
     rows: list[tuple[int, Marker, Marker, Row]] = []
     joined = []
     for number, entry in enumerate(model.joints.values()):
@@ -53,6 +48,12 @@ def constraints_of(model: Contents, placement: Placement) -> tuple[Constraints, 
             own = _markers(entry, placement)
         joined.append(own)
         rows += [(number, own.a, own.b, row) for row in JOINTS[entry.kind].rows(*own)]
+    driven = []
+    for number, drive in enumerate(model.drives.values(), start=len(model.joints)):
+        own = _markers(drive.joint, placement)
+        joined.append(own)
+        driven.append(driven_row(drive, own.a, own.b))
+        rows.append((number, own.a, own.b, driven[-1].row))
     frames = np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64).reshape(-1, 2)
 
     def vectors(column: list[Floats]) -> Floats:
@@ -68,24 +69,26 @@ def constraints_of(model: Contents, placement: Placement) -> tuple[Constraints, 
         value=np.array([row.value for _, _, _, row in rows], dtype=float),
         joint=np.array([number for number, _, _, _ in rows], dtype=np.int64),
     )
-    second = {"Wa": vectors([row.Wa for *_, row in rows]), "Wb": vectors([row.Wb for *_, row in rows])}
-    if any(np.any(column) for column in second.values()):
-        constraints = constraints._replace(**second)
-    return constraints, joined
+    Wa, Wb = vectors([row.Wa for *_, row in rows]), vectors([row.Wb for *_, row in rows])
+    if np.any(Wa) or np.any(Wb):
+        constraints = constraints._replace(Wa=Wa, Wb=Wb)
+    return constraints, joined, driven
 
 
 def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
-    """What results know of the joints: their rows of `State.lam` and their markers."""
+    """What results know of joints and drives: their rows of `State.lam` and their markers."""
     layouts, first = [], 0
-    for entry, (a, b, given) in zip(model.joints.values(), joined, strict=True):
-        last = first + JOINTS[entry.kind].count(given)
+    kinds = [(entry.name, entry.kind) for entry in model.joints.values()]
+    kinds += [(name, DRIVE) for name in model.drives]
+    for (name, kind), (a, b, given) in zip(kinds, joined, strict=True):
+        last = first + (1 if kind == DRIVE else JOINTS[kind].count(given))
         frames, points, axes = (a.frame, b.frame), np.array([a.X, b.X]), np.array([a.axes, b.axes])
-        layouts.append(JointLayout(entry.name, entry.kind, (first, last), frames, points, axes))
+        layouts.append(JointLayout(name, kind, (first, last), frames, points, axes))
         first = last
     return layouts
 
 
-def _markers(entry: JointEntry, placement: Placement) -> Joined:
+def _markers(entry: JointEntry, placement: Placed) -> Joined:
     """The two markers and what the joint is told."""
     owner = f"{entry.kind} joint '{entry.name}'"
     points = [(str(x), placement.place(x).world) for x in (entry.a, entry.b) if isinstance(x, Anchor)]
@@ -160,7 +163,7 @@ def without_doubt(model: Contents, system: System, state: State) -> tuple[System
     if found is None:
         return system, []
     constraints = system.constraints._replace(repeats=softened(system.constraints, found))
-    names = [entry.name for entry in model.joints.values()]
+    names = [*model.joints, *model.drives]
     loops = [[names[joint] for joint in loop] for loop in found.loops]
     many = "1 equation" if found.excess == 1 else f"{found.excess} equations"
     of_loops = " and of ".join(named(loop) for loop in loops[:3])

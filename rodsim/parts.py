@@ -16,6 +16,7 @@ from rigid import quaternions
 from rigid.checks import count, flag, number, shown, unit_quaternion, vector, word
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
+from rigid.motions import FrameMotion
 from rigid.system import Floats
 from rodsim.curves import Curve
 from rodsim.frames import Twist, directions_at, frames_along, twist_angles
@@ -83,6 +84,28 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
+class Driven:
+    """A frame whose whole motion is given; `position` and `orientation` are its pose at t = 0."""
+
+    name: str
+    motion: FrameMotion
+    position: Floats
+    orientation: Floats
+
+    def at(self, point: ArrayLike) -> Anchor:
+        """The point at local coordinates (3,), m, which goes along."""
+        return Anchor(self, vector(str(self), "point", point))
+
+    def at_world(self, point: ArrayLike) -> Anchor:
+        """The point that is at world coordinates (3,) at t = 0."""
+        away = vector(str(self), "point", point) - self.position
+        return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))
+
+    def __str__(self) -> str:
+        return f"driven '{self.name}'"
+
+
+@dataclass(frozen=True, eq=False)
 class RodShape:
     """A curve with cross-sections along it: `up` and `twist` as in `rodsim.frames`."""
 
@@ -129,6 +152,7 @@ class Rod:
     angular_velocity: Floats | Callable[[float], ArrayLike]
     consistency: float = 0.5  # part of the consistent in the translational mass
     element: str = DEFAULT  # a word of `discretization.space.rod_elements`
+    rest_strains: Floats | Callable[[float], ArrayLike] | None = None  # (6,) besides those of `stress_free`
 
     @property
     def closed(self) -> bool:
@@ -176,7 +200,7 @@ class Anchor:
     rod.
     """
 
-    part: Ground | Body | Rod
+    part: Ground | Body | Rod | Driven
     X: Floats
     s: float = 0.0
 
@@ -203,6 +227,7 @@ def make_rod(
     angular_velocity: ArrayLike | Callable[[float], ArrayLike] | None,
     mass: str,
     element: str,
+    rest_strains: ArrayLike | Callable[[float], ArrayLike] | None = None,
 ) -> Rod:
     """Check what the user gave and make a rod of it."""
     owner = f"rod '{name}'"
@@ -230,6 +255,9 @@ def make_rod(
         _or_zero(_vectors(owner, "angular_velocity", angular_velocity)),
         MASSES[mass],
         element.replace(" ", ""),
+        rest_strains
+        if rest_strains is None or callable(rest_strains)
+        else vector(owner, "rest_strains", rest_strains, 6),
     )
 
 

@@ -33,7 +33,9 @@ def restarted(built: Built, start: Result, at: float | None) -> Restart:
     Ground points that an equilibrium has moved are moved in `built`, in place. Raises ModelError where the parts differ.
     """
     if not isinstance(start, Result):
-        raise ModelError(f"start = {checks.shown(start)} is no result; give what `equilibrium` or `simulate` returns")
+        raise ModelError(
+            f"start = {checks.shown(start)} is no result; give what `equilibrium` or `simulate` returns"
+        )
     if start.n_outputs < 1:
         raise ModelError("start: the result holds no output")
     old, new = start.layout, built.layout
@@ -70,7 +72,11 @@ def restarted(built: Built, start: Result, at: float | None) -> Restart:
 
 def _check_same_parts(old: Layout, new: Layout) -> None:
     for what, before, after in (
-        ("rods", [(rod.name, len(rod.frames)) for rod in old.rods], [(rod.name, len(rod.frames)) for rod in new.rods]),
+        (
+            "rods",
+            [(rod.name, len(rod.frames)) for rod in old.rods],
+            [(rod.name, len(rod.frames)) for rod in new.rods],
+        ),
         ("bodies", [body.name for body in old.bodies], [body.name for body in new.bodies]),
         (
             "joints",
@@ -93,7 +99,12 @@ def _move_ground(built: Built, old: Layout, start: Result, index: int) -> list[s
     for name, motion in motions.items():
         d, turn = (np.asarray(x, float) for x in motion["path"][index])
         moved_points(
-            built.system.constraints, built.system.constraints, names.index(name), np.asarray(motion["about"]), d, turn
+            built.system.constraints,
+            built.system.constraints,
+            names.index(name),
+            np.asarray(motion["about"]),
+            d,
+            turn,
         )
     if motions:
         built.layout.description["fingerprint"] = fingerprint(built.system)

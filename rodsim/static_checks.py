@@ -38,7 +38,9 @@ def check_held(built: Built) -> None:
         return
     part = part_at(built.layout, int(free[0]))
     names = list(built.layout.description["loads"])
-    loaded = [name for name, frame in zip(names, system.loads.frame, strict=True) if group[frame] == group[free[0]]]
+    loaded = [
+        name for name, frame in zip(names, system.loads.frame, strict=True) if group[frame] == group[free[0]]
+    ]
     about = [part, *(PartName("load", name) for name in loaded)]
     under = f", and load '{loaded[0]}' acts on it" if loaded else ""
     raise ModelError(

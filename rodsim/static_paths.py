@@ -55,7 +55,9 @@ def path_settings(
         low, high = checks.vector("equilibrium", f"stop of {name}", bounds, 2)
         stops[name] = (float(low), float(high))
     if not isinstance(branch, int):
-        raise ModelError(f"equilibrium: branch = {checks.shown(branch)}; give the number of a bifurcation, from 1")
+        raise ModelError(
+            f"equilibrium: branch = {checks.shown(branch)}; give the number of a bifurcation, from 1"
+        )
     side = (abs(branch), float(np.sign(branch))) if branch else None
     return PathSettings(found, stops, side, checks.count("equilibrium", "most_points", most_points))
 
@@ -91,6 +93,7 @@ def follow(rest: Rest, record: Record, settings: PathSettings, first: float) -> 
     ended = tour(arc, settings.stops, settings.most_points, first, found, settings.branch)
     record.settings["stopped"] = ended.stopped
     record.settings["events"] = [
-        {"kind": event.kind, "load_factor": float(event.factor), "monitors": event.monitors} for event in ended.events
+        {"kind": event.kind, "load_factor": float(event.factor), "monitors": event.monitors}
+        for event in ended.events
     ]
     return ended.failure

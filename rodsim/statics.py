@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.statics.loading import Loading, Motion
 from discretization.statics.forces import SOLVED
+from discretization.statics.loading import Loading, Motion
 from discretization.statics.newton import Solved
 from discretization.statics.path import Point, settle, walk
 from discretization.statics.relaxation import relax
@@ -102,7 +102,9 @@ def equilibrium(
     if start is not None:
         rest.hold()
     if method not in METHODS:
-        raise ModelError(f"equilibrium: method = {checks.shown(method)} is not known; choose {' or '.join(METHODS)}")
+        raise ModelError(
+            f"equilibrium: method = {checks.shown(method)} is not known; choose {' or '.join(METHODS)}"
+        )
     followed = method == "arc-length"
     checked = path_settings(model, monitors, stop, branch, most_points, followed)
     settings = {"method": method, "at": float(at), "constant": list(constant)}
@@ -140,7 +142,9 @@ def _relax(rest: Rest, record: Record, failure: Solved) -> Solved | None:
     return None
 
 
-def raise_not_converged(model: Model, rest: Rest, reason: str, failure: Any, result: Equilibrium | None) -> None:
+def raise_not_converged(
+    model: Model, rest: Rest, reason: str, failure: Any, result: Equilibrium | None
+) -> None:
     """Say how far the load steps came, and what may be done."""
     error = ConvergenceError(
         t=rest.factor,
@@ -213,7 +217,9 @@ def _of_factor(owner: str, what: str, value: Any) -> Callable[[float], Floats]:
     if callable(value):
         start = checks.vector(owner, f"{what}(0)", value(0.0))
         if np.abs(start).max() > 0.0:
-            raise ModelError(f"{owner}: {what}(0) = {start} must be zero; the joint begins where the model has it")
+            raise ModelError(
+                f"{owner}: {what}(0) = {start} must be zero; the joint begins where the model has it"
+            )
         return lambda factor: checks.vector(owner, what, value(factor))
     end = checks.vector(owner, what, value)
     return lambda factor: factor * end

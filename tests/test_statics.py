@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from discretization.consistent import constraint_jacobian
+from discretization.linearised import stiffness_matrix
 from discretization.statics.loading import Loading
 from discretization.statics.rest import Rest
+from discretization.statics.tangent import tangent
 from discretization.time.advance import copy_of
 from rigid import quaternions
+from rigid.system import Loads, Springs, TorsionSprings
 from rodsim import Box, ConvergenceError, Model, ModelError, Section, equilibrium, simulate
 from rodsim.results.result import Result
 from tests.statics_models import BENDS, bend, cantilever, section, square
@@ -46,7 +50,9 @@ def everything(element: str) -> Model:
 def strained(element: str) -> Rest:
     built = everything(element).build()
     values = built.load_values(np.zeros(1))[0]
-    rest = Rest(built.system, built.state, Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity))
+    rest = Rest(
+        built.system, built.state, Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity)
+    )
     rest.load_at(0.7)
     random = np.random.default_rng(3)
     rest.advance(0.1 * random.standard_normal(rest.size))
@@ -59,7 +65,9 @@ def test_tangent_is_the_derivative_of_the_forces(element: str) -> None:
     rest = strained(element)
     rest.assemble(True)
     matrix, random = rest.matrix(), np.random.default_rng(5)
-    full = np.where(rest.is_row, 1.0, 2.0)  # rows of forces hold half of K, rows of g and columns of lam are whole
+    full = np.where(
+        rest.is_row, 1.0, 2.0
+    )  # rows of forces hold half of K, rows of g and columns of lam are whole
     for _ in range(3):
         x, small, kept, ends = random.standard_normal(rest.size), 1e-5, copy_of(rest.state), []
         for t in (small, -small):
@@ -70,6 +78,25 @@ def test_tangent_is_the_derivative_of_the_forces(element: str) -> None:
         difference = (ends[0] - ends[1]) / (2 * small)
         half = x * np.where(rest.is_row, 0.5, 1.0)
         np.testing.assert_allclose(full * (matrix @ half), difference, atol=2e-8 * np.abs(difference).max())
+
+
+def test_tangent_matrices_are_those_of_the_linearisation() -> None:
+    rest = strained("se3")
+    rest.state.lam[:] = 0.0
+    found = tangent(rest)
+    joined = constraint_jacobian(rest.system, rest.state).toarray()
+    columns = (6 * found.frames[:, None] + np.arange(6)).ravel()
+    np.testing.assert_allclose(found.G.toarray(), joined[:, columns], atol=1e-14)
+    rods = rest.system._replace(
+        springs=Springs(*(a[:0] for a in rest.system.springs)),
+        torsions=TorsionSprings(*(a[:0] for a in rest.system.torsions)),
+        loads=Loads(*(a[:0] for a in rest.system.loads)),
+        gravity=np.zeros(3),
+    )
+    none = np.zeros((0, 3))
+    alone = Rest(rods, rest.state._replace(angle=np.zeros(0)), Loading(none, none, np.zeros(3), np.zeros(3)))
+    K = stiffness_matrix(rods, alone.state).toarray()[columns][:, columns]
+    np.testing.assert_allclose(tangent(alone).K.toarray(), K, atol=1e-11 * np.abs(K).max())
 
 
 def test_load_rate_is_the_derivative_to_the_load_factor() -> None:
@@ -121,7 +148,9 @@ def test_roll_up_by_a_turned_clamp_needs_the_moment_of_the_circle() -> None:
 
 
 @pytest.mark.parametrize(("width", "force", "reference"), BENDS)
-def test_bend_converges_at_every_slenderness(width: float, force: float, reference: tuple[float, ...]) -> None:
+def test_bend_converges_at_every_slenderness(
+    width: float, force: float, reference: tuple[float, ...]
+) -> None:
     errors, steps = [], []
     for n in (8, 16):
         result = equilibrium(bend(width, force, n))
@@ -139,7 +168,9 @@ def test_bend_has_the_order_of_its_element(element: str) -> None:
     order = ORDER[element]
     meshes = {2: (16, 32), 4: (12, 24), 6: (9, 18), 8: (8, 16)}[order]
     reference = np.array(BENDS[1][2])
-    errors = [np.linalg.norm(displacement(equilibrium(bend(1.0, 600.0, n, element))) - reference) for n in meshes]
+    errors = [
+        np.linalg.norm(displacement(equilibrium(bend(1.0, 600.0, n, element))) - reference) for n in meshes
+    ]
     assert np.log2(errors[0] / errors[1]) > order - 0.35
     assert errors[1] < 1e-2 or order == 2
 
@@ -157,7 +188,9 @@ def deflected(own: Section, load: float, n: int, element: str) -> tuple[np.ndarr
     model, _, end = cantilever(own, 1.0, n, element)
     model.add_force("load", end, (0.0, load, 0.0))
     state = equilibrium(model).state()
-    turn = quaternions.rotate(state.quat[-1], quaternions.rotate(quaternions.conjugate(state.quat[1]), [1.0, 0, 0]))
+    turn = quaternions.rotate(
+        state.quat[-1], quaternions.rotate(quaternions.conjugate(state.quat[1]), [1.0, 0, 0])
+    )
     return state.r[-1], float(np.arctan2(turn[1], turn[0]))
 
 
@@ -235,7 +268,13 @@ def test_a_prestressed_rod_relaxes_to_its_own_shape() -> None:
         return np.array([np.sin(1.2 * s), 0.0, 1.0 - np.cos(1.2 * s)]) / 1.2
 
     rod = model.add_rod(
-        "rod", [(0, 0, 0), (1, 0, 0)], square(0.05), 6, stress_free=arc, up=(0, 1, 0), stress_free_up=(0, 1, 0)
+        "rod",
+        [(0, 0, 0), (1, 0, 0)],
+        square(0.05),
+        6,
+        stress_free=arc,
+        up=(0, 1, 0),
+        stress_free_up=(0, 1, 0),
     )
     model.add_joint("clamp", "clamp", rod.start)
     result = equilibrium(model)
@@ -287,7 +326,9 @@ def test_a_slack_chain_is_relaxed_and_the_result_says_so(n: int) -> None:
     result = equilibrium(model)
     assert result.statics["relaxation"]["from"] == 0.0
     np.testing.assert_allclose(result.state().r[1:, 2], -(np.arange(n) + 0.5), atol=1e-9)
-    np.testing.assert_allclose(result.joint("joint 0").force[-1], [0, 0, -98.1 * n], atol=1e-9)  # on the ground
+    np.testing.assert_allclose(
+        result.joint("joint 0").force[-1], [0, 0, -98.1 * n], atol=1e-9
+    )  # on the ground
 
 
 def test_a_run_from_an_equilibrium_stays_there() -> None:

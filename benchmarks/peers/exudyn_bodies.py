@@ -25,14 +25,14 @@ def _run_chain(case: ChainCase, resolution: int, h: float) -> Measurement:
     nodes = []
     for i in range(case.n_bars):
         centre = [(i + 0.5) * case.bar_length, 0.0, 0.0]
-        number, body = _body(system, case.mass, case.inertia, centre)
+        number, body = add_body(system, case.mass, case.inertia, centre)
         nodes.append(number)
         near, far = (
             system.AddMarker(items.MarkerBodyRigid(bodyNumber=body, localPosition=[x, 0.0, 0.0]))
             for x in (-half, half)
         )
         system.AddObject(items.SphericalJoint(markerNumbers=[last, near]))
-        _weight(system, body, case.mass * case.gravity)
+        weigh(system, body, (0.0, 0.0, -case.mass * case.gravity))
         last = far
     system.Assemble()
     steps = round(case.t_end / h)
@@ -52,10 +52,10 @@ def _run_chain(case: ChainCase, resolution: int, h: float) -> Measurement:
 
 def _run_top(case: TopCase, resolution: int, h: float) -> Measurement:
     system = new_system()
-    number, body = _body(system, case.mass, case.inertia, case.r, case.quat, case.v, case.omega)
+    number, body = add_body(system, case.mass, case.inertia, case.r, case.quat, case.v, case.omega)
     tip = system.AddMarker(items.MarkerBodyRigid(bodyNumber=body, localPosition=[0.0, 0.0, -case.offset]))
     system.AddObject(items.SphericalJoint(markerNumbers=[_ground(system), tip]))
-    _weight(system, body, case.mass * case.gravity)
+    weigh(system, body, (0.0, 0.0, -case.mass * case.gravity))
     system.Assemble()
     steps = round(case.t_end / h)
     s = _settings(case.t_end, steps, sparse=False)
@@ -88,7 +88,7 @@ def _ground(system: Any) -> int:
     return int(system.AddMarker(items.MarkerBodyRigid(bodyNumber=ground)))
 
 
-def _body(
+def add_body(
     system: Any,
     mass: float,
     inertia: tuple[float, float, float],
@@ -97,6 +97,7 @@ def _body(
     v: Any = (0.0, 0.0, 0.0),
     omega: Any = (0.0, 0.0, 0.0),
 ) -> tuple[int, int]:
+    """Numbers of the node and the body."""
     rotation = Rotation.from_quat(quat, scalar_first=True)
     Omega = rotation.inv().apply(omega)
     number = system.AddNode(
@@ -110,6 +111,7 @@ def _body(
     return number, body
 
 
-def _weight(system: Any, body: int, weight: float) -> None:
+def weigh(system: Any, body: int, weight: Any) -> None:
+    """The weight (3,), N, of a body, at its centre of mass."""
     marker = system.AddMarker(items.MarkerBodyPosition(bodyNumber=body))
-    system.AddLoad(items.Force(markerNumber=marker, loadVector=[0.0, 0.0, -weight]))
+    system.AddLoad(items.Force(markerNumber=marker, loadVector=list(weight)))

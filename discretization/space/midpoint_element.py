@@ -28,6 +28,7 @@ from discretization.space.rod_points import (
     stress_between,
     stress_of,
     unloaded,
+    viscous_between,
     weight_of,
 )
 from rigid.compilation import small_kernel
@@ -140,7 +141,7 @@ def step_dual(y0, y1, X, lam, out):
         invariants(frame(y1, 0), frame(y1, 1), L),
     )
     (Gamma0, K0), (Gamma1, K1) = strains_of(start, L), strains_of(end, L)
-    N, M = stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X, 0)
+    N, M = viscous_between(Gamma0, K0, Gamma1, K1, X, 0)
     w = lam[0] * weight_of(X, 0)
     spread(y0, y1, start, end, times(w, N), times(w, M), L, out)
 
@@ -151,7 +152,8 @@ def rate_dual(y, z, X, lam, out):
     L = X[LENGTH]
     a, b = frame(y, 0), frame(y, 1)
     at = invariants(a, b, L)
-    N, M = stress_of(*strain_rates(at, a, b, frame(z, 0), frame(z, 1), L), X, 0)
+    Gamma, K = strain_rates(at, a, b, frame(z, 0), frame(z, 1), L)
+    N, M = stress_of(Gamma, K, X, 0)
     w = lam[0] * weight_of(X, 0)
     spread(y, y, at, at, times(w, N), times(w, M), L, out)
 

@@ -166,7 +166,11 @@ class Arc:
             size = np.hypot(rest.norm(x), np.sqrt(self._weight) * change)
             if not size < 1e6:
                 return Solved(NOT_CONVERGED, iteration, level)
-            if level <= SAFE and iteration > 1 and (size < STALLED and level > 0.3 * before or size < 1e-13):
+            if (
+                level <= SAFE
+                and iteration > 1
+                and ((size < STALLED and level > 0.3 * before) or size < 1e-13)
+            ):
                 return Solved(SOLVED, iteration, level)
             worse = worse + 1 if size > 0.9 * smallest else 0
             if worse > WORSE or size > 3.0 * abs(ds) + 1e-12:
@@ -178,7 +182,9 @@ class Arc:
             rest.load_at(rest.factor + change)
         return Solved(NOT_CONVERGED, MOST, level)
 
-    def locate(self, start: tuple[tuple[State, float], Tangent], ds: float, value: Callable[[], float]) -> bool:
+    def locate(
+        self, start: tuple[tuple[State, float], Tangent], ds: float, value: Callable[[], float]
+    ) -> bool:
         """Move to where value() passes zero within the step ds from `start`; whether it was found."""
         self.go_back(start)
         low, at_low = 0.0, value()

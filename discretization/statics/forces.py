@@ -22,10 +22,10 @@ from discretization.constraint_assembly import add_constraint_noise
 from discretization.span_assembly import folded
 from discretization.spring_assembly import torsion_step
 from discretization.time.newton import factor, residual_over_noise, solve
+from discretization.workspace import rotation_of, store_rotation
 from rigid.compilation import allocating_kernel, inner_kernel, kernel
 from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times
 from rigid.rotations import load4, relative_half, rotation_matrix
-from discretization.workspace import rotation_of, store_rotation
 
 SOLVED, FOLDED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 

@@ -1,7 +1,7 @@
 """How loads, weights and moved ground points depend on the load factor.
 
-    loads(f) = constant + f varying,   gravity(f) = constant + f varying,
-    ground points of a moved joint:  X -> c + R(f) (X - c) + d(f),  directions U -> R(f) U
+loads(f) = constant + f varying,   gravity(f) = constant + f varying,
+ground points of a moved joint:  X -> c + R(f) (X - c) + d(f),  directions U -> R(f) U
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from discretization.dual_assembly import by_duals
 from discretization.system import System
 from rigid import quaternions
 from rigid.system import Constraints, Floats
-
 
 _SAMPLES = 200  # of a motion
 _FAR, _TURN = 0.25, 0.5  # of the model's length; rad: what a ground point may move in one load step

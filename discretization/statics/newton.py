@@ -49,7 +49,7 @@ def newton(rest: Rest, most: int = MOST) -> Solved:
         size = rest.norm(x)
         if not size < 1e6:
             return Solved(SINGULAR, iteration, level)
-        if level <= SAFE and iteration > 2 and (size < STALLED and level > 0.3 * before or size < 1e-13):
+        if level <= SAFE and iteration > 2 and ((size < STALLED and level > 0.3 * before) or size < 1e-13):
             return Solved(SOLVED, iteration, level)
         worse = worse + 1 if size > 0.9 * smallest else 0
         if worse > WORSE:

@@ -49,7 +49,11 @@ def relax(rest: Rest, most: int = MOST) -> Solved:
             continue
         x = rest.solve(rest.residual)
         size = rest.norm(x)
-        if level <= SAFE and (size < STALLED and level > 0.3 * before or size < 1e-13) and delta > 1e3 * shortest:
+        if (
+            level <= SAFE
+            and ((size < STALLED and level > 0.3 * before) or size < 1e-13)
+            and delta > 1e3 * shortest
+        ):
             return Solved(SOLVED, step, level)
         moved = max(rest.largest_turn(x) / TURN, _largest_shift(rest, x) / (FAR * rest.length))
         if not moved < 1.0:

@@ -10,6 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from discretization import others
+from discretization.drives import count_drives
+from discretization.redundancy import constraint_jacobian
 from discretization.space import se3_dual, spans
 from discretization.system import System
 from discretization.time.advance import Marched, Report, StepperBase
@@ -20,6 +23,7 @@ from discretization.time.trajectory import Start, Trajectory
 from rigid import mechanical, quaternions
 from rigid.charts import Interactions, Weight, branches, multibody_system, torsion_angles
 from rigid.errors import ModelError
+from rigid.interactions.constraints import rows_of
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats, State
 
@@ -50,6 +54,10 @@ def system_in_chart(
     load_values: times (k,) -> values of the loads (k, loads, 3). parameter: alpha or gamma (kg m^2).
     Raises ModelError for unknown charts.
     """
+    if count_drives(system):
+        raise ModelError(
+            f"model '{name}': only em and its kin know prescribed motion; use integrator 'em' or 'em-ggl'"
+        )
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     if np.any(system.spans.relaxation):
@@ -58,6 +66,10 @@ def system_in_chart(
         )
     rods = (*spans.energies_of(system.spans), se3_dual.energies_of(system.elements))
     viscous = (*spans.dissipations_of(system.spans), se3_dual.dissipations_of(system.elements))
+    rods, viscous = (
+        (*rods, *others.energies_of(system.others)),
+        (*viscous, *others.dissipations_of(system.others)),
+    )
     frames = system.frames
     weights = tuple(
         Weight(f, np.zeros(3), frames.mass[f] * system.gravity)
@@ -84,7 +96,21 @@ def system_in_chart(
     )
     kind, inertia = CHARTS[chart]
     start = state.r, state.quat, state.v, state.Omega
-    return multibody_system(name, frames, *start, parts, chart=kind, inertia=inertia, parameter=parameter)
+    made = multibody_system(name, frames, *start, parts, chart=kind, inertia=inertia, parameter=parameter)
+    if np.any(system.constraints.repeats):
+        made.info["repeats"] = repeated(system, state)
+    return made
+
+
+def repeated(system: System, state: State) -> Floats:
+    """Of every row of the joints: about G M^-1 G^T where its joint repeats others, else 0."""
+    frames, constraints = system.frames, system.constraints
+    inverse = np.empty((len(frames.mass), 6))
+    inverse[:, :3] = 1.0 / frames.mass[:, None]
+    inverse[:, 3:] = 3.0 / np.trace(frames.inertia, axis1=1, axis2=2)[:, None]
+    G = constraint_jacobian(system, state).tocsr()
+    rows: Floats = G.multiply(G) @ inverse.ravel()
+    return np.where(np.repeat(constraints.repeats, rows_of(constraints.kind)) != 0, rows, 0.0)
 
 
 class MechanicalStepper(StepperBase):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from discretization.drives import count_drives
 from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
 from discretization.numbering import BAND_LIMIT, number
+from discretization.others import OTHERS, dissipates
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
-from discretization.time.newton import CONVERGED, CURES, REASONS, SINGULAR, equations_of
+from discretization.time.newton import CONVERGED, CURES, NOT_CONVERGED, REASONS, SINGULAR, equations_of
 from discretization.time.recording import march_and_keep
 from discretization.workspace import workspace
 from rigid.errors import ModelError
@@ -23,6 +25,7 @@ from rigid.system import Floats, State
 MAX_ITERATIONS = 30
 
 LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
+DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed as `discretization.drives` says
 
 
 class Stepper(StepperBase):
@@ -30,7 +33,9 @@ class Stepper(StepperBase):
 
     Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`:
     bandwidth above which the linear solver is sparse; `hidden`: with `em-ggl`, for states whose velocities satisfy the
-    joints; `tolerance`: relative, of the equations of a step, and so of what it keeps; 0: round-off.
+    joints; `tolerance`: relative, of the equations of a step, and so of what it keeps; 0: round-off;
+    `drive_values(times)`: of prescribed motion; `joint_names`: by number, for what is said where joints repeat each other
+    and do not agree.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -44,12 +49,14 @@ class Stepper(StepperBase):
         band_limit: int = BAND_LIMIT,
         hidden: bool = False,
         tolerance: float = 0.0,
+        drive_values: DriveValues | None = None,
+        joint_names: Sequence[str] = (),
     ):
         if not (np.isfinite(h) and h > 0.0):
             raise ModelError(f"the time step dt = {h} s must be a positive number")
         if order > 2:
             _check_conservative(system, order, "-ggl" if hidden else "")
-        self.system, self.h = system, h
+        self.system, self.h, self._joint_names = system, h, joint_names
         jointed = len(system.constraints.kind) > 0
         hidden = hidden and jointed
         # `em` reverses what of the velocities the joints do not allow
@@ -57,7 +64,9 @@ class Stepper(StepperBase):
         self.numbering = number(system, band_limit, hidden)
         self.work = workspace(system, self.numbering, tolerance=tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None
-        self._load_values = load_values
+        self._load_values, self._drive_values = load_values, drive_values
+        if drive_values is None and count_drives(system):
+            raise ModelError("the model has prescribed motion; give its values as `drive_values`")
         self._equations: Any = None  # found once: to look at the types of a model takes as long as many steps
 
     def __del__(self) -> None:
@@ -83,9 +92,28 @@ class Stepper(StepperBase):
         failure = (
             None
             if status == CONVERGED
-            else Failure(REASONS[status], CURES[status], singular=status == SINGULAR)
+            else Failure(REASONS[status], self._cure(status), singular=status == SINGULAR)
         )
         return Marched(state, int(counts[STEPS]), _report(counts), failure)
+
+    def _cure(self, status: int) -> str:
+        """What may help; where joints repeat each other it may be that they do not agree: g of theirs is then left over."""
+        repeating, work = self.numbering.repeating, self.work
+        if not len(repeating) or status != NOT_CONVERGED:
+            return CURES[status]
+        rows = [
+            np.abs(work.residual[self.numbering.row[c] :][: self.numbering.rows[c]]).max() / work.scale[c]
+            for c in repeating
+        ]
+        joint = self.system.constraints.joint
+        numbers = joint[repeating][np.argsort(rows)[::-1]].tolist()
+        known = dict(enumerate(self._joint_names))
+        names = [known.get(number, str(number)) for number in dict.fromkeys(numbers)]
+        others = ", ".join(f"'{name}'" for name in names[1:6]) + (" ..." if len(names) > 6 else "")
+        return (
+            f"joint '{names[0]}' repeats what {others} fix, and cannot follow them: |g| = {max(rows):.2g} is left over; "
+            f"place them so that they agree on the way, or leave one of them out; or {CURES[status]}"
+        )
 
     def _run(self, state: State, h: float, starts: Floats, parts: int) -> tuple[int, np.ndarray, State]:
         """Whole steps of length h from `starts`, in place: status, counts (parts, N_COUNTS), the state after each part."""
@@ -109,12 +137,16 @@ class Stepper(StepperBase):
         return status, counts, kept
 
     def _values(self, starts: Floats, h: float) -> Floats:
-        """Of the loads at the middle of each substep of steps from `starts` on."""
+        """Of the loads at the middle of each substep of steps from `starts` on, and of the drives at its end."""
         middles = (starts[:, None] + h * midpoints(self.fractions)).ravel()
         n_loads = len(self.system.loads.kind)
-        if self._load_values is None or n_loads == 0:
-            return np.zeros((len(middles), n_loads, 3))
-        return np.ascontiguousarray(self._load_values(middles), dtype=float)
+        values = np.zeros((len(middles), n_loads, 3))
+        if self._load_values is not None and n_loads > 0:
+            values = np.ascontiguousarray(self._load_values(middles), dtype=float)
+        if self._drive_values is None:
+            return values
+        ends = (starts[:, None] + h * np.cumsum(self.fractions)).ravel()
+        return np.concatenate([values, self._drive_values(ends)], axis=1)
 
 
 def _report(counts: np.ndarray) -> Report:
@@ -128,6 +160,7 @@ def _check_conservative(system: System, order: int, kin: str) -> None:
         ("a rod with a branch that relaxes", system.spans.relaxation),
         ("a damped spring", system.springs.damping),
         ("a damped torsion spring", system.torsions.damping),
+        ("a damped bushing or spring", [dissipates(OTHERS[k]) for k in system.others.kind]),
     ):
         if np.any(values):
             raise ModelError(

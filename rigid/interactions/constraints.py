@@ -14,6 +14,7 @@ from rigid.interactions.along import POINT_ALONG_DIRECTION
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
+from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
 from rigid.interactions.kinds import Group, Kind, of_columns
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.screw import SCREWED_POINTS
@@ -26,6 +27,8 @@ CONSTRAINTS: tuple[Kind, ...] = (
     POINTS_AT_DISTANCE,
     CROSSED_DIRECTIONS,
     SCREWED_POINTS,
+    DRIVEN_ANGLE,
+    DRIVEN_DISPLACEMENT,
 )
 
 

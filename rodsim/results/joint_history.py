@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.drives import at_states, driven_rows
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import first_rows, groups_of
 from rigid.joints import JOINTS
 from rigid.quaternions import rotate, to_matrix
-from rigid.system import Constraints, Floats
+from rigid.system import Constraints, Floats, State
 from rodsim.results import native
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import JointLayout
@@ -51,6 +52,11 @@ class JointHistory:
     @property
     def kind(self) -> str:
         return self.layout.kind
+
+    @property
+    def _known(self) -> tuple[str, ...]:
+        """Its coordinates; a drive has none."""
+        return JOINTS[self.kind].coordinates if self.kind in JOINTS else ()
 
     @property
     def determined(self) -> bool:
@@ -144,12 +150,12 @@ class JointHistory:
     @property
     def rate(self) -> Floats:
         """(T,) of the coordinate of the joint, rad/s or m/s; of the angle where there is a displacement besides"""
-        return self.angle_rate if "angle" in JOINTS[self.kind].coordinates else self.displacement_rate
+        return self.angle_rate if "angle" in self._known else self.displacement_rate
 
     def table(self) -> dict[str, Floats]:
         """Columns (T,) by name: what says how the joint stands, then force and moment in inertial axes."""
         columns: dict[str, Floats] = {}
-        for name in JOINTS[self.kind].coordinates:
+        for name in self._known:
             values = {name: getattr(self, name), f"{name}_rate": getattr(self, _RATES[name])}
             columns |= {k: v for k, v in values.items() if v.ndim == 1}
             columns |= {f"{k}_{i + 1}": v[:, i] for k, v in values.items() if v.ndim == 2 for i in (0, 1)}
@@ -158,7 +164,7 @@ class JointHistory:
         return columns
 
     def _has(self, coordinate: str) -> None:
-        known = JOINTS[self.kind].coordinates
+        known = self._known
         if coordinate not in known:
             has = (
                 f"it has {' and '.join(known)}" if known else "`.offset` says where b is, in the joint's axes"
@@ -200,11 +206,27 @@ class JointHistory:
             for name in ("r", "quat")
         )
         alone = constraints._replace(frames=np.tile([0, 1], (len(constraints.kind), 1)))
-        gradients = evaluation.gradients(groups_of(alone), r, quat)
+        if len(driven_rows(alone)):
+            gradients = self._driven_gradients(alone, r, quat)
+        else:
+            gradients = evaluation.gradients(groups_of(alone), r, quat)
         # the equations of motion contain + G^T lam: what acts on b is -lam times the gradient
         on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
         force = on_b[:, :3]
         return force, on_b[:, 3:] - np.cross(rotate(quat[:, 1], constraints.Xb[0]), force)
+
+    def _driven_gradients(self, alone: Constraints, r: Floats, quat: Floats) -> Floats:
+        """Of constraints with the driven numbers of every output."""
+        every = self._source.layout.constraints
+        assert every is not None
+        first = first_rows(every.kind)[driven_rows(every)]
+        mine = (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
+        drive = self._source.read("drive")[:, : len(first)][:, mine]
+        none = np.zeros((len(r), 0))
+        state = State(r, quat, r, r, none, none, none, none, drive=drive)
+        own, flat = at_states(alone, state)
+        found = evaluation.gradients(groups_of(own), flat.r, flat.quat)
+        return found.reshape(len(r), -1, *found.shape[1:])
 
     def _constraints(self) -> Constraints:
         """The constraints of this joint."""

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rigid.checks import name_fault
-from rodsim.scenes import schema
+from rodsim.scenes import schema, schema_motion, schema_types, static_schema
 from rodsim.scenes.errors import Path, SceneError
 from rodsim.scenes.reading import Source
 
@@ -24,6 +24,12 @@ OBJECTS = {
     "springs": "spring",
     "torsion_springs": "torsion spring",
     "loads": "load",
+    "bushings": "bushing",
+    "law_springs": "spring with a law",
+    "limits": "limit",
+    "driven": "driven frame",
+    "drives": "drive",
+    "distributed_loads": "distributed load",
 }
 MOST_PROBLEMS = 10
 
@@ -33,7 +39,8 @@ _OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type"
 _KEYS = sorted(
     {
         field
-        for item in vars(schema).values()
+        for file in (schema, schema_motion, schema_types, static_schema)
+        for item in vars(file).values()
         if isinstance(item, type) and issubclass(item, BaseModel)
         for field in item.model_fields
     }

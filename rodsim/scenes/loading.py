@@ -12,16 +12,17 @@ import numpy as np
 from rigid import quaternions, signals
 from rigid.checks import direction
 from rigid.errors import ModelError
-from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
+from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
 from rigid.joints import JOINTS
 from rigid.surface import Mesh
 from rodsim.materials import Material
 from rodsim.model import Model
-from rodsim.parts import Anchor, Body, Ground
-from rodsim.scenes import schema
+from rodsim.parts import Anchor, Body, Driven, Ground
+from rodsim.scenes import schema, schema_motion, schema_types
 from rodsim.scenes.checking import OBJECTS, check, name_object
 from rodsim.scenes.curves import curve_of, table_along
 from rodsim.scenes.errors import Path, SceneError, SceneProblem
+from rodsim.scenes.motions import displacements_of, law_of, motion_of
 from rodsim.scenes.reading import Source, read
 from rodsim.sections import Section
 
@@ -32,6 +33,7 @@ class Loaded(NamedTuple):
     source: Source
     scene: schema.Scene
     model: Model
+    monitors: dict[str, tuple[Anchor, list[float]]]  # of its equilibria
 
 
 def load(path: str | FilePath) -> Loaded:
@@ -42,14 +44,15 @@ def load(path: str | FilePath) -> Loaded:
     source = read(path)
     scene = check(source)
     try:
-        model = _Loader(scene, FilePath(path).parent).model()
+        loader = _Loader(scene, FilePath(path).parent)
+        model, monitors = loader.model(), loader.monitors()
     except SceneProblem as problem:
         raise source.error(problem.path, str(problem)) from None
     try:
         model.build()
     except ModelError as error:
         raise translate(source, error) from None
-    return Loaded(source, scene, model)
+    return Loaded(source, scene, model, monitors)
 
 
 def translate(source: Source, error: ModelError) -> SceneError:
@@ -72,17 +75,38 @@ class _Loader:
         scene = self._scene
         self._unique_names()
         self._each("bodies", scene.bodies, self._body)
+        self._each("driven", scene.driven, self._driven)
         self._each("rods", scene.rods, self._rod)
         self._each("joints", scene.joints, self._joint)
         self._each("springs", scene.springs, self._spring)
         self._each("torsion_springs", scene.torsion_springs, self._torsion)
         self._each("loads", scene.loads, self._load)
+        self._each("bushings", scene.bushings, self._bushing)
+        self._each("law_springs", scene.law_springs, self._law_spring)
+        self._each("limits", scene.limits, self._limit)
+        self._each("drives", scene.drives, self._drive)
+        self._each("distributed_loads", scene.distributed_loads, self._distributed_load)
         for name in scene.sections:
             self._guard(("sections", name), lambda name=name: self._section(("sections", name), name))
         return self._model
 
+    def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
+        """Points and directions under `static`."""
+        given = self._scene.static.monitors if self._scene.static else []
+        return {
+            item.name: (self._point(("static", "monitors", k, "point"), item.point), item.direction)
+            for k, item in enumerate(given)
+        }
+
     def _unique_names(self) -> None:
-        for heads in (("bodies", "rods"), ("joints",), ("springs",), ("torsion_springs",), ("loads",)):
+        for heads in (
+            ("bodies", "rods", "driven"),
+            ("joints", "drives"),
+            ("springs",),
+            ("torsion_springs",),
+            ("loads", "distributed_loads"),
+            ("bushings", "law_springs", "limits"),
+        ):
             seen: dict[str, str] = {}
             for head in heads:
                 for k, item in enumerate(getattr(self._scene, head)):
@@ -117,12 +141,7 @@ class _Loader:
     # --- parts
 
     def _body(self, path: Path, item: schema.BodyScene) -> None:
-        turn = item.orientation
-        if isinstance(turn, schema.AxisAngle):
-            axis = direction(f"body '{item.name}'", "orientation.axis", turn.axis)
-            quat = quaternions.from_axis_angle(axis, turn.angle_deg * 3.141592653589793 / 180)
-        else:
-            quat = turn  # type: ignore[assignment]
+        quat = _orientation(f"body '{item.name}'", item.orientation)
         self._model.add_body(
             item.name, self._shape(item.shape), item.position, quat, item.velocity, item.angular_velocity
         )
@@ -130,6 +149,8 @@ class _Loader:
     def _shape(self, shape: Any) -> MassProperties:
         if isinstance(shape, schema.GivenShape):
             return MassProperties(shape.mass, shape.inertia, shape.center)  # type: ignore[arg-type]
+        if isinstance(shape, schema.PointShape):
+            return PointMass(shape.mass)
         given = {"density": shape.density, "mass": shape.mass}
         if isinstance(shape, schema.BoxShape):
             return Box(*shape.size, **given)
@@ -200,19 +221,19 @@ class _Loader:
 
     # --- what joins and loads them
 
-    def _anchor(self, path: Path, given: Any) -> Anchor | Body | Ground:
-        if isinstance(given, schema.GroundAnchor):
+    def _anchor(self, path: Path, given: Any) -> Anchor | Body | Ground | Driven:
+        if isinstance(given, schema_types.GroundAnchor):
             return self._model.ground.at(given.ground)
         if given == "ground":
             return self._model.ground
-        if isinstance(given, schema.RodAnchor):
+        if isinstance(given, schema_types.RodAnchor):
             return _look_up(path, "rod", given.rod, self._model.rods).at(given.s, given.offset)
         name = given if isinstance(given, str) else given.body
         if isinstance(given, str) and name in self._model.rods:
             raise SceneProblem(
                 path, f"'{name}' is a rod: say where on it, for example {{rod: {name}, s: 1.0}}"
             )
-        body: Body = _look_up(path, "body", name, self._model.bodies)
+        body: Body | Driven = _look_up(path, "body", name, {**self._model.bodies, **self._model.driven})
         if isinstance(given, str):
             return body
         if given.at is not None and given.at_world is not None:
@@ -225,8 +246,18 @@ class _Loader:
         held = self._point if JOINTS[item.kind].apart else self._anchor
         a = held((*path, "a"), item.a)
         b = None if item.b is None else held((*path, "b"), item.b)
-        given = {"second_axis": item.second_axis, "pitch": item.pitch, "locked": item.locked}
-        self._model.add_joint(item.name, item.kind, a, b, item.at, item.axis, item.length, **given)
+        self._model.add_joint(
+            item.name,
+            item.kind,
+            a,
+            b,
+            item.at,
+            item.axis,
+            item.length,
+            second_axis=item.second_axis,
+            pitch=item.pitch,
+            locked=item.locked,
+        )
 
     def _spring(self, path: Path, item: schema.SpringScene) -> None:
         a, b = (self._point((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
@@ -236,7 +267,7 @@ class _Loader:
         thing = self._anchor(path, given)
         if isinstance(thing, Ground):
             raise SceneProblem(path, "'ground' alone is no point; give {ground: [x, y, z]}")
-        return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body) else thing
+        return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body | Driven) else thing
 
     def _torsion(self, path: Path, item: schema.TorsionSpringScene) -> None:
         a, b = (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
@@ -245,6 +276,48 @@ class _Loader:
     def _load(self, path: Path, item: schema.LoadScene) -> None:
         add = self._model.add_force if item.kind == "force" else self._model.add_moment
         add(item.name, self._point((*path, "on"), item.on), _value(item.value), item.following)
+
+    def _pair(self, path: Path, item: Any) -> Any:
+        return (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
+
+    def _bushing(self, path: Path, item: schema_motion.BushingScene) -> None:
+        a, b = self._pair(path, item)
+        given = item.stiffness, item.damping, item.at, item.axes, item.rest
+        self._model.add_bushing(item.name, a, b, *given)
+
+    def _law_spring(self, path: Path, item: schema_motion.LawSpringScene) -> None:
+        a, b = self._pair(path, item)
+        self._model.add_law_spring(
+            item.name, a, b, law_of(item.law), law_of(item.damping), item.of, item.axis
+        )
+
+    def _limit(self, path: Path, item: schema_motion.LimitScene) -> None:
+        a, b = self._pair(path, item)
+        given = item.stiffness, item.width, item.lower, item.upper, item.of, item.axis
+        self._model.add_limit(item.name, a, b, *given)
+
+    def _driven(self, path: Path, item: schema_motion.DrivenScene) -> None:
+        quat = _orientation(f"driven '{item.name}'", item.orientation)
+        along = displacements_of((*path, "displacement"), item.displacement)
+        turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
+        self._model.add_driven(item.name, item.position, quat, along, turn, item.axis)
+
+    def _drive(self, path: Path, item: schema_motion.DriveScene) -> None:
+        _look_up((*path, "joint"), "joint", item.joint, self._model.joints)
+        self._model.add_drive(item.name, item.joint, motion_of((*path, "value"), item.value), item.of)
+
+    def _distributed_load(self, path: Path, item: schema_motion.DistributedLoadScene) -> None:
+        rod = _look_up((*path, "rod"), "rod", item.rod, self._model.rods)
+        value = _value(item.value)
+        self._model.add_distributed_load(item.name, rod, value, item.kind, item.following, item.between)
+
+
+def _orientation(owner: str, given: Any) -> Any:
+    """The quaternion."""
+    if not isinstance(given, schema_types.AxisAngle):
+        return given
+    axis = direction(owner, "orientation.axis", given.axis)
+    return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
 
 
 _SIGNALS = {

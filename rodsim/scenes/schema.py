@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    Discriminator,
     Field,
     FiniteFloat,
-    Tag,
     model_validator,
 )
 
@@ -17,12 +15,32 @@ from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
-from rodsim.scenes.base import Name, NotNegative, Number, Part, Positive, Quaternion, Vector
+from rodsim.scenes.schema_motion import (
+    BushingScene,
+    DistributedLoadScene,
+    DrivenScene,
+    DriveScene,
+    LawSpringScene,
+    LimitScene,
+)
+from rodsim.scenes.schema_types import (
+    Anchor,
+    AxisAngle,
+    Name,
+    NotNegative,
+    Number,
+    Part,
+    Positive,
+    Quaternion,
+    Signal,
+    Vector,
+)
 from rodsim.scenes.section_laws import ExpressionLaw as ExpressionLaw
 from rodsim.scenes.section_laws import Relaxation as Relaxation
 from rodsim.scenes.section_laws import SofteningLaw as SofteningLaw
 from rodsim.scenes.section_laws import StiffeningLaw as StiffeningLaw
 from rodsim.scenes.section_laws import WithMaterialLaws
+from rodsim.scenes.static_schema import StaticScene
 
 # --- materials and sections
 
@@ -205,28 +223,29 @@ class MeshShape(Massive):
     scale: Positive = 1.0
 
 
+class PointShape(Part):
+    """A point mass: held by its centre alone."""
+
+    type: Literal["point"]
+    mass: Positive
+
+
 class GivenShape(Part):
     """Mass and inertia about the centre of mass, which is `center` in the body's axes."""
 
     type: Literal["given"]
     mass: Positive
     inertia: (
-        Annotated[list[Positive], Field(min_length=3, max_length=3)]
+        Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
         | Annotated[list[Vector], Field(min_length=3, max_length=3)]
     )
     center: Vector = [0.0, 0.0, 0.0]
 
 
 Shape = Annotated[
-    BoxShape | CylinderShape | SphereShape | ConeShape | MeshShape | GivenShape, Field(discriminator="type")
+    BoxShape | CylinderShape | SphereShape | ConeShape | MeshShape | PointShape | GivenShape,
+    Field(discriminator="type"),
 ]
-
-
-class AxisAngle(Part):
-    """Rotation by `angle_deg` about `axis`."""
-
-    axis: Vector
-    angle_deg: Number
 
 
 class BodyScene(Part):
@@ -241,53 +260,6 @@ class BodyScene(Part):
 
 
 # --- joints, springs, loads
-
-
-class BodyAnchor(Part):
-    """A point of a body, local (`at`) or world (`at_world`) coordinates; neither: the body as a whole, or
-    its origin.
-    """
-
-    body: Name
-    at: Vector | None = None
-    at_world: Vector | None = None
-
-
-class RodAnchor(Part):
-    """A point of a rod at the fraction s of its length, `offset` in section axes."""
-
-    rod: Name
-    s: Annotated[FiniteFloat, Field(ge=0, le=1)]
-    offset: Vector = [0.0, 0.0, 0.0]
-
-
-class GroundAnchor(Part):
-    """A fixed point."""
-
-    ground: Vector
-
-
-def _kind_of_anchor(value: Any) -> str | None:
-    if isinstance(value, str):
-        return "anchor by name"
-    for kind in ("body", "rod", "ground"):
-        if (isinstance(value, dict) and kind in value) or type(value).__name__.lower() == f"{kind}anchor":
-            return f"anchor by {kind}"
-    return None
-
-
-Anchor = Annotated[
-    Annotated[Name, Tag("anchor by name")]
-    | Annotated[BodyAnchor, Tag("anchor by body")]
-    | Annotated[RodAnchor, Tag("anchor by rod")]
-    | Annotated[GroundAnchor, Tag("anchor by ground")],
-    Discriminator(
-        _kind_of_anchor,
-        custom_error_type="no_anchor",
-        custom_error_message="it should be a body's name, ground, {body: name, at: [x, y, z]}, "
-        "{rod: name, s: 0.5} or {ground: [x, y, z]}",
-    ),
-]
 
 
 if TYPE_CHECKING:
@@ -334,59 +306,6 @@ class TorsionSpringScene(Part):
     angle: Number = 0.0
 
 
-class Directed(Part):
-    """A named function of time along a direction."""
-
-    direction: Vector
-
-
-class ConstantSignal(Directed):
-    function: Literal["constant"]
-    value: Number
-
-
-class TableSignal(Directed):
-    function: Literal["table"]
-    times: Annotated[list[Number], Field(min_length=1)]
-    values: Annotated[list[Number], Field(min_length=1)]
-
-
-class RampSignal(Directed):
-    function: Literal["ramp"]
-    value: Number
-    t_start: Number = 0.0
-    t_end: Number
-
-
-class TriangleSignal(Directed):
-    function: Literal["triangle"]
-    peak: Number
-    t_start: Number = 0.0
-    t_peak: Number
-    t_end: Number
-
-
-class SineSignal(Directed):
-    function: Literal["sine"]
-    amplitude: Number
-    frequency: Number
-    phase: Number = 0.0
-    offset: Number = 0.0
-
-
-class PulseSignal(Directed):
-    function: Literal["pulse"]
-    value: Number
-    t_start: Number = 0.0
-    t_end: Number
-
-
-Signal = Annotated[
-    ConstantSignal | TableSignal | RampSignal | TriangleSignal | SineSignal | PulseSignal,
-    Field(discriminator="function"),
-]
-
-
 class LoadScene(Part):
     """A force or moment: a constant vector, or a function of time along a direction."""
 
@@ -428,7 +347,7 @@ class RunScene(Part):
 
 
 class Scene(Part):
-    """A model and how to simulate it."""
+    """A model and how to simulate it, or to find its equilibrium."""
 
     name: Name = "scene"
     gravity: Vector = [0.0, 0.0, 0.0]
@@ -440,4 +359,19 @@ class Scene(Part):
     springs: list[SpringScene] = []
     torsion_springs: list[TorsionSpringScene] = []
     loads: list[LoadScene] = []
-    run: RunScene
+    bushings: list[BushingScene] = []
+    law_springs: list[LawSpringScene] = []
+    limits: list[LimitScene] = []
+    driven: list[DrivenScene] = []
+    drives: list[DriveScene] = []
+    distributed_loads: list[DistributedLoadScene] = []
+    static: StaticScene | None = None
+    run: RunScene | None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_only_stand(cls, data: Any) -> Any:
+        """A scene with `static` needs no `run`."""
+        if isinstance(data, dict) and data.get("static") is not None and "run" not in data:
+            return {**data, "run": None}
+        return data

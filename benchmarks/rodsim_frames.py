@@ -1,0 +1,122 @@
+"""The beam test models in rodsim: rods with welds between them, equilibria and motions."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import numpy as np
+
+from benchmarks.frames import Frame
+from benchmarks.measurement import Measurement
+from benchmarks.mechanisms import Triple
+from discretization.measures import energies
+from discretization.statics.path import settle, walk
+from discretization.statics.rest import Rest
+from discretization.time.stepper import Stepper
+from rigid.system import State
+from rodsim import Model, Section
+from rodsim.building import Built
+from rodsim.modal_analysis import modes
+from rodsim.parts import Anchor
+from rodsim.statics import loading_of
+
+NAME = "rodsim"
+
+
+def run(case: Frame, resolution: int, h: float, element: str = "se3", order: int = 2) -> Measurement:
+    """Frequencies, an equilibrium with load steps of h at most, or a motion by steps of h with `em` or its composition."""
+    model = frame_model(case, resolution, element)
+    built = model.build()
+    name = " ".join([NAME, *([] if element == "se3" else [element]), *([] if order == 2 else [f"em{order}"])])
+    if case.frequencies:
+        begin = process_time()
+        omega = modes(built, len(case.frequencies)).omega
+        wall = process_time() - begin
+        error = case.error_of_frequencies(omega)
+        return Measurement(name, case.name, resolution, h, 1, wall, error, float("nan"))
+    if case.t_end is None:
+        wall, steps, state = at_rest(model, built, h)
+        error = case.error(state.r[_node(built, case.watched)])
+        return Measurement(name, case.name, resolution, h, steps, wall, error, float("nan"))
+    stepper = Stepper(built.system, h, order, built.load_values)
+    steps = round(case.t_end / h)
+    begin = process_time()
+    state, _ = stepper.advance(built.state, 0, steps)
+    wall = process_time() - begin
+    error = case.error(state.r[_node(built, case.watched)])
+    return Measurement(name, case.name, resolution, h, steps, wall, error, _drift(case, built, state))
+
+
+def at_rest(model: Model, built: Built, h: float) -> tuple[float, int, State]:
+    """Seconds in the load steps, their number, and the equilibrium."""
+    rest = Rest(built.system, built.state, loading_of(model, built, None, (), 0.0, None))
+    steps = [0]
+
+    def found(point: object) -> None:
+        steps[0] += 1
+
+    begin = process_time()
+    failure = settle(rest) or walk(rest, 0.0, 1.0, h, found).failure
+    wall = process_time() - begin
+    if failure is not None:
+        raise RuntimeError(f"no equilibrium beyond load factor {rest.factor:.3g}")
+    return wall, steps[0], rest.state
+
+
+def frame_model(case: Frame, resolution: int, element: str) -> Model:
+    """Each beam a rod; the first that holds a point holds the others there, the clamp and the loads."""
+    EA, GA2, GA3, GJ, EI2, EI3 = case.stiffness
+    section = Section.from_stiffness(
+        EA=EA,
+        GA=(GA2, GA3),
+        GJ=GJ,
+        EI=(EI2, EI3),
+        mass_per_length=case.mass_per_length,
+        inertia_per_length=case.inertia_per_length,
+    )
+    model = Model(case.name)
+    for i, beam in enumerate(case.beams):
+        curve = np.array([beam.start, beam.end])
+        n = resolution * beam.elements
+        rod = model.add_rod(f"beam{i}", curve, section, n_elements=n, up=case.up, element=element)
+        for k, (point, there) in enumerate(((beam.start, rod.start), (beam.end, rod.end))):
+            other = _anchor(model, case, point, i)
+            if other is not None:
+                model.add_joint(f"weld{i}-{k}", "weld", other, there)
+    for i, point in enumerate(case.clamps):
+        model.add_joint(f"clamp{i}", "clamp", _held(model, case, point))
+    for what, add in ((case.forces, model.add_force), (case.moments, model.add_moment)):
+        for i, (point, value) in enumerate(what):
+            add(f"{add.__name__[4:]}{i}", _held(model, case, point), value)
+    return model
+
+
+def _held(model: Model, case: Frame, point: Triple) -> Anchor:
+    anchor = _anchor(model, case, point, len(case.beams))
+    assert anchor is not None
+    return anchor
+
+
+def _anchor(model: Model, case: Frame, point: Triple, before: int) -> Anchor | None:
+    """The point on the first of the beams up to `before` that it lies on."""
+    for i, beam in enumerate(case.beams[:before]):
+        along = np.subtract(beam.end, beam.start)
+        s = float(np.dot(np.subtract(point, beam.start), along) / (along @ along))
+        away = np.linalg.norm(np.subtract(point, beam.start) - s * along)
+        if away < 1e-9 and -1e-9 < s < 1.0 + 1e-9:
+            return model.rods[f"beam{i}"].at(min(max(s, 0.0), 1.0))
+    return None
+
+
+def _node(built: Built, point: Triple) -> int:
+    """The frame that is at a point of a beam at t = 0; the ground is none."""
+    return 1 + int(np.argmin(np.linalg.norm(built.state.r[1:] - np.array(point), axis=1)))
+
+
+def _drift(case: Frame, built: Built, state: State) -> float:
+    """What the energy differs from the work of the dead forces by, over that work."""
+    work = 0.0
+    for point, force in case.forces:
+        k = _node(built, point)
+        work += float(np.dot(force, state.r[k] - built.state.r[k]))
+    return (energies(built.system, state).total - energies(built.system, built.state).total - work) / work

@@ -1,0 +1,64 @@
+"""The examples of PyElastica in rodsim."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import numpy as np
+
+from benchmarks.measurement import Measurement
+from benchmarks.rodsim_frames import NAME, at_rest
+from benchmarks.slender import Slender
+from discretization.measures import energies
+from discretization.time.stepper import Stepper
+from rodsim import Model, Section
+
+
+def run(case: Slender, resolution: int, h: float, element: str = "se3", order: int = 2) -> Measurement:
+    """An equilibrium with load steps of h at most, or a motion by steps of h."""
+    model = slender_model(case, resolution, element)
+    built = model.build()
+    name = " ".join([NAME, *([] if element == "se3" else [element]), *([] if order == 2 else [f"em{order}"])])
+    if case.t_end is None:
+        wall, steps, state = at_rest(model, built, h)
+        return Measurement(name, case.name, resolution, h, steps, wall, case.error(state.r[-1]), float("nan"))
+    stepper = Stepper(built.system, h, order, built.load_values)
+    steps = round(case.t_end / h)
+    before = energies(built.system, built.state).total
+    begin = process_time()
+    state, _ = stepper.advance(built.state, 0, steps)
+    wall = process_time() - begin
+    drift = (energies(built.system, state).total - before) / energy_scale(case, before)
+    return Measurement(name, case.name, resolution, h, steps, wall, case.error(state.r[-1]), drift)
+
+
+def energy_scale(case: Slender, before: float) -> float:
+    """What an energy error is measured against: the weight times the length, or the energy at the start."""
+    weight = case.mass_per_length * case.length * float(np.linalg.norm(case.gravity))
+    return weight * case.length or abs(before)
+
+
+def slender_model(case: Slender, n_elements: int, element: str) -> Model:
+    """The rod, what holds it, and its load."""
+    EA, GA2, GA3, GJ, EI2, EI3 = case.stiffness
+    section = Section.from_stiffness(
+        EA=EA,
+        GA=(GA2, GA3),
+        GJ=GJ,
+        EI=(EI2, EI3),
+        mass_per_length=case.mass_per_length,
+        inertia_per_length=case.inertia_per_length,
+    )
+    if case.thinning:
+        section = section.with_law("thinning")
+    model = Model(case.name, gravity=case.gravity)
+    straight = np.allclose(case.curve(np.array([0.5])), 0.5 * case.curve(np.array([1.0])))
+    curve = case.curve(np.array([0.0, 1.0])) if straight else lambda s: case.curve(np.array(s))
+    velocity = None if case.velocity is None else lambda s: case.velocity(np.array(s))  # type: ignore[misc]
+    rod = model.add_rod(
+        "rod", curve, section, n_elements=n_elements, up=case.normal, velocity=velocity, element=element
+    )
+    model.add_joint("held", "spherical" if case.hinged else "clamp", rod.start, model.ground)
+    if any(case.end_force):
+        model.add_force("pull", rod.end, case.end_force)
+    return model
