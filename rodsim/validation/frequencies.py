@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rodsim.materials import Material
+from rodsim.modal_analysis import modes
 from rodsim.model import Model
-from rodsim.modes import modes
 from rodsim.sections import Section
 from rodsim.validation.case import Case, Known, Values
 
