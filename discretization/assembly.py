@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.constraint_assembly import add_constraints, begin_constraints
-from discretization.dual_assembly import add_constraints_by_duals
+from discretization.dual_assembly import add_constraints_by_duals, add_other_noise, add_others
 from discretization.space import se3_element
 from discretization.span_assembly import add_span_noise, add_spans, begin_spans
 from discretization.spring_assembly import add_springs, add_torsions, begin_springs
@@ -88,6 +88,8 @@ def begin_step(system, numbering, state, work, h):
     if system.spans.kind.size > 0:
         add_span_noise(system, numbering, work, h)
         begin_spans(system, state, work, h)
+    if system.others.kind.size > 0:
+        add_other_noise(system, numbering, work, h)
     begin_springs(system, numbering, state, work, h)
     begin_constraints(system, numbering, state, work, h, extent)
 
@@ -120,10 +122,10 @@ def assemble(system, numbering, state, work, h, load_values, tangent, general=Tr
     """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0 or the status of a
     failed element.
 
-    general: None for models without elements of order p and constraints that go by their duals: the compiler then
+    general: None for models without elements of order p and interactions that go by their duals: the compiler then
     leaves these out.
     """
-    for i in range(numbering.size + 6):
+    for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
     if tangent:
         for i in range(numbering.n_values):
@@ -137,6 +139,7 @@ def assemble(system, numbering, state, work, h, load_values, tangent, general=Tr
         if status != 0:
             return status
         add_constraints_by_duals(system, numbering, state, work, tangent)
+        add_others(system, numbering, state, work, h, tangent)
     add_constraints(system, numbering, state, work, tangent)
     add_springs(system, numbering, state, work, h, tangent)
     add_torsions(system, numbering, state, work, h, tangent)

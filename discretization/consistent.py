@@ -30,6 +30,7 @@ from scipy.sparse import bmat, bsr_matrix, coo_matrix, diags
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
+from discretization.drives import count_drives
 from discretization.measures import velocity_residual
 from discretization.space.spans import shared_masses
 from discretization.system import System
@@ -187,11 +188,16 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     mass = weight @ (_block_diagonal(blocks) + _shared_mass(system, 6 * n)) @ weight
     matrix = bmat([[mass, G.T], [G, None]], format="csc")
     change, size = np.zeros(6 * n), np.inf
+    given = np.zeros(
+        len(state.lam)
+    )  # what the drives, whose motion is none of the unknowns, do to the joints
+    if count_drives(system):
+        given = velocity_residual(system, state) - G @ velocity
     try:
         factors = splu(matrix)
         for _ in range(ITERATIONS if free.any() else 1):
             pull = np.where(free, 0.0, mass @ change)
-            step = factors.solve(-np.concatenate([pull, G @ (velocity + change)]))[: 6 * n]
+            step = factors.solve(-np.concatenate([pull, G @ (velocity + change) + given]))[: 6 * n]
             change, before, size = change + step, size, np.abs(step).max()
             if size <= 1e-16 * np.abs(change).max() or size > 0.5 * before:  # nothing is gained any more
                 break

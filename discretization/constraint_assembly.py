@@ -130,5 +130,5 @@ def _add_none(system, numbering, state, work, tangent):
 # (system, numbering, state, work, tangent): those with closed forms: residual and, on demand, matrix
 add_constraints = _add_none
 for _number, _kind in reversed(list(enumerate(CONSTRAINTS))):
-    if _kind.closed is not None:
+    if _kind.closed is not None and not _kind.driven:
         add_constraints = _after(_number, _loop(_number, _kind), add_constraints)

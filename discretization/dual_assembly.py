@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.others import Others, dissipates, groups_of
 from discretization.space.closed_spans import FORCE
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS
@@ -29,11 +30,17 @@ from rigid.interactions.kinds import (
 from rigid.poses import mean_pose, torque_of
 from rigid.system import Constraints
 
+EPS = 2.220446049250313e-16
+
 
 class ByDuals(NamedTuple):
     """The constraints that go by their duals, and room for one."""
 
     interacting: Any  # `Interacting`; the row of one is its number among all constraints
+    at_end: (
+        np.ndarray
+    )  # its numbers at the end of the step: others, where a constraint is driven, than their means
+    rates: np.ndarray  # the same of the rates of what is driven
     start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
     end: np.ndarray
     dual: np.ndarray
@@ -50,7 +57,9 @@ def by_duals(constraints: Constraints, which: np.ndarray) -> ByDuals:
             groups.append(of_columns(kind, constraints, use, use))
     start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
     lam, g = np.zeros((2, MOST_ROWS), complex)
-    return ByDuals(gathered(groups), start, end, dual, lam, g)
+    interacting = gathered(groups)
+    at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
+    return ByDuals(interacting, at_end, rates, start, end, dual, lam, g)
 
 
 @small_kernel
@@ -102,11 +111,12 @@ def add_constraints_by_duals(system, numbering, state, work, tangent):
         for e in range(kind.first, kind.last):
             entry = interacting.each[e]
             X, c = interacting.numbers[entry.first : entry.last], entry.row
+            X1 = own.at_end[entry.first : entry.last]
             row, scale, a = numbering.row[c], work.scale[c], entry.frames[0]
             for k in range(2):
                 _put(state.r, work.R0, a, entry.frames[k], y0, k)
                 _put(work.r1, work.R1, a, entry.frames[k], y1, k)
-            value_of_kind(y1, X, own.g)
+            value_of_kind(y1, X1, own.g)
             for i in range(kind.rows):
                 work.residual[row + i] += scale * own.g[i].real
                 lam[i] = scale * work.lam[numbering.lam[c] + i]
@@ -135,7 +145,7 @@ def add_constraints_by_duals(system, numbering, state, work, tangent):
                 dual_of_kind(y0, y1, X, lam, dual)
                 for k in range(2):
                     _add_pulled(dual, y0, y1, k, values, base[4 + k] + i * numbering.row_stride[c], 1)
-                dual_of_kind(y1, y1, X, lam, dual)
+                dual_of_kind(y1, y1, X1, lam, dual)
                 for k in range(2):
                     stride = numbering.frame_stride[entry.frames[k]]
                     _add_pulled(dual, y1, y1, k, values, base[6 + k] + i, stride)
@@ -219,6 +229,17 @@ def _add_by_duals(interacting, own, column, factor, r, work, e, tangent, K):
                     y1[k, i, l] = y1[k, i, l].real
 
 
+@small_kernel
+def _work(dual, y0, y1, arity):
+    """dual . (y1 - y0)."""
+    done = 0.0
+    for k in range(arity):
+        for i in range(4):
+            for l in range(3):
+                done += (dual[k, i, l] * (y1[k, i, l] - y0[k, i, l])).real
+    return done
+
+
 @inner_kernel
 def lost_by_duals(own, r, work, e, h):
     """What interaction e has dissipated in the step, J."""
@@ -230,9 +251,91 @@ def lost_by_duals(own, r, work, e, h):
     own.lam[0] = 1.0 / h
     _put_ends(own, entry, kind.arity, r, work)
     dual_of_kind(own.start, own.end, interacting.numbers[entry.first : entry.last], own.lam, own.dual)
-    lost = 0.0
-    for k in range(kind.arity):
-        for i in range(4):
-            for l in range(3):
-                lost += (own.dual[k, i, l] * (own.end[k, i, l] - own.start[k, i, l])).real
+    return _work(own.dual, own.start, own.end, kind.arity)
+
+
+class OtherWork(NamedTuple):
+    """Interactions of `discretization.others`, whose row is their number there, and room for one."""
+
+    interacting: Any  # `Interacting`
+    dissipates: np.ndarray  # (kinds,) uint8
+    start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
+    end: np.ndarray
+    dual: np.ndarray
+    lam: np.ndarray  # (1,) complex
+
+
+def other_work(own: Others) -> OtherWork:
+    """Allocate."""
+    groups = groups_of(own, np.arange(len(own.kind)))
+    lossy = np.array([dissipates(each.kind) for each in groups], np.uint8)
+    start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
+    return OtherWork(gathered(groups), lossy, start, end, dual, np.zeros(1, complex))
+
+
+@inner_kernel
+def add_other_noise(system, numbering, work, h):
+    """Round-off of their forces."""
+    own = system.others
+    for e in range(own.kind.size):
+        for k in range(MOST_FRAMES):
+            if own.frames[e, k] >= 0:
+                at = numbering.frame[own.frames[e, k]]
+                for i in range(3):
+                    work.noise[at + i] += EPS * abs(h) * own.size[e, 0]
+                    work.noise[at + 3 + i] += EPS * abs(h) * own.size[e, 1]
+
+
+@inner_kernel
+def add_others(system, numbering, state, work, h, tangent):
+    """Residual and, on demand, matrix."""
+    own, values = work.others, work.values
+    interacting, y0, y1, dual, lam = own.interacting, own.start, own.end, own.dual, own.lam
+    for which in range(interacting.kinds.size):
+        kind = interacting.kinds[which]
+        dual_of_kind = dual_at(kind.dual)
+        lam[0] = 1.0 / h if own.dissipates[which] != 0 else 1.0
+        for e in range(kind.first, kind.last):
+            entry = interacting.each[e]
+            X = interacting.numbers[entry.first : entry.last]
+            _put_ends(own, entry, kind.arity, state.r, work)
+            dual_of_kind(y0, y1, X, lam, dual)
+            for k in range(kind.arity):
+                force, torque = _pulled(dual, y0, y1, k)
+                at = numbering.frame[entry.frames[k]]
+                for i in range(3):
+                    work.residual[at + i] += h * force[i].real
+                    work.residual[at + 3 + i] += h * torque[i].real
+            for k in range(kind.arity if tangent else 0):
+                stride = numbering.frame_stride[entry.frames[k]]
+                for j in range(6):
+                    _move(y1, k, j)
+                    dual_of_kind(y0, y1, X, lam, dual)
+                    for l in range(kind.arity):
+                        force, torque = _pulled(dual, y0, y1, l)
+                        at = numbering.other_base[entry.row, l, k] + j * stride
+                        for i in range(3):
+                            values[at + i] += h * force[i].imag / COMPLEX_STEP
+                            values[at + 3 + i] += h * torque[i].imag / COMPLEX_STEP
+                    for i in range(4):
+                        for l in range(3):
+                            y1[k, i, l] = y1[k, i, l].real
+
+
+@inner_kernel
+def others_dissipate(system, state, work, h):
+    """What they have dissipated in the step, J."""
+    own, lost = work.others, 0.0
+    interacting = own.interacting
+    own.lam[0] = 1.0 / h
+    for which in range(interacting.kinds.size):
+        if own.dissipates[which] == 0:
+            continue
+        kind = interacting.kinds[which]
+        dual_of_kind = dual_at(kind.dual)
+        for e in range(kind.first, kind.last):
+            entry = interacting.each[e]
+            _put_ends(own, entry, kind.arity, state.r, work)
+            dual_of_kind(own.start, own.end, interacting.numbers[entry.first : entry.last], own.lam, own.dual)
+            lost += _work(own.dual, own.start, own.end, kind.arity)
     return lost

@@ -52,6 +52,10 @@ class Hidden(NamedTuple):
 
     carries: np.ndarray  # (n,) uint8 1: the frame has W, 6 places behind its dr
     behind: Ints  # (c,) places from a constraint's row to that of its hidden one
+    Ua_mean: (
+        Floats  # (c, 3) U_a in the mean of a step and at its end; only those of driven constraints change
+    )
+    Ua_end: Floats
     W: Floats  # (n, 6) translational part inertial, rotational part body-fixed
     gam: Floats  # (m,) scaled multipliers
 
@@ -69,6 +73,8 @@ def hidden_workspace(system: System, work: Workspace) -> Hidden:
     return Hidden(
         carries=carries_velocity(system).astype(np.uint8),
         behind=rows_of_joint(system),
+        Ua_mean=system.constraints.Ua.copy(),
+        Ua_end=system.constraints.Ua.copy(),
         W=np.zeros((len(system.frames.mass), 6)),
         gam=np.zeros(len(work.lam)),
     )
@@ -84,7 +90,7 @@ def velocities_after(state, work, hidden, h, f):
 
 
 @inner_kernel
-def _ends(state, work, hidden, h, a, b):
+def hidden_ends(state, work, hidden, h, a, b):
     """Start and end of the step as `rigid.hidden_constraints` wants them."""
     va1, Omega_a1 = velocities_after(state, work, hidden, h, a)
     vb1, Omega_b1 = velocities_after(state, work, hidden, h, b)
@@ -170,16 +176,12 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
     for c in range(constraints.kind.shape[0]):
         kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
         rows = numbering.rows[c]
-        places = (
-            load3(constraints.Ua[c]),
-            load3(constraints.Ub[c]),
-            load3(constraints.Xa[c]),
-            load3(constraints.Xb[c]),
-        )
-        start, end = _ends(state, work, hidden, h, a, b)
+        Ub, Xa, Xb = load3(constraints.Ub[c]), load3(constraints.Xa[c]), load3(constraints.Xb[c])
+        places, last = (load3(hidden.Ua_mean[c]), Ub, Xa, Xb), (load3(hidden.Ua_end[c]), Ub, Xa, Xb)
+        start, end = hidden_ends(state, work, hidden, h, a, b)
         half = 0.5 * work.scale[c]
         behind = hidden.behind[c]
-        value = hidden_value_of(kind, places, end)
+        value = hidden_value_of(kind, last, end)
         for i in range(rows):
             residual[numbering.row[c] + behind + i] += half * h * value[i]  # (4)
         gam = three(hidden.gam, numbering.lam[c], rows, half)
@@ -198,7 +200,7 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
             unit = unit_vector(i, half)
             D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative_of(kind, unit, places, start, end)
             unit = unit_vector(i, half * h)
-            G_v, G_Oa, G_Ob, G_r, G_a, G_b = hidden_derivative_of(kind, unit, places, end, end)
+            G_v, G_Oa, G_Ob, G_r, G_a, G_b = hidden_derivative_of(kind, unit, last, end, end)
             if moves_a:
                 opposite, pull = times(-1.0, D_v), times(-1.0, D_r)
                 _add_to_frame(values, base[4] + (behind + i) * stride, end[2], h, opposite, D_Oa, pull, D_a)

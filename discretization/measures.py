@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization import others
+from discretization.drives import at_states, driven_rows, explicit_rates
 from discretization.space.se3_element import element_strains
 from discretization.space.spans import energies_of, points_of, shared_masses, strains_of, with_laws
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
-from rigid.interactions.constraints import groups_of
+from rigid.interactions.constraints import first_rows, groups_of
 from rigid.interactions.kinds import of_columns
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import torsion_energies
@@ -28,7 +30,7 @@ class Energies(NamedTuple):
     kinetic: Any
     elastic: Any  # rods
     gravity: Any
-    spring: Any
+    spring: Any  # also bushings, limits
 
     @property
     def total(self) -> Any:
@@ -83,6 +85,8 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
         elastic = elastic + 0.5 * _sum(system.spans.weight, np.sum(state.branch * of_branch, axis=-1))
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
     spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, state.angle))
+    if len(system.others.kind):
+        spring = spring + _sum(evaluation.values(others.energies_of(system.others), state.r, state.quat))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
 
 
@@ -136,6 +140,10 @@ def constraint_residual(system: System, state: State) -> Floats:
 
 def residual_of(constraints: Constraints, state: State) -> Floats:
     """g (..., m) of `constraints`."""
+    if len(driven_rows(constraints)):
+        own, flat = at_states(constraints, state)
+        g = evaluation.values(groups_of(own), flat.r, flat.quat)
+        return g.reshape(*state.r.shape[:-2], -1)
     return evaluation.values(groups_of(constraints), state.r, state.quat)
 
 
@@ -146,4 +154,10 @@ def velocity_residual(system: System, state: State) -> Floats:
 
 def rate_of(constraints: Constraints, state: State) -> Floats:
     """dg/dt (..., m) of `constraints`."""
+    rows = driven_rows(constraints)
+    if len(rows):
+        own, flat = at_states(constraints, state)
+        rates = evaluation.rates(groups_of(own), flat).reshape(*state.r.shape[:-2], -1)
+        rates[..., first_rows(constraints.kind)[rows]] += explicit_rates(constraints, state)
+        return rates
     return evaluation.rates(groups_of(constraints), state)

@@ -21,6 +21,8 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from discretization.drives import driven_frames
+from discretization.others import pairs_of
 from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
@@ -40,7 +42,7 @@ class Numbering(NamedTuple):
     n_values: int  # entries of the matrix; the dump begins there
     n_dump: int
     handle: int  # names the sparse factorisation
-    frame: Ints  # (n,) first unknown of a frame, N where it is fixed
+    frame: Ints  # (n,) first unknown of a frame, N where it is fixed, behind that where it is driven
     frame_stride: Ints  # (n,)
     frame_base: Ints  # (n,) diagonal blocks
     rows: Ints  # (c,) scalar equations of a constraint
@@ -52,6 +54,7 @@ class Numbering(NamedTuple):
     spring_base: Ints  # (s, 4)
     torsion_base: Ints  # (t, 4)
     span_base: Ints  # (k, MOST_FRAMES, MOST_FRAMES) blocks of the frames of spans
+    other_base: Ints  # (e, MOST_FRAMES, MOST_FRAMES) of those of other interactions
     indptr: Ints  # compressed columns, else empty
     indices: Ints
 
@@ -136,6 +139,7 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     )
     inside = of_spans[(of_spans >= 0).all(axis=3)]
     couples = [system.elements.frames, system.springs.frames, system.torsions.frames, inside]
+    couples.append(pairs_of(system.others))
     full = ~facts(constraints.kind, "constant")  # their tangent couples both frames
     couples.append(constraints.frames[full])
     ab = vertex_of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
@@ -153,6 +157,8 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
     size = int(weight.sum())
 
     frame = np.where(fixed, size, start[vertex_of_frame] if n_vertices else size)
+    driven = driven_frames(frames.fixed)
+    frame[driven] = size + 6 + 6 * np.arange(len(driven))  # what acts on them is kept apart: it does work
     row = start[vertex_of_constraint] + offset_in_joint
     # from the first unknown of the upper vertex to the last one of the lower
     reach = start[pairs[:, 1]] + weight[pairs[:, 1]] - 1 - start[pairs[:, 0]]
@@ -215,10 +221,11 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
             axis=1,
         )
 
-    def span_blocks() -> Ints:
-        out = np.full(of_spans.shape[:3], n_values, dtype=np.int64)
-        i, j = inside.T
-        out[(of_spans >= 0).all(axis=3)] = place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
+    def square_blocks(frames: Ints) -> Ints:
+        out = np.full((*frames.shape, frames.shape[1]), n_values, dtype=np.int64)
+        each, k, l = np.nonzero((frames[:, :, None] >= 0) & (frames[:, None, :] >= 0))
+        i, j = frames[each, k], frames[each, l]
+        out[each, k, l] = place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
         return out
 
     a, b = constraints.frames.reshape(-1, 2).T
@@ -248,7 +255,8 @@ def number(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -
         element_base=pair_blocks(system.elements.frames),
         spring_base=pair_blocks(system.springs.frames),
         torsion_base=pair_blocks(system.torsions.frames),
-        span_base=span_blocks(),
+        span_base=square_blocks(system.spans.frames),
+        other_base=square_blocks(system.others.frames),
         indptr=indptr,
         indices=indices,
     )

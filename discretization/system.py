@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.others import Others, others_of
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from rigid.references import by_reference
@@ -25,14 +26,15 @@ class System(NamedTuple):
     loads: Loads
     gravity: Floats  # (3,) m/s^2
     spans: Spans = no_spans()  # rod elements between several frames
+    others: Others = others_of()  # bushings, springs with laws: what has no table of its own
 
 
 def fingerprint(system: System) -> str:
     """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
     digest = hashlib.sha256()
-    # without spans what it was before there were any: runs of older files go on
-    parts = system if len(system.spans.kind) else system[:-1]
-    for part in parts:
+    # without spans and others what it was before there were any: runs of older files go on
+    late = [part for part in (system.spans, system.others) if len(part.kind)]
+    for part in (*system[: System._fields.index("spans")], *late):
         for array in part if isinstance(part, tuple) else (part,):
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).tobytes())

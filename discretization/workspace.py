@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.dual_assembly import ByDuals, by_duals
+from discretization.drive_arrays import DriveWork, drive_work
+from discretization.drives import DRIVEN, count_drives
+from discretization.dual_assembly import ByDuals, OtherWork, by_duals, other_work
 from discretization.numbering import Numbering
 from discretization.space import se3_element
 from discretization.span_assembly import SpanWork, span_work
@@ -54,9 +56,11 @@ class Workspace(NamedTuple):
     scale: Floats  # (c,) scale of constraint rows
     facts: ConstraintFacts
     by_duals: ByDuals
+    drives: DriveWork
     spans: SpanWork
-    residual: Floats  # (N + 6,)
-    noise: Floats  # (N + 6,) round-off level of each residual
+    others: OtherWork
+    residual: Floats  # (N + 6 + 6 d,) behind the equations those of fixed frames, then of each driven one
+    noise: Floats  # the same, round-off level of each residual
     rhs: Floats  # (N,)
     values: Floats  # (n_values + n_dump,)
     pivots: np.ndarray  # (N,) int32
@@ -79,7 +83,11 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
     if m:
         scale[:, 0] = stiffness[:, :3, :].max(axis=(1, 2))
         scale[:, 1] = stiffness[:, 3:, :].max(axis=(1, 2))
-    has_forms = np.array([closed and kind.closed is not None for kind in CONSTRAINTS])[constraints.kind]
+    others = other_work(system.others)
+    has_forms = np.array([closed and kind.closed is not None and not kind.driven for kind in CONSTRAINTS])
+    has_forms = has_forms[constraints.kind]
+    duals = by_duals(constraints, ~has_forms)
+    n_driven = int((system.frames.fixed == DRIVEN).sum())
     return Workspace(
         dr=np.zeros((n, 3)),
         psi=np.zeros((n, 3)),
@@ -93,15 +101,18 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         diagonal=_diagonal(system.elements.stiffness) & _diagonal(system.elements.damping),
         viscous=viscous,
         accounts=viscous
+        or bool(np.any(others.dissipates) or count_drives(system))
         or bool(len(system.loads.kind) or len(system.torsions.damping) or np.any(system.springs.damping)),
         solved=max(AT_NOISE, tolerance / EPS),
         element_scale=scale,
         scale=np.ones(len(constraints.kind)),
         facts=_facts(system, has_forms),
-        by_duals=by_duals(constraints, ~has_forms),
+        by_duals=duals,
+        drives=drive_work(system, duals),
         spans=span_work(system, closed),
-        residual=np.zeros(numbering.size + 6),
-        noise=np.zeros(numbering.size + 6),
+        others=others,
+        residual=np.zeros(numbering.size + 6 + 6 * n_driven),
+        noise=np.zeros(numbering.size + 6 + 6 * n_driven),
         rhs=np.zeros(numbering.size),
         values=np.zeros(numbering.n_values + numbering.n_dump),
         pivots=np.zeros(numbering.size, dtype=np.int32),

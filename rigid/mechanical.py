@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 from numba import types
+from numba.experimental import function_type  # noqa: F401  tells numba what the functions are that `call` is handed
 from numba.extending import typeof_impl
 
 from rigid.chart_frames import (

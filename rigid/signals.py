@@ -4,11 +4,13 @@ file.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline
 
 from rigid.checks import array, number, vector
 from rigid.errors import ModelError
@@ -20,6 +22,13 @@ class Signal:
 
     def __call__(self, t: ArrayLike) -> Floats:
         raise NotImplementedError
+
+    def rate(self, t: ArrayLike) -> Floats:
+        """ds/dt, of those that are smooth enough to be a motion."""
+        raise ModelError(
+            f"{type(self).__name__}: has kinks or jumps, so that nothing can move with it; use SmoothStep, SmoothTable, "
+            "SpinUp, Steady or Sine"
+        )
 
     def along(self, direction: ArrayLike) -> VectorSignal:
         """The vector function s(t) direction, (3,)."""
@@ -36,6 +45,10 @@ class VectorSignal:
     def __call__(self, t: ArrayLike) -> Floats:
         return self.scalar(t)[..., None] * self.direction
 
+    def rate(self, t: ArrayLike) -> Floats:
+        """Its derivative."""
+        return self.scalar.rate(t)[..., None] * self.direction
+
 
 @dataclass(frozen=True)
 class Constant(Signal):
@@ -48,6 +61,9 @@ class Constant(Signal):
 
     def __call__(self, t: ArrayLike) -> Floats:
         return np.full(np.shape(t), self.value)
+
+    def rate(self, t: ArrayLike) -> Floats:
+        return np.zeros(np.shape(t))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +142,10 @@ class Sine(Signal):
     def __call__(self, t: ArrayLike) -> Floats:
         return self.amplitude * np.sin(2 * np.pi * self.frequency * np.asarray(t) + self.phase) + self.offset
 
+    def rate(self, t: ArrayLike) -> Floats:
+        w = 2 * np.pi * self.frequency
+        return self.amplitude * w * np.cos(w * np.asarray(t) + self.phase)
+
 
 @dataclass(frozen=True)
 class Pulse(Signal):
@@ -142,6 +162,103 @@ class Pulse(Signal):
     def __call__(self, t: ArrayLike) -> Floats:
         t = np.asarray(t, dtype=float)
         return np.where((t >= self.t_start) & (t < self.t_end), self.value, 0.0)
+
+
+@dataclass(frozen=True)
+class Steady(Signal):
+    """offset + slope t."""
+
+    slope: float
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        _keep(self, "slope", "offset")
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        return self.offset + self.slope * np.asarray(t, dtype=float)
+
+    def rate(self, t: ArrayLike) -> Floats:
+        return np.full(np.shape(t), self.slope)
+
+
+@dataclass(frozen=True)
+class SmoothStep(Signal):
+    """From 0 at t_start to value at t_end with the quintic 10 x^3 - 15 x^4 + 6 x^5: no jump of rate or acceleration."""
+
+    value: float
+    t_start: float
+    t_end: float
+
+    def __post_init__(self) -> None:
+        _keep(self, "value", "t_start", "t_end")
+        _increasing("SmoothStep", t_start=self.t_start, t_end=self.t_end)
+
+    def _fraction(self, t: ArrayLike) -> Floats:
+        x = (np.asarray(t, dtype=float) - self.t_start) / (self.t_end - self.t_start)
+        return np.clip(x, 0.0, 1.0)
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        x = self._fraction(t)
+        return self.value * x**3 * (10.0 + x * (6.0 * x - 15.0))
+
+    def rate(self, t: ArrayLike) -> Floats:
+        x = self._fraction(t)
+        return self.value / (self.t_end - self.t_start) * 30.0 * (x * (1.0 - x)) ** 2
+
+
+@dataclass(frozen=True)
+class SpinUp(Signal):
+    """The integral of a rate that rises smoothly from 0 at t = 0 to `speed` at t_end and stays:
+    speed (t^2/(2 T) + T (cos(2 pi t/T) - 1)/(4 pi^2)), T = t_end.
+    """
+
+    speed: float
+    t_end: float
+
+    def __post_init__(self) -> None:
+        _keep(self, "speed", "t_end")
+        number("SpinUp", "t_end", self.t_end, positive=True)
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        t, T = np.asarray(t, dtype=float), self.t_end
+        x = np.clip(t / T, 0.0, 1.0)
+        rising = T * (0.5 * x**2 + (np.cos(2 * np.pi * x) - 1.0) / (4 * np.pi**2))
+        return self.speed * (rising + np.maximum(t - T, 0.0))
+
+    def rate(self, t: ArrayLike) -> Floats:
+        x = np.clip(np.asarray(t, dtype=float) / self.t_end, 0.0, 1.0)
+        return self.speed * (x - np.sin(2 * np.pi * x) / (2 * np.pi))
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothTable(Signal):
+    """A cubic spline through (times, values) with continuous acceleration, at rest before the first and after the last."""
+
+    times: ArrayLike
+    values: ArrayLike
+
+    def __post_init__(self) -> None:
+        table = Table(self.times, self.values)
+        if len(np.asarray(table.times)) < 2:
+            raise ModelError("SmoothTable: has one time; give two or more, or a Constant")
+        object.__setattr__(self, "times", table.times)
+        object.__setattr__(self, "values", table.values)
+
+    @functools.cached_property
+    def _spline(self) -> CubicSpline:
+        return CubicSpline(np.asarray(self.times), np.asarray(self.values), bc_type="clamped")
+
+    def _inside(self, t: ArrayLike) -> Floats:
+        times = np.asarray(self.times)
+        return np.clip(np.asarray(t, dtype=float), times[0], times[-1])
+
+    def __call__(self, t: ArrayLike) -> Floats:
+        value: Floats = self._spline(self._inside(t))
+        return value
+
+    def rate(self, t: ArrayLike) -> Floats:
+        rate: Floats = self._spline(self._inside(t), 1)
+        return rate
 
 
 def _keep(signal: Signal, *names: str) -> None:

@@ -36,7 +36,9 @@ class Frames(NamedTuple):
 
     mass: Floats  # (n,)
     inertia: Floats  # (n, 3, 3) about the origin, body-fixed axes
-    fixed: NDArray[np.uint8]  # (n,) 1: the frame does not move
+    fixed: NDArray[
+        np.uint8
+    ]  # (n,) 1: the frame does not move; 2: its motion is given (`discretization.drives`)
 
 
 class Constraints(NamedTuple):
@@ -99,7 +101,9 @@ class State(NamedTuple):
     lam: Floats  # (m,) constraint impulses of the last step divided by its length (forces, moments)
     angle: Floats  # (s,) angles of the torsion springs, counted through full turns
     acc: Floats  # (n, 6) rates of (v, spatial angular velocity) over the last step: the predictor's memory
-    totals: Floats  # (2,) work done by the loads, energy dissipated, since t = 0
+    totals: Floats  # (2,) work done by loads and drives, energy dissipated, since t = 0
     # of an integrator of mechanical systems: its coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
     chart: Floats = np.zeros(0)
     branch: Floats = np.zeros((0, 6))  # (g, 6) elastic strains of relaxing branches, at the points of spans
+    # (d, 9) driven numbers, their rates, and the work of each drive so far, J: see `discretization.drives`
+    drive: Floats = np.zeros((0, 9))

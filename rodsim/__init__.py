@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rigid.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
     from rigid.symbolic import Part, symbolic_system, system_of
+    from rodsim.laws import Law
     from rodsim.materials import Material
     from rodsim.model import Model
     from rodsim.results.audit import audit
@@ -34,6 +35,7 @@ _WHERE = {
     "ConvergenceError": "rigid.errors",
     "Cylinder": "rigid.inertia",
     "InitialVelocityWarning": "rigid.errors",
+    "Law": "rodsim.laws",
     "MassProperties": "rigid.inertia",
     "Material": "rodsim.materials",
     "Mesh": "rigid.surface",
@@ -63,6 +65,7 @@ __all__ = [
     "ConvergenceError",
     "Cylinder",
     "InitialVelocityWarning",
+    "Law",
     "MassProperties",
     "Material",
     "MechanicalSystem",

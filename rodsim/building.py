@@ -4,25 +4,29 @@ the layout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from discretization.consistent import Held, redundant_loop
+from discretization.drives import DRIVEN
 from discretization.measures import constraint_residual, element_states
-from discretization.system import System, fingerprint
+from discretization.others import OTHERS, Others, others_of
+from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
+from rigid.interactions.drag import DRAG
 from rigid.joints import JOINTS, Marker
 from rigid.joints.base import Row
-from rigid.signals import VectorSignal
-from rigid.system import Constraints, Floats, Frames, Loads, Springs, State, TorsionSprings
+from rigid.system import Constraints, Floats, Frames, Springs, State, TorsionSprings
+from rodsim.describing import description
+from rodsim.driving import DrivenRow, check_drives, drive_values, driven_row, first_drive
 from rodsim.entries import Contents, JointEntry, TorsionEntry
+from rodsim.load_arrays import line_loads, load_arrays, load_values, speaking_of
 from rodsim.meshing import RodMesh, joined, mesh_rod
-from rodsim.parts import Anchor, Body, Ground, Rod
+from rodsim.parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
 _ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
@@ -38,6 +42,9 @@ class Built(NamedTuple):
     layout: Layout
     load_values: Callable[[Floats], Floats]
     held: Held  # which of its velocities were given
+    drive_values: Callable[[Floats], Floats] | None = (
+        None  # of prescribed motion, see `discretization.drives`
+    )
 
 
 class Placed(NamedTuple):
@@ -60,24 +67,33 @@ class Placement:
         self.first: dict[str, int] = {}
         n = 1 + len(bodies)
         for rod in model.rods.values():
-            with _speaking_of("rod", rod.name):
+            with speaking_of("rod", rod.name):
                 self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod))
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
+        driven = list(model.driven.values())
+        self.driven_frame = {part.name: n + k for k, part in enumerate(driven)}
+        n += len(driven)
+        at_start = [[x[0] for x in part.motion(np.zeros(1))] for part in driven]
         meshes = list(self.meshes.values())
         back = [quaternions.conjugate(body.orientation) for body in bodies]
         omega = [_given(body.angular_velocity) for body in bodies]
         arm = [body.center - body.position for body in bodies]
         spin = [quaternions.rotate(*pair) for pair in zip(back, omega, strict=True)]
         at_center = [_given(b.velocity) + np.cross(w, x) for b, w, x in zip(bodies, omega, arm, strict=True)]
-        self.r = _stack([[0.0, 0.0, 0.0]], [b.center for b in bodies], *(m.r for m in meshes))
-        self.quat = _stack([quaternions.IDENTITY], [b.orientation for b in bodies], *(m.quat for m in meshes))
-        self.v = _stack([[0.0, 0.0, 0.0]], at_center, *(m.v for m in meshes))
-        self.Omega = _stack([[0.0, 0.0, 0.0]], spin, *(m.Omega for m in meshes))
-        mass = _stack([1.0], [b.properties.mass for b in bodies], *(m.mass for m in meshes))
-        inertia = _stack([np.eye(3)], [b.properties.inertia for b in bodies], *(m.inertia for m in meshes))
+        moved = [[x[k] for x in at_start] for k in range(4)]
+        ground = [[0.0, 0.0, 0.0]]
+        self.r = _stack(ground, [b.center for b in bodies], *(m.r for m in meshes), moved[0])
+        turned = [b.orientation for b in bodies]
+        self.quat = _stack([quaternions.IDENTITY], turned, *(m.quat for m in meshes), moved[1])
+        self.v = _stack(ground, at_center, *(m.v for m in meshes), moved[2])
+        self.Omega = _stack(ground, spin, *(m.Omega for m in meshes), moved[3])
+        own, unit = [b.properties for b in bodies], [np.eye(3)] * len(driven)
+        mass = _stack([1.0], [x.mass for x in own], *(m.mass for m in meshes), np.ones(len(driven)))
+        inertia = _stack([np.eye(3)], [x.inertia for x in own], *(m.inertia for m in meshes), unit)
         fixed = np.zeros(n, dtype=np.uint8)
         fixed[0] = 1
+        fixed[list(self.driven_frame.values())] = DRIVEN
         self.frames = Frames(mass, inertia, fixed)
         self.held = Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)))
         for k, body in enumerate(bodies, start=1):
@@ -91,18 +107,29 @@ class Placement:
         part = anchor.part
         if isinstance(part, Ground):
             return Placed(0, anchor.X, anchor.X)
+        if isinstance(part, Driven):
+            frame, X = self.driven_frame[part.name], anchor.X
+            return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
         if isinstance(part, Body):
             frame = self.body_frame[part.name]
-            X: Floats = anchor.X - part.properties.center
+            X = anchor.X - part.properties.center
         else:
             frame, X = self.first[part.name] + self.meshes[part.name].node(anchor.s), anchor.X
         return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
 
-    def frame_of(self, thing: Anchor | Body | Ground) -> int:
+    def frame_of(self, thing: Anchor | Body | Ground | Driven) -> int:
         """Frame number of what a joint holds."""
         if isinstance(thing, Anchor):
             return self.place(thing).frame
+        if isinstance(thing, Driven):
+            return self.driven_frame[thing.name]
         return self.body_frame[thing.name] if isinstance(thing, Body) else 0
+
+    def frames_of(self, part: Body | Rod) -> Ints:
+        """Numbers of all frames of a part."""
+        if isinstance(part, Body):
+            return np.array([self.body_frame[part.name]])
+        return self.first[part.name] + np.arange(len(self.meshes[part.name].mass))
 
     def local(self, frame: int, direction: Floats) -> Floats:
         """World direction in the axes of a frame."""
@@ -114,11 +141,21 @@ def build(model: Contents) -> Built:
     placement = Placement(model)
     meshes = list(placement.meshes.values())
     elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
-    constraints = _constraints(model, placement)
+    driven = _driven_rows(model, placement)
+    constraints = _constraints(model, placement, driven)
     springs, torsions = _springs(model, placement), _torsions(model, placement)
-    loads = _loads(model, placement)
+    lines = line_loads(model, placement)
+    loads = load_arrays(model, placement, lines)
     system = System(
-        placement.frames, elements, constraints, springs, torsions, loads, model.gravity.copy(), spans
+        placement.frames,
+        elements,
+        constraints,
+        springs,
+        torsions,
+        loads,
+        model.gravity.copy(),
+        spans,
+        _others(model, placement),
     )
     n, n_rows = len(placement.frames.mass), int(rows_of(constraints.kind).sum())
     state = State(
@@ -130,39 +167,18 @@ def build(model: Contents) -> Built:
         np.zeros(len(torsions.stiffness)),
         np.zeros((n, 6)),
         np.zeros(2),
+        drive=first_drive(model, [own for _, _, own in driven]),
     )
     if np.any(spans.relaxation):  # as if strained in this moment
         strain, _ = element_states(system, state)
         state = state._replace(branch=strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None])
     _check_assembled(model, placement, system, state)
+    check_drives(model, system, state)
     _check_independent(model, system, state)
     layout = _layout(model, placement, system, n_rows)
-    functions = [(name, entry.value) for name, entry in model.loads.items()]
-
-    def load_values(times: Floats) -> Floats:
-        out = np.empty((len(times), len(functions), 3))
-        for k, (name, function) in enumerate(functions):
-            with _speaking_of("load", name):
-                out[:, k] = function(times)
-            bad = ~np.isfinite(out[:, k]).all(axis=1)
-            if bad.any():
-                raise ModelError(
-                    f"load '{name}': value at t = {times[np.argmax(bad)]:g} s is not finite",
-                    about=[PartName("load", name)],
-                )
-        return out
-
-    return Built(system, state, layout, load_values, placement.held)
-
-
-@contextmanager
-def _speaking_of(kind: str, name: str) -> Iterator[None]:
-    """What is refused inside is about this part."""
-    try:
-        yield
-    except ModelError as error:
-        error.about = error.about or (PartName(kind, name),)
-        raise
+    values = load_values(model, lines)
+    drives = drive_values(model, [own for _, _, own in driven])
+    return Built(system, state, layout, values, placement.held, drives)
 
 
 def _given(value: Floats | None) -> Floats:
@@ -180,16 +196,29 @@ def _stops(model: Contents, rod: Rod) -> list[float]:
     things: list[Any] = [x for entry in model.joints.values() for x in (entry.a, entry.b)]
     things += [x for entry in model.springs.values() for x in (entry.a, entry.b)]
     things += [x for entry in model.torsions.values() for x in (entry.a, entry.b)]
+    things += [x for entry in model.others.values() for x in (entry.a, entry.b)]
     things += [entry.anchor for entry in model.loads.values()]
-    return [x.s for x in things if isinstance(x, Anchor) and x.part is rod]
+    ends = [s for entry in model.line_loads.values() if entry.rod is rod for s in entry.between]
+    return [*ends, *(x.s for x in things if isinstance(x, Anchor) and x.part is rod)]
 
 
-def _constraints(model: Contents, placement: Placement) -> Constraints:
+def _driven_rows(model: Contents, placement: Placement) -> list[tuple[Marker, Marker, DrivenRow]]:
+    found = []
+    for entry in model.drives.values():
+        a, b, _ = _markers(entry.joint, placement)
+        found.append((a, b, driven_row(entry, a, b)))
+    return found
+
+
+def _constraints(
+    model: Contents, placement: Placement, driven: list[tuple[Marker, Marker, DrivenRow]]
+) -> Constraints:
     rows: list[tuple[int, Marker, Marker, Row]] = []
     for number, entry in enumerate(model.joints.values()):
-        with _speaking_of("joint", entry.name):
+        with speaking_of("joint", entry.name):
             a, b, length = _markers(entry, placement)
         rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, length)]
+    rows += [(len(model.joints) + k, a, b, own.row) for k, (a, b, own) in enumerate(driven)]
     if not rows:
         none = np.zeros((0, 3))
         return Constraints(
@@ -302,15 +331,12 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     )
 
 
-def _loads(model: Contents, placement: Placement) -> Loads:
-    entries = list(model.loads.values())
-    placed = [placement.place(entry.anchor) for entry in entries]
-    return Loads(
-        np.array([entry.kind for entry in entries], dtype=np.int64),
-        np.array([p.frame for p in placed], dtype=np.int64),
-        np.array([p.X for p in placed]).reshape(-1, 3),
-        np.array([entry.following for entry in entries], dtype=np.uint8),
-    )
+def _others(model: Contents, placement: Placement) -> Others:
+    each = []
+    for entry in model.others.values():
+        with speaking_of("spring", entry.name):
+            each += entry.made(placement)
+    return others_of(each)
 
 
 def _check_assembled(model: Contents, placement: Placement, system: System, state: State) -> None:
@@ -379,76 +405,26 @@ def _layout(model: Contents, placement: Placement, system: System, n_rows: int) 
         JointLayout(name=entry.name, kind=entry.kind, rows=(int(end) - JOINTS[entry.kind].n_rows, int(end)))
         for entry, end in zip(model.joints.values(), ends, strict=True)
     ]
-    pairs = [system.constraints.frames, system.springs.frames, system.torsions.frames]
+    first = joints[-1].rows[1] if joints else 0
+    joints += [
+        JointLayout(name=name, kind="drive", rows=(first + k, first + k + 1))
+        for k, name in enumerate(model.drives)
+    ]
+    pairs = [system.constraints.frames, system.springs.frames, system.torsions.frames, system.others.frames]
+    damped = bool(np.any(system.others.kind == OTHERS.index(DRAG)))  # by what does not move
+    held = np.append(system.frames.fixed != 0, False)  # the last entry: of -1, no frame
     return Layout(
         name=model.name,
         rods=rods,
         bodies=bodies,
         joints=joints,
-        description=_description(model, system),
+        description=description(model, system),
         n_frames=len(system.frames.mass),
         n_elements=len(system.elements.length) + len(system.spans.weight),
         n_multipliers=n_rows,
         n_torsions=len(system.torsions.stiffness),
         n_branch=len(system.spans.weight) if np.any(system.spans.relaxation) else 0,
         system=system,
-        grounded=bool(any((pair == 0).any() for pair in pairs)),
+        grounded=bool(any(held[pair].any() for pair in pairs) or damped),
+        drives=[*model.drives, *model.driven],
     )
-
-
-def _description(model: Contents, system: System) -> dict[str, Any]:
-    """The model in words and numbers, fit for JSON."""
-
-    def described(value: Any) -> Any:
-        if isinstance(value, VectorSignal):
-            fields = {k: np.asarray(v).tolist() for k, v in vars(value.scalar).items()}
-            return {"signal": type(value.scalar).__name__, **fields, "direction": value.direction.tolist()}
-        return "callable" if callable(value) else np.asarray(value, dtype=float).tolist()
-
-    return {
-        "name": model.name,
-        "fingerprint": fingerprint(system),
-        "gravity": model.gravity.tolist(),
-        "bodies": {
-            name: {
-                "mass": body.properties.mass,
-                "inertia": body.properties.inertia.tolist(),
-                "position": body.position.tolist(),
-                "orientation": body.orientation.tolist(),
-            }
-            for name, body in model.bodies.items()
-        },
-        "rods": {
-            name: {
-                "length": rod.stress_free.length,
-                "n_elements": rod.n_elements,
-                "element": rod.element,
-                "closed": rod.closed,
-                "initial": rod.initial.described(),
-                "stress_free": rod.stress_free.described(),
-            }
-            for name, rod in model.rods.items()
-        },
-        "joints": {
-            name: {"kind": entry.kind, "a": str(entry.a), "b": str(entry.b)}
-            | ({} if entry.length is None else {"length": entry.length})
-            for name, entry in model.joints.items()
-        },
-        "springs": {
-            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
-            for name, entry in model.springs.items()
-        },
-        "torsion_springs": {
-            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
-            for name, entry in model.torsions.items()
-        },
-        "loads": {
-            name: {
-                "kind": "moment" if entry.kind else "force",
-                "on": str(entry.anchor),
-                "following": entry.following,
-                "value": described(entry.described),
-            }
-            for name, entry in model.loads.items()
-        },
-    }

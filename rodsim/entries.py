@@ -8,11 +8,14 @@ from numpy.typing import ArrayLike
 
 from rigid import checks
 from rigid.checks import vector
+from rigid.motions import Motion
 from rigid.signals import VectorFunction
 from rigid.system import Floats
-from rodsim.parts import Anchor, Body, Ground, Rod
+from rodsim.other_entries import OtherEntry
+from rodsim.parts import Anchor, Body, Driven, Ground, Rod
 
-Attachable = Anchor | Body | Rod | Ground
+Attachable = Anchor | Body | Rod | Ground | Driven
+Held = Anchor | Body | Ground | Driven
 
 
 class JointEntry(NamedTuple):
@@ -20,8 +23,8 @@ class JointEntry(NamedTuple):
 
     name: str
     kind: str
-    a: Anchor | Ground | Body
-    b: Anchor | Ground | Body
+    a: Held
+    b: Held
     at: Floats | None
     axis: Floats | None
     length: float | None = None
@@ -42,8 +45,8 @@ class TorsionEntry(NamedTuple):
     """A torsion spring about a world axis between two parts."""
 
     name: str
-    a: Anchor | Ground | Body
-    b: Anchor | Ground | Body
+    a: Held
+    b: Held
     axis: Floats
     stiffness: float
     damping: float
@@ -61,6 +64,15 @@ class LoadEntry(NamedTuple):
     described: Any
 
 
+class DriveEntry(NamedTuple):
+    """A coordinate of a joint whose change from t = 0 on is given: "angle" (rad) or "displacement" (m)."""
+
+    name: str
+    joint: JointEntry
+    of: str
+    motion: Motion
+
+
 class Contents:
     """The parts of a model and what joins and loads them, by name, in the order in which they were added."""
 
@@ -74,3 +86,7 @@ class Contents:
         self.springs: dict[str, SpringEntry] = {}
         self.torsions: dict[str, TorsionEntry] = {}
         self.loads: dict[str, LoadEntry] = {}
+        self.others: dict[str, OtherEntry] = {}  # bushings, springs with laws, limits
+        self.line_loads: dict[str, Any] = {}  # `rodsim.distributed.DistributedEntry`, which knows meshes
+        self.driven: dict[str, Driven] = {}
+        self.drives: dict[str, DriveEntry] = {}

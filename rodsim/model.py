@@ -9,7 +9,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from discretization.space.rod_elements import SE3
-from rigid import checks
 from rigid.checks import direction, flag, number, shown, vector
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
@@ -19,14 +18,15 @@ from rigid.signals import vector_function
 from rigid.system import FORCE, MOMENT
 from rodsim.building import Built, build
 from rodsim.curves import CurveLike
-from rodsim.entries import Attachable, Contents, JointEntry, LoadEntry, SpringEntry, TorsionEntry
+from rodsim.entries import Attachable, JointEntry, LoadEntry, SpringEntry, TorsionEntry
 from rodsim.frames import Twist, Up
 from rodsim.initial_velocities import fit_velocities
-from rodsim.parts import Anchor, Body, Given, Ground, Rod, make_body, make_rod
+from rodsim.model_damping import Dampings
+from rodsim.parts import Anchor, Body, Driven, Given, Ground, Rod, make_body, make_rod
 from rodsim.sections import Section
 
 
-class Model(Contents):
+class Model(Dampings):
     """A mechanical system. All poses are in world coordinates, all quantities in consistent units (SI: m,
     kg, s, N, rad).
     """
@@ -260,54 +260,10 @@ class Model(Contents):
         self._new_among(self.loads, "load", name)
         owner = f"load '{name}'"
         held = self._anchor(owner, anchor)
-        if isinstance(held.part, Ground):
-            raise ModelError(f"{owner}: acts on the ground, which does not move; give a body or a rod")
+        if isinstance(held.part, Ground | Driven):
+            raise ModelError(f"{owner}: acts on {held.part}, which no force moves; give a body or a rod")
         entry = LoadEntry(
             name, kind, held, vector_function(owner, value), flag(owner, "following", following), value
         )
         self.loads[name] = entry
         return entry
-
-    def _new(self, name: str) -> None:
-        checks.name("name of the part", name)
-        if name == self.ground.name:
-            raise ModelError("'ground' is the name of the ground; choose another one")
-        for what, table in (("body", self.bodies), ("rod", self.rods)):
-            if name in table:
-                raise ModelError(f"there is already a {what} '{name}'; choose another name")
-
-    @staticmethod
-    def _new_among(table: dict[str, Any], what: str, name: str) -> None:
-        checks.name(f"name of the {what}", name)
-        if name in table:
-            raise ModelError(f"there is already a {what} '{name}'; choose another name")
-
-    def _anchor(self, owner: str, thing: Any) -> Anchor:
-        if isinstance(thing, Body):
-            thing = thing.at((0.0, 0.0, 0.0))
-        if not isinstance(thing, Anchor):
-            raise ModelError(
-                f"{owner}: {shown(thing)} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
-            )
-        self._check_mine(owner, thing.part)
-        return thing
-
-    def _holder(self, owner: str, thing: Any) -> Anchor | Ground | Body:
-        if isinstance(thing, Rod):
-            raise ModelError(f"{owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
-        if not isinstance(thing, Anchor | Ground | Body):
-            raise ModelError(f"{owner}: {shown(thing)} is not a body, an anchor or the ground; give one")
-        self._check_mine(owner, thing.part if isinstance(thing, Anchor) else thing)
-        return thing
-
-    def _check_mine(self, owner: str, part: Ground | Body | Rod) -> None:
-        mine: dict[str, Any] = {**self.bodies, **self.rods, self.ground.name: self.ground}
-        if mine.get(part.name) is not part:
-            raise ModelError(f"{owner}: {part} belongs to another model; use parts of this one")
-
-    @staticmethod
-    def _check_apart(owner: str, a: Any, b: Any) -> None:
-        pa, pb = (x.part if isinstance(x, Anchor) else x for x in (a, b))
-        same_node = isinstance(pa, Rod) and isinstance(a, Anchor) and isinstance(b, Anchor) and a.s != b.s
-        if pa is pb and not same_node:
-            raise ModelError(f"{owner}: joins {pa} to itself; give two parts")

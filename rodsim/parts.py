@@ -16,6 +16,7 @@ from rigid import quaternions
 from rigid.checks import count, flag, number, shown, unit_quaternion, vector, word
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
+from rigid.motions import FrameMotion
 from rigid.system import Floats
 from rodsim.curves import Curve
 from rodsim.frames import Twist, directions_at, frames_along, twist_angles
@@ -71,6 +72,28 @@ class Body:
 
     def __str__(self) -> str:
         return f"body '{self.name}'"
+
+
+@dataclass(frozen=True, eq=False)
+class Driven:
+    """A frame whose whole motion is given; `position` and `orientation` are its pose at t = 0."""
+
+    name: str
+    motion: FrameMotion
+    position: Floats
+    orientation: Floats
+
+    def at(self, point: ArrayLike) -> Anchor:
+        """The point at local coordinates (3,), m, which goes along."""
+        return Anchor(self, vector(str(self), "point", point))
+
+    def at_world(self, point: ArrayLike) -> Anchor:
+        """The point that is at world coordinates (3,) at t = 0."""
+        away = vector(str(self), "point", point) - self.position
+        return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))
+
+    def __str__(self) -> str:
+        return f"driven '{self.name}'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +190,7 @@ class Anchor:
     rod.
     """
 
-    part: Ground | Body | Rod
+    part: Ground | Body | Rod | Driven
     X: Floats
     s: float = 0.0
 

@@ -101,7 +101,15 @@ def simulate(
         if chart is not None:
             raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
         order, hidden = INTEGRATORS[integrator], integrator.endswith("-ggl")
-        stepper = Stepper(built.system, dt, order, built.load_values, hidden=hidden, tolerance=tolerance)
+        stepper = Stepper(
+            built.system,
+            dt,
+            order,
+            built.load_values,
+            hidden=hidden,
+            tolerance=tolerance,
+            drive_values=built.drive_values,
+        )
     else:
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.others import Other, Others, others_of
+from discretization.space.bushing import BUSHING, BUSHING_DAMPER, bushing_numbers, damper_numbers
 from discretization.space.elements import Elements
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import rows_of
+from rigid.interactions.law_springs import LENGTH_SPRING
+from rigid.interactions.laws import law_numbers
 from rigid.system import Constraints, Frames, Loads, Springs, State, TorsionSprings
+from rodsim.laws import Law
 
 zeros = np.zeros
 
@@ -22,6 +27,7 @@ def make_system(
     torsions: TorsionSprings | None = None,
     loads: Loads | None = None,
     gravity=(0.0, 0.0, 0.0),
+    more: Others | None = None,
 ) -> System:
     """A system of moving frames (the ground is put in front); what is not given is empty."""
     n = len(mass) + 1
@@ -37,6 +43,7 @@ def make_system(
         torsions or TorsionSprings(pair, vector, vector, vector, none, none, none),
         loads or Loads(zeros(0, np.int64), zeros(0, np.int64), vector, zeros(0, np.uint8)),
         np.array(gravity, dtype=float),
+        others=more or others_of(),
     )
 
 
@@ -88,6 +95,22 @@ def asymmetric_top() -> tuple[System, State]:
     return system, make_state(system, [[0.0, 0.0, 0.0]], Omega=np.array([[10.0, 20.0, 20.0]]))
 
 
+def bushings() -> list[Other]:
+    """A bushing with a damper between frames 1 and 3, a spring with a law between the ground and frame 2."""
+    rng = np.random.default_rng(6)
+    markers = []
+    for turn in 0.3 * rng.standard_normal((2, 3)):
+        axes = quaternions.to_matrix(quaternions.from_rotation_vector(turn))
+        markers += [rng.standard_normal(3), axes.ravel()]
+    both, (B, D) = np.concatenate(markers), rng.standard_normal((2, 6, 6))
+    law = law_numbers("law", Law.table([0.0, 1.0, 2.0, 4.0], [-1.0, 0.0, 2.0, 3.0]).pieces)
+    return [
+        Other(BUSHING, (1, 3), bushing_numbers(both, B @ B.T, 0.1 * rng.standard_normal(6)), (1.0, 1.0)),
+        Other(BUSHING_DAMPER, (1, 3), damper_numbers(both, 0.1 * D @ D.T), (0.0, 0.0)),
+        Other(LENGTH_SPRING, (0, 2), np.concatenate([rng.standard_normal(6), law]), (1.0, 1.0)),
+    ]
+
+
 def everything() -> tuple[System, State]:
     """Five frames and the ground with every kind of interaction; not assembled, only for derivatives."""
     rng = np.random.default_rng(0)
@@ -120,6 +143,7 @@ def everything() -> tuple[System, State]:
         ),
         Loads(np.array([0, 0, 1, 1]), np.array([1, 2, 3, 4]), vectors(4), np.array([0, 1, 0, 1], dtype=np.uint8)),
         gravity=(0.0, 0.0, -9.81),
+        more=others_of(bushings()),
     )  # fmt: skip
     quat = quaternions.normalize(0.3 * rng.standard_normal((5, 4)) + [1, 0, 0, 0])
     return system, make_state(system, vectors(5), quat, vectors(5), vectors(5), angle=[0.1, 0.1])

@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 from test_interactions import EPS, dual, names, poses, turn
 
+from discretization.space.bushing import BUSHING_DAMPER, damper_numbers, marker
 from discretization.space.se3_dual import VISCOUS_SE3_ELEMENT
 from discretization.space.se3_element import strains
 from rigid import quaternions
+from rigid.interactions.law_springs import ANGLE_DAMPER, DISPLACEMENT_DAMPER, LENGTH_DAMPER
+from rigid.interactions.laws import law_numbers
 from rigid.interactions.spring import DAMPER
 from rigid.interactions.torsion_spring import TORSION_DAMPER
+from rodsim.laws import Law
 
-KINDS = (DAMPER, TORSION_DAMPER, VISCOUS_SE3_ELEMENT)
+LAWS = (LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER)  # here with a straight law
+KINDS = (DAMPER, TORSION_DAMPER, VISCOUS_SE3_ELEMENT, BUSHING_DAMPER, *LAWS)
 TAU = 0.7  # length of a step
 
 
@@ -22,11 +27,30 @@ def numbers(kind, rng):
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         return np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [2.0]])
     B = rng.normal(size=(6, 6))
+    if kind is BUSHING_DAMPER:
+        markers = [(rng.normal(size=3), quaternions.to_matrix(turn(rng, 0.05)).ravel()) for _ in range(2)]
+        return damper_numbers(np.concatenate([x for marker in markers for x in marker]), B @ B.T)
+    if kind in LAWS:
+        law = law_numbers("law", Law.polynomial([0.0, 3.0]).pieces)
+        head = numbers(TORSION_DAMPER, rng)[:9] if kind is ANGLE_DAMPER else rng.normal(size=9)
+        head = np.append(head, 0.0) if kind is ANGLE_DAMPER else head[: 6 if kind is LENGTH_DAMPER else 9]
+        return np.concatenate([head, law])
     return np.concatenate([[0.7], (B @ B.T).ravel()])
 
 
 def measures(kind, y, quat, X):
     """What the dissipation is quadratic in the rate of, by other means, and with which matrix."""
+    if kind in LAWS:
+        if kind is DISPLACEMENT_DAMPER:
+            a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
+            return np.array([X[6:9] @ y[0, 1:] @ (b - a)]), np.array([[3.0]])
+        if kind is LENGTH_DAMPER:
+            return measures(DAMPER, y, quat, X)[0], np.array([[3.0]])
+        return measures(TORSION_DAMPER, y, quat, X)[0], np.array([[3.0]])
+    if kind is BUSHING_DAMPER:
+        own = np.array([marker(tuple(y[k]), k, X) for k in (0, 1)])
+        turns = quaternions.from_matrix(np.swapaxes(own[:, 1:], 1, 2))
+        return strains(own[0, 0], turns[0], own[1, 0], turns[1], 1.0)[0], X[25:].reshape(6, 6)
     if kind is DAMPER:
         a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
         return np.array([np.linalg.norm(b - a)]), X[6:7, None]
@@ -45,7 +69,7 @@ def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind, angles)
     (y0, quat0), (y1, quat1) = poses(rng, angles[0]), poses(rng, angles[1])
     before, matrix = measures(kind, y0, quat0, X)
     change = measures(kind, y1, quat1, X)[0] - before
-    if kind is TORSION_DAMPER:
+    if kind in (TORSION_DAMPER, ANGLE_DAMPER):
         change = (change + np.pi) % (2 * np.pi) - np.pi
     work = np.sum(dual(kind, y0, y1, X, [1 / TAU], "dual").real * (y1 - y0))
     assert work == pytest.approx(change @ matrix @ change / TAU, rel=1e-12)
@@ -125,10 +149,11 @@ def test_resistance_takes_complex_steps(kind, angles, function):
     assert np.abs(step - difference).max() < 1e-7 * (1.0 + np.abs(difference).max())
 
 
-@pytest.mark.parametrize("kind", [DAMPER], ids=names)
+@pytest.mark.parametrize("kind", [DAMPER, LENGTH_DAMPER], ids=names)
 def test_points_in_one_place_are_not_resisted(kind):
     """The force has no direction there."""
-    X = np.array([0.0, 0, 0, 0, 0, 0, 3.0])
+    X = np.array([0.0, 0, 0, 0, 0, 0, 3.0]) if kind is DAMPER else numbers(kind, np.random.default_rng(8))
+    X[:6] = 0.0
     y = np.zeros((2, 4, 3))
     y[:, 1:] = np.eye(3)
     assert not np.any(dual(kind, y, y, X, [1.0]))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from discretization.space.bushing import BUSHING, bushing_numbers
 from discretization.space.se3_dual import SE3_ELEMENT
 from discretization.space.se3_element import strains
 from rigid import quaternions
@@ -10,14 +11,19 @@ from rigid.interactions import torsion_spring
 from rigid.interactions.along import POINT_ALONG_DIRECTION
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
+from rigid.interactions.law_springs import ANGLE_SPRING, DISPLACEMENT_SPRING, LENGTH_SPRING
+from rigid.interactions.laws import law_numbers
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.spring import SPRING
 from rigid.interactions.weight import WEIGHT
 from rigid.mechanical import call
+from rodsim.laws import Law
 
 EPS = 1e-40
 FREE = (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINTS_AT_DISTANCE, POINT_ALONG_DIRECTION, SPRING)
 FREE += (torsion_spring.TORSION_SPRING, SE3_ELEMENT)  # act between frames alone
+LAWS = (LENGTH_SPRING, DISPLACEMENT_SPRING, ANGLE_SPRING)
+FREE += (BUSHING, *LAWS)
 CONSTRAINTS = [kind for kind in FREE if kind.rows]
 EVERY = [*FREE, WEIGHT]
 
@@ -37,6 +43,17 @@ def numbers(kind, rng):
         X = np.concatenate([[0.7], (B @ B.T + np.eye(6)).ravel(), 0.1 * rng.normal(size=6)])
     if kind is SPRING:
         X[6:8] = 3.0, 0.4
+    if kind is BUSHING:
+        B, markers = rng.normal(size=(6, 6)), []
+        for _ in range(2):
+            markers += [rng.normal(size=3), quaternions.to_matrix(turn(rng, 0.05)).ravel()]
+        X = bushing_numbers(np.concatenate(markers), B @ B.T + np.eye(6), 0.1 * rng.normal(size=6))
+    if kind in LAWS:
+        law = law_numbers("law", Law.table(np.linspace(-3, 3, 9), rng.normal(size=9), "smooth").pieces)
+        X = np.concatenate([X[: 6 if kind is LENGTH_SPRING else 9], law])
+        if kind is ANGLE_SPRING:
+            U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+            X = np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [0.0], law])
     return X
 
 

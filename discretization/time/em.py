@@ -31,6 +31,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.assembly import add_load_noise, begin_step, load_step
+from discretization.drive_assembly import account_drives, begin_drives, end_drives
+from discretization.dual_assembly import others_dissipate
 from discretization.hidden_assembly import begin_hidden_step, velocities_after
 from discretization.space.se3_element import E0
 from discretization.span_assembly import spans_dissipate
@@ -67,8 +69,13 @@ def _predict(system, numbering, state, work, h):
 
 
 @inner_kernel
-def _account(system, state, work, h, load_values):
-    """Add the work of the loads and the dissipation of the step to state.totals; turn the torsion springs'
+def _has_drives(work):
+    return work.drives.rows.shape[0] + work.drives.frames.shape[0] > 0
+
+
+@inner_kernel
+def _account(system, numbering, hidden, state, work, h, load_values):
+    """Add the work of the loads and drives and the dissipation of the step to state.totals; turn the torsion springs'
     angles on, let branches relax.
     """
     done, lost = 0.0, 0.0
@@ -85,6 +92,8 @@ def _account(system, state, work, h, load_values):
                     rate_j = work.strain1[m, j] - work.start[m, E0 + j]
                     lost += elements.length[m] / h * rate_i * elements.damping[m, i, j] * rate_j
         lost += spans_dissipate(system, state, work, h)
+    if system.others.kind.size > 0:
+        lost += others_dissipate(system, state, work, h)
     springs = system.springs
     for s in range(springs.stiffness.shape[0]):
         if springs.damping[s] != 0.0:
@@ -94,6 +103,8 @@ def _account(system, state, work, h, load_values):
         delta, dissipated, _, _, _ = torsion_step(system.torsions, work, state.angle[s], s, h)
         state.angle[s] += delta
         lost += dissipated
+    if _has_drives(work):
+        done += account_drives(system, numbering, hidden, state, work, h)
     state.totals[0] += done
     state.totals[1] += lost
 
@@ -152,6 +163,8 @@ def _copy(source, target):
     copy(source.totals, target.totals)
     for g in range(source.branch.shape[0]):
         copy(source.branch[g], target.branch[g])
+    for k in range(source.drive.shape[0]):
+        copy(source.drive[k], target.drive[k])
 
 
 class Advancing(NamedTuple):
@@ -169,7 +182,8 @@ def march(equations, advancing, hidden, kept, substeps, load_values, max_iterati
 
     equations: `discretization.time.newton.equations_of` these models; hidden: unknowns of `em-ggl`, for scratch, or None;
     kept: a state of the same shapes, for scratch; substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the
-    middle of each substep; counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most iterations of a solve,
+    middle of each substep, and behind them what drives give at its end
+    (`discretization.drives`); counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most iterations of a solve,
     factorisations, the failed one among them. On failure the state is that at the end of the last whole step.
     """
     system, numbering, state, work = advancing
@@ -185,6 +199,8 @@ def march(equations, advancing, hidden, kept, substeps, load_values, max_iterati
         add_load_noise(system, numbering, work, h, load_values[k])
         if hidden is not None:
             begin_hidden_step(system, numbering, hidden, state, work, h)
+        if _has_drives(work):
+            begin_drives(system, hidden, state, work, h, load_values[k])
         _predict(system, numbering, state, work, h)
         status = newton(
             equations, system, numbering, hidden, state, work, h, load_values[k], max_iterations, count
@@ -198,7 +214,9 @@ def march(equations, advancing, hidden, kept, substeps, load_values, max_iterati
                 _copy(kept, state)
             return status
         if work.accounts:
-            _account(system, state, work, h, load_values[k])
+            _account(system, numbering, hidden, state, work, h, load_values[k])
         _commit(system, numbering, hidden, state, work, h)
+        if _has_drives(work):
+            end_drives(system, state, work, load_values[k])
         counts[STEPS] = (k + 1) // n_substeps
     return 0

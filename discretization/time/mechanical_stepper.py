@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from discretization import others
+from discretization.drives import count_drives
 from discretization.space import se3_dual, spans
 from discretization.system import System
 from discretization.time.advance import Marched, Report, StepperBase
@@ -50,6 +52,10 @@ def system_in_chart(
     load_values: times (k,) -> values of the loads (k, loads, 3). parameter: alpha or gamma (kg m^2).
     Raises ModelError for unknown charts.
     """
+    if count_drives(system):
+        raise ModelError(
+            f"model '{name}': only em and its kin know prescribed motion; use integrator 'em' or 'em-ggl'"
+        )
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     if np.any(system.spans.relaxation):
@@ -58,6 +64,10 @@ def system_in_chart(
         )
     rods = (*spans.energies_of(system.spans), se3_dual.energies_of(system.elements))
     viscous = (*spans.dissipations_of(system.spans), se3_dual.dissipations_of(system.elements))
+    rods, viscous = (
+        (*rods, *others.energies_of(system.others)),
+        (*viscous, *others.dissipations_of(system.others)),
+    )
     frames = system.frames
     weights = tuple(
         Weight(f, np.zeros(3), frames.mass[f] * system.gravity)

@@ -13,6 +13,7 @@ from numba import objmode, typeof, types
 
 from discretization.assembly import assemble, move
 from discretization.constraint_assembly import add_constraint_noise
+from discretization.drive_assembly import add_hidden_drives
 from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct_hidden
 from discretization.linear.banded import band_factor, band_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
@@ -133,11 +134,12 @@ def _equations(system, numbering, hidden, state, work, h, load_values, tangent):
         return FOLDED
     if hidden is not None:
         add_hidden(system, numbering, hidden, state, work, h, tangent)
+        add_hidden_drives(system, numbering, hidden, state, work, h, tangent)
     return 0
 
 
 def _common_equations(system, numbering, hidden, state, work, h, load_values, tangent):
-    """The same of models without elements of order p and constraints that go by their duals."""
+    """The same of models without elements of order p and interactions that go by their duals."""
     if assemble(system, numbering, state, work, h, load_values, tangent, None) != 0:
         return FOLDED
     if hidden is not None:
@@ -151,7 +153,7 @@ def equations_of(system: System, numbering: Any, hidden: Any, state: State, work
     Behind a pointer they are compiled once, not again with each of the kernels around them, and without what the model
     does not have.
     """
-    general = bool(system.spans.kind.size or work.by_duals.interacting.each.size)
+    general = bool(system.spans.kind.size or work.by_duals.interacting.each.size or system.others.kind.size)
     return _equations_of(general, *(typeof(model) for model in (system, numbering, hidden, state, work)))
 
 

@@ -20,6 +20,8 @@ def _keep(state, kept, k):
     copy(state.totals, kept.totals[k])
     for g in range(state.branch.shape[0]):
         copy(state.branch[g], kept.branch[k, g])
+    for i in range(state.drive.shape[0]):
+        copy(state.drive[i], kept.drive[k, i])
 
 
 @allocating_kernel

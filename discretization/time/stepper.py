@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from discretization.drives import count_drives
 from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
 from discretization.numbering import BAND_LIMIT, number
+from discretization.others import OTHERS, dissipates
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
@@ -23,13 +25,15 @@ from rigid.system import Floats, State
 MAX_ITERATIONS = 30
 
 LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
+DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed as `discretization.drives` says
 
 
 class Stepper(StepperBase):
     """Advances states of one system by steps of one length with `em` or `em-ggl`, composed to order 2, 4 or 6.
 
     Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`:
-    bandwidth above which the linear solver is sparse; `hidden`: with `em-ggl`, for states whose velocities satisfy the
+    bandwidth above which the linear solver is sparse; `drive_values(times)`: of prescribed
+    motion; `hidden`: with `em-ggl`, for states whose velocities satisfy the
     joints; `tolerance`: relative, of the equations of a step, and so of what it keeps; 0: round-off.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
@@ -44,6 +48,7 @@ class Stepper(StepperBase):
         band_limit: int = BAND_LIMIT,
         hidden: bool = False,
         tolerance: float = 0.0,
+        drive_values: DriveValues | None = None,
     ):
         if not (np.isfinite(h) and h > 0.0):
             raise ModelError(f"the time step dt = {h} s must be a positive number")
@@ -57,7 +62,9 @@ class Stepper(StepperBase):
         self.numbering = number(system, band_limit, hidden)
         self.work = workspace(system, self.numbering, tolerance=tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None
-        self._load_values = load_values
+        self._load_values, self._drive_values = load_values, drive_values
+        if drive_values is None and count_drives(system):
+            raise ModelError("the model has prescribed motion; give its values as `drive_values`")
         self._equations: Any = None  # found once: to look at the types of a model takes as long as many steps
 
     def __del__(self) -> None:
@@ -109,12 +116,16 @@ class Stepper(StepperBase):
         return status, counts, kept
 
     def _values(self, starts: Floats, h: float) -> Floats:
-        """Of the loads at the middle of each substep of steps from `starts` on."""
+        """Of the loads at the middle of each substep of steps from `starts` on, and of the drives at its end."""
         middles = (starts[:, None] + h * midpoints(self.fractions)).ravel()
         n_loads = len(self.system.loads.kind)
-        if self._load_values is None or n_loads == 0:
-            return np.zeros((len(middles), n_loads, 3))
-        return np.ascontiguousarray(self._load_values(middles), dtype=float)
+        values = np.zeros((len(middles), n_loads, 3))
+        if self._load_values is not None and n_loads > 0:
+            values = np.ascontiguousarray(self._load_values(middles), dtype=float)
+        if self._drive_values is None:
+            return values
+        ends = (starts[:, None] + h * np.cumsum(self.fractions)).ravel()
+        return np.concatenate([values, self._drive_values(ends)], axis=1)
 
 
 def _report(counts: np.ndarray) -> Report:
@@ -128,6 +139,7 @@ def _check_conservative(system: System, order: int, kin: str) -> None:
         ("a rod with a branch that relaxes", system.spans.relaxation),
         ("a damped spring", system.springs.damping),
         ("a damped torsion spring", system.torsions.damping),
+        ("a damped bushing or spring", [dissipates(OTHERS[k]) for k in system.others.kind]),
     ):
         if np.any(values):
             raise ModelError(

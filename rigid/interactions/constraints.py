@@ -13,6 +13,7 @@ import numpy as np
 from rigid.interactions.along import POINT_ALONG_DIRECTION
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
+from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
 from rigid.interactions.kinds import Group, Kind, of_columns
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.system import Constraints, Ints
@@ -22,6 +23,8 @@ CONSTRAINTS: tuple[Kind, ...] = (
     PERPENDICULAR_DIRECTIONS,
     POINT_ALONG_DIRECTION,
     POINTS_AT_DISTANCE,
+    DRIVEN_ANGLE,
+    DRIVEN_DISPLACEMENT,
 )
 
 

@@ -81,6 +81,14 @@ class Kind(NamedTuple):
     turns: bool = False  # a constraint of directions alone: measured by inertia, the same at any place
     quadratic: bool = False  # g is half a square less `value`: its gradient grows with that square's root
     closed: ClosedForms | None = None  # of a constraint; without them `em` takes complex steps of the dual
+    driven: bool = (
+        False  # Ua and value are functions of time (`rigid.interactions.driven`): `em` goes by the dual
+    )
+
+    @property
+    def directed(self) -> bool:
+        """Whether it has a direction on frame a."""
+        return "Ua" in self.columns
 
 
 class Group(NamedTuple):

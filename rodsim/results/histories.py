@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discretization.drives import at_states, driven_rows
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import first_rows, groups_of
 from rigid.quaternions import rotate
-from rigid.system import Constraints, Floats, Ints
+from rigid.system import Constraints, Floats, Ints, State
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, RodLayout
 from rodsim.results.sources import Source
@@ -181,11 +182,27 @@ class JointHistory:
             for name in ("r", "quat")
         )
         alone = constraints._replace(frames=np.tile([0, 1], (len(constraints.kind), 1)))
-        gradients = evaluation.gradients(groups_of(alone), r, quat)
+        if len(driven_rows(alone)):
+            gradients = self._driven_gradients(alone, r, quat)
+        else:
+            gradients = evaluation.gradients(groups_of(alone), r, quat)
         # the equations of motion contain + G^T lam: what acts on b is -lam times the gradient
         on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
         force = on_b[:, :3]
         return force, on_b[:, 3:] - np.cross(rotate(quat[:, 1], constraints.Xb[0]), force)
+
+    def _driven_gradients(self, alone: Constraints, r: Floats, quat: Floats) -> Floats:
+        """Of constraints with the driven numbers of every output."""
+        every = self._source.layout.constraints
+        assert every is not None
+        first = first_rows(every.kind)[driven_rows(every)]
+        mine = (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
+        drive = self._source.read("drive")[:, : len(first)][:, mine]
+        none = np.zeros((len(r), 0))
+        state = State(r, quat, r, r, none, none, none, none, drive=drive)
+        own, flat = at_states(alone, state)
+        found = evaluation.gradients(groups_of(own), flat.r, flat.quat)
+        return found.reshape(len(r), -1, *found.shape[1:])
 
     def _constraints(self) -> Constraints:
         """The constraints of this joint."""

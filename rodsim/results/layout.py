@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discretization.drives import NUMBERS
 from discretization.system import System
 from rigid.interactions.constraints import rows_of
 from rigid.system import Constraints, Floats, Ints, State
@@ -112,6 +113,7 @@ class Layout:
     n_elements: int = 0
     n_multipliers: int = 0
     n_torsions: int = 0
+    drives: list[str] = field(default_factory=list)  # names, in the order of `State.drive`
     n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
     n_branch: int = 0  # points of rods whose branches relax
     # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
@@ -185,6 +187,8 @@ class Layout:
             shapes["chart"] = (self.n_chart,)
         if self.n_branch:
             shapes["branch"] = (self.n_branch, 6)
+        if self.drives:
+            shapes["drive"] = (len(self.drives), NUMBERS)
         return shapes
 
     def check_state(self, state: State, count: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discretization.others import Others, others_of
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from discretization.system import System
@@ -34,6 +35,7 @@ TABLES = {
     "torsions": TorsionSprings,
     "loads": Loads,
     "spans": Spans,
+    "others": Others,
 }  # of `System`, beside its gravity
 
 
@@ -82,6 +84,8 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     _names(joints, [joint.name for joint in layout.joints])
     _names(joints, [joint.kind for joint in layout.joints], "kinds")
     joints["rows"] = np.array([joint.rows for joint in layout.joints], dtype=np.int64).reshape(-1, 2)
+    if layout.drives:
+        _names(group, layout.drives, "drives")
     if layout.system is not None:
         system = group.create_group("system")
         for name in TABLES:
@@ -103,9 +107,10 @@ def read_layout(file: h5py.File) -> Layout:
     system = None
     if "system" in group:  # files of older versions have the constraints only
         stored = group["system"]
-        # files written before there were spans have none
+        # files written before there were spans, or others, have none
         tables = {name: _read_table(stored, name, kind) for name, kind in TABLES.items() if name in stored}
         tables.setdefault("spans", no_spans())
+        tables.setdefault("others", others_of())
         system = System(**tables, gravity=stored["gravity"][...])
     constraints = _read_table(group, "constraints", Constraints) if "constraints" in group else None
     return Layout(
@@ -135,6 +140,7 @@ def read_layout(file: h5py.File) -> Layout:
         n_torsions=int(group.attrs["n_torsions"]),
         n_chart=int(group.attrs.get("n_chart", 0)),
         n_branch=int(group.attrs.get("n_branch", 0)),
+        drives=_read(group, "drives") if "drives" in group else [],
         system=system,
         constraints=constraints,
         gravity=group.attrs.get("gravity"),

@@ -37,9 +37,8 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
     loads, described = layout.system.loads if layout.system else None, layout.description.get("loads", {})
     if loads is None:
         return []
-    names = (
-        list(described) if len(described) == len(loads.frame) else [str(k) for k in range(len(loads.frame))]
-    )
+    # loads at points come first, then those of the nodes of distributed ones
+    names = [*described, *(str(k) for k in range(len(described), len(loads.frame)))]
     return [
         NodeLoad(
             name,

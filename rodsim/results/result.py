@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discretization.drives import WORK
 from rigid.checks import number, shown
 from rigid.system import Floats, Ints, State
 from rodsim.results import native
@@ -158,8 +159,23 @@ class Result:
 
     @property
     def work(self) -> Floats:
-        """(T,) J, done by the loads since t = 0"""
+        """(T,) J, done by loads and drives since t = 0"""
         return self.audit_column("work")
+
+    @property
+    def drives(self) -> list[str]:
+        """Names of what has prescribed motion: drives of joints, driven frames."""
+        return list(self.layout.drives)
+
+    def drive_work(self, name: str | None = None) -> Floats:
+        """(T,) J, done by the drive called `name` since t = 0; without a name by all of them. It is part of `work`."""
+        names = self.layout.drives
+        if name is not None and name not in names:
+            raise UnknownName(f"no drive '{name}'; there are {', '.join(names) or 'none'}")
+        if not names:
+            return np.zeros(self.n_outputs)
+        work = self._source.read("drive")[:, :, WORK]
+        return work.sum(axis=1) if name is None else work[:, names.index(name)]
 
     @property
     def dissipation(self) -> Floats:

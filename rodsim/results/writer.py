@@ -321,6 +321,8 @@ def _native_values(outputs: Outputs) -> dict[str, NDArray[Any]]:
         del values["chart"]
     if outputs.state.branch.shape[-2] == 0:
         del values["branch"]
+    if outputs.state.drive.shape[-2] == 0:
+        del values["drive"]
     return {
         **values,
         "strains": outputs.strains,

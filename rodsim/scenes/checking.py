@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rigid.checks import name_fault
-from rodsim.scenes import schema
+from rodsim.scenes import schema, schema_motion, schema_types
 from rodsim.scenes.errors import Path, SceneError
 from rodsim.scenes.reading import Source
 
@@ -24,6 +24,14 @@ OBJECTS = {
     "springs": "spring",
     "torsion_springs": "torsion spring",
     "loads": "load",
+    "bushings": "bushing",
+    "law_springs": "spring with a law",
+    "limits": "limit",
+    "driven": "driven frame",
+    "drives": "drive",
+    "distributed_loads": "distributed load",
+    "external_dampings": "external damping",
+    "joint_frictions": "joint friction",
 }
 MOST_PROBLEMS = 10
 
@@ -33,7 +41,7 @@ _OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type"
 _KEYS = sorted(
     {
         field
-        for item in vars(schema).values()
+        for item in (*vars(schema).values(), *vars(schema_motion).values(), *vars(schema_types).values())
         if isinstance(item, type) and issubclass(item, BaseModel)
         for field in item.model_fields
     }

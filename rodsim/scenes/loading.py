@@ -17,11 +17,12 @@ from rigid.joints import JOINTS
 from rigid.surface import Mesh
 from rodsim.materials import Material
 from rodsim.model import Model
-from rodsim.parts import Anchor, Body, Ground
-from rodsim.scenes import schema
+from rodsim.parts import Anchor, Body, Driven, Ground
+from rodsim.scenes import schema, schema_motion, schema_types
 from rodsim.scenes.checking import OBJECTS, check, name_object
 from rodsim.scenes.curves import curve_of, table_along
 from rodsim.scenes.errors import Path, SceneError, SceneProblem
+from rodsim.scenes.motions import displacements_of, law_of, motion_of
 from rodsim.scenes.reading import Source, read
 from rodsim.sections import Section
 
@@ -72,17 +73,32 @@ class _Loader:
         scene = self._scene
         self._unique_names()
         self._each("bodies", scene.bodies, self._body)
+        self._each("driven", scene.driven, self._driven)
         self._each("rods", scene.rods, self._rod)
         self._each("joints", scene.joints, self._joint)
         self._each("springs", scene.springs, self._spring)
         self._each("torsion_springs", scene.torsion_springs, self._torsion)
         self._each("loads", scene.loads, self._load)
+        self._each("bushings", scene.bushings, self._bushing)
+        self._each("law_springs", scene.law_springs, self._law_spring)
+        self._each("limits", scene.limits, self._limit)
+        self._each("drives", scene.drives, self._drive)
+        self._each("distributed_loads", scene.distributed_loads, self._distributed_load)
+        self._each("external_dampings", scene.external_dampings, self._external_damping)
+        self._each("joint_frictions", scene.joint_frictions, self._joint_friction)
         for name in scene.sections:
             self._guard(("sections", name), lambda name=name: self._section(("sections", name), name))
         return self._model
 
     def _unique_names(self) -> None:
-        for heads in (("bodies", "rods"), ("joints",), ("springs",), ("torsion_springs",), ("loads",)):
+        for heads in (
+            ("bodies", "rods", "driven"),
+            ("joints", "drives"),
+            ("springs",),
+            ("torsion_springs",),
+            ("loads", "distributed_loads"),
+            ("bushings", "law_springs", "limits", "external_dampings", "joint_frictions"),
+        ):
             seen: dict[str, str] = {}
             for head in heads:
                 for k, item in enumerate(getattr(self._scene, head)):
@@ -117,12 +133,7 @@ class _Loader:
     # --- parts
 
     def _body(self, path: Path, item: schema.BodyScene) -> None:
-        turn = item.orientation
-        if isinstance(turn, schema.AxisAngle):
-            axis = direction(f"body '{item.name}'", "orientation.axis", turn.axis)
-            quat = quaternions.from_axis_angle(axis, turn.angle_deg * 3.141592653589793 / 180)
-        else:
-            quat = turn  # type: ignore[assignment]
+        quat = _orientation(f"body '{item.name}'", item.orientation)
         self._model.add_body(
             item.name, self._shape(item.shape), item.position, quat, item.velocity, item.angular_velocity
         )
@@ -200,19 +211,19 @@ class _Loader:
 
     # --- what joins and loads them
 
-    def _anchor(self, path: Path, given: Any) -> Anchor | Body | Ground:
-        if isinstance(given, schema.GroundAnchor):
+    def _anchor(self, path: Path, given: Any) -> Anchor | Body | Ground | Driven:
+        if isinstance(given, schema_types.GroundAnchor):
             return self._model.ground.at(given.ground)
         if given == "ground":
             return self._model.ground
-        if isinstance(given, schema.RodAnchor):
+        if isinstance(given, schema_types.RodAnchor):
             return _look_up(path, "rod", given.rod, self._model.rods).at(given.s, given.offset)
         name = given if isinstance(given, str) else given.body
         if isinstance(given, str) and name in self._model.rods:
             raise SceneProblem(
                 path, f"'{name}' is a rod: say where on it, for example {{rod: {name}, s: 1.0}}"
             )
-        body: Body = _look_up(path, "body", name, self._model.bodies)
+        body: Body | Driven = _look_up(path, "body", name, {**self._model.bodies, **self._model.driven})
         if isinstance(given, str):
             return body
         if given.at is not None and given.at_world is not None:
@@ -235,7 +246,7 @@ class _Loader:
         thing = self._anchor(path, given)
         if isinstance(thing, Ground):
             raise SceneProblem(path, "'ground' alone is no point; give {ground: [x, y, z]}")
-        return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body) else thing
+        return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body | Driven) else thing
 
     def _torsion(self, path: Path, item: schema.TorsionSpringScene) -> None:
         a, b = (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
@@ -244,6 +255,56 @@ class _Loader:
     def _load(self, path: Path, item: schema.LoadScene) -> None:
         add = self._model.add_force if item.kind == "force" else self._model.add_moment
         add(item.name, self._point((*path, "on"), item.on), _value(item.value), item.following)
+
+    def _pair(self, path: Path, item: Any) -> Any:
+        return (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
+
+    def _bushing(self, path: Path, item: schema_motion.BushingScene) -> None:
+        a, b = self._pair(path, item)
+        given = item.stiffness, item.damping, item.at, item.axes, item.rest
+        self._model.add_bushing(item.name, a, b, *given)
+
+    def _law_spring(self, path: Path, item: schema_motion.LawSpringScene) -> None:
+        a, b = self._pair(path, item)
+        self._model.add_law_spring(
+            item.name, a, b, law_of(item.law), law_of(item.damping), item.of, item.axis
+        )
+
+    def _limit(self, path: Path, item: schema_motion.LimitScene) -> None:
+        a, b = self._pair(path, item)
+        given = item.stiffness, item.width, item.lower, item.upper, item.of, item.axis
+        self._model.add_limit(item.name, a, b, *given)
+
+    def _driven(self, path: Path, item: schema_motion.DrivenScene) -> None:
+        quat = _orientation(f"driven '{item.name}'", item.orientation)
+        along = displacements_of((*path, "displacement"), item.displacement)
+        turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
+        self._model.add_driven(item.name, item.position, quat, along, turn, item.axis)
+
+    def _external_damping(self, path: Path, item: schema.ExternalDampingScene) -> None:
+        part = _look_up((*path, "part"), "part", item.part, {**self._model.bodies, **self._model.rods})
+        self._model.add_external_damping(item.name, part, item.rate, item.rotation)
+
+    def _joint_friction(self, path: Path, item: schema.JointFrictionScene) -> None:
+        joint = _look_up((*path, "joint"), "joint", item.joint, self._model.joints)
+        self._model.add_joint_friction(item.name, joint, item.turning, item.sliding)
+
+    def _drive(self, path: Path, item: schema_motion.DriveScene) -> None:
+        _look_up((*path, "joint"), "joint", item.joint, self._model.joints)
+        self._model.add_drive(item.name, item.joint, motion_of((*path, "value"), item.value), item.of)
+
+    def _distributed_load(self, path: Path, item: schema_motion.DistributedLoadScene) -> None:
+        rod = _look_up((*path, "rod"), "rod", item.rod, self._model.rods)
+        value = _value(item.value)
+        self._model.add_distributed_load(item.name, rod, value, item.kind, item.following, item.between)
+
+
+def _orientation(owner: str, given: Any) -> Any:
+    """The quaternion."""
+    if not isinstance(given, schema_types.AxisAngle):
+        return given
+    axis = direction(owner, "orientation.axis", given.axis)
+    return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
 
 
 _SIGNALS = {

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     AfterValidator,
-    Discriminator,
     Field,
     FiniteFloat,
-    Tag,
     model_validator,
 )
 
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
-from rodsim.scenes.base import Name, NotNegative, Number, Part, Positive, Quaternion, Vector
-from rodsim.scenes.section_laws import ExpressionLaw as ExpressionLaw
-from rodsim.scenes.section_laws import Relaxation as Relaxation
-from rodsim.scenes.section_laws import SofteningLaw as SofteningLaw
-from rodsim.scenes.section_laws import StiffeningLaw as StiffeningLaw
-from rodsim.scenes.section_laws import WithMaterialLaws
+from rodsim.scenes.schema_damping import ExternalDampingScene, JointFrictionScene
+from rodsim.scenes.schema_motion import (
+    BushingScene,
+    DistributedLoadScene,
+    DrivenScene,
+    DriveScene,
+    LawSpringScene,
+    LimitScene,
+)
+from rodsim.scenes.schema_section_laws import ExpressionLaw as ExpressionLaw
+from rodsim.scenes.schema_section_laws import Relaxation as Relaxation
+from rodsim.scenes.schema_section_laws import SofteningLaw as SofteningLaw
+from rodsim.scenes.schema_section_laws import StiffeningLaw as StiffeningLaw
+from rodsim.scenes.schema_section_laws import WithMaterialLaws
+from rodsim.scenes.schema_types import (
+    Anchor,
+    AxisAngle,
+    Name,
+    NotNegative,
+    Number,
+    Part,
+    Positive,
+    Quaternion,
+    Signal,
+    Vector,
+)
 
 # --- materials and sections
 
@@ -214,13 +232,6 @@ Shape = Annotated[
 ]
 
 
-class AxisAngle(Part):
-    """Rotation by `angle_deg` about `axis`."""
-
-    axis: Vector
-    angle_deg: Number
-
-
 class BodyScene(Part):
     """A rigid body placed in the world."""
 
@@ -233,53 +244,6 @@ class BodyScene(Part):
 
 
 # --- joints, springs, loads
-
-
-class BodyAnchor(Part):
-    """A point of a body, local (`at`) or world (`at_world`) coordinates; neither: the body as a whole, or
-    its origin.
-    """
-
-    body: Name
-    at: Vector | None = None
-    at_world: Vector | None = None
-
-
-class RodAnchor(Part):
-    """A point of a rod at the fraction s of its length, `offset` in section axes."""
-
-    rod: Name
-    s: Annotated[FiniteFloat, Field(ge=0, le=1)]
-    offset: Vector = [0.0, 0.0, 0.0]
-
-
-class GroundAnchor(Part):
-    """A fixed point."""
-
-    ground: Vector
-
-
-def _kind_of_anchor(value: Any) -> str | None:
-    if isinstance(value, str):
-        return "anchor by name"
-    for kind in ("body", "rod", "ground"):
-        if (isinstance(value, dict) and kind in value) or type(value).__name__.lower() == f"{kind}anchor":
-            return f"anchor by {kind}"
-    return None
-
-
-Anchor = Annotated[
-    Annotated[Name, Tag("anchor by name")]
-    | Annotated[BodyAnchor, Tag("anchor by body")]
-    | Annotated[RodAnchor, Tag("anchor by rod")]
-    | Annotated[GroundAnchor, Tag("anchor by ground")],
-    Discriminator(
-        _kind_of_anchor,
-        custom_error_type="no_anchor",
-        custom_error_message="it should be a body's name, ground, {body: name, at: [x, y, z]}, "
-        "{rod: name, s: 0.5} or {ground: [x, y, z]}",
-    ),
-]
 
 
 if TYPE_CHECKING:
@@ -321,59 +285,6 @@ class TorsionSpringScene(Part):
     stiffness: NotNegative
     damping: NotNegative = 0.0
     angle: Number = 0.0
-
-
-class Directed(Part):
-    """A named function of time along a direction."""
-
-    direction: Vector
-
-
-class ConstantSignal(Directed):
-    function: Literal["constant"]
-    value: Number
-
-
-class TableSignal(Directed):
-    function: Literal["table"]
-    times: Annotated[list[Number], Field(min_length=1)]
-    values: Annotated[list[Number], Field(min_length=1)]
-
-
-class RampSignal(Directed):
-    function: Literal["ramp"]
-    value: Number
-    t_start: Number = 0.0
-    t_end: Number
-
-
-class TriangleSignal(Directed):
-    function: Literal["triangle"]
-    peak: Number
-    t_start: Number = 0.0
-    t_peak: Number
-    t_end: Number
-
-
-class SineSignal(Directed):
-    function: Literal["sine"]
-    amplitude: Number
-    frequency: Number
-    phase: Number = 0.0
-    offset: Number = 0.0
-
-
-class PulseSignal(Directed):
-    function: Literal["pulse"]
-    value: Number
-    t_start: Number = 0.0
-    t_end: Number
-
-
-Signal = Annotated[
-    ConstantSignal | TableSignal | RampSignal | TriangleSignal | SineSignal | PulseSignal,
-    Field(discriminator="function"),
-]
 
 
 class LoadScene(Part):
@@ -429,4 +340,12 @@ class Scene(Part):
     springs: list[SpringScene] = []
     torsion_springs: list[TorsionSpringScene] = []
     loads: list[LoadScene] = []
+    bushings: list[BushingScene] = []
+    law_springs: list[LawSpringScene] = []
+    limits: list[LimitScene] = []
+    driven: list[DrivenScene] = []
+    drives: list[DriveScene] = []
+    distributed_loads: list[DistributedLoadScene] = []
+    external_dampings: list[ExternalDampingScene] = []
+    joint_frictions: list[JointFrictionScene] = []
     run: RunScene

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from rodsim.scenes.base import Name, Number, Part, Positive
+from rodsim.scenes.schema_types import Name, Number, Part, Positive
 
 
 class StiffeningLaw(Part):

@@ -1,0 +1,89 @@
+"""Prescribed motion in a system: driven rows (`rigid.interactions.driven`) and driven frames, and what a state keeps of them.
+
+A driven frame is one that does not move by forces (`Frames.fixed` is DRIVEN): its poses and rates at both ends of a step are
+given. `State.drive` has a row for every driven constraint, in their order, then one for every driven frame:
+
+    U_a (3), value, dU_a/dt (3), dvalue/dt, work done so far (J);   of frames all but the work are zero
+
+so that every number of a result follows from its states. What the drives give to a step at its end is packed in rows of three,
+behind the loads: U; value, dvalue/dt, 0; dU/dt of a driven constraint, r; v; Omega; q1, q2, q3; q0, 0, 0 of a driven frame.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.system import System
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import facts, groups_of
+from rigid.system import Constraints, Floats, Ints, State
+
+DRIVEN = 2  # in `Frames.fixed`
+NUMBERS = 9  # of a drive in a state
+WORK = 8  # the last of them
+CONSTRAINT_ROWS, FRAME_ROWS = 3, 5  # packed
+
+
+def driven_rows(constraints: Constraints) -> Ints:
+    """Numbers of the driven constraints."""
+    return (
+        np.flatnonzero(facts(constraints.kind, "driven")) if len(constraints.kind) else np.zeros(0, np.int64)
+    )
+
+
+def driven_frames(fixed: np.ndarray) -> Ints:
+    """Numbers of the driven frames."""
+    return np.flatnonzero(fixed == DRIVEN)
+
+
+def count_drives(system: System) -> int:
+    """Rows of `State.drive`."""
+    return len(driven_rows(system.constraints)) + len(driven_frames(system.frames.fixed))
+
+
+def pack_constraint(U: Floats, value: Floats, dU: Floats, dvalue: Floats) -> Floats:
+    """(k, CONSTRAINT_ROWS, 3) of U (k, 3), value (k,) and their rates."""
+    return np.stack([U, np.column_stack([value, dvalue, 0.0 * value]), dU], axis=1)
+
+
+def pack_frame(r: Floats, quat: Floats, v: Floats, Omega: Floats) -> Floats:
+    """(k, FRAME_ROWS, 3) of the motion of a frame."""
+    first = np.column_stack([quat[:, 0], np.zeros((len(r), 2))])
+    return np.stack([r, v, Omega, quat[:, 1:], first], axis=1)
+
+
+def at_states(constraints: Constraints, state: State) -> tuple[Constraints, State]:
+    """Many states (T, n, ...) of driven constraints as one state of T copies of the frames, with the constraints of each.
+
+    Of one state: it and its constraints.
+    """
+    rows = driven_rows(constraints)
+    n = state.r.shape[-2]
+    drive = state.drive[..., : len(rows), :].reshape(-1, len(rows), NUMBERS)
+    copies = len(drive)
+    each = {
+        name: np.tile(values, (copies, *[1] * (np.ndim(values) - 1)))
+        for name, values in constraints._asdict().items()
+    }
+    own = Constraints(**each)
+    c = len(constraints.kind)
+    offset = n * np.repeat(np.arange(copies), c)
+    place = (c * np.arange(copies)[:, None] + rows).ravel()
+    own = own._replace(frames=own.frames + offset[:, None])
+    own.Ua[place] = drive[..., :3].reshape(-1, 3)
+    own.value[place] = drive[..., 3].ravel()
+    flat = {
+        name: np.ascontiguousarray(getattr(state, name)).reshape(-1, getattr(state, name).shape[-1])
+        for name in ("r", "quat", "v", "Omega")
+    }
+    return own, state._replace(**flat)
+
+
+def explicit_rates(constraints: Constraints, state: State) -> Floats:
+    """Part (..., d) of dg/dt of the driven rows that is there without motion: g(y, dX/dt) of `rigid.interactions.driven`."""
+    rows, lead = driven_rows(constraints), state.r.shape[:-2]
+    drive = state.drive[..., : len(rows), :]
+    moved = np.concatenate([drive[..., 4:8], np.zeros((*drive.shape[:-1], 5))], axis=-1)
+    alone = Constraints(**{name: column[rows] for name, column in constraints._asdict().items()})
+    own, flat = at_states(alone, state._replace(drive=moved))
+    return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(*lead, len(rows))

@@ -1,0 +1,150 @@
+"""A bushing between two markers: an SE(3) rod element of length 1, with any symmetric 6 x 6 stiffness and damping.
+
+A marker is the pose (p, e_1, e_2, e_3) of a point with axes fixed on a frame, linear in the frame's pose:
+
+    p = r + sum_j X_j d_j,   e_k = sum_j Q_jk d_j                                                           (1)
+
+Its coordinates are the strains of `se3_dual` at L = 1, (u, theta n): of the relative rotation of the markers, by the angle
+theta about n, the rotation vector theta n, rad, in the axes of both (they have the same components in a and b), up to nearly pi;
+and u, m, the displacement of the screw motion that takes marker a to marker b, the logarithm of their relative pose. Without a
+turn u = p_b - p_a in the markers' axes; for a small one it is that in axes half-way between. V = (u, theta n) . C (u, theta n)/2
+and the moments it gives do not depend on which marker is called a. Numbers: X_a, Q_a, X_b, Q_b (row by row), then those of
+the element, with stress-free strains (-1, 0, 0, 0, 0, 0) + those wanted, since it counts its stretch from 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.space import se3_dual
+from rigid.compilation import small_kernel
+from rigid.interactions.kinds import Kind, dissipation, dual_function, frame, no_bend, store, value_function
+from rigid.linear_algebra import average, dot, minus, plus, times
+from rigid.system import Floats
+
+MARKERS = 24  # numbers of both markers, before those of the element
+
+
+@small_kernel
+def combined(x, y, z, a, b, c):
+    """x a + y b + z c."""
+    return plus(times(x, a), plus(times(y, b), times(z, c)))
+
+
+@small_kernel
+def marker(pose, k, X):
+    """(1) on frame k with this pose."""
+    r, d1, d2, d3 = pose
+    i = 12 * k
+    return (
+        plus(r, combined(X[i], X[i + 1], X[i + 2], d1, d2, d3)),
+        combined(X[i + 3], X[i + 6], X[i + 9], d1, d2, d3),
+        combined(X[i + 4], X[i + 7], X[i + 10], d1, d2, d3),
+        combined(X[i + 5], X[i + 8], X[i + 11], d1, d2, d3),
+    )
+
+
+@small_kernel
+def spread_on_frames(out, k, X):
+    """out: the dual on marker k becomes that on its frame."""
+    f, f1, f2, f3 = frame(out, k)
+    i = 12 * k
+    store(
+        (
+            f,
+            plus(times(X[i], f), combined(X[i + 3], X[i + 4], X[i + 5], f1, f2, f3)),
+            plus(times(X[i + 1], f), combined(X[i + 6], X[i + 7], X[i + 8], f1, f2, f3)),
+            plus(times(X[i + 2], f), combined(X[i + 9], X[i + 10], X[i + 11], f1, f2, f3)),
+        ),
+        out,
+        k,
+    )
+
+
+@small_kernel
+def put_markers(y0, y1, X):
+    """The markers in the place of the frames, of both poses, which may be one array; returns the frames."""
+    a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
+    m0, n0, m1, n1 = marker(a0, 0, X), marker(b0, 1, X), marker(a1, 0, X), marker(b1, 1, X)
+    store(m0, y0, 0)
+    store(n0, y0, 1)
+    store(m1, y1, 0)
+    store(n1, y1, 1)
+    return a0, b0, a1, b1
+
+
+@small_kernel
+def put_back(frames, y0, y1):
+    """The frames as they were."""
+    store(frames[0], y0, 0)
+    store(frames[1], y0, 1)
+    store(frames[2], y1, 0)
+    store(frames[3], y1, 1)
+
+
+@value_function
+def value(y, X, out):
+    """V."""
+    a, b = marker(frame(y, 0), 0, X), marker(frame(y, 1), 1, X)
+    Y, k, _ = se3_dual.invariants(a, b, minus(b[0], a[0]), 1.0)
+    u = 0.25 * dot(k, k)
+    f, _, _, p, _, _ = se3_dual.complex_differences(u, u)
+    Gamma, K = se3_dual.strain_of(Y, k, f, p, 1.0)
+    Gamma, K = se3_dual.unloaded(Gamma, K, X[MARKERS:])
+    N, M = se3_dual.stress_of(Gamma, K, X[MARKERS:])
+    out[0] = 0.5 * (dot(Gamma, N) + dot(K, M))
+
+
+@dual_function
+def dual(y0, y1, X, lam, out):
+    """The force of the mean strains."""
+    frames = put_markers(y0, y1, X)
+    start, end, functions = se3_dual.ends_of(y0, y1, 1.0)
+    Gamma0, K0, Gamma1, K1 = se3_dual.strains_of(start, end, functions, 1.0)
+    Gamma, K = se3_dual.unloaded(average(Gamma0, Gamma1), average(K0, K1), X[MARKERS:])
+    N, M = se3_dual.stress_of(Gamma, K, X[MARKERS:])
+    se3_dual.spread(y0, y1, start, end, functions, 1.0, times(lam[0], N), times(lam[0], M), out)
+    spread_on_frames(out, 0, X)
+    spread_on_frames(out, 1, X)
+    put_back(frames, y0, y1)
+
+
+@dual_function
+def step_dual(y0, y1, X, lam, out):
+    """The resistance to the change of the strains."""
+    frames = put_markers(y0, y1, X)
+    start, end, functions = se3_dual.ends_of(y0, y1, 1.0)
+    Gamma0, K0, Gamma1, K1 = se3_dual.strains_of(start, end, functions, 1.0)
+    N, M = se3_dual.stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X[MARKERS:])
+    se3_dual.spread(y0, y1, start, end, functions, 1.0, times(lam[0], N), times(lam[0], M), out)
+    spread_on_frames(out, 0, X)
+    spread_on_frames(out, 1, X)
+    put_back(frames, y0, y1)
+
+
+@dual_function
+def rate_dual(y, z, X, lam, out):
+    """The resistance to the rates of the strains; the pose of a marker is linear, so that its rate is that of z."""
+    frames = put_markers(y, z, X)
+    at, _, functions = se3_dual.ends_of(y, y, 1.0)
+    dGamma, dK = se3_dual.strain_rates(y, z, at, functions, 1.0)
+    N, M = se3_dual.stress_of(dGamma, dK, X[MARKERS:])
+    se3_dual.spread(y, y, at, at, functions, 1.0, times(lam[0], N), times(lam[0], M), out)
+    spread_on_frames(out, 0, X)
+    spread_on_frames(out, 1, X)
+    put_back(frames, y, z)
+
+
+BUSHING = Kind("bushing", 2, 0, value, dual, no_bend)
+BUSHING_DAMPER = dissipation("damper of a bushing", 2, step_dual, rate_dual)
+
+
+def bushing_numbers(markers: Floats, stiffness: Floats, rest: Floats) -> Floats:
+    """Numbers of a bushing: markers (24,) as above, C (6, 6), and coordinates (u, theta n) (6,) without force."""
+    stress_free = rest - np.array([1.0, 0, 0, 0, 0, 0])
+    return np.concatenate([markers, [1.0], stiffness.ravel(), stress_free])
+
+
+def damper_numbers(markers: Floats, damping: Floats) -> Floats:
+    """Numbers of its damper: markers (24,), D (6, 6)."""
+    return np.concatenate([markers, [1.0], damping.ravel()])

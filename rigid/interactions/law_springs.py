@@ -1,0 +1,161 @@
+"""Springs and dampers with a law of their own (`rigid.interactions.laws`), in three coordinates of two frames:
+
+    length        x = |p_b - p_a|
+    displacement  x = u_a . (p_b - p_a),  u_a = R_a U
+    angle         x of u_b from u_a about u_a x w_a, as in `torsion_spring`: within half a turn of a middle           (1)
+
+Energies V(x): the step's force is Q(x0, x1), the divided difference of V, on the discrete derivative of x. Dampers: the force
+F(dx/dt) with F(0) = 0, in a step F((x1 - x0)/h), resists if x F(x) >= 0. Numbers: those of the coordinate, then of the law.
+"""
+
+import cmath
+
+from rigid.compilation import small_kernel
+from rigid.interactions import along
+from rigid.interactions.distance import between, pull_together
+from rigid.interactions.kinds import (
+    Kind,
+    dissipation,
+    dual_function,
+    no_bend,
+    value_function,
+)
+from rigid.interactions.laws import law_force, law_quotient, law_value
+from rigid.interactions.torsion_spring import angle_of, spread, turned_pair, turning
+from rigid.linear_algebra import average, dot, minus, times
+
+# where the numbers of the law begin: behind (Xa, Xb), (Xa, Xb, Ua), (Ua, Wa, Ub, middle)
+LENGTH_LAW, DISPLACEMENT_LAW, ANGLE_LAW = 6, 9, 10
+MIDDLE = 9
+
+
+@small_kernel
+def length_of(d):
+    """|d|."""
+    return cmath.sqrt(dot(d, d))
+
+
+@value_function
+def length_value(y, X, out):
+    """V(l)."""
+    out[0] = law_value(X, LENGTH_LAW, length_of(between(y, X)))
+
+
+@small_kernel
+def pull_length(force, d, length, X, out):
+    """The force along d, whose mean length is given; none where that is zero."""
+    if length == 0.0:
+        pull_together(times(0j, d), X, out)
+        return
+    pull_together(times(force / length, d), X, out)
+
+
+@dual_function
+def length_dual(y0, y1, X, lam, out):
+    """Q(l0, l1) dbar/lbar on p_b: l1 - l0 = dbar . (d1 - d0)/lbar."""
+    d0, d1 = between(y0, X), between(y1, X)
+    l0, l1 = length_of(d0), length_of(d1)
+    force = lam[0] * law_quotient(X, LENGTH_LAW, l0, l1)
+    pull_length(force, average(d0, d1), 0.5 * (l0 + l1), X, out)
+
+
+@dual_function
+def length_step(y0, y1, X, lam, out):
+    """F((l1 - l0)/h) dbar/lbar; lam = 1/h."""
+    d0, d1 = between(y0, X), between(y1, X)
+    d, length = average(d0, d1), 0.5 * (length_of(d0) + length_of(d1))
+    rate = 0j if length == 0.0 else lam[0] * dot(d, minus(d1, d0)) / length
+    pull_length(law_force(X, LENGTH_LAW, rate), d, length, X, out)
+
+
+@dual_function
+def length_rate(y, z, X, lam, out):
+    """F(dl/dt) d/l."""
+    d = between(y, X)
+    length = length_of(d)
+    rate = 0j if length == 0.0 else lam[0] * dot(d, between(z, X)) / length
+    pull_length(law_force(X, LENGTH_LAW, rate), d, length, X, out)
+
+
+@small_kernel
+def displacement(y, X):
+    """x, u_a, d."""
+    u, d = along.factors(y, X)
+    return dot(u, d), u, d
+
+
+@value_function
+def displacement_value(y, X, out):
+    """V(x)."""
+    out[0] = law_value(X, DISPLACEMENT_LAW, displacement(y, X)[0])
+
+
+@dual_function
+def displacement_dual(y0, y1, X, lam, out):
+    """Q(x0, x1) on the bilinear x."""
+    x0, u0, d0 = displacement(y0, X)
+    x1, u1, d1 = displacement(y1, X)
+    force = lam[0] * law_quotient(X, DISPLACEMENT_LAW, x0, x1)
+    along.spread(average(u0, u1), average(d0, d1), X, force, out)
+
+
+@dual_function
+def displacement_step(y0, y1, X, lam, out):
+    """F((x1 - x0)/h) on x."""
+    x0, u0, d0 = displacement(y0, X)
+    x1, u1, d1 = displacement(y1, X)
+    force = law_force(X, DISPLACEMENT_LAW, lam[0] * (x1 - x0))
+    along.spread(average(u0, u1), average(d0, d1), X, force, out)
+
+
+@dual_function
+def displacement_rate(y, z, X, lam, out):
+    """F(dx/dt) on x."""
+    _, u, d = displacement(y, X)
+    _, du, dd = displacement(z, X)
+    along.spread(u, d, X, law_force(X, DISPLACEMENT_LAW, lam[0] * (dot(du, d) + dot(u, dd))), out)
+
+
+@value_function
+def angle_value(y, X, out):
+    """V(x)."""
+    c, s, _, _, _ = turned_pair(y, X)
+    out[0] = law_value(X, ANGLE_LAW, angle_of(c, s, X[MIDDLE]))
+
+
+@dual_function
+def angle_dual(y0, y1, X, lam, out):
+    """The moment Q(x0, x0 + delta) on the angle."""
+    delta, ratio, c0, s0, middle = turning(y0, y1, X)
+    start = angle_of(c0, s0, X[MIDDLE])
+    spread(lam[0] * law_quotient(X, ANGLE_LAW, start, start + delta) * ratio, middle, X, out)
+
+
+@dual_function
+def angle_step(y0, y1, X, lam, out):
+    """The moment F(delta/h)."""
+    delta, ratio, _, _, middle = turning(y0, y1, X)
+    spread(law_force(X, ANGLE_LAW, lam[0] * delta) * ratio, middle, X, out)
+
+
+@dual_function
+def angle_rate(y, z, X, lam, out):
+    """The moment F(dx/dt), dx/dt = (c s' - s c')/(c^2 + s^2)."""
+    c, s, u, w, b = turned_pair(y, X)
+    _, _, du, dw, db = turned_pair(z, X)
+    dc, ds = dot(du, b) + dot(u, db), dot(dw, b) + dot(w, db)
+    square = c * c + s * s
+    moment = law_force(X, ANGLE_LAW, lam[0] * (c * ds - s * dc) / square)
+    spread(moment / square, (c, s, u, w, b), X, out)
+
+
+LENGTH_SPRING = Kind("spring with a law of its length", 2, 0, length_value, length_dual, no_bend)
+DISPLACEMENT_SPRING = Kind(
+    "spring with a law of a displacement", 2, 0, displacement_value, displacement_dual, no_bend
+)
+ANGLE_SPRING = Kind("spring with a law of an angle", 2, 0, angle_value, angle_dual, no_bend)
+LENGTH_DAMPER = dissipation("damper with a law of the rate of its length", 2, length_step, length_rate)
+DISPLACEMENT_DAMPER = dissipation(
+    "damper with a law of the rate of a displacement", 2, displacement_step, displacement_rate
+)
+ANGLE_DAMPER = dissipation("damper with a law of the rate of an angle", 2, angle_step, angle_rate)

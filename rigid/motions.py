@@ -1,0 +1,155 @@
+"""Motions that are given: coordinates and whole frames as functions of time, with their rates.
+
+A signal knows its rate. A function of the user's has that of central differences of order 6 over `STEP`, unless it comes as a
+pair (function, rate): values at the ends of a step decide where things are, rates only what `em-ggl` holds the joints' velocities
+to and the velocities at t = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.checks import number, shown, unit_quaternion, vector
+from rigid.errors import ModelError
+from rigid.signals import Constant, Signal, VectorSignal
+from rigid.system import Floats
+
+STEP = 1e-4  # s, of differences
+_WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / 60.0
+_PLACES = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
+
+Function = Callable[[Floats], Floats]  # times (k,) -> (k, ...)
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Values and rates at times (k,)."""
+
+    value: Function
+    rate: Function
+    given: Any  # what the user gave
+
+
+def _differences(value: Function) -> Function:
+    def rate(t: Floats) -> Floats:
+        many = np.add.outer(STEP * _PLACES, t)
+        values = value(many.ravel()).reshape(*many.shape, *value(t[:1]).shape[1:])
+        return np.tensordot(_WEIGHTS, values, axes=1) / STEP
+
+    return rate
+
+
+def _of_callables(given: Any, sampled: Callable[[Any, str], Function]) -> Motion:
+    """Of a function, or of a pair of it and its rate."""
+    if isinstance(given, tuple):
+        return Motion(sampled(given[0], "value"), sampled(given[1], "rate"), given)
+    value = sampled(given, "value")
+    return Motion(value, _differences(value), given)
+
+
+def _functions(given: Any) -> bool:
+    return callable(given) or (isinstance(given, tuple) and len(given) == 2 and all(map(callable, given)))
+
+
+def scalar_motion(owner: str, given: Any) -> Motion:
+    """Of a smooth signal, a function t -> number, or a pair (function, rate)."""
+    if isinstance(given, Signal):
+        _check_smooth(owner, given)
+        return Motion(given, given.rate, given)
+    if not _functions(given):
+        raise ModelError(
+            f"{owner}: {shown(given)} is no function of time; give a signal or a function t -> number"
+        )
+
+    def sampled(function: Any, what: str) -> Function:
+        return lambda times: np.array(
+            [number(owner, f"{what} at t = {t:g}", function(float(t))) for t in times]
+        )
+
+    return _of_callables(given, sampled)
+
+
+def vector_motion(owner: str, given: Any) -> Motion:
+    """Of signals along directions, one or a list that is added up, a function t -> (3,), or a pair (function, rate)."""
+    if given is None:
+        return Motion(lambda t: np.zeros((len(t), 3)), lambda t: np.zeros((len(t), 3)), None)
+    if isinstance(given, Signal):
+        raise ModelError(
+            f"{owner}: {type(given).__name__} is a scalar; say which way with `.along(direction)`"
+        )
+    several = list(given) if isinstance(given, list | tuple) and not _functions(given) else [given]
+    if all(isinstance(one, VectorSignal) for one in several) and several:
+        for one in several:
+            _check_smooth(owner, one.scalar)
+        return Motion(
+            lambda t: np.sum([one(t) for one in several], axis=0),
+            lambda t: np.sum([one.rate(t) for one in several], axis=0),
+            given,
+        )
+    if not _functions(given):
+        raise ModelError(
+            f"{owner}: {shown(given)} is no function of time; give signals along directions or a function t -> (3,)"
+        )
+
+    def sampled(function: Any, what: str) -> Function:
+        return lambda times: np.array(
+            [vector(owner, f"{what} at t = {t:g}", function(float(t))) for t in times]
+        ).reshape(-1, 3)
+
+    return _of_callables(given, sampled)
+
+
+def _check_smooth(owner: str, signal: Signal) -> None:
+    try:
+        signal.rate(np.zeros(1))
+    except ModelError as error:
+        raise ModelError(f"{owner}: {error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class FrameMotion:
+    """A frame whose pose is given: position + displacement(t); turned from its orientation by angle(t) about a world
+    axis, or as `attitude`(t) says.
+    """
+
+    owner: str
+    position: Floats  # (3,)
+    orientation: Floats  # (4,)
+    displacement: Motion
+    axis: Floats | None
+    angle: Motion
+    attitude: Callable[[float], Any] | None
+
+    def __call__(self, t: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """r, quat, v and Omega (body-fixed) at times (k,)."""
+        t = np.asarray(t, dtype=float)
+        r, v = self.position + self.displacement.value(t), self.displacement.rate(t)
+        if self.attitude is not None:
+            quat = self._attitude(t)
+            many = self._attitude(np.add.outer(STEP * _PLACES, t).ravel()).reshape(6, -1, 4)
+            many = np.where(np.sum(many * quat, axis=2, keepdims=True) < 0.0, -many, many)
+            rate = np.tensordot(_WEIGHTS, many, axes=1) / STEP
+            Omega = 2.0 * quaternions.multiply(quaternions.conjugate(quat), rate)[:, 1:]
+            return r, quat, v, Omega
+        if self.axis is None:
+            return r, np.tile(self.orientation, (len(t), 1)), v, np.zeros((len(t), 3))
+        turn = quaternions.from_rotation_vector(self.angle.value(t)[:, None] * self.axis)
+        quat = quaternions.multiply(turn, self.orientation)
+        own = quaternions.rotate(
+            quaternions.conjugate(self.orientation), self.axis
+        )  # the same in the turned frame
+        return r, quat, v, self.angle.rate(t)[:, None] * own
+
+    def _attitude(self, times: Floats) -> Floats:
+        assert self.attitude is not None
+        return np.array(
+            [unit_quaternion(self.owner, f"attitude at t = {t:g}", self.attitude(float(t))) for t in times]
+        ).reshape(-1, 4)
+
+
+STILL = Motion(Constant(0.0), Constant(0.0), None)

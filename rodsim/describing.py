@@ -1,0 +1,93 @@
+"""A model in words and numbers, fit for JSON: what a result file says of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discretization.system import System, fingerprint
+from rigid.signals import VectorSignal
+from rodsim.entries import Contents
+
+
+def _described_more(model: Contents) -> dict[str, Any]:
+    """Of what older files do not have: nothing where the model has none."""
+    lines = {
+        name: {
+            "kind": "moment" if entry.kind else "force",
+            "rod": entry.rod.name,
+            "following": entry.following,
+            "between": list(entry.between),
+        }
+        for name, entry in model.line_loads.items()
+    }
+    found = {
+        "others": {name: entry.described() for name, entry in model.others.items()},
+        "line_loads": lines,
+        "drives": {name: {"joint": entry.joint.name, "of": entry.of} for name, entry in model.drives.items()},
+        "driven": {
+            name: {"position": part.position.tolist(), "orientation": part.orientation.tolist()}
+            for name, part in model.driven.items()
+        },
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def description(model: Contents, system: System) -> dict[str, Any]:
+    """The model in words and numbers, fit for JSON."""
+
+    def described(value: Any) -> Any:
+        if isinstance(value, VectorSignal):
+            fields = {k: np.asarray(v).tolist() for k, v in vars(value.scalar).items()}
+            return {"signal": type(value.scalar).__name__, **fields, "direction": value.direction.tolist()}
+        return "callable" if callable(value) else np.asarray(value, dtype=float).tolist()
+
+    return {
+        "name": model.name,
+        "fingerprint": fingerprint(system),
+        "gravity": model.gravity.tolist(),
+        "bodies": {
+            name: {
+                "mass": body.properties.mass,
+                "inertia": body.properties.inertia.tolist(),
+                "position": body.position.tolist(),
+                "orientation": body.orientation.tolist(),
+            }
+            for name, body in model.bodies.items()
+        },
+        "rods": {
+            name: {
+                "length": rod.stress_free.length,
+                "n_elements": rod.n_elements,
+                "element": rod.element,
+                "closed": rod.closed,
+                "initial": rod.initial.described(),
+                "stress_free": rod.stress_free.described(),
+            }
+            for name, rod in model.rods.items()
+        },
+        "joints": {
+            name: {"kind": entry.kind, "a": str(entry.a), "b": str(entry.b)}
+            | ({} if entry.length is None else {"length": entry.length})
+            for name, entry in model.joints.items()
+        },
+        "springs": {
+            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
+            for name, entry in model.springs.items()
+        },
+        "torsion_springs": {
+            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
+            for name, entry in model.torsions.items()
+        },
+        **_described_more(model),
+        "loads": {
+            name: {
+                "kind": "moment" if entry.kind else "force",
+                "on": str(entry.anchor),
+                "following": entry.following,
+                "value": described(entry.described),
+            }
+            for name, entry in model.loads.items()
+        },
+    }

@@ -1,0 +1,139 @@
+"""Drives of a model as arrays: rows of driven constraints, poses of driven frames, what a step asks them for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.consistent import LARGEST_LOOP, constraint_jacobian
+from discretization.drives import (
+    DRIVEN,
+    NUMBERS,
+    driven_frames,
+    driven_rows,
+    pack_constraint,
+    pack_frame,
+)
+from discretization.system import System
+from rigid.errors import ModelError, PartName
+from rigid.interactions.constraints import first_rows, number_of
+from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
+from rigid.joints import Marker
+from rigid.joints.base import Row
+from rigid.system import Floats, State
+from rodsim.entries import Contents, DriveEntry
+
+_NONE = np.zeros(3)
+DEPENDENT = 1e-9  # of unit rows: what is left of one that the others imply
+
+
+class DrivenRow(NamedTuple):
+    """A driven constraint: its row at t = 0, and U_a, value and their rates at times (k,)."""
+
+    row: Row
+    numbers: Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
+
+
+def driven_row(entry: DriveEntry, a: Marker, b: Marker) -> DrivenRow:
+    """Of a drive between the markers of its joint."""
+    motion = entry.motion
+    first = motion.value(np.zeros(1))[0]
+
+    if entry.of == "angle":
+        e1, e2 = a.axes[:, 0], a.axes[:, 1]
+
+        def turning(t: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+            angle, rate = (motion.value(t) - first)[:, None], motion.rate(t)[:, None]
+            # e2 turned: across the direction that e1 of b should have
+            U = np.cos(angle) * e2 - np.sin(angle) * e1
+            dU = -rate * (np.sin(angle) * e2 + np.cos(angle) * e1)
+            return U, np.zeros(len(t)), dU, np.zeros(len(t))
+
+        return DrivenRow(Row(number_of(DRIVEN_ANGLE), e2, b.axes[:, 0]), turning)
+    axis = a.axes[:, 2]
+
+    def moving(t: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        U = np.tile(axis, (len(t), 1))
+        return U, motion.value(t) - first, 0.0 * U, motion.rate(t)
+
+    return DrivenRow(Row(number_of(DRIVEN_DISPLACEMENT), axis, _NONE), moving)
+
+
+def drive_values(model: Contents, rows: list[DrivenRow]) -> Callable[[Floats], Floats] | None:
+    """Times (k,) -> (k, rows, 3) as `discretization.drives` packs them; None where nothing is driven."""
+    if not rows and not model.driven:
+        return None
+    owners = [*(f"drive '{name}'" for name in model.drives), *(f"driven '{name}'" for name in model.driven)]
+
+    def values(times: Floats) -> Floats:
+        parts = [pack_constraint(*own.numbers(times)) for own in rows]
+        parts += [pack_frame(*driven.motion(times)) for driven in model.driven.values()]
+        for owner, part in zip(owners, parts, strict=True):
+            bad = ~np.isfinite(part).all(axis=(1, 2))
+            if bad.any():
+                raise ModelError(f"{owner}: its motion at t = {times[np.argmax(bad)]:g} s is not finite")
+        return np.concatenate(parts, axis=1)
+
+    return values
+
+
+def first_drive(model: Contents, rows: list[DrivenRow]) -> Floats:
+    """`State.drive` at t = 0."""
+    out = np.zeros((len(rows) + len(model.driven), NUMBERS))
+    for k, own in enumerate(rows):
+        U, value, dU, dvalue = own.numbers(np.zeros(1))
+        out[k, :8] = [*U[0], value[0], *dU[0], dvalue[0]]
+    return out
+
+
+def check_drives(model: Contents, system: System, state: State) -> None:
+    """Raise ModelError where a drive prescribes what joints or another drive fix already.
+
+    Freedom is counted at t = 0: a drive acts against others if constraints depend on each other that are independent
+    without it, where it is a row, or where its frame may move as it likes.
+    """
+    rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
+    if not len(rows) + len(frames) or not 0 < len(state.lam) <= LARGEST_LOOP:
+        return
+    loose = system._replace(
+        frames=system.frames._replace(fixed=np.where(system.frames.fixed == DRIVEN, 0, system.frames.fixed))
+    )
+    G = constraint_jacobian(loose, state).toarray()
+    size = float(np.ptp(state.r, axis=0).max()) or 1.0
+    G[:, np.arange(G.shape[1]) % 6 > 2] /= size
+    held = np.ones(G.shape[1], bool)
+    held[(6 * frames[:, None] + np.arange(6)).ravel()] = False
+    excess = _excess(G[:, held])
+    if excess == 0:
+        return
+    blamed = []
+    for name, row in zip(model.drives, first_rows(system.constraints.kind)[rows], strict=True):
+        if _excess(np.delete(G, row, axis=0)[:, held]) < excess:
+            blamed.append(f"drive '{name}' of joint '{model.drives[name].joint.name}'")
+    for name, frame in zip(model.driven, frames, strict=True):
+        free = held.copy()
+        free[6 * frame : 6 * frame + 6] = True
+        if _excess(G[:, free]) < excess:
+            blamed.append(f"driven '{name}'")
+    if not blamed:
+        return
+    names = [PartName("joint", own.joint.name) for own in model.drives.values()]
+    if len(blamed) == 1:
+        raise ModelError(
+            f"model '{model.name}': {blamed[0]} prescribes what joints fix already; leave it out, or free the motion",
+            about=names,
+        )
+    raise ModelError(
+        f"model '{model.name}': {' and '.join(blamed)} drive against each other: they prescribe the same motion; "
+        "leave one of them out, or put a spring between",
+        about=names,
+    )
+
+
+def _excess(rows: Floats) -> int:
+    """How many rows depend on the others."""
+    size = np.linalg.norm(rows, axis=1)
+    rows = rows / np.where(size > 0.0, size, 1.0)[:, None]
+    return len(rows) - int((np.linalg.svd(rows, compute_uv=False) > DEPENDENT).sum())

@@ -1,0 +1,165 @@
+"""Laws of springs and dampers as the user gives them: tables, functions, polynomials, limits.
+
+Whatever is given becomes a piecewise cubic F(x) with straight ends, whose potential and divided differences are exact
+(`rigid.interactions.laws`), so that a law costs a run neither Python nor energy. A function is sampled until the cubic between
+its samples is within a tolerance; how well it did is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline, PchipInterpolator, PPoly
+
+from rigid.checks import array, number, word
+from rigid.errors import ModelError
+from rigid.system import Floats
+
+MOST_PIECES = 4096
+INTERPOLATIONS = ("monotone", "smooth", "straight")
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """F(x): the force that acts against x (N over m, N m over rad), or against its rate; made by a class method."""
+
+    pieces: PPoly
+    error: float = 0.0  # largest difference found between the law and the function it was sampled from
+
+    def __call__(self, x: ArrayLike) -> Floats:
+        """F(x), beyond the knots in straight lines."""
+        x = np.asarray(x, dtype=float)
+        first, last = self.pieces.x[[0, -1]]
+        inside = np.clip(x, first, last)
+        value: Floats = self.pieces(inside) + self.pieces(inside, 1) * (x - inside)
+        return value
+
+    @classmethod
+    def table(cls, x: Sequence[float], force: Sequence[float], interpolation: str = "monotone") -> Law:
+        """Through the points (x, force): "monotone" rises and falls with them and nowhere else, "smooth" has a continuous
+        second derivative, "straight" are lines.
+        """
+        places, values = array("Law", "x", x, (None,)), array("Law", "force", force, (None,))
+        word("Law", "interpolation", interpolation, INTERPOLATIONS)
+        if len(places) < 2 or places.shape != values.shape:
+            raise ModelError(
+                f"Law: {len(places)} places and {len(values)} forces; give two or more, as many of both"
+            )
+        if np.any(np.diff(places) <= 0.0):
+            where = int(np.argmax(np.diff(places) <= 0.0))
+            raise ModelError(f"Law: x = {places[where + 1]:g} follows {places[where]:g}; let x increase")
+        if interpolation == "straight" or len(places) == 2:
+            slopes = np.diff(values) / np.diff(places)
+            return cls(PPoly(np.array([slopes, values[:-1]]), places))
+        if interpolation == "smooth":
+            return cls(_plain(CubicSpline(places, values)))
+        return cls(_plain(PchipInterpolator(places, values)))
+
+    @classmethod
+    def function(
+        cls, force: Callable[[float], float], lower: float, upper: float, tolerance: float = 1e-9
+    ) -> Law:
+        """force(x) between `lower` and `upper`, sampled until cubics between the samples are within `tolerance` of its
+        largest value; `error` says how far they are at most (looked at between the samples).
+
+        Raises ModelError where that takes more than MOST_PIECES pieces: at a kink or a jump.
+        """
+        lower, upper = number("Law", "lower", lower), number("Law", "upper", upper)
+        if lower >= upper:
+            raise ModelError(f"Law: lower = {lower:g} is not below upper = {upper:g}")
+
+        def sampled(places: Floats) -> Floats:
+            return np.array([number("Law", f"force at {x:g}", force(float(x))) for x in places])
+
+        n, error, size = 4, np.inf, 1.0
+        while n <= MOST_PIECES:
+            places = np.linspace(lower, upper, n + 1)
+            values = sampled(places)
+            spline = CubicSpline(places, values)
+            between = (places[:-1, None] + np.diff(places)[:, None] * np.array([0.21, 0.5, 0.83])).ravel()
+            error = float(np.abs(spline(between) - sampled(between)).max())
+            size = float(np.abs(values).max()) or 1.0
+            if error <= tolerance * size:
+                return cls(_plain(spline), error)
+            n *= 2
+        raise ModelError(
+            f"Law: with {MOST_PIECES} cubics the force is still off by {error:.3g} of {size:.3g}; give its pieces as "
+            "tables, or a tolerance"
+        )
+
+    @classmethod
+    def polynomial(cls, coefficients: Sequence[float], reach: float = 3.0) -> Law:
+        """coefficients[0] + coefficients[1] x + ..., up to the cube, for |x| < reach; from there on in straight lines."""
+        c = array("Law", "coefficients", coefficients, (None,))
+        reach = number("Law", "reach", reach, positive=True)
+        if not 1 <= len(c) <= 4:
+            raise ModelError(f"Law: {len(c)} coefficients; give one to four, or a function")
+        moved = np.poly1d(c[::-1])(np.poly1d([1.0, -reach])).coeffs  # in u = x + reach
+        pieces = np.zeros((4, 2))
+        pieces[4 - len(moved) :, 0], pieces[4 - len(c) :, 1] = moved, c[::-1]
+        return cls(PPoly(pieces, np.array([-reach, 0.0, reach])))
+
+    @classmethod
+    def limit(
+        cls,
+        stiffness: float,
+        width: float,
+        lower: float | None = None,
+        upper: float | None = None,
+    ) -> Law:
+        """A stop: no force between `lower` and `upper`, beyond them stiffness gap^2/(2 width) over `width`, from there
+        stiffness (gap - width/2).
+        """
+        k = number("Law.limit", "stiffness", stiffness, positive=True)
+        w = number("Law.limit", "width", width, positive=True)
+        if lower is None and upper is None:
+            raise ModelError("Law.limit: has neither lower nor upper; give one of them or both")
+        low = None if lower is None else number("Law.limit", "lower", lower)
+        high = None if upper is None else number("Law.limit", "upper", upper)
+        if low is not None and high is not None and low >= high:
+            raise ModelError(f"Law.limit: lower = {low:g} is not below upper = {high:g}")
+        knots: list[float] = []
+        pieces: list[list[float]] = []
+        a = 0.5 * k / w
+        if low is not None:
+            knots += [low - w, low]
+            pieces += [[-a, k, -a * w * w]]  # -a (w - u)^2
+        if low is not None and high is not None:
+            pieces += [[0.0, 0.0, 0.0]]
+        if high is not None:
+            knots += [high, high + w]
+            pieces += [[a, 0.0, 0.0]]
+        return cls(PPoly(np.array(pieces).T, np.array(knots)))
+
+    def described(self) -> dict[str, object]:
+        """Numbers fit for JSON."""
+        return {
+            "knots": self.pieces.x.tolist(),
+            "coefficients": self.pieces.c.tolist(),
+            "error": self.error,
+        }
+
+
+def check_resists(owner: str, law: Law) -> None:
+    """Raise ModelError unless a damper's force opposes every rate."""
+    knots = law.pieces.x
+    places = np.unique(np.concatenate([np.linspace(a, b, 9) for a, b in pairwise(knots)]))
+    places = np.concatenate([[2 * places[0] - places[-1]], places, [2 * places[-1] - places[0]]])
+    force = law(places)
+    at_rest = float(law(0.0))
+    if abs(at_rest) > 1e-9 * np.abs(force).max():
+        raise ModelError(f"{owner}: its damper has the force {at_rest:.3g} at rest; let it be zero there")
+    wrong = places * force < -1e-12 * np.abs(places).max() * np.abs(force).max()
+    if wrong.any():
+        x = places[np.argmax(wrong)]
+        raise ModelError(
+            f"{owner}: at the rate {x:.3g} its damper pushes along ({law(x):.3g}); it must resist"
+        )
+
+
+def _plain(spline: PPoly) -> PPoly:
+    return PPoly(spline.c, spline.x)

@@ -1,0 +1,145 @@
+"""The part of `Model` that adds bushings, springs with laws, and limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rigid.checks import array, direction, number, shown, vector, word
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.attaching import Attaching
+from rodsim.entries import Attachable
+from rodsim.laws import Law, check_resists
+from rodsim.other_entries import COORDINATES, BushingEntry, Held, LawEntry
+
+
+class LawSprings(Attaching):
+    """Bushings, springs and dampers with laws of their own, limits."""
+
+    def add_bushing(
+        self,
+        name: str,
+        a: Attachable,
+        b: Attachable,
+        stiffness: ArrayLike,
+        damping: ArrayLike = 0.0,
+        at: ArrayLike | None = None,
+        axes: ArrayLike | None = None,
+        rest: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    ) -> BushingEntry:
+        """Hold `b` to `a` by a spring-damper in all six directions.
+
+        stiffness, damping: 6 numbers, or 6 x 6, symmetric: of three displacements (N/m) and three rotations (N m/rad). at:
+        world point of both markers at t = 0; without it each is at its anchor. axes: (3, 3), world directions of the
+        displacements and rotations as columns, right-handed; by default those of the world. rest: coordinates without force,
+        m and rad, counted from markers that coincide.
+
+        Rotations are components of the rotation vector (angle times axis), right up to nearly pi; displacements those of the
+        screw motion from marker a to marker b, which without a turn is the distance of the markers
+        (`discretization.space.bushing`). Both have the same sign and size seen from a and from b.
+        """
+        owner = f"bushing '{name}'"
+        first, second = self._pair(name, owner, a, b)
+        entry = BushingEntry(
+            name,
+            first,
+            second,
+            None if at is None else vector(owner, "at", at),
+            _axes(owner, axes),
+            _matrix(owner, "stiffness", stiffness),
+            _matrix(owner, "damping", damping),
+            vector(owner, "rest", rest, 6),
+        )
+        self.others[name] = entry
+        return entry
+
+    def add_law_spring(
+        self,
+        name: str,
+        a: Attachable,
+        b: Attachable,
+        law: Law | None = None,
+        damping: Law | None = None,
+        of: str = "length",
+        axis: ArrayLike | None = None,
+    ) -> LawEntry:
+        """Add a spring with the force `law(x)` against x, and a damper with the force `damping(dx/dt)` against its rate.
+
+        of: "length", x is the distance of the anchors, m; "displacement", that of b from a along the world direction
+        `axis`, fixed on a; "angle", the turn of b against a about it, rad, zero at t = 0, within half a turn of the middle of
+        the law: for parts that a joint of this axis joins.
+        """
+        owner = f"spring '{name}'"
+        first, second = self._pair(name, owner, a, b)
+        word(owner, "of", of, COORDINATES)
+        if (of == "length") != (axis is None):
+            raise ModelError(
+                f"{owner}: of = '{of}' {'has no axis; leave it out' if axis is not None else 'needs `axis=`'}"
+            )
+        if law is None and damping is None:
+            raise ModelError(f"{owner}: has neither law nor damping; give one of them")
+        for what, given in (("law", law), ("damping", damping)):
+            if given is not None and not isinstance(given, Law):
+                raise ModelError(
+                    f"{owner}: {what} = {shown(given)} is no Law; give Law.table(...) or its kin"
+                )
+        if damping is not None:
+            check_resists(owner, damping)
+        entry = LawEntry(
+            name, first, second, of, None if axis is None else direction(owner, "axis", axis), law, damping
+        )
+        self.others[name] = entry
+        return entry
+
+    def add_limit(
+        self,
+        name: str,
+        a: Attachable,
+        b: Attachable,
+        stiffness: float,
+        width: float,
+        lower: float | None = None,
+        upper: float | None = None,
+        of: str = "angle",
+        axis: ArrayLike | None = None,
+    ) -> LawEntry:
+        """Stop an angle, a displacement or a length at `lower` and `upper`: a spring that is there only beyond them.
+
+        Its force begins smoothly, as stiffness gap^2/(2 width), and is linear where the gap is above `width`.
+        """
+        return self.add_law_spring(name, a, b, Law.limit(stiffness, width, lower, upper), None, of, axis)
+
+    def _pair(self, name: str, owner: str, a: Any, b: Any) -> tuple[Held, Held]:
+        self._new_among(self.others, "bushing or spring", name)
+        first, second = self._holder(owner, a), self._holder(owner, b)
+        self._check_apart(owner, first, second)
+        return first, second
+
+
+def _matrix(owner: str, what: str, given: ArrayLike) -> Floats:
+    """A symmetric 6 x 6 matrix that is nowhere negative, of that, its diagonal, or one number."""
+    found = np.asarray(given, dtype=object)
+    if found.ndim == 0:
+        diagonal = np.full(6, number(owner, what, given))
+        matrix = np.diag(diagonal)
+    elif found.ndim == 1:
+        matrix = np.diag(vector(owner, what, given, 6))
+    else:
+        matrix = array(owner, what, given, (6, 6))
+    if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
+        raise ModelError(f"{owner}: {what} is not symmetric")
+    lowest = np.linalg.eigvalsh(matrix)[0]
+    if lowest < -1e-12 * np.abs(matrix).max():
+        raise ModelError(f"{owner}: {what} has the eigenvalue {lowest:.3g}; it must not be negative")
+    return 0.5 * (matrix + matrix.T)
+
+
+def _axes(owner: str, given: ArrayLike | None) -> Floats:
+    axes = np.eye(3) if given is None else array(owner, "axes", given, (3, 3))
+    if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-6 or np.linalg.det(axes) < 0.0:
+        raise ModelError(f"{owner}: axes are no right-handed set of unit vectors; give one as columns")
+    left, _, right = np.linalg.svd(axes)
+    return left @ right

@@ -1,0 +1,121 @@
+"""Loads along rods: what they are at the nodes, and the work they do."""
+
+import numpy as np
+import pytest
+
+from rigid.signals import Sine
+from rodsim import Model, ModelError, Section, audit, simulate
+from rodsim.distributed import spread_of
+
+ELEMENTS = ("se3", "lagrange(2)", "relative(4)")
+SECTION = Section.from_stiffness(
+    EA=3e3, GA=2e3, GJ=5, EI=(8, 6), mass_per_length=2.0, inertia_per_length=(0.05, 0.03, 0.02)
+)
+
+
+def held(
+    element="se3", gravity=(0.0, 0.0, 0.0), curve=((0, 0, 0), (1, 0.2, 0.1)), n_elements=8, closed=False
+):
+    model = Model("rod", gravity=gravity)
+    rod = model.add_rod("rod", list(curve), SECTION, n_elements, element=element, closed=closed)
+    if not closed:
+        model.add_joint("clamp", "clamp", rod.start)
+    return model, rod
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_a_dead_load_like_its_weight_moves_a_rod_as_gravity_does(element):
+    g = np.array([0.0, 2.0, -9.81])
+    falling, _ = held(element, g)
+    loaded, rod = held(element)
+    loaded.add_distributed_load("weight", rod, 2.0 * g)
+    one, other = (simulate(model, 0.3, 0.01) for model in (falling, loaded))
+    assert np.abs(one.rod("rod").r - other.rod("rod").r).max() < 1e-10
+    assert np.ptp(one.rod("rod").r[:, -1], axis=0).max() > 0.1
+    # what gravity loses the load gives
+    assert other.work == pytest.approx(one.energy["gravity"][0] - one.energy["gravity"], abs=1e-10)
+    assert audit(other).energy_balance < 1e-11
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_nodal_forces_do_the_work_of_the_load_on_what_the_element_can_do(element):
+    """Of a load and a displacement that are polynomials along the rod, and the load times whole between its ends."""
+    model, rod = held(element, curve=((0, 0, 0), (2, 0, 0)))
+    load = model.add_distributed_load(
+        "load", rod, lambda s, t: ((1 + t) * (3 * s - 1), s, 1.0), between=(0.25, 0.75)
+    )
+    built = model.build()
+    order = {"se3": 1, "lagrange(2)": 2, "relative(4)": 4}[element]
+    own = built.system.loads
+    x = built.state.r[own.frame, 0]  # along a rod of length 2: s = x/2
+    values = built.load_values(np.array([0.5]))[0]
+    s, w = np.polynomial.legendre.leggauss(8)
+    s, w = 0.5 + 0.25 * s, 0.5 * w  # from 0.25 to 0.75, dx = 2 ds
+    for power in range(order + 1):
+        for i, q in enumerate((1.5 * (3 * s - 1), s, 1.0 + 0 * s)):
+            assert values[:, i] @ x**power == pytest.approx(w @ (q * (2 * s) ** power), rel=1e-12, abs=1e-12)
+    assert x.min() == pytest.approx(0.5)
+    assert x.max() == pytest.approx(1.5)
+    assert len(load.between) == 2
+
+
+def test_a_closed_rod_is_loaded_all_around():
+    t = np.linspace(0, 2 * np.pi, 13)[:-1]
+    ring = np.stack([np.cos(t), np.sin(t), 0 * t], axis=1)
+    model, rod = held(curve=[tuple(p) for p in ring], closed=True, n_elements=10)
+    load = model.add_distributed_load("wind", rod, (0, 0, 3.0))
+    spread = spread_of(load, _mesh(model, rod))
+    assert spread.weights.sum() == pytest.approx(rod.stress_free.length, rel=1e-13)
+    assert len(spread.frames) == 10
+    result = simulate(model, 0.2, 0.01)
+    P = 3.0 * rod.stress_free.length * result.t
+    assert result.linear_momentum[:, 2] == pytest.approx(P, abs=1e-11)
+
+
+def _mesh(model, rod):
+    from rodsim.building import Placement
+
+    return Placement(model).meshes[rod.name]
+
+
+@pytest.mark.parametrize("kind", ["force", "moment"])
+@pytest.mark.parametrize("following", [False, True])
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_the_work_of_a_distributed_load_is_counted_exactly(integrator, following, kind):
+    model, rod = held()
+    model.add_distributed_load(
+        "load", rod, lambda s, t: (0, 3 * np.sin(5 * t) * s, 2.0), kind, following, between=(0.5, 1.0)
+    )
+    model.add_distributed_load("shake", rod, Sine(2.0, 1.0).along((0, 1, 0)))
+    model.add_force("tip", rod.end, (0.3, 0, 0))
+    result = simulate(model, 0.6, 0.01, integrator)
+    found = audit(result)
+    assert found.ok
+    assert found.energy_balance < 1e-11
+    assert np.ptp(result.work) > 0.1 * found.energy_scale
+    assert result.drive_work().max() == 0.0
+
+
+def test_a_following_load_turns_with_the_sections():
+    """A moment per length along a rod that is free: its spin about its own axis, whichever way that points."""
+    direction = np.array([0.6, 0.0, 0.8])
+    model, rod = held(curve=[(0, 0, 0), tuple(direction)])
+    model.joints.clear()
+    model.add_distributed_load("twist", rod, (0.7, 0, 0), "moment", following=True)
+    result = simulate(model, 0.5, 0.01)
+    assert result.angular_momentum[-1] == pytest.approx(0.35 * direction, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"value": Sine(1.0, 1.0)}, r"load 'q': Sine is a scalar; say which way"),
+        ({"value": (1, 2)}, r"load 'q': value = \(1, 2\) is not a list of 3"),
+        ({"value": (1, 2, 3), "between": (0.5, 0.2)}, r"give two fractions of the length"),
+        ({"value": (1, 2, 3), "kind": "pressure"}, r"choose one of force, moment"),
+    ],
+)
+def test_a_load_that_is_none_is_refused(arguments, message):
+    model, rod = held()
+    with pytest.raises(ModelError, match=message):
+        model.add_distributed_load("q", rod, **arguments)

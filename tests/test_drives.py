@@ -1,0 +1,321 @@
+"""Prescribed motion: driven joints and driven frames, their motion against known ones, and the work they do."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from discretization.measures import constraint_residual, velocity_residual
+from rigid import quaternions
+from rigid.motions import FrameMotion, scalar_motion, vector_motion
+from rigid.signals import Constant, Ramp, Sine, SmoothStep, SmoothTable, SpinUp, Steady
+from rodsim import Box, Material, Model, ModelError, Result, Section, audit, simulate
+
+EXACT = 1e-11  # of an energy balance, relative to what was turned over
+X, Y, Z = np.eye(3)
+SMOOTH = (
+    Constant(2.0),
+    Sine(0.7, 1.3, 0.4, 0.1),
+    Steady(2.0, 0.3),
+    SmoothStep(1.5, 0.2, 0.9),
+    SpinUp(6.0, 0.8),
+    SmoothTable([0.0, 0.3, 0.5, 1.0], [0.0, 1.0, 0.5, 2.0]),
+)
+
+
+@pytest.mark.parametrize("signal", SMOOTH, ids=lambda s: type(s).__name__)
+def test_the_rate_of_a_signal_is_its_derivative(signal):
+    t = np.linspace(0.013, 1.2, 41)
+    difference = (signal(t + 1e-6) - signal(t - 1e-6)) / 2e-6
+    assert signal.rate(t) == pytest.approx(difference, abs=1e-7)
+
+
+def test_a_signal_with_kinks_is_no_motion():
+    with pytest.raises(ModelError, match=r"drive 'd': Ramp: has kinks or jumps.*use SmoothStep"):
+        scalar_motion("drive 'd'", Ramp(1.0, 0.0, 1.0))
+
+
+def test_rates_of_functions_are_found_by_differences():
+    t = np.array([0.0, 0.7, 2.0])
+    scalar = scalar_motion("s", lambda t: np.sin(20 * t))
+    assert scalar.rate(t) == pytest.approx(20 * np.cos(20 * t), rel=1e-10)
+    pair = scalar_motion("s", (lambda t: np.sin(20 * t), lambda t: 7.0))
+    assert np.all(pair.rate(t) == 7.0)
+    assert vector_motion("v", lambda t: (t, t**2, np.exp(t))).rate(t) == pytest.approx(
+        np.stack([0 * t + 1, 2 * t, np.exp(t)], axis=1), rel=1e-10
+    )
+    both = vector_motion("v", [Sine(1.0, 1.0).along(X), Steady(2.0).along(Y)])
+    assert both.value(t)[:, 1] == pytest.approx(2 * t)
+
+
+@pytest.mark.parametrize("by", ["turn", "attitude"])
+def test_the_rates_of_a_driven_frame_are_those_of_its_pose(by):
+    start = quaternions.normalize(np.array([1.0, 0.4, -0.3, 0.2]))
+    n = np.array([0.6, 0.0, 0.8])
+
+    def attitude(t):
+        return quaternions.multiply(quaternions.from_rotation_vector(1.3 * np.sin(2 * t) * n), start)
+
+    model = Model("m")
+    given = {"attitude": attitude} if by == "attitude" else {"turn": lambda t: 1.3 * np.sin(2 * t), "axis": n}
+    driven = model.add_driven("d", (1, 2, 3), start, Sine(0.3, 0.5).along(X), **given)
+    t, e = np.array([0.3]), 1e-5
+    (r, quat, v, Omega), (r0, q0, _, _), (r1, q1, _, _) = (driven.motion(s) for s in (t, t - e, t + e))
+    assert quat[0] == pytest.approx(attitude(0.3), rel=1e-14)
+    assert v == pytest.approx((r1 - r0) / (2 * e), abs=1e-9)
+    rate = 2 * quaternions.multiply(quaternions.conjugate(quat), (q1 - q0) / (2 * e))[:, 1:]
+    assert Omega == pytest.approx(rate, abs=1e-8)
+    assert r[0] == pytest.approx([1 + 0.3 * np.sin(0.3 * np.pi), 2, 3])
+    assert isinstance(driven.motion, FrameMotion)
+
+
+def checked(result, work=True):
+    """The audit of a run, whose drive does work that is counted to round-off."""
+    found = audit(result)
+    assert found.ok, found.text()
+    assert found.energy_balance < EXACT
+    assert found.constraint < 1e-11
+    if work:
+        assert np.abs(result.drive_work()).max() > 1e-3 * found.energy_scale
+        assert result.drive_work() == pytest.approx(result.work, abs=1e-12 * found.energy_scale)
+    if str(found.integrator).endswith("ggl"):
+        assert found.velocity_constraint < 1e-10
+    return found
+
+
+def arm(hinge="revolute", value=None, other=False):
+    """A box on a joint with the ground, or with a free body, its coordinate driven."""
+    model = Model("arm", gravity=(0, -9.81, 0) if not other else (0, 0, 0))
+    base = model.ground
+    if other:
+        base = model.add_body(
+            "base", Box(0.5, 0.4, 0.3, density=200), position=(-0.2, 0.1, 0.1), velocity=(0.1, 0.2, 0)
+        )
+    body = model.add_body("arm", Box(1.0, 0.1, 0.2, density=100), position=(0.5, 0, 0))
+    axis = {"revolute": (0, 0, 1), "prismatic": (0.6, 0.8, 0)}[hinge]
+    model.add_joint("hinge", hinge, base, body, at=(0, 0, 0), axis=axis)
+    model.add_drive("motor", "hinge", value)
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4-ggl"])
+def test_a_driven_hinge_turns_as_it_is_told_and_does_its_work(integrator):
+    angle = SmoothStep(4.0, 0.1, 0.9)
+    result = simulate(arm(value=angle), 1.2, 0.02, integrator, output_every=1)
+    checked(result)
+    x, y, _ = result.body("arm").r.T
+    assert np.unwrap(np.arctan2(y, x)) == pytest.approx(angle(result.t), abs=1e-11)
+    # the moment of the drive is that of the motion, at the middle of a step
+    m, J = 2.0, 2.0 * (1 + 0.01) / 12 + 2.0 / 4
+    middle = result.t[1:] - 0.01
+    acceleration = (angle.rate(middle + 1e-5) - angle.rate(middle - 1e-5)) / 2e-5
+    expected = J * acceleration + m * 9.81 * 0.5 * np.cos(angle(middle))
+    found = result.joint("motor").moment[1:, 2]
+    if integrator == "em-ggl":
+        assert np.abs(found - expected).max() < 0.03 * np.abs(expected).max()
+        assert np.mean(result.joint("motor").force ** 2) == 0.0
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+@pytest.mark.parametrize("hinge", ["revolute", "prismatic"])
+def test_a_drive_between_free_bodies_keeps_both_momenta(hinge, integrator):
+    """It acts between them alone, and what it does is in the balance."""
+    model = arm(hinge, Sine(0.8, 0.9), other=True)
+    result = simulate(model, 1.5, 0.01, integrator)
+    found = checked(result)
+    P, L = result.linear_momentum, result.angular_momentum
+    assert np.abs(P - P[0]).max() < EXACT * found.linear_momentum_scale
+    assert np.abs(L - L[0]).max() < EXACT * found.angular_momentum_scale
+
+
+def hanging(displacement=None, turn=None, axis=None):
+    """A box on a spherical joint under a driven frame."""
+    model = Model("hanging", gravity=(0, -9.81, 0))
+    clamp = model.add_driven("clamp", displacement=displacement, turn=turn, axis=axis)
+    body = model.add_body("bob", Box(0.1, 1.0, 0.2, density=100), position=(0, -0.5, 0))
+    return model, clamp, body
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_a_pendulum_on_a_moved_point_is_that_of_its_equation(integrator):
+    """Against scipy, to order 2; the place of a point is prescribed by a spherical joint."""
+    a, w = 0.25, 2 * np.pi * 0.8
+    J, m, l = 2.0 * (0.01 + 1.0) / 12 + 2.0 * 0.25, 2.0, 0.5
+
+    def rate(t, y):
+        acceleration = -a * w * w * np.sin(w * t)
+        return [y[1], -(m * 9.81 * l * np.sin(y[0]) + m * l * acceleration * np.cos(y[0])) / J]
+
+    # the bob begins without turning: its point moves with a w
+    exact = solve_ivp(rate, (0, 1.0), [0.0, 0.0], rtol=1e-11, atol=1e-12, max_step=0.01).y[0, -1]
+    errors = []
+    for h in (0.02, 0.01, 0.005):
+        model, clamp, body = hanging(Sine(a, 0.8).along(X))
+        model.add_joint("hinge", "revolute", clamp, body, at=(0, 0, 0), axis=(0, 0, 1))
+        model.bodies["bob"] = body
+        result = simulate(_with_velocity(model, body, (a * w, 0, 0)), 1.0, h, integrator)
+        checked(result)
+        x, y, _ = result.body("bob").r[-1] - [a * np.sin(w * 1.0), 0, 0]
+        errors.append(abs(np.arctan2(x, -y) - exact))
+    assert errors[-1] < 2e-4
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(2.0, abs=0.2)
+
+
+def _with_velocity(model, body, v):
+    object.__setattr__(body, "velocity", np.array(v, float))
+    object.__setattr__(body, "angular_velocity", np.zeros(3))
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4", "em4-ggl"])
+def test_a_body_welded_to_a_driven_frame_goes_along_and_takes_its_energy(integrator):
+    model, clamp, body = hanging(
+        [Sine(0.3, 0.7).along(X), Sine(0.1, 1.1).along(Z)], SmoothStep(3.0, 0.0, 0.8), (0, 0.6, 0.8)
+    )
+    model.add_joint("glue", "weld", clamp, body, at=(0, -0.2, 0))
+    result = simulate(model, 1.0, 0.02, integrator, output_every=1)
+    checked(result)
+    motion = model.driven["clamp"].motion
+    r, quat, _, _ = motion(result.t)
+    expected = r + quaternions.rotate(quat, np.tile([0, -0.5, 0.0], (len(r), 1)))
+    assert np.abs(result.body("bob").r - expected).max() < 1e-11
+    found = np.abs(np.sum(result.body("bob").quat * quat, axis=1))
+    assert found == pytest.approx(np.ones(len(found)), abs=1e-12)
+
+
+@pytest.mark.parametrize("damping_time", [0.0, 0.01])
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_a_rod_on_an_oscillating_clamp_keeps_the_balance(integrator, damping_time):
+    model = Model("whip", gravity=(0, 0, -9.81))
+    clamp = model.add_driven(
+        "clamp", displacement=Sine(0.05, 3.0).along(Z), turn=Sine(0.4, 2.0), axis=(0, 1, 0)
+    )
+    material = Material(E=2e7, nu=0.4, density=1200, damping_time=damping_time)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, material), 8)
+    model.add_joint("root", "weld", clamp, rod.start, at=(0, 0, 0))
+    result = simulate(model, 0.5, 2.5e-3, integrator)
+    checked(result)
+    assert (result.dissipation[-1] > 1e-3) == (damping_time > 0.0)
+
+
+def slider_crank(speed):
+    """A crank of length 0.3 driven at its hinge, a rod of length 0.8 with a ball at both ends, a slider on rails along x."""
+    model = Model("slider-crank", gravity=(0, -9.81, 0))
+    crank = model.add_body("crank", Box(0.3, 0.05, 0.05, density=1000), position=(0.15, 0, 0))
+    rod = model.add_body("rod", Box(0.8, 0.04, 0.04, density=1000), position=(0.7, 0, 0))
+    slider = model.add_body("slider", Box(0.1, 0.1, 0.1, density=2000), position=(1.1, 0, 0))
+    pin = model.add_joint("pin", "revolute", model.ground, crank, at=(0, 0, 0), axis=Z)
+    model.add_joint("big end", "spherical", crank, rod, at=(0.3, 0, 0))
+    model.add_joint("little end", "spherical", rod, slider, at=(1.1, 0, 0))
+    model.add_joint("guide", "prismatic", model.ground, slider, at=(1.1, 0, 0), axis=X)
+    model.add_spring("spring", model.ground.at((2, 0, 0)), slider.at((0, 0, 0)), 80.0, damping=5.0)
+    model.add_force("push", slider.at((0, 0, 0)), Sine(20.0, 2.0).along(X))
+    model.add_drive("motor", pin, Steady(speed))
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_a_slider_crank_with_motor_damper_and_load_keeps_the_balance(integrator):
+    result = simulate(slider_crank(4.0), 1.0, 0.01, integrator, output_every=1)
+    found = audit(result)
+    assert found.ok
+    assert found.energy_balance < EXACT
+    assert found.dissipation > 1e-2 * found.energy_scale
+    assert np.abs(result.work - result.drive_work("motor")).max() > 1e-3 * found.energy_scale
+    phi = 4.0 * result.t
+    x = 0.3 * np.cos(phi) + np.sqrt(0.8**2 - (0.3 * np.sin(phi)) ** 2)
+    assert result.body("slider").r[:, 0] == pytest.approx(x, abs=1e-11)
+
+
+def test_initial_velocities_follow_from_the_drive():
+    built = arm(value=Steady(3.0)).build()
+    assert np.abs(velocity_residual(built.system, built.state)).max() == pytest.approx(3.0)
+    result = simulate(arm(value=Steady(3.0)), 0.02, 0.01)
+    assert result.state(0).v[1] == pytest.approx([0, 1.5, 0], abs=1e-12)
+    assert np.abs(velocity_residual(built.system, result.state(0))).max() < 1e-12
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_a_driven_run_goes_on_from_its_file_to_the_bit(integrator, tmp_path):
+    path = tmp_path / "run.vtkhdf"
+
+    def model():
+        own = arm(value=Sine(0.6, 1.0))
+        table = own.add_driven("table", (1.5, 0, 0), displacement=Sine(0.1, 2.0).along(Y))
+        own.add_spring("spring", table.at((0, 0, 0)), own.bodies["arm"].at((0.5, 0, 0)), 50.0)
+        return own
+
+    simulate(model(), 0.2, 0.01, integrator, output=path)
+    simulate(model(), 0.4, 0.01, integrator, output=path, resume=True)
+    at_once, result = simulate(model(), 0.4, 0.01, integrator), Result.open(path)
+    for name, value in at_once.state()._asdict().items():
+        assert np.array_equal(getattr(result.state(), name), value), name
+    assert result.drives == ["motor", "table"]
+    assert np.all(result.drive_work("table")[1:] != 0.0)
+    checked(result)
+    states = result.states(slice(0, result.n_outputs))
+    system = result.layout.system
+    each = [constraint_residual(system, result.state(i)) for i in range(result.n_outputs)]
+    assert np.array_equal(constraint_residual(system, states), each)
+    each = [velocity_residual(system, result.state(i)) for i in range(result.n_outputs)]
+    assert np.array_equal(velocity_residual(system, states), each)
+
+
+def test_drives_that_prescribe_the_same_are_named():
+    model = arm(value=Sine(0.5, 1.0))
+    model.add_drive("second", "hinge", Steady(1.0))
+    with pytest.raises(
+        ModelError,
+        match=r"drive 'motor' of joint 'hinge' and drive 'second' of joint 'hinge' drive against each other",
+    ):
+        model.build()
+
+
+def test_driven_frames_that_hold_one_body_are_named():
+    model, clamp, body = hanging(Sine(0.1, 1.0).along(X))
+    table = model.add_driven("table", displacement=Sine(0.2, 1.0).along(X))
+    model.add_joint("one", "weld", clamp, body, at=(0, 0, 0))
+    model.add_joint("two", "spherical", table, body, at=(0, -1, 0))
+    with pytest.raises(ModelError, match=r"driven 'clamp' and driven 'table' drive against each other"):
+        model.build()
+
+
+def test_a_drive_against_the_ground_is_named():
+    model, clamp, body = hanging(Sine(0.1, 1.0).along(X))
+    model.add_joint("one", "weld", clamp, body, at=(0, 0, 0))
+    model.add_joint("two", "clamp", body, at=(0, -1, 0))
+    with pytest.raises(ModelError, match=r"driven 'clamp' prescribes what joints fix already"):
+        model.build()
+
+
+@pytest.mark.parametrize("integrator", ["EML-kappa", "GGL-EM"])
+def test_integrators_that_know_no_drives_refuse_them(integrator):
+    with pytest.raises(ModelError, match=r"only em and its kin know prescribed motion; use integrator 'em'"):
+        simulate(arm(value=Steady(1.0)), 0.1, 0.01, integrator)
+
+
+@pytest.mark.parametrize(
+    ("add", "message"),
+    [
+        (lambda m: m.add_drive("d", "none", Steady(1.0)), r"drive 'd': 'none' is no joint of this model"),
+        (lambda m: m.add_drive("d", "ball", Steady(1.0)), r"a spherical joint has no coordinate to drive"),
+        (
+            lambda m: m.add_drive("d", "hinge", Steady(1.0), of="displacement"),
+            r"has no displacement; drive its angle",
+        ),
+        (lambda m: m.add_drive("d", "hinge", 3.0), r"3.0 is no function of time"),
+        (lambda m: m.add_driven("d", turn=Steady(1.0)), r"`turn` and `axis` belong together"),
+        (lambda m: m.add_driven("d", displacement=Steady(1.0)), r"Steady is a scalar; say which way"),
+        (
+            lambda m: m.add_force("f", m.driven["table"].at((0, 0, 0)), X),
+            r"acts on driven 'table', which no force moves",
+        ),
+        (lambda m: m.add_driven("arm"), r"there is already a body 'arm'"),
+    ],
+)
+def test_what_cannot_be_driven_is_refused(add, message):
+    model = arm(value=Steady(1.0))
+    model.add_driven("table")
+    model.add_joint("ball", "spherical", model.bodies["arm"], model.ground, at=(1, 0, 0))
+    with pytest.raises(ModelError, match=message):
+        add(model)
