@@ -20,7 +20,7 @@ from rigid.interactions.constraints import rows_of
 from rigid.interactions.drag import DRAG
 from rigid.joints import JOINTS, Marker
 from rigid.joints.base import Row
-from rigid.system import Constraints, Floats, Frames, Springs, State, TorsionSprings
+from rigid.system import Constraints, Floats, Frames, Ints, Springs, State, TorsionSprings
 from rodsim.describing import description
 from rodsim.driving import DrivenRow, check_drives, drive_values, driven_row, first_drive
 from rodsim.entries import Contents, JointEntry, TorsionEntry

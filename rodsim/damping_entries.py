@@ -13,7 +13,6 @@ from rigid.interactions.joint_friction import JOINT_FRICTION
 from rigid.system import Floats
 from rodsim.entries import JointEntry
 from rodsim.other_entries import OtherEntry, Poses
-from rodsim.parts import Body, Rod
 
 NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
 
@@ -23,23 +22,14 @@ class DampingEntry(OtherEntry):
     """See `Model.add_external_damping`."""
 
     name: str
-    part: Body | Rod
+    a: Any  # the body or rod
+    b: Any  # the same
     rate: float
     rotation: float
 
-    @property
-    def a(self) -> Any:
-        """Holds on to no point."""
-        return self.part
-
-    @property
-    def b(self) -> Any:
-        """As a."""
-        return self.part
-
     def made(self, poses: Poses) -> list[Other]:
         found = []
-        for f in poses.frames_of(self.part):
+        for f in poses.frames_of(self.a):
             J = poses.frames.inertia[f]
             tensor = self.rotation * (0.5 * np.trace(J) * np.eye(3) - J)
             numbers = np.concatenate([[self.rate * poses.frames.mass[f]], tensor.ravel()])
@@ -49,7 +39,7 @@ class DampingEntry(OtherEntry):
     def described(self) -> dict[str, Any]:
         return {
             "kind": "external damping",
-            "part": str(self.part),
+            "part": str(self.a),
             "rate": self.rate,
             "rotation": self.rotation,
         }
@@ -60,19 +50,11 @@ class FrictionEntry(OtherEntry):
     """See `Model.add_joint_friction`."""
 
     name: str
+    a: Any  # those of the joint
+    b: Any
     joint: JointEntry
     turning: float
     sliding: float
-
-    @property
-    def a(self) -> Any:
-        """Of the joint."""
-        return self.joint.a
-
-    @property
-    def b(self) -> Any:
-        """Of the joint."""
-        return self.joint.b
 
     def made(self, poses: Poses) -> list[Other]:
         frames = [poses.frame_of(x) for x in (self.a, self.b)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rigid.checks import number, shown
 from rigid.errors import ModelError
 from rodsim.damping_entries import DampingEntry, FrictionEntry
@@ -33,7 +31,7 @@ class Dampings(LineLoads):
         self._check_mine(owner, part)
         speed = number(owner, "rate", rate, at_least=0.0)
         turn = speed if rotation is None else number(owner, "rotation", rotation, at_least=0.0)
-        entry = DampingEntry(name, part, speed, turn)
+        entry = DampingEntry(name, part, part, speed, turn)
         self.others[name] = entry
         return entry
 
@@ -53,11 +51,11 @@ class Dampings(LineLoads):
         for what, value, kinds in (("turning", turn, TURNS), ("sliding", slide, SLIDES)):
             if value > 0.0 and held.kind not in kinds:
                 raise ModelError(
-                    f"{owner}: {what} = {value:g}, but the {held.kind} joint '{held.name}' leaves that motion no freedom; leave it "
-                    f"out, or take a joint of {', '.join(kinds)}"
+                    f"{owner}: {what} = {value:g}, but the {held.kind} joint '{held.name}' leaves that motion no freedom; "
+                    f"leave it out, or take a joint of {', '.join(kinds)}"
                 )
         if turn == slide == 0.0:
             raise ModelError(f"{owner}: resists nothing; give turning= or sliding=")
-        entry: Any = FrictionEntry(name, held, turn, slide)
+        entry = FrictionEntry(name, held.a, held.b, held, turn, slide)
         self.others[name] = entry
         return entry
