@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rigid import signals
     from rigid.charts import multibody_system, rotating_body
     from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError
-    from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
+    from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
     from rigid.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
     from rigid.symbolic import Part, symbolic_system, system_of
@@ -43,6 +43,7 @@ _WHERE = {
     "ModelError": "rigid.errors",
     "MechanicalSystem": "rigid.mechanical",
     "Part": "rigid.symbolic",
+    "PointMass": "rigid.inertia",
     "Result": "rodsim.results.result",
     "Section": "rodsim.sections",
     "Sphere": "rigid.inertia",
@@ -73,6 +74,7 @@ __all__ = [
     "Model",
     "ModelError",
     "Part",
+    "PointMass",
     "Result",
     "Section",
     "Sphere",

@@ -27,6 +27,7 @@ from rodsim.entries import Contents, JointEntry, TorsionEntry
 from rodsim.load_arrays import line_loads, load_arrays, load_values, speaking_of
 from rodsim.meshing import RodMesh, joined, mesh_rod
 from rodsim.parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.point_masses import check_rotations
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
 _ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
@@ -114,7 +115,8 @@ class Placement:
             frame = self.body_frame[part.name]
             X = anchor.X - part.properties.center
         else:
-            frame, X = self.first[part.name] + self.meshes[part.name].node(anchor.s), anchor.X
+            mesh = self.meshes[part.name]
+            frame, X = self.first[part.name] + mesh.node(anchor.s), anchor.X - mesh.center
         return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
 
     def frame_of(self, thing: Anchor | Body | Ground | Driven) -> int:
@@ -174,6 +176,7 @@ def build(model: Contents) -> Built:
         state = state._replace(branch=strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None])
     _check_assembled(model, placement, system, state)
     check_drives(model, system, state)
+    check_rotations(model, system, placement)
     _check_independent(model, system, state)
     layout = _layout(model, placement, system, n_rows)
     values = load_values(model, lines)

@@ -11,7 +11,7 @@ import numpy as np
 from rigid.errors import ModelError, PartName
 from rigid.system import Floats, Ints, Loads
 from rodsim.distributed import DistributedEntry, nodal_values, spread_of
-from rodsim.entries import Contents
+from rodsim.entries import Contents, LoadEntry
 from rodsim.meshing import RodMesh
 from rodsim.other_entries import Poses
 
@@ -42,6 +42,7 @@ class Line(NamedTuple):
 
 
 def line_loads(model: Contents, placement: Meshed) -> list[Line]:
+    """Of the meshed rods."""
     found = []
     for entry in model.line_loads.values():
         spread = spread_of(entry, placement.meshes[entry.rod.name])
@@ -51,10 +52,11 @@ def line_loads(model: Contents, placement: Meshed) -> list[Line]:
 
 
 def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
+    """All loads, in the order of `load_values`."""
     entries = list(model.loads.values())
     placed = [placement.place(entry.anchor) for entry in entries]
     counts = [1] * len(entries) + [len(line.frames) for line in lines]
-    every = [*entries, *(line.entry for line in lines)]
+    every: list[LoadEntry | DistributedEntry] = [*entries, *(line.entry for line in lines)]
     frames = [np.array([p.frame for p in placed], dtype=np.int64), *(line.frames for line in lines)]
     X = np.zeros((sum(counts), 3))
     X[: len(placed)] = np.array([p.X for p in placed]).reshape(-1, 3)

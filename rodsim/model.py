@@ -73,6 +73,7 @@ class Model(Dampings):
         stress_free_twist: Twist | None = None,
         stress_free_closed: bool | None = None,
         element: str = SE3,
+        rest_strains: ArrayLike | Callable[[float], ArrayLike] | None = None,
     ) -> Rod:
         """Add a rod along `curve`: points (k, 3), two for a straight rod, or a callable s in [0, 1] -> (3,).
 
@@ -94,6 +95,8 @@ class Model(Dampings):
         element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)" or "relative(4)"; the number is the order p of an
         element that spans p intervals between nodes. n_elements counts intervals, so that it means about as many nodes
         with every element: where it is no multiple of p it is rounded up to one.
+        rest_strains: (Gamma, K) without stress, (6,) or a callable s -> (6,), besides those of the stress-free shape: stretch and
+        shear, twist and curvature (1/m) that were put into the rod when it was made.
         """
         self._new(name)
         rod = make_rod(
@@ -106,6 +109,7 @@ class Model(Dampings):
             angular_velocity,
             mass,
             element,
+            rest_strains,
         )
         self.rods[name] = rod
         return rod

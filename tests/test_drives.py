@@ -183,6 +183,24 @@ def test_a_body_welded_to_a_driven_frame_goes_along_and_takes_its_energy(integra
     assert found == pytest.approx(np.ones(len(found)), abs=1e-12)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_a_bead_on_a_turning_rail_flies_out_as_known(integrator, swapped):
+    """x = x0 cosh(w t); the rail is either side of the joint, and what turns it gives all of the energy."""
+    w, errors = 2.0, []
+    for h in (0.04, 0.02):
+        model = Model("rail")
+        rail = model.add_driven("rail", turn=Steady(w), axis=Z)
+        bead = model.add_body("bead", Box(0.1, 0.2, 0.1, mass=2.0), position=(0.5, 0, 0))
+        ends = (bead, rail) if swapped else (rail, bead)
+        model.add_joint("slider", "prismatic", *ends, at=(0.5, 0, 0), axis=X)
+        result = simulate(model, 0.8, h, integrator, output_every=1)
+        checked(result)
+        errors.append(abs(np.linalg.norm(result.body("bead").r[-1]) - 0.5 * np.cosh(w * 0.8)))
+    assert errors[1] < 2e-3
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
 @pytest.mark.parametrize("damping_time", [0.0, 0.01])
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_a_rod_on_an_oscillating_clamp_keeps_the_balance(integrator, damping_time):
@@ -196,6 +214,31 @@ def test_a_rod_on_an_oscillating_clamp_keeps_the_balance(integrator, damping_tim
     result = simulate(model, 0.5, 2.5e-3, integrator)
     checked(result)
     assert (result.dissipation[-1] > 1e-3) == (damping_time > 0.0)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_a_rod_between_two_driven_frames_takes_the_work_of_both(integrator):
+    """Its ends are turned against each other and pushed together; each drive has its own share."""
+    model = Model("twisted")
+    section = Section.from_stiffness(
+        EA=300, GA=200, GJ=2, EI=1, mass_per_length=0.5, inertia_per_length=0.01, damping_time=0.02
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 6)
+    left = model.add_driven("left", turn=SmoothStep(2.0, 0.0, 0.5), axis=X)
+    right = model.add_driven("right", (1, 0, 0), displacement=SmoothStep(0.2, 0.1, 0.6).along((-1, 0.1, 0)))
+    model.add_joint("a", "weld", left, rod.start, at=(0, 0, 0))
+    model.add_joint("b", "weld", right, rod.end, at=(1, 0, 0))
+    result = simulate(model, 0.6, 0.01, integrator)
+    checked(result)
+    shares = np.array([result.drive_work(name) for name in result.drives])
+    assert shares.sum(axis=0) == pytest.approx(result.work, abs=1e-12)
+    assert np.abs(shares).max(axis=1).min() > 0.05 * np.abs(result.work).max()
+    with pytest.raises(Exception, match=r"no drive 'middle'; there are left, right"):
+        result.drive_work("middle")
+    # forces on the driven frames do the work: their mean over a step times its change
+    fine = simulate(model, 0.2, 0.01, integrator, output_every=1)
+    power = fine.joint("b").force[1:] * np.diff(right.motion(fine.t)[0], axis=0)
+    assert fine.drive_work("right")[1:] == pytest.approx(np.cumsum(power.sum(axis=1)), abs=2e-3)
 
 
 def slider_crank(speed):

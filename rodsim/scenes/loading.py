@@ -12,7 +12,7 @@ import numpy as np
 from rigid import quaternions, signals
 from rigid.checks import direction
 from rigid.errors import ModelError
-from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
+from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
 from rigid.joints import JOINTS
 from rigid.surface import Mesh
 from rodsim.materials import Material
@@ -141,6 +141,8 @@ class _Loader:
     def _shape(self, shape: Any) -> MassProperties:
         if isinstance(shape, schema.GivenShape):
             return MassProperties(shape.mass, shape.inertia, shape.center)  # type: ignore[arg-type]
+        if isinstance(shape, schema.PointShape):
+            return PointMass(shape.mass)
         given = {"density": shape.density, "mass": shape.mass}
         if isinstance(shape, schema.BoxShape):
             return Box(*shape.size, **given)

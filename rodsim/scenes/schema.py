@@ -215,20 +215,28 @@ class MeshShape(Massive):
     scale: Positive = 1.0
 
 
+class PointShape(Part):
+    """A point mass: held by its centre alone."""
+
+    type: Literal["point"]
+    mass: Positive
+
+
 class GivenShape(Part):
     """Mass and inertia about the centre of mass, which is `center` in the body's axes."""
 
     type: Literal["given"]
     mass: Positive
     inertia: (
-        Annotated[list[Positive], Field(min_length=3, max_length=3)]
+        Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
         | Annotated[list[Vector], Field(min_length=3, max_length=3)]
     )
     center: Vector = [0.0, 0.0, 0.0]
 
 
 Shape = Annotated[
-    BoxShape | CylinderShape | SphereShape | ConeShape | MeshShape | GivenShape, Field(discriminator="type")
+    BoxShape | CylinderShape | SphereShape | ConeShape | MeshShape | PointShape | GivenShape,
+    Field(discriminator="type"),
 ]
 
 
