@@ -20,13 +20,13 @@ from rodsim.entries import Attachable, JointEntry, LoadEntry, SpringEntry, Torsi
 from rodsim.frames import Twist, Up
 from rodsim.initial_velocities import fit_velocities
 from rodsim.joint_entries import check_axes, check_numbers, kind_of
-from rodsim.model_loads import LineLoads
+from rodsim.model_damping import Dampings
 from rodsim.parts import Anchor, Body, Driven, Given, Ground, Rod, make_body, make_rod
 from rodsim.rigid_twin import fill
 from rodsim.sections import Section
 
 
-class Model(LineLoads):
+class Model(Dampings):
     """A mechanical system. All poses are in world coordinates, all quantities in consistent units (SI: m,
     kg, s, N, rad).
     """

@@ -30,6 +30,8 @@ OBJECTS = {
     "driven": "driven frame",
     "drives": "drive",
     "distributed_loads": "distributed load",
+    "external_dampings": "external damping",
+    "joint_frictions": "joint friction",
 }
 MOST_PROBLEMS = 10
 

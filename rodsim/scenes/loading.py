@@ -86,6 +86,8 @@ class _Loader:
         self._each("limits", scene.limits, self._limit)
         self._each("drives", scene.drives, self._drive)
         self._each("distributed_loads", scene.distributed_loads, self._distributed_load)
+        self._each("external_dampings", scene.external_dampings, self._external_damping)
+        self._each("joint_frictions", scene.joint_frictions, self._joint_friction)
         for name in scene.sections:
             self._guard(("sections", name), lambda name=name: self._section(("sections", name), name))
         return self._model
@@ -105,7 +107,7 @@ class _Loader:
             ("springs",),
             ("torsion_springs",),
             ("loads", "distributed_loads"),
-            ("bushings", "law_springs", "limits"),
+            ("bushings", "law_springs", "limits", "external_dampings", "joint_frictions"),
         ):
             seen: dict[str, str] = {}
             for head in heads:
@@ -301,6 +303,14 @@ class _Loader:
         along = displacements_of((*path, "displacement"), item.displacement)
         turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
         self._model.add_driven(item.name, item.position, quat, along, turn, item.axis)
+
+    def _external_damping(self, path: Path, item: schema.ExternalDampingScene) -> None:
+        part = _look_up((*path, "part"), "part", item.part, {**self._model.bodies, **self._model.rods})
+        self._model.add_external_damping(item.name, part, item.rate, item.rotation)
+
+    def _joint_friction(self, path: Path, item: schema.JointFrictionScene) -> None:
+        joint = _look_up((*path, "joint"), "joint", item.joint, self._model.joints)
+        self._model.add_joint_friction(item.name, joint, item.turning, item.sliding)
 
     def _drive(self, path: Path, item: schema_motion.DriveScene) -> None:
         _look_up((*path, "joint"), "joint", item.joint, self._model.joints)

@@ -10,6 +10,7 @@ from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
+from rodsim.scenes.schema_damping import ExternalDampingScene, JointFrictionScene
 from rodsim.scenes.schema_motion import (
     BushingScene,
     DistributedLoadScene,
@@ -18,6 +19,11 @@ from rodsim.scenes.schema_motion import (
     LawSpringScene,
     LimitScene,
 )
+from rodsim.scenes.schema_section_laws import ExpressionLaw as ExpressionLaw
+from rodsim.scenes.schema_section_laws import Relaxation as Relaxation
+from rodsim.scenes.schema_section_laws import SofteningLaw as SofteningLaw
+from rodsim.scenes.schema_section_laws import StiffeningLaw as StiffeningLaw
+from rodsim.scenes.schema_section_laws import WithMaterialLaws
 from rodsim.scenes.schema_types import (
     Anchor,
     AxisAngle,
@@ -360,6 +366,8 @@ class Scene(Part):
     driven: list[DrivenScene] = []
     drives: list[DriveScene] = []
     distributed_loads: list[DistributedLoadScene] = []
+    external_dampings: list[ExternalDampingScene] = []
+    joint_frictions: list[JointFrictionScene] = []
     static: StaticScene | None = None
     run: RunScene | None
 
