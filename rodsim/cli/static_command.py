@@ -40,7 +40,7 @@ def find_equilibrium(options: argparse.Namespace) -> int:
 
 
 def _settings(loaded: Any, options: argparse.Namespace) -> dict[str, Any]:
-    from rodsim.scenes.static_schema import StaticScene
+    from rodsim.scenes.schema_static import StaticScene
 
     given = loaded.scene.static or StaticScene()
     method = options.method or given.method

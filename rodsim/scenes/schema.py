@@ -24,6 +24,7 @@ from rodsim.scenes.schema_section_laws import Relaxation as Relaxation
 from rodsim.scenes.schema_section_laws import SofteningLaw as SofteningLaw
 from rodsim.scenes.schema_section_laws import StiffeningLaw as StiffeningLaw
 from rodsim.scenes.schema_section_laws import WithMaterialLaws
+from rodsim.scenes.schema_static import StaticScene
 from rodsim.scenes.schema_types import (
     Anchor,
     AxisAngle,
@@ -36,12 +37,6 @@ from rodsim.scenes.schema_types import (
     Signal,
     Vector,
 )
-from rodsim.scenes.section_laws import ExpressionLaw as ExpressionLaw
-from rodsim.scenes.section_laws import Relaxation as Relaxation
-from rodsim.scenes.section_laws import SofteningLaw as SofteningLaw
-from rodsim.scenes.section_laws import StiffeningLaw as StiffeningLaw
-from rodsim.scenes.section_laws import WithMaterialLaws
-from rodsim.scenes.static_schema import StaticScene
 
 # --- materials and sections
 
