@@ -81,7 +81,8 @@ def _noise(lin: Linearised, phi: Floats) -> Floats:
     """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; and of the multipliers."""
     K = lin.K.tocoo()
     shares = np.array([np.sqrt(np.sum((x[K.row] * K.data * x[K.col]) ** 2)) for x in phi])
-    highest = float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).max(initial=0.0))
+    # of displacements: turns may have next to no inertia
+    highest = float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).reshape(-1, 6)[:, :3].max(initial=0.0))
     return np.maximum(NOISE * EPS * shares, EPS * highest)
 
 
