@@ -23,7 +23,7 @@ from rodsim.model import Model
 
 ITERATIONS = 25
 CONVERGED = 1e-11  # of the model's size: last correction
-STALLED = 1e-7  # of the model's size: below, corrections that fall no further are round-off
+STALLED = 1e-9  # of the model's size: below, corrections that fall no further are round-off
 FREE = (
     1e-12  # of the highest frequency's square: what is taken for the stiffness of motions that cost nothing
 )
