@@ -190,4 +190,4 @@ def _noise_general(lin: Linearised, vectors: NDArray) -> Floats:
     """Of |lambda|^2: a double eigenvalue zero is found to the root of round-off only."""
     mass = np.array([np.vdot(x, lin.M @ x).real for x in vectors])
     of_real = [np.abs(x) for x in vectors]
-    return 1e4 * _noise(lin, np.array(of_real)) / np.maximum(mass, 1e-300)
+    return 10.0 * _noise(lin, np.array(of_real)) / np.maximum(mass, 1e-300)
