@@ -15,6 +15,7 @@ from rodsim import Model, Section
 from rodsim.linear import linearise
 from rodsim.modal_analysis import Modes, modes
 from rodsim.papers.study import observed_order
+from rodsim.steady import steady_rotation
 
 STEEL = {"E": 210e9, "nu": 0.3, "rho": 7850.0, "kappa": 5 / 6}
 # Timoshenko beams of steel, length 1 m, thickness 0.1 and 0.01 m, rad/s; from the exact transcendental equations
@@ -175,6 +176,36 @@ def cost(n: int, count: int = 10) -> tuple[float, float, Linearised]:
     return middle - begin, time.perf_counter() - middle, lin
 
 
+# Wright, Smith, Thresher and Wang, J. Appl. Mech. 49 (1982) 197: uniform cantilever without hub, flap frequencies by speed,
+# both in units of sqrt(EI/(m L^4))
+WRIGHT = {
+    1: (3.6816, 22.1810, 61.8418),
+    2: (4.1373, 22.6149, 62.2732),
+    3: (4.7973, 23.3203, 62.9850),
+    4: (5.5850, 24.2733, 63.9668),
+    6: (7.3604, 26.8091, 66.6839),
+    8: (9.2568, 29.9954, 70.2930),
+    10: (11.2023, 33.6404, 74.6493),
+    12: (13.1702, 37.6031, 79.6145),
+}
+
+
+def turning_modes(speed: float, hub: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Flap and lag frequencies of a slender blade of unit length, mass and stiffness that turns about z."""
+    section = Section.from_stiffness(
+        EA=1e8, GA=1e8, GJ=1.0, EI=1.0, mass_per_length=1.0, inertia_per_length=1e-9
+    )
+    model = Model("blade")
+    rod = model.add_rod(
+        "rod", [(hub, 0, 0), (hub + 1, 0, 0)], section, 24, element="relative(4)", mass="lumped"
+    )
+    model.add_joint("root", "clamp", rod.start)
+    built, spin = model.build(), (0, 0, speed)
+    found = modes(built, 14, steady_rotation(built, spin), spin=spin)
+    moves = np.abs(found.shapes).max(axis=1)
+    return found.omega[moves[:, 2] > 0.1][:3], found.omega[moves[:, 1] > 0.1][:3]
+
+
 def main() -> None:
     """Print the tables."""
     print(
@@ -191,6 +222,11 @@ def main() -> None:
     for (thickness, ends), exact in EXACT.items():
         found = frequencies(steel(thickness), ends, "relative(4)", "consistent", 64, 5)
         print(f"| {thickness} | {ends} | {np.abs(found / np.array(exact) - 1).max():.1e} |")
+    print("\n| speed | flap frequencies (published) | lag frequencies |\n|---|---|---|")
+    for speed, published in WRIGHT.items():
+        flap, lag = turning_modes(speed)
+        both = ", ".join(f"{x:.4f} ({y:.4f})" for x, y in zip(flap, published, strict=True))
+        print(f"| {speed} | {both} | {', '.join(f'{x:.4f}' for x in lag)} |")
     print("\n| elements | linearise, s | modes, s |\n|---|---|---|")
     cost(20)
     for n in (100, 1000, 10_000):

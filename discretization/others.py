@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
+from rigid.interactions.drag import DRAG
+from rigid.interactions.joint_friction import JOINT_FRICTION
 from rigid.interactions.kinds import MOST_FRAMES, Group, Kind, group, no_value
 from rigid.interactions.law_springs import (
     ANGLE_DAMPER,
@@ -33,6 +35,8 @@ OTHERS: tuple[Kind, ...] = (
     DISPLACEMENT_DAMPER,
     ANGLE_SPRING,
     ANGLE_DAMPER,
+    DRAG,
+    JOINT_FRICTION,
 )
 
 

@@ -26,7 +26,7 @@ from scipy.sparse.linalg import SuperLU, splu
 from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import groups_of, rows_of
-from rigid.system import Constraints, Floats, Ints, State
+from rigid.system import Constraints, Ints, State
 
 DELTAS = 1e-10, 1e-12  # of (1): squares of singular values below count as zero
 PROJECTIONS = 8  # by (2); each shrinks what does not vanish by delta/sigma^2
@@ -127,7 +127,7 @@ def _loops(constraints: Constraints, system: System, joints: Ints) -> list[list[
     return [[int(j) for j in joints[label[:k] == which]] for which in dict.fromkeys(label[:k].tolist())]
 
 
-def softened(constraints: Constraints, found: Redundancy) -> Floats:
+def softened(constraints: Constraints, found: Redundancy) -> NDArray[np.uint8]:
     """`Constraints.repeats`: 1 for all constraints of the joints that repeat each other, also where a loop passes through a
     position in which more of it does.
     """

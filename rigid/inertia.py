@@ -18,6 +18,8 @@ from rigid.system import Floats, Ints
 
 _NO_VERTICES, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
 
+_ZERO = 1e-12  # of the largest moment: a smaller one counts as none
+
 # How finely a round surface is drawn. A result file holds every vertex at every output, so the default is coarse.
 Fineness = Literal["coarse", "fine"]
 _AROUND = {"coarse": 20, "fine": 64}  # triangles around an axis
@@ -32,8 +34,12 @@ class MassProperties:
     `center` (3,): the centre of mass from the reference point, in the shape's axes. `vertices` (nv, 3) from
     the reference point and `faces` (nf, 3), counter-clockwise from outside, are for drawing only.
 
-    Raises ModelError for a mass that is not positive, an inertia that is not symmetric positive definite or
-    whose principal moments violate the triangle inequality.
+    Principal moments that are zero, all of a point or the one about a straight line, are allowed: such a body never spins
+    about `without_inertia` (a projection on these axes), where `inertia` then has a number that nothing depends on, and
+    whatever asks for this rotation is refused where a model is built.
+
+    Raises ModelError for a mass that is not positive, an inertia that is not symmetric or has a negative principal moment,
+    or whose principal moments violate the triangle inequality.
     """
 
     mass: float
@@ -41,6 +47,7 @@ class MassProperties:
     center: Floats = field(default_factory=lambda: np.zeros(3))
     vertices: Floats = field(default_factory=lambda: _NO_VERTICES)
     faces: Ints = field(default_factory=lambda: _NO_FACES)
+    without_inertia: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         self.mass = number("mass properties", "mass", self.mass, positive=True)
@@ -57,14 +64,14 @@ class MassProperties:
                 f"mass properties: inertia = {shown(self.inertia)} is not symmetric; give a symmetric 3 x 3 matrix"
             )
         principal = np.linalg.eigvalsh(J)
-        if principal[0] <= 0.0:
-            raise ModelError(f"mass properties: principal moments {principal} are not all positive")
+        if principal[0] < -1e-12 * principal[2] or principal[2] < 0.0:
+            raise ModelError(f"mass properties: principal moments {principal} are not all positive or zero")
         if principal[2] > (principal[0] + principal[1]) * (1 + 1e-9):
             raise ModelError(
                 f"mass properties: principal moments {principal} break the triangle inequality J3 <= J1 + J2; "
                 "no body has such an inertia"
             )
-        self.inertia = 0.5 * (J + J.T)
+        self.inertia, self.without_inertia = _filled(0.5 * (J + J.T), self.mass)
         self.vertices = array("mass properties", "vertices", self.vertices, (None, 3))
         self.faces = vertex_numbers("mass properties", self.faces, len(self.vertices))
 
@@ -79,6 +86,21 @@ class MassProperties:
         axes = np.linalg.eigh(self.inertia)[1]
         axes[:, 2] *= np.sign(np.linalg.det(axes))
         return axes
+
+
+def _filled(J: Floats, mass: float) -> tuple[Floats, Floats]:
+    """J with numbers where principal moments are zero, and the projection (3, 3) on these axes.
+
+    Without spin about them at the start, and without torque, there is none ever: of a line since the other two moments are
+    equal. So the number changes no motion, whatever it is.
+    """
+    moments, axes = np.linalg.eigh(J)
+    if moments[2] == 0.0:
+        return 1e-6 * mass * np.eye(3), np.eye(3)
+    e = axes[:, :1]
+    if moments[0] > _ZERO * moments[2]:
+        return J, np.zeros((3, 3))
+    return J + (moments[2] - moments[0]) * (e @ e.T), e @ e.T
 
 
 def vertex_numbers(owner: str, faces: ArrayLike, n_vertices: int) -> Ints:
@@ -121,6 +143,11 @@ def Box(
     return MassProperties(
         m, m / 12 * (square.sum() - square), np.zeros(3), signs * edges / 2, np.array(faces)
     )
+
+
+def PointMass(mass: float) -> MassProperties:
+    """A point of `mass` (kg), without moments of inertia: held by its centre alone, by what leaves it free to turn."""
+    return MassProperties(number("PointMass", "mass", mass, positive=True), np.zeros(3))
 
 
 def Sphere(

@@ -61,7 +61,8 @@ class Constraints(NamedTuple):
 
     def chosen(self, which: Any) -> Constraints:
         """Those constraints `which`, a mask or numbers."""
-        return Constraints(*(column[which] if len(column) else column for column in self))
+        columns: Any = [column[which] if len(column) else column for column in self]
+        return Constraints(*columns)
 
 
 class Springs(NamedTuple):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rigid import signals
     from rigid.charts import multibody_system, rotating_body
     from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError, RedundantJointsWarning
-    from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
+    from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
     from rigid.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
     from rigid.symbolic import Part, symbolic_system, system_of
@@ -55,6 +55,7 @@ _WHERE = {
     "RedundantJointsWarning": "rigid.errors",
     "Probe": "rodsim.linear_models",
     "Push": "rodsim.linear_models",
+    "PointMass": "rigid.inertia",
     "Result": "rodsim.results.result",
     "Section": "rodsim.sections",
     "Sphere": "rigid.inertia",
@@ -95,6 +96,7 @@ __all__ = [
     "Model",
     "ModelError",
     "Part",
+    "PointMass",
     "Probe",
     "Push",
     "RedundantJointsWarning",

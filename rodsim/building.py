@@ -12,12 +12,13 @@ import numpy as np
 from discretization.consistent import Held
 from discretization.drives import DRIVEN
 from discretization.measures import constraint_residual, element_states
-from discretization.others import Others, others_of
+from discretization.others import OTHERS, Others, others_of
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
-from rigid.system import Floats, Frames, Springs, State, TorsionSprings
+from rigid.interactions.drag import DRAG
+from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
 from rodsim.describing import description
 from rodsim.driving import check_drives, drive_values, first_drive
 from rodsim.entries import Contents, TorsionEntry
@@ -25,6 +26,7 @@ from rodsim.joining import ASSEMBLED, constraints_of, joint_layouts, without_dou
 from rodsim.load_arrays import line_loads, load_arrays, load_values, speaking_of
 from rodsim.meshing import RodMesh, joined, mesh_rod
 from rodsim.parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.point_masses import check_rotations
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
 
@@ -110,7 +112,8 @@ class Placement:
             frame = self.body_frame[part.name]
             X = anchor.X - part.properties.center
         else:
-            frame, X = self.first[part.name] + self.meshes[part.name].node(anchor.s), anchor.X
+            mesh = self.meshes[part.name]
+            frame, X = self.first[part.name] + mesh.node(anchor.s), anchor.X - mesh.center
         return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
 
     def frame_of(self, thing: Anchor | Body | Ground | Driven) -> int:
@@ -120,6 +123,12 @@ class Placement:
         if isinstance(thing, Driven):
             return self.driven_frame[thing.name]
         return self.body_frame[thing.name] if isinstance(thing, Body) else 0
+
+    def frames_of(self, part: Body | Rod) -> Ints:
+        """Numbers of all frames of a part."""
+        if isinstance(part, Body):
+            return np.array([self.body_frame[part.name]])
+        return self.first[part.name] + np.arange(len(self.meshes[part.name].mass))
 
     def local(self, frame: int, direction: Floats) -> Floats:
         """World direction in the axes of a frame."""
@@ -163,6 +172,7 @@ def build(model: Contents) -> Built:
         state = state._replace(branch=strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None])
     _check_assembled(model, placement, system, state)
     check_drives(model, system, state)
+    check_rotations(model, system, placement)
     system, undetermined = without_doubt(model, system, state)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
@@ -283,6 +293,7 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         for body in model.bodies.values()
     ]
     pairs = [system.constraints.frames, system.springs.frames, system.torsions.frames, system.others.frames]
+    damped = bool(np.any(system.others.kind == OTHERS.index(DRAG)))  # by what does not move
     held = np.append(system.frames.fixed != 0, False)  # the last entry: of -1, no frame
     return Layout(
         name=model.name,
@@ -296,6 +307,6 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         n_torsions=len(system.torsions.stiffness),
         n_branch=len(system.spans.weight) if np.any(system.spans.relaxation) else 0,
         system=system,
-        grounded=bool(any(held[pair].any() for pair in pairs)),
+        grounded=bool(any(held[pair].any() for pair in pairs) or damped),
         drives=[*model.drives, *model.driven],
     )

@@ -42,6 +42,7 @@ class Line(NamedTuple):
 
 
 def line_loads(model: Contents, placement: Meshed) -> list[Line]:
+    """Of the meshed rods."""
     found = []
     for entry in model.line_loads.values():
         spread = spread_of(entry, placement.meshes[entry.rod.name])
@@ -51,6 +52,7 @@ def line_loads(model: Contents, placement: Meshed) -> list[Line]:
 
 
 def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
+    """All loads, in the order of `load_values`."""
     entries = list(model.loads.values())
     placed = [placement.place(entry.anchor) for entry in entries]
     counts = [1] * len(entries) + [len(line.frames) for line in lines]

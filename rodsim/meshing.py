@@ -40,6 +40,7 @@ class RodMesh(NamedTuple):
     arclength: Floats  # (n,)
     elements: Elements
     spans: Spans
+    center: Floats  # (3,) m, of the frames from the rod's curve, section axes
 
     def node(self, s: float) -> int:
         """The node at the fraction s, which is an anchor's."""
@@ -89,6 +90,9 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         r_free, quat_free = r, quat
     else:
         r_free, quat_free = rod.stress_free.frames(stops)
+    center = _center(rod, (stops[1:] + stops[:-1]) / 2)
+    arm = quaternions.rotate(quat, np.tile(center, (len(stops), 1)))
+    r, r_free = r + arm, r_free + quaternions.rotate(quat_free, np.tile(center, (len(stops), 1)))
     a = np.arange(len(stops) - 1)
     ends = np.stack([a, (a + 1) % n], axis=1)
     _check_bend(owner, quat[a], quat[(a + 1) % n], order)
@@ -107,15 +111,16 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         fractions,
         r,
         quat,
-        _along(rod, "velocity", rod.velocity, fractions),
+        _along(rod, "velocity", rod.velocity, fractions) + np.cross(omega, arm[:n]),
         quaternions.rotate(quaternions.conjugate(quat), omega),
         discrete.mass,
-        discrete.inertia[:, :, None] * np.eye(3),
+        discrete.inertia,
         radius,
         rectangle,
         fractions * rod.stress_free.length,
         discrete.elements,
         discrete.spans,
+        center,
     )
 
 
@@ -123,7 +128,7 @@ class _Discrete(NamedTuple):
     """The elements of a rod, masses of its n nodes, and what is drawn of its intervals."""
 
     mass: Floats  # (n,)
-    inertia: Floats  # (n, 3)
+    inertia: Floats  # (n, 3, 3)
     radius: Floats  # (intervals,)
     sides: Floats  # (intervals, 2)
     elements: Elements
@@ -132,16 +137,17 @@ class _Discrete(NamedTuple):
 
 def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _Discrete:
     """Two-frame elements between the nodes `ends` (k, 2); r, quat: of the stress-free shape at `stops`."""
-    along = _Sections(rod, (stops[1:] + stops[:-1]) / 2)
+    middles = (stops[1:] + stops[:-1]) / 2
+    along = _Sections(rod, middles)
     if along.beyond_linear:
         return _spans(rod, SE3_SPAN, ends, stops, r, quat)
     length = np.diff(stops) * rod.stress_free.length
-    strain0 = strains(r[:-1], quat[:-1], r[1:], quat[1:], length)
+    strain0 = strains(r[:-1], quat[:-1], r[1:], quat[1:], length) + _rest(rod, middles)
     n = ends.max() + 1
-    mass, inertia = np.zeros(n), np.zeros((n, 3))
+    mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
     for side in ends.T:
         np.add.at(mass, side, along.per_length * length / 2)
-        np.add.at(inertia, side, along.rotary * length[:, None] / 2)
+        np.add.at(inertia, side, along.rotary * length[:, None, None] / 2)
     coupling = rod.consistency * along.per_length * length / 6
     elements = Elements(ends, length, along.stiffness, along.damping, strain0, coupling)
     return _Discrete(mass, inertia, along.radius, along.sides, elements, no_spans())
@@ -179,17 +185,17 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
         along.branch,
         along.relaxation,
     )
-    strain0 = values(strains_of(free), r, quat).reshape(-1, 6)
+    strain0 = values(strains_of(free), r, quat).reshape(-1, 6) + _rest(rod, places)
     n = ends.max() + 1
     frames[:, : order + 1] = of_span % n
     # sums of the rows of the consistent mass: of a homogeneous rod the weights of the nodes
     share = VALUES[order, :order, : order + 1]
-    mass, inertia = np.zeros(n), np.zeros((n, 3))
+    mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
     for out, density in ((mass, along.per_length), (inertia, along.rotary)):
         of_points = (weight * density.T).T.reshape(len(first), order, -1)
         of_nodes = np.einsum("mgk,ga->mak", of_points, share).reshape(-1, *density.shape[1:])
         np.add.at(out, (of_span % n).ravel(), of_nodes)
-    if mass.min() <= 0.0 or inertia.min() < 0.0:
+    if mass.min() <= 0.0 or np.linalg.eigvalsh(inertia).min() < 0.0:
         raise ModelError(
             f"{rod}: its section changes so much along one element that a node has no mass; give more elements, "
             "or element='se3'"
@@ -215,7 +221,7 @@ class _Sections:
             values = np.array([getattr(section, name) for section in sections])
             return np.repeat(values, len(places), axis=0) if len(sections) == 1 else values
 
-        self.per_length, self.rotary = column("mass_per_length"), column("inertia_per_length")
+        self.per_length, self.rotary = column("mass_per_length"), column("rotary_inertia")
         self.stiffness, self.damping = column("stiffness"), column("damping")
         self.radius, self.sides = column("radius"), column("sides")
         self.law = column("law").astype(np.int64)
@@ -229,6 +235,32 @@ class _Sections:
                 self.law[k if len(sections) > 1 else slice(None)] = number
         self.branch, self.relaxation = column("branch"), column("relaxation").astype(float)
         self.beyond_linear = bool(self.law.max() >= 0 or self.relaxation.max() > 0.0)
+
+
+def _rest(rod: Rod, places: Floats) -> Floats:
+    """(k, 6) strains of the curve that the rod has without stress besides those of its shape, on the line of its frames."""
+    given = rod.rest_strains
+    if given is None:
+        return np.zeros((len(places), 6))
+    each = np.array(
+        [
+            vector(str(rod), f"rest_strains at s = {s:g}", given(float(s)), 6) if callable(given) else given
+            for s in places
+        ]
+    )
+    center = _center(rod, places)
+    each[:, :3] += np.cross(each[:, 3:], center)
+    return each
+
+
+def _center(rod: Rod, places: Floats) -> Floats:
+    """(0, x2, x3) of the centre of mass, which is the same all along."""
+    centers = np.array([section.center for section in _sections(rod, places)])
+    if np.ptp(centers, axis=0).max() > 0.0:
+        raise ModelError(
+            f"{rod}: the centre of mass of its section is not in the same place all along; move the curve instead"
+        )
+    return np.append(0.0, centers[0])
 
 
 def _sections(rod: Rod, middles: Floats) -> list[Section]:

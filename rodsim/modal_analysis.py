@@ -50,7 +50,7 @@ class Modes:
     def damping(self) -> Floats:
         """Damping ratios -Re/|lambda| (k,); zero of rigid modes."""
         size = np.abs(self.values)
-        return np.where(size > 0, -self.values.real / np.where(size > 0, size, 1.0), 0.0)
+        return np.where(size > 0, -self.values.real / np.where(size > 0, size, 1.0), 0.0) + 0.0  # no -0
 
     @property
     def stable(self) -> bool:

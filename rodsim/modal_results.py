@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rigid import checks, quaternions
+from discretization.linearisation.moving import moved
+from rigid import checks
 from rigid.system import State
 from rodsim.modal_analysis import Modes, model_size
 from rodsim.results.outputs import stacked
@@ -59,13 +60,6 @@ def displaced(modes: Modes, k: int, phase: float, amplitude: float) -> State:
     size = model_size(state)
     largest = max(np.abs(shape[:, :3]).max(), 0.2 * size * np.abs(shape[:, 3:]).max())
     x = amplitude * size / largest * np.real(shape * np.exp(2j * np.pi * phase))
-    quat = quaternions.multiply(quaternions.from_rotation_vector(x[:, 3:]), state.quat)
+    there = moved(modes.built.system, state, x)
     still = np.zeros_like(state.v)
-    return state._replace(
-        r=state.r + x[:, :3],
-        quat=quat,
-        v=still,
-        Omega=still,
-        lam=np.zeros_like(state.lam),
-        totals=np.zeros(2),
-    )
+    return there._replace(v=still, Omega=still, lam=np.zeros_like(state.lam), totals=np.zeros(2))

@@ -20,13 +20,13 @@ from rodsim.entries import Attachable, JointEntry, LoadEntry, SpringEntry, Torsi
 from rodsim.frames import Twist, Up
 from rodsim.initial_velocities import fit_velocities
 from rodsim.joint_entries import check_axes, check_numbers, kind_of
-from rodsim.model_loads import LineLoads
+from rodsim.model_damping import Dampings
 from rodsim.parts import Anchor, Body, Driven, Given, Ground, Rod, make_body, make_rod
 from rodsim.rigid_twin import fill
 from rodsim.sections import Section
 
 
-class Model(LineLoads):
+class Model(Dampings):
     """A mechanical system. All poses are in world coordinates, all quantities in consistent units (SI: m,
     kg, s, N, rad).
     """
@@ -73,6 +73,7 @@ class Model(LineLoads):
         stress_free_twist: Twist | None = None,
         stress_free_closed: bool | None = None,
         element: str = DEFAULT,
+        rest_strains: ArrayLike | Callable[[float], ArrayLike] | None = None,
     ) -> Rod:
         """Add a rod along `curve`: points (k, 3), two for a straight rod, or a callable s in [0, 1] -> (3,).
 
@@ -94,6 +95,8 @@ class Model(LineLoads):
         element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)", "relative(4)" or "midpoint"; the number is the order p
         of an element that spans p intervals between nodes. n_elements counts intervals, so that it means about as many
         nodes with every element: where it is no multiple of p it is rounded up to one.
+        rest_strains: (Gamma, K) without stress, (6,) or a callable s -> (6,), besides those of the stress-free shape: stretch and
+        shear, twist and curvature (1/m) that were put into the rod when it was made.
         """
         self._new(name)
         rod = make_rod(
@@ -106,6 +109,7 @@ class Model(LineLoads):
             angular_velocity,
             mass,
             element,
+            rest_strains,
         )
         self.rods[name] = rod
         return rod

@@ -17,9 +17,9 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions import law_springs
 from rigid.interactions.laws import law_numbers, steepest
-from rigid.system import Floats
+from rigid.system import Floats, Frames, Ints
 from rodsim.laws import Law
-from rodsim.parts import Anchor, Body, Driven, Ground
+from rodsim.parts import Anchor, Body, Driven, Ground, Rod
 
 Held = Anchor | Body | Ground | Driven
 COORDINATES = ("length", "displacement", "angle")
@@ -41,9 +41,11 @@ class Poses(Protocol):
 
     r: Floats
     quat: Floats
+    frames: Frames
 
     def place(self, anchor: Anchor) -> Place: ...
     def frame_of(self, thing: Held) -> int: ...
+    def frames_of(self, part: Body | Rod) -> Ints: ...
     def local(self, frame: int, direction: Floats) -> Floats: ...
 
 

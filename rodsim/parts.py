@@ -152,6 +152,7 @@ class Rod:
     angular_velocity: Floats | Callable[[float], ArrayLike]
     consistency: float = 0.5  # part of the consistent in the translational mass
     element: str = DEFAULT  # a word of `discretization.space.rod_elements`
+    rest_strains: Floats | Callable[[float], ArrayLike] | None = None  # (6,) besides those of `stress_free`
 
     @property
     def closed(self) -> bool:
@@ -226,6 +227,7 @@ def make_rod(
     angular_velocity: ArrayLike | Callable[[float], ArrayLike] | None,
     mass: str,
     element: str,
+    rest_strains: ArrayLike | Callable[[float], ArrayLike] | None = None,
 ) -> Rod:
     """Check what the user gave and make a rod of it."""
     owner = f"rod '{name}'"
@@ -253,6 +255,9 @@ def make_rod(
         _or_zero(_vectors(owner, "angular_velocity", angular_velocity)),
         MASSES[mass],
         element.replace(" ", ""),
+        rest_strains
+        if rest_strains is None or callable(rest_strains)
+        else vector(owner, "rest_strains", rest_strains, 6),
     )
 
 

@@ -11,6 +11,7 @@ following loads and offsets go by its axes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +23,8 @@ from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.inertia import MassProperties
 from rigid.system import Floats, Ints, State
-from rodsim.building import Built
-from rodsim.entries import Contents, LoadEntry
+from rodsim.building import Built, Placement
+from rodsim.entries import Contents, JointEntry, LoadEntry
 from rodsim.initial_velocities import fit_velocities
 from rodsim.parts import Anchor, Body, Rod, StandsFor
 from rodsim.results.part_energies import stored_energies
@@ -34,19 +35,17 @@ SAME = 1e-9  # relative: what counts as equal
 
 
 class _Twin(NamedTuple):
-    """A body for a rod, and what was lost by it."""
+    """A body for a rod, and what was lost by it. Its axes are the world's at t = 0."""
 
     body: Body
     quat: Floats  # (n, 4) of the sections at t = 0
     fractions: Floats  # (n,)
     lost: list[str]
 
-    def anchor(self, anchor: Anchor) -> Anchor:
-        """The same place on the body, whose axes are the world's at t = 0."""
-        k = int(np.argmin(np.abs(self.fractions - anchor.s)))
-        stands = self.body.stands_for
-        assert stands is not None
-        return Anchor(self.body, stands.r[k] + quaternions.rotate(self.quat[k], anchor.X))
+    def section_at(self, s: float) -> Floats:
+        """Quaternion of the section at the fraction s, which is an anchor's."""
+        turned: Floats = self.quat[int(np.argmin(np.abs(self.fractions - s)))]
+        return turned
 
 
 def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) -> list[str]:
@@ -61,11 +60,12 @@ def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) ->
     twin.bodies.update({name: found.body for name, found in by_name.items()})
     twin.rods.update({name: rod for name, rod in model.rods.items() if name not in by_name})
     lost = [told for found in by_name.values() for told in found.lost]
-    # all that joins, loads or measures parts, whatever kinds of it there are: dictionaries of entries by name
+    mover = _Mover(Placement(model), by_name, twin)
+    # all that joins, loads or moves parts, whatever kinds of it there are: dictionaries of entries by name
     for what, entries in vars(model).items():
         if what not in ("bodies", "rods") and isinstance(entries, dict):
             for name, entry in entries.items():
-                moved = _moved(entry, by_name)
+                moved = mover.moved(entry)
                 if isinstance(moved, str):
                     lost.append(f"{_kind(what)} '{name}' {moved}")
                 else:
@@ -74,27 +74,56 @@ def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) ->
 
 
 def _kind(what: str) -> str:
-    return {"torsions": "torsion spring"}.get(what, what.rstrip("s"))
+    words = {"torsions": "torsion spring", "line_loads": "load", "others": "interaction"}
+    return words.get(what, what.rstrip("s"))
 
 
-def _moved(entry: Any, twins: dict[str, _Twin]) -> Any:
-    """The entry with its anchors on bodies; or why it cannot be."""
-    changed: dict[str, Any] = {}
-    held = []
-    for what, value in entry._asdict().items():
-        if isinstance(value, Anchor) and value.part.name in twins and isinstance(value.part, Rod):
-            changed[what] = twins[value.part.name].anchor(value)
-            held.append(value.part.name)
-        elif isinstance(value, Rod) and value.name in twins:
-            return f"acts along rod '{value.name}', which is a body here: left out"
-    if len(held) == 2 and held[0] == held[1]:
-        return f"joins two places of rod '{held[0]}', which are at rest to each other here: left out"
-    if isinstance(entry, LoadEntry) and entry.following and "anchor" in changed:
-        twin = twins[entry.anchor.part.name]
-        quat = twin.quat[int(np.argmin(np.abs(twin.fractions - entry.anchor.s)))]
-        value = _turned(entry.value, quat)
-        changed |= {"value": value, "described": value}
-    return entry._replace(**changed)
+class _Mover(NamedTuple):
+    """Takes entries of the model over to its twin."""
+
+    placement: Placement  # of the model
+    twins: dict[str, _Twin]
+    to: Contents
+
+    def moved(self, entry: Any) -> Any:
+        """The entry with its anchors on bodies; or why it cannot be."""
+        if not isinstance(entry, tuple) and not is_dataclass(entry):
+            return entry  # holds on to nothing
+        changed: dict[str, Any] = {}
+        held = []
+        for what, value in _fields(entry).items():
+            if isinstance(value, Anchor) and self._is_twin(value.part):
+                changed[what] = self._anchor(value)
+                held.append(value.part.name)
+            elif self._is_twin(value):
+                return f"acts along rod '{value.name}', which is a body here: left out"
+            elif isinstance(value, JointEntry):
+                if value.name not in self.to.joints:
+                    return f"belongs to joint '{value.name}', which is left out"
+                changed[what] = self.to.joints[value.name]
+        if len(held) == 2 and held[0] == held[1]:
+            return f"joins two places of rod '{held[0]}', which are at rest to each other here: left out"
+        if isinstance(entry, LoadEntry) and entry.following and "anchor" in changed:
+            value = _turned(entry.value, self.twins[entry.anchor.part.name].section_at(entry.anchor.s))
+            changed |= {"value": value, "described": value}
+        if not changed:
+            return entry
+        return entry._replace(**changed) if isinstance(entry, tuple) else replace(entry, **changed)
+
+    def _is_twin(self, part: Any) -> bool:
+        return isinstance(part, Rod) and part.name in self.twins
+
+    def _anchor(self, anchor: Anchor) -> Anchor:
+        """The same place on the body."""
+        body = self.twins[anchor.part.name].body
+        return Anchor(body, self.placement.place(anchor).world - body.position)
+
+
+def _fields(entry: Any) -> dict[str, Any]:
+    """What an entry, a named tuple or a dataclass, holds."""
+    if isinstance(entry, tuple):
+        return dict(entry._asdict())  # type: ignore[attr-defined]
+    return {field.name: getattr(entry, field.name) for field in fields(entry)}
 
 
 def _turned(value: Callable[[Floats], Floats], quat: Floats) -> Callable[[Floats], Floats]:
@@ -135,13 +164,16 @@ def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
 
 def mass_of(system: System, state: State, frames: Ints) -> tuple[float, Floats, Floats]:
     """Mass (kg), centre (3,) and inertia about it (3, 3) of the discretised parts at `frames`, world axes."""
-    mass = float(system.frames.mass[frames].sum())
-    center = system.frames.mass[frames] @ state.r[frames] / mass
+    still = np.zeros(3)
+    push = [momenta(system, _moving(state, frames, axis + 0.0 * state.r, still)) for axis in np.eye(3)]
+    mass = push[0][0][0]
+    # L = c x m e_k: of e_x (0, m c_z, -m c_y), of e_y (-m c_z, 0, m c_x)
+    center = np.array([push[1][1][2], -push[0][1][2], push[0][1][1]]) / mass
     J = np.empty((3, 3))
     for k, axis in enumerate(np.eye(3)):
         moved = _moving(state, frames, np.cross(axis, state.r - center), axis)
         J[:, k] = momenta(system, moved)[1]  # P = 0: about any point
-    return mass, center, 0.5 * (J + J.T)
+    return float(mass), center, 0.5 * (J + J.T)
 
 
 def _moving(state: State, frames: Ints, v: Floats, omega: Floats) -> State:

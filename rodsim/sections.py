@@ -40,6 +40,8 @@ class Section:
     law_expression: str = ""  # W of all strains, see `with_energy`
     branch: Floats = field(default_factory=lambda: np.zeros((6, 6)))  # see `with_relaxation`
     relaxation: float = 0.0  # s
+    center: tuple[float, float] = (0.0, 0.0)  # m, centre of mass from the rod's curve, see `with_centers`
+    product_of_inertia: float = 0.0  # kg m, J23 about the centre of mass
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
@@ -60,6 +62,13 @@ class Section:
         inertia = vector("Section", "inertia_per_length", self.inertia_per_length)
         for k, moment in enumerate(inertia):
             number("Section", f"inertia_per_length[{k}]", moment, positive=True)
+        J23 = number("Section", "product_of_inertia", self.product_of_inertia)
+        if inertia[1] * inertia[2] <= J23**2:
+            raise ModelError(
+                f"Section: product_of_inertia = {J23:.6g} is too large for the moments {inertia[1]:.6g} and {inertia[2]:.6g}; "
+                "its square is below their product"
+            )
+        object.__setattr__(self, "product_of_inertia", J23)
         object.__setattr__(self, "mass_per_length", mass)
         object.__setattr__(self, "inertia_per_length", inertia)
         object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
@@ -118,6 +127,43 @@ class Section:
                     f"{owner}: stiffness has the eigenvalue {lowest:.3g}; give one that is positive in some strain"
                 )
         return replace(self, branch=branch, relaxation=tau)
+
+    @property
+    def rotary_inertia(self) -> Floats:
+        """(3, 3) kg m, about the centre of mass."""
+        J = np.diag(self.inertia_per_length)
+        J[1, 2] = J[2, 1] = self.product_of_inertia
+        return J
+
+    def with_centers(
+        self,
+        mass: ArrayLike = (0.0, 0.0),
+        stiffness: ArrayLike = (0.0, 0.0),
+        product_of_inertia: float | None = None,
+    ) -> Section:
+        """This section with its centre of mass and the point that its stiffness and damping belong to at (x2, x3), m, from the
+        rod's curve along d2, d3; and with the inertia J23 (kg m) about its centre of mass.
+
+        The rod then moves by its line of centres of mass: that is what results call `r`. Strains of two lines with the
+        distance c in one section differ by Gamma_c = Gamma + K x c, exactly so for a rod element of constant strain.
+        """
+        if self.law >= 0 or self.law_expression:
+            raise ModelError("Section: a section with a law has its centres on the curve; give it no others")
+        if self.center != (0.0, 0.0):
+            raise ModelError("Section: has centres already; give both at once")
+        at, of = vector("Section", "mass", mass, 2), vector("Section", "stiffness", stiffness, 2)
+        _, x2, x3 = c = np.append(0.0, of - at)
+        A = np.eye(6)
+        A[:3, 3:] = -np.array([[0.0, -x3, x2], [x3, 0.0, -c[0]], [-x2, c[0], 0.0]])  # K x c
+        J23 = self.product_of_inertia if product_of_inertia is None else product_of_inertia
+        return replace(
+            self,
+            stiffness=A.T @ self.stiffness @ A,
+            damping=A.T @ self.damping @ A,
+            branch=A.T @ self.branch @ A,
+            center=(float(at[0]), float(at[1])),
+            product_of_inertia=J23,
+        )
 
     @classmethod
     def _solid(

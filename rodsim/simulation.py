@@ -119,6 +119,7 @@ def simulate(
             hidden=hidden,
             tolerance=tolerance,
             drive_values=built.drive_values,
+            joint_names=[joint.name for joint in built.layout.joints],
         )
     else:
         # imported where needed: its kernels take half a second to load

@@ -21,6 +21,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
 from discretization.linearisation import applied
 from discretization.linearisation.equations import Linearised
+from discretization.linearisation.moving import angles, moved
 from discretization.linearisation.saddle import Saddle
 from discretization.measures import constraint_residual, element_states
 from discretization.system import System
@@ -75,7 +76,7 @@ class _Loaded(NamedTuple):
             x = Saddle(lin.K, lin.G).solve(-lin.force, -constraint_residual(self.built.system, state))
             by_frame = lin.of_frames(x)
             change = max(float(np.abs(by_frame[:, :3]).max()), size * float(np.abs(by_frame[:, 3:]).max()))
-            state = moved(state, by_frame)
+            state = moved(self.built.system, state, by_frame)
             if change <= 1e3 * CONVERGED * size:  # quadratic: what follows would be below CONVERGED
                 return state, self.linear(state, factor)
             if not np.isfinite(change) or change > 10 * size:
@@ -119,12 +120,6 @@ def buckling(
         _scaled(lin, np.array([found[k][1] for k in order])),
         [found[k][2] for k in order],
     )
-
-
-def moved(state: State, x: Floats) -> State:
-    """Every frame displaced and turned by x (n, 6)."""
-    quat = quaternions.multiply(quaternions.from_rotation_vector(x[:, 3:]), state.quat)
-    return state._replace(r=state.r + x[:, :3], quat=quaternions.normalize(quat))
 
 
 def _loaded(built: Built, constant: Sequence[str], t: float) -> _Loaded:
@@ -200,18 +195,17 @@ def _linear(loaded: _Loaded, state: State, lin: Linearised, n: int) -> tuple[Flo
 def _stressed(built: Built, state: State, direction: Floats, f: float) -> Built:
     """The model with the stresses of a displacement `direction` (n, 6) in its present shape; differences at +-f of it."""
     system = built.system
-    ends = [moved(state, sign * f * direction) for sign in (1.0, -1.0)]
+    ends = [moved(system, state, sign * f * direction) for sign in (1.0, -1.0)]
     strain = (element_states(system, ends[0])[0] - element_states(system, ends[1])[0]) / (2 * f)
     m = len(system.elements.length)
-    lengths, angles = (
-        (extent(system, ends[0]) - extent(system, ends[1])) / (2 * f) for extent in (_lengths, _angles)
-    )
+    longer = (_lengths(system, ends[0]) - _lengths(system, ends[1])) / (2 * f)
+    turned = (angles(system, ends[0]) - angles(system, ends[1])) / (2 * f)
     return built._replace(
         system=system._replace(
             elements=system.elements._replace(strain0=system.elements.strain0 - strain[:m]),
             spans=system.spans._replace(strain0=system.spans.strain0 - strain[m:]),
-            springs=system.springs._replace(length0=system.springs.length0 - lengths),
-            torsions=system.torsions._replace(angle0=system.torsions.angle0 - angles),
+            springs=system.springs._replace(length0=system.springs.length0 - longer),
+            torsions=system.torsions._replace(angle0=system.torsions.angle0 - turned),
         )
     )
 
@@ -224,16 +218,6 @@ def _lengths(system: System, state: State) -> Floats:
         for k, X in ((a, system.springs.Xa), (b, system.springs.Xb))
     )
     return np.linalg.norm(q - p, axis=1)
-
-
-def _angles(system: System, state: State) -> Floats:
-    """Of all torsion springs, near those of the state."""
-    t = system.torsions
-    a, b = t.frames.T
-    along = quaternions.rotate(state.quat[b], t.Ub)
-    c, s = (np.sum(quaternions.rotate(state.quat[a], U) * along, axis=1) for U in (t.Ua, t.Wa))
-    angle = np.arctan2(s, c)
-    return angle + 2 * np.pi * np.round((state.angle - angle) / (2 * np.pi))
 
 
 def _refined(

@@ -98,6 +98,12 @@ class Record:
             "load_factor": self.factors,
             "residual": self.residuals,
             "monitors": self.measured,
+            "loads": {
+                "constant": self._loading.constant_values.tolist(),
+                "varying": self._loading.varying_values.tolist(),
+                "constant_gravity": self._loading.constant_gravity.tolist(),
+                "varying_gravity": self._loading.varying_gravity.tolist(),
+            },
             "motions": {
                 names[motion.joint]: {
                     "about": motion.center.tolist(),

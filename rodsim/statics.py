@@ -174,7 +174,8 @@ def loading_of(
     for name, value in (loads or {}).items():
         _known("load", name, names)
         values[names.index(name)] = checks.vector(f"load '{name}'", "value", value)
-    fixed, gravity = np.zeros_like(values), np.zeros(3)
+    gravity: Floats = np.zeros(3)
+    fixed = np.zeros_like(values)
     if isinstance(constant, str):
         constant = (constant,)
     for name in constant:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
 
+from discretization.linearisation.moving import moved
 from discretization.linearisation.saddle import Saddle
 from discretization.measures import constraint_residual
-from rigid import checks, quaternions
+from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 from rodsim.building import Built
@@ -21,6 +23,10 @@ from rodsim.model import Model
 
 ITERATIONS = 25
 CONVERGED = 1e-11  # of the model's size: last correction
+STALLED = 1e-7  # of the model's size: below, corrections that fall no further are round-off
+FREE = (
+    1e-12  # of the highest frequency's square: what is taken for the stiffness of motions that cost nothing
+)
 LARGEST = 0.5  # rad, or part of the model's size: of one correction
 
 
@@ -46,9 +52,10 @@ def steady_rotation(
     size = model_size(state)
     for k in range(1, steps + 1):
         part = np.sqrt(k / steps) * full
+        change = np.inf
         for _ in range(ITERATIONS):
-            state, change = _newton(built, state, part, about)
-            if change <= CONVERGED * size:
+            before, (state, change) = change, _newton(built, state, part, about)
+            if change <= CONVERGED * size or STALLED * size > change > 0.5 * before:
                 break
         else:
             raise ConvergenceError(
@@ -68,8 +75,10 @@ def _newton(built: Built, state: State, spin: Floats, about: ArrayLike) -> tuple
     """One correction, and how large it was, m."""
     lin = linearise(built, state, spin=spin, about=about)
     g = constraint_residual(built.system, state)
+    # beside a motion that costs nothing and that nothing pushes, such as a turn about a bar, K is singular
+    shift = FREE * float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).max())
     try:
-        x = Saddle(lin.K, lin.G).solve(-lin.force, -g)
+        x = Saddle(csr_matrix(lin.K + shift * lin.M), lin.G).solve(-lin.force, -g)
     except ModelError:
         raise ModelError(
             f"model '{built.layout.name}': nothing holds it in axes that turn with {spin} rad/s; join it to the ground"
@@ -78,5 +87,4 @@ def _newton(built: Built, state: State, spin: Floats, about: ArrayLike) -> tuple
     size = model_size(state)
     change = max(float(np.abs(by_frame[:, :3]).max()), size * float(np.abs(by_frame[:, 3:]).max()))
     by_frame *= min(1.0, LARGEST * size / change) if change > 0.0 else 1.0
-    quat = quaternions.multiply(quaternions.from_rotation_vector(by_frame[:, 3:]), state.quat)
-    return state._replace(r=state.r + by_frame[:, :3], quat=quaternions.normalize(quat)), change
+    return moved(built.system, state, by_frame), change

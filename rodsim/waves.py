@@ -59,6 +59,7 @@ def exact_wave(section: Section, k: float, branch: str) -> Wave:
     B[:3, 3:] = _HAT_E1
     K = B.conj().T @ section.stiffness @ B
     M = np.diag([*[section.mass_per_length] * 3, *section.inertia_per_length])
+    M[3:, 3:] = section.rotary_inertia
     square, motions = eigh(K[np.ix_(places, places)], M[np.ix_(places, places)])
     return Wave(float(np.sqrt(max(square[which], 0.0))), motions[:, which])
 

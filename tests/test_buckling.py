@@ -5,7 +5,9 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import jv
 
-from rodsim import Model, ModelError, Section
+from discretization.linearisation import tangents
+from discretization.linearisation.interactions import energies_of
+from rodsim import Box, Model, ModelError, Section, stability
 from rodsim.modal_analysis import GROWS, modes
 from rodsim.papers.study import observed_order
 from rodsim.stability import buckling
@@ -146,3 +148,23 @@ def test_follower_loads_and_models_without_loads_are_refused():
 def test_a_rod_that_is_pulled_buckles_where_shear_does_at_once():
     """Reissner's rod in tension: not below GA, where the shear of a turned section outweighs its stiffness."""
     assert buckling(column(2e3, 600.0, load=-1.0), nonlinear=False).factors[0] > 600.0
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_stresses_of_linear_buckling_are_those_of_the_linear_response(element):
+    """In the shape without stress they pull as K does along the displacement: rods, springs, torsion springs."""
+    section = Section.from_stiffness(
+        EA=3e3, GA=2e3, GJ=50, EI=80, mass_per_length=2.0, inertia_per_length=(0.5, 0.3, 0.3)
+    )
+    model = Model("parts")
+    rod = model.add_rod("rod", lambda s: (s, 0.2 * s * s, 0.1 * s), section, n_elements=4, element=element)
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.3, 0.1))
+    model.add_spring("string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0)
+    model.add_torsion_spring("coil", body, rod.at(0.5), axis=(0.6, 0, 0.8), stiffness=7.0)
+    built = model.build()
+    x = np.random.default_rng(2).standard_normal((len(built.state.r), 6))
+    x[0] = 0.0
+    stressed = stability._stressed(built, built.state, x, 1e-5).system
+    pulled = tangents.forces(energies_of(stressed, built.state), built.state, np.zeros(0))
+    K = tangents.stiffness(energies_of(built.system, built.state), built.state, np.zeros(0))
+    assert pulled == pytest.approx(K.times(x), abs=1e-8 * np.abs(pulled).max())

@@ -81,12 +81,24 @@ def test_turns_are_those_since_the_start_through_whole_turns():
     assert row_of(compare(fast, simulate(askew, 0.2, 0.01)), "stone, turn").largest < 1e-12
 
 
+def test_both_points_and_turns_have_to_stay_together():
+    spinning, faster = flying(spin=(0, 0, 1.0)), flying(spin=(0, 0, 2.0))
+    turned = compare(spinning, faster)
+    assert turned.worst("point") < 1e-12
+    assert turned.worst("turn") == pytest.approx(0.2, rel=1e-3)
+    assert not turned.within(0.19)
+    assert turned.within(0.21)
+    assert not compare(flying(), flying((1.0, 0.3, 0.4))).within(0.49)
+
+
 def test_points_of_bodies_and_two_names():
     shape = MassProperties(2.0, (0.3, 0.3, 0.3), center=(0.1, 0.0, 0.0))
     a = flying(spin=(0, 0, 3.0), shape=shape)
     b = flying(spin=(0, 0, 3.0), shape=shape, name="pebble")
     found = compare(a, b, ["stone@0.2,0,0=pebble@0.2,0.1,0"])
     assert row_of(found, "stone@0.2,0,0 = pebble@0.2,0.1,0").largest == pytest.approx(0.1, rel=1e-12)
+    # from the reference point, which is 0.1 m from the centre of mass, at the origin at t = 0
+    assert found.points[0].a[0] == pytest.approx([0.2, 0.0, 0.0], abs=1e-15)
 
 
 @pytest.mark.parametrize("turn", [1e-9, 5e-3, 0.02, 1.5])

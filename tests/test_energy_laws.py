@@ -1,9 +1,11 @@
 """Stored energies that a user writes: read, never run; their discrete derivative; rods that have them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy as sp
-from test_closed_spans import assembled
+from test_closed_spans import assembled, full_section
 from test_spans import SECTION as PLAIN
 from test_spans import free_rod
 
@@ -161,12 +163,17 @@ def test_what_an_energy_cannot_be_is_refused_with_its_cure():
 SECTION = PLAIN.with_energy(COUPLED, m=20.0)
 
 
-@pytest.mark.parametrize("size", [1e-2, 0.05])
+@pytest.mark.parametrize("viscous", [False, True])
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)"])
-def test_closed_forms_with_an_energy_are_the_duals(element, size):
-    by_form, by_duals = (assembled(element, closed, size=size, section=SECTION) for closed in (True, False))
+def test_closed_forms_with_an_energy_are_the_duals(element, viscous):
+    """Viscosity that couples all strains."""
+    section = replace(SECTION, damping=full_section(True).damping) if viscous else SECTION
+    by_form, by_duals = (
+        assembled(element, closed, viscous, 0.05, section=section) for closed in (True, False)
+    )
     for one, other in list(zip(by_form, by_duals, strict=True))[:2]:
         assert np.abs(one - other).max() < 1e-12 * np.abs(other).max()
+    assert by_form[2] == pytest.approx(by_duals[2], rel=1e-11)
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])

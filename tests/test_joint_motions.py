@@ -8,7 +8,9 @@ import pytest
 from discretization.consistent import project_velocities
 from discretization.time.stepper import Stepper
 from rigid import quaternions
-from rodsim import Box, Model, simulate
+from rodsim import Box, Model, ModelError, simulate
+from rodsim.scenes.errors import SceneError
+from rodsim.scenes.loading import load
 
 AXES = {"axis": (0.2, 1, 0.3)}
 PAIRS = {
@@ -59,21 +61,200 @@ def test_chains_of_every_joint_have_the_order_of_their_scheme(name, order, hidde
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.2)
 
 
-def shafts(kind, bend, t_end):
-    """Angles of two shafts on the ground about their own axes, `bend` rad between these, joined; the first is spun."""
+def shafts(kind, bend, t_end=2.0):
+    """Angles of two shafts about their own axes, `bend` rad between these: the first on bearings and driven."""
     model = Model("shafts")
-    directions = [np.array([0.0, 0, 1]), np.array([np.sin(bend), 0, np.cos(bend)])]
-    bars = []
-    for k, (way, middle) in enumerate(zip(directions, (-directions[0], directions[1]), strict=True)):
-        turned = quaternions.from_rotation_vector((0, bend * k, 0))
-        bars.append(model.add_body(f"shaft {k}", Box(0.1, 0.1, 1, mass=1 + k), middle, turned))
-        if k == 0:
-            model.add_joint(f"bearing {k}", "revolute", model.ground, bars[k], at=middle, axis=way)
-    bars[0] = model.bodies["shaft 0"]
-    model.add_joint("far bearing", "cylindrical", model.ground, bars[1], at=directions[1], axis=directions[1])
-    second = {"second_axis": (0, 1, 0)} if kind == "universal" else {"second_axis": directions[1]}
-    model.add_joint(
-        "joint", kind, *bars, at=(0, 0, 0), axis=(1, 0, 0) if kind == "universal" else (0, 0, 1), **second
+    ways = np.array([0.0, 0, 1]), np.array([np.sin(bend), 0, np.cos(bend)])
+    middles = -ways[0], ways[1]
+    bars = [
+        model.add_body(
+            f"shaft {k}",
+            Box(0.3, 0.1, 1, mass=1 + k),
+            middles[k],
+            quaternions.from_rotation_vector((0, bend * k, 0)),
+        )
+        for k in (0, 1)
+    ]
+    model.add_joint("bearing", "revolute", model.ground, bars[0], at=middles[0], axis=ways[0])
+    # with the joint at the other end that is bearing enough
+    model.add_joint("far bearing", "point_on_line", model.ground, bars[1], at=2 * ways[1], axis=ways[1])
+    axis, second = ((1, 0, 0), (0, 1, 0)) if kind == "universal" else ways
+    model.add_joint("joint", kind, *bars, at=(0, 0, 0), axis=axis, second_axis=second)
+    model.add_moment("drive", bars[0].at((0, 0, 0)), (0, 0, 0.1))
+    result = simulate(model, t_end, 0.01)
+    R = quaternions.to_matrix(result.body("shaft 1").quat)
+    across = np.array([np.cos(bend), 0, -np.sin(bend)])
+    driven = np.unwrap(np.arctan2(R[:, 1, 0], R[:, :, 0] @ across))
+    return result, result.joint("bearing").angle, driven
+
+
+@pytest.mark.parametrize("bend", [0.3, 1.0])
+def test_a_universal_joint_drives_with_its_two_lobes(bend):
+    """tan of the driven angle = tan of the driving one/cos(bend); the cross begins in the plane of the shafts."""
+    result, driving, driven = shafts("universal", bend)
+    assert driving[-1] > 2 * np.pi
+    lobes = np.unwrap(np.arctan2(np.sin(driving), np.cos(bend) * np.cos(driving)))
+    assert driven == pytest.approx(lobes, abs=1e-11)
+    # of the cross: by what the first shaft turns, bent back and forth by the angle between the shafts
+    first, second = result.joint("joint").angles.T
+    assert np.abs(second).max() == pytest.approx(bend, abs=0.02)
+    assert np.abs(first).max() == pytest.approx(bend, abs=0.02)
+
+
+@pytest.mark.parametrize("bend", [0.0, 0.3, 1.0])
+def test_shafts_of_constant_velocity_turn_alike(bend):
+    _, driving, driven = shafts("constant_velocity", bend)
+    assert driving[-1] > 2 * np.pi
+    assert driven == pytest.approx(driving, abs=1e-11)
+
+
+@pytest.mark.parametrize(("integrator", "bound"), [("em", 2e-2), ("em-ggl", 2e-2), ("em4-ggl", 1e-3)])
+@pytest.mark.parametrize("pitch", [0.4, -1.5])
+def test_a_nut_runs_down_its_screw(integrator, bound, pitch):
+    """z = -g t^2/2/(1 + J/(m p^2)), p = pitch/2 pi: constant acceleration, through several turns."""
+    model = Model("screw", gravity=(0, 0, -9.81))
+    shape = Box(0.2, 0.3, 0.1, mass=2.0)
+    nut = model.add_body("nut", shape, (0.0, 0.0, 0.0))
+    model.add_joint("thread", "screw", model.ground, nut, at=(0, 0, 0), axis=(0, 0, 1), pitch=pitch)
+    result = simulate(model, 1.0, 0.01, integrator)
+    p, J = pitch / (2 * np.pi), shape.inertia[2, 2]
+    z = -0.5 * 9.81 * result.t**2 / (1 + J / (2.0 * p * p))
+    joint = result.joint("thread")
+    assert np.abs(z[-1] / pitch) > 2
+    assert joint.displacement == pytest.approx(z, abs=bound * np.abs(z[-1]))
+    assert joint.angle * p == pytest.approx(joint.displacement, abs=1e-13)
+    if integrator != "em":
+        assert joint.angle_rate * p == pytest.approx(joint.displacement_rate, abs=1e-11)
+
+
+def test_a_body_on_a_plane_flies_in_it():
+    """A parabola along the plane, an even turn about its normal."""
+    n = np.array([1.0, 2, 2]) / 3
+    g, v, t_end = np.array([0, 0, -9.0]), np.cross(n, (1, 0, 0)), 0.6
+    model = Model("planar", gravity=g)
+    puck = model.add_body("puck", Box(0.3, 0.4, 0.5, mass=2), (1, 2, 3), velocity=v, angular_velocity=4 * n)
+    model.add_joint("table", "planar", model.ground, puck, at=(1, 2, 3), axis=n)
+    result = simulate(model, t_end, 0.01, "em4")
+    along = g - (g @ n) * n
+    assert result.body("puck").r[-1] == pytest.approx(
+        np.array([1, 2, 3]) + v * t_end + along * t_end**2 / 2, abs=1e-12
     )
-    model.add_moment("drive", bars[0].at((0, 0, 0)), (0, 0, 0.02))
-    return simulate(model, t_end, 0.02, "em-ggl")
+    assert result.joint("table").angle == pytest.approx(4 * result.t, abs=1e-7)
+
+
+def test_coordinates_of_a_joint_are_those_of_its_parts():
+    """A cylinder that turns and slides evenly, its first part moving: angle and displacement, rates, named axes."""
+    axis = np.array([2.0, -1, 2]) / 3
+    spin, slide, drift = 5.0, 0.7, np.array([0.3, 0.2, -0.4])
+    model = Model("piston")
+    a = model.add_body("a", Box(1, 1, 1, mass=1e9), (0, 0, 0), velocity=drift)
+    b = model.add_body(
+        "b",
+        Box(0.2, 0.2, 0.2, mass=1),
+        0.5 * axis,
+        velocity=drift + slide * axis,
+        angular_velocity=spin * axis,
+    )
+    model.add_joint("guide", "cylindrical", a, b, at=0.3 * axis, axis=axis)
+    result = simulate(model, 4.0, 0.01, "em6-ggl", output_every=50)
+    joint = result.joint("guide")
+    assert joint.angle == pytest.approx(spin * result.t, abs=1e-6)
+    assert joint.angle[-1] > 6 * np.pi  # with half a turn nearly between outputs
+    assert joint.displacement == pytest.approx(slide * result.t, abs=1e-7)
+    assert joint.angle_rate == pytest.approx(spin, abs=1e-7)
+    assert joint.rate == pytest.approx(spin, abs=1e-7)
+    assert joint.displacement_rate == pytest.approx(slide, abs=1e-7)
+    assert joint.axes[:, :, 2] == pytest.approx(np.tile(axis, (len(result.t), 1)), abs=1e-7)
+    assert set(joint.table()) >= {
+        "angle",
+        "angle_rate",
+        "displacement",
+        "displacement_rate",
+        "force_x",
+        "moment_z",
+    }
+
+
+def test_forces_of_a_joint_are_told_in_its_axes():
+    """A hinge whose axis is tilted holds a weight: m g along its own e3 and across it, moments only across."""
+    axis, mass = np.array([0.6, 0, 0.8]), 3.0
+    model = Model("gate", gravity=(3.0, 0, -10.0))
+    leaf = model.add_body("leaf", Box(1, 0.2, 0.3, mass=mass), (0.5, 0, 0))
+    model.add_joint("hinge", "revolute", model.ground, leaf, at=(0, 0, 0), axis=axis)
+    joint = simulate(model, 0.02, 0.001).joint("hinge")
+    force, moment = joint.force_in("joint"), joint.moment_in("joint")
+    assert np.linalg.norm(force, axis=1) == pytest.approx(np.linalg.norm(joint.force, axis=1))
+    assert force[:, 2] == pytest.approx(joint.force @ axis)
+    assert force[1:, 2] == pytest.approx(
+        mass * (10.0 * 0.8 - 3.0 * 0.6), rel=1e-3
+    )  # nothing accelerates along the axis
+    assert np.abs(moment[:, 2]).max() < 1e-9 * np.abs(moment).max()
+    with pytest.raises(ValueError, match="axes = 'world'; choose 'inertial' or 'joint'"):
+        joint.force_in("world")
+    with pytest.raises(ValueError, match="revolute joint 'hinge': has no displacement; it has angle"):
+        _ = joint.displacement
+
+
+def test_a_file_keeps_the_axes_of_joints(tmp_path):
+    model = Model("door", gravity=(0, -9.81, 0))
+    leaf = model.add_body("leaf", Box(1, 0.2, 0.3, mass=1), (0.5, 0, 0))
+    model.add_joint("hinge", "revolute", model.ground, leaf, at=(0, 0, 0), axis=(0, 0, 1))
+    there, here = (simulate(model, 0.1, 0.01, output=out) for out in (tmp_path / "door.vtkhdf", None))
+    for name, column in there.joint("hinge").table().items():
+        assert np.array_equal(column, here.joint("hinge").table()[name])
+    assert there.joint("hinge").angle[-1] < -0.01
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "message"),
+    [
+        ("universal", AXES, "turns about two axes; give `second_axis=`"),
+        (
+            "universal",
+            AXES | {"second_axis": (1, 1, 0)},
+            r"axis and second_axis are at .* degrees; give two at 90",
+        ),
+        ("universal", {}, "needs a direction; give `axis=`"),
+        ("revolute", AXES | {"second_axis": (1, 0, 0)}, "has no second axis; leave `second_axis=` out"),
+        ("constant_velocity", AXES | {"second_axis": (-0.2, -1, -0.3)}, "goes straight back"),
+        ("screw", AXES, "says not how far it moves in a turn; give `pitch=`"),
+        ("screw", AXES | {"pitch": 0.0}, "give `pitch=`, m, but not 0"),
+        ("screw", AXES | {"pitch": float("nan")}, "pitch"),
+        ("revolute", AXES | {"pitch": 0.1}, "has no pitch; leave `pitch=` out"),
+        ("generic", {}, r"locked = None; name what it locks"),
+        ("generic", {"locked": "x"}, r"locked = 'x'; name what it locks, each once, of x, y, z, rx, ry, rz"),
+        ("generic", {"locked": ("x", "w")}, r"locked = 'w'"),
+        ("generic", {"locked": ("x", "x")}, "each once"),
+        ("planar", AXES | {"locked": ("x",)}, "has no locked"),
+    ],
+)
+def test_what_a_joint_does_not_take_is_refused_with_the_cure(kind, given, message):
+    model = Model("refused")
+    body = model.add_body("body", Box(1, 1, 1, mass=1))
+    with pytest.raises(ModelError, match=rf"{kind} joint 'it': .*{message}|{kind} joint 'it'.*{message}"):
+        model.add_joint("it", kind, model.ground, body, at=(0, 0, 0), **given)
+
+
+SCENE = """
+bodies:
+  - {name: shaft, shape: {type: box, size: [1, 0.1, 0.1], mass: 1}, position: [0.5, 0, 0]}
+  - {name: nut, shape: {type: box, size: [0.2, 0.3, 0.3], mass: 1}, position: [1.5, 0, 0]}
+  - {name: tool, shape: {type: box, size: [0.2, 0.3, 0.3], mass: 1}, position: [2, 0, 0]}
+joints:
+  - {name: cross, kind: universal, a: ground, b: shaft, at: [0, 0, 0], axis: [0, 1, 0], second_axis: [0, 0, 1]}
+  - {name: thread, kind: screw, a: shaft, b: nut, at: [1, 0, 0], axis: [1, 0, 0], pitch: 0.2}
+  - {name: grip, kind: generic, a: nut, b: tool, at: [1.8, 0, 0], locked: [x, y, z, rx]}
+run: {t_end: 0.02, dt: 0.01}
+"""
+
+
+def test_scenes_know_what_joints_are_told(tmp_path):
+    path = tmp_path / "tool.yaml"
+    path.write_text(SCENE)
+    joints = load(path).model.joints
+    assert joints["cross"].second_axis == pytest.approx([0, 0, 1])
+    assert joints["thread"].pitch == 0.2
+    assert joints["grip"].locked == ("x", "y", "z", "rx")
+    path.write_text(SCENE.replace("[x, y, z, rx]", "[x, y, up]"))
+    with pytest.raises(SceneError, match=r"joint 'grip': locked.2 = 'up': it should be 'x', 'y'"):
+        load(path)

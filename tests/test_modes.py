@@ -11,12 +11,14 @@ from benchmarks.modes import (
     EULER_BERNOULLI,
     EXACT,
     SHEAR_RIGID,
+    WRIGHT,
     beam_model,
     bending,
     frequencies,
     order,
     section_of,
     steel,
+    turning_modes,
 )
 from discretization.linearisation import eigen
 from discretization.space.rod_elements import order_of
@@ -358,41 +360,6 @@ def test_shapes_are_a_result_with_the_phase_as_time(tmp_path):
 
 def test_bending_frequencies_are_told_from_others():
     assert len(bending(modes(free_rod(), 20), 5)) == 5
-
-
-# Wright, Smith, Thresher and Wang, Vibration modes of centrifugally stiffened beams, J. Appl. Mech. 49 (1982) 197, table 2:
-# uniform cantilever without hub, flap frequencies in units of sqrt(EI/(m L^4)), by the speed in the same unit
-WRIGHT = {
-    1: (3.6816, 22.1810, 61.8418),
-    2: (4.1373, 22.6149, 62.2732),
-    3: (4.7973, 23.3203, 62.9850),
-    4: (5.5850, 24.2733, 63.9668),
-    6: (7.3604, 26.8091, 66.6839),
-    8: (9.2568, 29.9954, 70.2930),
-    10: (11.2023, 33.6404, 74.6493),
-    12: (13.1702, 37.6031, 79.6145),
-}
-
-
-def blade(hub=0.0):
-    section = Section.from_stiffness(
-        EA=1e8, GA=1e8, GJ=1.0, EI=1.0, mass_per_length=1.0, inertia_per_length=1e-9
-    )
-    model = Model("blade")
-    rod = model.add_rod(
-        "rod", [(hub, 0, 0), (hub + 1, 0, 0)], section, 24, element="relative(4)", mass="lumped"
-    )
-    model.add_joint("root", "clamp", rod.start)
-    return model
-
-
-def turning_modes(speed, hub=0.0):
-    """Flap and lag frequencies of a blade that turns about z."""
-    built, spin = blade(hub).build(), (0, 0, speed)
-    found = modes(built, 14, steady_rotation(built, spin), spin=spin)
-    flap = [w for w, x in zip(found.omega, np.abs(found.shapes), strict=True) if x[:, 2].max() > 0.1]
-    lag = [w for w, x in zip(found.omega, np.abs(found.shapes), strict=True) if x[:, 1].max() > 0.1]
-    return np.array(flap[:3]), np.array(lag[:3])
 
 
 def flap_frequency(speed, hub, near):

@@ -6,7 +6,7 @@ Conservative, M x'' + K x + G^T y = 0, G x = 0, x = exp(lambda t) phi, mu = -lam
 
 P maps into the null space of G, whose complement has eigenvalue zero of P M, so that a start in the range of P never
 leaves it. Where motions cost nothing K is singular; the shift then stands below zero, about as far as the lowest other
-eigenvalue: first one as small as round-off allows, then that which the first spectrum tells.
+eigenvalue: first one as small as round-off allows, then, where zeros were found, that which the first spectrum tells.
 
 With D = C + Gyr or unsymmetric K, on z = (phi, lambda phi):
 
@@ -54,11 +54,8 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
         zero = np.abs(mu) <= _noise(lin, phi)
         others = np.abs(mu[~zero])
         wanted = 0.5 * float(others.min()) if len(others) else 0.0
-        if wanted <= 4.0 * shift and (wanted >= 0.25 * shift or not zero.any()):
+        if not zero.any() or not len(others) or 0.25 * shift <= wanted <= 4.0 * shift:
             break
-        if not len(others):  # all that was found costs nothing: look at more
-            n += 6
-            continue
         shift = wanted
     order = np.argsort(np.abs(mu))[:n]
     order = order[np.argsort(np.where(zero[order], 0.0, mu[order]), kind="stable")]
@@ -81,10 +78,11 @@ def _lanczos(lin: Linearised, sigma: float, n: int) -> tuple[Floats, Floats]:
 
 
 def _noise(lin: Linearised, phi: Floats) -> Floats:
-    """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add."""
+    """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; and of the multipliers."""
     K = lin.K.tocoo()
     shares = np.array([np.sqrt(np.sum((x[K.row] * K.data * x[K.col]) ** 2)) for x in phi])
-    return NOISE * EPS * shares
+    highest = float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).max(initial=0.0))
+    return np.maximum(NOISE * EPS * shares, EPS * highest)
 
 
 def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
@@ -133,8 +131,9 @@ def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
     """Real motions that span these and are orthonormal in M: an eigenvalue zero that is double has one motion only."""
     if not len(vectors):
         return np.zeros((0, vectors.shape[1]))
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors.conj(), (M @ vectors.T).T).real)
+    vectors = vectors / norms[:, None]
     real = np.concatenate([vectors.real, vectors.imag])
-    real = real / np.sqrt(np.maximum(np.einsum("ij,ij->i", real, (M @ real.T).T), 1e-300))[:, None]
     gram = real @ (M @ real.T)
     squares, combinations = np.linalg.eigh(gram)
     use = squares > 1e-8 * squares.max()

@@ -27,6 +27,7 @@ from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.system import System
 from rigid.errors import ModelError
+from rigid.interactions.constraints import rows_of
 from rigid.system import Floats, Ints, State
 
 UNCHANGED = 1e-7  # relative: coefficients that count as constant
@@ -95,7 +96,7 @@ def linearise(system: System, state: State, loads: Floats, motion: SteadyMotion,
     if spins:
         parts.append(circulating)
     if spins or not motion.ground:
-        _check_constant(system, state, loads, lam, motion, names, (forces_of_rest.matrix(place), G, place))
+        _check_constant(system, state, loads, motion, names, (forces_of_rest.matrix(place), M, G, place))
     reasons = [f"load {k}" for k in applied.without_potential(system, loads)]
     if spins and resisting:
         reasons.append("damping of what spins")
@@ -164,31 +165,51 @@ def _check_constant(
     system: System,
     state: State,
     loads: Floats,
-    lam: Floats,
     motion: SteadyMotion,
     names: Names,
-    now: tuple[csr_matrix, csc_matrix, Ints],
+    now: tuple[csr_matrix, csr_matrix, csc_matrix, Ints],
 ) -> None:
     """Raise where stiffness, joints or forces change while the motion goes on."""
-    K, G, place = now
+    K, M, G, place = now
     then = later(system, state, motion)
     use = (6 * np.flatnonzero(place >= 0)[:, None] + np.arange(6)).ravel()
     before, after = (
-        (tangents.forces(energies_of(system, x), x, np.zeros(0)) - applied.applied(system, x, loads)).ravel()
+        (tangents.forces(energies_of(system, x), x, np.zeros(0)) - applied.applied(system, x, loads)).ravel()[
+            use
+        ]
         for x in (state, then)
     )
-    stiff = float(np.abs(K.data).max(initial=0.0))
-    K1 = _stiffness(system, then, loads, lam).matrix(place)
+    rest = inertia.at_rest(system, state, motion).ravel()[use]
     G1 = constraint_jacobian(system, then).tocsc()[:, use]
+    K1 = _stiffness(system, then, loads, multipliers(M, G1, after + rest)).matrix(place)
+    stiff = float(np.abs(K.data).max(initial=0.0))
     for what, change, size in (
-        ("stiffness changes", abs(csr_matrix(K1) - csr_matrix(K)), stiff),
-        ("joints change", abs(G1 - G).T, float(np.abs(G.data).max(initial=0.0))),
-        ("forces change", csr_matrix(np.abs(after - before)[use]).T, np.abs(before).max() + 1e-6 * stiff),
+        ("joints change", _turned_rows(system, G, G1), float(np.abs(G.data).max(initial=0.0))),
+        ("forces change", np.abs(after - before), np.abs(before).max() + 1e-6 * stiff),
+        (
+            "stiffness changes",
+            np.asarray(abs(csr_matrix(K1) - csr_matrix(K)).max(axis=1).todense()).ravel(),
+            stiff,
+        ),
     ):
-        if change.nnz and change.max() > UNCHANGED * size:
-            row = int(np.argmax(np.asarray(change.max(axis=1).todense())))
+        row = int(np.argmax(change))
+        if change[row] > UNCHANGED * size:
             raise ModelError(
                 f"{names(int(np.flatnonzero(place >= 0)[row // 6]))}: its {what} while the motion goes on, so that the "
                 "linear equations have no constant coefficients; give `spin=` of axes in which they have (fixed parts "
                 "turn with them)"
             )
+
+
+def _turned_rows(system: System, G: csc_matrix, G1: csc_matrix) -> Floats:
+    """What of the rows of each joint, later, is no combination of its rows now: largest of each unknown."""
+    joint = np.repeat(system.constraints.joint, rows_of(system.constraints.kind))
+    out = np.zeros(G.shape[1])
+    G, G1 = csr_matrix(G), csr_matrix(G1)
+    for j in np.unique(joint):
+        now, then = G[joint == j], G1[joint == j]
+        columns = np.unique(np.concatenate([now.indices, then.indices]))
+        basis = np.linalg.qr(now[:, columns].toarray().T)[0]
+        rows = then[:, columns].toarray()
+        out[columns] = np.maximum(out[columns], np.abs(rows - rows @ basis @ basis.T).max(axis=0))
+    return out

@@ -5,12 +5,13 @@ Along a path (y(s), f(s)) with tangent (t, f'), |t|^2 + w^2 f'^2 = 1 in the norm
     x_f = -J^-1 dr/df,   f' = +-1/sqrt(|x_f|^2 + w^2),   t = f' x_f                                     (1)
     predictor: (y, f) + ds (t, f');   corrections (x, df) with J x + r + df dr/df = 0,  t . x + w^2 f' df = 0      (2)
 
-the sign of (1) is that of the tangent before; (2) keeps to the plane across the tangent (Riks). Both unknowns of (2) come from two
-solutions with the factors of J, whose stresses are predicted (`discretization.statics.strains`).
+the sign of (1) is that of the tangent before; (2) keeps to the plane across the tangent (Riks). Both unknowns of (2)
+come from two solutions with the factors of J, whose stresses are predicted (`discretization.statics.strains`).
 
 Events: f' changes its sign, a limit of the load; the rate of a monitor does, a turning point; the tangent is singular although
 the load does not turn, a bifurcation: det J f' changes its sign (a simple one), or the number of negative eigenvalues by
-more than a limit takes (also a double one, `discretization.statics.stability`). Each is located on the path by regula falsi in ds.
+more than a limit takes (also a double one, `discretization.statics.stability`). Each is located
+on the path by regula falsi in ds.
 """
 
 from __future__ import annotations
@@ -244,7 +245,7 @@ class Arc:
         rest.assemble(True)
         rest.factorise()
         residual = self._probe.copy()
-        x = np.zeros(rest.size)
+        x: Floats = np.zeros(rest.size)
         for _ in range(4):
             x = rest.solve(-residual)
             x /= rest.norm(x)

@@ -132,7 +132,7 @@ def _passed_pi(system, state, work):
         if before * relative_half(load4(work.q1[a]), load4(work.q1[b]))[0] <= 0.0:
             return True
     spans = system.spans
-    for m in range(spans.kind.size):
+    for m in range(spans.kind.size):  # noqa: SIM110  numba compiles loops
         if folded(state, work, spans.frames[m], work.spans.order[m]):
             return True
     return False

@@ -43,7 +43,8 @@ class Loading:
 
     def of(self, system: System) -> Loading:
         """The same for this system, whose ground points are now those of factor 0's motion."""
-        kept = Constraints(*(column.copy() for column in system.constraints))
+        columns: Any = [column.copy() for column in system.constraints]
+        kept = Constraints(*columns)
         return Loading(
             self.constant_values,
             self.varying_values,

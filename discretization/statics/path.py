@@ -42,7 +42,8 @@ def walk(
 ) -> Walk:
     """From the equilibrium at factor `start`, where `rest` is, to `end`; `found` is told of every equilibrium.
 
-    first: longest first step, as a part of the way; moved ground points make every step shorter. On failure `rest` is at the last equilibrium.
+    first: longest first step, as a part of the way; moved ground points make every step shorter. On failure `rest` is at
+    the last equilibrium.
     """
     way = end - start
     longest = min(1.0, rest.loading.longest_step(rest.length) / abs(way))

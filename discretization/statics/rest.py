@@ -126,11 +126,21 @@ class Rest:
     def load_at(self, factor: float) -> None:
         """Loads, weights and moved ground points at this load factor."""
         self.factor = factor
-        self._values = self.loading.values(factor)
-        self.system.gravity[:] = self.loading.gravity(factor)
+        self.values_at(factor)
         self.loading.move(self.system, self.work, factor)
         if self.held is not None:
             self.offset = None if factor == 1.0 else (1.0 - factor) * self.held
+
+    def values_at(self, factor: float) -> None:
+        """Loads and weights alone at this load factor."""
+        self._values = self.loading.values(factor)
+        self.system.gravity[:] = self.loading.gravity(factor)
+
+    def largest_force(self) -> float:
+        """Largest force that acts on a frame: a load, a weight, a joint's, N; or moment."""
+        weights = self.system.frames.mass[self.frames].max(initial=0.0) * np.linalg.norm(self.system.gravity)
+        parts = (np.abs(self._values).max(initial=0.0), weights, np.abs(self.state.lam).max(initial=0.0))
+        return float(max(parts))
 
     def hold(self) -> None:
         """Hold the present state by forces that fade as the load factor grows to 1: what they balance acts little by little."""

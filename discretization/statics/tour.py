@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from discretization.statics.arc import (
     BIFURCATION,
     LIMIT,
@@ -19,6 +21,8 @@ from discretization.statics.newton import Solved, newton
 from rigid.system import State
 
 LOAD_FACTOR = "load_factor"
+APART = 1e-2  # of a step: critical points nearer to each other count as one
+PART = 0.1  # of the range of a stop, most that one step covers
 MOVES = 1e-6  # of the model's size, rate of a monitor that counts
 
 
@@ -47,9 +51,9 @@ def tour(
     bifurcation, from 1, where to leave the path, and to which side.
     """
     events: list[Event] = []
-    ds, points, crossed = min(first, arc.longest()), 0, 0
+    ds, points, crossed = first, 0, 0
     while points < most_points:
-        start, ds = arc.here(), min(ds, arc.longest())
+        start, ds = arc.here(), min(ds, arc.longest(), _longest(arc, stops))
         moved = arc.step(ds)
         if moved.status != SOLVED:
             ds *= 0.25
@@ -83,6 +87,15 @@ def tour(
         points += 1
         ds *= min(2.0, max(0.5, 2.0 ** (0.5 * (WANTED - moved.iterations))))
     return Tour(events, "points", None)
+
+
+def _longest(arc: Arc, stops: Mapping[str, tuple[float, float]]) -> float:
+    """Step that takes no more than a part of the range in which load factor and monitors may go."""
+    longest = np.inf
+    for name, (low, high) in {LOAD_FACTOR: (-1.0, 1.0), **stops}.items():
+        rate = abs(arc.tangent.factor if name == LOAD_FACTOR else arc.tangent.rates[name])
+        longest = min(longest, PART * (high - low) / max(rate, 1e-300))
+    return float(longest)
 
 
 def _value(arc: Arc, name: str) -> float:
@@ -134,13 +147,21 @@ def _events(
     crossed = abs(after.down - before.down) if min(before.down, after.down) >= 0 else 0
     several = crossed > int(turned) and crossed % 2 == int(before.sign != after.sign)
     place = None
-    if simple:
+    # the eigenvalue nearest to zero leads there fast, but where the load turns in the same step it leads to the limit
+    size = (lambda: 1.0) if turned else (lambda: arc.tangent.stiffness)
+    if crossed > 1 and several and not turned:
+        up = 1 if after.down > before.down else -1
+        last = -np.inf
+        for k in range(before.down, after.down, up):
+            # the k-th of them: on this side of it there are not yet so many
+            here = note(BIFURCATION, lambda k=k: -1.0 if up * (arc.tangent.down - k) > 0 else 1.0)  # type: ignore[misc]
+            if here is not None and arc.located - last < APART * ds:
+                events.pop()  # two modes at one point
+            last = arc.located if here is not None else last
+            place = place or here
+    elif simple:
         sign = before.sign * before.factor
-        place = note(
-            BIFURCATION, lambda: arc.tangent.stiffness * sign * arc.tangent.sign * arc.tangent.factor
-        )
+        place = note(BIFURCATION, lambda: size() * np.sign(sign * arc.tangent.sign * arc.tangent.factor))
     elif several:
-        place = note(
-            BIFURCATION, lambda: arc.tangent.stiffness * (1.0 if arc.tangent.down == before.down else -1.0)
-        )
+        place = note(BIFURCATION, lambda: size() * (1.0 if arc.tangent.down == before.down else -1.0))
     return events, place

@@ -80,9 +80,11 @@ class Solver(NamedTuple):
     slope: float  # about the largest entry of G
     worth: int  # corrections that cost about as much as a matrix and its factors
     made: Any  # (1,) matrices made so far
+    repeating: Any  # (k, 2) unknowns of multipliers that others repeat, entries of their diagonal
+    soft: Any  # (k,) what the diagonal gets, by h^2
 
 
-_SETTINGS = types.float64, types.int64, types.int64, types.float64, types.int64, I1
+_SETTINGS = types.float64, types.int64, types.int64, types.float64, types.int64, I1, I2, F1
 SOLVER = Reference(
     types.NamedTuple(
         [C1, C1, F2, F2, PATTERN.pointee, F1, FACTORS, F1, F1, I1, F1, F1, I2, F1, *_SETTINGS], Solver
@@ -149,8 +151,20 @@ def evaluate(residual, fn, D, S, W, solver):
 
 @inner_kernel
 def evaluate_matrix(residual, fn, D, S, W, solver, known):
-    """matrix = dr/dx by complex steps; constant columns are taken over where they are `known`."""
+    """matrix = dr/dx, softened where joints repeat each other: the residual decides what is solved."""
     solver.made[0] += 1
+    differentiate_all(residual, fn, D, S, W, solver, known)
+    for k in range(solver.soft.size):
+        i, soft = solver.repeating[k, 0], S.h * S.h * solver.soft[k]
+        if solver.pattern.band >= 0:
+            solver.values[solver.repeating[k, 1]] -= soft
+        else:
+            solver.matrix[i, i] -= soft
+
+
+@inner_kernel
+def differentiate_all(residual, fn, D, S, W, solver, known):
+    """matrix = dr/dx by complex steps; constant columns are taken over where they are `known`."""
     if solver.pattern.band >= 0:
         solver.values[:] = 0.0
         T = solver.pattern

@@ -8,7 +8,7 @@ from discretization.linear.condensed import factors_for
 from discretization.time import forcing, implicit, marching
 from discretization.time.advance import Failure
 from discretization.time.integrators import parse
-from discretization.time.pattern import Pattern, dense_pattern, pattern_of
+from discretization.time.pattern import Pattern, dense_pattern, diagonal_of, pattern_of, softened
 from discretization.time.scheme import Scheme, Work
 from discretization.time.scratch import new_work
 from discretization.time.trajectory import Start, Trajectory
@@ -19,6 +19,7 @@ from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats
 
 MAX_ITERATIONS = 40
+SOFT = 1e-8  # of the inertia that multipliers see, on their diagonal where joints repeat each other
 LEAST_BAND = 80  # unknowns from which a band is tried
 _MOST_BYTES = 8 * 2**30
 
@@ -300,6 +301,13 @@ def solver_for(
         ],
         np.int64,
     )
+    soft = np.zeros(total)
+    if system.info.get("repeats") is not None:
+        each = zip(scheme.blocks, sizes, strict=False)
+        soft = SOFT * np.concatenate(
+            [softened(block.kind, size, system.info["repeats"]) for block, size in each]
+        )
+    of_soft = np.flatnonzero(soft)
     work = new_work(n, m, matrices=not system.has(mechanical.PRODUCTS))
     pattern = _pattern(scheme, system, work) if total >= LEAST_BAND else dense_pattern()
     dense = total if pattern.band < 0 else 0
@@ -324,6 +332,8 @@ def solver_for(
         slope=_slope(system),
         worth=_worth(pattern, total),
         made=np.zeros(1, np.int64),
+        repeating=np.column_stack([of_soft, diagonal_of(pattern, of_soft)]),
+        soft=soft[of_soft],
     )
     return solver, work
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from discretization import others
 from discretization.drives import count_drives
+from discretization.redundancy import constraint_jacobian
 from discretization.space import se3_dual, spans
 from discretization.system import System
 from discretization.time.advance import Marched, Report, StepperBase
@@ -22,6 +23,7 @@ from discretization.time.trajectory import Start, Trajectory
 from rigid import mechanical, quaternions
 from rigid.charts import Interactions, Weight, branches, multibody_system, torsion_angles
 from rigid.errors import ModelError
+from rigid.interactions.constraints import rows_of
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats, State
 
@@ -94,7 +96,21 @@ def system_in_chart(
     )
     kind, inertia = CHARTS[chart]
     start = state.r, state.quat, state.v, state.Omega
-    return multibody_system(name, frames, *start, parts, chart=kind, inertia=inertia, parameter=parameter)
+    made = multibody_system(name, frames, *start, parts, chart=kind, inertia=inertia, parameter=parameter)
+    if np.any(system.constraints.repeats):
+        made.info["repeats"] = repeated(system, state)
+    return made
+
+
+def repeated(system: System, state: State) -> Floats:
+    """Of every row of the joints: about G M^-1 G^T where its joint repeats others, else 0."""
+    frames, constraints = system.frames, system.constraints
+    inverse = np.empty((len(frames.mass), 6))
+    inverse[:, :3] = 1.0 / frames.mass[:, None]
+    inverse[:, 3:] = 3.0 / np.trace(frames.inertia, axis1=1, axis2=2)[:, None]
+    G = constraint_jacobian(system, state).tocsr()
+    rows: Floats = G.multiply(G) @ inverse.ravel()
+    return np.where(np.repeat(constraints.repeats, rows_of(constraints.kind)) != 0, rows, 0.0)
 
 
 class MechanicalStepper(StepperBase):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import types
-from scipy.sparse import csc_matrix, csr_matrix
+from scipy.sparse import csc_matrix, csr_matrix, diags
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from discretization.linear.condensed import PANELS, Panels, no_panels, panels_of
@@ -51,7 +51,7 @@ from rigid.compilation import explicit_kernel, kernel
 from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.mechanical import C1, DATA, F1, FUNCTIONS, I1, WITHOUT_POTENTIAL, MechanicalSystem
 from rigid.references import Reference, by_reference
-from rigid.system import Ints
+from rigid.system import Floats, Ints
 
 REACH = 2  # edges between an unknown and the residuals it changes, of any scheme
 PROBES = 2
@@ -248,4 +248,32 @@ def by_trial(
         found += np.abs(values)
     pattern = csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
     pattern.eliminate_zeros()
-    return pattern
+    repeats = system.info.get("repeats")
+    if repeats is None:
+        return pattern
+    # the diagonal of multipliers that others repeat
+    soft = np.concatenate(
+        [softened(block.kind, len(own), repeats) for block, own in zip(scheme.blocks, by_block, strict=True)]
+    )
+    whole = csc_matrix(abs(pattern) + diags(soft))
+    whole.sort_indices()
+    return whole
+
+
+def softened(kind: int, size: int, repeats: Floats) -> Floats:
+    """Of the unknowns of one block: the inertia that multipliers of joints see which repeat each other, else 0."""
+    out = np.zeros(size)
+    if kind in (LAMBDA, GAMMA, IMPULSES, JOINTS):
+        out[size - len(repeats) :] = repeats  # joints come last
+    return out
+
+
+def diagonal_of(pattern: Pattern, unknowns: Ints) -> Ints:
+    """Which entry of the matrix is the diagonal one of each of these unknowns; -1 where it is full."""
+    if pattern.band < 0:
+        return np.full(len(unknowns), -1, np.int64)
+    places = [
+        pattern.first[i] + np.searchsorted(pattern.rows[pattern.first[i] : pattern.first[i + 1]], i)
+        for i in unknowns
+    ]
+    return np.array(places, np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
-from discretization.time.newton import CONVERGED, CURES, REASONS, SINGULAR, equations_of
+from discretization.time.newton import CONVERGED, CURES, NOT_CONVERGED, REASONS, SINGULAR, equations_of
 from discretization.time.recording import march_and_keep
 from discretization.workspace import workspace
 from rigid.errors import ModelError
@@ -32,9 +32,10 @@ class Stepper(StepperBase):
     """Advances states of one system by steps of one length with `em` or `em-ggl`, composed to order 2, 4 or 6.
 
     Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`:
-    bandwidth above which the linear solver is sparse; `drive_values(times)`: of prescribed
-    motion; `hidden`: with `em-ggl`, for states whose velocities satisfy the
-    joints; `tolerance`: relative, of the equations of a step, and so of what it keeps; 0: round-off.
+    bandwidth above which the linear solver is sparse; `hidden`: with `em-ggl`, for states whose velocities satisfy the
+    joints; `tolerance`: relative, of the equations of a step, and so of what it keeps; 0: round-off;
+    `drive_values(times)`: of prescribed motion; `joint_names`: by number, for what is said where joints repeat each other
+    and do not agree.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -49,12 +50,13 @@ class Stepper(StepperBase):
         hidden: bool = False,
         tolerance: float = 0.0,
         drive_values: DriveValues | None = None,
+        joint_names: Sequence[str] = (),
     ):
         if not (np.isfinite(h) and h > 0.0):
             raise ModelError(f"the time step dt = {h} s must be a positive number")
         if order > 2:
             _check_conservative(system, order, "-ggl" if hidden else "")
-        self.system, self.h = system, h
+        self.system, self.h, self._joint_names = system, h, joint_names
         jointed = len(system.constraints.kind) > 0
         hidden = hidden and jointed
         # `em` reverses what of the velocities the joints do not allow
@@ -90,9 +92,28 @@ class Stepper(StepperBase):
         failure = (
             None
             if status == CONVERGED
-            else Failure(REASONS[status], CURES[status], singular=status == SINGULAR)
+            else Failure(REASONS[status], self._cure(status), singular=status == SINGULAR)
         )
         return Marched(state, int(counts[STEPS]), _report(counts), failure)
+
+    def _cure(self, status: int) -> str:
+        """What may help; where joints repeat each other it may be that they do not agree: g of theirs is then left over."""
+        repeating, work = self.numbering.repeating, self.work
+        if not len(repeating) or status != NOT_CONVERGED:
+            return CURES[status]
+        rows = [
+            np.abs(work.residual[self.numbering.row[c] :][: self.numbering.rows[c]]).max() / work.scale[c]
+            for c in repeating
+        ]
+        joint = self.system.constraints.joint
+        numbers = joint[repeating][np.argsort(rows)[::-1]].tolist()
+        known = dict(enumerate(self._joint_names))
+        names = [known.get(number, str(number)) for number in dict.fromkeys(numbers)]
+        others = ", ".join(f"'{name}'" for name in names[1:6]) + (" ..." if len(names) > 6 else "")
+        return (
+            f"joint '{names[0]}' repeats what {others} fix, and cannot follow them: |g| = {max(rows):.2g} is left over; "
+            f"place them so that they agree on the way, or leave one of them out; or {CURES[status]}"
+        )
 
     def _run(self, state: State, h: float, starts: Floats, parts: int) -> tuple[int, np.ndarray, State]:
         """Whole steps of length h from `starts`, in place: status, counts (parts, N_COUNTS), the state after each part."""

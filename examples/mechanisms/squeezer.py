@@ -75,7 +75,7 @@ def squeezer() -> Model:
         ("A7", ground, K7, A),
     ):
         model.add_joint(name, "revolute", a, b, at=(*at, 0), axis=(0, 0, 1))
-    hook = B + along(gamma, SC, SD)
+    hook = B + along(gamma, SD, -SC)
     model.add_spring("spring", ground.at((*C, 0)), K3.at_world((*hook, 0)), stiffness=C0, length=L0)
     model.add_moment("drive", K1.at((0, 0, 0)), (0, 0, TORQUE))
     return model
@@ -89,7 +89,7 @@ def points(result, index: int = -1) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    result = simulate(squeezer(), 0.03, 2e-5, "em4-ggl", output_every=1500)
+    result = simulate(squeezer(), 0.03, 1e-4, "em4", output_every=300)
     for name, r in points(result).items():
         print(f"{name} at t = 0.03 s: {r}")
 

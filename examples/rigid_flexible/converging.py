@@ -50,7 +50,7 @@ def converge(
     for k in stiffness:
         found = compare(twin, simulate(model(k), t_end, dt), points, names=("rigid", f"stiffness {k:g}"))
         differences.append(max(row.rms / row.scale for row in found.rows if row.kind == "point"))
-    rate = -np.polyfit(np.log(stiffness), np.log(differences), 1)[0]
+    rate = -np.polyfit(np.log(stiffness), np.log(differences), 1)[0] if len(stiffness) > 1 else np.nan
     return Study(stiffness, differences, float(rate), found)
 
 

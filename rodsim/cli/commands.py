@@ -98,6 +98,8 @@ def _warnings_told() -> Iterator[None]:
 
 def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
     run_scene = loaded.scene.run
+    if run_scene is None:
+        raise ModelError(f"scene '{loaded.scene.name}' has no `run`; add one, or use `rodsim static`")
     return {
         "t_end": run_scene.t_end if options.t_end is None else options.t_end,
         "dt": run_scene.dt if options.dt is None else options.dt,
@@ -145,6 +147,8 @@ def _scene_words(loaded: Loaded) -> str:
         )
     ]
     run_scene = scene.run
+    if run_scene is None:
+        return f"scene '{scene.name}': {', '.join(counts)}; equilibrium"
     return (
         f"scene '{scene.name}': {', '.join(counts)}; "
         f"{run_scene.integrator}, dt = {run_scene.dt:g} s to t = {run_scene.t_end:g} s"
@@ -171,6 +175,8 @@ def info(options: argparse.Namespace) -> int:
         loaded = load(options.file)
         print(loaded.scene.model_dump_json(indent=2) if options.json else _scene_words(loaded))
         return 0
+    from rodsim.results.static_words import start_words
+
     result = _open(options.file)
     t = result.t
     facts = {
@@ -184,6 +190,8 @@ def info(options: argparse.Namespace) -> int:
         "bodies": [body.name for body in result.layout.bodies],
         "joints": {joint.name: joint.kind for joint in result.layout.joints},
         "run": result.description.get("run", {}),
+        "statics": result.description.get("statics", {}),
+        "start": result.description.get("start", {}),
         "initial_velocity_change": result.description.get("initial_velocity_change", {}),
         "undetermined": result.description.get("undetermined", []),
     }
@@ -200,6 +208,8 @@ def info(options: argparse.Namespace) -> int:
         print(
             f"  {len(result.layout.joints)} joints: {_some([f'{j.name} ({j.kind})' for j in result.layout.joints])}"
         )
+    for line in start_words(result.description):
+        print(f"  {line}")
     for part, (v, omega) in result.description.get("initial_velocity_change", {}).items():
         print(
             f"  initial velocities of {part} were changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints"
@@ -369,6 +379,13 @@ def validate(options: argparse.Namespace) -> int:
     return 0 if all(outcome.ok for outcome in found) else LAW_BROKEN
 
 
+def static(options: argparse.Namespace) -> int:
+    """rodsim static"""
+    from rodsim.cli.static_command import find_equilibrium
+
+    return find_equilibrium(options)
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": run,
     "check": check,
@@ -382,4 +399,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "schema": schema,
     "modes": modes.modes,
     "validate": validate,
+    "static": static,
 }

@@ -60,6 +60,12 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--quiet", action="store_true", help="no progress line, no audit")
 
     modes.add_parser(commands)
+    static = commands.add_parser("static", help="the equilibrium of a scene under its loads")
+    static.add_argument("scene", help="scene file, YAML")
+    static.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")
+    static.add_argument("--method", choices=["newton", "arc-length"], help="instead of the scene's")
+    static.add_argument("--force", action="store_true", help="overwrite an existing result")
+    static.add_argument("--quiet", action="store_true", help="no events, no audit")
 
     check = commands.add_parser("check", help="check a scene without running it")
     check.add_argument("scene")
@@ -92,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
     plot.add_argument(
         "--what",
         default="overview",
-        choices=["overview", "energy", "balance", "momentum", "residuals", "newton", "path"],
+        choices=["overview", "energy", "balance", "momentum", "residuals", "newton", "path", "load"],
     )
     plot.add_argument("--points", nargs="+", help="for path: bodies, rods, or rod:node")
 

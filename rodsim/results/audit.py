@@ -27,6 +27,7 @@ from rigid.system import Floats
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.recomputed import Difference, recompute, tolerance_of
 from rodsim.results.result import Result, check_result
+from rodsim.results.static_audit import lines as static_lines
 
 ROUND_OFF = 1e-10  # relative to the natural size; what an energy-momentum step with a converged Newton stays far below
 UNIT = 1e-12  # of |q| - 1
@@ -112,7 +113,10 @@ def audit(result: Result) -> Audit:
     """The audit of a result; ResultError where it holds no output."""
     check_result("audit", result)
     with result.held(), np.errstate(all="ignore"):  # a diverged run is judged, not refused
-        return _with_verdicts(_measure(result))
+        measured = _measure(result)
+        if "statics" in result.description:
+            return _of_equilibria(measured, result)
+        return _with_verdicts(measured)
 
 
 def _measure(result: Result) -> Audit:
@@ -241,6 +245,13 @@ def _with_verdicts(a: Audit) -> Audit:
         words = f"those of {name} changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints{more}"
         verdicts.append(Verdict("initial velocities", words, None))
     return Audit(**{**vars(a), "verdicts": tuple(verdicts)})
+
+
+def _of_equilibria(a: Audit, result: Result) -> Audit:
+    """Equilibria keep no balances over time: forces balance in each."""
+    verdicts = [Verdict(*line) for line in static_lines(result)]
+    verdicts.append(Verdict("unit quaternions", f"||q| - 1| <= {a.quat_norm:.1e}", a.quat_norm < UNIT))
+    return Audit(**{**vars(a), "verdicts": (*verdicts, *_of_file(a))})
 
 
 def _told(verdict: Verdict, integrator: str) -> Verdict:

@@ -34,7 +34,7 @@ def plot(
 
     Parameters
     ----------
-    kind : 'overview', 'energy', 'balance', 'momentum', 'residuals', 'newton' or 'path'
+    kind : 'overview', 'energy', 'balance', 'momentum', 'residuals', 'newton', 'path' or, of equilibria, 'load'
     points : for 'path': names of bodies, or rods as 'name' (both ends) or 'name:node'; default: everything
 
     Raises
@@ -131,12 +131,28 @@ def _newton(result: Result, ax: Axes) -> None:
     _finish(ax, "Newton iterations a step")
 
 
+def _load(result: Result, ax: Axes) -> None:
+    """Load factor over the monitors, or over the largest displacement where there are none."""
+    statics = result.description.get("statics")
+    if not statics:
+        raise ResultError("plot: the kind 'load' is for equilibria; this is a run, plot its 'path'")
+    monitors = {name: np.array(values) for name, values in statics["monitors"].items()}
+    if not monitors:
+        r = result.states(slice(0, result.n_outputs)).r
+        monitors = {"largest displacement": np.linalg.norm(r - r[0], axis=2).max(axis=1)}
+    for (name, values), color in zip(monitors.items(), COLORS * len(monitors), strict=False):
+        ax.plot(values, statics["load_factor"], color=color, marker=".", linewidth=1.4, label=name)
+    _finish(ax, "load factor", time=False)
+    ax.set_xlabel("displacement (m)")
+
+
 KINDS: dict[str, Callable[[Result, Axes], None]] = {
     "energy": _energy,
     "balance": _balance,
     "momentum": _momentum,
     "residuals": _residuals,
     "newton": _newton,
+    "load": _load,
 }
 
 

@@ -175,6 +175,9 @@ def noise_power(system: System, state: State) -> Floats:
         np.add.at(force, springs.frames[:, side], of_spring)
         np.add.at(moment, springs.frames[:, side], of_spring * arm[side])
         np.add.at(moment, torsions.frames[:, side], EPS * torsions.stiffness)
+    which, place = np.nonzero(system.others.frames >= 0)
+    np.add.at(force, system.others.frames[which, place], EPS * system.others.size[which, 0])
+    np.add.at(moment, system.others.frames[which, place], EPS * system.others.size[which, 1])
     v, Omega = (np.sum(rate**2, axis=-1) for rate in (state.v, state.Omega))
     moving = system.frames.fixed == 0
     return np.sqrt(v @ (moving * force**2) + Omega @ (moving * moment**2))

@@ -11,7 +11,14 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rigid.checks import name_fault
-from rodsim.scenes import schema, schema_motion, schema_types
+from rodsim.scenes import (
+    schema,
+    schema_damping,
+    schema_motion,
+    schema_section_laws,
+    schema_static,
+    schema_types,
+)
 from rodsim.scenes.errors import Path, SceneError
 from rodsim.scenes.reading import Source
 
@@ -30,6 +37,8 @@ OBJECTS = {
     "driven": "driven frame",
     "drives": "drive",
     "distributed_loads": "distributed load",
+    "external_dampings": "external damping",
+    "joint_frictions": "joint friction",
 }
 MOST_PROBLEMS = 10
 
@@ -39,7 +48,8 @@ _OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type"
 _KEYS = sorted(
     {
         field
-        for item in (*vars(schema).values(), *vars(schema_motion).values(), *vars(schema_types).values())
+        for file in (schema, schema_damping, schema_motion, schema_section_laws, schema_types, schema_static)
+        for item in vars(file).values()
         if isinstance(item, type) and issubclass(item, BaseModel)
         for field in item.model_fields
     }

@@ -12,7 +12,7 @@ import numpy as np
 from rigid import quaternions, signals
 from rigid.checks import direction
 from rigid.errors import ModelError
-from rigid.inertia import Box, Cone, Cylinder, MassProperties, Sphere
+from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
 from rigid.joints import JOINTS
 from rigid.surface import Mesh
 from rodsim.materials import Material
@@ -33,6 +33,7 @@ class Loaded(NamedTuple):
     source: Source
     scene: schema.Scene
     model: Model
+    monitors: dict[str, tuple[Anchor, list[float]]]  # of its equilibria
 
 
 def load(path: str | FilePath) -> Loaded:
@@ -43,14 +44,15 @@ def load(path: str | FilePath) -> Loaded:
     source = read(path)
     scene = check(source)
     try:
-        model = _Loader(scene, FilePath(path).parent).model()
+        loader = _Loader(scene, FilePath(path).parent)
+        model, monitors = loader.model(), loader.monitors()
     except SceneProblem as problem:
         raise source.error(problem.path, str(problem)) from None
     try:
         model.build()
     except ModelError as error:
         raise translate(source, error) from None
-    return Loaded(source, scene, model)
+    return Loaded(source, scene, model, monitors)
 
 
 def translate(source: Source, error: ModelError) -> SceneError:
@@ -84,9 +86,19 @@ class _Loader:
         self._each("limits", scene.limits, self._limit)
         self._each("drives", scene.drives, self._drive)
         self._each("distributed_loads", scene.distributed_loads, self._distributed_load)
+        self._each("external_dampings", scene.external_dampings, self._external_damping)
+        self._each("joint_frictions", scene.joint_frictions, self._joint_friction)
         for name in scene.sections:
             self._guard(("sections", name), lambda name=name: self._section(("sections", name), name))
         return self._model
+
+    def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
+        """Points and directions under `static`."""
+        given = self._scene.static.monitors if self._scene.static else []
+        return {
+            item.name: (self._point(("static", "monitors", k, "point"), item.point), item.direction)
+            for k, item in enumerate(given)
+        }
 
     def _unique_names(self) -> None:
         for heads in (
@@ -95,7 +107,7 @@ class _Loader:
             ("springs",),
             ("torsion_springs",),
             ("loads", "distributed_loads"),
-            ("bushings", "law_springs", "limits"),
+            ("bushings", "law_springs", "limits", "external_dampings", "joint_frictions"),
         ):
             seen: dict[str, str] = {}
             for head in heads:
@@ -139,6 +151,8 @@ class _Loader:
     def _shape(self, shape: Any) -> MassProperties:
         if isinstance(shape, schema.GivenShape):
             return MassProperties(shape.mass, shape.inertia, shape.center)  # type: ignore[arg-type]
+        if isinstance(shape, schema.PointShape):
+            return PointMass(shape.mass)
         given = {"density": shape.density, "mass": shape.mass}
         if isinstance(shape, schema.BoxShape):
             return Box(*shape.size, **given)
@@ -234,8 +248,18 @@ class _Loader:
         held = self._point if JOINTS[item.kind].apart else self._anchor
         a = held((*path, "a"), item.a)
         b = None if item.b is None else held((*path, "b"), item.b)
-        given = {"second_axis": item.second_axis, "pitch": item.pitch, "locked": item.locked}
-        self._model.add_joint(item.name, item.kind, a, b, item.at, item.axis, item.length, **given)
+        self._model.add_joint(
+            item.name,
+            item.kind,
+            a,
+            b,
+            item.at,
+            item.axis,
+            item.length,
+            second_axis=item.second_axis,
+            pitch=item.pitch,
+            locked=item.locked,
+        )
 
     def _spring(self, path: Path, item: schema.SpringScene) -> None:
         a, b = (self._point((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
@@ -279,6 +303,14 @@ class _Loader:
         along = displacements_of((*path, "displacement"), item.displacement)
         turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
         self._model.add_driven(item.name, item.position, quat, along, turn, item.axis)
+
+    def _external_damping(self, path: Path, item: schema.ExternalDampingScene) -> None:
+        part = _look_up((*path, "part"), "part", item.part, {**self._model.bodies, **self._model.rods})
+        self._model.add_external_damping(item.name, part, item.rate, item.rotation)
+
+    def _joint_friction(self, path: Path, item: schema.JointFrictionScene) -> None:
+        joint = _look_up((*path, "joint"), "joint", item.joint, self._model.joints)
+        self._model.add_joint_friction(item.name, joint, item.turning, item.sliding)
 
     def _drive(self, path: Path, item: schema_motion.DriveScene) -> None:
         _look_up((*path, "joint"), "joint", item.joint, self._model.joints)

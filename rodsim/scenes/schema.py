@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    FiniteFloat,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 
 from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
+from rodsim.scenes.schema_damping import ExternalDampingScene, JointFrictionScene
 from rodsim.scenes.schema_motion import (
     BushingScene,
     DistributedLoadScene,
@@ -23,6 +19,12 @@ from rodsim.scenes.schema_motion import (
     LawSpringScene,
     LimitScene,
 )
+from rodsim.scenes.schema_section_laws import ExpressionLaw as ExpressionLaw
+from rodsim.scenes.schema_section_laws import Relaxation as Relaxation
+from rodsim.scenes.schema_section_laws import SofteningLaw as SofteningLaw
+from rodsim.scenes.schema_section_laws import StiffeningLaw as StiffeningLaw
+from rodsim.scenes.schema_section_laws import WithMaterialLaws
+from rodsim.scenes.schema_static import StaticScene
 from rodsim.scenes.schema_types import (
     Anchor,
     AxisAngle,
@@ -35,11 +37,6 @@ from rodsim.scenes.schema_types import (
     Signal,
     Vector,
 )
-from rodsim.scenes.section_laws import ExpressionLaw as ExpressionLaw
-from rodsim.scenes.section_laws import Relaxation as Relaxation
-from rodsim.scenes.section_laws import SofteningLaw as SofteningLaw
-from rodsim.scenes.section_laws import StiffeningLaw as StiffeningLaw
-from rodsim.scenes.section_laws import WithMaterialLaws
 
 # --- materials and sections
 
@@ -222,20 +219,28 @@ class MeshShape(Massive):
     scale: Positive = 1.0
 
 
+class PointShape(Part):
+    """A point mass: held by its centre alone."""
+
+    type: Literal["point"]
+    mass: Positive
+
+
 class GivenShape(Part):
     """Mass and inertia about the centre of mass, which is `center` in the body's axes."""
 
     type: Literal["given"]
     mass: Positive
     inertia: (
-        Annotated[list[Positive], Field(min_length=3, max_length=3)]
+        Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
         | Annotated[list[Vector], Field(min_length=3, max_length=3)]
     )
     center: Vector = [0.0, 0.0, 0.0]
 
 
 Shape = Annotated[
-    BoxShape | CylinderShape | SphereShape | ConeShape | MeshShape | GivenShape, Field(discriminator="type")
+    BoxShape | CylinderShape | SphereShape | ConeShape | MeshShape | PointShape | GivenShape,
+    Field(discriminator="type"),
 ]
 
 
@@ -338,7 +343,7 @@ class RunScene(Part):
 
 
 class Scene(Part):
-    """A model and how to simulate it."""
+    """A model and how to simulate it, or to find its equilibrium."""
 
     name: Name = "scene"
     gravity: Vector = [0.0, 0.0, 0.0]
@@ -356,4 +361,15 @@ class Scene(Part):
     driven: list[DrivenScene] = []
     drives: list[DriveScene] = []
     distributed_loads: list[DistributedLoadScene] = []
-    run: RunScene
+    external_dampings: list[ExternalDampingScene] = []
+    joint_frictions: list[JointFrictionScene] = []
+    static: StaticScene | None = None
+    run: RunScene | None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_only_stand(cls, data: Any) -> Any:
+        """A scene with `static` needs no `run`."""
+        if isinstance(data, dict) and data.get("static") is not None and "run" not in data:
+            return {**data, "run": None}
+        return data

@@ -6,10 +6,20 @@ import difflib
 from collections.abc import Iterable
 
 from rigid.errors import ModelError
-from rodsim.validation import exact_rods, mechanisms, pendulums, published_runs, rods, tops
+from rodsim.validation import (
+    equilibria,
+    exact_rods,
+    frequencies,
+    loops,
+    mechanisms,
+    pendulums,
+    published_runs,
+    rods,
+    tops,
+)
 from rodsim.validation.case import Case
 
-FAMILIES = (tops, pendulums, mechanisms, exact_rods, rods, published_runs)
+FAMILIES = (equilibria, frequencies, tops, pendulums, loops, mechanisms, exact_rods, rods, published_runs)
 CASES: dict[str, Case] = {case.name: case for family in FAMILIES for case in family.CASES}
 
 

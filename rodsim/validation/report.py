@@ -40,6 +40,7 @@ def validate(cases: Iterable[Case], to: TextIO) -> list[Outcome]:
             found = outcomes(case)
         except (ModelError, ConvergenceError) as error:
             found = failed(case, error)
+            to.write(f"{case.name}: {error}\n")
         for k, outcome in enumerate(found):
             to.write(_line(_cells(outcome, first=k == 0)) + "\n")
         to.flush()
@@ -109,7 +110,7 @@ def _cells(outcome: Outcome, first: bool = True) -> tuple[str, ...]:
 
 
 def _line(cells: tuple[str, ...]) -> str:
-    widths = (19, 17, 34, 34, 8, 9, 4, 5)
+    widths = (19, 27, 34, 34, 8, 9, 4, 5)
     return "  ".join(f"{cell:{width}s}" for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 

@@ -1,0 +1,73 @@
+"""What resists a motion besides springs: external damping of a part, viscous friction of a joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discretization.others import Other
+from rigid.interactions.drag import DRAG
+from rigid.interactions.joint_friction import JOINT_FRICTION
+from rigid.system import Floats
+from rodsim.entries import JointEntry
+from rodsim.other_entries import OtherEntry, Poses
+
+NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
+
+
+@dataclass(frozen=True, eq=False)
+class DampingEntry(OtherEntry):
+    """See `Model.add_external_damping`."""
+
+    name: str
+    a: Any  # the body or rod
+    b: Any  # the same
+    rate: float
+    rotation: float
+
+    def made(self, poses: Poses) -> list[Other]:
+        found = []
+        for f in poses.frames_of(self.a):
+            J = poses.frames.inertia[f]
+            tensor = self.rotation * (0.5 * np.trace(J) * np.eye(3) - J)
+            numbers = np.concatenate([[self.rate * poses.frames.mass[f]], tensor.ravel()])
+            found.append(Other(DRAG, [f], numbers, NONE))
+        return found
+
+    def described(self) -> dict[str, Any]:
+        return {
+            "kind": "external damping",
+            "part": str(self.a),
+            "rate": self.rate,
+            "rotation": self.rotation,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionEntry(OtherEntry):
+    """See `Model.add_joint_friction`."""
+
+    name: str
+    a: Any  # those of the joint
+    b: Any
+    joint: JointEntry
+    turning: float
+    sliding: float
+
+    def made(self, poses: Poses) -> list[Other]:
+        frames = [poses.frame_of(x) for x in (self.a, self.b)]
+        # a joint that slides keeps what is across its axis: any two points tell how far
+        points: Floats = np.zeros(6)
+        axis = np.zeros(3) if self.joint.axis is None else poses.local(frames[0], self.joint.axis)
+        numbers = np.concatenate([points, axis, [self.turning, self.sliding]])
+        return [Other(JOINT_FRICTION, frames, numbers, NONE)]
+
+    def described(self) -> dict[str, Any]:
+        return {
+            "kind": "joint friction",
+            "joint": self.joint.name,
+            "turning": self.turning,
+            "sliding": self.sliding,
+        }

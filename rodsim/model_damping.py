@@ -1,0 +1,61 @@
+"""The part of `Model` that adds external damping and joint friction."""
+
+from __future__ import annotations
+
+from rigid.checks import number, shown
+from rigid.errors import ModelError
+from rodsim.damping_entries import DampingEntry, FrictionEntry
+from rodsim.entries import JointEntry
+from rodsim.model_loads import LineLoads
+from rodsim.parts import Body, Rod
+
+TURNS = ("revolute", "spherical", "cylindrical", "universal")
+SLIDES = ("prismatic", "cylindrical")
+
+
+class Dampings(LineLoads):
+    """External damping, joint friction."""
+
+    def add_external_damping(
+        self, name: str, part: Body | Rod, rate: float, rotation: float | None = None
+    ) -> DampingEntry:
+        """Slow a body or a rod by what is around it: a force -rate m v on the centre of mass of each body or section, and a
+        moment -rotation J omega; both in 1/s, `rotation` the same as `rate` unless it is given.
+
+        A free part loses its velocity as exp(-rate t). The momenta of the model are not kept.
+        """
+        owner = f"external damping '{name}'"
+        self._new_among(self.others, "bushing, spring or damping", name)
+        if not isinstance(part, Body | Rod):
+            raise ModelError(f"{owner}: {shown(part)} is neither a body nor a rod; give one")
+        self._check_mine(owner, part)
+        speed = number(owner, "rate", rate, at_least=0.0)
+        turn = speed if rotation is None else number(owner, "rotation", rotation, at_least=0.0)
+        entry = DampingEntry(name, part, part, speed, turn)
+        self.others[name] = entry
+        return entry
+
+    def add_joint_friction(
+        self, name: str, joint: JointEntry | str, turning: float = 0.0, sliding: float = 0.0
+    ) -> FrictionEntry:
+        """Viscous friction of a joint: a moment -turning (omega_b - omega_a), N m s, of what turns (revolute, spherical), and a
+        force -sliding ds/dt along the axis, N s/m, of what slides (prismatic).
+        """
+        owner = f"friction '{name}'"
+        self._new_among(self.others, "bushing, spring or damping", name)
+        held = self.joints.get(joint if isinstance(joint, str) else getattr(joint, "name", ""))
+        if held is None or (not isinstance(joint, str) and held is not joint):
+            raise ModelError(f"{owner}: {shown(joint)} is no joint of this model; give one, or its name")
+        turn = number(owner, "turning", turning, at_least=0.0)
+        slide = number(owner, "sliding", sliding, at_least=0.0)
+        for what, value, kinds in (("turning", turn, TURNS), ("sliding", slide, SLIDES)):
+            if value > 0.0 and held.kind not in kinds:
+                raise ModelError(
+                    f"{owner}: {what} = {value:g}, but the {held.kind} joint '{held.name}' leaves that motion no freedom; "
+                    f"leave it out, or take a joint of {', '.join(kinds)}"
+                )
+        if turn == slide == 0.0:
+            raise ModelError(f"{owner}: resists nothing; give turning= or sliding=")
+        entry = FrictionEntry(name, held.a, held.b, held, turn, slide)
+        self.others[name] = entry
+        return entry

@@ -1,0 +1,105 @@
+"""Equilibria audited by what their states say: forces that balance, joints that hold, with moved ground points moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from discretization.measures import residual_of
+from discretization.statics.loading import Loading, Motion
+from discretization.statics.rest import Rest
+from rigid.system import Constraints
+
+if TYPE_CHECKING:
+    from rodsim.results.result import Result
+
+BALANCED = 1e-9  # of the largest force or moment in the model
+ROUNDING = 1e4  # of its round-off: the forces of stiff rods are known no better
+JOINED = 1e-10  # of the model's size
+
+
+class Balance(NamedTuple):
+    """Measured over all equilibria."""
+
+    residual: float  # largest unbalanced force, over the largest that acts; nan: not known
+    rounding: float  # the same over its round-off
+    joints: float  # |g| over the model's size; nan: no joints
+    judged: int  # equilibria
+
+
+def balance(result: Result) -> Balance:
+    """Recomputed from the stored states; loads and motions are those that the result keeps."""
+    system, statics = result.layout.system, result.description["statics"]
+    if system is None or result.n_outputs == 0:
+        return Balance(np.nan, np.nan, np.nan, 0)
+    names = [joint.name for joint in result.layout.joints]
+    loads = {key: np.array(statics["loads"][key], float).reshape(shape) for key, shape in _SHAPES}
+    loading = Loading(
+        loads["constant"],
+        loads["varying"],
+        loads["constant_gravity"],
+        loads["varying_gravity"],
+        [_stored(names, name, motion) for name, motion in statics["motions"].items()],
+    )
+    rest = Rest(system, result.state(0), loading)
+    gone_on = "start" in result.description
+    residual = rounding = gap = largest = 0.0
+    judged = 0
+    for i, factor in enumerate(statics["load_factor"]):
+        if gone_on and factor != 1.0:
+            continue  # held by forces that fade
+        judged += 1
+        rest.back_to((result.state(i), float(i if loading.motions else factor)))
+        if loading.motions:
+            rest.values_at(factor)
+        level = rest.assemble(False)
+        rounding = max(rounding, level) if level >= 0.0 else np.inf
+        forces = rest.residual[rest.unknowns]
+        residual = max(residual, float(np.abs(forces[:, :3]).max(initial=0.0)))
+        largest = max(largest, rest.largest_force())
+        gap = max(gap, _gap(rest.system.constraints, result, i) / rest.length)
+    joints = gap if len(system.constraints.kind) else np.nan
+    return Balance(residual / largest if largest > 0.0 else 0.0, rounding, joints, judged)
+
+
+_SHAPES = (
+    ("constant", (-1, 3)),
+    ("varying", (-1, 3)),
+    ("constant_gravity", (3,)),
+    ("varying_gravity", (3,)),
+)
+
+
+def _stored(names: list[str], name: str, motion: dict[str, Any]) -> Motion:
+    """A motion by the number of the equilibrium."""
+    path = [(np.array(d, float), np.array(turn, float)) for d, turn in motion["path"]]
+    return Motion(names.index(name), lambda i: path[round(i)], np.array(motion["about"], float))
+
+
+def _gap(constraints: Constraints, result: Result, i: int) -> float:
+    state = result.state(i)
+    return float(np.abs(residual_of(constraints, state)).max(initial=0.0))
+
+
+def lines(result: Result) -> list[tuple[str, str, bool | None]]:
+    """Laws, what was measured, whether they are kept."""
+    found = balance(result)
+    if not found.judged:
+        return [
+            ("equilibrium", "not recomputed: forces that fade hold it, or the file keeps no system", None)
+        ]
+    told = f"{found.residual:.1e} of the largest force, {found.rounding:.1e} of its round-off"
+    out: list[tuple[str, str, bool | None]] = [
+        ("equilibrium, forces", told, found.residual < BALANCED or found.rounding < ROUNDING)
+    ]
+    if np.isfinite(found.joints):
+        out.append(
+            ("joints, positions", f"|g| <= {found.joints:.1e} of the model's size", found.joints < JOINED)
+        )
+    relaxed = result.description["statics"].get("relaxation")
+    if relaxed:
+        out.append(
+            ("relaxation", f"load steps ended at {relaxed['from']:.6g}: the last state was relaxed to", None)
+        )
+    return out

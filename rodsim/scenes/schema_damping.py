@@ -1,0 +1,23 @@
+"""What a scene says of external damping and of friction in joints."""
+
+from __future__ import annotations
+
+from rodsim.scenes.schema_types import Name, NotNegative, Part
+
+
+class ExternalDampingScene(Part):
+    """A force -rate m v and a moment -rotation J omega on every body or section of a part."""
+
+    name: Name
+    part: Name
+    rate: NotNegative
+    rotation: NotNegative | None = None
+
+
+class JointFrictionScene(Part):
+    """A moment against the relative turn of a joint, a force against its sliding."""
+
+    name: Name
+    joint: Name
+    turning: NotNegative = 0.0
+    sliding: NotNegative = 0.0

@@ -1,0 +1,112 @@
+"""Loops of revolute joints that repeat each other: N four-bars, Bricard's mechanism."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from functools import partial
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.errors import RedundantJointsWarning
+from rigid.inertia import Box, MassProperties
+from rodsim.model import Model
+from rodsim.results.result import Result
+from rodsim.simulation import simulate
+from rodsim.validation.case import Case, Known, Values
+
+# IFToMM A02, N loops: t -> end of the first crank; 1.5 s is past the places where all bars lie in one line
+FOUR_BARS = {
+    1: {
+        0.5: (0.70151267891047682, 0.71265697311388615),
+        1.0: (-0.26071267518365036, -0.96541643915907317),
+        1.5: (-0.55407459194279042, 0.83246702430993042),
+        2.0: (0.077085471792867077, 0.99702448818395183),
+    },
+    40: {
+        0.5: (0.68792597079077263, 0.72578086135663087),
+        1.0: (-0.11535688063210990, -0.99332411130045019),
+        2.0: (0.034466307300407162, 0.99940586032956296),
+    },
+}
+# IFToMM A04: t -> the corner P3
+BRICARD = {
+    0.5: (0.968283679107, -1.22462515943, 0.75014660944),
+    1.0: (0.510501461186, -1.6491675994, 0.140123114552),
+    2.0: (-0.969340344775, -1.22124689496, 0.754278010771),
+}
+BAR = MassProperties(1.0, np.diag([1e-4, 1 / 12, 1 / 12]))  # along x; about z as a thin bar of 1 m
+CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], float)
+AXES = np.eye(3)[[1, 2, 0, 1, 2, 0]]
+
+
+def _simulated(model: Model, level: int) -> Result:
+    """That joints repeat each other is what these cases are about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RedundantJointsWarning)
+        return simulate(model, 2.0, (0.02, 0.01)[level], "em4-ggl", output_every=1)
+
+
+def four_bars(n: int, level: int) -> Values:
+    """All cranks upright, their ends with 1 m/s; every loop has three equations more than it needs."""
+    model = Model(f"{n} four-bars", gravity=(0.0, -9.81, 0.0))
+    upright = quaternions.from_rotation_vector([0.0, 0.0, np.pi / 2])
+    cranks = [
+        model.add_body(
+            f"crank {k}", BAR, (k, 0.5, 0), upright, velocity=(0.5, 0, 0), angular_velocity=(0, 0, -1)
+        )
+        for k in range(n + 1)
+    ]
+    joined = [(f"foot {k}", model.ground, crank, (k, 0, 0)) for k, crank in enumerate(cranks)]
+    for k, (left, right) in enumerate(itertools.pairwise(cranks)):
+        coupler = model.add_body(f"coupler {k}", BAR, (k + 0.5, 1, 0), velocity=(1, 0, 0))
+        joined += [(f"left {k}", left, coupler, (k, 1, 0)), (f"right {k}", coupler, right, (k + 1, 1, 0))]
+    for name, a, b, at in joined:
+        model.add_joint(name, "revolute", a, b, at=at, axis=(0, 0, 1))
+    run = _simulated(model, level)
+    end = run.body("crank 0").point(np.array([0.5, 0.0, 0.0]))
+    return {f"end({t:g})": end[run.index_at(t), :2] for t in FOUR_BARS[n]}
+
+
+def bricard(level: int) -> Values:
+    """Five bars and six axes at right angles, from rest under gravity: one equation too many."""
+    model = Model("Bricard", gravity=(0.0, -9.81, 0.0))
+    parts = [model.ground]
+    for k, (start, end) in enumerate(itertools.pairwise(CORNERS)):
+        size = np.where(np.abs(end - start) > 0.5, 1.0, 0.1)
+        parts.append(model.add_body(f"bar {k + 1}", Box(*size, mass=1.0), (start + end) / 2))
+    for k, (at, axis) in enumerate(zip(CORNERS, AXES, strict=True)):
+        model.add_joint(f"P{k}", "revolute", parts[k], [*parts, model.ground][k + 1], at=at, axis=axis)
+    run = _simulated(model, level)
+    P3 = run.body("bar 3").point(np.array([0.0, 0.0, 0.5]))
+    return {f"P3({t:g})": P3[run.index_at(t)] for t in BRICARD}
+
+
+MESHES = ("em4-ggl, h = 0.02", "em4-ggl, h = 0.01")
+CASES = (
+    *(
+        Case(
+            f"four-bars-{n}",
+            f"IFToMM A02: {n} four-bar{'s' * (n > 1)} through their singular positions",
+            "exact, one coordinate, 17 digits",
+            {f"end({t:g})": Known(end, 1e-15, 1.0) for t, end in table.items()},
+            partial(four_bars, n),
+            MESHES,
+            4,
+            1e-4,
+            slow=n > 1,
+        )
+        for n, table in FOUR_BARS.items()
+    ),
+    Case(
+        "bricard",
+        "IFToMM A04: Bricard's mechanism of six revolute joints",
+        "minimal coordinates, 1e-10",
+        {f"P3({t:g})": Known(P3, 1e-9, 1.0) for t, P3 in BRICARD.items()},
+        bricard,
+        MESHES,
+        4,
+        1e-4,
+    ),
+)

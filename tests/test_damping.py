@@ -1,0 +1,144 @@
+"""External damping and joint friction of models: closed forms, their balance, in `em` and in the charts, in scenes."""
+
+import numpy as np
+import pytest
+from test_drag_and_friction import INERTIA
+from test_spans import free_rod
+
+from rodsim import Box, MassProperties, Model, ModelError, audit, simulate
+from rodsim.scenes.loading import load
+
+RATE = 1.5
+
+
+def tumbling():
+    model = Model("body")
+    body = model.add_body(
+        "body", MassProperties(2.0, INERTIA), velocity=(1.0, 2.0, -0.5), angular_velocity=(1.0, -2.0, 3.0)
+    )
+    model.add_external_damping("air", body, RATE)
+    return model
+
+
+def test_a_free_body_slows_down_as_the_closed_form():
+    """m dv/dt = -rate m v, d(R J Omega)/dt = -rate R J Omega: both momenta fall as exp(-rate t), L along itself."""
+    errors = []
+    for h in (0.02, 0.01):
+        found = simulate(tumbling(), 1.0, h, output_every=10, progress=False)
+        P, L = (
+            found.linear_momentum,
+            found.angular_momentum - np.cross(found.body("body").center_of_mass, found.linear_momentum),
+        )
+        fall = np.exp(-RATE * found.t)[:, None]
+        errors.append(max(np.abs(P - fall * P[0]).max(), np.abs(L - fall * L[0]).max()))
+    assert errors[1] < 1e-3
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def with_friction(kind):
+    """Two bodies in free flight, joined, of which the first is slowed from outside too."""
+    model = Model(kind)
+    a = model.add_body("a", Box(0.4, 0.3, 0.2, density=100), velocity=(0.3, 0, 0), angular_velocity=(1, 2, 3))
+    b = model.add_body("b", Box(0.2, 0.4, 0.3, density=80), position=(0.5, 0.1, 0))
+    at = None if kind == "prismatic" else (0.3, 0, 0)
+    point = a.at((0.2, 0, 0)) if kind == "prismatic" else a
+    other = b.at_world((0.2, 0, 0)) if kind == "prismatic" else b
+    axis = None if kind == "spherical" else (0.6, 0.0, 0.8)
+    joint = model.add_joint("joint", kind, point, other, at=at, axis=axis)
+    slides = kind == "prismatic"
+    model.add_joint_friction(
+        "friction", joint, turning=0.0 if slides else 0.4, sliding=8.0 if slides else 0.0
+    )
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+@pytest.mark.parametrize("kind", ["revolute", "spherical", "prismatic"])
+def test_friction_keeps_both_momenta_and_loses_what_the_energy_misses(kind, integrator):
+    found = simulate(with_friction(kind), 0.5, 0.01, integrator, progress=False)
+    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
+    assert np.all(np.diff(lost) > 0.0)
+    assert lost[-1] > 0.01 * E[0]
+    for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
+        assert np.ptp(found.audit_column(name)) < 1e-11
+    assert audit(found).ok
+
+
+def test_a_hinged_body_slows_down_as_the_closed_form():
+    """J dw/dt = -c w about a fixed axis through the centre."""
+    model = Model("wheel")
+    wheel = model.add_body(
+        "wheel", MassProperties(2.0, np.diag([0.3, 0.3, 0.5])), angular_velocity=(0, 0, 4.0)
+    )
+    hinge = model.add_joint("hinge", "revolute", model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_joint_friction("bearing", hinge, turning=0.2)
+    found = simulate(model, 1.0, 0.005, output_every=20, progress=False)
+    w = found.angular_momentum[:, 2] / 0.5
+    assert np.abs(w - 4.0 * np.exp(-0.4 * found.t)).max() < 1e-3
+    assert np.ptp(found.audit_column("total") + found.dissipation) < 1e-12 * found.energy["total"][0]
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_what_a_damped_rod_loses_is_what_its_energy_misses(element):
+    model = free_rod(element)
+    model.add_external_damping("air", model.rods["rod"], RATE, rotation=0.5)
+    found = simulate(model, 0.3, 0.01, progress=False)
+    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
+    assert np.all(np.diff(lost) > 0.0)
+    P = found.linear_momentum
+    assert pytest.approx(np.exp(-RATE * found.t)[:, None] * P[0], abs=2e-3 * np.abs(P[0]).max()) == P
+    assert audit(found).ok
+
+
+@pytest.mark.parametrize(("integrator", "chart"), [("EML-kappa", None), ("GGL-EM", "director")])
+def test_charts_take_external_damping_and_friction(integrator, chart):
+    def end(integrator, h, chart=None):
+        model = with_friction("revolute")
+        model.add_external_damping("air", model.bodies["a"], RATE)
+        found = simulate(model, 0.1, h, integrator, chart=chart, output_every=1, progress=False)
+        return np.concatenate([found.body(x).center_of_mass[-1] for x in "ab"]), found
+
+    exact = end("em", 0.0005)[0]
+    found, run = end(integrator, 0.005, chart)
+    assert np.abs(found - exact).max() < 2e-5
+    assert np.all(np.diff(run.dissipation) > 0.0)
+
+
+SCENE = """
+bodies:
+  - {name: disc, shape: {type: cylinder, radius: 0.1, height: 0.02, mass: 1.0}, angular_velocity: [0, 0, 3]}
+joints:
+  - {name: hinge, kind: revolute, a: ground, b: disc, at: [0, 0, 0], axis: [0, 0, 1]}
+joint_frictions:
+  - {name: bearing, joint: hinge, turning: 0.01}
+external_dampings:
+  - {name: air, part: disc, rate: 0.5}
+run: {t_end: 0.1, dt: 0.01}
+"""
+
+
+def test_scenes_have_damping_and_friction(tmp_path):
+    path = tmp_path / "disc.yaml"
+    path.write_text(SCENE)
+    assert set(load(path).model.others) == {"bearing", "air"}
+    path.write_text(SCENE.replace("part: disc", "part: disk"))
+    with pytest.raises(Exception, match="there is no part 'disk'; did you mean 'disc'"):
+        load(path)
+
+
+def test_what_cannot_be_damped_is_refused_with_its_cure():
+    model = with_friction("revolute")
+    with pytest.raises(
+        ModelError, match="sliding = 2, but the revolute joint 'joint' leaves that motion no freedom"
+    ):
+        model.add_joint_friction("more", "joint", sliding=2.0)
+    with pytest.raises(ModelError, match="'hip' is no joint of this model"):
+        model.add_joint_friction("more", "hip", turning=2.0)
+    with pytest.raises(ModelError, match="resists nothing; give turning= or sliding="):
+        model.add_joint_friction("more", "joint")
+    with pytest.raises(ModelError, match="is neither a body nor a rod; give one"):
+        model.add_external_damping("more", model.ground, 1.0)
+    with pytest.raises(ModelError, match="rate"):
+        model.add_external_damping("more", model.bodies["a"], -1.0)

@@ -1,0 +1,136 @@
+"""Mechanisms of the IFToMM benchmarks against their exact or converged motions; joints that repeat each other in all but one."""
+
+import numpy as np
+import pytest
+
+from examples.mechanisms.bricard import bricard, corner
+from examples.mechanisms.four_bars import four_bars
+from examples.mechanisms.governor import governor
+from examples.mechanisms.squeezer import points, squeezer
+from rodsim import audit, simulate
+
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+
+# end of the first crank: N, t, x, y, exact
+FOUR_BARS = {
+    (1, 0.5): (0.70151267891047682, 0.71265697311388615),
+    (1, 1.0): (-0.26071267518365036, -0.96541643915907317),
+    (1, 2.0): (0.077085471792867077, 0.99702448818395183),
+    (40, 0.5): (0.68792597079077263, 0.72578086135663087),
+    (40, 1.0): (-0.11535688063210990, -0.99332411130045019),
+    (40, 2.0): (0.034466307300407162, 0.99940586032956296),
+}
+
+
+def crank_end(n, t, dt, integrator):
+    result = simulate(four_bars(n), t, dt, integrator)
+    return result, result.body("crank 0").point(np.array([0.5, 0, 0]))[-1]
+
+
+@pytest.mark.parametrize("n", [1, 40])
+@pytest.mark.parametrize(
+    ("integrator", "order", "steps", "bound"), [("em", 2, (200, 400), 8e-5), ("em4-ggl", 4, (50, 100), 3e-6)]
+)
+def test_four_bars_swing_through_their_singular_positions_as_the_pendulum_they_are(
+    n, integrator, order, steps, bound
+):
+    exact, errors = (*FOUR_BARS[n, 2.0], 0.0), []
+    for k in steps:
+        result, r = crank_end(n, 2.0, 2.0 / k, integrator)
+        errors.append(np.abs(r - exact).max())
+        report = audit(result)
+        assert report.constraint < 1e-12
+        assert report.energy_balance < 1e-12
+        assert result.halvings.sum() == 0
+    assert errors[-1] < bound
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
+
+
+@pytest.mark.parametrize(("n", "t"), [key for key in FOUR_BARS if key[1] < 2])
+def test_four_bars_are_where_they_should_be_on_the_way(n, t):
+    _, r = crank_end(n, t, 0.01, "em4-ggl")
+    assert r == pytest.approx((*FOUR_BARS[n, t], 0.0), abs=1e-6)
+
+
+BRICARD = {
+    0.5: (0.968283679107, -1.22462515943, 0.75014660944),
+    1.0: (0.510501461186, -1.6491675994, 0.140123114552),
+    2.0: (-0.969340344775, -1.22124689496, 0.754278010771),
+}
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order", "steps", "bound"), [("em", 2, (100, 200), 1e-4), ("em4", 4, (40, 80), 2e-9)]
+)
+def test_bricards_mechanism_moves(integrator, order, steps, bound):
+    errors = []
+    for k in steps:
+        result = simulate(bricard(), 2.0, 2.0 / k, integrator, output_every=1)
+        at = {t: corner(result)[result.index_at(t)] for t in BRICARD}
+        errors.append(max(np.abs(at[t] - exact).max() for t, exact in BRICARD.items()))
+        report = audit(result)
+        assert report.constraint < 1e-12
+        assert report.energy_balance < 1e-12
+        assert result.energy["total"][-1] == pytest.approx(-29.43, abs=1e-11)
+    assert errors[-1] < bound
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
+
+
+def test_one_equation_of_bricards_mechanism_is_too_many():
+    with pytest.warns(match=r"1 equation of the joints 'P0', 'P1', 'P2', 'P3', 'P4', 'P5'"):
+        bricard().build()
+
+
+SQUEEZER = {
+    "F": (-0.00696303942622, -0.000718388438694),
+    "G": (-0.0347152190499, 0.0177580938723),
+}
+
+
+def test_the_squeezer_begins_where_the_test_set_has_it():
+    with pytest.warns(match="9 equations of the joints"):
+        result = simulate(squeezer(), 1e-5, 1e-5)
+    assert points(result, 0)["F"] == pytest.approx((0.00698667411545, -0.000431723064569), abs=1e-13)
+    assert points(result, 0)["G"] == pytest.approx((-0.0339972038858, 0.016461971675), abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order", "steps", "bound"),
+    [("em", 2, (1500, 3000), 1e-6), ("em4", 4, (200, 400), 1e-10)],
+)
+def test_andrews_squeezer_squeezes(integrator, order, steps, bound):
+    """1000 rad/s at the end: errors in m, of a crank of 7 mm."""
+    errors = []
+    for k in steps:
+        result = simulate(squeezer(), 0.03, 0.03 / k, integrator, output_every=k // 100)
+        at = points(result)
+        errors.append(max(np.abs(at[name] - exact).max() for name, exact in SQUEEZER.items()))
+        report = audit(result)
+        assert report.energy_balance < 1e-11
+        assert report.constraint < 1e-13
+    assert errors[-1] < bound
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
+
+
+GOVERNOR = {0.05: (0.50610089724368, 6.2350402159813), 0.5: (0.74324942478631, 5.1034154219716)}
+GOVERNOR[1.0] = 0.50142092237956, 6.2711257418766
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_the_governor_lifts_its_slider(integrator):
+    """Slider's height and shaft's rate; damped springs of 8e5 N/m, no redundant joint."""
+    errors = []
+    for dt in (0.002, 0.001):
+        result = simulate(governor(), 1.0, dt, integrator)
+        height, rate = 0.5 + result.joint("rail").displacement, result.joint("bearing").rate
+        found = {t: (height[result.index_at(t)], rate[result.index_at(t)]) for t in GOVERNOR}
+        off = np.abs([np.subtract(found[t], exact) for t, exact in GOVERNOR.items()])
+        assert off[:, 1].max() < 2e-4
+        errors.append(off[:, 0].max())
+        report = audit(result)
+        assert report.energy_balance < 1e-11
+        L = result.angular_momentum[:, 2]
+        assert L[0] == pytest.approx(53.868998658418434, rel=1e-12)
+        assert pytest.approx(L[0], rel=1e-12) == L
+    assert errors[-1] < 1e-6
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.3)

@@ -1,0 +1,103 @@
+"""Scenes with prescribed motion, bushings, laws, limits and loads along rods: the model that the same calls make."""
+
+import numpy as np
+import pytest
+
+from discretization.system import fingerprint
+from rigid.signals import Sine, SmoothStep, SpinUp
+from rodsim import Box, Law, Material, Model, Section
+from rodsim.scenes.errors import SceneError
+from rodsim.scenes.loading import load
+
+SCENE = """
+name: everything that moves
+gravity: [0, 0, -9.81]
+materials:
+  rubber: {E: 2.0e6, nu: 0.45, density: 1100}
+rods:
+  - {name: rod, curve: [[0, 0, 0], [1, 0, 0]], section: {type: circular, radius: 0.02, material: rubber}, n_elements: 4}
+bodies:
+  - {name: arm, shape: {type: box, size: [1.0, 0.1, 0.2], density: 100}, position: [0.5, 2, 0]}
+driven:
+  - name: table
+    position: [0, 0, 0]
+    displacement:
+      - {function: sine, amplitude: 0.1, frequency: 2, direction: [0, 0, 1]}
+      - {function: smooth step, value: 0.2, t_end: 0.5, direction: [0, 1, 0]}
+    turn: {function: spin-up, speed: 3, t_end: 1}
+    axis: [0, 0, 1]
+joints:
+  - {name: root, kind: weld, a: table, b: {rod: rod, s: 0}}
+  - {name: hinge, kind: revolute, a: ground, b: arm, at: [0, 2, 0], axis: [0, 0, 1]}
+drives:
+  - {name: motor, joint: hinge, value: {function: sine, amplitude: 0.5, frequency: 1}}
+bushings:
+  - {name: mount, a: {body: table, at: [0, 0, 1]}, b: {body: arm, at: [0.5, 0, 0]}, stiffness: [10, 10, 10, 1, 1, 1],
+     damping: 0.1}
+law_springs:
+  - {name: cord, a: {ground: [0, 3, 0]}, b: {body: arm, at: [0.5, 0, 0]}, law: {type: table, x: [0, 1, 2], force: [0, 0, 30]},
+     damping: {type: polynomial, coefficients: [0, 2, 0, 0.1]}}
+limits:
+  - {name: stop, a: ground, b: arm, axis: [0, 0, 1], stiffness: 1000, width: 0.02, upper: 0.3}
+distributed_loads:
+  - {name: wind, rod: rod, value: {function: sine, amplitude: 3, frequency: 1, direction: [0, 1, 0]}, following: true,
+     between: [0.5, 1]}
+run: {t_end: 0.05, dt: 0.01, integrator: em-ggl}
+"""
+
+
+def written(tmp_path, text):
+    path = tmp_path / "scene.yaml"
+    path.write_text(text)
+    return path
+
+
+def by_calls():
+    model = Model("everything that moves", gravity=(0, 0, -9.81))
+    arm = model.add_body("arm", Box(1.0, 0.1, 0.2, density=100), position=(0.5, 2, 0))
+    section = Section.circular(0.02, Material(E=2e6, nu=0.45, density=1100))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4)
+    both = [Sine(0.1, 2.0).along((0, 0, 1)), SmoothStep(0.2, 0.0, 0.5).along((0, 1, 0))]
+    table = model.add_driven("table", displacement=both, turn=SpinUp(3.0, 1.0), axis=(0, 0, 1))
+    model.add_joint("root", "weld", table, rod.start)
+    hinge = model.add_joint("hinge", "revolute", model.ground, arm, at=(0, 2, 0), axis=(0, 0, 1))
+    model.add_drive("motor", hinge, Sine(0.5, 1.0))
+    model.add_bushing("mount", table.at((0, 0, 1)), arm.at((0.5, 0, 0)), [10, 10, 10, 1, 1, 1], 0.1)
+    law, damping = Law.table([0, 1, 2], [0, 0, 30]), Law.polynomial([0, 2, 0, 0.1])
+    model.add_law_spring("cord", model.ground.at((0, 3, 0)), arm.at((0.5, 0, 0)), law, damping)
+    model.add_limit("stop", model.ground, arm, 1000, 0.02, upper=0.3, axis=(0, 0, 1))
+    model.add_distributed_load("wind", rod, Sine(3.0, 1.0).along((0, 1, 0)), following=True, between=(0.5, 1))
+    return model
+
+
+def test_a_scene_is_the_model_of_the_same_calls(tmp_path):
+    one, other = load(written(tmp_path, SCENE)).model.build(), by_calls().build()
+    assert fingerprint(one.system) == fingerprint(other.system)
+    t = np.array([0.0, 0.123, 0.7])
+    assert np.array_equal(one.load_values(t), other.load_values(t))
+    assert np.array_equal(one.drive_values(t), other.drive_values(t))
+    assert one.layout.description == other.layout.description
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("joint: hinge,", "joint: hing,", r"there is no joint 'hing'; did you mean 'hinge'"),
+        ("rod: rod, value", "rod: rad, value", r"there is no rod 'rad'; did you mean 'rod'"),
+        ("frequency: 1}}", "frequency: 1, direction: [1, 0, 0]}}", r"have no direction; leave it out"),
+        ("frequency: 2, direction: [0, 0, 1]}", "frequency: 2}", r"a displacement needs a direction"),
+        ("type: table, x", "type: tabel, x", r"spring with a law 'cord'.*type = 'tabel'.*is not known"),
+        ("function: spin-up", "function: spinup", r"driven frame 'table'.*'spinup'.*is not known"),
+        (
+            "upper: 0.3",
+            "upper: 0.3, width_: 1",
+            r"limit 'stop': the key 'width_' is not known here; did you mean 'width'",
+        ),
+        ("damping: 0.1}", "damping: [1, 2]}", r"bushing 'mount'"),
+        ("    axis: [0, 0, 1]\n", "", r"driven 'table': `turn` and `axis` belong together"),
+    ],
+)
+def test_what_is_wrong_in_a_scene_is_named(tmp_path, old, new, message):
+    assert SCENE.count(old) == 1 or old.startswith(("    axis", "frequency"))
+    with pytest.raises(SceneError, match=message):
+        load(written(tmp_path, SCENE.replace(old, new, 1)))

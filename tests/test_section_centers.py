@@ -1,0 +1,137 @@
+"""Sections whose centres of mass and of stiffness are not on the rod's curve, and whose inertia is turned."""
+
+import numpy as np
+import pytest
+
+from discretization.measures import element_states
+from discretization.space.se3_element import strains
+from rigid import quaternions
+from rodsim import Model, ModelError, Section, audit, simulate
+
+PLAIN = Section.from_stiffness(
+    EA=3e3,
+    GA=(2e3, 1.5e3),
+    GJ=5,
+    EI=(8, 6),
+    mass_per_length=2.0,
+    inertia_per_length=(0.05, 0.03, 0.02),
+    damping_time=1e-3,
+)
+C = np.array([0.0, 0.07, -0.04])
+
+
+def held(section, curve, **more):
+    model = Model("rod", gravity=(0, 2.0, -9.81))
+    rod = model.add_rod("rod", curve, section, 6, up=(0, 0, 1), **more)
+    model.add_joint("clamp", "clamp", rod.start)
+    return model, rod
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_both_centers_off_the_curve_are_a_curve_that_is_moved(element):
+    """Anchors and start velocities stay those of the curve."""
+    d2, d3 = np.array([0, 1.0, 0]), np.array([0, 0, 1.0])
+    shift = C[1] * d2 + C[2] * d3
+    off, rod = held(PLAIN.with_centers(C[1:], C[1:]), [(0, 0, 0), (1, 0, 0)], element=element)
+    off.add_force("pull", rod.at(1.0, (0.01, 0.02, 0.03)), (0, 0, 4.0))
+    moved, other = held(PLAIN, [tuple(shift), (1, *shift[1:])], element=element)
+    moved.add_force("pull", other.at(1.0, (0.01, 0.02 - C[1], 0.03 - C[2])), (0, 0, 4.0))
+    one, two = (simulate(model, 0.3, 0.01) for model in (off, moved))
+    assert np.abs(one.rod("rod").r - two.rod("rod").r).max() < 1e-10
+    assert np.ptp(one.rod("rod").r[:, -1], axis=0).max() > 0.1
+    assert audit(one).energy_balance < 1e-11
+
+
+def test_the_stiffness_of_another_line_has_the_energy_of_its_strains():
+    """For any strained element: the strains of frames that are moved by c, with the stiffness as it was given."""
+    rng = np.random.default_rng(3)
+    section = PLAIN.with_centers(stiffness=C[1:])
+    r = np.array([[0, 0, 0], [0.5, 0.1, -0.2]])
+    quat = quaternions.from_rotation_vector(
+        np.array([[0.1, 0.2, 0.3], [0.9, -0.4, 0.8]]) * rng.uniform(0.8, 1.0)
+    )
+    quat0 = quaternions.from_rotation_vector(np.array([[0.0, 0, 0], [0.2, 0.1, 0]]))
+    r0 = np.array([[0, 0, 0], [0.5, 0, 0]])
+
+    def energy(own, shift):
+        e = [
+            strains(*(x for k in (0, 1) for x in (p[k] + quaternions.rotate(q[k], shift), q[k])), 0.5)[0]
+            for p, q in ((r, quat), (r0, quat0))
+        ]
+        return (e[0] - e[1]) @ own @ (e[0] - e[1])
+
+    assert energy(section.stiffness, np.zeros(3)) == pytest.approx(energy(PLAIN.stiffness, C), rel=1e-12)
+    assert energy(section.damping, np.zeros(3)) == pytest.approx(energy(PLAIN.damping, C), rel=1e-12)
+
+
+def test_a_pull_off_the_center_of_stiffness_bends():
+    """By F e/EI per length, held still by damping."""
+    stiff = Section.from_stiffness(
+        EA=3e3,
+        GA=2e3,
+        GJ=5,
+        EI=(8, 6),
+        mass_per_length=0.2,
+        inertia_per_length=0.01,
+        D=np.diag([9.0, 9, 9, 1, 1, 1]),
+    )
+    model = Model("pulled")
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (1, 0, 0)], stiff.with_centers(stiffness=(0.1, 0.0)), 4, up=(0, 0, 1)
+    )
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_force("pull", rod.end, (0.02, 0, 0))
+    result = simulate(model, 20.0, 0.05)
+    strain = element_states(model.build().system, result.state())[0]
+    assert strain[:, 5] == pytest.approx(np.full(4, 0.02 * 0.1 / 6), rel=3e-3)  # to the side of the stiffness
+    # the line of the stiffness is stretched by F/EA
+    assert strain[:, 0] - 0.1 * strain[:, 5] == pytest.approx(np.full(4, 0.02 / 3e3), rel=1e-2)
+
+
+def test_an_inertia_with_product_is_one_in_turned_axes():
+    """Round stiffness, so that turned sections differ in nothing but their inertia."""
+
+    def section(moments, J23=None):
+        own = Section.from_stiffness(
+            EA=3e3, GA=2e3, GJ=5, EI=7, mass_per_length=2.0, inertia_per_length=moments
+        )
+        return own if J23 is None else own.with_centers(product_of_inertia=J23)
+
+    angle = 0.4
+    c, s = np.cos(angle), np.sin(angle)
+    J = np.array([[c, -s], [s, c]]) @ np.diag([0.3, 0.1]) @ np.array([[c, s], [-s, c]])
+    one, _ = held(section((0.4, J[0, 0], J[1, 1]), J[0, 1]), [(0, 0, 0), (1, 0.2, 0)])
+    other, _ = held(section((0.4, 0.3, 0.1)), [(0, 0, 0), (1, 0.2, 0)], twist=lambda x: angle)
+    plain, _ = held(section((0.4, J[0, 0], J[1, 1])), [(0, 0, 0), (1, 0.2, 0)])
+    ends = [simulate(model, 0.4, 0.01).rod("rod").r[-1] for model in (one, other, plain)]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-10 < 1e-6 < np.abs(ends[0] - ends[2]).max()
+
+
+def test_velocities_of_a_rod_are_those_of_its_curve():
+    model = Model("thrown")
+    section = PLAIN.with_centers(C[1:], C[1:])
+    omega = np.array([0.3, 1.0, 2.0])
+    model.add_rod(
+        "rod",
+        [(0, 0, 0), (1, 0, 0)],
+        section,
+        4,
+        up=(0, 0, 1),
+        velocity=lambda x: np.cross(omega, [x, 0, 0]),
+        angular_velocity=omega,
+    )
+    state = model.build().state
+    assert state.v[1:] == pytest.approx(np.cross(omega, state.r[1:]), abs=1e-14)
+
+
+def test_centers_that_cannot_be_are_refused():
+    with pytest.raises(
+        ModelError, match=r"product_of_inertia = 0.03 is too large for the moments 0.03 and 0.02"
+    ):
+        PLAIN.with_centers(product_of_inertia=0.03)
+    with pytest.raises(ModelError, match=r"has its centres on the curve"):
+        PLAIN.with_law("stiffening", strain=0.1).with_centers((0.1, 0))
+    model = Model("m")
+    model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], lambda s: PLAIN.with_centers((s, 0)), 4)
+    with pytest.raises(ModelError, match=r"not in the same place all along"):
+        model.build()
