@@ -154,8 +154,11 @@ def _vibrating() -> Frame:
         moments=(),
         mass_per_length=density * h * w,
         inertia_per_length=(inertia, inertia, inertia),
-        frequencies=(1.0,) * 10,
-        floor=1e-9,
+        frequencies=(
+            *(2273.6930374, 4465.92823836, 13117.5398996, 16830.6545421, 23780.3746276),
+            *(33118.6315453, 35733.4586822, 50491.9636264, 56189.7264042, 57785.5572906),
+        ),
+        floor=1e-8,
     )
 
 

@@ -90,7 +90,7 @@ PEER_SWEEPS: dict[str, dict[str, list[Run]]] = {
     },
     "PE-bend45": {
         "rodsim": _meshes("se3", 4, 8, 16, 32),
-        "PyElastica": [(25, 6e-6, {}), (50, 3e-6, {})],
+        "PyElastica": [(25, 6e-6, {}), (12, 1e-5, {})],
     },
     "PE-distributed": {
         "rodsim": _meshes("se3", 4, 8, 16, 32),

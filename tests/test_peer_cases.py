@@ -1,11 +1,18 @@
 """docs/peer_cases.md says only what something here does."""
 
 import re
+import warnings
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from benchmarks.mechanism_cases import MECHANISMS
 from benchmarks.registry import CASES
+from benchmarks.rodsim_mechanisms import mechanism_model, run
 from benchmarks.sweeps import SWEEPS
+from rodsim import InitialVelocityWarning
+from rodsim.initial_velocities import fit_velocities
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "peer_cases.md").read_text()
@@ -39,3 +46,34 @@ def test_every_peer_case_of_the_benchmarks_has_runs_of_rodsim_and_of_its_peer():
     for name in CASES:
         if name.startswith(("EX-", "PE-")):
             assert {"rodsim", "Exudyn" if name.startswith("EX") else "PyElastica"} == set(SWEEPS[name])
+
+
+@pytest.mark.parametrize("case", MECHANISMS, ids=lambda c: c.name)
+def test_velocities_of_the_mechanisms_fit_their_joints(case):
+    """Wrong data would be changed, with a warning, into a motion that no peer makes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InitialVelocityWarning)
+        built = mechanism_model(case).build()
+        fit_velocities(built)
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "order", "bound"),
+    [
+        ("EX-heavyTop", 400, 4, 1e-3),
+        ("EX-fourBars", 200, 4, 3e-8),
+        ("EX-governor", 1000, 2, 2e-4),
+        ("EX-pointPendulum", 200, 4, 1e-6),
+        ("EX-rigidPendulum", 200, 4, 2e-6),
+        ("EX-sliderCrank", 400, 4, 3e-5),
+        ("EX-bricard", 100, 4, 1e-10),
+        ("EX-sphericalChain", 100, 4, 1e-10),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
+def test_mechanisms_of_the_peers_end_where_they_should(name, steps, order, bound):
+    case = CASES[name]
+    found = run(case, len(case.bodies), case.t_end / steps, order)
+    assert bound / 20 < found.error < bound
+    if not case.springs:
+        assert abs(found.energy_drift) < 1e-11
