@@ -17,7 +17,7 @@ zero where nothing is driven, the balance of energy holds with
 from __future__ import annotations
 
 from discretization.dual_assembly import _add_pulled, _put
-from discretization.hidden_assembly import hidden_ends
+from discretization.hidden_assembly import hidden_ends, places_of
 from discretization.workspace import rotation_of, three
 from rigid.compilation import inner_kernel
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
@@ -165,22 +165,10 @@ def account_drives(system, numbering, hidden, state, work, h):
 
 
 @inner_kernel
-def _places(system, hidden, c):
-    """Of a constraint, with the mean of a direction that is driven."""
-    constraints = system.constraints
-    return (
-        load3(hidden.Ua_mean[c]),
-        load3(constraints.Ub[c]),
-        load3(constraints.Xa[c]),
-        load3(constraints.Xb[c]),
-    )
-
-
-@inner_kernel
 def _hidden_change(system, numbering, hidden, state, work, h, c):
     """gam (g_v(1; Xbar) - g_v(0; Xbar))."""
     a, b = system.constraints.frames[c, 0], system.constraints.frames[c, 1]
-    places, kind = _places(system, hidden, c), system.constraints.kind[c]
+    places, kind = places_of(system, hidden, c, hidden.Ua_mean), system.constraints.kind[c]
     start, end = hidden_ends(state, work, hidden, h, a, b)
     change = hidden_value_of(kind, places, end)[0] - hidden_value_of(kind, places, start)[0]
     return 0.5 * work.scale[c] * hidden.gam[numbering.lam[c]] * change
@@ -193,7 +181,9 @@ def _hidden_work(system, numbering, hidden, state, work, h, c, f):
     start, end = hidden_ends(state, work, hidden, h, a, b)
     gam = three(hidden.gam, numbering.lam[c], numbering.rows[c], 0.5 * work.scale[c])
     kind = system.constraints.kind[c]
-    D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative_of(kind, gam, _places(system, hidden, c), start, end)
+    D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative_of(
+        kind, gam, places_of(system, hidden, c, hidden.Ua_mean), start, end
+    )
     dr, psi = load3(work.dr[f]), load3(work.psi[f])
     dv = _change_of_velocity(state, hidden, work, h, f)
     turn = apply_transposed(rotation_of(work.R0, f), psi)

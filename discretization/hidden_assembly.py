@@ -99,6 +99,21 @@ def velocities_after(state, work, hidden, h, f):
 
 
 @inner_kernel
+def places_of(system, hidden, c, Ua):
+    """U_a, U_b, X_a, X_b, W_a, W_b, value of constraint c; Ua: a direction that is driven is another in the mean and at the end."""
+    constraints, second = system.constraints, hidden.second
+    return (
+        load3(Ua[c]),
+        load3(constraints.Ub[c]),
+        load3(constraints.Xa[c]),
+        load3(constraints.Xb[c]),
+        load3(second[c, 0:3]),
+        load3(second[c, 3:6]),
+        constraints.value[c],
+    )
+
+
+@inner_kernel
 def hidden_ends(state, work, hidden, h, a, b):
     """Start and end of the step as `rigid.hidden_constraints` wants them."""
     va1, Omega_a1 = velocities_after(state, work, hidden, h, a)
@@ -187,10 +202,8 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
     for c in range(constraints.kind.shape[0]):
         kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
         rows = numbering.rows[c]
-        Ub, Xa, Xb = load3(constraints.Ub[c]), load3(constraints.Xa[c]), load3(constraints.Xb[c])
-        Wa, Wb, number = load3(hidden.second[c, 0:3]), load3(hidden.second[c, 3:6]), constraints.value[c]
-        places = load3(hidden.Ua_mean[c]), Ub, Xa, Xb, Wa, Wb, number
-        last = load3(hidden.Ua_end[c]), Ub, Xa, Xb, Wa, Wb, number
+        places = places_of(system, hidden, c, hidden.Ua_mean)
+        last = places_of(system, hidden, c, hidden.Ua_end)
         start, end = hidden_ends(state, work, hidden, h, a, b)
         half = 0.5 * work.scale[c]
         behind = hidden.behind[c]

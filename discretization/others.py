@@ -97,6 +97,19 @@ def energies_of(own: Others) -> list[Group]:
     return [each._replace(row=place[each.row]) for each in groups_of(own, use)]
 
 
+def energies_alone(own: Others) -> Others:
+    """Without the dissipations."""
+    use = np.array([not dissipates(OTHERS[k]) for k in own.kind], bool)
+    width = np.diff(own.first)
+    return Others(
+        own.kind[use],
+        own.frames[use],
+        np.concatenate([[0], np.cumsum(width[use])]).astype(np.int64),
+        own.numbers[np.repeat(use, width)],
+        own.size[use],
+    )
+
+
 def dissipations_of(own: Others) -> list[Group]:
     """The dissipations."""
     return groups_of(own, np.flatnonzero([dissipates(OTHERS[k]) for k in own.kind]))

@@ -17,6 +17,7 @@ from rodsim.building import Built
 from rodsim.initial_velocities import fit_velocities
 from rodsim.model import Model
 from rodsim.results.layout import Layout
+from rodsim.static_checks import check_elastic
 
 
 def linearise(
@@ -39,6 +40,7 @@ def linearise(
     Raises ModelError where the velocities are those of no steady motion, or coefficients would change with time.
     """
     built = model.build() if isinstance(model, Model) else model
+    check_elastic(built)
     state = fit_velocities(built).state if state is None else state
     _check_state(built, state)
     axis = None if spin is None else checks.vector("linearise", "spin", spin)

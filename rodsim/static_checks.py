@@ -22,6 +22,20 @@ def part_at(layout: Layout, frame: int) -> PartName:
     return PartName("ground", "ground")
 
 
+def check_elastic(built: Built) -> None:
+    """Raise ModelError where a rod relaxes: what it does at rest depends on how long it rested."""
+    spans = built.system.spans
+    if not np.any(spans.relaxation):
+        return
+    points = np.repeat(np.arange(len(spans.kind)), spans.order)
+    frame = int(spans.frames[points[np.argmax(spans.relaxation > 0.0)], 0])
+    part = part_at(built.layout, frame)
+    raise ModelError(
+        f"{part.kind} '{part.name}': its section relaxes; at rest for long it is as without, so leave `with_relaxation` out",
+        about=[part],
+    )
+
+
 def check_held(built: Built) -> None:
     """Raise ModelError where a part is connected to the ground by nothing, joint, rod or spring."""
     system = built.system
@@ -31,6 +45,12 @@ def check_held(built: Built) -> None:
     if len(spans):
         first = np.repeat(spans[:, :1], spans.shape[1], axis=1)
         pairs.append(np.stack([first, spans], axis=2)[spans >= 0])
+    others = system.others.frames
+    if len(others):
+        first = np.repeat(others[:, :1], others.shape[1], axis=1)
+        pairs.append(np.stack([first, others], axis=2)[others >= 0])
+    driven = np.flatnonzero(system.frames.fixed)
+    pairs.append(np.stack([np.zeros_like(driven), driven], axis=1))  # what stands where it is told is ground
     a, b = np.concatenate([np.asarray(p, np.int64).reshape(-1, 2) for p in pairs]).T
     group = connected_components(coo_matrix((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)[1]
     free = np.flatnonzero((group != group[0]) & (system.frames.fixed == 0))

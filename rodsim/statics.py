@@ -25,7 +25,7 @@ from rodsim.parts import Anchor
 from rodsim.restart import restarted
 from rodsim.results.result import Result
 from rodsim.simulation import check_output
-from rodsim.static_checks import check_held
+from rodsim.static_checks import check_elastic, check_held
 from rodsim.static_paths import FIRST_ARC, follow, path_settings
 from rodsim.static_results import Equilibrium, Record
 
@@ -91,6 +91,7 @@ def equilibrium(
         check_output(Path(output), False, overwrite)
     announce()
     built = model.build()
+    check_elastic(built)
     check_held(built)
     state = built.state
     if start is not None:

@@ -86,14 +86,16 @@ def test_stiffness_is_the_derivative_of_all_forces(element):
 
     def forces(x):
         total = tangents.forces(energies_of(system, x), x, np.zeros(0))
-        return total + tangents.forces(constraints_of(system), x, lam) - applied.applied(system, x, loads)
+        return (
+            total + tangents.forces(constraints_of(system, state), x, lam) - applied.applied(system, x, loads)
+        )
 
     place = np.arange(len(state.r))
     K = sum(
         part.matrix(place)
         for part in (
             tangents.stiffness(energies_of(system, state), state, np.zeros(0)),
-            tangents.stiffness(constraints_of(system), state, lam),
+            tangents.stiffness(constraints_of(system, state), state, lam),
             applied.stiffness(system, state, loads),
         )
     ).toarray()
@@ -111,7 +113,7 @@ def test_forces_are_the_gradient_of_the_energies_and_of_the_joints():
     free = np.repeat(system.frames.fixed == 0, 6)
     found = tangents.forces(energies_of(system, state), state, np.zeros(0)).ravel()
     close(found[free], (energy + coil)[0][free])
-    close(tangents.forces(constraints_of(system), state, lam).ravel()[free], of_joints[0][free])
+    close(tangents.forces(constraints_of(system, state), state, lam).ravel()[free], of_joints[0][free])
 
 
 def _angle(built, state):

@@ -127,7 +127,7 @@ def _stiffness(system: System, state: State, loads: Floats, lam: Floats) -> Bloc
     return joined(
         [
             tangents.stiffness(energies_of(system, state), state, np.zeros(0)),
-            tangents.stiffness(constraints_of(system), state, lam),
+            tangents.stiffness(constraints_of(system, state), state, lam),
             applied.stiffness(system, state, loads),
         ]
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization import others
+from discretization.drives import at_states, driven_rows
 from discretization.space import se3_dual, spans
 from discretization.system import System
 from rigid.interactions.constraints import groups_of
@@ -23,16 +25,19 @@ def energies_of(system: System, state: State) -> list[Group]:
     t = system.torsions
     numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, state.angle])
     more = [of_columns(SPRING, system.springs), group(TORSION_SPRING, t.frames, numbers)]
-    return rods_of(system) + _some(more)
+    return rods_of(system) + _some([*more, *others.energies_of(system.others)])
 
 
-def constraints_of(system: System) -> list[Group]:
-    """The constraints; their rows are those of `State.lam`."""
-    return _some(groups_of(system.constraints))
+def constraints_of(system: System, state: State) -> list[Group]:
+    """The constraints; their rows are those of `State.lam`, what is driven stands as in the state."""
+    constraints = system.constraints
+    if len(driven_rows(constraints)):
+        constraints, _ = at_states(constraints, state)
+    return _some(groups_of(constraints))
 
 
 def dissipations_of(system: System) -> list[Group]:
-    """Viscous rods and dampers."""
+    """Viscous rods, dampers, friction."""
     s, t = system.springs, system.torsions
     use, turned = s.damping != 0.0, t.damping != 0.0
     return _some(
@@ -41,6 +46,7 @@ def dissipations_of(system: System) -> list[Group]:
             se3_dual.dissipations_of(system.elements),
             group(DAMPER, s.frames[use], np.column_stack([s.Xa, s.Xb, s.damping])[use]),
             group(TORSION_DAMPER, t.frames[turned], np.column_stack([t.Ua, t.Wa, t.Ub, t.damping])[turned]),
+            *others.dissipations_of(system.others),
         ]
     )
 

@@ -66,7 +66,7 @@ class Arc:
     def __init__(self, rest: Rest, monitors: Mapping[str, Monitor], forward: bool = True):
         self.rest, self.monitors = rest, dict(monitors)
         random = np.random.default_rng(0)  # any fixed vector
-        self._probe = np.zeros(rest.size + 6)
+        self._probe = np.zeros(len(rest.work.residual))
         self._probe[rest.unknowns] = random.standard_normal(rest.unknowns.shape) * np.sqrt(
             rest.weight[rest.unknowns]
         )

@@ -52,7 +52,7 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
     begin_step(system, numbering, state, work, 1.0)
     add_load_noise(system, numbering, work, 1.0, load_values)
     _stand(system, numbering, state, work)
-    for i in range(numbering.size + 6):
+    for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
     if tangent:
         for i in range(numbering.n_values):

@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
 from discretization.numbering import BAND_LIMIT, number
+from discretization.others import energies_alone
 from discretization.statics.forces import (
     FOLDED,
     NOT_FINITE,
@@ -50,6 +51,7 @@ def resting(system: System) -> System:
         spans=spans._replace(damping=np.zeros_like(spans.damping), coupling=np.zeros_like(spans.coupling)),
         springs=system.springs._replace(damping=np.zeros_like(system.springs.damping)),
         torsions=system.torsions._replace(damping=np.zeros_like(system.torsions.damping)),
+        others=energies_alone(system.others),
         constraints=constraints._replace(
             **{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}
         ),
@@ -74,7 +76,11 @@ class Rest:
         self.work = workspace(self.system, self.numbering)
         self.strains = Strains(self.system, self.numbering, self.work)
         self._general = (
-            True if self.system.spans.kind.size or self.work.by_duals.interacting.each.size else None
+            True
+            if self.system.spans.kind.size
+            or self.system.others.kind.size
+            or self.work.by_duals.interacting.each.size
+            else None
         )
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
@@ -184,7 +190,7 @@ class Rest:
 
     def load_rate(self) -> Floats:
         """Derivative of the residual to the load factor, (N + 6,), at the poses of the last `assemble`."""
-        out = np.empty(self.size + 6)
+        out = np.empty(len(self.work.residual))
         values, gravity = self.loading.rates(self.factor)
         external_forces(self.system, self.numbering, self.work, values, gravity, out)
         np.negative(out, out)

@@ -43,7 +43,7 @@ def smallest_stiffness(rest: Rest) -> float:
     """Size of the eigenvalue nearest to zero of K on the motions allowed, in the weights of `Rest`, by inverse iteration."""
     x = np.where(rest.is_row, 0.0, np.random.default_rng(0).standard_normal(rest.size))
     x /= rest.norm(x)
-    residual, grown = np.zeros(rest.size + 6), 1.0
+    residual, grown = np.zeros(len(rest.work.residual)), 1.0
     for _ in range(4):
         residual[: rest.size] = -rest.weight * x
         x = rest.solve(residual)
