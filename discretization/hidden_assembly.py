@@ -100,7 +100,7 @@ def velocities_after(state, work, hidden, h, f):
 
 @inner_kernel
 def places_of(system, hidden, c, Ua):
-    """U_a, U_b, X_a, X_b, W_a, W_b, value of constraint c; Ua: a direction that is driven is another in the mean and at the end."""
+    """U_a, U_b, X_a, X_b, W_a, W_b, value of constraint c; Ua: in the mean or at the end, where it is driven."""
     constraints, second = system.constraints, hidden.second
     return (
         load3(Ua[c]),
