@@ -173,6 +173,9 @@ def _places(system, hidden, c):
         load3(constraints.Ub[c]),
         load3(constraints.Xa[c]),
         load3(constraints.Xb[c]),
+        load3(hidden.second[c, 0:3]),
+        load3(hidden.second[c, 3:6]),
+        constraints.value[c],
     )
 
 
