@@ -32,6 +32,7 @@ from rodsim.results.part_energies import stored_energies
 ROUND = 12  # corners of a round section as it is drawn
 THIN = 200.0  # a rod without a radius is drawn with this part of its length
 SAME = 1e-9  # relative: what counts as equal
+SLOW = 1e-6  # lengths a second: slower than this a rod is at rest
 
 
 class _Twin(NamedTuple):
@@ -108,7 +109,10 @@ class _Mover(NamedTuple):
             changed |= {"value": value, "described": value}
         if not changed:
             return entry
-        return entry._replace(**changed) if isinstance(entry, tuple) else replace(entry, **changed)
+        if isinstance(entry, tuple):
+            named: Any = entry
+            return named._replace(**changed)
+        return replace(entry, **changed)
 
     def _is_twin(self, part: Any) -> bool:
         return isinstance(part, Rod) and part.name in self.twins
@@ -156,7 +160,8 @@ def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
         lost.append(f"{rod}: the elastic energy it begins with, {stored:.6g} J")
     if _damped(system, frames):
         lost.append(f"{rod}: its viscosity")
-    if missed > SAME * max(np.linalg.norm(state.v[frames], axis=1).max(), 1e-300):
+    speed = np.linalg.norm(state.v[frames], axis=1).max()
+    if missed > SAME * max(speed, SLOW * np.ptp(r, axis=0).max()):
         lost.append(f"{rod}: up to {missed:.3g} m/s of its initial velocities, which no rigid body has")
     body = Body(rod.name, properties, center, quaternions.IDENTITY.copy(), velocity, omega, stands)
     return _Twin(body, quat, fractions, lost)

@@ -5,7 +5,7 @@ import pytest
 
 from discretization.measures import constraint_residual, energies, momenta
 from rigid import quaternions
-from rodsim import Box, Model, ModelError, Section, compare, simulate
+from rodsim import Box, Model, ModelError, Section, compare, signals, simulate
 from rodsim.building import Placement
 from rodsim.initial_velocities import fit_velocities
 from rodsim.results.part_energies import stored_energies
@@ -181,3 +181,31 @@ def test_the_surface_that_is_drawn_is_closed_and_looks_outward(curve, closed):
     pairs = {tuple(edge) for edge in edges}
     assert len(pairs) == len(edges)
     assert all((j, i) in pairs for i, j in pairs)
+
+
+def test_bushings_limits_and_driven_frames_hold_the_twin_at_the_same_places():
+    model = Model("driven", gravity=(0, 0, -9.81))
+    offset = section().with_centers(mass=(0.05, -0.02))
+    rod = model.add_rod("wire", helix, offset, 5)
+    shaking = signals.Sine(0.1, 1.0, phase=np.pi / 2).along((0, 0, 1))  # from rest
+    frame = model.add_driven("shaker", (1.0, 0.0, -0.1), displacement=shaking)
+    model.add_joint("pin", "spherical", frame, rod.start)
+    box = model.add_body("box", Box(0.1, 0.2, 0.3, mass=1.5), position=helix(1.0) + np.array([0.0, 0.0, 0.2]))
+    model.add_bushing("mount", rod.end, box, np.diag([100.0, 100, 100, 5, 5, 5]), at=helix(1.0))
+    model.add_limit("stop", rod.at(0.4), box.at((0, 0, 0)), stiffness=50.0, width=0.1, lower=0.2, of="length")
+    model.add_distributed_load("wind", rod, (0.0, 1.0, 0.0))
+    twin = model.rigidified()
+    assert twin.left_out[1:] == ["load 'wind' acts along rod 'wire', which is a body here: left out"]
+    assert twin.driven["shaker"] is frame
+    assert twin.joints["pin"].a is model.joints["pin"].a
+    held = [
+        [Placement(m).place(entry.a).world for entry in (*m.others.values(),)]
+        + [Placement(m).place(m.joints["pin"].b).world]
+        for m in (model, twin)
+    ]
+    assert np.array(held[1]) == pytest.approx(np.array(held[0]), abs=1e-14)
+    # centres of mass are off the curve: mass and place of the body are those of the frames, wherever they are
+    (system, state), (rigid, stiff) = at_start(model), at_start(twin)
+    assert energies(rigid, stiff).gravity == pytest.approx(energies(system, state).gravity, rel=1e-12)
+    for of_model, of_twin in zip(momenta(system, state), momenta(rigid, stiff), strict=True):
+        assert of_twin == pytest.approx(of_model, abs=1e-12)

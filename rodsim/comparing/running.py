@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rigid.errors import ModelError
 from rodsim.results.result import Result
-from rodsim.scenes.loading import Loaded, load, translate
+from rodsim.scenes.loading import load, translate
 from rodsim.simulation import simulate
 
 
@@ -35,6 +35,8 @@ def result_of(
         return Result.open(path)
     loaded = load(path)
     scene = loaded.scene.run
+    if scene is None:
+        raise ModelError(f"'{path}': the scene says not how long to run it; give it a `run`")
     every = scene.output_every
     if dt is not None and every is not None:
         every = max(1, round(every * scene.dt / dt))
@@ -45,14 +47,9 @@ def result_of(
             scene.dt if dt is None else dt,
             scene.integrator if integrator is None else integrator,
             output_every=every,
-            chart=_chart(loaded, integrator),
+            chart=scene.chart if integrator is None else None,  # it belongs to the integrator of the scene
             tolerance=scene.tolerance if integrator is None else 0.0,
             progress=progress,
         )
     except ModelError as error:
         raise translate(loaded.source, error) from None
-
-
-def _chart(loaded: Loaded, integrator: str | None) -> str | None:
-    """The chart of the scene belongs to the integrator of the scene."""
-    return loaded.scene.run.chart if integrator is None else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def four_bars(n: int, level: int) -> Values:
         )
         for k in range(n + 1)
     ]
-    joined = [(f"foot {k}", model.ground, crank, (k, 0, 0)) for k, crank in enumerate(cranks)]
+    joined: list[Any] = [(f"foot {k}", model.ground, crank, (k, 0, 0)) for k, crank in enumerate(cranks)]
     for k, (left, right) in enumerate(itertools.pairwise(cranks)):
         coupler = model.add_body(f"coupler {k}", BAR, (k + 0.5, 1, 0), velocity=(1, 0, 0))
         joined += [(f"left {k}", left, coupler, (k, 1, 0)), (f"right {k}", coupler, right, (k + 1, 1, 0))]
@@ -72,10 +73,10 @@ def four_bars(n: int, level: int) -> Values:
 def bricard(level: int) -> Values:
     """Five bars and six axes at right angles, from rest under gravity: one equation too many."""
     model = Model("Bricard", gravity=(0.0, -9.81, 0.0))
-    parts = [model.ground]
+    parts: list[Any] = [model.ground]
     for k, (start, end) in enumerate(itertools.pairwise(CORNERS)):
-        size = np.where(np.abs(end - start) > 0.5, 1.0, 0.1)
-        parts.append(model.add_body(f"bar {k + 1}", Box(*size, mass=1.0), (start + end) / 2))
+        x, y, z = np.where(np.abs(end - start) > 0.5, 1.0, 0.1)
+        parts.append(model.add_body(f"bar {k + 1}", Box(x, y, z, mass=1.0), (start + end) / 2))
     for k, (at, axis) in enumerate(zip(CORNERS, AXES, strict=True)):
         model.add_joint(f"P{k}", "revolute", parts[k], [*parts, model.ground][k + 1], at=at, axis=axis)
     run = _simulated(model, level)
