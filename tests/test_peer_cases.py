@@ -60,7 +60,7 @@ def test_velocities_of_the_mechanisms_fit_their_joints(case):
 @pytest.mark.parametrize(
     ("name", "steps", "order", "bound"),
     [
-        ("EX-heavyTop", 400, 4, 1e-3),
+        ("EX-heavyTop", 400, 4, 2e-10),
         ("EX-fourBars", 200, 4, 3e-8),
         ("EX-governor", 1000, 2, 2e-4),
         ("EX-pointPendulum", 200, 4, 1e-6),
