@@ -23,7 +23,7 @@ from rodsim.model import Model
 
 ITERATIONS = 25
 CONVERGED = 1e-11  # of the model's size: last correction
-STALLED = 1e-7  # of the model's size: below, corrections that fall no further are round-off
+STALLED = 1e-9  # of the model's size: below, corrections that fall no further are round-off
 FREE = (
     1e-12  # of the highest frequency's square: what is taken for the stiffness of motions that cost nothing
 )
@@ -76,7 +76,7 @@ def _newton(built: Built, state: State, spin: Floats, about: ArrayLike) -> tuple
     lin = linearise(built, state, spin=spin, about=about)
     g = constraint_residual(built.system, state)
     # beside a motion that costs nothing and that nothing pushes, such as a turn about a bar, K is singular
-    shift = FREE * float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).max())
+    shift = FREE * float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).reshape(-1, 6)[:, :3].max())
     try:
         x = Saddle(csr_matrix(lin.K + shift * lin.M), lin.G).solve(-lin.force, -g)
     except ModelError:

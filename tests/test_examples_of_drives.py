@@ -36,4 +36,4 @@ def test_the_spin_up_beam_lags_and_is_stretched_as_known():
     assert run.along[steady].mean() == pytest.approx(STRETCH, rel=0.02)
     # the work is in the motion of a beam that turns as a rigid one, and rings a little against the drive
     rigid = 0.5 * 1.2 * 10.0**3 / 3 * 6.0**2
-    assert run.result.drive_work("hub")[steady].mean() == pytest.approx(rigid, rel=2e-2)
+    assert run.result.drive_work("hub")[steady].mean() == pytest.approx(rigid, rel=3e-2)

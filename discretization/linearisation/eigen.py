@@ -81,7 +81,8 @@ def _noise(lin: Linearised, phi: Floats) -> Floats:
     """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; and of the multipliers."""
     K = lin.K.tocoo()
     shares = np.array([np.sqrt(np.sum((x[K.row] * K.data * x[K.col]) ** 2)) for x in phi])
-    highest = float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).max(initial=0.0))
+    # of displacements: turns may have next to no inertia
+    highest = float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).reshape(-1, 6)[:, :3].max(initial=0.0))
     return np.maximum(NOISE * EPS * shares, EPS * highest)
 
 
@@ -189,4 +190,4 @@ def _noise_general(lin: Linearised, vectors: NDArray) -> Floats:
     """Of |lambda|^2: a double eigenvalue zero is found to the root of round-off only."""
     mass = np.array([np.vdot(x, lin.M @ x).real for x in vectors])
     of_real = [np.abs(x) for x in vectors]
-    return 1e4 * _noise(lin, np.array(of_real)) / np.maximum(mass, 1e-300)
+    return 10.0 * _noise(lin, np.array(of_real)) / np.maximum(mass, 1e-300)
