@@ -3,6 +3,7 @@
 --space    error in space alone of the rods of `benchmarks.masses` and of a right-angle cantilever, by intervals between
            nodes; the same step for all, against relative(4) with 160 intervals
 --fronts   least time for an error in space and time of B1 and B2, by element and integrator, all in one run
+--order    errors of an equilibrium, the 45 degree bend under 600, in the tip and in the stored energy, and their orders
 --cost     time of a Newton iteration by unknown on 1000 intervals, beside `se3`, in turn
 """
 
@@ -22,12 +23,14 @@ from discretization.space.rod_elements import SE3, WORDS, order_of
 from discretization.time.stepper import Stepper
 from rigid.errors import ConvergenceError
 from rigid.system import State
-from rodsim import Model, Section, signals, simulate
+from rodsim import Model, Section, equilibrium, signals, simulate
 
 Floats = NDArray[np.float64]
 FINEST = "relative(4)", 160
 INTERVALS = 10, 20, 40, 80
 _POINTS, _OUTPUTS = 5, 40
+INTERVALS_AT_REST = {1: (8, 16, 32), 2: (8, 16, 32), 3: (6, 12, 24), 4: (8, 16, 32)}  # by order
+LENGTH = 25.0 * np.pi  # of the bend
 
 
 def right_angle(
@@ -153,6 +156,46 @@ def fronts(case: RodCase, elements: Sequence[str], repeats: int = 2) -> Iterator
             yield f"| `{element}` with `{scheme}` | {' | '.join(cells)} |"
 
 
+def bend(n_elements: int, element: str) -> Model:
+    """Bathe and Bolourchi's (1979) bend: an eighth of a circle of radius 100, square section 1, a force across its plane."""
+
+    def arc(s: float) -> Floats:
+        return 100.0 * np.array([np.sin(np.pi / 4 * s), 1.0 - np.cos(np.pi / 4 * s), 0.0])
+
+    section = Section.from_stiffness(
+        EA=1e7, GA=5e6, GJ=1e7 / 12, EI=1e7 / 12, mass_per_length=1.0, inertia_per_length=1.0
+    )
+    model = Model("bend")
+    rod = model.add_rod("rod", arc, section, n_elements, element=element)
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_force("tip", rod.end, (0.0, 0.0, 600.0))
+    return model
+
+
+def bent(n_elements: int, element: str) -> tuple[Floats, float]:
+    """Position of the tip and stored energy of the bend in equilibrium."""
+    result = equilibrium(bend(n_elements, element))
+    return result.rod("rod").r[-1, -1], float(result.energy["elastic"][-1])
+
+
+def orders(elements: Sequence[str]) -> Iterator[str]:
+    """Rows of the table of an equilibrium's errors."""
+    tip, energy = bent(*reversed(FINEST))
+    yield "| element | intervals | tip, of the length | order | energy, relative | order |\n|---|---|---|---|---|---|"
+    for element in elements:
+        before: tuple[float, float] | None = None
+        for n in INTERVALS_AT_REST[order_of(element)]:
+            r, stored = bent(n, element)
+            found = float(np.linalg.norm(r - tip)) / LENGTH, abs(stored / energy - 1.0)
+            rates = (
+                ["", ""]
+                if before is None
+                else [f"{np.log2(b / f):.2f}" for b, f in zip(before, found, strict=True)]
+            )
+            yield f"| `{element}` | {n} | {found[0]:.1e} | {rates[0]} | {found[1]:.1e} | {rates[1]} |"
+            before = found
+
+
 def cost(elements: Sequence[str], n: int = 1000, rounds: int = 15, steps: int = 4) -> Iterator[str]:
     """Rows of the table of costs: each round measures all elements in turn, the least of all rounds counts."""
     models: dict[str, tuple[Stepper, State, int]] = {}
@@ -185,6 +228,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.elements", description=__doc__)
     parser.add_argument("--space", action="store_true")
     parser.add_argument("--fronts", action="store_true")
+    parser.add_argument("--order", action="store_true")
     parser.add_argument("--cost", action="store_true")
     parser.add_argument("--element", action="append", choices=list(WORDS), help="only these")
     parser.add_argument("--rod", action="append", choices=list(RODS), help="only these")
@@ -195,6 +239,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.fronts:
         for case in (B1, B2):
             _print(fronts(case, arguments.element or list(MESHES)))
+    if arguments.order:
+        _print(orders(arguments.element or WORDS))
     if arguments.cost:
         _print(cost([SE3, *(word for word in arguments.element or WORDS if word not in (SE3, "midpoint"))]))
     return 0

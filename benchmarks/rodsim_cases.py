@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.cases import ChainCase, RodCase, TopCase
 from benchmarks.measurement import Measurement
 from discretization.measures import energies
+from discretization.space.rod_elements import SE3
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.system import State
@@ -22,9 +23,9 @@ Case = RodCase | ChainCase | TopCase
 NAME = "rodsim"
 
 
-def run(case: Case, resolution: int, h: float, order: int = 2) -> Measurement:
-    """One run with steps of h of `em` (order 2), or of its composition of order 4 or 6."""
-    built = build(case, resolution)
+def run(case: Case, resolution: int, h: float, order: int = 2, element: str = SE3) -> Measurement:
+    """One run with steps of h of `em` (order 2), or of its composition of order 4 or 6; element: of rods."""
+    built = build(case, resolution, element)
     system, state = built.system, built.state
     stepper = Stepper(system, h, order, built.load_values)
     steps = round(case.t_end / h)
@@ -41,24 +42,23 @@ def run(case: Case, resolution: int, h: float, order: int = 2) -> Measurement:
         wall += process_time() - begin
     drift = (energies(system, state).total - before) / _energy_scale(case, before)
     name = NAME if order == 2 else f"{NAME} em{order}"
+    name += "" if element == SE3 else f" {element}"
     return Measurement(name, case.name, resolution, h, steps, wall, _error(case, state), drift)
 
 
-def build(case: Case, resolution: int) -> Built:
+def build(case: Case, resolution: int, element: str = SE3) -> Built:
     """The case as arrays, with `resolution` elements or bars."""
+    if isinstance(case, RodCase):
+        # a rod that tumbles freely: consistent mass, as in Exudyn's beam; one that bends: the default
+        return rod_model(case, resolution, "mean" if case.clamped else "consistent", element).build()
     return _MODELS[type(case)](case, resolution).build()
-
-
-def _rod(case: RodCase, n_elements: int) -> Model:
-    # a rod that tumbles freely: consistent mass, as in Exudyn's beam; one that bends: the default
-    return rod_model(case, n_elements, "mean" if case.clamped else "consistent")
 
 
 def rod_model(
     case: RodCase,
     n_elements: int,
     mass: str,
-    element: str = "se3",
+    element: str = SE3,
     section: Callable[[Section], Section] = lambda plain: plain,
 ) -> Model:
     """The rod of `case` with its clamp and loads; section: what else its section has."""
@@ -109,7 +109,7 @@ def _top(case: TopCase, n_bodies: int) -> Model:
     return model
 
 
-_MODELS: dict[type, Callable[[Any, int], Model]] = {RodCase: _rod, ChainCase: chain_model, TopCase: _top}
+_MODELS: dict[type, Callable[[Any, int], Model]] = {ChainCase: chain_model, TopCase: _top}
 
 
 def _error(case: Case, state: State) -> float:

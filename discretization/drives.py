@@ -84,6 +84,6 @@ def explicit_rates(constraints: Constraints, state: State) -> Floats:
     rows, lead = driven_rows(constraints), state.r.shape[:-2]
     drive = state.drive[..., : len(rows), :]
     moved = np.concatenate([drive[..., 4:8], np.zeros((*drive.shape[:-1], 5))], axis=-1)
-    alone = Constraints(**{name: column[rows] for name, column in constraints._asdict().items()})
+    alone = constraints.chosen(rows)
     own, flat = at_states(alone, state._replace(drive=moved))
     return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(*lead, len(rows))

@@ -148,11 +148,11 @@ bodies:
   - {name: ball, shape: {type: sphere, radius: 1, mass: 1}}
 joints:
   - {name: left, kind: weld, a: ball, b: {ground: [1, 0, 0]}}
-  - {name: right, kind: weld, a: ball, b: {ground: [-1, 0, 0]}}
+  - {name: right, kind: spherical, a: {body: ball, at: [0, 0, 0]}, b: {ground: [-1, 0, 0]}}
 run: {t_end: 1, dt: 0.1}
 """,
-        (5, 6),
-        "loop of joints",
+        (6,),
+        "move one of them",
     ),
     "a joint called as a rod": (
         """sections: {thin: {type: stiffness, EA: 1, GA: 1, GJ: 1, EI: 1, mass_per_length: 1, inertia_per_length: [1, 1, 1]}}

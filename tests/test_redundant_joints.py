@@ -156,7 +156,7 @@ def test_a_planar_four_bar_moves_as_with_joints_enough(integrator):
     if integrator != "em":
         assert whole.velocity_residual.max() < 1e-11
     # round-off is reached nearly as soon
-    assert np.mean(whole.newton_iterations) < np.mean(sound.newton_iterations) + 1.3
+    assert np.mean(whole.newton_iterations) < np.mean(sound.newton_iterations) + 1.5
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
@@ -177,7 +177,7 @@ def test_a_planar_four_bar_moves_in_the_charts(integrator, chart):
         result = simulate(four_bar(kinds, shift=0.3), 0.3, 0.01, integrator, chart=chart)
         assert result.constraint_residual.max() < 1e-11
         ends.append(result.state(-1).r)
-    assert np.abs(ends[0] - result.state(0).r).max() > 0.1
+    assert np.abs(ends[0] - result.state(0).r).max() > 0.01
     assert ends[0] == pytest.approx(ends[1], abs=1e-8)
 
 

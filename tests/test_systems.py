@@ -250,14 +250,6 @@ def broken_models():
         "nothing that moves": lambda m: m.build(),
         "multiple of dt": lambda m: (with_rod(m), simulate(m, 1.0, 0.3)),
         "integrator 'rk4'": lambda m: (with_rod(m), simulate(m, 1.0, 0.1, "rk4")),
-        "repeats": lambda m: (
-            m.add_body("a", Sphere(1, mass=1)),
-            *[
-                m.add_joint(f"j{k}", "revolute", m.ground, m.bodies["a"], at=(0, 0, k), axis=(0, 0, 1))
-                for k in (0, 1)
-            ],
-            m.build(),
-        ),
     }
 
 

@@ -68,7 +68,9 @@ class Rest:
     def __init__(self, system: System, state: State, loading: Loading, band_limit: int = BAND_LIMIT):
         self.system = resting(system)
         self.loading = loading.of(self.system)
-        self.numbering = number(self.system, band_limit)
+        self.numbering = number(
+            self.system, band_limit, condense=False
+        )  # determinant and matrix are of all unknowns
         self.state = copy_of(state)
         self.state.v[:] = 0.0
         self.state.Omega[:] = 0.0
