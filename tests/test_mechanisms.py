@@ -35,7 +35,8 @@ def test_four_bars_swing_through_their_singular_positions_as_the_pendulum_they_a
     n, integrator, order, steps, bound
 ):
     exact, errors = (*FOUR_BARS[n, 2.0], 0.0), []
-    for k in steps:
+    # steps of 0.04 are halved where 40 four-bars lie in one line
+    for k in steps if n == 1 or order == 2 else (80, 160):
         result, r = crank_end(n, 2.0, 2.0 / k, integrator)
         errors.append(np.abs(r - exact).max())
         report = audit(result)

@@ -15,6 +15,7 @@ from rodsim import (
     ConvergenceError,
     MassProperties,
     Model,
+    ModelError,
     RedundantJointsWarning,
     Result,
     Sphere,
@@ -167,7 +168,7 @@ def test_a_planar_four_bar_moves_as_with_joints_enough(integrator):
         ("EM-G", "director"),
         ("GGL-EM", "director"),
         ("mG(2)", "quaternion-alpha"),
-        ("GL-SPARK(2)", "quaternion-gamma"),
+        ("EML", "quaternion"),
     ],
 )
 def test_a_planar_four_bar_moves_in_the_charts(integrator, chart):
@@ -179,6 +180,13 @@ def test_a_planar_four_bar_moves_in_the_charts(integrator, chart):
         ends.append(result.state(-1).r)
     assert np.abs(ends[0] - result.state(0).r).max() > 0.01
     assert ends[0] == pytest.approx(ends[1], abs=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.parametrize("integrator", ["GL-SPARK(2)", "VI-B", "BG(1)"])
+def test_schemes_that_do_not_solve_joints_that_repeat_each_other_say_so(integrator):
+    with pytest.raises(ModelError, match=r"four-bar.*repeat each other.*use 'em'"):
+        simulate(four_bar([R] * 4, shift=0.3), 0.1, 0.01, integrator)
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")

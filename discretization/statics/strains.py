@@ -72,6 +72,13 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
     spans, own = system.spans, work.spans
     first = elements.length.shape[0]
     for m in range(spans.kind.size):
+        if (
+            own.forces[m] == 0
+        ):  # no closed form: its stresses are not predicted, Newton's method is a plain one for it
+            for g in range(own.first[m], own.first[m + 1]):
+                for i in range(6):
+                    out[first + g, i] = 0.0
+            continue
         X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
         closed = forces_at(own.forces[m])
         closed(poses.r, poses.dr, poses.R, poses.R, spans.frames[m], X, D, 0.0, False, own.K)

@@ -102,6 +102,10 @@ def system_in_chart(
     return made
 
 
+# families that were measured with joints that repeat each other
+REPEATING = ("EML", "EML-kappa", "EM-G", "GGL-EM", "mG")
+
+
 def repeated(system: System, state: State) -> Floats:
     """Of every row of the joints: about G M^-1 G^T where its joint repeats others, else 0."""
     frames, constraints = system.frames, system.constraints
@@ -127,6 +131,11 @@ class MechanicalStepper(StepperBase):
         load_values: Callable[[Floats], Floats] | None,
     ):
         self.scheme = parse(integrator)
+        if np.any(system.constraints.repeats) and integrator.partition("(")[0] not in REPEATING:
+            raise ModelError(
+                f"model '{name}': joints repeat each other, which '{integrator}' does not solve; use 'em', 'em-ggl' or one of "
+                f"{', '.join(REPEATING)}, or leave some of the joints more motion"
+            )
         self.chart = default_chart(self.scheme) if chart is None else chart
         self.mechanical = system_in_chart(name, system, state, self.chart, load_values)
         # halves of a step, not damping from other starts, which may end in directors that are reflected
