@@ -35,8 +35,8 @@ def test_four_bars_swing_through_their_singular_positions_as_the_pendulum_they_a
     n, integrator, order, steps, bound
 ):
     exact, errors = (*FOUR_BARS[n, 2.0], 0.0), []
-    # steps of 0.04 are halved where 40 four-bars lie in one line
-    for k in steps if n == 1 or order == 2 else (80, 160):
+    passages = 2 if n == 40 and order == 4 else 0  # through one line, where a long step of em4-ggl may have to be halved
+    for k in steps:
         result, r = crank_end(n, 2.0, 2.0 / k, integrator)
         errors.append(np.abs(r - exact).max())
         report = audit(result)
@@ -44,7 +44,7 @@ def test_four_bars_swing_through_their_singular_positions_as_the_pendulum_they_a
         assert (
             report.energy_balance < 2e-11
         )  # round-off of 81 bars in steps of 0.04; of one four-bar below 1e-14
-        assert result.halvings.sum() == 0
+        assert result.halvings.sum() <= passages
     assert errors[-1] < bound
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
 
