@@ -35,7 +35,8 @@ def test_four_bars_swing_through_their_singular_positions_as_the_pendulum_they_a
     n, integrator, order, steps, bound
 ):
     exact, errors = (*FOUR_BARS[n, 2.0], 0.0), []
-    passages = 2 if n == 40 and order == 4 else 0  # through one line, where a long step of em4-ggl may have to be halved
+    # through one line, where a long step of em4-ggl may have to be halved
+    passages = 2 if n == 40 and order == 4 else 0
     for k in steps:
         result, r = crank_end(n, 2.0, 2.0 / k, integrator)
         errors.append(np.abs(r - exact).max())
