@@ -1,0 +1,53 @@
+"""Bushings, springs with laws and drives in equilibria and modes: closed forms of a body on a bushing."""
+
+import numpy as np
+import pytest
+
+from rodsim import Box, Law, Model, equilibrium, modes
+
+K, K_TURN, MASS = 4e3, 50.0, 2.0
+
+
+def on_a_bushing(force=(0.0, 0.0, 0.0)):
+    model = Model("mount")
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, mass=MASS))
+    stiffness = np.diag([K, 2 * K, 3 * K, K_TURN, 2 * K_TURN, 3 * K_TURN])
+    model.add_bushing("mount", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), stiffness)
+    model.add_force("pull", body.at((0, 0, 0)), force)
+    return model
+
+
+def test_a_bushing_gives_way_by_force_over_stiffness():
+    r = equilibrium(on_a_bushing((8.0, 0.0, 0.0))).body("body").r[-1]
+    assert r == pytest.approx((8.0 / K, 0.0, 0.0), abs=1e-12)
+
+
+def test_a_body_swings_on_its_bushing_in_six_directions():
+    model = on_a_bushing()
+    inertia = np.diag(model.bodies["body"].properties.inertia)
+    exact = np.sqrt(np.concatenate([K * np.array([1, 2, 3]) / MASS, K_TURN * np.array([1, 2, 3]) / inertia]))
+    found = modes(model, 6)
+    assert np.sort(found.omega) == pytest.approx(np.sort(exact), rel=1e-9)
+
+
+def test_a_spring_with_a_law_hangs_where_its_force_is_the_weight():
+    """F = k x + b x^3."""
+    k, b = 100.0, 4e4
+    model = Model("hanger", gravity=(0, 0, -9.81))
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=MASS), position=(0, 0, -1.0))
+    model.add_joint("rail", "prismatic", model.ground, body, at=(0, 0, -1), axis=(0, 0, 1))
+    law = Law.function(lambda x: k * (x - 1.0) + b * (x - 1.0) ** 3, 0.5, 1.5)
+    model.add_law_spring("spring", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), law)
+    z = -equilibrium(model).body("body").r[-1, 2] - 1.0
+    assert k * z + b * z**3 == pytest.approx(MASS * 9.81, rel=1e-6)
+
+
+def test_a_driven_model_stands_where_its_drive_begins():
+    """A crank held by its drive: the weight's moment is the drive's."""
+    model = Model("crank", gravity=(0, 0, -9.81))
+    bar = model.add_body("bar", Box(1.0, 0.1, 0.1, mass=MASS), position=(0.5, 0, 0))
+    hinge = model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_drive("motor", hinge, lambda t: 0.3 * t)
+    result = equilibrium(model)
+    assert result.body("bar").r[-1] == pytest.approx((0.5, 0, 0), abs=1e-12)
+    assert abs(result.joint("motor").moment[-1, 1]) == pytest.approx(MASS * 9.81 * 0.5, rel=1e-9)
