@@ -34,7 +34,7 @@ from scipy.sparse.linalg import splu
 
 from discretization.drives import count_drives
 from discretization.measures import velocity_residual
-from discretization.redundancy import constraint_jacobian, redundancy
+from discretization.redundancy import constraint_jacobian
 from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid import quaternions
@@ -98,7 +98,7 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
     weight = diags(np.where(free, WEIGHT, 1.0) ** 0.5)
     mass = weight @ (_block_diagonal(blocks) + _shared_mass(system, 6 * n)) @ weight
-    repeating = redundancy(system, state) is not None
+    repeating = bool(np.any(system.constraints.repeats))
     soft = SOFT * (G.multiply(G) @ (1.0 / mass.diagonal())) if repeating else None
     matrix = bmat([[mass, G.T], [G, None if soft is None else -diags(soft)]], format="csc")
     change, size, mu = np.zeros(6 * n), np.inf, np.zeros(len(state.lam))
