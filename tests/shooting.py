@@ -49,12 +49,17 @@ def start(columns: int, R: Arrays | None = None) -> Place:
 
 def times(R: Arrays, x: Arrays) -> Arrays:
     """R x, column by column."""
-    return np.einsum("ijc,jc->ic", R, x)
+    return (R * x).sum(axis=1)
 
 
 def back(R: Arrays, x: Arrays) -> Arrays:
     """R^T x, column by column."""
-    return np.einsum("jic,jc->ic", R, x)
+    return (R * x[:, None]).sum(axis=0)
+
+
+def cross(a: Arrays, b: Arrays) -> Arrays:
+    """a x b, column by column."""
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def along(span: Span, at: Place, steps: int = 20, part: float = 1.0) -> Place:
@@ -65,8 +70,8 @@ def along(span: Span, at: Place, steps: int = 20, part: float = 1.0) -> Place:
     def rates(y: Place) -> tuple[Arrays, Arrays, Arrays]:
         dr = times(y.R, E1[:, None] + soft * back(y.R, y.n))
         K = bent + limp * back(y.R, y.m)
-        turn = np.stack([np.cross(row, K, axis=0) for row in y.R])  # row i of R [K]x is row x K
-        return dr, turn, -np.cross(dr, y.n, axis=0)
+        turn = np.stack([cross(row, K) for row in y.R])  # row i of R [K]x is row x K
+        return dr, turn, cross(y.n, dr)
 
     h = part * span.length / steps
     for _ in range(steps):
@@ -107,7 +112,9 @@ def solved(residual: Residual, guess: Arrays, tolerance: float = 1e-11) -> Array
     raise ArithmeticError(f"no equilibrium found from {guess}")
 
 
-def continued(at: Callable[[float], Residual], guess: Arrays, first: float, last: float, step: float) -> Arrays:
+def continued(
+    at: Callable[[float], Residual], guess: Arrays, first: float, last: float, step: float
+) -> Arrays:
     """Unknowns at load `last`, from those near `guess` at load `first`, by steps that are halved where they are too long."""
     load, x = first, solved(at(first), guess)
     before: tuple[float, Arrays] | None = None
