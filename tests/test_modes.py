@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 from benchmarks.modes import (
@@ -377,6 +378,26 @@ def flap_frequency(speed, hub, near):
         return np.linalg.det(np.array(both))
 
     return brentq(ends, near * (1 - 2e-3), near * (1 + 2e-3), xtol=1e-9)
+
+
+def ritz_flap_frequencies(speed, n=16):
+    """The three lowest of 1/2 int w''^2 + N w'^2 = w^2/2 int w^2, N = W^2 (1 - x^2)/2, with w = x^2 P_k(2 x - 1), k < n."""
+    nodes, weights = np.polynomial.legendre.leggauss(2 * n)
+    x, weights = 0.5 * (nodes + 1), 0.5 * weights
+    table = [
+        np.polynomial.Legendre.basis(k, [0, 1]) * np.polynomial.Legendre([1 / 3, 1 / 2, 1 / 6], [0, 1])
+        for k in range(n)
+    ]
+    w, dw, ddw = (
+        np.array([p.deriv(d)(x) if d else p(x) for p in table]) * np.sqrt(weights) for d in (0, 1, 2)
+    )
+    K = ddw @ ddw.T + (dw * speed**2 * 0.5 * (1 - x * x)) @ dw.T
+    return np.sqrt(eigh(K, w @ w.T, eigvals_only=True)[:3])
+
+
+@pytest.mark.parametrize("speed", WRIGHT)
+def test_the_table_of_wright_is_that_of_a_ritz_solution(speed):
+    assert pytest.approx(ritz_flap_frequencies(speed), abs=5.01e-5) == WRIGHT[speed]
 
 
 @pytest.mark.parametrize("speed", WRIGHT)

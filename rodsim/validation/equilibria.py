@@ -36,7 +36,12 @@ BEND = {
 # cantilever of length 100 under a tip load that stays across: force -> displacement
 FOLLOWER = {
     10000.0: (-41.68750261842, 71.10702988095),
+    20000.0: (-92.02014061194, 75.39187088834),
     40000.0: (-106.9941870205, 50.39582032606),
+    60000.0: (-85.76819229197, 40.09634414981),
+    80000.0: (-60.35224816583, 21.67586527918),
+    100000.0: (-50.70349134878, -11.59590955173),
+    120000.0: (-64.89943497535, -40.41704916233),
     130000.0: (-75.86181250442, -47.85867040596),
 }
 # Lee's frame, shear rigid, dead load: (what has a turning point there, load, u, v of its place), in the order of the path
@@ -222,7 +227,7 @@ CASES = (
     Case(
         "follower",
         "Cantilever under a follower end load, Simo and Vu-Quoc 1986",
-        "multiple shooting, 12 digits",
+        "shooting from the loaded end, 12 digits (tests/shooting.py)",
         {f"u({force:g})": Known(u, 1e-9, 100.0) for force, u in FOLLOWER.items()},
         follower,
         STATIC_MESHES,

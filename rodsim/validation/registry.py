@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from rigid.errors import ModelError
 from rodsim.validation import (
+    cantilevers,
     equilibria,
     exact_rods,
     frequencies,
@@ -15,11 +16,24 @@ from rodsim.validation import (
     pendulums,
     published_runs,
     rods,
+    stability,
     tops,
 )
 from rodsim.validation.case import Case
 
-FAMILIES = (equilibria, frequencies, tops, pendulums, loops, mechanisms, exact_rods, rods, published_runs)
+FAMILIES = (
+    equilibria,
+    cantilevers,
+    stability,
+    frequencies,
+    tops,
+    pendulums,
+    loops,
+    mechanisms,
+    exact_rods,
+    rods,
+    published_runs,
+)
 CASES: dict[str, Case] = {case.name: case for family in FAMILIES for case in family.CASES}
 
 
