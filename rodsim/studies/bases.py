@@ -57,7 +57,7 @@ class SceneBase:
         """The data of the scene of one case."""
         data = copy.deepcopy(self.data)
         placed = [
-            (keys, values[name] if factor is None else values[name] * factor)
+            (keys, _times(values[name], factor))
             for name, places in self.places.items()
             for keys, factor in places
         ]
@@ -108,6 +108,14 @@ class SceneBase:
             for file, content in self.files.items():
                 Path(name, file).write_bytes(content)
             yield Path(name)
+
+
+def _times(value: Any, factor: float | None) -> Any:
+    """Numbers that count stay whole."""
+    if factor is None or factor == 1.0:
+        return value
+    product = value * factor
+    return round(product) if isinstance(value, int) and float(product).is_integer() else product
 
 
 @dataclass
