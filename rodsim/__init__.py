@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rodsim.stability import buckling
     from rodsim.statics import equilibrium
     from rodsim.steady import steady_rotation
+    from rodsim.studies.convergence import converge
+    from rodsim.studies.study import sweep
 
 __version__ = "0.1.0"
 
@@ -66,6 +68,7 @@ _WHERE = {
     "buckling": "rodsim.stability",
     "equilibrium": "rodsim.statics",
     "compare": "rodsim.comparing.comparison",
+    "converge": "rodsim.studies.convergence",
     "frequency_response": "rodsim.linear_models",
     "integrate": "discretization.time.integrate",
     "linearise": "rodsim.linear",
@@ -77,6 +80,7 @@ _WHERE = {
     "simulate": "rodsim.simulation",
     "state_space": "rodsim.linear_models",
     "steady_rotation": "rodsim.steady",
+    "sweep": "rodsim.studies.study",
     "symbolic_system": "rigid.symbolic",
     "system_of": "rigid.symbolic",
 }
@@ -109,6 +113,7 @@ __all__ = [
     "audit",
     "buckling",
     "compare",
+    "converge",
     "equilibrium",
     "frequency_response",
     "integrate",
@@ -122,6 +127,7 @@ __all__ = [
     "simulate",
     "state_space",
     "steady_rotation",
+    "sweep",
     "symbolic_system",
     "system_of",
 ]

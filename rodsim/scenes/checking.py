@@ -5,6 +5,7 @@ value and cure.
 from __future__ import annotations
 
 import difflib
+import types
 import typing
 from typing import Any
 
@@ -45,21 +46,34 @@ MOST_PROBLEMS = 10
 # Errors of union members that are of another kind than what was given: a text where a list stands.
 _OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type", "dict_type")
 
-_KEYS = sorted(
-    {
-        field
-        for file in (schema, schema_damping, schema_motion, schema_section_laws, schema_types, schema_static)
-        for item in vars(file).values()
-        if isinstance(item, type) and issubclass(item, BaseModel)
-        for field in item.model_fields
-    }
-)
+M = typing.TypeVar("M", bound=BaseModel)
+
+
+def keys_of(*files: types.ModuleType) -> list[str]:
+    """The keys that the schemas in these modules know."""
+    return sorted(
+        {
+            field
+            for file in files
+            for item in vars(file).values()
+            if isinstance(item, type) and issubclass(item, BaseModel)
+            for field in item.model_fields
+        }
+    )
+
+
+_KEYS = keys_of(schema, schema_damping, schema_motion, schema_section_laws, schema_types, schema_static)
 
 
 def check(source: Source) -> schema.Scene:
     """The scene, or a SceneError with up to ten problems, in the order of the file."""
+    return checked(source, schema.Scene, _KEYS)
+
+
+def checked(source: Source, kind: type[M], keys: typing.Sequence[str]) -> M:
+    """The data of a file as a `kind`, or a SceneError; `keys`: what may have been meant by a key that is not known."""
     try:
-        return schema.Scene.model_validate(source.data)
+        return kind.model_validate(source.data)
     except ValidationError as error:
         problems: dict[Any, tuple[tuple[bool, int, bool], int, str]] = {}
         for item in error.errors(include_url=False):
@@ -67,7 +81,7 @@ def check(source: Source) -> schema.Scene:
             line = source.line(path)
             # of a union pydantic tells why each member failed; the deepest one is what the user meant
             rank = (item["type"] not in _OTHER_KIND, len(path), item["type"] != "missing")
-            text = _text(source.data, path, missing, item)
+            text = _text(source.data, path, missing, item, keys)
             key = (_object_path(path), path[:3])
             if key not in problems or rank > problems[key][0]:
                 problems[key] = (rank, line, text)
@@ -117,7 +131,9 @@ def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
     return tuple(path), missing
 
 
-def _text(data: Any, path: Path, missing: str | None, item: typing.Mapping[str, Any]) -> str:
+def _text(
+    data: Any, path: Path, missing: str | None, item: typing.Mapping[str, Any], keys: typing.Sequence[str]
+) -> str:
     who = name_object(data, path)
     depth = 2 if path and path[0] in OBJECTS else 1
     what = ".".join(str(part) if str(part).isprintable() else repr(part) for part in path[depth:])
@@ -128,7 +144,7 @@ def _text(data: Any, path: Path, missing: str | None, item: typing.Mapping[str, 
         return f"{who}: '{missing}' is missing{inside}; give it"
     if kind == "extra_forbidden":
         key = str(path[-1])
-        near = difflib.get_close_matches(key, _KEYS, 1)
+        near = difflib.get_close_matches(key, keys, 1)
         hint = f"did you mean '{near[0]}'?" if near and near[0] != key else "leave it out"
         return f"{who}: the key {_quoted(key)} is not known here; {hint}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):

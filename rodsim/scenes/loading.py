@@ -41,15 +41,23 @@ def load(path: str | FilePath) -> Loaded:
 
     Raises SceneError, with file, line, object, value and cure, for whatever is wrong with it.
     """
-    source = read(path)
+    return loaded_from(read(path), FilePath(path).parent)
+
+
+def loaded_from(source: Source, folder: FilePath, built: bool = True) -> Loaded:
+    """The same from data that has been read; meshes are looked for in `folder`.
+
+    built: build the model once to check it; False leaves that to who runs it.
+    """
     scene = check(source)
     try:
-        loader = _Loader(scene, FilePath(path).parent)
+        loader = _Loader(scene, folder)
         model, monitors = loader.model(), loader.monitors()
     except SceneProblem as problem:
         raise source.error(problem.path, str(problem)) from None
     try:
-        model.build()
+        if built:
+            model.build()
     except ModelError as error:
         raise translate(source, error) from None
     return Loaded(source, scene, model, monitors)

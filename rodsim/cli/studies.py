@@ -1,0 +1,158 @@
+"""rodsim sweep, rodsim converge: a scene under many parameters, meshes, steps."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+OK, NOT_CONVERGED, INTERRUPTED = 0, 3, 130  # exit codes, see `rodsim.cli.main`
+
+
+def add_parsers(commands: Any) -> None:
+    """The commands and their options."""
+    sweep = commands.add_parser("sweep", help="a scene under many parameters, on all cores or many machines")
+    sweep.add_argument("study", help="study file, YAML")
+    sweep.add_argument("-o", "--output", help="folder; default: the study's name. Cases done there are not run again")
+    _add_cluster(sweep)
+    sweep.add_argument(
+        "--keep", metavar="WHICH", help="results as files: none, all, or numbers of cases as 0,7; instead of the study's"
+    )
+    sweep.add_argument(
+        "--plot",
+        nargs="+",
+        action="append",
+        metavar="COLUMN",
+        help="X Y, or X Y COLOUR: a picture of two or three columns; may be given again",
+    )
+    sweep.add_argument("--retry", action="store_true", help="run cases again that have failed before")
+    sweep.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    converge = commands.add_parser("converge", help="mesh and step of a scene: orders, and the choice for an error")
+    converge.add_argument("scene", help="scene file, YAML")
+    converge.add_argument("--error", type=float, default=1e-3, help="wanted, relative; default: 1e-3")
+    converge.add_argument(
+        "--measure",
+        action="append",
+        metavar="WORDS",
+        help="'final rods.arm.end.r.z' ...; may be given again; default: the motion of all parts",
+    )
+    converge.add_argument("--levels", type=int, default=4, help="meshes, and steps, each half of the one before")
+    converge.add_argument("--t-end", type=float, help="s, instead of the scene's")
+    converge.add_argument("--dt", type=float, help="s, the largest step, instead of the scene's")
+    converge.add_argument("--integrator", help="instead of the scene's")
+    converge.add_argument("-o", "--output", help="folder: cases done there are not run again; default: none")
+    converge.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
+    _add_cluster(converge)
+    converge.add_argument("--json", action="store_true", help="for programs")
+    converge.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def _add_cluster(command: Any) -> None:
+    command.add_argument(
+        "--scheduler", metavar="ADDRESS", help="of a Dask scheduler that runs, as tcp://HOST:8786; default: a cluster here"
+    )
+    command.add_argument("--workers", type=int, metavar="N", help="processes of the cluster here; default: one a core")
+
+
+def sweep(options: argparse.Namespace) -> int:
+    """rodsim sweep"""
+    from rodsim.studies.errors import StudyStopped
+    from rodsim.studies.reading import read_study
+    from rodsim.studies.study import run_study
+
+    study = read_study(options.study, _keep(options.keep), _plots(options.plot))
+    folder = Path(options.output) if options.output else Path(options.study).with_suffix("")
+    again = shlex.join(_again(options))
+    try:
+        found = run_study(
+            study,
+            folder,
+            scheduler=options.scheduler,
+            workers=options.workers,
+            progress=False if options.quiet else None,
+            retry=options.retry,
+        )
+    except KeyboardInterrupt:
+        print(f"\nrodsim: interrupted; `{again}` goes on", file=sys.stderr)
+        return INTERRUPTED
+    except StudyStopped as error:
+        print(f"rodsim: {error}; what was done is in '{folder}', `{again}` goes on", file=sys.stderr)
+        return NOT_CONVERGED
+    written = [folder / "table.csv", folder / "table.parquet"]
+    for plot in study.plots:
+        columns = [plot.x, plot.y] + ([plot.color] if plot.color else [])
+        name = plot.file or "-".join("".join(c if c.isalnum() else "_" for c in column) for column in columns) + ".png"
+        written.append(found.plot(*columns, path=folder / name, kind=plot.kind, log=plot.log))
+    if not options.quiet:
+        for path in written:
+            print(f"wrote {path}")
+    print(f"{len(found.outcomes)} cases, {len(found.failed)} failed")
+    for number, words in list(found.failed.items())[:5]:
+        print(f"rodsim: case {number}: {words}", file=sys.stderr)
+    if len(found.failed) > 5:
+        print(f"rodsim: and {len(found.failed) - 5} more, see the column error", file=sys.stderr)
+    return NOT_CONVERGED if found.failed else OK
+
+
+def _again(options: argparse.Namespace) -> list[str]:
+    command = ["rodsim", "sweep", options.study]
+    for name in ("output", "scheduler", "workers", "keep"):
+        if getattr(options, name) is not None:
+            command += [f"--{name}", str(getattr(options, name))]
+    for columns in options.plot or []:
+        command += ["--plot", *columns]
+    return command
+
+
+def _keep(given: str | None) -> Any:
+    from rodsim.studies.errors import StudyError
+    from rodsim.studies.schema import ChosenEntry
+
+    if given is None or given in ("none", "all"):
+        return given
+    try:
+        return ChosenEntry(cases=[int(word) for word in given.split(",")])
+    except ValueError:
+        raise StudyError(f"--keep {given}: give none, all, or numbers of cases as 0,7") from None
+
+
+def _plots(given: list[list[str]] | None) -> Any:
+    from rodsim.studies.errors import StudyError
+    from rodsim.studies.schema import PlotEntry
+
+    for columns in given or []:
+        if len(columns) not in (2, 3):
+            raise StudyError(f"--plot {' '.join(columns)}: give two columns or three")
+    return None if given is None else [PlotEntry(**dict(zip("x y color".split(), c, strict=False))) for c in given]
+
+
+def converge(options: argparse.Namespace) -> int:
+    """rodsim converge"""
+    from rodsim.studies.convergence import converge as find
+    from rodsim.studies.errors import StudyStopped
+
+    try:
+        found = find(
+            options.scene,
+            options.measure,
+            error=options.error,
+            levels=options.levels,
+            t_end=options.t_end,
+            dt=options.dt,
+            integrator=options.integrator,
+            folder=options.output,
+            scheduler=options.scheduler,
+            workers=options.workers,
+            progress=False if options.quiet or options.json else None,
+        )
+    except StudyStopped as error:
+        print(f"rodsim: {error}", file=sys.stderr)
+        return NOT_CONVERGED
+    print(found.to_json() if options.json else found.text())
+    if options.plot:
+        path = found.plot(options.plot)
+        print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
+    return OK if found.ok else NOT_CONVERGED

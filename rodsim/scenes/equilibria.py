@@ -1,0 +1,35 @@
+"""What `static` of a scene says to `rodsim.equilibrium`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rodsim.scenes.loading import Loaded
+from rodsim.scenes.schema_static import StaticScene
+
+
+def equilibrium_settings(loaded: Loaded, method: str | None = None) -> dict[str, Any]:
+    """The arguments of `equilibrium` that `static` of a scene stands for; `method` instead of its own."""
+    given = loaded.scene.static or StaticScene()
+    settings: dict[str, Any] = {
+        "method": method or given.method,
+        "at": given.at,
+        "constant": given.constant,
+        "motions": {
+            item.joint: {
+                "displacement": item.displacement,
+                "rotation": item.rotation,
+                **({} if item.about is None else {"about": item.about}),
+            }
+            for item in given.motions
+        },
+        "monitors": loaded.monitors,
+        "relaxation": given.relaxation,
+        "most_points": given.most_points,
+        "first_step": given.first_step,
+    }
+    if given.stop:
+        settings["stop"] = {item.of: (item.lowest, item.highest) for item in given.stop}
+    if given.branch:
+        settings["branch"] = given.branch
+    return settings

@@ -1,0 +1,62 @@
+"""The picture of a convergence: errors over elements, and over the step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rodsim.results.errors import checked_path
+from rodsim.results.plot import COLORS, SMALLEST
+from rodsim.results.whole_file import whole_file
+from rodsim.studies.errors import StudyError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rodsim.studies.convergence import Convergence
+    from rodsim.studies.refinement import Series
+
+
+def draw(found: Convergence, path: Path | str) -> Path:
+    """Write the picture (.png, .pdf, .svg)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    target = checked_path("converge", path)
+    panels = [
+        (x, label, chosen)
+        for x, label, chosen in (
+            (found.mesh, "elements", None if found.choice is None else sum(found.choice.elements.values())),
+            (found.step, "dt (s)", None if found.choice is None else found.choice.dt),
+        )
+        if x
+    ]
+    figure = Figure(figsize=(5.2 * len(panels), 4.4), layout="constrained", dpi=110)
+    canvas = FigureCanvasAgg(figure)
+    if target.suffix.lstrip(".").lower() not in canvas.get_supported_filetypes():
+        raise StudyError(f"converge: '{target}': no format '{target.suffix}'; end it in .png, .pdf or .svg")
+    for ax, (all_found, label, chosen) in zip(np.ravel(figure.subplots(1, len(panels))), panels, strict=True):
+        _panel(ax, all_found, found.error)
+        if chosen is not None:
+            ax.axvline(chosen, color="grey", linewidth=0.8, linestyle=":")
+            ax.text(chosen, 0.02, f" {chosen:.4g}", transform=ax.get_xaxis_transform(), fontsize="small", color="grey")
+        ax.set(xlabel=label, ylabel="relative error")
+    figure.suptitle(f"{found.scene}: error and its order", fontsize="medium")
+    with whole_file(target) as file:
+        figure.savefig(file)
+    return target
+
+
+def _panel(ax: Axes, all_found: list[Series], error: float) -> None:
+    for k, found in enumerate(all_found):
+        label = found.name if found.exact else f"{found.name}: order {found.order:.2f}"
+        errors = np.maximum(found.errors, SMALLEST)
+        ax.loglog(found.x, errors, ".-", color=COLORS[k % len(COLORS)], linewidth=1.3, label=label)
+    ax.axhline(error, color="grey", linewidth=0.8)
+    ax.set_xticks(all_found[0].x, [f"{x:.4g}" for x in all_found[0].x])
+    ax.minorticks_off()
+    ax.grid(True, color="#dddddd", linewidth=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small")

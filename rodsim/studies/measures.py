@@ -1,0 +1,113 @@
+"""What is measured of a result: named reductions of quantities, `final rods.cord.end.r.z`, or functions of the result.
+
+    initial, final, max, min, mean, range       of all outputs; the mean over time
+    largest                                     of the absolute value
+    rms                                         root of the mean square over time
+    at T                                        at the time T (s), by a straight line between outputs
+    time-of-max, time-of-min                    s
+    frequency                                   Hz, of the highest peak of the spectrum
+"""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rodsim.studies.errors import StudyError, near
+from rodsim.studies.quantities import Quantity, quantity
+from rodsim.studies.spectra import frequency_peak
+
+if TYPE_CHECKING:
+    from rigid.system import Floats
+    from rodsim.results.layout import Layout
+    from rodsim.results.result import Result
+
+Measure = str | Callable[["Result"], float]
+
+
+def _mean(t: Floats, x: Floats) -> float:
+    if len(t) < 2 or t[-1] == t[0]:
+        return float(x[-1])
+    return float(np.diff(t) @ (x[1:] + x[:-1]) / 2.0 / (t[-1] - t[0]))
+
+
+REDUCTIONS: dict[str, Callable[[Floats, Floats], float]] = {
+    "initial": lambda t, x: x[0],
+    "final": lambda t, x: x[-1],
+    "max": lambda t, x: x.max(),
+    "min": lambda t, x: x.min(),
+    "mean": _mean,
+    "range": lambda t, x: np.ptp(x),
+    "largest": lambda t, x: np.abs(x).max(),
+    "rms": lambda t, x: np.sqrt(_mean(t, x**2)),
+    "time-of-max": lambda t, x: t[np.argmax(x)],
+    "time-of-min": lambda t, x: t[np.argmin(x)],
+    "frequency": frequency_peak,
+}
+_UNITS = {"time-of-max": "s", "time-of-min": "s", "frequency": "Hz"}
+_FORM = "write it as 'final rods.NAME.end.r.z', 'at 1.5 energy.elastic' or 'max joints.NAME.force.norm'"
+
+
+class Named(NamedTuple):
+    """A measure read from its words."""
+
+    quantity: Quantity
+    unit: str
+    reduce: Callable[[Floats, Floats], float]
+
+
+def parse(text: str, layout: Layout) -> Named:
+    """The measure `text` says of results of this layout."""
+    word, _, rest = " ".join(text.split()).partition(" ")
+    if word == "at":
+        time, _, rest = rest.partition(" ")
+        if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", time) or not rest:
+            raise StudyError(f"measure '{text}': at which time? {_FORM}")
+        reduce = _at(text, float(time))
+    elif word in REDUCTIONS and rest:
+        reduce = REDUCTIONS[word]
+    else:
+        known = [*REDUCTIONS, "at"]
+        why = f"'{word}' of what?" if word in known else f"'{word}' is no reduction; {near(word, known)};"
+        raise StudyError(f"measure '{text}': {why} {_FORM}")
+    try:
+        found = quantity(rest, layout)
+    except StudyError as error:
+        raise StudyError(f"measure '{text}': {error}") from None
+    return Named(found, _UNITS.get(word, found.unit), reduce)
+
+
+def _at(text: str, time: float) -> Callable[[Floats, Floats], float]:
+    def reduce(t: Floats, x: Floats) -> float:
+        slack = 1e-9 * max(abs(t[0]), abs(t[-1]))
+        if not t[0] - slack <= time <= t[-1] + slack:
+            raise StudyError(f"measure '{text}': the run goes from {t[0]:g} to {t[-1]:g} s; take a time between")
+        return float(np.interp(time, t, x))
+
+    return reduce
+
+
+def measure(result: Result, measures: Mapping[str, Measure]) -> dict[str, float]:
+    """All measures of a result by name."""
+    found: dict[str, float] = {}
+    for name, what in measures.items():
+        if isinstance(what, str):
+            named = parse(what, result.layout)
+            found[name] = float(named.reduce(result.t, named.quantity.read(result)))
+        else:
+            found |= numbers_of(name, what(result))
+    return found
+
+
+def numbers_of(name: str, value: Any) -> dict[str, float]:
+    """What a function gave: a number, or numbers by name."""
+    if isinstance(value, Mapping):
+        return {f"{key}": number for k, x in value.items() for key, number in numbers_of(str(k), x).items()}
+    array = np.asarray(value)
+    if array.ndim or not isinstance(array.item(), numbers.Real):
+        raise StudyError(f"measure '{name}': it gave {value!r:.80}; return a number, or numbers by name")
+    return {name: float(array.item())}

@@ -1,0 +1,264 @@
+"""Scalar histories of a result by path: `energy.total`, `rods.cord.end.r.z`, `bodies.block@0.1,0,0.v.norm`, `joints.hip.angle`.
+
+    energy.KIND, work, dissipation, constraint ...      columns of the audit table
+    linear_momentum, angular_momentum                   vectors
+    drift.energy                                        |E - E0 - (W - D)|
+    drift.linear_momentum, drift.angular_momentum       |P - P1|, P1 when the loads have ended; 0 before
+    rods.NAME.PLACE.FIELD                               PLACE: start, middle, end, or largest over the rod; NAME@0.3.FIELD
+    bodies.NAME.FIELD, bodies.NAME@X,Y,Z.FIELD          a point in the body's axes, m
+    joints.NAME.FIELD, drives.NAME.work
+
+A vector takes one of .x .y .z .w .norm or [k] at its end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rodsim.studies.errors import StudyError, near
+
+if TYPE_CHECKING:
+    from rigid.system import Floats
+    from rodsim.results.layout import Layout
+    from rodsim.results.result import Result
+
+UNITS_OF_COLUMNS = {"work": "J", "dissipation": "J"}
+AT_POINT = {"r": "m", "displacement": "m", "quat": ""}
+AT_NODE = {"v": "m/s", "Omega": "rad/s"}
+ON_ELEMENT = {"Gamma": "", "K": "1/m", "N": "N", "M": "N m"}
+OF_BODY = {"r": "m", "displacement": "m", "v": "m/s", "quat": "", "Omega": "rad/s", "omega": "rad/s"}
+OF_JOINT = {"force": "N", "moment": "N m", "offset": "m", "multipliers": ""}
+OF_COORDINATES = {
+    "angle": ("rad", "angle_rate"),
+    "angles": ("rad", "angle_rates"),
+    "displacement": ("m", "displacement_rate"),
+}
+PLACES = {"start": 0.0, "middle": 0.5, "end": 1.0}
+LARGEST = "largest"
+_COMPONENTS = {"x": 0, "y": 1, "z": 2}
+_OF_QUATERNION = {"w": 0, "x": 1, "y": 2, "z": 3}
+
+Read = Callable[["Result"], "Floats"]
+
+
+class Quantity(NamedTuple):
+    """A scalar of every output; `read` gives (T,)."""
+
+    text: str
+    unit: str
+    read: Read
+
+
+class _Field(NamedTuple):
+    unit: str
+    length: int | None  # of a vector; None: a scalar
+    read: Read
+
+
+def quantity(text: str, layout: Layout) -> Quantity:
+    """The quantity that `text` names in results of this layout; StudyError says what there is instead."""
+    head, _, rest = text.partition(".")
+    reader = {"rods": _of_rod, "bodies": _of_body, "joints": _of_joint, "drives": _of_drive}.get(head)
+    if reader is not None:
+        field, ending = reader(text, rest, layout)
+    else:
+        field, ending = _of_whole(text)
+    return Quantity(text, field.unit, _component(text, field, ending))
+
+
+def _fail(text: str, why: str) -> StudyError:
+    return StudyError(f"quantity '{text}': {why}")
+
+
+# --- of the whole
+
+
+def _of_whole(text: str) -> tuple[_Field, str]:
+    from rodsim.results.columns import COLUMNS, ENERGIES
+
+    plain = [name for name in COLUMNS if name not in ENERGIES]
+    fields: dict[str, _Field] = {f"energy.{name}": _Field("J", None, _column(name)) for name in ENERGIES}
+    fields |= {name: _Field(UNITS_OF_COLUMNS.get(name, ""), None, _column(name)) for name in plain}
+    fields["linear_momentum"] = _Field("kg m/s", 3, lambda result: result.linear_momentum)
+    fields["angular_momentum"] = _Field("kg m^2/s", 3, lambda result: result.angular_momentum)
+    fields["drift.energy"] = _Field("J", None, _energy_drift)
+    for name in ("linear_momentum", "angular_momentum"):
+        fields[f"drift.{name}"] = _Field(fields[name].unit, None, _momentum_drift(name))
+    fitting = [name for name in fields if text == name or re.match(re.escape(name) + r"[.\[]", text)]
+    if not fitting:
+        known = [*fields, "rods.NAME.end.r", "bodies.NAME.r", "joints.NAME.force", "drives.NAME.work"]
+        raise _fail(text, f"not known; {near(text, known, 'there are')}")
+    name = max(fitting, key=len)
+    return fields[name], text[len(name) :]
+
+
+def _column(name: str) -> Read:
+    return lambda result: result.audit_column(name)
+
+
+def _energy_drift(result: Result) -> Floats:
+    energy = result.audit_column("total")
+    return np.abs(energy - energy[0] - (result.work - result.dissipation))
+
+
+def _momentum_drift(name: str) -> Read:
+    def read(result: Result) -> Floats:
+        momentum, changes = getattr(result, name), np.flatnonzero(np.diff(result.work))
+        first = int(changes[-1]) + 1 if len(changes) else 0
+        drift = np.linalg.norm(momentum - momentum[first], axis=1)
+        drift[:first] = 0.0
+        return drift
+
+    return read
+
+
+# --- of rods, bodies, joints, drives
+
+
+def _named(text: str, rest: str, kind: str, names: list[str]) -> tuple[str, str]:
+    """The name at the beginning of `rest` and what stands behind it; names may contain points."""
+    fitting = [n for n in names if rest.startswith(n) and rest[len(n) : len(n) + 1] in (".", "@")]
+    if fitting:
+        name = max(fitting, key=len)
+        return name, rest[len(name) :]
+    if rest in names:
+        raise _fail(text, f"what of {kind} '{rest}'? add a field, as {text}.{_EXAMPLES[kind]}")
+    word = re.split(r"[.@\[]", rest, maxsplit=1)[0]
+    raise _fail(text, f"there is no {kind} '{word}'; {near(word, names, 'there are')}")
+
+
+_EXAMPLES = {"rod": "end.r.z", "body": "r.z", "joint": "force.norm", "drive": "work"}
+
+
+def _field_of(text: str, rest: str, fields: dict[str, str]) -> tuple[str, str]:
+    word = re.split(r"[.\[]", rest, maxsplit=1)[0]
+    if word not in fields:
+        raise _fail(text, f"there is no '{word}'; {near(word, fields, 'there are')}")
+    return word, rest[len(word) :]
+
+
+def _of_rod(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    name, rest = _named(text, rest, "rod", [rod.name for rod in layout.rods])
+    place, rest = _place_on_rod(text, rest)
+    fields = {**AT_NODE, **ON_ELEMENT} if place is None else {**AT_POINT, **AT_NODE, **ON_ELEMENT}
+    word, ending = _field_of(text, rest, fields)
+    if place is None:
+        if ending:
+            raise _fail(text, f"'{LARGEST}' is of the norm; leave {ending} out")
+        return _Field(fields[word], None, _largest_on(name, word)), ""
+    length = 4 if word == "quat" else 3
+    if word in AT_POINT:
+        return _Field(fields[word], length, _at_point(f"{name}@{place!r}", word)), ending
+    return _Field(fields[word], length, _between(name, word, place)), ending
+
+
+def _place_on_rod(text: str, rest: str) -> tuple[float | None, str]:
+    """Fraction of the length, None for all of it, and what stands behind it."""
+    given = re.match(r"@([0-9.eE+-]*[0-9])\.", rest)
+    if given:
+        try:
+            place = float(given[1])
+        except ValueError:
+            place = -1.0
+        if not 0.0 <= place <= 1.0:
+            raise _fail(text, f"'@{given[1]}' is no fraction of the length; give a number from 0 to 1")
+        return place, rest[given.end() :]
+    word, _, rest = rest.removeprefix(".").partition(".")
+    if word == LARGEST:
+        return None, rest
+    if word not in PLACES:
+        places = [*PLACES, LARGEST]
+        raise _fail(text, f"'{word}' is no place on a rod; {near(word, places, 'there are')}, or NAME@0.3")
+    return PLACES[word], rest
+
+
+def _at_point(point: str, word: str) -> Read:
+    def read(result: Result) -> Floats:
+        from rodsim.comparing.points import motion
+
+        found = motion(result, "the result", point)
+        if word == "displacement":
+            return found.r - found.r[0]
+        return found.quat if word == "quat" else found.r
+
+    return read
+
+
+def _between(name: str, word: str, place: float) -> Read:
+    """Of nodes by straight lines between them; of elements that of the one at the place."""
+
+    def read(result: Result) -> Floats:
+        rod = result.rod(name)
+        values, at = getattr(rod, word), rod.arclength / rod.arclength[-1]
+        if word in ON_ELEMENT:
+            return values[:, min(int(np.searchsorted(at, place, "right")) - 1, values.shape[1] - 1)]
+        k = min(int(np.searchsorted(at, place, "right")) - 1, len(at) - 2)
+        x = (place - at[k]) / (at[k + 1] - at[k])
+        return (1.0 - x) * values[:, k] + x * values[:, k + 1]
+
+    return read
+
+
+def _largest_on(name: str, word: str) -> Read:
+    return lambda result: np.linalg.norm(getattr(result.rod(name), word), axis=2).max(axis=1)
+
+
+def _of_body(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    name, rest = _named(text, rest, "body", [body.name for body in layout.bodies])
+    point = re.match(r"@([^,]+,[^,]+,[^,]*?[0-9])\.(?=[a-zA-Z])", rest)
+    if rest.startswith("@") and not point:
+        raise _fail(text, f"give a point of the body as {name}@0.1,0,0")
+    fields = AT_POINT if point else OF_BODY
+    word, ending = _field_of(text, rest[point.end() :] if point else rest[1:], fields)
+    length = 4 if word == "quat" else 3
+    if point:
+        return _Field(fields[word], length, _at_point(f"{name}@{point[1]}", word)), ending
+    if word == "displacement":
+        return _Field("m", 3, lambda result: result.body(name).r - result.body(name).r[0]), ending
+    return _Field(fields[word], length, lambda result: getattr(result.body(name), word)), ending
+
+
+def _of_joint(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    from rigid.joints import JOINTS
+
+    name, rest = _named(text, rest, "joint", [joint.name for joint in layout.joints])
+    joint = next(joint for joint in layout.joints if joint.name == name)
+    fields = dict(OF_JOINT)
+    for known in JOINTS[joint.kind].coordinates if joint.kind in JOINTS else ():
+        unit, rate = OF_COORDINATES[known]
+        fields |= {known: unit, rate: f"{unit}/s"}
+    word, ending = _field_of(text, rest.removeprefix("."), fields)
+    length = {"force": 3, "moment": 3, "offset": 3, "angles": 2, "angle_rates": 2}.get(word)
+    if word == "multipliers":
+        length = joint.rows[1] - joint.rows[0]
+    return _Field(fields[word], length, lambda result: getattr(result.joint(name), word)), ending
+
+
+def _of_drive(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    name, rest = _named(text, rest, "drive", list(layout.drives))
+    _, ending = _field_of(text, rest.removeprefix("."), {"work": "J"})
+    return _Field("J", None, lambda result: result.drive_work(name)), ending
+
+
+# --- components
+
+
+def _component(text: str, field: _Field, ending: str) -> Read:
+    read = field.read
+    if field.length is None:
+        if ending:
+            raise _fail(text, f"is one number at a time; leave '{ending}' out")
+        return read
+    if ending == ".norm":
+        return lambda result: np.linalg.norm(read(result), axis=-1)
+    names = _OF_QUATERNION if field.length == 4 else _COMPONENTS if field.length == 3 else {}
+    index = re.fullmatch(r"\[(\d+)\]", ending)
+    k = int(index[1]) if index else names.get(ending.removeprefix("."), -1)
+    if not 0 <= k < field.length:
+        choices = ", ".join([*(f".{n}" for n in names), ".norm", f"[0] to [{field.length - 1}]"])
+        raise _fail(text, f"has {field.length} components; end it with one of {choices}")
+    return lambda result: read(result)[..., k]

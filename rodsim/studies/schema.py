@@ -1,0 +1,96 @@
+"""What may stand in a study file, as pydantic models."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, FiniteFloat, model_validator
+
+from rodsim.scenes.schema_types import Name, Number, Part, Positive
+
+MOST_CASES = 1_000_000
+Count = Annotated[int, Field(ge=1, le=MOST_CASES)]
+Pair = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
+
+
+class ParameterEntry(Part):
+    """A parameter: where it goes, and what values it takes.
+
+    `path`: one or several places; a mapping gives each a factor. Left out: the parameter's name is its path.
+    `values`; or `low` and `high`, in `n` steps on a grid; or `normal: [mean, deviation]` and `uniform: [low, high]`, drawn
+    anew with each seed.
+    """
+
+    path: Name | list[Name] | dict[Name, Number] | None = None
+    values: Annotated[list[Any], Field(min_length=1)] | None = None
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
+    n: Count | None = None
+    scale: Literal["linear", "log"] = "linear"
+    normal: Pair | None = None
+    uniform: Pair | None = None
+    unit: str | None = None
+
+    @model_validator(mode="after")
+    def _one_kind_of_values(self) -> ParameterEntry:
+        if (self.low is None) != (self.high is None):
+            raise ValueError("give both low and high")
+        ways = [w for w in ("values", "low", "normal", "uniform") if getattr(self, w) is not None]
+        if len(ways) != 1:
+            found = " and ".join(ways) if ways else "nothing"
+            raise ValueError(f"it has {found}; give one of values, low and high, normal, uniform")
+        if self.low is not None and self.high is not None and not self.low < self.high:
+            raise ValueError("low is not below high; exchange them")
+        if self.scale == "log" and (self.low is None or self.low <= 0.0):
+            raise ValueError("scale log is for low and high above 0; use linear")
+        if self.n is not None and self.low is None:
+            raise ValueError("n is for low and high; leave it out")
+        if self.normal is not None and self.normal[1] < 0.0:
+            raise ValueError("the deviation of normal is negative; give 0 or more")
+        if self.uniform is not None and not self.uniform[0] < self.uniform[1]:
+            raise ValueError("uniform gives [low, high], low first")
+        return self
+
+
+class DesignEntry(Part):
+    """Which cases: all combinations, rows of the lists, or `n` samples; `seeds`: each again with every seed."""
+
+    type: Literal["grid", "list", "latin_hypercube", "sobol"] = "grid"
+    n: Count | None = None
+    seeds: Count | Annotated[list[Seed], Field(min_length=1)] | None = None
+
+
+class PlotEntry(Part):
+    """A picture of two or three columns: `y` over `x`, or `color` over both."""
+
+    x: Name
+    y: Name
+    color: Name | None = None
+    kind: Literal["curves", "heat", "scatter"] | None = None
+    file: Name | None = None
+    log: Annotated[list[Name], Field(max_length=3)] = []
+
+
+class ChosenEntry(Part):
+    """Which results are kept: of cases by their numbers, of the largest or smallest of a measure."""
+
+    cases: list[Annotated[int, Field(ge=0)]] = []
+    largest: Name | None = None
+    smallest: Name | None = None
+    n: Count = 1
+
+
+class StudyEntry(Part):
+    """A study: a scene, its parameters, the design of its cases and what is measured."""
+
+    name: Name = "study"
+    scene: Name
+    parameters: Annotated[dict[Name, ParameterEntry], Field(min_length=1)]
+    design: DesignEntry = DesignEntry()
+    measures: Annotated[dict[Name, str], Field(min_length=1)]
+    keep: Literal["none", "all"] | ChosenEntry = "none"
+    plots: list[PlotEntry] = []
+    t_end: Positive | None = None
+    dt: Positive | None = None
+    integrator: Name | None = None

@@ -1,0 +1,101 @@
+"""The table of a study: a row a case, as pandas' frame, xarray's dataset, CSV and Parquet.
+
+Columns: case, the parameters, the seed where there is one, the measures, error ("" where the case was done). It holds nothing
+of how long cases took or where they ran, so that it is the same to the bit however it came about.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rodsim.results.whole_file import whole_file
+from rodsim.studies.errors import StudyError, missing_extra
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from rodsim.studies.cases import Outcome
+
+CASE, ERROR = "case", "error"
+
+
+def frame(rows: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome], units: Mapping[str, str]) -> pd.DataFrame:
+    """The table; `frame.attrs["units"]` says units by column."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise missing_extra("pandas") from None
+
+    measures = list(dict.fromkeys(name for outcome in outcomes for name in outcome.measures))
+    columns: dict[str, Any] = {CASE: [outcome.number for outcome in outcomes]}
+    for name in rows[0] if rows else ():
+        columns[name] = [_cell(rows[outcome.number][name]) for outcome in outcomes]
+    for name in measures:
+        columns[name] = [outcome.measures.get(name, float("nan")) for outcome in outcomes]
+    columns[ERROR] = [outcome.error for outcome in outcomes]
+    table = pd.DataFrame(columns)
+    table.attrs["units"] = {name: unit for name, unit in units.items() if name in columns and unit}
+    return table
+
+
+def _cell(value: Any) -> Any:
+    """A value of a parameter; lists as their text."""
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+def write(table: pd.DataFrame, folder: Path) -> list[Path]:
+    """The table as .csv and .parquet, each whole or not at all."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise missing_extra("pyarrow") from None
+
+    paths = [folder / "table.csv", folder / "table.parquet"]
+    with whole_file(paths[0]) as file:
+        table.to_csv(file, index=False)  # floats in as many digits as they have
+    units = {"units": json.dumps(table.attrs["units"])}
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    with whole_file(paths[1]) as file:
+        pq.write_table(arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **units}), file)
+    return paths
+
+
+def dataset(table: pd.DataFrame, parameters: Sequence[str], measures: Sequence[str], grid: bool) -> xr.Dataset:
+    """The measures over the parameters: an axis for each of a grid, else over the case, parameters as coordinates."""
+    try:
+        import xarray as xr
+    except ImportError:
+        raise missing_extra("xarray") from None
+
+    units = table.attrs["units"]
+    columns = [*measures, ERROR]
+    axes = {name: table[name].drop_duplicates().tolist() for name in parameters}
+    if grid and parameters and len(table) == np.prod([len(axis) for axis in axes.values()]):
+        shape = [len(axis) for axis in axes.values()]
+        arrays = {name: (list(axes), table[name].to_numpy().reshape(shape)) for name in columns}
+        found = xr.Dataset(arrays, coords=axes)
+    else:
+        arrays = {name: ([CASE], table[name].to_numpy()) for name in columns}
+        coords = {CASE: table[CASE].to_numpy()} | {name: ([CASE], table[name].to_numpy()) for name in parameters}
+        found = xr.Dataset(arrays, coords=coords)
+    for name in found.variables:
+        if name in units:
+            found[name].attrs["units"] = units[str(name)]
+    return found
+
+
+def check_columns(parameters: Sequence[str], measures: Sequence[str]) -> None:
+    """Raise StudyError where two columns would have one name."""
+    seen = {CASE: "the table's own", ERROR: "the table's own"}
+    for kind, names in (("a parameter", parameters), ("a measure", measures)):
+        for name in names:
+            if name in seen:
+                raise StudyError(f"'{name}' is {kind} and {seen[name]}; choose another name for one of them")
+            seen[name] = kind
