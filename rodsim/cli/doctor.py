@@ -1,0 +1,41 @@
+"""rodsim doctor: what is installed, what works, and how fast a small run is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Any
+
+OK, SOMETHING_BROKEN = 0, 1  # exit codes
+
+
+def add_parser(commands: Any) -> None:
+    """The command and its options."""
+    doctor = commands.add_parser(
+        "doctor",
+        help="what is installed, which drivers work, the cache, and the time of a small run",
+        description="Looks at the program, its packages and extras, the cache of compiled kernels, OpenGL, a screen for "
+        "windows, ffmpeg, and times a small run. Exit code 1 where something is broken.",
+    )
+    doctor.add_argument("--quick", action="store_true", help="without the run, the pictures and the movies")
+    doctor.add_argument("--json", action="store_true", help="for programs")
+    doctor.set_defaults(act=doctor_command)
+
+
+def doctor_command(options: argparse.Namespace) -> int:
+    """rodsim doctor"""
+    from rodsim.doctor.examination import examine
+    from rodsim.doctor.findings import BROKEN
+
+    findings = []
+    for finding in examine(options.quick):
+        findings.append(finding)
+        if not options.json:
+            print("\n".join(finding.lines(15)), flush=True)  # as they come: some take a while
+    broken = [finding.name for finding in findings if finding.state == BROKEN]
+    if options.json:
+        print(json.dumps({"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=2))
+    else:
+        print(f"broken: {', '.join(broken)}" if broken else "nothing is broken")
+    return SOMETHING_BROKEN if broken else OK

@@ -1,0 +1,49 @@
+"""Asks a probe, in a process of its own, within a time limit."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import rodsim
+
+_PROBES = "rodsim.doctor.probes"
+
+
+def ask(probe: str, *arguments: str, limit: float = 60.0) -> dict[str, Any]:
+    """What the probe found; {"error": ...} where it failed, crashed or took longer than `limit` (s)."""
+    where = str(Path(rodsim.__file__).parent.parent)  # the same program, from wherever this one was started
+    start = f"import sys; sys.path.insert(0, {where!r}); from {_PROBES} import main; main(sys.argv[1:])"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", start, probe, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=limit,
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"gave no answer within {limit:g} s"}
+    except OSError as error:
+        return {"error": f"cannot be started: {error}"}
+    if done.returncode < 0:
+        return {"error": f"crashed ({_signal(-done.returncode)})"}
+    lines = done.stdout.strip().splitlines()
+    try:
+        found: dict[str, Any] = json.loads(lines[-1])  # libraries may have printed before
+        return found
+    except (IndexError, ValueError):
+        said = done.stderr.strip().splitlines()
+        return {"error": said[-1] if said else f"ended with exit code {done.returncode}"}
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,148 @@
+"""Everything that `rodsim doctor` looks at, one finding each, in the order of the report."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterator
+
+from rodsim.doctor import installed
+from rodsim.doctor.asking import ask
+from rodsim.doctor.findings import ABSENT, BROKEN, OK, Finding
+
+REINSTALL = "pip install --force-reinstall"
+COMPILING = 600.0  # s, longest time for the small run: it may compile
+
+
+def examine(quick: bool) -> Iterator[Finding]:
+    """The findings as they come; without what takes longer than a few seconds where `quick`."""
+    yield from _safely("program", lambda: [installed.program()])
+    yield from _safely("packages", installed.packages)
+    yield from _safely("processor", lambda: [_processor()])
+    checks: list[Callable[[], Finding]] = [_libraries, _cache]
+    if not quick:
+        checks += [_run, _opengl, _window, _ffmpeg]
+    for check in checks:
+        yield from _safely(check.__name__.strip("_"), lambda check=check: [check()])  # type: ignore[misc]
+
+
+def _safely(name: str, look: Callable[[], list[Finding]]) -> list[Finding]:
+    """What a check finds, also where it fails itself."""
+    try:
+        return look()
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        at = f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
+        return [Finding(name, BROKEN, f"the check itself failed: {at}", "please report this")]
+
+
+def _processor() -> Finding:
+    cores = os.cpu_count() or 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
+    data: dict[str, object] = {"cores": cores, "usable": usable}
+    words = f"{usable} of {cores} cores usable; a run takes one"
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        data["memory_bytes"] = memory
+        words += f", {memory / 2**30:.1f} GiB of memory"
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_DISABLE_JIT")
+    told = {name: os.environ[name] for name in names if name in os.environ}
+    words += "".join(f", {name}={value}" for name, value in told.items())
+    if told.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return Finding(
+            "processor",
+            BROKEN,
+            words,
+            "unset NUMBA_DISABLE_JIT: nothing is compiled, runs take 1000 times longer",
+        )
+    return Finding("processor", OK, words, data=data)
+
+
+def _libraries() -> Finding:
+    found = ask("libraries", *installed.needed(), limit=120.0)
+    if "error" in found:
+        return Finding("libraries", BROKEN, f"to import them {found['error']}", f"{REINSTALL} rodsim")
+    faults: dict[str, str] = found["faults"]
+    if faults:
+        words = "; ".join(f"{name} cannot be imported, {why}" for name, why in faults.items())
+        return Finding("libraries", BROKEN, words, f"{REINSTALL} {' '.join(faults)}", {"faults": faults})
+    return Finding("libraries", OK, "all can be imported")
+
+
+def _cache() -> Finding:
+    found = ask("cache")
+    if "error" in found:
+        return Finding("cache", BROKEN, found["error"])
+    size = f"{found['kernels']} kernels, {found['bytes'] / 2**20:.0f} MiB"
+    if found["fault"]:
+        cure = "make it writable, or name another in NUMBA_CACHE_DIR; every start compiles anew until then"
+        return Finding(
+            "cache", BROKEN, f"{found['folder']} cannot be written: {found['fault']}; {size}", cure, found
+        )
+    words = f"{found['folder']}: {size}, "
+    words += "named by NUMBA_CACHE_DIR" if found["given"] else "of this version"
+    words += "" if found["kernels"] else "; empty: the first run compiles, about a minute"
+    cure = ""
+    if found["older"]:
+        words += (
+            f"; of other versions beside it: {len(found['older'])}, {found['older_bytes'] / 2**20:.0f} MiB"
+        )
+        cure = "those may be deleted"
+    return Finding("cache", OK, words, cure, found)
+
+
+def _run() -> Finding:
+    found = ask("run", limit=COMPILING)
+    if "error" in found:
+        return Finding("small run", BROKEN, found["error"])
+    steps, elements = found["steps"], found["elements"]
+    rate = steps * elements / found["again"]
+    first = (
+        f"cold, {found['compiled']} kernels were compiled" if found["compiled"] else "warm, from the cache"
+    )
+    words = f"{steps} steps of a rod of {elements} elements: first {found['first']:.2f} s ({first}), "
+    words += f"again {found['again'] * 1e3:.0f} ms: {rate / 1e3:.0f} thousand steps of an element a second; "
+    words += f"energy kept to {found['energy_balance']:.0e}"
+    if not found["energy_balance"] < 1e-10:
+        return Finding(
+            "small run", BROKEN, words, "energy should be kept to round-off; please report this", found
+        )
+    return Finding("small run", OK, words, data=found)
+
+
+def _opengl() -> Finding:
+    found = ask("opengl")
+    painted = "pictures and movies are painted in software all the same"
+    if "why" in found:
+        return Finding("OpenGL", ABSENT, painted, found["why"], found)
+    if "error" in found:
+        return Finding("OpenGL", ABSENT, f"VTK {found['error']}; {painted}", _gl_cure(), found)
+    words = f"draws off screen with {found['window']} on {found['renderer'] or 'an unnamed renderer'}"
+    if not found["red"]:
+        return Finding("OpenGL", ABSENT, f"{words}, but its picture is empty; {painted}", _gl_cure(), found)
+    return Finding("OpenGL", OK, words, data=found)
+
+
+def _gl_cure() -> str:
+    return "on Debian or Ubuntu `apt-get install libegl1 libgl1-mesa-dri`, or start under `xvfb-run`"
+
+
+def _window() -> Finding:
+    found = ask("window", limit=20.0)
+    if "screen" in found:
+        return Finding("window", OK, f"there is a screen: {found['screen']}", data=found)
+    why = found.get("why") or found["error"]
+    return Finding(
+        "window", ABSENT, f"no screen: {why}", "log in with one (ssh -X), or start under `xvfb-run`", found
+    )
+
+
+def _ffmpeg() -> Finding:
+    found = ask("ffmpeg")
+    if "error" in found or found["fault"] or not found["encoder"]:
+        why = found.get("error") or found["fault"] or f"{found['program']} has no encoder libx264"
+        return Finding(
+            "movies", BROKEN, f"no .mp4: {why}", f"{REINSTALL} imageio-ffmpeg; .gif works without", found
+        )
+    words = f"ffmpeg {found['version']} with {found['encoder']}, {found['program']}"
+    return Finding("movies", OK, words, data=found)

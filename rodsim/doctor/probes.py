@@ -1,0 +1,164 @@
+"""What may crash or hang, tried in a process of its own: `python -m rodsim.doctor.probes NAME` prints what it found as JSON."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+_MODULES = {"pyyaml": "yaml"}  # packages whose module has another name
+
+
+def libraries(*packages: str) -> dict[str, Any]:
+    """Which of the packages cannot be imported, and why."""
+    import importlib
+
+    faults = {}
+    for package in packages:
+        name = _MODULES.get(package.lower(), package.replace("-", "_"))
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # whatever it is
+            faults[package] = f"{type(error).__name__}: {error}"
+    return {"faults": faults}
+
+
+def opengl() -> dict[str, Any]:
+    """Whether VTK draws without a window: a red triangle on white."""
+    import numpy as np
+
+    from rodsim.results.opengl import missing
+
+    why = missing()
+    if why:
+        return {"why": why}
+    import pyvista
+
+    plotter: Any = pyvista.Plotter(off_screen=True, window_size=[64, 64])
+    plotter.set_background("white")
+    plotter.add_mesh(pyvista.Triangle(), color="red", lighting=False)
+    picture = np.asarray(plotter.screenshot(None, return_img=True))
+    window = plotter.render_window.GetClassName()
+    renderer = [
+        line.split(":", 1)[1].strip()
+        for line in plotter.render_window.ReportCapabilities().splitlines()
+        if line.startswith("OpenGL renderer string")
+    ]
+    red = int(np.sum((picture[..., 0] > 200) & (picture[..., 1] < 60)))
+    return {"red": red, "window": window, "renderer": renderer[0] if renderer else ""}
+
+
+def window() -> dict[str, Any]:
+    """Whether there is a screen to open a window on."""
+    if sys.platform != "linux":
+        return {"screen": sys.platform}
+    display = os.environ.get("DISPLAY", "")
+    if not display:
+        return {"why": "no DISPLAY"}
+    x11 = ctypes.CDLL("libX11.so.6")
+    x11.XOpenDisplay.restype = ctypes.c_void_p
+    return {"screen": display} if x11.XOpenDisplay(None) else {"why": f"DISPLAY={display} does not answer"}
+
+
+def ffmpeg() -> dict[str, Any]:
+    """Which ffmpeg there is, whether it has the encoder of movies, and whether it encodes."""
+    import imageio_ffmpeg
+
+    program = imageio_ffmpeg.get_ffmpeg_exe()
+    listed = subprocess.run(
+        [program, "-hide_banner", "-encoders"], capture_output=True, text=True, check=True
+    ).stdout
+    encoder = "libx264" if "libx264 " in listed else ""
+    test = [
+        "-f",
+        "lavfi",
+        "-i",
+        "color=size=64x64:duration=0.2",
+        "-c:v",
+        encoder or "mpeg4",
+        "-f",
+        "null",
+        "-",
+    ]
+    done = subprocess.run([program, "-v", "error", *test], capture_output=True, text=True)
+    version = imageio_ffmpeg.get_ffmpeg_version()
+    return {"program": program, "version": version, "encoder": encoder, "fault": done.stderr.strip()[-300:]}
+
+
+def cache() -> dict[str, Any]:
+    """Where compiled kernels are kept, how many there are, and whether more can be."""
+    import tempfile
+
+    from rigid.compilation import CACHE_DIRECTORY
+
+    folder = Path(CACHE_DIRECTORY)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            fault = ""
+    except OSError as error:
+        fault = str(error)
+    files = [file for file in folder.glob("**/*") if file.suffix in (".nbi", ".nbc")]
+    given = os.environ.get("NUMBA_CACHE_DIR", "")
+    others = (
+        [] if given else [x for x in folder.parent.iterdir() if x.is_dir() and _is_digest(x) and x != folder]
+    )
+    return {
+        "folder": str(folder),
+        "given": bool(given),
+        "kernels": sum(file.suffix == ".nbi" for file in files),
+        "bytes": sum(file.stat().st_size for file in files),
+        "fault": fault,
+        "older": [str(other) for other in others],
+        "older_bytes": sum(x.stat().st_size for other in others for x in other.glob("**/*") if x.is_file()),
+    }
+
+
+def _is_digest(folder: Path) -> bool:
+    return len(folder.name) == 16 and set(folder.name) <= set("0123456789abcdef")
+
+
+def run() -> dict[str, Any]:
+    """A small run, a rod on a clamp: how long it took first and then again, whether something was compiled, and its energy."""
+    import numba.core.event as event
+
+    from rodsim import Material, Model, Section, audit, simulate
+
+    rubber = Material(E=2e6, nu=0.45, density=1100)
+    model = Model("small", gravity=(0, 0, -9.81))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, rubber), n_elements=20)
+    model.add_joint("wall", "clamp", rod.start)
+    steps, times = 200, []
+    with event.install_recorder("numba:compile") as recorder:
+        for _ in range(2):
+            began = time.perf_counter()
+            result = simulate(model, steps * 2.5e-3, 2.5e-3)
+            times.append(time.perf_counter() - began)
+    compiled = len(recorder.buffer) // 2
+    seconds = {"first": times[0], "again": times[1], "steps": steps, "elements": 20}
+    return {**seconds, "compiled": compiled, "energy_balance": audit(result).energy_balance}
+
+
+PROBES: dict[str, Callable[..., dict[str, Any]]] = {
+    f.__name__: f for f in (libraries, opengl, window, ffmpeg, cache, run)
+}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print what a probe finds; what it raises is found as well."""
+    name, *more = arguments
+    try:
+        found = PROBES[name](*more)
+    except Exception as error:  # told, whatever it is
+        found = {"error": f"{type(error).__name__}: {error}"}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
