@@ -9,15 +9,23 @@ class ExternalDampingScene(Part):
     """A force -rate m v and a moment -rotation J omega on every body or section of a part."""
 
     name: Name
+    """by which it is known"""
     part: Name
+    """name of a body or a rod"""
     rate: NotNegative
+    """force -rate m v [1/s]"""
     rotation: NotNegative | None = None
+    """moment -rotation J omega; left out: as rate [1/s]"""
 
 
 class JointFrictionScene(Part):
     """A moment against the relative turn of a joint, a force against its sliding."""
 
     name: Name
+    """by which it is known"""
     joint: Name
+    """name of a joint"""
     turning: NotNegative = 0.0
+    """moment over relative turning rate [N m s]"""
     sliding: NotNegative = 0.0
+    """force over sliding rate [N s/m]"""

@@ -11,23 +11,30 @@ from rodsim.scenes.schema_types import Name, Number, Part, Positive
 
 class StiffeningLaw(Part):
     type: Literal["stiffening"]
+    """N1 = EA Gamma1 (1 + (Gamma1/strain)^2)"""
     strain: Positive
+    """at which the stress is twice the linear one [1]"""
 
 
 class ThinningLaw(Part):
     type: Literal["thinning"]
+    """N1 = EA (1 - 1/(1 + Gamma1)): a section that keeps its volume"""
 
 
 class SofteningLaw(Part):
     type: Literal["softening"]
+    """bending moments that approach `moment`"""
     moment: Positive
+    """bound of the bending moment [N m]"""
 
 
 class ExpressionLaw(Part):
     """The stored energy per length of Gamma1 to Gamma3 and K1 to K3, J/m, in the place of the linear one."""
 
     expression: Annotated[str, Field(min_length=1, max_length=4000)]
+    """stored energy a length as a text in Python's notation [J/m]"""
     parameters: dict[Name, Number] = {}
+    """its own names and their values [any]"""
 
 
 def _kind_of_law(value: Any) -> str | None:
@@ -55,8 +62,11 @@ class Relaxation(Part):
     """A spring and a dashpot in a row beside the section's stiffness: the standard linear solid."""
 
     time: Positive
+    """in which the branch relaxes at a fixed strain [s]"""
     fraction: Positive | None = None
+    """stiffness of the branch over that of the section; give it or stiffness [1]"""
     stiffness: list[list[Number]] | None = None
+    """6 x 6 of the branch [N, N m, N m^2]"""
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Relaxation:
@@ -69,4 +79,6 @@ class WithMaterialLaws(Part):
     """`law`: what is added to the linear law, or stands in its place; `relaxation`: a branch beside it."""
 
     law: Law | None = None
+    """what is added to the linear law, or stands in its place"""
     relaxation: Relaxation | None = None
+    """a spring and a dashpot in a row beside the stiffness"""

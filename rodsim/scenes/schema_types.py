@@ -26,16 +26,22 @@ Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidat
 
 
 class Part(BaseModel):
-    """Base: unknown keys are errors, and so are texts and truth values where a number should stand."""
+    """Base: unknown keys are errors, and so are texts and truth values where a number should stand.
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    The text under a field is its description in the schema and in the reference; it ends with the unit in brackets where
+    numbers stand, [1] where they have none.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
 
 class AxisAngle(Part):
     """Rotation by `angle_deg` about `axis`."""
 
     axis: Vector
+    """world direction; any length [1]"""
     angle_deg: Number
+    """angle about it, right-handed [deg]"""
 
 
 # --- points
@@ -47,22 +53,29 @@ class BodyAnchor(Part):
     """
 
     body: Name
+    """name of a body or a driven frame"""
     at: Vector | None = None
+    """point in the axes of the body's shape [m]"""
     at_world: Vector | None = None
+    """point in world coordinates at t = 0 [m]"""
 
 
 class RodAnchor(Part):
     """A point of a rod at the fraction s of its length, `offset` in section axes."""
 
     rod: Name
+    """name of a rod"""
     s: Annotated[FiniteFloat, Field(ge=0, le=1)]
+    """fraction of its stress-free length, 0 to 1 [1]"""
     offset: Vector = [0.0, 0.0, 0.0]
+    """from the rod's curve, along d1, d2, d3 of the section [m]"""
 
 
 class GroundAnchor(Part):
     """A fixed point."""
 
     ground: Vector
+    """point in world coordinates [m]"""
 
 
 def _kind_of_anchor(value: Any) -> str | None:
@@ -95,47 +108,71 @@ class Directed(Part):
     """A named function of time along a direction."""
 
     direction: Vector
+    """the vector that the function multiplies [1]"""
 
 
 class ConstantSignal(Directed):
     function: Literal["constant"]
+    """always the same value"""
     value: Number
+    """that value [N, N m, N/m or N]"""
 
 
 class TableSignal(Directed):
     function: Literal["table"]
+    """straight lines between points; the first and the last value stay"""
     times: Annotated[list[Number], Field(min_length=1)]
+    """increasing [s]"""
     values: Annotated[list[Number], Field(min_length=1)]
+    """as many as times [N, N m, N/m or N]"""
 
 
 class RampSignal(Directed):
     function: Literal["ramp"]
+    """0 until t_start, straight to value at t_end, then constant"""
     value: Number
+    """at the end [N, N m, N/m or N]"""
     t_start: Number = 0.0
+    """begin [s]"""
     t_end: Number
+    """end [s]"""
 
 
 class TriangleSignal(Directed):
     function: Literal["triangle"]
+    """0 until t_start, straight to peak at t_peak, straight to 0 at t_end"""
     peak: Number
+    """largest value [N, N m, N/m or N]"""
     t_start: Number = 0.0
+    """begin [s]"""
     t_peak: Number
+    """time of the peak [s]"""
     t_end: Number
+    """end [s]"""
 
 
 class SineSignal(Directed):
     function: Literal["sine"]
+    """amplitude sin(2 pi frequency t + phase) + offset"""
     amplitude: Number
+    """half of the whole swing [N, N m, N/m or N]"""
     frequency: Number
+    """periods a second [Hz]"""
     phase: Number = 0.0
+    """at t = 0 [rad]"""
     offset: Number = 0.0
+    """mean value [N, N m, N/m or N]"""
 
 
 class PulseSignal(Directed):
     function: Literal["pulse"]
+    """value from t_start until just before t_end, else 0"""
     value: Number
+    """in the pulse [N, N m, N/m or N]"""
     t_start: Number = 0.0
+    """begin [s]"""
     t_end: Number
+    """end [s]"""
 
 
 Signal = Annotated[

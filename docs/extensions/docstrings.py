@@ -1,0 +1,119 @@
+"""Docstrings of this code as they are written, for Sphinx.
+
+They are plain text: `names` between single backticks, formulas as they stand, arguments as "name: what it is" at the beginning of
+a line or after a full stop or semicolon, and sections Parameters, Returns, Raises, Source.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from sphinx.application import Sphinx
+
+CODE = re.compile(r"`([^`]+)`")
+SPECIAL = re.compile(r"([\\*|_])")
+RULE = re.compile(r"^-{3,}$")
+ERROR = re.compile(r"^([A-Z]\w+)(?: \(a warning\))?: ")
+RAISES = re.compile(r"^Raises (\w+) ")
+
+
+def plain(text: str) -> str:
+    """Prose as reStructuredText: backticks doubled, everything that has a meaning there taken literally."""
+    parts = CODE.split(text)
+    return "".join(f"``{part}``" if k % 2 else SPECIAL.sub(r"\\\1", part) for k, part in enumerate(parts))
+
+
+def items(text: str, names: Iterable[str]) -> list[tuple[str, str]]:
+    """Split prose at the arguments it explains: (names, words); what comes before the first has no name."""
+    known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    if not known:
+        return [("", text)]
+    listed = rf"(?:{known})(?:,? \([^()]*\))?"
+    mark = re.compile(rf"(?:^|(?<=[.;] )|(?<=\n))((?:{listed})(?:(?:, | and )(?:{listed}))*)(, [^:.;\n]{{1,24}})?: ")
+    found = list(mark.finditer(text))
+    said = [("", text[: found[0].start() if found else None])]
+    for k, match in enumerate(found):
+        end = found[k + 1].start() if k + 1 < len(found) else None
+        said.append((match.group(1) + (match.group(2) or ""), text[match.end() : end]))
+    return [(name, re.sub(r"\s+", " ", words).strip(" ;")) for name, words in said if words.strip() or name]
+
+
+def split(lines: list[str]) -> list[tuple[str, str]]:
+    """(section, paragraph); the text before the first section belongs to none. Formulas keep their lines."""
+    found: list[tuple[str, str]] = []
+    section, block = "", []
+
+    def close() -> None:
+        if block:
+            found.append((section, "\n".join(block)))
+            block.clear()
+
+    for k, line in enumerate(lines):
+        if RULE.match(line.strip()):
+            continue
+        if k + 1 < len(lines) and RULE.match(lines[k + 1].strip()):
+            close()
+            section = line.strip()
+        elif not line.strip():
+            close()
+        else:
+            block.append(line.rstrip())
+    close()
+    return found
+
+
+def names_of(thing: Any) -> list[str]:
+    """The arguments of a callable, the fields of a class."""
+    try:
+        return [name for name in inspect.signature(thing).parameters if name not in ("self", "cls")]
+    except (TypeError, ValueError):
+        return []
+
+
+def field(kind: str, name: str, words: str) -> list[str]:
+    """One field, on one line."""
+    return [f":{kind} {name}: {plain(words)}"]
+
+
+def formatted(lines: list[str], names: list[str]) -> list[str]:
+    """A docstring as reStructuredText."""
+    said: list[str] = []
+    fields: list[str] = []
+    for section, paragraph in split(lines):
+        if section == "Raises":
+            parts = re.split(r"\n(?=[A-Z]\w+(?: \(a warning\))?: )", paragraph)
+            for part in parts:
+                error = ERROR.match(part)
+                if error is None:
+                    raise ValueError(f"Raises: '{part}' does not begin with an error and a colon")
+                fields += field("raises", error.group(1), re.sub(r"\s+", " ", part[error.end() :]))
+        elif section in ("Returns", "Source"):
+            fields += field(section.lower(), "", re.sub(r"\s+", " ", paragraph)) if section == "Returns" else []
+            said += [plain(paragraph), ""] if section == "Source" else []
+        elif paragraph.startswith("    "):
+            said += ["::", "", *(f"    {line}" for line in paragraph.split("\n")), ""]
+        else:
+            for name, words in items(paragraph, names):
+                raised = RAISES.match(words) if not name else None
+                if raised:
+                    fields += field("raises", raised.group(1), words[raised.end() :])
+                elif name:
+                    fields += field("param", name.replace("*", r"\*"), words)
+                else:
+                    said += [plain(words), ""]
+    return [*said, *fields, ""]
+
+
+def process(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Called by autodoc for every docstring."""
+    names = names_of(thing) if what in ("class", "exception", "function", "method") else []
+    lines[:] = formatted(lines, names)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Read docstrings in our own way."""
+    app.connect("autodoc-process-docstring", process)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,59 @@
+"""Links that leave the folder of the documentation.
+
+Pages are read in the repository too, and there link to its files. In the site a link to a file that is itself a page leads to
+that page, any other shows the file's path. A path that is not there is an error of the build.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+# files elsewhere that pages of the site include
+PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "benchmarks/README.md": "benchmarks.md"}
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)]*)?\)")
+
+
+def resolved(text: str, folder: Path, page: Path) -> str:
+    """`text` of the page `page` (a path in docs) that was written in `folder`, with links fit for the site."""
+
+    def link(found: re.Match[str]) -> str:
+        words, target, anchor = found.group(1), found.group(2), found.group(3) or ""
+        path = (folder / target).resolve()
+        if not path.exists() and path.suffix != ".html":
+            raise ExtensionError(f"{page}: there is no '{target}' to link to")
+        inside = path.relative_to(ROOT).as_posix()
+        if inside in PAGES:
+            path = DOCS / PAGES[inside]
+        if path.is_relative_to(DOCS):
+            way = path.relative_to(page.parent, walk_up=True).as_posix()
+            return f"[{words}]({way}{anchor})"
+        plain = words.replace("`", "")
+        return f"`{inside}`" if plain.rstrip("/") in (inside, path.name) else f"{words} (`{inside}`)"
+
+    return LINK.sub(link, text)
+
+
+def read(app: Sphinx, name: str, source: list[str]) -> None:
+    """Mend the links of a page."""
+    page = DOCS / f"{name}.md"
+    if page.exists():
+        source[0] = resolved(source[0], page.parent, page)
+
+
+def included(app: Sphinx, path: Path, parent: str, text: list[str]) -> None:
+    """Mend the links of a file of the repository that a page includes."""
+    text[0] = resolved(text[0], (app.srcdir / path).resolve().parent, DOCS / f"{parent}.md")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Look at every page before it is parsed."""
+    app.connect("source-read", read)
+    app.connect("include-read", included)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
