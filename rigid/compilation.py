@@ -25,6 +25,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from rigid.inlined_kernels import inlined
 from rigid.private_folder import make_private
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -93,13 +94,13 @@ def kernel(function: F) -> F:
     return _njit(**_UNCOUNTED)(function)
 
 
-def small_kernel(function: F) -> F:
-    """Compile a helper of a few operations on scalars and tuples."""
-    return _njit(**_UNCOUNTED)(function)
-
-
 # Without a face for Python: to unpack a model in each kernel anew took half of the compiler's time.
 _FACELESS: dict[str, Any] = {"no_cpython_wrapper": True}
+
+
+def small_kernel(function: F) -> F:
+    """Compile a helper of a few operations on scalars and tuples, for other kernels; for Python a twin, as `inner_kernel`."""
+    return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS)(function), kernel, function)
 
 
 def inner_kernel(function: F) -> F:
@@ -116,6 +117,7 @@ def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) 
     """A faceless kernel that Python may call all the same, as tests do: a twin with a face is compiled then."""
     if _config.DISABLE_JIT:
         return inner
+    inlined(inner)
     twins: list[Any] = []
 
     def twin(*_: Any, **__: Any) -> Any:

@@ -115,6 +115,16 @@ def test_kernels_without_a_face_are_called_by_kernels_and_by_python():
 
 
 @compiled_only
+def test_no_machine_code_is_made_of_kernels_that_only_kernels_call():
+    """numba's parts behind `rigid.inlined_kernels` still do what they are there for."""
+    signature = (numba.typeof(OUTER), numba.types.float64)
+    for function, has_code in ((product, False), (product_and_total, True)):
+        function.compile(signature)
+        made = function.overloads[signature]
+        assert bool(made.library.get_pointer_to_function(made.fndesc.llvm_func_name)) == has_code
+
+
+@compiled_only
 def test_a_marked_class_is_one_pointer():
     kind = numba.typeof(OUTER)
     assert isinstance(kind, Reference)
