@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from rigid.errors import ModelError
 from rodsim.validation import (
     cantilevers,
+    drives,
     equilibria,
     exact_rods,
     frequencies,
@@ -30,6 +31,7 @@ FAMILIES = (
     pendulums,
     loops,
     mechanisms,
+    drives,
     exact_rods,
     rods,
     published_runs,
