@@ -155,6 +155,7 @@ CASES = (
         shaft,
         ("32 elements, h = 0.0025", "64 elements, h = 0.00125"),
         2,
+        3e-2,
     ),
     Case(
         "slider-crank",

@@ -17,6 +17,7 @@ from rodsim.validation import (
     pendulums,
     published_runs,
     rods,
+    squeezer,
     stability,
     tops,
 )
@@ -30,6 +31,7 @@ FAMILIES = (
     tops,
     pendulums,
     loops,
+    squeezer,
     mechanisms,
     drives,
     exact_rods,
