@@ -63,7 +63,7 @@ def spaghetti(level: int) -> Values:
 
 
 def plane_spaghetti(level: int) -> Values:
-    """Pulled and turned at one end until t = 2.5: linear momentum (20, 0, 0), the centre at (3 + 0.4 t^2, 4), then on with 2 m/s."""
+    """Pulled and turned at one end until t = 2.5: momentum (20, 0, 0), centre at (3 + 0.4 t^2, 4), then with 2 m/s."""
     found: dict[str, Any] = {}
     for EI in PLANE:
         section = Section.from_stiffness(

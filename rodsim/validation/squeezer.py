@@ -110,10 +110,10 @@ CASES = (
         "IFToMM A03: Andrews' squeezer of revolute joints, 1000 rad/s after 0.03 s",
         "Test Set for IVP Solvers, Andrews' squeezing mechanism, PSIDE with tolerance 1e-14",
         {
-            # sixteen digits are given; extrapolation to 14 digits differs by 1.2e-9 in beta and as much in Theta, and by
-            # 1e-7 in their rates, as does this
+            # sixteen digits are given, but meshes and orders here, and an extrapolation method, agree on a mechanism that is
+            # 1e-12 s behind them: 1.2e-9 in beta and Theta at 1100 and 1400 rad/s, 6e-7 in rates that change by 6e5 rad/s^2
             "angles": Known(ANGLES, 2e-9, 1.0),
-            "rates": Known(RATES, 2e-7, 1e3),
+            "rates": Known(RATES, 9e-7, 1e3),
             "work - energy": Known(0.0, 1e-11, 1.0),
         },
         squeezed,
