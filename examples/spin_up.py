@@ -5,6 +5,10 @@ GA = 1e7, EI = 1.4e4, mass 1.2 and rotary inertia 6e-4 per length; root angle ps
 (cos(2 pi t/15) - 1)) to t = 15, then 6 t - 45. While it is sped up the tip lags behind; then it is stretched by its own
 centrifugal force, by tan(a L)/a - L with a^2 = 36 * 1.2/EA: 5.14e-4. Bending that the spin-up has left rings on.
 
+The drive's work goes to 7201.4 J, the energy of the stretched beam that turns. With ten elements and h = 0.05 it is 2 % more:
+velocities whose mean is the chord of a step are larger by tan(x)/x, x = 6 h/2 (1.5 % of the energy), and lumped masses have
+1 + 1/(2 n^2) of the beam's inertia (0.5 %). Both fall with the square of step and mesh.
+
     python -m examples.spin_up
 """
 

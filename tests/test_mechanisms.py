@@ -100,7 +100,12 @@ def test_the_squeezer_begins_where_the_test_set_has_it():
 
 @pytest.mark.parametrize(
     ("integrator", "order", "steps", "bound"),
-    [("em", 2, (1500, 3000), 1e-6), ("em4", 4, (200, 400), 1e-10)],
+    [
+        ("em", 2, (1500, 3000), 1e-6),
+        ("em4", 4, (200, 400), 1e-10),
+        pytest.param("em-ggl", 2, (1500, 3000), 1e-6, marks=pytest.mark.slow),
+        pytest.param("em4-ggl", 4, (400, 800), 1e-9, marks=pytest.mark.slow),
+    ],
 )
 def test_andrews_squeezer_squeezes(integrator, order, steps, bound):
     """1000 rad/s at the end: errors in m, of a crank of 7 mm."""

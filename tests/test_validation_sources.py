@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from rodsim.validation import cantilevers, equilibria, stability
+from rodsim.validation import cantilevers, drives, equilibria, stability
 from tests.shooting import Place, Span, along, back, linearised, solved, start, times
 
 
@@ -129,8 +130,8 @@ def test_princeton_beams_are_those_of_shooting(degrees: int) -> None:
         return along(span, start(u.shape[1])._replace(n=force, m=u), 10)
 
     # of the whole beam about its root
-    guess = np.cross(known + [0.508, 0, 0], 13.345 * np.array([0, -np.cos(a), np.sin(a)]))
-    moment = solved(lambda u: end(u).m, guess + 1e-3)
+    arm, pull = known + np.array([0.508, 0.0, 0.0]), 13.345 * np.array([0.0, -np.cos(a), np.sin(a)])
+    moment = solved(lambda u: end(u).m, np.cross(arm, pull) + 1e-3)
     assert end(moment[:, None] + 0j).r[:, 0].real - [0.508, 0, 0] == pytest.approx(known, abs=2e-12)
 
 
@@ -217,3 +218,40 @@ def test_the_frame_under_moments_may_leave_its_plane_at_the_moment_given(name: s
     found = brentq(turn_about_y, 600.0, 650.0, xtol=1e-11)
     assert found == pytest.approx(stability.FRAME_MOMENTS[name], rel=1e-11)
     assert found == pytest.approx(np.pi * np.sqrt(weak * GJ) / L, rel=3e-5)
+
+
+def test_the_disc_on_its_shaft_moves_by_jeffcotts_equation() -> None:
+    """m z'' + k z = m e (phi'^2 - i phi'') exp(i phi), phi = a t^2/2, z = y + i z."""
+    e, a = drives.UNBALANCE, drives.ACCELERATION
+
+    def rates(t: float, y: np.ndarray) -> np.ndarray:
+        pull = e * ((a * t) ** 2 - 1j * a) * np.exp(0.5j * a * t * t)
+        return np.array([y[1], pull - 192.0 * y[0]])
+
+    times = list(drives.JEFFCOTT)
+    start = np.zeros(2, complex)
+    z = solve_ivp(rates, (0, times[-1]), start, "DOP853", times, rtol=1e-12, atol=1e-17).y[0]
+    assert np.stack([z.real, z.imag], axis=1) == pytest.approx(
+        np.array(list(drives.JEFFCOTT.values())), abs=1e-13
+    )
+
+
+def test_the_slider_is_where_a_quadrature_says() -> None:
+    """1/2 I(phi) phi'^2 stays, so t = int (I(phi)/2E)^1/2 dphi."""
+    a, b = drives.CRANK, drives.ROD
+
+    def inertia(phi: float) -> float:
+        s = a / b * np.sin(phi)  # the rod is turned by -arcsin s
+        turn = -a / b * np.cos(phi) / np.sqrt(1 - s * s)  # by that of the crank
+        middle = (-a * np.sin(phi) + 0.5 * b * s * turn, 0.5 * a * np.cos(phi))
+        slide = -a * np.sin(phi) + b * s * turn
+        of_rod = middle[0] ** 2 + middle[1] ** 2 + b * b / 12 * turn**2
+        return drives.CRANK_MASS * a * a / 3 + drives.ROD_MASS * of_rod + drives.SLIDER_MASS * slide**2
+
+    def rate(t: float, phi: np.ndarray) -> float:
+        return drives.RATE * np.sqrt(inertia(0.0) / inertia(float(phi[0])))
+
+    times = list(drives.SLIDER)
+    phi = solve_ivp(rate, (0, times[-1]), [0.0], "DOP853", times, rtol=1e-13, atol=1e-14).y[0]
+    found = a * np.cos(phi) + np.sqrt(b * b - (a * np.sin(phi)) ** 2)
+    assert found == pytest.approx(np.array(list(drives.SLIDER.values())), abs=2e-12)

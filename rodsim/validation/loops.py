@@ -24,6 +24,9 @@ FOUR_BARS = {
         1.0: (-0.26071267518365036, -0.96541643915907317),
         1.5: (-0.55407459194279042, 0.83246702430993042),
         2.0: (0.077085471792867077, 0.99702448818395183),
+        4.0: (0.15895550425711777, 0.98728574772776165),
+        5.0: (-0.94490818604295389, -0.32733548531898346),
+        10.0: (0.47838505776097056, 0.87815017879120930),
     },
     40: {
         0.5: (0.68792597079077263, 0.72578086135663087),
@@ -42,11 +45,11 @@ CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0
 AXES = np.eye(3)[[1, 2, 0, 1, 2, 0]]
 
 
-def _simulated(model: Model, level: int) -> Result:
+def _simulated(model: Model, level: int, t_end: float = 2.0) -> Result:
     """That joints repeat each other is what these cases are about."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RedundantJointsWarning)
-        return simulate(model, 2.0, (0.02, 0.01)[level], "em4-ggl", output_every=1)
+        return simulate(model, t_end, (0.02, 0.01)[level], "em4-ggl", output_every=1)
 
 
 def four_bars(n: int, level: int) -> Values:
@@ -65,7 +68,7 @@ def four_bars(n: int, level: int) -> Values:
         joined += [(f"left {k}", left, coupler, (k, 1, 0)), (f"right {k}", coupler, right, (k + 1, 1, 0))]
     for name, a, b, at in joined:
         model.add_joint(name, "revolute", a, b, at=at, axis=(0, 0, 1))
-    run = _simulated(model, level)
+    run = _simulated(model, level, max(FOUR_BARS[n]))
     end = run.body("crank 0").point(np.array([0.5, 0.0, 0.0]))
     return {f"end({t:g})": end[run.index_at(t), :2] for t in FOUR_BARS[n]}
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from rigid.errors import ModelError
 from rodsim.validation import (
     cantilevers,
+    drives,
     equilibria,
     exact_rods,
     frequencies,
@@ -16,6 +17,7 @@ from rodsim.validation import (
     pendulums,
     published_runs,
     rods,
+    squeezer,
     stability,
     tops,
 )
@@ -29,7 +31,9 @@ FAMILIES = (
     tops,
     pendulums,
     loops,
+    squeezer,
     mechanisms,
+    drives,
     exact_rods,
     rods,
     published_runs,

@@ -37,6 +37,9 @@ ELBOW_ROUND = {
     5.0: (4.367855, 6.16966),
     10.0: (-2.992624, 2.512818),
 }
+# Simo and Vu-Quoc 1986, 2D: EI -> energy after the pull, which begins suddenly, and what is known of it
+PLANE = {100.0: (379.5, 0.4), 500.0: (90.2, 0.1)}
+RUBBER = (-0.09920, 0.0, -0.94008)  # end of PyElastica's FlexibleSwingingPendulumCase at t = 1
 CANTILEVER = {0.5: (-0.0101, -0.9206), 1.0: (-0.3140, -0.5264)}  # tip x, z
 
 
@@ -57,6 +60,48 @@ def spaghetti(level: int) -> Values:
         found[f"loaded end({t:g})"], found[f"free end({t:g})"] = r[i, 0], r[i, -1]
         found[f"T({t:g})"], found[f"V({t:g})"] = energy["kinetic"][i], energy["elastic"][i]
     return found | {"T + V(10)": energy["total"][-1]}
+
+
+def plane_spaghetti(level: int) -> Values:
+    """Pulled and turned at one end until t = 2.5: momentum (20, 0, 0), centre at (3 + 0.4 t^2, 4), then with 2 m/s."""
+    found: dict[str, Any] = {}
+    for EI in PLANE:
+        section = Section.from_stiffness(
+            EA=1e4, GA=1e4, GJ=EI, EI=EI, mass_per_length=1.0, inertia_per_length=10.0
+        )
+        model = Model("flying spaghetti, 2D")
+        rod = model.add_rod("rod", [(6, 0, 0), (0, 8, 0)], section, (40, 80)[level], mass="consistent")
+        on = signals.Table([0.0, 2.5, 2.5 + 1e-9], [1.0, 1.0, 0.0])
+        model.add_force("pull", rod.start, on.along((8.0, 0.0, 0.0)))
+        model.add_moment("turn", rod.start, on.along((0.0, 0.0, -80.0)))
+        run = simulate(model, 5.0, (0.02, 0.01)[level], output_every=(5, 10)[level])
+        energy, r = run.energy["total"], run.rod("rod").r
+        ends = 0.5 * (r[:, 1:] + r[:, :-1]).mean(axis=1)  # of intervals of equal mass
+        found[f"E({EI:g})"] = energy[-1]
+        found[f"P({EI:g})"] = run.linear_momentum[-1]
+        found[f"centre({EI:g})"] = ends[-1]
+        after = energy[run.t > 2.55]
+        found[f"change of E({EI:g})"] = np.ptp(after) / after[0]
+    return found
+
+
+def rubber(level: int) -> Values:
+    """A rod of 1 m, 1 cm thick, E = 5 MPa, swings on a hinge from horizontal."""
+    radius, density, E = 0.005, 1100.0, 5e6
+    A, inertia, G = np.pi * radius**2, np.pi * radius**4 / 4, 5e6 / 1.5
+    section = Section.from_stiffness(
+        EA=E * A,
+        GA=27 / 28 * G * A,
+        GJ=2 * G * inertia,
+        EI=E * inertia,
+        mass_per_length=density * A,
+        inertia_per_length=density * inertia * np.array([2.0, 1.0, 1.0]),
+    )
+    model = Model("swinging rubber rod", gravity=(-9.80665, 0.0, 0.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 1)], section, (40, 80)[level], up=(0, 1, 0))
+    model.add_joint("hinge", "spherical", rod.start, model.ground)
+    run = simulate(model, 1.0, (0.005, 0.0025)[level], output_every=(10, 20)[level])
+    return {"end(1)": run.rod("rod").r[-1, -1], "change of E": np.ptp(run.energy["total"])}
 
 
 def elbow(J: tuple[float, float, float], level: int) -> Values:
@@ -119,6 +164,27 @@ CASES = (
         _known_spaghetti(),
         spaghetti,
         ("40 elements, h = 0.02", "80 elements, h = 0.01"),
+        2,
+    ),
+    Case(
+        "flying-spaghetti-2d",
+        "Flying spaghetti 2D, Simo and Vu-Quoc 1986, EI = 100 and 500",
+        "momentum exact; energy by spectral elements p = 12, to 0.1 %: a sudden pull makes fronts",
+        {f"E({EI:g})": Known(energy, accuracy, energy) for EI, (energy, accuracy) in PLANE.items()}
+        | {f"P({EI:g})": Known((20.0, 0.0, 0.0), 0.0, 20.0) for EI in PLANE}
+        | {f"centre({EI:g})": Known((10.5, 4.0, 0.0), 0.0, 10.0) for EI in PLANE}
+        | {f"change of E({EI:g})": Known(0.0, 0.0, 1.0) for EI in PLANE},
+        plane_spaghetti,
+        ("40 elements, h = 0.02", "80 elements, h = 0.01"),
+        2,
+    ),
+    Case(
+        "rubber-rod",
+        "Rubber rod swings on a hinge, PyElastica's FlexibleSwingingPendulumCase",
+        "elements of order 4 on two meshes, 4 digits; PyElastica's meshes go there",
+        {"end(1)": Known(RUBBER, 2e-5, 1.0), "change of E": Known(0.0, 1e-13, 1.0)},
+        rubber,
+        ("40 elements, h = 0.005", "80 elements, h = 0.0025"),
         2,
     ),
     Case(
