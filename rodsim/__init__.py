@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rodsim.statics import equilibrium
     from rodsim.steady import steady_rotation
     from rodsim.studies.convergence import converge
-    from rodsim.studies.study import sweep
+    from rodsim.studies.sweeping import sweep
 
 __version__ = "0.1.0"
 
@@ -80,7 +80,7 @@ _WHERE = {
     "simulate": "rodsim.simulation",
     "state_space": "rodsim.linear_models",
     "steady_rotation": "rodsim.steady",
-    "sweep": "rodsim.studies.study",
+    "sweep": "rodsim.studies.sweeping",
     "symbolic_system": "rigid.symbolic",
     "system_of": "rigid.symbolic",
 }

@@ -21,7 +21,10 @@ def find_equilibrium(options: argparse.Namespace) -> int:
     output = Path(options.output) if options.output else Path(options.scene).with_suffix(".vtkhdf")
     try:
         result = equilibrium(
-            loaded.model, **equilibrium_settings(loaded, options.method), output=output, overwrite=options.force
+            loaded.model,
+            **equilibrium_settings(loaded, options.method),
+            output=output,
+            overwrite=options.force,
         )
     except ModelError as error:
         raise translate(loaded.source, error) from None

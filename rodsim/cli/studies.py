@@ -15,10 +15,14 @@ def add_parsers(commands: Any) -> None:
     """The commands and their options."""
     sweep = commands.add_parser("sweep", help="a scene under many parameters, on all cores or many machines")
     sweep.add_argument("study", help="study file, YAML")
-    sweep.add_argument("-o", "--output", help="folder; default: the study's name. Cases done there are not run again")
+    sweep.add_argument(
+        "-o", "--output", help="folder; default: the study's name. Cases done there are not run again"
+    )
     _add_cluster(sweep)
     sweep.add_argument(
-        "--keep", metavar="WHICH", help="results as files: none, all, or numbers of cases as 0,7; instead of the study's"
+        "--keep",
+        metavar="WHICH",
+        help="results as files: none, all, or numbers of cases as 0,7; instead of the study's",
     )
     sweep.add_argument(
         "--plot",
@@ -30,7 +34,9 @@ def add_parsers(commands: Any) -> None:
     sweep.add_argument("--retry", action="store_true", help="run cases again that have failed before")
     sweep.add_argument("--quiet", action="store_true", help="no progress bar")
 
-    converge = commands.add_parser("converge", help="mesh and step of a scene: orders, and the choice for an error")
+    converge = commands.add_parser(
+        "converge", help="mesh and step of a scene: orders, and the choice for an error"
+    )
     converge.add_argument("scene", help="scene file, YAML")
     converge.add_argument("--error", type=float, default=1e-3, help="wanted, relative; default: 1e-3")
     converge.add_argument(
@@ -39,7 +45,9 @@ def add_parsers(commands: Any) -> None:
         metavar="WORDS",
         help="'final rods.arm.end.r.z' ...; may be given again; default: the motion of all parts",
     )
-    converge.add_argument("--levels", type=int, default=4, help="meshes, and steps, each half of the one before")
+    converge.add_argument(
+        "--levels", type=int, default=4, help="meshes, and steps, each half of the one before"
+    )
     converge.add_argument("--t-end", type=float, help="s, instead of the scene's")
     converge.add_argument("--dt", type=float, help="s, the largest step, instead of the scene's")
     converge.add_argument("--integrator", help="instead of the scene's")
@@ -52,16 +60,20 @@ def add_parsers(commands: Any) -> None:
 
 def _add_cluster(command: Any) -> None:
     command.add_argument(
-        "--scheduler", metavar="ADDRESS", help="of a Dask scheduler that runs, as tcp://HOST:8786; default: a cluster here"
+        "--scheduler",
+        metavar="ADDRESS",
+        help="of a Dask scheduler that runs, as tcp://HOST:8786; default: a cluster here",
     )
-    command.add_argument("--workers", type=int, metavar="N", help="processes of the cluster here; default: one a core")
+    command.add_argument(
+        "--workers", type=int, metavar="N", help="processes of the cluster here; default: one a core"
+    )
 
 
 def sweep(options: argparse.Namespace) -> int:
     """rodsim sweep"""
     from rodsim.studies.errors import StudyStopped
     from rodsim.studies.reading import read_study
-    from rodsim.studies.study import run_study
+    from rodsim.studies.running import run_study
 
     study = read_study(options.study, _keep(options.keep), _plots(options.plot))
     folder = Path(options.output) if options.output else Path(options.study).with_suffix("")
@@ -84,7 +96,10 @@ def sweep(options: argparse.Namespace) -> int:
     written = [folder / "table.csv", folder / "table.parquet"]
     for plot in study.plots:
         columns = [plot.x, plot.y] + ([plot.color] if plot.color else [])
-        name = plot.file or "-".join("".join(c if c.isalnum() else "_" for c in column) for column in columns) + ".png"
+        name = (
+            plot.file
+            or "-".join("".join(c if c.isalnum() else "_" for c in column) for column in columns) + ".png"
+        )
         written.append(found.plot(*columns, path=folder / name, kind=plot.kind, log=plot.log))
     if not options.quiet:
         for path in written:
@@ -126,7 +141,9 @@ def _plots(given: list[list[str]] | None) -> Any:
     for columns in given or []:
         if len(columns) not in (2, 3):
             raise StudyError(f"--plot {' '.join(columns)}: give two columns or three")
-    return None if given is None else [PlotEntry(**dict(zip("x y color".split(), c, strict=False))) for c in given]
+    if given is None:
+        return None
+    return [PlotEntry(x=columns[0], y=columns[1], color=(*columns, None)[2]) for columns in given]
 
 
 def converge(options: argparse.Namespace) -> int:

@@ -185,7 +185,9 @@ class FunctionBase:
         for name in names:
             if name not in takes and name not in SETTINGS and name != "seed":
                 known = [*takes, *SETTINGS]
-                raise StudyError(f"parameter '{name}': {_name(self.function)} takes no '{name}'; {near(name, known)}")
+                raise StudyError(
+                    f"parameter '{name}': {_name(self.function)} takes no '{name}'; {near(name, known)}"
+                )
         needed = [n for n, p in takes.items() if p.default is p.empty and n not in names]
         if needed:
             raise StudyError(f"{_name(self.function)}: it needs '{needed[0]}'; give that parameter")

@@ -115,5 +115,7 @@ def _words(failure: Exception) -> str:
     from rigid.errors import ConvergenceError, ModelError
 
     text = " ".join(str(failure).split())
-    ours = isinstance(failure, ModelError | ConvergenceError) or type(failure).__module__.startswith("rodsim.")
+    ours = isinstance(failure, ModelError | ConvergenceError) or type(failure).__module__.startswith(
+        "rodsim."
+    )
     return text if ours and text else f"{type(failure).__name__}: {text}"

@@ -58,7 +58,9 @@ class Cluster:
     def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
         self.scheduler, self.workers = scheduler, workers
         if scheduler is not None and workers is not None:
-            raise StudyError(f"workers = {workers}: the scheduler at {scheduler} has its own; leave one of both out")
+            raise StudyError(
+                f"workers = {workers}: the scheduler at {scheduler} has its own; leave one of both out"
+            )
         try:
             import distributed  # noqa: F401
         except ImportError:
@@ -94,8 +96,9 @@ class Cluster:
         from distributed import LocalCluster
 
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-        with tempfile.TemporaryDirectory(prefix="rodsim-", ignore_cleanup_errors=True) as scratch:
-            with LocalCluster(
+        with (
+            tempfile.TemporaryDirectory(prefix="rodsim-", ignore_cleanup_errors=True) as scratch,
+            LocalCluster(
                 n_workers=self.workers or CPU_COUNT,
                 threads_per_worker=1,
                 processes=True,
@@ -103,8 +106,9 @@ class Cluster:
                 silence_logs=logging.CRITICAL,
                 local_directory=scratch,
                 env=dict.fromkeys(threads, "1"),
-            ) as cluster:
-                yield cluster
+            ) as cluster,
+        ):
+            yield cluster
 
 
 @contextlib.contextmanager
@@ -121,7 +125,9 @@ def _reached(address: str) -> Iterator[Any]:
             raise StudyError(f"scheduler '{address}': {error}; give one as tcp://HOST:8786") from None
         except OSError:
             if time.monotonic() - began > PATIENCE:
-                raise StudyStopped(f"no scheduler answers at '{address}'; start one with `dask scheduler`") from None
+                raise StudyStopped(
+                    f"no scheduler answers at '{address}'; start one with `dask scheduler`"
+                ) from None
             time.sleep(LOOK)
     try:
         yield client
@@ -267,7 +273,9 @@ class _Dispatch:
         elif future.status == "error":
             error = future.exception(timeout=PATIENCE)
             if not isinstance(error, KilledWorker):
-                raise StudyError(f"the workers cannot run the study: {type(error).__name__}: {error}") from error
+                raise StudyError(
+                    f"the workers cannot run the study: {type(error).__name__}: {error}"
+                ) from error
             self._suspect(cases, error, future is self._alone)
         else:  # cancelled or lost: so it is where the scheduler is gone
             raise SchedulerLost

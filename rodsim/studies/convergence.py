@@ -19,12 +19,15 @@ from rigid.checks import count, number
 from rigid.system import Floats
 from rodsim.simulation import USUAL_OUTPUTS
 from rodsim.studies.bases import SceneBase, scene_base
+from rodsim.studies.designs import made_parameter
 from rodsim.studies.errors import StudyError
+from rodsim.studies.found import Sweep
 from rodsim.studies.measures import Measure
 from rodsim.studies.motion_samples import MotionSamples
 from rodsim.studies.refinement import Series, cheapest, series
+from rodsim.studies.running import run_study
 from rodsim.studies.schema import DesignEntry, ParameterEntry
-from rodsim.studies.study import Study, Sweep, made_parameter, run_study
+from rodsim.studies.study import Study
 
 MOTION = "motion"  # of all parts
 MESH, STEP, EVERY = "mesh", "dt", "output_every"  # columns
@@ -110,9 +113,14 @@ class Convergence:
 
     def plot(self, path: Path | str) -> Path:
         """Errors over elements and step (.png, .pdf, .svg)."""
-        from rodsim.studies.convergence_picture import draw
+        from rodsim.studies.convergence_picture import Panel, draw
 
-        return draw(self, path)
+        choice = self.choice
+        panels = [
+            Panel("elements", self.mesh, None if choice is None else float(sum(choice.elements.values()))),
+            Panel("dt (s)", self.step, None if choice is None else choice.dt),
+        ]
+        return draw(self.scene, self.error, [panel for panel in panels if panel.series], path)
 
 
 def _of_what(all_found: list[Series]) -> str:
@@ -170,7 +178,9 @@ def converge(
             steps = plan.dt / 2.0 ** np.arange(levels)
             step.append(series(name, steps, [found[0], *found[plan.n_mesh :]], scales[name]))
     result = Convergence(base.file, error, mesh, step, None, runs, plan.elements)
-    untrusted = [(what, x) for what, all_found in (("mesh", mesh), ("step", step)) for x in all_found if not x.trusted]
+    untrusted = [
+        (what, x) for what, all_found in (("mesh", mesh), ("step", step)) for x in all_found if not x.trusted
+    ]
     if untrusted:
         notes = [
             f"{what}, {x.name}: order {x.order:.2f} on the finest levels: it does not converge yet; begin with a finer "
@@ -200,7 +210,9 @@ class _Plan:
         run = loaded.scene.run
         if run is None:
             if not elements:
-                raise StudyError(f"converge: '{base.file}' has neither a run nor rods; there is nothing to refine")
+                raise StudyError(
+                    f"converge: '{base.file}' has neither a run nor rods; there is nothing to refine"
+                )
             return cls(base, levels, elements, None, 1, 1, None)
         n_steps = round(run.t_end / run.dt)
         every = run.output_every or max(1, round(n_steps / USUAL_OUTPUTS))
@@ -251,15 +263,27 @@ def _scene(scene: str | Path | Mapping[str, Any], settings: dict[str, Any]) -> S
 def _run(plan: _Plan, rows: list[dict[str, Any]], measures: dict[str, Measure], how: dict[str, Any]) -> Sweep:
     """Runs of a list of meshes and steps."""
     paths = {f"rods.{name}.n_elements": name for name in plan.elements}
-    entries: dict[str, list[Any]] = {path: [plan.counted(row[MESH])[name] for row in rows] for path, name in paths.items()}
+    entries: dict[str, list[Any]] = {
+        path: [plan.counted(row[MESH])[name] for row in rows] for path, name in paths.items()
+    }
     if plan.dt is not None:
         entries |= {"run.dt": [row[STEP] for row in rows], "run.output_every": [row[EVERY] for row in rows]}
-    parameters = {path: made_parameter(path, ParameterEntry(values=values)) for path, values in entries.items()}
+    parameters = {
+        path: made_parameter(path, ParameterEntry(values=values)) for path, values in entries.items()
+    }
     # what replaces the scene's own settings must not replace those varied
     settings = {name: x for name, x in plan.base.settings.items() if name not in ("dt", "output_every")}
-    data = {**plan.base.data, **({"run": {**plan.base.whole["run"], **plan.base.settings}} if plan.dt is not None else {})}
+    data = {
+        **plan.base.data,
+        **({"run": {**plan.base.whole["run"], **plan.base.settings}} if plan.dt is not None else {}),
+    }
     base = scene_base(
-        plan.base.file, data, plan.base.lines, None, {name: p.places for name, p in parameters.items()}, settings
+        plan.base.file,
+        data,
+        plan.base.lines,
+        None,
+        {name: p.places for name, p in parameters.items()},
+        settings,
     )
     base.files = plan.base.files
     sampler = None if measures else MotionSamples(plan.times)
@@ -306,7 +330,8 @@ def _chosen(
         s = max(1.0 / COARSER, *(factor[1] for factor in factors))
         row = plan.chosen(m, s)
         estimated = max(
-            (meshes[name].error_at(m) if name in meshes else 0.0) + (steps[name].error_at(s) if name in steps else 0.0)
+            (meshes[name].error_at(m) if name in meshes else 0.0)
+            + (steps[name].error_at(s) if name in steps else 0.0)
             for name in values
         )
         try:
@@ -314,10 +339,12 @@ def _chosen(
         except StudyError as failure:  # too coarse to run at all
             if m >= 1.0 and s >= 1.0:
                 raise
-            note = f"the choice did not run, the scene's own mesh and step are taken as the coarsest: {failure}"
+            note = (
+                f"the choice did not run, the scene's own mesh and step are taken as the coarsest: {failure}"
+            )
             return replace(result, notes=[*result.notes, note])
-        found, _ = _values(run, measures)
-        checked = max(float(np.abs(found[name][0] - limits[name]).max()) / scales[name] for name in values)
+        ran, _ = _values(run, measures)
+        checked = max(float(np.abs(ran[name][0] - limits[name]).max()) / scales[name] for name in values)
         choice = Choice(plan.counted(m), row.get(STEP), estimated, checked, checked <= result.error)
         if choice.ok:
             break

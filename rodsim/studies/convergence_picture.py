@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,39 +11,44 @@ from rodsim.results.errors import checked_path
 from rodsim.results.plot import COLORS, SMALLEST
 from rodsim.results.whole_file import whole_file
 from rodsim.studies.errors import StudyError
+from rodsim.studies.refinement import Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rodsim.studies.convergence import Convergence
-    from rodsim.studies.refinement import Series
+
+class Panel(NamedTuple):
+    """Errors of measures over what was refined, and the choice."""
+
+    label: str
+    series: list[Series]
+    chosen: float | None
 
 
-def draw(found: Convergence, path: Path | str) -> Path:
+def draw(title: str, error: float, panels: list[Panel], path: Path | str) -> Path:
     """Write the picture (.png, .pdf, .svg)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     target = checked_path("converge", path)
-    panels = [
-        (x, label, chosen)
-        for x, label, chosen in (
-            (found.mesh, "elements", None if found.choice is None else sum(found.choice.elements.values())),
-            (found.step, "dt (s)", None if found.choice is None else found.choice.dt),
-        )
-        if x
-    ]
     figure = Figure(figsize=(5.2 * len(panels), 4.4), layout="constrained", dpi=110)
     canvas = FigureCanvasAgg(figure)
     if target.suffix.lstrip(".").lower() not in canvas.get_supported_filetypes():
         raise StudyError(f"converge: '{target}': no format '{target.suffix}'; end it in .png, .pdf or .svg")
-    for ax, (all_found, label, chosen) in zip(np.ravel(figure.subplots(1, len(panels))), panels, strict=True):
-        _panel(ax, all_found, found.error)
-        if chosen is not None:
-            ax.axvline(chosen, color="grey", linewidth=0.8, linestyle=":")
-            ax.text(chosen, 0.02, f" {chosen:.4g}", transform=ax.get_xaxis_transform(), fontsize="small", color="grey")
-        ax.set(xlabel=label, ylabel="relative error")
-    figure.suptitle(f"{found.scene}: error and its order", fontsize="medium")
+    all_axes = np.ravel(figure.subplots(1, len(panels), sharey=True))
+    for ax, panel in zip(all_axes, panels, strict=True):
+        _panel(ax, panel.series, error)
+        if panel.chosen is not None:
+            ax.axvline(panel.chosen, color="grey", linewidth=0.8, linestyle=":")
+            where: dict[str, Any] = {
+                "transform": ax.get_xaxis_transform(),
+                "fontsize": "small",
+                "color": "grey",
+            }
+            ax.text(panel.chosen, 0.02, f" {panel.chosen:.4g}", **where)
+        ax.set_xlabel(panel.label)
+    all_axes[0].set_ylabel("relative error")
+    figure.suptitle(f"{title}: error and its order", fontsize="medium")
     with whole_file(target) as file:
         figure.savefig(file)
     return target

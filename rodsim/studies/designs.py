@@ -12,6 +12,7 @@ import numpy as np
 
 from rodsim.studies.errors import StudyError
 from rodsim.studies.schema import MOST_CASES, DesignEntry, ParameterEntry
+from rodsim.studies.units import unit_of
 
 SEED = "seed"  # the column
 
@@ -61,14 +62,21 @@ class Parameter:
         """The value of a random parameter: the same for the same seed and name, whatever else is varied."""
         generator = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
         if self.entry.normal is not None:
-            return float(generator.normal(*self.entry.normal))
+            return float(generator.normal(self.entry.normal[0], self.entry.normal[1]))
         assert self.entry.uniform is not None
-        return float(generator.uniform(*self.entry.uniform))
+        return float(generator.uniform(self.entry.uniform[0], self.entry.uniform[1]))
 
     def _span(self) -> tuple[float, float]:
         if self.entry.low is None or self.entry.high is None:
             raise StudyError(f"parameter '{self.name}': samples lie between low and high; give both")
         return self.entry.low, self.entry.high
+
+
+def made_parameter(name: str, entry: ParameterEntry) -> Parameter:
+    """A parameter, with the unit of its place where none is given."""
+    parameter = Parameter(name, entry)
+    unit = entry.unit if entry.unit is not None else unit_of(next(iter(parameter.places)))
+    return Parameter(name, entry, unit)
 
 
 def rows(parameters: Sequence[Parameter], design: DesignEntry) -> list[dict[str, Any]]:

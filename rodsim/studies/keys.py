@@ -30,7 +30,9 @@ def program() -> str:
         for folder in (spec.submodule_search_locations or []) if spec else []:
             for file in sorted(Path(folder).rglob("*.py")):
                 place = file.relative_to(folder)
-                if place.parts[0] in _ASIDE or (place.parts[0] == "studies" and place.name not in _OF_STUDIES):
+                if place.parts[0] in _ASIDE or (
+                    place.parts[0] == "studies" and place.name not in _OF_STUDIES
+                ):
                     continue
                 digest.update(place.as_posix().encode() + b"\0" + file.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:12]}"

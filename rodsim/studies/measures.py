@@ -1,15 +1,16 @@
 """What is measured of a result: named reductions of quantities, `final rods.cord.end.r.z`, or functions of the result.
 
-    initial, final, max, min, mean, range       of all outputs; the mean over time
-    largest                                     of the absolute value
-    rms                                         root of the mean square over time
-    at T                                        at the time T (s), by a straight line between outputs
-    time-of-max, time-of-min                    s
-    frequency                                   Hz, of the highest peak of the spectrum
+initial, final, max, min, mean, range       of all outputs; the mean over time
+largest                                     of the absolute value
+rms                                         root of the mean square over time
+at T                                        at the time T (s), by a straight line between outputs
+time-of-max, time-of-min                    s
+frequency                                   Hz, of the highest peak of the spectrum
 """
 
 from __future__ import annotations
 
+import math
 import numbers
 import re
 from collections.abc import Callable, Mapping
@@ -35,15 +36,15 @@ def _mean(t: Floats, x: Floats) -> float:
     return float(np.diff(t) @ (x[1:] + x[:-1]) / 2.0 / (t[-1] - t[0]))
 
 
-REDUCTIONS: dict[str, Callable[[Floats, Floats], float]] = {
+REDUCTIONS: dict[str, Callable[[Floats, Floats], Any]] = {
     "initial": lambda t, x: x[0],
     "final": lambda t, x: x[-1],
     "max": lambda t, x: x.max(),
     "min": lambda t, x: x.min(),
     "mean": _mean,
-    "range": lambda t, x: np.ptp(x),
+    "range": lambda t, x: x.max() - x.min(),
     "largest": lambda t, x: np.abs(x).max(),
-    "rms": lambda t, x: np.sqrt(_mean(t, x**2)),
+    "rms": lambda t, x: math.sqrt(_mean(t, x**2)),
     "time-of-max": lambda t, x: t[np.argmax(x)],
     "time-of-min": lambda t, x: t[np.argmin(x)],
     "frequency": frequency_peak,
@@ -57,7 +58,7 @@ class Named(NamedTuple):
 
     quantity: Quantity
     unit: str
-    reduce: Callable[[Floats, Floats], float]
+    reduce: Callable[[Floats, Floats], Any]
 
 
 def parse(text: str, layout: Layout) -> Named:
@@ -81,11 +82,13 @@ def parse(text: str, layout: Layout) -> Named:
     return Named(found, _UNITS.get(word, found.unit), reduce)
 
 
-def _at(text: str, time: float) -> Callable[[Floats, Floats], float]:
+def _at(text: str, time: float) -> Callable[[Floats, Floats], Any]:
     def reduce(t: Floats, x: Floats) -> float:
         slack = 1e-9 * max(abs(t[0]), abs(t[-1]))
         if not t[0] - slack <= time <= t[-1] + slack:
-            raise StudyError(f"measure '{text}': the run goes from {t[0]:g} to {t[-1]:g} s; take a time between")
+            raise StudyError(
+                f"measure '{text}': the run goes from {t[0]:g} to {t[-1]:g} s; take a time between"
+            )
         return float(np.interp(time, t, x))
 
     return reduce

@@ -48,5 +48,7 @@ class MotionSamples:
         found = [int(np.argmin(np.abs(t - time))) for time in self.times]
         missed = [time for time, k in zip(self.times, found, strict=True) if abs(t[k] - time) > 1e-9 * t[-1]]
         if missed:
-            raise StudyError(f"there is no output at t = {missed[0]:g} s; choose dt and output_every that have one")
+            raise StudyError(
+                f"there is no output at t = {missed[0]:g} s; choose dt and output_every that have one"
+            )
         return found

@@ -22,6 +22,7 @@ def locate(scene: dict[str, Any], path: str) -> Path:
     """Keys and indices of the place that `path` names in the plain data of a whole scene (with its defaults)."""
     keys: list[str | int] = []
     here: Any = scene
+    key: str | int
     rest, gone = path, ""
     while rest:
         index = _INDEX.match(rest)
@@ -69,9 +70,7 @@ def _names(here: Any) -> dict[str, str | int]:
     if isinstance(here, dict):
         return {str(key): key for key in here}
     if isinstance(here, list):
-        return {
-            item["name"]: k for k, item in enumerate(here) if isinstance(item, dict) and "name" in item
-        }
+        return {item["name"]: k for k, item in enumerate(here) if isinstance(item, dict) and "name" in item}
     return {}
 
 

@@ -47,7 +47,9 @@ def draw(
         _check(table, column)
     kind = kind or _fitting(table, parameters, columns)
     if kind not in _KINDS or (kind == HEAT and len(columns) == 2) or (kind == CURVES and len(columns) == 3):
-        raise StudyError(f"plot: no '{kind}' of {len(columns)} columns; give curves or scatter of two, heat or scatter of three")
+        raise StudyError(
+            f"plot: no '{kind}' of {len(columns)} columns; give curves or scatter of two, heat or scatter of three"
+        )
     figure = Figure(figsize=(7.5, 5.2), layout="constrained", dpi=110)
     canvas = FigureCanvasAgg(figure)
     if target.suffix.lstrip(".").lower() not in canvas.get_supported_filetypes():
@@ -74,7 +76,7 @@ def _check(table: pd.DataFrame, column: str) -> None:
     known = [name for name in table.columns if name != ERROR]
     if column not in known:
         raise StudyError(f"plot: there is no column '{column}'; {near(column, known, 'there are')}")
-    if not np.issubdtype(table[column].dtype, np.number):
+    if table[column].dtype.kind not in "iuf":
         raise StudyError(f"plot: '{column}' holds words; choose a column of numbers")
 
 
@@ -134,7 +136,9 @@ def _heat(
     """The mean over all other parameters and seeds, in a rectangle about each pair."""
     x, y, color = columns
     cells = table.pivot_table(index=y, columns=x, values=color, aggfunc="mean")
-    edges = [_edges(np.asarray(axis, float), name in log) for axis, name in ((cells.columns, x), (cells.index, y))]
+    edges = [
+        _edges(np.asarray(axis, float), name in log) for axis, name in ((cells.columns, x), (cells.index, y))
+    ]
     image = ax.pcolormesh(*edges, cells.to_numpy(), cmap="viridis", norm="log" if color in log else None)
     figure.colorbar(image, ax=ax, label=_label(table, color))
 
@@ -161,7 +165,9 @@ def _scatter(
         ax.scatter(table[columns[0]], table[columns[1]], s=14, color=COLORS[0], alpha=0.8, linewidths=0)
     else:
         norm = "log" if columns[2] in log else None
-        points = ax.scatter(table[columns[0]], table[columns[1]], s=22, c=table[columns[2]], cmap="viridis", norm=norm)
+        points = ax.scatter(
+            table[columns[0]], table[columns[1]], s=22, c=table[columns[2]], cmap="viridis", norm=norm
+        )
         figure.colorbar(points, ax=ax, label=_label(table, columns[2]))
     ax.grid(True, color="#dddddd", linewidth=0.6)
 

@@ -9,9 +9,9 @@ from rodsim.scenes.checking import checked, keys_of
 from rodsim.scenes.reading import read
 from rodsim.studies import schema
 from rodsim.studies.bases import scene_base
-from rodsim.studies.designs import SEED
+from rodsim.studies.designs import SEED, made_parameter
 from rodsim.studies.errors import StudyError
-from rodsim.studies.study import Study, made_parameter
+from rodsim.studies.study import Study
 
 if TYPE_CHECKING:
     from rodsim.scenes.reading import Source
@@ -30,7 +30,12 @@ def read_study(path: str | Path, keep: Any = None, plots: list[schema.PlotEntry]
     try:
         places = {name: parameter.places for name, parameter in parameters.items()}
         base = scene_base(
-            scene.file, scene.data, scene.lines, Path(path).parent / Path(entry.scene).parent, places, settings
+            scene.file,
+            scene.data,
+            scene.lines,
+            Path(path).parent / Path(entry.scene).parent,
+            places,
+            settings,
         )
         return Study(
             entry.name,

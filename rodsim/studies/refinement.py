@@ -6,6 +6,7 @@ q = q_L + (q_L - q_{L-1})/(2^p - 1), the error of a level max|q_k - q|.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ class Series:
 
 def series(name: str, x: Floats, levels: list[Floats], scale: float) -> Series:
     """Errors and orders of the values found on each level."""
-    differences = np.array([np.abs(b - a).max() for a, b in zip(levels[:-1], levels[1:], strict=True)]) / scale
+    differences = np.array([np.abs(b - a).max() for a, b in itertools.pairwise(levels)]) / scale
     orders = np.full(len(levels), np.nan)
     if differences.max(initial=0.0) <= EXACT:
         return Series(name, x, np.zeros(len(levels)), orders, levels[-1], True, True)

@@ -69,13 +69,13 @@ class PlotEntry(Part):
     color: Name | None = None
     kind: Literal["curves", "heat", "scatter"] | None = None
     file: Name | None = None
-    log: Annotated[list[Name], Field(max_length=3)] = []
+    log: Annotated[list[Name], Field(max_length=3)] = Field(default_factory=list)
 
 
 class ChosenEntry(Part):
     """Which results are kept: of cases by their numbers, of the largest or smallest of a measure."""
 
-    cases: list[Annotated[int, Field(ge=0)]] = []
+    cases: list[Annotated[int, Field(ge=0)]] = Field(default_factory=list)
     largest: Name | None = None
     smallest: Name | None = None
     n: Count = 1
@@ -90,7 +90,7 @@ class StudyEntry(Part):
     design: DesignEntry = DesignEntry()
     measures: Annotated[dict[Name, str], Field(min_length=1)]
     keep: Literal["none", "all"] | ChosenEntry = "none"
-    plots: list[PlotEntry] = []
+    plots: list[PlotEntry] = Field(default_factory=list)
     t_end: Positive | None = None
     dt: Positive | None = None
     integrator: Name | None = None

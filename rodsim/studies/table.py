@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 CASE, ERROR = "case", "error"
 
 
-def frame(rows: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome], units: Mapping[str, str]) -> pd.DataFrame:
+def frame(
+    rows: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome], units: Mapping[str, str]
+) -> pd.DataFrame:
     """The table; `frame.attrs["units"]` says units by column."""
     try:
         import pandas as pd
@@ -67,7 +69,9 @@ def write(table: pd.DataFrame, folder: Path) -> list[Path]:
     return paths
 
 
-def dataset(table: pd.DataFrame, parameters: Sequence[str], measures: Sequence[str], grid: bool) -> xr.Dataset:
+def dataset(
+    table: pd.DataFrame, parameters: Sequence[str], measures: Sequence[str], grid: bool
+) -> xr.Dataset:
     """The measures over the parameters: an axis for each of a grid, else over the case, parameters as coordinates."""
     try:
         import xarray as xr
@@ -83,7 +87,9 @@ def dataset(table: pd.DataFrame, parameters: Sequence[str], measures: Sequence[s
         found = xr.Dataset(arrays, coords=axes)
     else:
         arrays = {name: ([CASE], table[name].to_numpy()) for name in columns}
-        coords = {CASE: table[CASE].to_numpy()} | {name: ([CASE], table[name].to_numpy()) for name in parameters}
+        coords = {CASE: table[CASE].to_numpy()} | {
+            name: ([CASE], table[name].to_numpy()) for name in parameters
+        }
         found = xr.Dataset(arrays, coords=coords)
     for name in found.variables:
         if name in units:

@@ -1,0 +1,106 @@
+"""`run_study`: the cases of a study that are not done yet, and then its table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rodsim.studies.cases import Case, Outcome, Recipe
+from rodsim.studies.cluster import Cluster, run_cases
+from rodsim.studies.errors import StudyError
+from rodsim.studies.folder import Folder
+from rodsim.studies.found import Sweep
+from rodsim.studies.keys import program
+from rodsim.studies.progress import Progress
+from rodsim.studies.schema import ChosenEntry
+from rodsim.studies.study import Study
+
+
+def run_study(
+    study: Study,
+    folder: Path | str | None = None,
+    *,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+    retry: bool = False,
+) -> Sweep:
+    """Run the cases of a study that are not done yet.
+
+    folder: where the journal, the table, results and pictures go, and where done cases are found again; None: in memory.
+    scheduler: address of a Dask scheduler; None: a cluster of our own, `workers` processes (default: one a core).
+    retry: run cases again that have failed before.
+
+    Raises
+    ------
+    StudyStopped: the scheduler is gone for good; what was done is in the folder.
+    """
+    if folder is None and study.keep != "none":
+        raise StudyError("keep: results go to a folder; give one")
+    cluster = Cluster(scheduler, workers)
+    home = None if folder is None else Folder(Path(folder))
+    try:
+        outcomes = {} if home is None else _known(study, home, retry)
+        sweep = Sweep(study, [], None if home is None else home.path)
+        try:
+            _complete(study, cluster, home, outcomes, progress)
+        finally:
+            sweep.outcomes = [outcomes[number] for number in sorted(outcomes)]
+            if home is not None and sweep.outcomes:
+                sweep.write(home.path)
+                sweep.__dict__.pop("frame", None)
+        return sweep
+    finally:
+        if home is not None:
+            home.close()
+
+
+def _known(study: Study, home: Folder, retry: bool) -> dict[int, Outcome]:
+    """Outcomes of cases that were done before; those whose worker died are always run again."""
+    done = home.done()
+    found = {}
+    for case in study.cases:
+        outcome = done.get(case.key)
+        if outcome is not None and not outcome.lost and not (retry and outcome.error):
+            found[case.number] = outcome._replace(number=case.number)
+    return found
+
+
+def _complete(
+    study: Study, cluster: Cluster, home: Folder | None, outcomes: dict[int, Outcome], progress: bool | None
+) -> None:
+    """Run what is missing, then again what is to be kept and was not."""
+    recipe = Recipe(study.base, study.measures, program(), study.sampler)
+    with Progress(len(study.cases), outcomes, progress) as bar:
+
+        def took(outcome: Outcome) -> None:
+            if home is not None:
+                home.add(outcome, study.rows[outcome.number])
+            outcomes[outcome.number] = outcome._replace(file=None)
+            bar.took(outcome)
+
+        def run(cases: list[Case], kept: frozenset[int]) -> None:
+            if cases:
+                run_cases(cluster, recipe, cases, took, kept)
+
+        every = frozenset(range(len(study.cases))) if study.keep == "all" else frozenset()
+        run([case for case in study.cases if case.number not in outcomes], every)
+        if home is not None and study.keep != "none":
+            chosen = every or _chosen(study.keep, outcomes)
+            wanted = [
+                n for n in sorted(chosen) if not outcomes[n].error and home.kept(study.cases[n].key) is None
+            ]
+            run([study.cases[number] for number in wanted], frozenset(wanted))
+
+
+def _chosen(keep: str | ChosenEntry, outcomes: Mapping[int, Outcome]) -> frozenset[int]:
+    """Numbers of the cases whose results are asked for."""
+    assert isinstance(keep, ChosenEntry)
+    chosen = set(keep.cases)
+    for name, sign in ((keep.largest, -1.0), (keep.smallest, 1.0)):
+        if name is not None:
+            done = [o for o in outcomes.values() if not o.error and o.measures[name] == o.measures[name]]
+            chosen |= {
+                o.number for o in sorted(done, key=lambda o: (sign * o.measures[name], o.number))[: keep.n]
+            }
+    return frozenset(chosen)

@@ -1,0 +1,145 @@
+"""`sweep`: a study from Python, by its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rodsim.studies.bases import SETTINGS, Base, FunctionBase, ModelBase, scene_base
+from rodsim.studies.designs import Parameter, made_parameter
+from rodsim.studies.errors import StudyError, near
+from rodsim.studies.found import Sweep
+from rodsim.studies.measures import Measure
+from rodsim.studies.running import run_study
+from rodsim.studies.schema import ChosenEntry, DesignEntry, ParameterEntry
+from rodsim.studies.study import Study
+
+
+def sweep(
+    base: Any,
+    parameters: Mapping[str, Any],
+    measures: Mapping[str, Measure] | Sequence[str] | None = None,
+    design: str | Mapping[str, Any] = "grid",
+    *,
+    n: int | None = None,
+    seeds: int | Sequence[int] | None = None,
+    folder: Path | str | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    keep: str | Sequence[int] | Mapping[str, Any] = "none",
+    progress: bool | None = None,
+    retry: bool = False,
+    **settings: Any,
+) -> Sweep:
+    """Run a scene, a model or a function under many parameters, on all cores or on a Dask cluster.
+
+    Parameters
+    ----------
+    base: a scene, as file or as its data; a function of the parameters that returns a `Model`, the data of a scene, a
+    `Result`, or numbers by name; or a `Model`, of which settings of the run are varied.
+    parameters: name -> values, or a mapping as in a study file: {"path": ..., "low": 1, "high": 9, "n": 5, "scale": "log"}.
+    Of a scene the name is the path unless one is given: "rods.cord.section.radius". Of a function they are its arguments.
+    measures: name -> "final rods.cord.end.r.z" or a function of the result that returns a number, or numbers by name; or a
+    list of such texts, which are then the names.
+    design: "grid" (all combinations), "list" (the first values of all, the second ...), "latin_hypercube" or "sobol" of `n`
+    samples between low and high. seeds: how often each case is repeated, or which seeds: other samples, other values of
+    parameters with `normal` or `uniform`, and the argument `seed` of a function.
+    keep: results as files in `folder`: "none", "all", numbers of cases, or {"largest": measure, "n": 3}.
+    folder, scheduler, workers, progress, retry: see `run_study`. Cases that are done in `folder` are not run again.
+    settings: t_end, dt, integrator ... of `simulate`; of a scene instead of its own.
+
+    Raises
+    ------
+    StudyError, SceneError: the study cannot be run as described; nothing has been run.
+    StudyStopped: the scheduler is gone for good; what was done is in the folder.
+
+    A script that calls this needs `if __name__ == "__main__":` around the call: workers import it.
+    """
+    unknown = [name for name in settings if name not in SETTINGS]
+    if unknown:
+        raise StudyError(f"sweep: there is no '{unknown[0]}'; {near(unknown[0], SETTINGS, 'settings are')}")
+    given = {name: _parameter(name, value) for name, value in parameters.items()}
+    if not given:
+        raise StudyError("sweep: there are no parameters; give at least one")
+    entry = {"type": design} if isinstance(design, str) else dict(design)
+    entry |= {name: x for name, x in (("n", n), ("seeds", seeds)) if x is not None}
+    if isinstance(entry.get("seeds"), range | tuple):
+        entry["seeds"] = list(entry["seeds"])
+    of_base = _base(base, given, settings)
+    study = Study(
+        getattr(base, "__name__", "study") if callable(base) else "study",
+        of_base,
+        given,
+        _validated(DesignEntry, "design", entry),
+        _measures(measures),
+        _keep(keep),
+    )
+    return run_study(study, folder, scheduler=scheduler, workers=workers, progress=progress, retry=retry)
+
+
+def _base(base: Any, given: Mapping[str, Parameter], settings: Mapping[str, Any]) -> Base:
+    from rodsim.model import Model
+
+    if isinstance(base, Model):
+        of_model = ModelBase(base, dict(settings))
+        of_model.check(list(given))
+        return of_model
+    if isinstance(base, str | Path):
+        from rodsim.scenes.reading import read
+
+        source, folder = read(base), Path(base).parent
+        places = {name: parameter.places for name, parameter in given.items()}
+        return scene_base(source.file, source.data, source.lines, folder, places, settings)
+    if isinstance(base, Mapping):
+        places = {name: parameter.places for name, parameter in given.items()}
+        return scene_base("<scene>", dict(base), {}, None, places, settings)
+    if callable(base):
+        of_function = FunctionBase(base, dict(settings))
+        of_function.check(list(given))
+        return of_function
+    raise StudyError(f"sweep: {base!r:.60} is no scene, model or function; give one")
+
+
+def _parameter(name: str, given: Any) -> Parameter:
+    import numpy as np
+
+    if not isinstance(given, Mapping):
+        if isinstance(given, str) or not hasattr(given, "__iter__"):
+            raise StudyError(f"parameter '{name}' = {given!r:.60}: give a list of values, or low, high and n")
+        given = {"values": [x.item() if isinstance(x, np.generic) else x for x in given]}
+    entry = _validated(ParameterEntry, f"parameter '{name}'", dict(given))
+    return made_parameter(name, entry)
+
+
+def _measures(given: Mapping[str, Measure] | Sequence[str] | None) -> dict[str, Measure]:
+    found = (
+        {} if given is None else dict(given) if isinstance(given, Mapping) else {text: text for text in given}
+    )
+    for name, what in found.items():
+        if not isinstance(what, str) and not callable(what):
+            raise StudyError(
+                f"measure '{name}' = {what!r:.60}: give words as 'final energy.total', or a function"
+            )
+    return found
+
+
+def _keep(given: str | Sequence[int] | Mapping[str, Any]) -> str | ChosenEntry:
+    if isinstance(given, str):
+        return given
+    entry = dict(given) if isinstance(given, Mapping) else {"cases": list(given)}
+    return _validated(ChosenEntry, "keep", entry)
+
+
+def _validated(kind: Callable[..., Any], owner: str, data: Mapping[str, Any]) -> Any:
+    """pydantic's first complaint as ours."""
+    from pydantic import ValidationError
+
+    try:
+        return kind(**data)
+    except ValidationError as error:
+        item = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in item["loc"])
+        what = str(item["ctx"]["error"]) if item["type"] == "value_error" else item["msg"]
+        told = f" {where} = {item['input']!r:.60}:" if where else ":"
+        raise StudyError(f"{owner}:{told} {what}") from None
