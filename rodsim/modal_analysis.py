@@ -16,6 +16,7 @@ from rigid.system import Floats, State
 from rodsim.building import Built
 from rodsim.linear import frame_names, linearise
 from rodsim.model import Model
+from rodsim.tables import page, table
 
 RIGID, OSCILLATES, GROWS, DECAYS = "rigid", "oscillates", "grows", "decays"
 AWAY = 1e-5  # of the model's size: further from equilibrium there are no modes
@@ -62,6 +63,13 @@ class Modes:
         move, turn = (np.linalg.norm(self.shapes[k][:, part], axis=1) for part in (slice(0, 3), slice(3, 6)))
         size = model_size(self.linear.state)
         return frame_names(self.built.layout)(int(np.argmax(np.maximum(move, 0.1 * size * turn))))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a table."""
+        header = ("mode", "Hz", "rad/s", "damping", "growth 1/s", "kind", "moves most")
+        columns = (self.frequency, self.omega, self.damping, self.growth, self.kinds)
+        rows = [(k + 1, *row, self.most(k)) for k, row in enumerate(zip(*columns, strict=True))]
+        return page(f"Modes of '{self.built.layout.name}'", table(header, rows, most=len(rows)))
 
     def text(self) -> str:
         """A table."""

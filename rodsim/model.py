@@ -227,6 +227,12 @@ class Model(Dampings):
         """Apply a moment (N m); see `add_force`."""
         return self._add_load(name, MOMENT, anchor, value, following)
 
+    def _repr_html_(self) -> str:
+        """For notebooks: what is in it."""
+        from rodsim.model_html import model_html
+
+        return model_html(self)
+
     def build(self) -> Built:
         """The arrays of the model, its initial state and its layout.
 

@@ -73,6 +73,12 @@ class Section:
         object.__setattr__(self, "inertia_per_length", inertia)
         object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
 
+    def _repr_html_(self) -> str:
+        """For notebooks: its numbers."""
+        from rodsim.section_html import section_html
+
+        return section_html(self)
+
     def with_law(self, word: str, **parameters: float) -> Section:
         """This section with a law that adds to its linear one.
 

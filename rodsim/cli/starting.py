@@ -35,7 +35,7 @@ def new_scene(options: argparse.Namespace) -> int:
     from rigid.errors import ModelError
 
     template, path = _template(options.template), _path(options.name)
-    file, result = (shlex.quote(str(x)) for x in (path, path.with_suffix(".vtkhdf")))
+    file, result = str(path), str(path.with_suffix(".vtkhdf"))
     text = templates.scene(template, _yaml(path.stem), file, result)
     try:
         with open(path, "x", encoding="utf-8", newline="\n") as new:
@@ -49,7 +49,8 @@ def new_scene(options: argparse.Namespace) -> int:
 
 
 def following(file: str, result: str) -> list[tuple[str, str]]:
-    """The commands to go on with, and what each does; names as they are typed."""
+    """The commands to go on with, and what each does."""
+    file, result = shlex.quote(file), shlex.quote(result)
     commands = (
         (f"rodsim run {file}", "simulate"),
         (f"rodsim render {result}", "a picture; -o movie.mp4 for a movie"),

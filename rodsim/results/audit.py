@@ -25,6 +25,7 @@ import numpy as np
 
 from rigid.system import Floats
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
+from rodsim.results.html import audit_html
 from rodsim.results.recomputed import Difference, recompute, tolerance_of
 from rodsim.results.result import Result, check_result
 from rodsim.results.static_audit import lines as static_lines
@@ -107,6 +108,10 @@ class Audit:
         )
         lines.append("all laws that can be judged were kept" if self.ok else "a law was broken, see NOT KEPT")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same."""
+        return audit_html(self)
 
 
 def audit(result: Result) -> Audit:

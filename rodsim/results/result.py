@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,34 @@ class Result:
         if self._audit is None:
             self._audit = self._source.read(native.AUDIT)
         return self._audit[:, COLUMNS.index(name)]
+
+    def to_xarray(self, parts: Collection[str] | None = None) -> Any:
+        """The result as an `xarray.Dataset` in memory: every array with dimensions, units and meaning, see
+        `rodsim.results.arrays`.
+
+        parts: names of the rods, bodies and joints to take; None: all. What is of the whole model is always there.
+        Needs xarray (`pip install 'rodsim[notebook]'`, MissingExtra where it is not there). UnknownName says which parts there
+        are.
+        """
+        from rodsim.results.arrays import dataset
+
+        return dataset(self._source, parts)
+
+    def animate(self, frames: int = 100, height: int = 600) -> Any:
+        """The motion as a figure of plotly that turns, with play and a slider: shown at the end of a cell of a notebook.
+
+        frames: the most that are shown, evenly chosen of the outputs; height: pixels. Needs plotly (`pip install
+        'rodsim[notebook]'`, MissingExtra where it is not there).
+        """
+        from rodsim.results.animation import figure
+
+        return figure(self._source, frames, height)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what is in it."""
+        from rodsim.results.html import result_html
+
+        return result_html(self._source, type(self).__name__)
 
     def _find(self, kind: str, name: str, things: list[Any]) -> Any:
         for thing in things:

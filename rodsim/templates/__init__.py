@@ -1,7 +1,10 @@
-"""Scenes to begin with: commented YAML files, in which $name, $file and $result stand for what the user calls them."""
+"""Scenes to begin with: commented YAML files, in which $name, $file, $result and $python stand for what the
+user calls them: the scene, its file and its result as they are typed at the command line, the latter in Python."""
 
 from __future__ import annotations
 
+import json
+import shlex
 import string
 from importlib.resources import files
 
@@ -14,8 +17,13 @@ def words() -> dict[str, str]:
 
 
 def scene(template: str, name: str, file: str, result: str) -> str:
-    """The text of a scene called `name`; its comments speak of `file` and of its `result`, as they are typed."""
-    return string.Template(_text(template)).substitute(name=name, file=file, result=result)
+    """The text of a scene that YAML reads as called `name`; its comments speak of `file` and of its `result`."""
+    typed = {
+        "file": shlex.quote(file),
+        "result": shlex.quote(result),
+        "python": json.dumps(result, ensure_ascii=False),
+    }
+    return string.Template(_text(template)).substitute(name=name, **typed)
 
 
 def _text(template: str) -> str:

@@ -1,0 +1,20 @@
+"""Libraries that come with an extra: imported when they are used."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+class MissingExtra(ImportError):
+    """A library of an extra is not installed; the message says how to install it."""
+
+
+def extra(module: str, extra: str, owner: str) -> ModuleType:
+    """The module; MissingExtra, with the cure, where it cannot be imported."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(
+            f"{owner} needs {module.split('.')[0]}: pip install 'rodsim[{extra}]' ({error})"
+        ) from None

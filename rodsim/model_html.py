@@ -1,0 +1,90 @@
+"""A model as small tables, for notebooks; nothing is built for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from rodsim.damping_entries import DampingEntry, FrictionEntry
+from rodsim.entries import Contents
+from rodsim.other_entries import BushingEntry, OtherEntry
+from rodsim.parts import Body, Rod
+from rodsim.sections import Section
+from rodsim.tables import MOST_ROWS, line, page, some, table, text
+
+
+def model_html(model: Contents) -> str:
+    """What is in it, by name."""
+    parts = [line(f"gravity {text(model.gravity)} m/s²" if model.gravity.any() else "no gravity")]
+    if model.rods:
+        header = ("rod", "length (m)", "elements", "section", "")
+        parts.append(table(header, map(_rod, _first(model.rods)), len(model.rods)))
+    if model.bodies:
+        parts.append(
+            table(("body", "mass (kg)", "at (m)", ""), map(_body, _first(model.bodies)), len(model.bodies))
+        )
+    if model.joints:
+        rows = ((joint.name, joint.kind, str(joint.a), str(joint.b)) for joint in _first(model.joints))
+        parts.append(table(("joint", "kind", "a", "b"), rows, len(model.joints)))
+    others = _others(model)
+    if others:
+        parts.append(table(("besides", "", "called"), others))
+    if not (model.rods or model.bodies):
+        parts.append(line("nothing in it yet: add_rod, add_body"))
+    return page(f"Model '{model.name}'", *parts)
+
+
+def _first(things: dict[str, Any]) -> Iterable[Any]:
+    return islice(things.values(), MOST_ROWS)
+
+
+def _rod(rod: Rod) -> tuple[Any, ...]:
+    section = section_words(rod.section) if isinstance(rod.section, Section) else "varies along it"
+    elements = f"{rod.n_elements} {rod.element}"
+    return rod.name, rod.stress_free.length, elements, section, "closed" if rod.closed else ""
+
+
+def _body(body: Body) -> tuple[Any, ...]:
+    moves = [
+        f"{symbol} = {text(value)} {unit}"
+        for symbol, value, unit in (("v", body.velocity, "m/s"), ("ω", body.angular_velocity, "rad/s"))
+        if value is not None and value.any()
+    ]
+    return body.name, body.properties.mass, body.position, ", ".join(moves)
+
+
+def section_words(section: Section) -> str:
+    """In a few words."""
+    if section.sides != (0.0, 0.0):
+        shape = f"{text(section.sides[0])} x {text(section.sides[1])} m"
+    else:
+        shape = f"radius {text(section.radius)} m" if section.radius else "stiffness given"
+    return f"{shape}, {text(section.mass_per_length)} kg/m"
+
+
+def _others(model: Contents) -> list[tuple[str, int, str]]:
+    """What stands between and acts on the parts, by kind."""
+    kinds = Counter(_kind(entry) for entry in model.others.values())
+    found: list[tuple[str, list[str]]] = [
+        ("springs", list(model.springs)),
+        ("torsion springs", list(model.torsions)),
+        *((kind, [name for name, x in model.others.items() if _kind(x) == kind]) for kind in kinds),
+        ("loads", list(model.loads)),
+        ("loads along rods", list(model.line_loads)),
+        ("driven frames", list(model.driven)),
+        ("drives", list(model.drives)),
+    ]
+    return [(kind, len(names), some(names)) for kind, names in found if names]
+
+
+def _kind(entry: OtherEntry) -> str:
+    for kind, words in (
+        (BushingEntry, "bushings"),
+        (DampingEntry, "external dampings"),
+        (FrictionEntry, "joint frictions"),
+    ):
+        if isinstance(entry, kind):
+            return words
+    return "springs with laws and limits"

@@ -1,0 +1,103 @@
+"""The motion of a result as a figure of plotly: rods as lines, bodies as their surfaces, with play and a slider."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rigid.checks import count
+from rigid.system import Floats, State
+from rodsim.extras import extra
+from rodsim.results import native
+from rodsim.results.drawing import Drawing
+from rodsim.results.errors import ResultError
+from rodsim.results.sources import Source
+
+MOST_NODES = 2000  # of all rods together; more are thinned
+MOST_FRAMES = 2000
+SEEN = 1.8  # the box's diagonal, in plotly's units: it fills the picture
+_CORNER = {"x": 0, "y": 0, "xanchor": "left", "yanchor": "top"}
+ROD, BODY = "rgb(222,98,50)", "rgb(66,104,160)"
+
+
+def figure(source: Source, frames: int, height: int) -> Any:
+    """The figure; ResultError where there is nothing to draw."""
+    frames = count("animate", "frames", frames, at_most=MOST_FRAMES)
+    height = count("animate", "height", height, at_least=100, at_most=10_000)
+    go = extra("plotly.graph_objects", "notebook", "animate")
+    drawing = Drawing(source.layout)
+    if source.n_outputs < 1 or drawing.n_points == 0:
+        what = "no output yet" if drawing.n_points else "no rods and no surfaces to draw"
+        raise ResultError(f"animate: the result of '{source.layout.name}' holds {what}")
+    chosen = np.unique(
+        np.linspace(0, source.n_outputs - 1, min(frames, source.n_outputs)).round().astype(int)
+    )
+    with source.held():
+        t = source.read(native.TIME)[chosen]
+        # single precision, as plotly keeps it: half of the page's size
+        points = np.array([drawing.points(_state(source, int(i))) for i in chosen], dtype=np.float32)
+    lines, n = _lines(drawing), drawing.n_rod_points
+    triangles = drawing.triangles - n
+    shown = [points[:, lines] if lines.size else None, points[:, n:] if len(triangles) else None]
+    if shown[0] is not None:
+        shown[0][:, lines < 0] = np.nan  # a gap between two rods
+
+    def moving(k: int) -> list[Any]:
+        kinds = ((go.Scatter3d, shown[0]), (go.Mesh3d, shown[1]))
+        return [kind(**dict(zip("xyz", x[k].T, strict=True))) for kind, x in kinds if x is not None]
+
+    first = moving(0)
+    if shown[0] is not None:
+        first[0].update(mode="lines", line={"color": ROD, "width": 6}, name="rods", hoverinfo="skip")
+    if shown[1] is not None:
+        i, j, k = triangles.T
+        first[-1].update(i=i, j=j, k=k, color=BODY, flatshading=True, name="bodies", hoverinfo="skip")
+    names = [f"{time:.6g}" for time in t]
+    traces = list(range(len(first)))
+    moved = [go.Frame(data=moving(k), name=name, traces=traces) for k, name in enumerate(names)]
+    return go.Figure(data=first, frames=moved, layout=_layout(source, points, names, t, height))
+
+
+def _state(source: Source, i: int) -> State:
+    return State(**source.read_all(source.layout.state_shapes(), i))
+
+
+def _lines(drawing: Drawing) -> NDArray[np.int64]:
+    """Numbers of the points of all rods as one line; -1: a gap. Both ends of a rod are always among them."""
+    nodes = sum(len(line) for line in drawing.lines)
+    step = max(1, -(-nodes // MOST_NODES))
+    parts = [np.append(line[:-1:step], [line[-1], -1]) for line in drawing.lines]
+    return np.concatenate([np.zeros(0, np.int64), *parts])
+
+
+def _layout(source: Source, points: NDArray[Any], names: list[str], t: Floats, height: int) -> dict[str, Any]:
+    """Axes with one scale that hold all of the motion, and what plays it in its own time, if that takes 2 to 20 s."""
+    low, high = np.nanmin(points, axis=(0, 1)).astype(float), np.nanmax(points, axis=(0, 1)).astype(float)
+    size = float((high - low).max()) or 1.0
+    middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.1 * size) * 1.05
+    axes = {
+        f"{axis}axis": {"range": [middle[i] - half[i], middle[i] + half[i]], "title": {"text": f"{axis} (m)"}}
+        for i, axis in enumerate("xyz")
+    }
+    ratio = dict(zip("xyz", (half * SEEN / np.linalg.norm(half)).tolist(), strict=True))
+    pause = 1e3 * float(np.clip(t[-1] - t[0], 2.0, 20.0)) / len(t)
+    now = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
+    play = {**now, "fromcurrent": True, "frame": {"duration": pause, "redraw": True}}
+    steps = [{"label": name, "method": "animate", "args": [[name], now]} for name in names]
+    buttons = [
+        {"label": "play", "method": "animate", "args": [None, play]},
+        {"label": "stop", "method": "animate", "args": [[None], now]},
+    ]
+    return {
+        "title": {"text": source.layout.name},
+        "height": height,
+        "showlegend": False,
+        "scene": {**axes, "aspectmode": "manual", "aspectratio": ratio},
+        "updatemenus": [{"type": "buttons", "direction": "left", **_CORNER, "buttons": buttons}],
+        "sliders": [
+            {"steps": steps, "x": 0.2, "len": 0.8, "currentvalue": {"prefix": "t = ", "suffix": " s"}}
+        ],
+        "margin": {"l": 0, "r": 0, "t": 40, "b": 0},
+    }

@@ -1,0 +1,206 @@
+"""A result as a Dataset of xarray: every array with its dimensions, units and meaning.
+
+Dimensions: t; xyz, inertial axes; wxyz, of unit quaternions; axis, 1 to 3 of a section (d1, d2, d3) or of a body; body, joint,
+drive by name. A rod called cord has its nodes at `cord.s` and its elements at `cord.s_element`, m of the stress-free length.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import rodsim
+from discretization.drives import WORK
+from rodsim.extras import extra
+from rodsim.results import native
+from rodsim.results.columns import ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results.errors import ResultError, UnknownName
+from rodsim.results.histories import BodyHistory, RodHistory
+from rodsim.results.joint_history import JointHistory
+from rodsim.results.sources import Source
+
+XYZ, WXYZ, AXES = ("x", "y", "z"), ("w", "x", "y", "z"), (1, 2, 3)
+
+
+class Variable(NamedTuple):
+    """An array of the dataset."""
+
+    name: str
+    dims: tuple[str, ...]
+    values: NDArray[Any]
+    units: str
+    meaning: str
+
+
+# field of a history: dimensions after those of time and place, units, meaning
+_OF_NODES = {
+    "r": ("xyz", "m", "position"),
+    "quat": ("wxyz", "1", "unit quaternion, section to inertial axes"),
+    "v": ("xyz", "m/s", "velocity, inertial axes"),
+    "Omega": ("axis", "rad/s", "angular velocity, section axes"),
+}
+_OF_ELEMENTS = {
+    "Gamma": ("axis", "1", "stretch and shear, section axes"),
+    "K": ("axis", "1/m", "twist and bending, section axes"),
+    "N": ("axis", "N", "normal and shear forces, section axes"),
+    "M": ("axis", "N m", "torque and bending moments, section axes"),
+}
+_OF_BODIES = {
+    "r": ("xyz", "m", "position of the reference point"),
+    "center_of_mass": ("xyz", "m", "position of the centre of mass"),
+    "quat": ("wxyz", "1", "unit quaternion, body to inertial axes"),
+    "v": ("xyz", "m/s", "velocity of the reference point, inertial axes"),
+    "Omega": ("axis", "rad/s", "angular velocity, body axes"),
+}
+_OF_JOINTS = {
+    "force": ("xyz", "N", "force on the second part, inertial axes"),
+    "moment": ("xyz", "N m", "moment on the second part about the joint's point on it, inertial axes"),
+}
+_COLUMNS = {
+    **{name: (f"energy_{name}", "J", f"{name} energy") for name in ENERGIES},
+    "work": ("work", "J", "work of loads and drives since t = 0"),
+    "dissipation": ("dissipation", "J", "energy lost in dampers and viscous rods since t = 0"),
+    "constraint": ("constraint_residual", "1", "largest |g| of all joints"),
+    "velocity_constraint": ("velocity_residual", "1", "largest |G v| of all joints"),
+    "quat_norm": ("quat_norm_error", "1", "largest ||q| - 1| of all frames"),
+    "newton_mean": ("newton_iterations", "1", "Newton iterations a solve, mean since the output before"),
+    "newton_max": ("newton_iterations_max", "1", "the same, largest"),
+    "halvings": ("halvings", "1", "step halvings since the output before"),
+}
+
+
+def dataset(source: Source, parts: Collection[str] | None) -> Any:
+    """The Dataset; of rods, bodies and joints those called as in `parts`, None: all."""
+    xr = extra("xarray", "notebook", "to_xarray")
+    layout = source.layout
+    known = {thing.name for things in (layout.rods, layout.bodies, layout.joints) for thing in things}
+    unknown = sorted(set(parts or ()) - known)
+    if unknown:
+        names = ", ".join(sorted(known)) or "nothing"
+        raise UnknownName(f"to_xarray: there is no '{unknown[0]}' in the result; it has {names}")
+    with source.held():
+        variables = list(_variables(source, known if parts is None else set(parts)))
+        coordinates = list(_coordinates(source))
+    used = {dim for variable in variables for dim in variable.dims}
+    index = {"xyz": XYZ, "wxyz": WXYZ, "axis": AXES, "drive": layout.drives}
+    places: dict[str, Any] = {dim: (dim, np.array(index[dim])) for dim in index if dim in used}
+    places |= {x.name: _of(x) for x in variables if x.name in used}  # nodes, elements, names
+    arrays = {x.name: _of(x) for x in variables if x.name not in used}
+    return xr.Dataset(arrays, places | {x.name: _of(x) for x in coordinates}, _attributes(source))
+
+
+def _of(x: Variable) -> tuple[tuple[str, ...], NDArray[Any], dict[str, str]]:
+    return (
+        x.dims,
+        x.values,
+        {"units": x.units, "long_name": x.meaning} if x.units else {"long_name": x.meaning},
+    )
+
+
+def _coordinates(source: Source) -> Iterator[Variable]:
+    t, statics = source.read(native.TIME), source.layout.description.get("statics")
+    if statics is None:
+        yield Variable("t", ("t",), t, "s", "time")
+    else:
+        along = "load factor" if statics["method"] == "newton" else "length of the path of equilibria"
+        yield Variable("t", ("t",), t, "1", along)
+        yield Variable("load_factor", ("t",), np.array(statics["load_factor"]), "1", "load factor")
+    yield Variable("step", ("t",), source.read(native.STEP), "1", "number of steps since t = 0")
+
+
+def _variables(source: Source, parts: Collection[str]) -> Iterator[Variable]:
+    yield from _of_all(source)
+    for rod in source.layout.rods:
+        if rod.name in parts:
+            yield from _rod(RodHistory(source, rod))
+    bodies = [BodyHistory(source, body) for body in source.layout.bodies if body.name in parts]
+    if bodies:
+        yield _names("body", bodies)
+        yield from _stacked("body", _OF_BODIES, bodies)
+    joints = [JointHistory(source, joint) for joint in source.layout.joints if joint.name in parts]
+    if joints:
+        yield _names("joint", joints)
+        determined = np.array([joint.determined for joint in joints])
+        yield Variable(
+            "joint_determined", ("joint",), determined, "", "whether the equations determine its force"
+        )
+        with contextlib.suppress(ResultError):  # of a file that is older than the forces of joints
+            yield from _stacked("joint", _OF_JOINTS, joints)
+            for joint in joints:
+                yield from _joint(joint)
+
+
+def _of_all(source: Source) -> Iterator[Variable]:
+    table = source.read(native.AUDIT)
+    for column, (name, units, meaning) in _COLUMNS.items():
+        yield Variable(name, ("t",), table[:, COLUMNS.index(column)], units, meaning)
+    for name, columns, units, meaning in (
+        ("linear_momentum", LINEAR_MOMENTUM, "kg m/s", "linear momentum"),
+        ("angular_momentum", ANGULAR_MOMENTUM, "kg m^2/s", "angular momentum about the origin"),
+    ):
+        yield Variable(name, ("t", "xyz"), table[:, [COLUMNS.index(x) for x in columns]], units, meaning)
+    if source.layout.drives:
+        work = source.read("drive")[:, :, WORK]
+        yield Variable("drive_work", ("t", "drive"), work, "J", "work of the drive since t = 0")
+    statics: Mapping[str, Any] = source.layout.description.get("statics", {})
+    for name, values in statics.get("monitors", {}).items():
+        yield Variable(f"{_plain(name)}.monitor", ("t",), np.array(values), "m", "displacement, a monitor")
+
+
+def _rod(rod: RodHistory) -> Iterator[Variable]:
+    name, s = _plain(rod.name), rod.arclength
+    nodes, elements = f"{name}.s", f"{name}.s_element"
+    yield Variable(nodes, (nodes,), s, "m", f"arc length of rod '{rod.name}' without stress")
+    for field, (dim, units, meaning) in _OF_NODES.items():
+        yield Variable(f"{name}.{field}", ("t", nodes, dim), getattr(rod, field), units, meaning)
+    between = 0.5 * (s + np.roll(s, -1))[: len(s) - 1]
+    if rod.layout.closed:  # the last element goes on to the first node; it is as long as the one before
+        between = np.append(between, 1.5 * s[-1] - 0.5 * s[-2] if len(s) > 1 else s[-1])
+    yield Variable(elements, (elements,), between, "m", f"middles of the elements of rod '{rod.name}'")
+    for field, (dim, units, meaning) in _OF_ELEMENTS.items():
+        yield Variable(f"{name}.{field}", ("t", elements, dim), getattr(rod, field), units, meaning)
+
+
+def _joint(joint: JointHistory) -> Iterator[Variable]:
+    """Its coordinates and their rates: of some kinds an angle, a displacement, or two angles."""
+    for name, values in joint.table().items():
+        if not name.startswith(("force_", "moment_")):
+            unit = "m" if name.startswith("displacement") else "rad"
+            units, meaning = f"{unit}/s" if "_rate" in name else unit, name.replace("_", " ")
+            meaning = f"{meaning} of {joint.kind} joint '{joint.name}'"
+            yield Variable(f"{_plain(joint.name)}.{name}", ("t",), values, units, meaning)
+
+
+def _names(dim: str, histories: list[Any]) -> Variable:
+    return Variable(dim, (dim,), np.array([history.name for history in histories]), "", f"name of the {dim}")
+
+
+def _stacked(
+    dim: str, fields: Mapping[str, tuple[str, str, str]], histories: list[Any]
+) -> Iterator[Variable]:
+    for field, (last, units, meaning) in fields.items():
+        values = np.stack([getattr(history, field) for history in histories], axis=1)
+        yield Variable(f"{dim}_{field}", ("t", dim, last), values, units, meaning)
+
+
+def _plain(name: str) -> str:
+    """A name as netCDF takes it."""
+    return name.replace("/", "|")
+
+
+def _attributes(source: Source) -> dict[str, Any]:
+    """Where it comes from."""
+    told = source.layout.description
+    return {
+        "title": source.layout.name,
+        "source": f"rodsim {rodsim.__version__}",
+        "file": "" if source.path is None else str(source.path),
+        "fingerprint": str(told.get("fingerprint", "")),
+        "run": json.dumps(told.get("run", {})),
+        "description": json.dumps(told),
+    }

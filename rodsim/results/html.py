@@ -1,0 +1,68 @@
+"""Results as small tables, for notebooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rodsim.results import native
+from rodsim.results.columns import COLUMNS, ENERGIES
+from rodsim.results.sources import Source
+from rodsim.tables import line, page, some, table, text
+
+
+def result_html(source: Source, kind: str) -> str:
+    """What is in a result: its span, its parts, its energies at both ends."""
+    layout = source.layout
+    parts = [line(words) for words in _words(source)]
+    if layout.rods:
+        rows = ((rod.name, len(rod.frames), len(rod.elements), rod.arclength[-1]) for rod in layout.rods)
+        parts.append(table(("rod", "nodes", "elements", "last node at (m)"), rows))
+    if layout.bodies:
+        count = len(layout.bodies)
+        parts.append(
+            line(f"{count} {'body' if count == 1 else 'bodies'}: {some([x.name for x in layout.bodies])}")
+        )
+    if layout.joints:
+        parts.append(table(("joint", "kind"), ((x.name, x.kind) for x in layout.joints)))
+    if source.n_outputs:
+        parts.append(_energies(source))
+    return page(f"{kind} of '{layout.name}'", *parts)
+
+
+def _words(source: Source) -> list[str]:
+    told = source.layout.description
+    run: dict[str, Any] = told.get("run", {})
+    words = ["in memory" if source.path is None else str(source.path)]
+    if not source.n_outputs:
+        return [*words, "no output yet"]
+    t = source.read(native.TIME)
+    if "statics" in told:
+        factors = told["statics"]["load_factor"]
+        words.append(f"{len(t)} equilibria, load factor {text(factors[0])} to {text(factors[-1])}")
+    else:
+        by = f", {run['integrator']}, dt = {text(run['dt'])} s" if {"integrator", "dt"} <= set(run) else ""
+        words.append(f"{len(t)} outputs, t = {text(t[0])} to {text(t[-1])} s{by}")
+    return words
+
+
+def _energies(source: Source) -> str:
+    table_of_run = source.read(native.AUDIT)
+    names = (*ENERGIES, "work", "dissipation")
+    rows = [
+        (
+            f"t = {text(source.read(native.TIME)[k])}",
+            *(table_of_run[k, COLUMNS.index(name)] for name in names),
+        )
+        for k in (0, -1)
+    ]
+    return table(("energy (J)", *names), rows)
+
+
+def audit_html(audit: Any) -> str:
+    """Each law: whether it was kept, and what was measured."""
+    words = {True: "kept", False: "NOT KEPT", None: "-"}
+    rows = [(verdict.law, words[verdict.kept], verdict.measured) for verdict in audit.verdicts]
+    told = "all laws that can be judged were kept" if audit.ok else "a law was broken, see NOT KEPT"
+    newton = f"Newton: {audit.newton_mean:.2f} iterations a step, at most {audit.newton_max}; {audit.halvings} steps halved"
+    title = f"Audit of '{audit.model}': {told}"
+    return page(title, table(("law", "", "measured"), rows, most=len(rows)), line(newton))

@@ -1,0 +1,57 @@
+"""Small tables of HTML, for notebooks: everything that a user called is escaped, what is long is cut and said so."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+MOST_ROWS = 12
+_LEFT = "text-align:left;vertical-align:top"
+
+
+def text(value: Any) -> str:
+    """A value for reading: numbers to five digits, vectors in brackets."""
+    if isinstance(value, bool | np.bool_ | str) or value is None:
+        return str(value)
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating):
+        return f"{float(value) + 0.0:.5g}"  # no -0
+    if isinstance(value, np.ndarray | list | tuple):
+        return "[" + ", ".join(text(x) for x in value) + "]"
+    return str(value)
+
+
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[Any]], many: int | None = None, most: int = MOST_ROWS
+) -> str:
+    """Rows under a header; of more than `most` the first ones. many: how many there are, where `rows` are cut already."""
+    listed = list(rows)
+    count = len(listed) if many is None else many
+    head = "".join(f'<th style="{_LEFT}">{html.escape(x)}</th>' for x in header)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="{_LEFT}">{html.escape(text(x))}</td>' for x in row) + "</tr>"
+        for row in listed[:most]
+    )
+    left = count - min(len(listed), most)
+    more = f'<tr><td style="{_LEFT}" colspan="{len(header)}">and {left} more</td></tr>' if left > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}{more}</tbody></table>"
+
+
+def page(title: str, *parts: str) -> str:
+    """Parts under a title."""
+    return f"<div><b>{html.escape(title)}</b>{''.join(parts)}</div>"
+
+
+def some(names: Sequence[str]) -> str:
+    """The first of many names."""
+    more = f" and {len(names) - MOST_ROWS} more" if len(names) > MOST_ROWS else ""
+    return ", ".join(names[:MOST_ROWS]) + more
+
+
+def line(words: str) -> str:
+    """A line of words."""
+    return f"<div>{html.escape(words)}</div>"
