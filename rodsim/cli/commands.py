@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError
-from rodsim.cli import modes
+from rodsim.cli import modes, reports
 from rodsim.results.errors import ResultError
 from rodsim.scenes.errors import SceneError
 
@@ -398,6 +398,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "reproduce": reproduce,
     "schema": schema,
     "modes": modes.modes,
+    "report": reports.report,
     "validate": validate,
     "static": static,
 }

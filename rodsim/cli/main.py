@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from rodsim.cli import modes
+from rodsim.cli import modes, reports
 
 OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 
@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--quiet", action="store_true", help="no progress line, no audit")
 
     modes.add_parser(commands)
+    reports.add_parser(commands)
     static = commands.add_parser("static", help="the equilibrium of a scene under its loads")
     static.add_argument("scene", help="scene file, YAML")
     static.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")

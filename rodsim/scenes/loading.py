@@ -46,6 +46,7 @@ def load(path: str | FilePath) -> Loaded:
     try:
         loader = _Loader(scene, FilePath(path).parent)
         model, monitors = loader.model(), loader.monitors()
+        model.scene = source.text
     except SceneProblem as problem:
         raise source.error(problem.path, str(problem)) from None
     try:
