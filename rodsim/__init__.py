@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rodsim.modal_analysis import modes
     from rodsim.modal_results import mode_shapes
     from rodsim.model import Model
+    from rodsim.reporting.page import report
     from rodsim.results.audit import audit
     from rodsim.results.local_audit import local_audit
     from rodsim.results.result import Result
@@ -76,6 +77,7 @@ _WHERE = {
     "mode_shapes": "rodsim.modal_results",
     "modes": "rodsim.modal_analysis",
     "multibody_system": "rigid.charts",
+    "report": "rodsim.reporting.page",
     "rotating_body": "rigid.charts",
     "simulate": "rodsim.simulation",
     "state_space": "rodsim.linear_models",

@@ -83,6 +83,7 @@ class Contents:
         self.name = checks.name("name of the model", name)
         self.gravity = vector(f"model '{name}'", "gravity", gravity)
         self.ground = Ground()
+        self.scene: str | None = None  # text of the scene file it was read from
         self.bodies: dict[str, Body] = {}
         self.rods: dict[str, Rod] = {}
         self.joints: dict[str, JointEntry] = {}

@@ -16,6 +16,7 @@ from rigid.system import Floats, State
 from rodsim.building import Built
 from rodsim.linear import frame_names, linearise
 from rodsim.model import Model
+from rodsim.provenance import provenance
 from rodsim.tables import page, table
 
 RIGID, OSCILLATES, GROWS, DECAYS = "rigid", "oscillates", "grows", "decays"
@@ -106,6 +107,7 @@ def modes(
     start to move, unless anyway is True: the stiffness is then the Hessian along the frames' turns.
     """
     built = model.build() if isinstance(model, Model) else model
+    built.layout.description["provenance"] = provenance(model.scene if isinstance(model, Model) else None)
     n = checks.count("modes", "n", n)
     lin = linearise(built, state, spin=spin, about=about, t=t, loads=loads)
     if checks.flag("modes", "undamped", undamped):

@@ -18,6 +18,7 @@ from rigid.first_compilation import announce
 from rigid.system import State
 from rodsim.initial_velocities import Fitted, fit_velocities
 from rodsim.model import Model
+from rodsim.provenance import provenance
 from rodsim.restart import restarted
 from rodsim.results.columns import COLUMNS
 from rodsim.results.outputs import Outputs
@@ -140,6 +141,7 @@ def simulate(
     if not isinstance(stepper, Stepper):
         settings["chart"] = stepper.chart
     built.layout.description["run"] = settings
+    built.layout.description["provenance"] = provenance(model.scene)
     # how far the nearest velocities that the joints allow are from those given (m/s or rad/s), and of which parts
     built.layout.description["velocity_projection"] = change
     built.layout.description["initial_velocity_change"] = {k: list(v) for k, v in changed_parts.items()}

@@ -21,6 +21,7 @@ from rigid.first_compilation import announce
 from rigid.system import Floats
 from rodsim.building import Built
 from rodsim.model import Model
+from rodsim.provenance import provenance
 from rodsim.parts import Anchor
 from rodsim.restart import restarted
 from rodsim.results.result import Result
@@ -91,6 +92,7 @@ def equilibrium(
         check_output(Path(output), False, overwrite)
     announce()
     built = model.build()
+    built.layout.description["provenance"] = provenance(model.scene)
     check_elastic(built)
     check_held(built)
     state = built.state

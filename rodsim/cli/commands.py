@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError
-from rodsim.cli import modes, studies
+from rodsim.cli import modes, reports, studies
 from rodsim.results.errors import ResultError
 from rodsim.scenes.errors import SceneError
 
@@ -400,6 +400,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "modes": modes.modes,
     "sweep": studies.sweep,
     "converge": studies.converge,
+    "report": reports.report,
     "validate": validate,
     "static": static,
 }

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from rodsim.cli import completion, doctor, modes, starting, studies
+from rodsim.cli import completion, doctor, modes, reports, starting, studies
 
 OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 
@@ -63,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
 
     modes.add_parser(commands)
     studies.add_parsers(commands)
+    reports.add_parser(commands)
     static = commands.add_parser("static", help="the equilibrium of a scene under its loads")
     static.add_argument("scene", help="scene file, YAML")
     static.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")

@@ -214,7 +214,7 @@ def _shown_sides(rod: RodLayout, size: float, pixel: float) -> Floats:
 
 
 class Bodies:
-    """Surfaces of bodies, each fixed to a frame."""
+    """Surfaces of bodies: vertices X (n, 3), each fixed to the `frame` (n,) of its body."""
 
     def __init__(
         self, bodies: Sequence[BodyLayout], first_owner: int, first_point: int, pixel: float
@@ -229,10 +229,10 @@ class Bodies:
         counts = [len(shape.vertices) for shape in shapes]
         starts = np.cumsum([0, *counts])
         points = first_point + np.cumsum([0] + [len(body.vertices) for body in bodies])
-        self._X = np.concatenate([shape.vertices for shape in shapes])
+        self.X = np.concatenate([shape.vertices for shape in shapes])
         self._normals = np.concatenate([shape.normals for shape in shapes])
         self.faces = np.concatenate([shape.faces + s for shape, s in zip(shapes, starts, strict=False)])
-        self._frame = np.repeat([body.frame for body in bodies], counts)
+        self.frame = np.repeat([body.frame for body in bodies], counts)
         self.owner = first_owner + np.repeat(np.arange(len(bodies)), counts)
         nearest = np.concatenate([shape.nearest + p for shape, p in zip(shapes, points, strict=False)])
         self.between = nearest, nearest, np.zeros(len(nearest))
@@ -240,8 +240,8 @@ class Bodies:
 
     def place(self, state: State) -> tuple[Floats, Floats]:
         """Vertices and normals (n, 3)."""
-        R = to_matrix(state.quat)[self._frame]
-        vertices = state.r[self._frame] + np.einsum("pij,pj->pi", R, self._X)
+        R = to_matrix(state.quat)[self.frame]
+        vertices = state.r[self.frame] + np.einsum("pij,pj->pi", R, self.X)
         return vertices, np.einsum("pij,pj->pi", R, self._normals)
 
 

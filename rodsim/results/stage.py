@@ -107,8 +107,8 @@ class Stage:
         self._up = upward(layout.gravity) if up is None else direction("render", "up", up)
         self._field = None if color is None else fields.field_of(color, self._drawing)
         self.states = States(result, self._drawing, self._field)
-        rods, self._legend = _palette([rod.name for rod in layout.rods], RODS)
-        bodies, names = _palette([body.name for body in layout.bodies], BODIES)
+        rods, self._legend = palette([rod.name for rod in layout.rods], RODS)
+        bodies, names = palette([body.name for body in layout.bodies], BODIES)
         self._palette = np.concatenate([rods, bodies])
         self._legend += names
         candidates = np.arange(result.n_outputs) if outputs is None else np.asarray(outputs)
@@ -219,7 +219,7 @@ class Stage:
         return float(t[-1] - t[0]) / max(1, len(t) - 1)
 
 
-def _palette(names: Sequence[str], hues: Floats) -> tuple[Floats, list[tuple[str, Floats]]]:
+def palette(names: Sequence[str], hues: Floats) -> tuple[Floats, list[tuple[str, Floats]]]:
     """Colours (n, 3) of objects, one hue for 'bar 1', 'bar 2', ...; name and colour of every family."""
     families: dict[str, list[str]] = {}
     colors = np.zeros((len(names), 3))

@@ -339,8 +339,9 @@ def _plain(layout: Layout) -> dict[str, Any]:
 
 
 def _without_end(layout: Layout) -> dict[str, Any]:
-    """The same but for the end of the run: a run may be made longer."""
+    """The same but for the end of the run, which may be made longer, and what computes it, which may be newer."""
     description = _plain(layout)
+    description.pop("provenance", None)
     if isinstance(description.get("run"), dict):
         description["run"].pop("t_end", None)
     return description

@@ -53,6 +53,7 @@ def loaded_from(source: Source, folder: FilePath, built: bool = True) -> Loaded:
     try:
         loader = _Loader(scene, folder)
         model, monitors = loader.model(), loader.monitors()
+        model.scene = source.text
     except SceneProblem as problem:
         raise source.error(problem.path, str(problem)) from None
     try:

@@ -27,8 +27,8 @@ _NOT_CONSTRUCTED = (AttributeError, IndexError, KeyError, OverflowError, TypeErr
 class Source:
     """The data of a scene file and where each part of it stands."""
 
-    def __init__(self, file: str, data: Any, lines: dict[Path, int]):
-        self.file, self.data, self.lines = file, data, lines
+    def __init__(self, file: str, data: Any, lines: dict[Path, int], text: str = ""):
+        self.file, self.data, self.lines, self.text = file, data, lines, text
 
     def line(self, path: Path) -> int:
         """Line of the value at `path`, or of the nearest thing around it."""
@@ -93,7 +93,7 @@ def parse(text: str, name: str) -> Source:
         raise SceneError([(name, 1, f"not valid YAML: {error}")]) from None
     if not isinstance(data, dict):
         raise SceneError([(name, 1, f"a scene is a mapping of keys to values, not {data!r:.60}")])
-    return Source(name, data, lines)
+    return Source(name, data, lines, text)
 
 
 class _Plain:

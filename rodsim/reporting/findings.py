@@ -1,0 +1,195 @@
+"""The audit, the extremes, the modes and the origin of a result as HTML."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from rodsim.provenance import versions
+from rodsim.reporting.joints import Carried
+from rodsim.reporting.markup import Safe, count, facts, join, number, table, tag
+from rodsim.reporting.strains import Extremes
+from rodsim.results.audit import Audit
+from rodsim.results.result import Result
+
+LARGEST_TEXT = 600_000  # characters of a scene or description in a page
+_KEPT = {True: ("kept", "kept"), False: ("NOT KEPT", "broken"), None: ("–", "untold")}
+_HASHED = 2_000_000_000  # bytes: of larger files no hash is made
+
+
+def verdict(audit: Audit) -> Safe:
+    """One line for the head of the page."""
+    judged = [v for v in audit.verdicts if v.kept is not None]
+    broken = [v.law for v in judged if v.kept is False]
+    if broken:
+        return tag("p", f"Not kept: {', '.join(broken)}", class_="verdict broken")
+    if not judged:
+        return tag("p", "No law that could be judged", class_="verdict untold")
+    return tag("p", f"All {len(judged)} laws that can be judged were kept", class_="verdict kept")
+
+
+def audit_section(audit: Audit) -> Safe:
+    """Every verdict, in the words and numbers of `rodsim audit`."""
+    rows = [
+        tag(
+            "tr",
+            join([tag("td", v.law), tag("td", _KEPT[v.kept][0], class_=_KEPT[v.kept][1]), tag("td", v.measured)]),
+        )
+        for v in audit.verdicts
+    ]
+    head = tag("thead", tag("tr", join(tag("th", name) for name in ("law", "verdict", "measured"))))
+    newton = (
+        f"Newton: {audit.newton_mean:.2f} iterations a step, at most {audit.newton_max}; "
+        f"{audit.halvings} steps halved."
+    )
+    measured = f"Measured at all {audit.n_outputs:,} outputs of {audit.n_steps:,} steps, on what the states say. "
+    return join(
+        [
+            tag("div", tag("table", join([head, tag("tbody", join(rows))])), class_="table"),
+            tag("p", measured + newton, class_="note"),
+        ]
+    )
+
+
+def extremes_table(found: list[Extremes]) -> Safe:
+    """Strains and stresses, smallest and largest, where and when."""
+    rows = [
+        [
+            row.rod,
+            f"{row.words} ({row.unit})" if row.unit else row.words,
+            *(x for end in (row.low, row.high) for x in (end.value, end.s, end.t)),
+        ]
+        for row in found
+    ]
+    columns = ["rod", "component", "smallest", "at s (m)", "at t", "largest", "at s (m)", "at t"]
+    return table(columns, rows, "Extremes over all elements and all outputs, nothing thinned", "components")
+
+
+def joints_table(found: list[Carried], outputs: int, of: int) -> Safe:
+    """Largest forces and moments."""
+    rows = [
+        [
+            joint.name if joint.determined else f"{joint.name} (one of many possible: joints repeat each other)",
+            joint.kind,
+            float(joint.force.max()),
+            float(joint.moment.max()),
+        ]
+        for joint in found
+    ]
+    where = "all outputs" if outputs == of else f"{outputs:,} of {of:,} outputs"
+    columns = ["joint", "kind", "largest |force| (N)", "largest |moment| (N m)"]
+    return table(columns, rows, f"Largest forces and moments at {where}", "joints")
+
+
+def modes_table(described: dict[str, Any]) -> Safe:
+    """Frequencies, growth and kinds."""
+    rows = [
+        [k + 1, float(mode["Hz"]), float(mode["growth"]), mode["kind"]]
+        for k, mode in enumerate(described.get("modes", []))
+    ]
+    return table(["mode", "frequency (Hz)", "growth (1/s)", "kind"], rows, "Modes", "modes")
+
+
+def events_table(described: dict[str, Any]) -> Safe:
+    """Limits and bifurcations along a path of equilibria."""
+    rows = [
+        [
+            event["kind"],
+            float(event["load_factor"]),
+            ", ".join(f"{name} = {number(x, 6)}" for name, x in event["monitors"].items()),
+        ]
+        for event in described.get("statics", {}).get("events", [])
+    ]
+    return table(["event", "load factor", "monitors"], rows, "Events", "events")
+
+
+def thinned_table(rows: list[tuple[str, int, int]], more: list[str]) -> Safe:
+    """What the page leaves out of the result, and by how much."""
+    told: list[list[object]] = [
+        [what, there, kept, "all" if kept == there else f"1 in {there / kept:.3g}"] for what, there, kept in rows
+    ]
+    out = [
+        table(["of the result", "there are", "in this page", "that is"], told, "What this page holds", "rods"),
+    ]
+    thinned = [row for row in rows if row[2] < row[1]]
+    words = (
+        "Pictures and curves of this page are thinned; the audit and the extremes of strains use everything."
+        if thinned
+        else "Nothing was thinned: every output and every node is in this page."
+    )
+    return join([tag("p", words), *out, *(tag("p", line, class_="note") for line in more)])
+
+
+def thinned_words(rows: list[tuple[str, int, int]]) -> str:
+    """One line; empty where nothing is left out."""
+    left = [(what, there, kept) for what, there, kept in rows if kept < there]
+    if not left:
+        return ""
+    shown = "; ".join(f"{what}: {kept:,} of {there:,}" for what, there, kept in left[:4])
+    more = f"; and {len(left) - 4} more" if len(left) > 4 else ""
+    return f"Thinned for this page: {shown}{more}."
+
+
+def origin(result: Result) -> Safe:
+    """Versions of the page and of the result, and the file."""
+    now = versions()
+    told = result.description.get("provenance", {}).get("versions", {})
+    rows = [[name, told.get(name, "not kept by the file"), now.get(name)] for name in {**now, **told}]
+    return join(
+        [
+            table(["", "computed with", "this page made with"], [*rows, ["plotly", "–", _plotly()]], "Versions"),
+            facts(_file_facts(result)),
+        ]
+    )
+
+
+def scene(result: Result) -> Safe:
+    """The scene as it was written, and the model as it was built."""
+    text = result.description.get("provenance", {}).get("scene")
+    pieces: list[Safe] = []
+    if isinstance(text, str):
+        pieces.append(tag("p", "The scene file that this result was computed from:"))
+        pieces.append(tag("pre", _cut(text), class_="scene"))
+    else:
+        pieces.append(tag("p", "The model was built in Python, or by a version that did not keep scenes."))
+    built = {key: value for key, value in result.description.items() if key != "provenance"}
+    listing = tag("pre", _cut(json.dumps(built, indent=1)))
+    pieces.append(tag("details", join([tag("summary", "The model as it was built, in numbers (JSON)"), listing])))
+    return join(pieces)
+
+
+def _file_facts(result: Result) -> list[tuple[str, object]]:
+    described = result.description
+    start = described.get("start")
+    began = f"output {start['output']} (t = {start['t']:g}) of '{start['model']}'" if start else None
+    rows: list[tuple[str, object]] = [
+        ("page made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
+        ("system", described.get("fingerprint")),
+        ("began with", began),
+    ]
+    if result.path is not None:
+        stat = result.path.stat()
+        changed = datetime.fromtimestamp(stat.st_mtime, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        rows += [
+            ("file", result.path.name),
+            ("size", count(stat.st_size, "byte")),
+            ("last written", changed),
+        ]
+        if stat.st_size <= _HASHED:
+            with result.path.open("rb") as file:
+                rows.append(("SHA-256", hashlib.file_digest(file, "sha256").hexdigest()))
+    return rows
+
+
+def _plotly() -> str:
+    import plotly
+
+    return str(plotly.__version__)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LARGEST_TEXT:
+        return text
+    return f"{text[:LARGEST_TEXT]}\n... {len(text) - LARGEST_TEXT:,} more characters are in the result"

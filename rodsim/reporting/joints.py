@@ -1,0 +1,61 @@
+"""What joints carry: largest forces and moments, and which joints to draw."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid.system import Floats, Ints
+from rodsim.results.errors import ResultError
+from rodsim.results.result import Result
+from rodsim.results.sources import Key, Source
+
+
+class Carried(NamedTuple):
+    """Of one joint, at the outputs that were looked at."""
+
+    name: str
+    kind: str
+    force: Floats  # (T,) N
+    moment: Floats  # (T,) N m
+    determined: bool
+
+
+class SomeOutputs:
+    """A source with some of another's outputs."""
+
+    def __init__(self, source: Source, outputs: Ints) -> None:
+        self._source, self._outputs = source, outputs
+        self.layout, self.n_outputs, self.path = source.layout, len(outputs), source.path
+
+    def read(self, name: str, key: Key = ...) -> Floats:
+        """All of the outputs; `key` picks among the rest."""
+        rest = key[1:] if isinstance(key, tuple) else ()
+        found: Floats = self._source.read(name, (self._outputs, *rest))
+        return found
+
+
+def carried(result: Result, outputs: Ints) -> list[Carried]:
+    """Sizes of forces and moments of all joints; none where an older file does not have what they are made of."""
+    if not result.joints:
+        return []
+    source = result._source
+    if len(outputs) < result.n_outputs:
+        result = Result(SomeOutputs(source, outputs))  # type: ignore[arg-type]
+    found = []
+    with source.held(), np.errstate(all="ignore"):
+        for name in result.joints:
+            joint = result.joint(name)
+            try:
+                force, moment = (np.linalg.norm(x, axis=1) for x in (joint.force, joint.moment))
+            except ResultError:
+                return []
+            found.append(Carried(name, joint.kind, force, moment, joint.determined))
+    return found
+
+
+def largest(joints: list[Carried], count: int) -> list[Carried]:
+    """Those with the largest forces, in their own order."""
+    sizes = np.array([np.nan_to_num(joint.force).max(initial=0.0) for joint in joints])
+    return [joints[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:count])]

@@ -1,0 +1,262 @@
+"""What the page needs to show the motion: poses of nodes and bodies at some outputs, and what is drawn with them.
+
+`static/tubes.js` makes surfaces of it: a rod is a tube around its nodes, a body its surface at its pose. Places are the
+kept nodes of all rods, one rod after the other, then the bodies.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rigid.quaternions import rotate
+from rigid.system import Floats, Ints, State
+from rodsim.reporting.arrays import packed
+from rodsim.reporting.surfaces import body_surfaces
+from rodsim.reporting.thinning import MOST_MARKS, Thinning
+from rodsim.results.camera import upward, view_direction
+from rodsim.results.drawing import Drawing
+from rodsim.results.layout import Layout, RodLayout
+from rodsim.results.result import Result
+from rodsim.results.scene import VISIBLE
+from rodsim.results.stage import BODIES, RODS, palette
+
+# Components along rods: name, array of `Drawing.arrays`, component, words, unit.
+COMPONENTS = (
+    ("Gamma1", "Gamma", 0, "stretch Γ₁", ""),
+    ("Gamma2", "Gamma", 1, "shear Γ₂", ""),
+    ("Gamma3", "Gamma", 2, "shear Γ₃", ""),
+    ("K1", "K", 0, "twist K₁", "1/m"),
+    ("K2", "K", 1, "bending K₂", "1/m"),
+    ("K3", "K", 2, "bending K₃", "1/m"),
+    ("N1", "N", 0, "normal force N₁", "N"),
+    ("N2", "N", 1, "shear force N₂", "N"),
+    ("N3", "N", 2, "shear force N₃", "N"),
+    ("M1", "M", 0, "torque M₁", "N m"),
+    ("M2", "M", 1, "bending moment M₂", "N m"),
+    ("M3", "M", 2, "bending moment M₃", "N m"),
+)
+FOLLOWED = 3.0  # times its own size a model travels before the view follows it
+NOTHING = 1e-9  # of the largest strain or stress of its kind: a component that is not offered
+
+
+class Motion(NamedTuple):
+    """Arrays of the kept outputs."""
+
+    t: Floats  # (F,)
+    r: Floats  # (F, Q, 3) m, places
+    quat: Floats  # (F, Q, 4)
+    fields: dict[str, Floats]  # (F, P), of the P kept nodes of rods
+    joints: Floats  # (F, J, 3) m, where joints are on a
+    springs: Floats  # (F, S, 2, 3) m, their ends
+    sticks: Floats  # (F, L, 2, 3) m, of bodies without a surface: from their middles to joints and springs
+    low: Floats  # (F, 3) m, box around everything
+    high: Floats
+
+    @property
+    def size(self) -> float:
+        """Largest extent of the model at any output, m."""
+        return float(np.max(self.high - self.low, initial=0.0))
+
+    @property
+    def travel(self) -> float:
+        """Largest extent of all that it passes, m."""
+        return float(np.max(self.high.max(axis=0) - self.low.min(axis=0), initial=0.0))
+
+    @property
+    def follows(self) -> bool:
+        """Whether the view goes along: the whole way would leave the model a dot."""
+        return self.travel > FOLLOWED * self.size > 0
+
+    @property
+    def least(self) -> float:
+        """Radius below which a rod would not be seen, m."""
+        return VISIBLE * max(self.size, 0.0 if self.follows else 0.5 * self.travel)
+
+
+def motion(result: Result, thin: Thinning) -> Motion:
+    """Read the kept outputs, one after the other: a long rod has large states."""
+    layout, drawing = result.layout, Drawing(result.layout)
+    starts = np.cumsum([0] + [len(rod.frames) for rod in layout.rods])
+    kept = [start + nodes for start, nodes in zip(starts, thin.nodes, strict=False)]
+    points = np.concatenate([np.zeros(0, np.int64), *kept])
+    of_rods = [rod.frames[nodes] for rod, nodes in zip(layout.rods, thin.nodes, strict=True)]
+    places = np.concatenate(
+        [np.zeros(0, np.int64), *of_rods, [body.frame for body in layout.bodies]]
+    ).astype(np.int64)
+    r, quat, joints, springs, sticks, low, high = [], [], [], [], [], [], []
+    fields: dict[str, list[NDArray[Any]]] = {}
+    for i in thin.outputs.tolist():
+        state = result.state(i)
+        everything, arrays = drawing.arrays(state, result.strains(i), result.stresses(i))
+        r.append(state.r[places])
+        quat.append(state.quat[places])
+        joints.append(_joint_points(layout, state))
+        springs.append(_spring_ends(layout, state))
+        sticks.append(_sticks(layout, state))
+        seen = np.concatenate([everything, state.r[places], joints[-1], springs[-1].reshape(-1, 3)])
+        seen = seen[np.isfinite(seen).all(axis=1)] if not np.isfinite(seen).all() else seen
+        low.append(seen.min(axis=0) if len(seen) else np.zeros(3))
+        high.append(seen.max(axis=0) if len(seen) else np.zeros(3))
+        if layout.rods:
+            for name, array, k, _, _ in COMPONENTS:
+                fields.setdefault(name, []).append(arrays[array][points, k])
+            fields.setdefault("speed", []).append(np.linalg.norm(arrays["velocity"][points], axis=1))
+    return Motion(
+        result.t[thin.outputs],
+        np.array(r),
+        np.array(quat),
+        {name: np.array(values) for name, values in fields.items()},
+        np.array(joints),
+        np.array(springs),
+        np.array(sticks),
+        np.array(low),
+        np.array(high),
+    )
+
+
+def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]) -> dict[str, Any]:
+    """For `static/player.js`."""
+    layout = result.layout
+    rods, _ = palette([rod.name for rod in layout.rods], RODS)
+    bodies, _ = palette([body.name for body in layout.bodies], BODIES)
+    up = upward(layout.gravity)
+    direction, up = _view(found, up)
+    surfaces, _ = body_surfaces(layout.bodies)
+    return {
+        "labels": labels,
+        "t": found.t.tolist(),
+        "r": packed(found.r),
+        "quat": packed(found.quat),
+        "rods": [
+            _rod(rod, nodes, color, found.least)
+            for rod, nodes, color in zip(layout.rods, thin.nodes, rods, strict=True)
+        ],
+        "bodies": [
+            {"name": body.name, "color": _css(color)} for body, color in zip(layout.bodies, bodies, strict=True)
+        ],
+        "surfaces": surfaces,
+        "fields": _fields(found.fields),
+        "joints": packed(found.joints),
+        "joint_names": [f"{joint.kind} joint '{joint.name}'" for joint in layout.joints[: found.joints.shape[1]]],
+        "springs": packed(found.springs),
+        "sticks": packed(found.sticks),
+        "low": packed(found.low),
+        "high": packed(found.high),
+        "follow": found.follows,
+        "view": direction.tolist(),
+        "up": up.tolist(),
+    }
+
+
+def thickened(layout: Layout, found: Motion) -> list[str]:
+    """Rods drawn thicker than they are."""
+    return [rod.name for rod in layout.rods if _half_sides(rod, np.arange(len(rod.frames)), found.least)[1]]
+
+
+def _rod(rod: RodLayout, nodes: Ints, color: Floats, least: float) -> dict[str, Any]:
+    half, _ = _half_sides(rod, nodes, least)
+    return {
+        "name": rod.name,
+        "color": _css(color),
+        "count": len(nodes),
+        "closed": bool(rod.closed),
+        "rectangle": bool(np.all(rod.sides > 0)),
+        "half": packed(half),
+        "s": packed(rod.arclength[nodes]),
+    }
+
+
+def _half_sides(rod: RodLayout, nodes: Ints, least: float) -> tuple[Floats, bool]:
+    """(n, 2) m, half width and height or radius as drawn, and whether that is more than it is."""
+    if np.all(rod.sides > 0):
+        half = 0.5 * rod.sides[nodes]
+        grown = np.maximum(1.0, least / half.max(axis=1, keepdims=True))  # a ribbon stays one
+        return np.maximum(half * grown, 0.3 * least), bool(np.any(grown > 1.0))
+    radius = np.repeat(rod.radius[nodes][:, None], 2, axis=1)
+    return np.maximum(radius, least), bool(np.any(radius < least))
+
+
+def _fields(fields: dict[str, Floats]) -> dict[str, Any]:
+    """Those that are anything, with their limits: as far to both sides of zero where there are both signs."""
+    largest = {kind: 0.0 for kind in ("Gamma", "K", "N", "M")}
+    for name, kind, *_ in COMPONENTS:
+        if name in fields:
+            largest[kind] = max(largest[kind], float(np.nanmax(np.abs(fields[name]), initial=0.0)))
+    found = {}
+    for name, kind, _, words, unit in COMPONENTS:
+        if name in fields and np.nanmax(np.abs(fields[name]), initial=0.0) > NOTHING * largest[kind] > 0:
+            found[name] = _field(fields[name], words, unit)
+    if "speed" in fields and np.nanmax(fields["speed"], initial=0.0) > 0:
+        found["speed"] = _field(fields["speed"], "speed", "m/s")
+    return found
+
+
+def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
+    known = values[np.isfinite(values)]
+    low, high = float(known.min()), float(known.max())
+    both = low < 0 < high
+    if both:
+        high = max(high, -low)
+        low = -high
+    elif low >= 0:
+        low = 0.0
+    else:
+        high = 0.0
+    return {"words": words, "unit": unit, "low": low, "high": high, "both": both, "values": packed(values)}
+
+
+def _joint_points(layout: Layout, state: State) -> Floats:
+    joints = [joint for joint in layout.joints[:MOST_MARKS] if joint.frames is not None]
+    if not joints or len(joints) < min(MOST_MARKS, len(layout.joints)):
+        return np.zeros((0, 3))
+    frames = np.array([joint.frames[0] for joint in joints if joint.frames is not None])
+    X = np.array([joint.points[0] for joint in joints])
+    return state.r[frames] + rotate(state.quat[frames], X)
+
+
+def _spring_ends(layout: Layout, state: State) -> Floats:
+    if layout.system is None or not len(layout.system.springs.stiffness):
+        return np.zeros((0, 2, 3))
+    springs = layout.system.springs
+    frames, X = springs.frames[:MOST_MARKS], np.stack([springs.Xa, springs.Xb], axis=1)[:MOST_MARKS]
+    return state.r[frames] + rotate(state.quat[frames], X)
+
+
+def _sticks(layout: Layout, state: State) -> Floats:
+    bare = {body.frame for body in layout.bodies if not len(body.faces)}
+    sides = [
+        (frame, joint.points[side])
+        for joint in layout.joints
+        if joint.frames is not None
+        for side, frame in enumerate(joint.frames)
+        if frame in bare
+    ]
+    if layout.system is not None:
+        springs = layout.system.springs
+        ends = ((springs.frames[:, 0], springs.Xa), (springs.frames[:, 1], springs.Xb))
+        sides += [(int(f), X) for frames, Xs in ends for f, X in zip(frames, Xs, strict=True) if int(f) in bare]
+    sides = sides[:MOST_MARKS]
+    if not sides:
+        return np.zeros((0, 2, 3))
+    frames, X = np.array([frame for frame, _ in sides]), np.array([x for _, x in sides])
+    middles = state.r[frames]
+    return np.stack([middles, middles + rotate(state.quat[frames], X)], axis=1)
+
+
+def _view(found: Motion, up: Floats) -> tuple[Floats, Floats]:
+    """Where to look from: what shows most; of a model that is followed, its places about its middle."""
+    points = found.r
+    if found.follows:
+        points = points - 0.5 * (found.low + found.high)[:, None]
+    points = points.reshape(-1, 3)
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) < 2 or not np.ptp(points, axis=0).max() > 0:
+        return np.array([0.5, -0.8, 0.4]), up
+    return view_direction(points, up)
+
+
+def _css(color: Floats) -> str:
+    return "#" + "".join(f"{round(255 * float(c)):02x}" for c in color)

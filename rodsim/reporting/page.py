@@ -1,0 +1,311 @@
+"""`report`: a result as one HTML file that needs nothing else.
+
+The page holds plotly.js, our scripts and all data. Its content security policy allows these scripts by their hashes and
+no connection at all: nothing that a file says can load or run anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any, NamedTuple
+
+from rigid.checks import shown
+from rodsim.reporting import curves, findings
+from rodsim.reporting.arrays import script_json
+from rodsim.reporting.joints import Carried, carried, largest
+from rodsim.reporting.markup import Safe, figure, join, section, tag, text
+from rodsim.reporting.motion import Motion, motion, motion_data, thickened
+from rodsim.reporting.strains import extremes
+from rodsim.reporting.surfaces import body_surfaces
+from rodsim.reporting.tables import in_words, model_tables
+from rodsim.reporting.thinning import MOST_MARKS, Thinning, thinning
+from rodsim.results.audit import Audit
+from rodsim.results.audit import audit as make_audit
+from rodsim.results.drawing import Drawing
+from rodsim.results.errors import ResultError, checked_path
+from rodsim.results.overlay import digits_for
+from rodsim.results.result import Result, check_result
+from rodsim.results.whole_file import whole_file
+
+SCRIPTS = ("decode", "tubes", "scene", "player", "charts", "strains", "main")
+CURE = "the report draws with plotly: pip install 'rodsim[report]'"
+NO_MOMENT = 1e-9  # of the force times the size of the model: rounding of joints that carry none
+RUN, STATICS, MODES = "run", "statics", "modes"
+
+
+class _Parts(NamedTuple):
+    """What the page is made of."""
+
+    result: Result
+    kind: str
+    axis: str  # what the slider counts
+    thin: Thinning
+    motion: Motion | None
+    audit: Audit
+    joints: list[Carried]
+
+
+def report(result: Result | Path | str, path: Path | str) -> Path:
+    """Write the report of a result, or of a result file, to `path` (.html); returns the path.
+
+    Raises
+    ------
+    ResultError: no result, one without outputs, a path that does not end in .html, plotly is missing.
+    FileNotFoundError, OSError: the result cannot be read, the page cannot be written.
+    """
+    path = checked_path("report", path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ResultError(f"report to '{path}': a report is a web page; end it in .html")
+    if isinstance(result, str | Path):
+        result = Result.open(result)
+    check_result("report", result)
+    plotly_js = _plotly_js()
+    with result.held():
+        page = _page(_parts(result), plotly_js)
+    with whole_file(path, result.path) as file:
+        file.write_text(page, encoding="utf-8")
+    return path
+
+
+def _plotly_js() -> str:
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise ResultError(f"report: {CURE} ({shown(str(error))})") from None
+    return str(get_plotlyjs())
+
+
+def _parts(result: Result) -> _Parts:
+    layout, described = result.layout, result.description
+    kind, axis = RUN, "t (s)"
+    if "statics" in described:
+        kind, axis = STATICS, "load factor" if described["statics"]["method"] == "newton" else "length of the path"
+    elif described.get("run", {}).get("integrator") == "modes":
+        kind, axis = MODES, "mode + phase"
+    thin = thinning(layout, result.n_outputs)
+    drawn = Drawing(layout).n_points or layout.bodies or layout.joints
+    found = motion(result, thin) if drawn else None
+    joints = carried(result, thin.joint_outputs) if kind == RUN else []
+    return _Parts(result, kind, axis, thin, found, make_audit(result), joints)
+
+
+def _page(parts: _Parts, plotly_js: str) -> str:
+    result = parts.result
+    static = files("rodsim.reporting") / "static"
+    script = "\n".join((static / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    figures = _figures(parts)
+    data = None
+    if parts.motion is not None:
+        data = motion_data(result, parts.thin, parts.motion, labels(result, parts.kind, parts.motion))
+    sections = _sections(parts, data, figures)
+    return Template((static / "page.html").read_text(encoding="utf-8")).substitute(
+        policy=text(_policy(plotly_js, script)),
+        title=text(result.layout.name),
+        css=(static / "page.css").read_text(encoding="utf-8"),
+        kind=text(parts.kind),
+        axis=text(parts.axis),
+        summary=join([tag("p", _span(parts)), tag("p", in_words(result)), findings.verdict(parts.audit)]),
+        links=join(tag("a", title, href=f"#{key}") for key, title, _ in sections),
+        sections=join(section(key, title, content) for key, title, content in sections),
+        motion_data=script_json(data),
+        chart_data=script_json(curves.figure_data(figures)),
+        plotly=plotly_js,
+        script=script,
+    )
+
+
+def _policy(*scripts: str) -> str:
+    """Only these scripts run; nothing is loaded."""
+    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{code}'" for code in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "form-action 'none'; base-uri 'none'"
+    )
+
+
+def _sections(parts: _Parts, data: dict[str, Any] | None, figures: dict[str, Any]) -> list[tuple[str, str, Safe]]:
+    """Key, title and content, in the order of the page."""
+    result, thin = parts.result, parts.thin
+    rows = thin.words(result.layout, result.n_outputs)
+    of_joints = [key for key in figures if key in _JOINT_TITLES]
+    drawn = _grid({key: _FIGURES.get(key, "Load factor") for key in figures if key not in of_joints})
+    out: list[tuple[str, str, Safe]] = []
+    if data is not None and parts.motion is not None:
+        out.append(("motion", _TITLES[parts.kind], _motion_section(parts, data, findings.thinned_words(rows))))
+    tables = [findings.modes_table(result.description)] if parts.kind == MODES else []
+    out.append(("model", "Model", join([*tables, model_tables(result)])))
+    if parts.kind == STATICS:
+        out.append(("path", "Path of equilibria", join([drawn, findings.events_table(result.description)])))
+    elif drawn:
+        out.append(("invariants", "Energies, momenta, residuals", drawn))
+    if parts.joints:
+        table = findings.joints_table(parts.joints, len(thin.joint_outputs), result.n_outputs)
+        out.append(("joints", "Joints", join([_grid({key: _JOINT_TITLES[key] for key in of_joints}), table])))
+    if result.layout.rods:
+        pieces = [_strain_figures(result, data)] if data and data["fields"] else []
+        out.append(("rods", "Strains along rods", join([*pieces, findings.extremes_table(extremes(result))])))
+    out.append(("audit", "Audit", findings.audit_section(parts.audit)))
+    out.append(("thinning", "What was thinned", findings.thinned_table(rows, _more_thinned(parts))))
+    out.append(("origin", "Versions and file", findings.origin(result)))
+    out.append(("scene", "Scene", findings.scene(result)))
+    return out
+
+
+_TITLES = {RUN: "Motion", STATICS: "Shapes", MODES: "Mode shapes"}
+
+
+def _span(parts: _Parts) -> str:
+    t, n = parts.result.t, parts.result.n_outputs
+    if parts.kind == STATICS:
+        return f"Equilibria: {n:,} points, {parts.axis} {t[0]:g} to {t[-1]:g}."
+    if parts.kind == MODES:
+        return f"{len(parts.result.description.get('modes', []))} modes of small motions, one after the other."
+    run = parts.result.description.get("run", {})
+    how = f", {run['integrator']} with h = {run['dt']:g} s" if "dt" in run and "integrator" in run else ""
+    return f"Simulated from t = {t[0]:g} to {t[-1]:g} s{how}; {n:,} outputs."
+
+
+def labels(result: Result, kind: str, found: Motion) -> list[str]:
+    """What the page writes beside the slider, for every kept output."""
+    t = found.t
+    digits = digits_for(float(t[-1] - t[0]) / max(1, len(t) - 1))
+    if kind == MODES:
+        modes = result.description.get("modes", [])
+        out = []
+        for x in t.tolist():
+            k = int(x + 1e-9)
+            hertz = f", {modes[k - 1]['Hz']:.4g} Hz" if 0 < k <= len(modes) else ""
+            out.append(f"mode {k}{hertz}, phase {x - k:.2f}")
+        return out
+    if kind == STATICS:
+        factors = result.description["statics"]["load_factor"]
+        nearest = {float(x): f for x, f in zip(result.t, factors, strict=False)}
+        return [f"load factor {nearest.get(x, x):.4g}" for x in t.tolist()]
+    return [f"t = {x:.{digits}f} s" for x in t.tolist()]
+
+
+def _figures(parts: _Parts) -> dict[str, Any]:
+    """Charts that have something to show."""
+    result, axis, use = parts.result, parts.axis, parts.thin.curve
+    if parts.kind == MODES:
+        return {}
+    if parts.kind == STATICS:
+        statics = result.description["statics"]
+        found = {
+            f"monitor{k}": curves.path(values, statics["load_factor"], f"{name} (m)", "load factor")
+            for k, (name, values) in enumerate(statics.get("monitors", {}).items())
+        }
+        return {**found, "energy": curves.energies(result, use, axis)}
+    t = result.t[use]
+    found = {
+        "energy": curves.energies(result, use, axis),
+        "balance": curves.balance(result, use, axis, parts.audit.energy_scale),
+        "linear": curves.momentum(result.linear_momentum[use], t, axis, "P", "kg m/s"),
+        "angular": curves.momentum(result.angular_momentum[use], t, axis, "L", "kg m²/s"),
+        "residuals": curves.residuals(result, use, axis),
+        "newton": curves.newton(result, use, axis),
+    }
+    found = {key: drawn for key, drawn in found.items() if drawn.data}
+    if parts.joints:
+        t, shown_ = result.t[parts.thin.joint_outputs], largest(parts.joints, curves.JOINTS_DRAWN)
+        found["forces"] = curves.of_joints(t, [(j.name, j.force) for j in shown_], axis, "|force| (N)")
+        arm = parts.motion.size if parts.motion is not None else 1.0
+        if any(joint.moment.max() > NO_MOMENT * arm * joint.force.max() for joint in shown_):
+            found["moments"] = curves.of_joints(t, [(j.name, j.moment) for j in shown_], axis, "|moment| (N m)")
+    return found
+
+
+_FIGURES = {
+    "energy": "Energies",
+    "balance": "Energy balance",
+    "linear": "Linear momentum",
+    "angular": "Angular momentum about the origin",
+    "residuals": "Residuals of joints and quaternions",
+    "newton": "Newton iterations",
+}
+_JOINT_TITLES = {"forces": "Forces", "moments": "Moments"}
+
+
+def _grid(titles: dict[str, str]) -> Safe:
+    """Charts side by side; nothing where there are none."""
+    if not titles:
+        return Safe("")
+    return tag("div", join(figure(key, title) for key, title in titles.items()), class_="figures")
+
+
+def _motion_section(parts: _Parts, data: dict[str, Any], thinned: str) -> Safe:
+    options = [tag("option", "parts", value="")]
+    for name, field in data["fields"].items():
+        words = f"{field['words']} ({field['unit']})" if field["unit"] else field["words"]
+        options.append(tag("option", words, value=name))
+    chosen = _first_color(parts, data)
+    options = [Safe(o.replace(f'value="{chosen}"', f'value="{chosen}" selected=""')) for o in options]
+    notes = [thinned]
+    if parts.motion is not None and (thick := thickened(parts.result.layout, parts.motion)):
+        who = f"Rod '{thick[0]}' is" if len(thick) == 1 else f"{len(thick)} rods are"
+        notes.append(f"{who} drawn thicker than in the model, to be seen.")
+    if parts.motion is not None and parts.motion.follows:
+        notes.append("The view follows the model, which travels far; the axes tell where it is.")
+    template = Template((files("rodsim.reporting") / "static" / "motion.html").read_text(encoding="utf-8"))
+    return Safe(
+        template.substitute(options=join(options), note=tag("p", " ".join(n for n in notes if n), class_="note"))
+    )
+
+
+def _first_color(parts: _Parts, data: dict[str, Any]) -> str:
+    """Parts where there are several; else the bending that there is most of."""
+    if len(parts.result.layout.rods) + len(parts.result.layout.bodies) > 1:
+        return ""
+    bending = {k: data["fields"][k]["high"] for k in ("K2", "K3", "K1", "Gamma1") if k in data["fields"]}
+    return max(bending, key=lambda name: bending[name], default="")
+
+
+def _strain_figures(result: Result, data: dict[str, Any]) -> Safe:
+    rods = join(tag("option", rod.name, value=k) for k, rod in enumerate(result.layout.rods))
+    fields = {k: v for k, v in data["fields"].items() if k != "speed"} or data["fields"]
+    wanted = max((k for k in ("K2", "K3", "Gamma1") if k in fields), key=lambda k: fields[k]["high"], default="")
+    options = [tag("option", _unit_words(field), value=name) for name, field in fields.items()]
+    options = [Safe(o.replace(f'value="{wanted}"', f'value="{wanted}" selected=""')) for o in options]
+    controls = join(
+        [
+            tag("label", join(["Rod ", tag("select", rods, id="strain-rod")])),
+            tag("label", join(["Component ", tag("select", join(options), id="strain-component")])),
+        ]
+    )
+    note = "At nodes: the mean of the elements that meet there. The line is where the slider of the motion stands."
+    return join(
+        [
+            tag("div", controls, class_="controls"),
+            tag(
+                "div",
+                join(
+                    [figure("strains", "Over place and time", note), figure("profile", "Along the rod at the slider")]
+                ),
+                class_="figures",
+            ),
+        ]
+    )
+
+
+def _unit_words(field: dict[str, Any]) -> str:
+    return f"{field['words']} ({field['unit']})" if field["unit"] else str(field["words"])
+
+
+def _more_thinned(parts: _Parts) -> list[str]:
+    layout, lines = parts.result.layout, []
+    _, (given, kept) = body_surfaces(layout.bodies)
+    if kept < given:
+        lines.append(f"Surfaces of bodies have {given:,} triangles; {kept:,} are drawn.")
+    if len(layout.joints) > MOST_MARKS:
+        lines.append(f"The first {MOST_MARKS} of {len(layout.joints):,} joints are marked in the motion.")
+    if len(parts.joints) > curves.JOINTS_DRAWN:
+        lines.append(
+            f"Forces are drawn of the {curves.JOINTS_DRAWN} joints with the largest of {len(parts.joints):,}; "
+            "the table has them all."
+        )
+    return lines

@@ -1,0 +1,56 @@
+// Curves over time, with a line where the slider is; a click into one moves the slider.
+"use strict";
+
+const FONT = { family: "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif", size: 12, color: "#2b3440" };
+const CONFIG = { displaylogo: false, responsive: true, displayModeBar: "hover" };
+
+class Charts {
+  constructor(figures, t) {
+    this.t = t;
+    this.shown = new Set();
+    this.all = Object.entries(figures).map(([name, figure]) => {
+      const div = document.getElementById(`chart-${name}`);
+      Plotly.newPlot(div, figure.data, { ...figure.layout, font: FONT }, CONFIG);
+      return div;
+    });
+    this.stale = new Set();
+    const observer = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        this.shown[entry.isIntersecting ? "add" : "delete"](entry.target);
+        if (entry.isIntersecting && this.stale.has(entry.target)) this.mark(entry.target);
+      }
+    });
+    for (const div of this.all) observer.observe(div);
+  }
+
+  onClick(show) {
+    for (const div of this.all) {
+      div.on("plotly_click", (event) => show(nearest(this.t, event.points[0].x)));
+    }
+  }
+
+  // what is not in sight is marked when it comes there
+  show(k) {
+    this.k = k;
+    for (const div of this.all) {
+      if (this.shown.has(div)) this.mark(div);
+      else this.stale.add(div);
+    }
+  }
+
+  mark(div) {
+    this.stale.delete(div);
+    if (this.k === undefined) return;
+    Plotly.relayout(div, { shapes: [timeLine(this.t[this.k])] });
+  }
+}
+
+function timeLine(t) {
+  return { type: "line", x0: t, x1: t, yref: "paper", y0: 0, y1: 1, line: { color: "#c0392b", width: 1 } };
+}
+
+function nearest(t, x) {
+  let best = 0;
+  for (let k = 1; k < t.length; k++) if (Math.abs(t[k] - x) < Math.abs(t[best] - x)) best = k;
+  return best;
+}

@@ -1,0 +1,86 @@
+"""Largest and smallest strains and stresses of rods, over all elements and all outputs: nothing is thinned here."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid.system import Floats
+from rodsim.reporting.motion import COMPONENTS
+from rodsim.results.layout import RodLayout
+from rodsim.results.result import Result
+
+BLOCK = 4_000_000  # numbers read at once
+_COLUMNS = {"Gamma": 0, "K": 3, "N": 6, "M": 9}
+
+
+class Extreme(NamedTuple):
+    """A value, where along the rod (m, the middle between two nodes) and when."""
+
+    value: float
+    s: float
+    t: float
+
+
+class Extremes(NamedTuple):
+    """Of one component of one rod."""
+
+    rod: str
+    words: str
+    unit: str
+    low: Extreme
+    high: Extreme
+
+
+def extremes(result: Result) -> list[Extremes]:
+    """Of all rods and components that are anything."""
+    layout, t = result.layout, result.t
+    if not layout.rods:
+        return []
+    block = max(1, BLOCK // (12 * max(1, layout.n_elements)))
+    best: dict[tuple[int, int], Floats] = {}
+    for start in range(0, result.n_outputs, block):
+        outputs = slice(start, min(start + block, result.n_outputs))
+        values = np.concatenate(
+            [result.element_values(name, outputs) for name in ("strains", "stresses")], axis=-1
+        )
+        for sign in (0, 1):
+            for k, rod in enumerate(layout.rods):
+                found = _best(values[:, rod.elements], t[outputs], _middles(rod), sign)
+                if (k, sign) in best:
+                    old = best[k, sign]
+                    better = (found[0] > old[0]) if sign else (found[0] < old[0])
+                    found = np.where(better, found, old)
+                best[k, sign] = found
+    rows = []
+    for k, rod in enumerate(layout.rods):
+        low, high = best[k, 0], best[k, 1]
+        for _, array, component, words, unit in COMPONENTS:
+            column = _COLUMNS[array] + component
+            kind = slice(_COLUMNS[array], _COLUMNS[array] + 3)
+            size = max(np.abs(low[0][kind]).max(), np.abs(high[0][kind]).max())
+            if max(abs(low[0][column]), abs(high[0][column])) > 1e-9 * size:
+                ends = (Extreme(*(float(row[column]) for row in end)) for end in (low, high))
+                rows.append(Extremes(rod.name, words, unit, *ends))
+    return rows
+
+
+def _best(values: Floats, t: Floats, s: Floats, sign: int) -> Floats:
+    """(3, 12): largest (sign 1) or smallest values (T, m, 12), with place and time."""
+    flat = values.reshape(-1, values.shape[-1])
+    at = np.nanargmax(_known(flat, -np.inf), axis=0) if sign else np.nanargmin(_known(flat, np.inf), axis=0)
+    output, element = np.divmod(at, values.shape[1])
+    return np.stack([flat[at, np.arange(flat.shape[1])], s[element], t[output]])
+
+
+def _known(values: Floats, instead: float) -> Floats:
+    return np.where(np.isfinite(values), values, instead)
+
+
+def _middles(rod: RodLayout) -> Floats:
+    s = rod.arclength
+    if rod.closed:
+        s = np.append(s, s[-1] + (s[-1] - s[-2] if len(s) > 1 else 0.0))
+    middles: Floats = 0.5 * (s[1:] + s[:-1])
+    return middles

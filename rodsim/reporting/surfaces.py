@@ -1,0 +1,46 @@
+"""Surfaces of bodies as a page draws them: edges sharp where they are, and no more triangles than a browser moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rodsim.reporting.arrays import packed
+from rodsim.results.layout import BodyLayout
+from rodsim.results.scene import Bodies
+
+MOST_TRIANGLES = 60_000  # of all bodies together
+FEWEST = 12  # of a body: a box
+
+
+def body_surfaces(bodies: Sequence[BodyLayout]) -> tuple[dict[str, Any], tuple[int, int]]:
+    """Vertices in the bodies' axes, triangles, which body each vertex belongs to; triangles there are and are kept."""
+    if not bodies:
+        return {"X": packed(np.zeros((0, 3))), "faces": packed([], "i4"), "body": packed([], "i4")}, (0, 0)
+    given = sum(len(body.faces) for body in bodies)
+    shown = list(bodies) if given <= MOST_TRIANGLES else _coarser(bodies, given)
+    made = Bodies(shown, 0, 0, 0.0)
+    data = {"X": packed(made.X), "faces": packed(made.faces, "i4"), "body": packed(made.owner, "i4")}
+    return data, (given, len(made.faces))
+
+
+def _coarser(bodies: Sequence[BodyLayout], given: int) -> list[BodyLayout]:
+    """Each with its share of the triangles (quadric decimation)."""
+    import pyvista
+
+    made: dict[tuple[bytes, bytes], tuple[Any, Any]] = {}
+    coarse = []
+    for body in bodies:
+        target = max(FEWEST, int(len(body.faces) * MOST_TRIANGLES / given))
+        key = (body.vertices.tobytes(), body.faces.tobytes())
+        if len(body.faces) > target and key not in made:
+            mesh: Any = pyvista.PolyData(body.vertices, np.insert(body.faces, 0, 3, axis=1).ravel())
+            mesh = mesh.clean().decimate(1.0 - target / len(body.faces))
+            made[key] = np.asarray(mesh.points, float), mesh.faces.reshape(-1, 4)[:, 1:]
+        if key in made:
+            body = replace(body, vertices=made[key][0], faces=made[key][1])
+        coarse.append(body)
+    return coarse

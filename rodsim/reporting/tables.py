@@ -1,0 +1,237 @@
+"""The model in words and tables: what a result file keeps of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discretization.space.spans import points_of
+from discretization.system import System
+from rodsim.reporting.markup import Safe, count, facts, join, number, span, table, vector
+from rodsim.results.layout import Layout, RodLayout
+from rodsim.results.result import Result
+
+_STIFFNESSES = ("EA", "GA₂", "GA₃", "GJ", "EI₂", "EI₃")
+
+
+def in_words(result: Result) -> str:
+    """One or two sentences."""
+    layout, described = result.layout, result.description
+    parts = [
+        count(n, one, many)
+        for n, one, many in (
+            (len(layout.rods), "rod", "rods"),
+            (len(layout.bodies), "rigid body", "rigid bodies"),
+            (len(layout.joints), "joint", "joints"),
+            (len(described.get("springs", {})) + len(described.get("torsion_springs", {})), "spring", "springs"),
+            (len(described.get("others", {})), "other element", "other elements"),
+            (len(described.get("loads", {})) + len(described.get("line_loads", {})), "load", "loads"),
+            (len(layout.drives), "drive", "drives"),
+        )
+        if n
+    ]
+    made = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1] if parts else "nothing"
+    elements = sum(len(rod.elements) for rod in layout.rods)
+    more = f" ({count(elements, 'rod element')})" if elements else ""
+    return f"{made}{more}. {_gravity(layout)}."
+
+
+def _gravity(layout: Layout) -> str:
+    if layout.gravity is None:
+        return "Gravity is not known"
+    if not np.any(layout.gravity):
+        return "No gravity"
+    return f"Gravity {number(float(np.linalg.norm(layout.gravity)))} m/s², along {vector(_unit(layout.gravity))}"
+
+
+def _unit(x: Any) -> Any:
+    return x / np.linalg.norm(x)
+
+
+def model_tables(result: Result) -> Safe:
+    """All tables of the model."""
+    layout, described = result.layout, result.description
+    return join(
+        [
+            facts(_integration(described)),
+            table(
+                ["body", "mass (kg)", "principal moments of inertia (kg m²)", "position at t = 0 (m)", "size (m)"],
+                _bodies(layout, described),
+                "Rigid bodies",
+                "bodies",
+            ),
+            table(
+                ["rod", "length (m)", "elements", "kind", "section (m)", "mass (kg)", "mass a length (kg/m)"],
+                [_rod(layout, rod, described) for rod in layout.rods],
+                "Rods",
+                "rods",
+            ),
+            table(
+                ["rod", *(f"{name} ({'N' if k < 3 else 'N m²'})" for k, name in enumerate(_STIFFNESSES)), "viscous"],
+                _sections(layout),
+                "Sections: what a section resists stretch, shear, twist and bending with, section axes 1 along the rod",
+                "rods",
+            ),
+            table(["joint", "kind", "between", "and", "equations"], _joints(layout, described), "Joints", "joints"),
+            table(
+                ["spring", "from", "to", "stiffness", "damping", "unstretched"],
+                _springs(layout.system, described),
+                "Springs and dampers (N/m, N s/m, m; torsion: N m/rad, N m s/rad, rad)",
+                "springs",
+            ),
+            table(["element", "kind", "numbers"], _others(described), "Bushings, laws, limits, drag, friction"),
+            table(["load", "kind", "on", "value"], _loads(described), "Loads", "loads"),
+            table(["drive", "of"], _drives(described), "Prescribed motion", "drives"),
+        ]
+    )
+
+
+def _integration(described: dict[str, Any]) -> list[tuple[str, object]]:
+    run, statics = described.get("run", {}), described.get("statics")
+    if statics:
+        factors = statics["load_factor"]
+        reached = f"{number(min(factors))} to {number(max(factors))}" if factors else ""
+        return [("equilibria by", statics["method"]), ("load factors", reached), ("points", len(factors))]
+    if run.get("integrator") == "modes":
+        return [("modes", len(described.get("modes", [])))]
+    return [
+        ("integrator", run.get("integrator")),
+        ("chart", run.get("chart")),
+        ("step h", f"{number(run['dt'])} s" if "dt" in run else None),
+        ("end", f"{number(run['t_end'])} s" if "t_end" in run else None),
+        ("steps between outputs", run.get("output_every")),
+        ("tolerance", number(run["tolerance"]) if "tolerance" in run else None),
+        ("gravity", f"{vector(described['gravity'])} m/s²" if "gravity" in described else None),
+    ]
+
+
+def _bodies(layout: Layout, described: dict[str, Any]) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for body in layout.bodies:
+        told = described.get("bodies", {})
+        told = told.get(body.name, {}) if isinstance(told, dict) else {}
+        inertia = np.linalg.eigvalsh(told["inertia"]) if "inertia" in told else None
+        size = np.ptp(body.vertices, axis=0) if len(body.vertices) else None
+        rows.append(
+            [
+                body.name,
+                told.get("mass"),
+                None if inertia is None else vector(inertia),
+                vector(told["position"]) if "position" in told else None,
+                None if size is None else " × ".join(number(x, 4) for x in size),
+            ]
+        )
+    return rows
+
+
+def _rod(layout: Layout, rod: RodLayout, described: dict[str, Any]) -> list[object]:
+    told = described.get("rods", {})
+    told = told.get(rod.name, {}) if isinstance(told, dict) else {}
+    length = float(told.get("length", rod.arclength[-1]))
+    mass = None if layout.system is None else float(layout.system.frames.mass[rod.frames].sum())
+    return [
+        f"{rod.name} (closed)" if rod.closed else rod.name,
+        length,
+        len(rod.elements),
+        told.get("element"),
+        _form(rod),
+        mass,
+        None if mass is None else mass / length,
+    ]
+
+
+def _form(rod: RodLayout) -> str | None:
+    if np.all(rod.sides > 0):
+        return f"{span(rod.sides[:, 0], 4)} × {span(rod.sides[:, 1], 4)}"
+    return f"round, radius {span(rod.radius, 4)}" if np.any(rod.radius > 0) else None
+
+
+def _sections(layout: Layout) -> list[list[object]]:
+    if layout.system is None:
+        return []
+    every = points_of(layout.system.elements, layout.system.spans)
+    rows: list[list[object]] = []
+    for rod in layout.rods:
+        stiffness = np.einsum("kii->ki", every.stiffness[rod.elements])
+        viscous = bool(np.any(every.damping[rod.elements]))
+        rows.append([rod.name, *(Safe(span(stiffness[:, k], 4)) for k in range(6)), viscous])
+    return rows
+
+
+def _joints(layout: Layout, described: dict[str, Any]) -> list[list[object]]:
+    told = described.get("joints", {})
+    told = told if isinstance(told, dict) else {}
+    rows: list[list[object]] = []
+    for joint in layout.joints:
+        own = told.get(joint.name, {})
+        rows.append([joint.name, joint.kind, own.get("a"), own.get("b"), joint.rows[1] - joint.rows[0]])
+    return rows
+
+
+def _springs(system: System | None, described: dict[str, Any]) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for kind, field, rest in (("springs", "springs", "length0"), ("torsion_springs", "torsions", "angle0")):
+        told = described.get(kind, {})
+        stored = None if system is None else getattr(system, field)
+        for k, (name, own) in enumerate(told.items()):
+            known = stored is not None and k < len(stored.stiffness)
+            rows.append(
+                [
+                    name,
+                    own["a"],
+                    own["b"],
+                    float(own["stiffness"]),
+                    float(stored.damping[k]) if known else None,
+                    float(getattr(stored, rest)[k]) if known else None,
+                ]
+            )
+    return rows
+
+
+def _others(described: dict[str, Any]) -> list[list[object]]:
+    return [
+        [name, str(own.get("kind", "")), _numbers({k: v for k, v in own.items() if k != "kind"})]
+        for name, own in described.get("others", {}).items()
+    ]
+
+
+def _loads(described: dict[str, Any]) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for name, own in described.get("loads", {}).items():
+        kind = f"{own['kind']}, following" if own.get("following") else own["kind"]
+        rows.append([name, kind, own["on"], _signal(own.get("value"))])
+    for name, own in described.get("line_loads", {}).items():
+        a, b = own["between"]
+        kind = f"{own['kind']} a length{', following' if own.get('following') else ''}"
+        rows.append([name, kind, f"rod '{own['rod']}', {number(a)} to {number(b)} of it", None])
+    return rows
+
+
+def _signal(value: Any) -> str:
+    if isinstance(value, dict):
+        fields = {k: v for k, v in value.items() if k not in ("signal", "direction")}
+        along = f" along {vector(value['direction'])}" if "direction" in value else ""
+        return f"{value.get('signal', '')}: {_numbers(fields)}{along}"
+    return vector(value) if isinstance(value, list) else str(value)
+
+
+def _numbers(fields: dict[str, Any]) -> str:
+    def shown(value: Any) -> str:
+        if isinstance(value, dict):
+            return f"({_numbers(value)})"
+        if isinstance(value, list):
+            flat = np.asarray(value, dtype=object).ravel()
+            if len(flat) > 12 or not all(isinstance(x, int | float) for x in flat):
+                return f"{len(flat)} numbers"
+            return vector(flat.astype(float))
+        return number(value) if isinstance(value, float) else str(value)
+
+    return ", ".join(f"{key} {shown(value)}" for key, value in fields.items())
+
+
+def _drives(described: dict[str, Any]) -> list[list[object]]:
+    rows: list[list[object]] = [
+        [name, f"{own['of']} of joint '{own['joint']}'"] for name, own in described.get("drives", {}).items()
+    ]
+    return rows + [[name, "a frame that is moved"] for name in described.get("driven", {})]
