@@ -148,8 +148,15 @@ def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: 
     return True if str(getattr(thing, "__doc__", "")).startswith("Alias for field number") else None
 
 
+def without_backs(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Pages of sources do not link back: viewcode takes the module of one name for that of all."""
+    if page.startswith("_modules/") and "body" in context:
+        context["body"] = re.sub(r'<a class="viewcode-back"[^>]*>\[docs\]</a>', "", context["body"])
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Read docstrings in our own way."""
     app.connect("autodoc-process-docstring", process)
     app.connect("autodoc-skip-member", skip)
+    app.connect("html-page-context", without_backs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
