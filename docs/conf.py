@@ -2,11 +2,14 @@
 come from elsewhere.
 """
 
+import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent / "extensions")]
+
+os.environ["NUMBA_DISABLE_JIT"] = "1"  # docstrings need nothing compiled
 
 import rodsim  # noqa: E402
 
@@ -29,12 +32,13 @@ extensions = [
 exclude_patterns = ["extensions"]
 nitpicky = True
 
-myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence", "attrs_inline"]
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence", "attrs_inline", "attrs_block"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # notebooks are executed by their own tests
 nb_execution_raise_on_error = True
 html_math_renderer = "mathml"
 
+smartquotes = False
 default_role = "literal"
 autodoc_typehints = "none"  # docstrings say shapes and units
 autodoc_member_order = "bysource"

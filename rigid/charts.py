@@ -90,6 +90,7 @@ def multibody_system(
 
     Parameters
     ----------
+    name: of the system. frames: inertia and loads of each. interactions: what acts between them.
     r (n, 3), quat (n, 4), v (n, 3), Omega (n, 3): initial state of all frames; fixed ones stay there.
     chart: "quaternion" or "director". inertia: "singular", "alpha" or "gamma", of the quaternion chart.
     parameter: alpha or gamma for all frames (kg m^2); by default half and a third of the sum of the principal moments.
@@ -200,8 +201,12 @@ def rotating_body(
 ) -> MechanicalSystem:
     """A rigid body that turns about a fixed point at the origin, or freely about its centre of mass.
 
-    J (3,) or (3, 3) about that point, kg m^2; Omega (3,) initial, body-fixed, rad/s; weights: pairs of a body-fixed
-    point X (3,) and a constant force (3,), V = -sum f . R X. The heavy top is `weights=[((0, 0, l), (0, 0, -m g))]`.
+    name: of the system. J (3,) or (3, 3): about that point, kg m^2; Omega (3,): initial, body-fixed, rad/s; quat
+    (4,): initial
+    orientation; weights: pairs of a body-fixed point X (3,), m, and a constant force (3,), N: V = -sum f . R X. The heavy top
+    is `weights=[((0, 0, l), (0, 0, -m g))]`. chart, inertia, parameter: as in `multibody_system`.
+
+    Raises ModelError for an inertia no body has, or a parameter that is not positive.
     """
     J = np.asarray(J, float)
     J = np.diag(J) if J.shape == (3,) else J

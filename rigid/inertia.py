@@ -129,8 +129,11 @@ def mass_of(owner: str, volume: float, density: float | None, mass: float | None
 def Box(
     x: float, y: float, z: float, density: float | None = None, mass: float | None = None
 ) -> MassProperties:
-    """Box with edges x, y, z (m) along its axes; reference point: its centre. Give density (kg/m^3) or mass
-    (kg).
+    """Box with edges x, y, z (m) along its axes; reference point: its centre.
+
+    Give density (kg/m^3) or mass (kg).
+
+    Raises ModelError where an edge is not positive, or both or neither of density and mass are given.
     """
     edges = np.array(
         [number("Box", name, value, positive=True) for name, value in zip("xyz", (x, y, z), strict=True)]
@@ -146,14 +149,22 @@ def Box(
 
 
 def PointMass(mass: float) -> MassProperties:
-    """A point of `mass` (kg), without moments of inertia: held by its centre alone, by what leaves it free to turn."""
+    """A point of `mass` (kg), without moments of inertia: held by its centre alone, by what leaves it free to turn.
+
+    Raises ModelError where the mass is not positive.
+    """
     return MassProperties(number("PointMass", "mass", mass, positive=True), np.zeros(3))
 
 
 def Sphere(
     radius: float, density: float | None = None, mass: float | None = None, surface: Fineness = "coarse"
 ) -> MassProperties:
-    """Solid sphere; reference point: its centre. `surface`: "coarse" or "fine", for drawing only."""
+    """Solid sphere; reference point: its centre.
+
+    radius: m. Give density (kg/m^3) or mass (kg). surface: "coarse" or "fine", for drawing only.
+
+    Raises ModelError where a size is not positive, or both or neither of density and mass are given.
+    """
     r = number("Sphere", "radius", radius, positive=True)
     m = mass_of("Sphere", 4 / 3 * np.pi * r**3, density, mass)
     vertices, faces = _icosphere(_SPLITS[_fineness("Sphere", surface)])
@@ -167,8 +178,11 @@ def Cylinder(
     mass: float | None = None,
     surface: Fineness = "coarse",
 ) -> MassProperties:
-    """Solid cylinder about its z axis; reference point: its centre. `surface`: "coarse" or "fine", for
-    drawing only.
+    """Solid cylinder about its z axis; reference point: its centre.
+
+    radius, height: m. Give density (kg/m^3) or mass (kg). surface: "coarse" or "fine", for drawing only.
+
+    Raises ModelError where a size is not positive, or both or neither of density and mass are given.
     """
     r = number("Cylinder", "radius", radius, positive=True)
     h = number("Cylinder", "height", height, positive=True)
@@ -187,8 +201,11 @@ def Cone(
     mass: float | None = None,
     surface: Fineness = "coarse",
 ) -> MassProperties:
-    """Solid cone with its apex, the reference point, at the origin and its base at z = height: a top on its
-    tip. `surface`: "coarse" or "fine", for drawing only.
+    """Solid cone with its apex, the reference point, at the origin and its base at z = height: a top on its tip.
+
+    radius, height: m. Give density (kg/m^3) or mass (kg). surface: "coarse" or "fine", for drawing only.
+
+    Raises ModelError where a size is not positive, or both or neither of density and mass are given.
     """
     r = number("Cone", "radius", radius, positive=True)
     h = number("Cone", "height", height, positive=True)

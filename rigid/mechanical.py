@@ -176,6 +176,7 @@ class Symmetry(NamedTuple):
 
 
 def _no_signal(t: float) -> Floats:
+    """At t, of a system without time functions: (1,) zero."""
     return np.zeros(1)
 
 
@@ -242,8 +243,8 @@ class MechanicalSystem:
                 f"system '{self.name}': d(g{k + 1})/dt = {rate[k]:.3g} at the start; give initial velocities with G(q0) v0 = 0"
             )
 
-    n = property(lambda self: self.data.n)
-    m = property(lambda self: self.data.m)
+    n = property(lambda self: self.data.n, doc="Number of coordinates.")
+    m = property(lambda self: self.data.m, doc="Number of constraints.")
 
     def has(self, flag: int) -> bool:
         """Whether the flag is set."""
@@ -271,7 +272,7 @@ class MechanicalSystem:
         return float(self._call("potential", (1,), q)[0])
 
     def gradient(self, q: Floats) -> Floats:
-        """Gradient of V, (n,)."""
+        """Gradient of V at q, (n,)."""
         return self._call("gradient", (self.n,), q)
 
     def constraints(self, q: Floats) -> Floats:

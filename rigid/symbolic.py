@@ -44,7 +44,8 @@ def symbolic_system(
 
     Parameters
     ----------
-    q: symbols of the coordinates. T: kinetic energy in q and the velocity symbols `v`; or M: its matrix M(q).
+    name: of the system. q: symbols of the coordinates. q0, v0: (n,) initial coordinates and velocities.
+    T: kinetic energy in q and the velocity symbols `v`; or M: its matrix M(q).
     V: potential, or parts in quadratic invariants. g: constraints g(q) = 0. forces: generalised forces in q and t.
     symmetries: name -> Xi (n, n), or (Xi, tau), for the momentum map p . (Xi q + tau).
 
@@ -107,8 +108,12 @@ def symbolic_system(
 
 
 def system_of(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") -> MechanicalSystem:
-    """The mechanical system of an object with methods T(q, v) or M(q), V(q), g(q), forces(q, t), of which T or M is
+    """The mechanical system of an object `thing` with methods T(q, v) or M(q), V(q), g(q), forces(q, t), of which T or M is
     needed; they are called once, with sympy symbols, and must use sympy's functions.
+
+    n: number of coordinates. q0, v0: (n,) initial values. name: of the system, by default that of the object's class.
+
+    Raises ModelError as `symbolic_system` does.
     """
     name = name or type(thing).__name__
     if not isinstance(n, int | np.integer) or n < 1:

@@ -40,8 +40,11 @@ class Law:
 
     @classmethod
     def table(cls, x: Sequence[float], force: Sequence[float], interpolation: str = "monotone") -> Law:
-        """Through the points (x, force): "monotone" rises and falls with them and nowhere else, "smooth" has a continuous
-        second derivative, "straight" are lines.
+        """Through the points (x, force).
+
+        interpolation: "monotone" rises and falls with them and nowhere else, "smooth" has a continuous second
+        derivative, "straight"
+        are lines.
         """
         places, values = array("Law", "x", x, (None,)), array("Law", "force", force, (None,))
         word("Law", "interpolation", interpolation, INTERPOLATIONS)

@@ -60,8 +60,11 @@ def state_space(
 ) -> StateSpace:
     """The small motions of a model as scipy's StateSpace, with changes of loads as inputs.
 
-    Outputs are changes from `state`. n_modes: keep these lowest modes only, which large models need; about: `spin`,
-    `about`, `t`, `loads` of `linearise`.
+    inputs: list of `Push`, N or N m. outputs: list of `Probe`, changes from `state`: m, m/s, rad, rad/s. n_modes:
+    keep these lowest modes
+    only, which large models need; about: `spin`, `about`, `t`, `loads` of `linearise`.
+
+    Raises ModelError where a point does not move, or the model has too many freedoms for full matrices.
     """
     lin = linearise(model, state, **about)
     B, C, rates = _columns(model, lin, inputs, outputs)
@@ -84,7 +87,14 @@ def frequency_response(
     state: State | None = None,
     **about: Any,
 ) -> NDArray:
-    """Complex amplitudes (w, outputs, inputs) of the outputs by unit inputs cos(omega t), at angular frequencies omega (w,)."""
+    """Complex amplitudes (w, outputs, inputs) of the outputs by unit inputs cos(omega t), at angular frequencies
+    omega (w,), rad/s.
+
+    model, state: as in `linearise`. inputs: list of `Push`. outputs: list of `Probe`. about: `spin`, `about`, `t`,
+    `loads` of `linearise`.
+
+    Raises ModelError where a point does not move, a direction is zero, or the state is no steady motion.
+    """
     lin = linearise(model, state, **about)
     B, C, rates = _columns(model, lin, inputs, outputs)
     D = lin.C + lin.gyroscopic

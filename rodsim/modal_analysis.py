@@ -99,12 +99,15 @@ def modes(
     undamped: bool = False,
     anyway: bool = False,
 ) -> Modes:
-    """The n modes whose eigenvalues are nearest to zero, of small motions about `state`; see `linearise` for the rest.
+    """The n modes of `model` whose eigenvalues are nearest to zero, of small motions about `state`.
+
+    model, state, spin, about, t, loads: as in `linearise`. undamped: leave dampers and viscosity out.
+    anyway: also of a state that is no equilibrium; the stiffness is then the Hessian along the frames' turns.
 
     Rigid motions of free models and the motions of mechanisms come first, with frequency zero. Where there is damping,
-    spin or a follower load the general problem is solved; undamped leaves dampers and viscosity out.
-    A state that is unstable has modes that grow. One that is no equilibrium raises ModelError, which names what would
-    start to move, unless anyway is True: the stiffness is then the Hessian along the frames' turns.
+    spin or a follower load the general problem is solved. A state that is unstable has modes that grow.
+
+    Raises ModelError where the state is no equilibrium, with what would start to move, and where `linearise` does.
     """
     built = model.build() if isinstance(model, Model) else model
     built.layout.description["provenance"] = provenance(model.scene if isinstance(model, Model) else None)

@@ -27,9 +27,12 @@ def mode_shapes(
     phases: int = 24,
     overwrite: bool = False,
 ) -> Result:
-    """The modes as a result, in `output` or in memory.
+    """The modes as a result, in the file `output` or in memory.
 
-    amplitude: the largest displacement, as a part of the model's size; phases: outputs a mode.
+    modes: of `rodsim.modes`. amplitude: the largest displacement, as a part of the model's size; phases: outputs a mode.
+    overwrite: replace a file that exists.
+
+    Raises ModelError where a number cannot be used, FileExistsError where the file exists.
     """
     amplitude = checks.number("mode_shapes", "amplitude", amplitude, positive=True)
     phases = checks.count("mode_shapes", "phases", phases)

@@ -27,8 +27,14 @@ from rodsim.sections import Section
 
 
 class Model(Dampings):
-    """A mechanical system. All poses are in world coordinates, all quantities in consistent units (SI: m,
+    """A mechanical system. All poses are in world coordinates at t = 0, all quantities in consistent units (SI: m,
     kg, s, N, rad).
+
+    Every `add_...` takes first the `name` by which results and messages know the thing; names of parts are unique,
+    and those of
+    joints, springs, loads and drives each among themselves. It returns the thing, to attach others to.
+
+    gravity (3,), m/s^2.
     """
 
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)):
@@ -43,12 +49,15 @@ class Model(Dampings):
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
     ) -> Body:
-        """Add a rigid body: `shape` placed with its reference point at `position` (3,) and axes turned by
+        """Add a rigid body: `shape` placed with its reference point at `position` (3,), m, and axes turned by
         `orientation` (w, x, y, z).
 
-        velocity (3,): of the reference point; angular_velocity (3,): both in inertial axes. What is left out follows from
+        velocity (3,): of the reference point, m/s; angular_velocity (3,): rad/s, both in inertial axes. What is left
+        out follows from
         the joints, and is zero where they leave it free. What is given and does not fit the joints is changed to the
         nearest that does, with an `InitialVelocityWarning`.
+
+        Raises ModelError where the name is taken, `shape` is no shape, or a number is not finite.
         """
         self._new(name)
         body = make_body(name, shape, position, orientation, velocity, angular_velocity)
@@ -75,28 +84,33 @@ class Model(Dampings):
         element: str = DEFAULT,
         rest_strains: ArrayLike | Callable[[float], ArrayLike] | None = None,
     ) -> Rod:
-        """Add a rod along `curve`: points (k, 3), two for a straight rod, or a callable s in [0, 1] -> (3,).
+        """Add a rod along `curve`: points (k, 3), m, two for a straight rod, or a callable s in [0, 1] -> (3,).
 
         s is material, the fraction of the stress-free length, in all callables. Only where both shapes are
         callables, their s is a common label that need not measure length; and the curve of a rod without
         `stress_free` fixes no stretch.
+
         section: one `Section`, or a callable s -> Section.
+        n_elements: intervals between nodes, rounded up to a multiple of the element's order. closed: the last one
+        joins the ends.
         up: direction of d3 at the start, from where it is carried along without twist; or a callable s ->
         (3,) for every place. twist: angle (rad) by which the sections are turned further about the tangent
         at s = 1, evenly on the way there; or a callable s -> angle. It makes whole turns on a closed rod.
         stress_free, stress_free_up, stress_free_twist: the shape without stress; what is not given is that
         of the initial shape. stress_free_closed: False where a closed rod is free of stress when it is open.
-        velocity, m/s, and angular_velocity of the cross-sections, rad/s: (3,) or a callable s -> (3,), both
-        inertial.
+        velocity: of the cross-sections, m/s, (3,) or a callable s -> (3,), inertial. angular_velocity: the same, rad/s.
         mass: translational mass "lumped" at the nodes (best where a held rod falls or whips with large
         bends), "consistent" (velocities linear between nodes: a straight element has its exact rotary
         inertia, best where a rod tumbles freely), or the "mean" of both, best where a rod swings about a
         shape and never far from the best; measured in docs/numerics.md.
         element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)", "relative(4)" or "midpoint"; the number is the order p
-        of an element that spans p intervals between nodes. n_elements counts intervals, so that it means about as many
-        nodes with every element: where it is no multiple of p it is rounded up to one.
-        rest_strains: (Gamma, K) without stress, (6,) or a callable s -> (6,), besides those of the stress-free shape: stretch and
+        of an element that spans p intervals between nodes, so that n_elements means about as many nodes with every element.
+        rest_strains: (Gamma, K) without stress, (6,) or a callable s -> (6,), besides those of the stress-free shape:
+        stretch and
         shear, twist and curvature (1/m) that were put into the rod when it was made.
+
+        Raises ModelError where the name is taken, a curve has no length or a shape does not fit `closed`; at `build` where a
+        callable gives no numbers.
         """
         self._new(name)
         rod = make_rod(
@@ -131,12 +145,15 @@ class Model(Dampings):
         """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical, revolute,
         prismatic, distance, universal, cylindrical, planar, point_on_line, point_on_plane, constant_velocity, screw, generic.
 
-        at (3,): its world point at t = 0, by default that of an anchor; axis (3,): world direction, on `a`, of revolute,
+        at (3,), m: its world point at t = 0, by default that of an anchor; axis (3,): world direction, on `a`, of revolute,
         prismatic, cylindrical and screw joints, of the line of point_on_line, the normal of planar and point_on_plane, the
         first axis of universal and constant_velocity; second_axis (3,): that of `b` in the latter two, perpendicular to
         the first in a universal joint. pitch, m: how far a screw moves along its axis in a turn. locked: what a generic joint
-        locks of x, y, z, rx, ry, rz, in the axes of `a`. A clamp joins `a` to the ground. A distance joint is a massless rod
-        between the points `a` and `b`; its `length`, m, is that at t = 0 and may be given as a check.
+        locks of x, y, z, rx, ry, rz, in the axes of `a`. length, m: of a distance joint at t = 0, as a check.
+        A clamp joins `a` to the ground. A distance joint is a massless rod between the points `a` and `b`.
+
+        Raises ModelError where the kind is not known, wants another argument or refuses one that is given, or joins a part to
+        itself; at `build` where the points do not meet at t = 0.
         """
         self._new_among(self.joints, "joint", name)
         joint = kind_of(name, kind)
@@ -168,8 +185,11 @@ class Model(Dampings):
         length: float | None = None,
         damping: float = 0.0,
     ) -> SpringEntry:
-        """Add a spring-damper between two anchors: stiffness N/m, unstretched length m (default: the initial
-        distance), damping N s/m.
+        """Add a spring-damper between two anchors, `a` and `b`.
+
+        stiffness: N/m. length: unstretched, m (default: the initial distance). damping: N s/m.
+
+        Raises ModelError where a number is negative, or `a` and `b` are on one part.
         """
         self._new_among(self.springs, "spring", name)
         owner = f"spring '{name}'"
@@ -196,9 +216,14 @@ class Model(Dampings):
         damping: float = 0.0,
         angle: float = 0.0,
     ) -> TorsionEntry:
-        """Add a torsion spring-damper about the world direction `axis`: stiffness N m/rad, damping N m
-        s/rad, unstressed at `angle` (rad) from the initial pose. Meant for parts that a revolute joint of
-        the same axis joins."""
+        """Add a torsion spring-damper between `a` and `b` about the world direction `axis` (3,), which is fixed to
+        `a`: for parts that
+        a revolute joint of the same axis joins.
+
+        stiffness: N m/rad. damping: N m s/rad. angle: where it is unstressed, rad, from the initial pose.
+
+        Raises ModelError where a number is negative, or `a` and `b` are one part.
+        """
         self._new_among(self.torsions, "torsion spring", name)
         owner = f"torsion spring '{name}'"
         first, second = self._holder(owner, a), self._holder(owner, b)
@@ -216,15 +241,25 @@ class Model(Dampings):
         return entry
 
     def add_force(self, name: str, anchor: Anchor, value: Any, following: bool = False) -> LoadEntry:
-        """Apply a force (N) at an anchor: constant (3,), a signal `.along(direction)`, or a callable t ->
-        (3,).
+        """Apply a force (N) at an anchor.
 
-        Components are inertial, or those of the moving part where `following`.
+        value: constant (3,), a signal `.along(direction)`, or a callable t -> (3,). following: its components are
+        those of the moving
+        part (section axes of a rod), not inertial ones.
+
+        Raises ModelError where the anchor is on the ground or a driven frame, or `value` is no vector.
         """
         return self._add_load(name, FORCE, anchor, value, following)
 
     def add_moment(self, name: str, anchor: Anchor, value: Any, following: bool = False) -> LoadEntry:
-        """Apply a moment (N m); see `add_force`."""
+        """Apply a moment (N m) at an anchor.
+
+        value: constant (3,), a signal `.along(direction)`, or a callable t -> (3,). following: its components are
+        those of the moving
+        part (section axes of a rod), not inertial ones.
+
+        Raises ModelError where the anchor is on the ground or a driven frame, or `value` is no vector.
+        """
         return self._add_load(name, MOMENT, anchor, value, following)
 
     def _repr_html_(self) -> str:
@@ -242,11 +277,14 @@ class Model(Dampings):
         return build(self)
 
     def rigidified(self, *rods: str) -> Model:
-        """The rigid twin: each rod (or those named) a rigid body with the mass, centre and inertia of its discretisation.
+        """The rigid twin: each rod (or those named in `rods`) a rigid body with the mass, centre and inertia of its
+        discretisation.
 
         All that joins and loads the parts is attached at the same points; places on a rod keep their names (`compare`).
         Strains, section laws and viscosity are left out, with what else a rigid body cannot have: `left_out` of the twin says
         what. Energy and momenta at t = 0 are those of the model but for what is said there.
+
+        Raises ModelError where the model has no rod, or none of that name.
         """
         for name in rods:
             if name not in self.rods:

@@ -20,9 +20,12 @@ class Dampings(LineLoads):
         self, name: str, part: Body | Rod, rate: float, rotation: float | None = None
     ) -> DampingEntry:
         """Slow a body or a rod by what is around it: a force -rate m v on the centre of mass of each body or section, and a
-        moment -rotation J omega; both in 1/s, `rotation` the same as `rate` unless it is given.
+        moment -rotation J omega.
 
+        part: a `Body` or `Rod`. rate: 1/s. rotation: 1/s, the same as `rate` unless it is given.
         A free part loses its velocity as exp(-rate t). The momenta of the model are not kept.
+
+        Raises ModelError where `part` is neither, or a rate is negative.
         """
         owner = f"external damping '{name}'"
         self._new_among(self.others, "bushing, spring or damping", name)
@@ -38,8 +41,14 @@ class Dampings(LineLoads):
     def add_joint_friction(
         self, name: str, joint: JointEntry | str, turning: float = 0.0, sliding: float = 0.0
     ) -> FrictionEntry:
-        """Viscous friction of a joint: a moment -turning (omega_b - omega_a), N m s, of what turns (revolute, spherical), and a
-        force -sliding ds/dt along the axis, N s/m, of what slides (prismatic).
+        """Viscous friction of a joint.
+
+        joint: a `JointEntry` or its name. turning: N m s, a moment -turning (omega_b - omega_a) of what turns
+        (revolute, spherical,
+        cylindrical, universal). sliding: N s/m, a force -sliding ds/dt along the axis of what slides (prismatic,
+        cylindrical).
+
+        Raises ModelError where the joint leaves that motion no freedom, or both are zero.
         """
         owner = f"friction '{name}'"
         self._new_among(self.others, "bushing, spring or damping", name)

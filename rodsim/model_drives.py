@@ -37,14 +37,18 @@ class Drives(LawSprings):
     ) -> Driven:
         """Add a frame whose whole motion is a function of time; joints, springs and rods attach to it as to the ground.
 
-        position, orientation: from which it starts. displacement (m): a smooth signal `.along(direction)`, a list of
-        them that is added up, a function t -> (3,), or a pair (function, its rate). turn (rad) about the world direction
-        `axis` through it: a smooth signal, a function t -> angle, or such a pair. attitude, in the place of turn: a function
+        position (3,), orientation (w, x, y, z): from which it starts. displacement: m, a smooth signal
+        `.along(direction)`, a list of
+        them that is added up, a function t -> (3,), or a pair (function, its rate). turn: rad, about the world direction
+        `axis` (3,) through it: a smooth signal, a function t -> angle, or such a pair. attitude: in the place of
+        turn, a function
         t -> unit quaternion (w, x, y, z). Its place at t = 0 is what they say there. To prescribe the place of one point,
         join it to the frame with a spherical joint.
 
         Smooth signals are Sine, SmoothStep, SmoothTable, SpinUp, Steady and Constant. The rate of a function is found by
         differences over 3e-4 s to both sides, also before t = 0.
+
+        Raises ModelError where turn comes without axis or with attitude, or a motion is not smooth.
         """
         self._new(name)
         owner = f"driven '{name}'"
@@ -73,10 +77,14 @@ class Drives(LawSprings):
     def add_drive(self, name: str, joint: JointEntry | str, value: Any, of: str | None = None) -> DriveEntry:
         """Prescribe the coordinate of a joint: it changes from its value at t = 0 by value(t) - value(0).
 
-        value: a smooth signal, a function t -> number, or a pair (function, its rate); rad of revolute, m of prismatic
-        joints. of: "angle" or "displacement", of a joint that has both. The angle is that by which b has turned
+        joint: a `JointEntry` or its name. value: a smooth signal, a function t -> number, or a pair (function, its
+        rate); rad of
+        revolute, m of prismatic joints. of: "angle" or "displacement", of a joint that has both. The angle is that by
+        which b has turned
         against a about the joint's axis, the displacement that of b along it. `result.joint(name)` tells force and moment
         of the drive, `result.drive_work(name)` its work.
+
+        Raises ModelError where the joint has no coordinate to drive, or `value` is not smooth enough to be a motion.
         """
         self._new_among(self.drives, "drive", name)
         owner = f"drive '{name}'"

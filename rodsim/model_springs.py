@@ -33,13 +33,15 @@ class LawSprings(Attaching):
         """Hold `b` to `a` by a spring-damper in all six directions.
 
         stiffness, damping: 6 numbers, or 6 x 6, symmetric: of three displacements (N/m) and three rotations (N m/rad). at:
-        world point of both markers at t = 0; without it each is at its anchor. axes: (3, 3), world directions of the
+        world point of both markers at t = 0, m; without it each is at its anchor. axes: (3, 3), world directions of the
         displacements and rotations as columns, right-handed; by default those of the world. rest: coordinates without force,
         m and rad, counted from markers that coincide.
 
         Rotations are components of the rotation vector (angle times axis), right up to nearly pi; displacements those of the
         screw motion from marker a to marker b, which without a turn is the distance of the markers
         (`discretization.space.bushing`). Both have the same sign and size seen from a and from b.
+
+        Raises ModelError where a matrix is not symmetric or negative somewhere, or `axes` is no rotation.
         """
         owner = f"bushing '{name}'"
         first, second = self._pair(name, owner, a, b)
@@ -68,9 +70,13 @@ class LawSprings(Attaching):
     ) -> LawEntry:
         """Add a spring with the force `law(x)` against x, and a damper with the force `damping(dx/dt)` against its rate.
 
-        of: "length", x is the distance of the anchors, m; "displacement", that of b from a along the world direction
-        `axis`, fixed on a; "angle", the turn of b against a about it, rad, zero at t = 0, within half a turn of the middle of
-        the law: for parts that a joint of this axis joins.
+        a, b: anchors or parts. law, damping: a `Law` each; one may be left out. of: what x is. "length": the distance
+        of the anchors, m;
+        "displacement": that of b from a along the world direction `axis`, fixed on a; "angle": the turn of b against
+        a about it, rad,
+        zero at t = 0, within half a turn of the middle of the law: for parts that a joint of this axis joins.
+
+        Raises ModelError where neither law nor damping is given, a damper feeds energy in, or `axis` is missing or too much.
         """
         owner = f"spring '{name}'"
         first, second = self._pair(name, owner, a, b)
@@ -108,7 +114,11 @@ class LawSprings(Attaching):
     ) -> LawEntry:
         """Stop an angle, a displacement or a length at `lower` and `upper`: a spring that is there only beyond them.
 
-        Its force begins smoothly, as stiffness gap^2/(2 width), and is linear where the gap is above `width`.
+        a, b, of, axis: as in `add_law_spring`. stiffness: N/m or N m/rad. width: m or rad. lower, upper: m or rad;
+        one may be left out.
+        The force begins smoothly, as stiffness gap^2/(2 width), and is linear where the gap is above `width`.
+
+        Raises ModelError where lower is not below upper, or neither is given.
         """
         return self.add_law_spring(name, a, b, Law.limit(stiffness, width, lower, upper), None, of, axis)
 

@@ -80,10 +80,12 @@ class Section:
         return section_html(self)
 
     def with_law(self, word: str, **parameters: float) -> Section:
-        """This section with a law that adds to its linear one.
+        """This section with a law that adds to its linear one; `word` and its `parameters`:
 
         "stiffening", strain=: N = EA Gamma (1 + (Gamma/strain)^2). "thinning": N = EA (1 - 1/e), e = 1 + Gamma, of a
         section that keeps its volume. "softening", moment= (N m): bending moments that approach this one.
+
+        Raises ModelError where the word is not known, a parameter is missing, or bending is coupled with other strains.
         """
         words = {law.word: k for k, law in enumerate(LAWS)}
         if word not in words:
@@ -147,11 +149,13 @@ class Section:
         stiffness: ArrayLike = (0.0, 0.0),
         product_of_inertia: float | None = None,
     ) -> Section:
-        """This section with its centre of mass and the point that its stiffness and damping belong to at (x2, x3), m, from the
-        rod's curve along d2, d3; and with the inertia J23 (kg m) about its centre of mass.
+        """This section with its centre of mass and the point that its stiffness and damping belong to off the rod's curve.
 
+        mass, stiffness: (x2, x3), m, from the curve along d2, d3. product_of_inertia: J23 about the centre of mass, kg m.
         The rod then moves by its line of centres of mass: that is what results call `r`. Strains of two lines with the
         distance c in one section differ by Gamma_c = Gamma + K x c, exactly so for a rod element of constant strain.
+
+        Raises ModelError where the section has a law or centres already.
         """
         if self.law >= 0 or self.law_expression:
             raise ModelError("Section: a section with a law has its centres on the curve; give it no others")
@@ -196,14 +200,24 @@ class Section:
 
     @classmethod
     def circular(cls, radius: float, material: Material) -> Section:
-        """Full circle."""
+        """Full circle.
+
+        radius: m. material: a `Material`.
+
+        Raises ModelError where `radius` is not positive or `material` is no Material.
+        """
         r = number("Section.circular", "radius", radius, positive=True)
         I = np.pi * r**4 / 4
         return cls._solid(np.pi * r**2, I, I, 2 * I, material, r)
 
     @classmethod
     def tube(cls, outer_radius: float, inner_radius: float, material: Material) -> Section:
-        """Circular tube."""
+        """Circular tube.
+
+        outer_radius, inner_radius: m. material: a `Material`.
+
+        Raises ModelError where inner_radius is not smaller than outer_radius.
+        """
         R = number("Section.tube", "outer_radius", outer_radius, positive=True)
         r = number("Section.tube", "inner_radius", inner_radius, at_least=0.0)
         if r >= R:
@@ -213,7 +227,12 @@ class Section:
 
     @classmethod
     def rectangle(cls, width: float, height: float, material: Material) -> Section:
-        """Rectangle, `width` along d2 and `height` along d3; torsion constant by Saint-Venant's series."""
+        """Rectangle; torsion constant by Saint-Venant's series.
+
+        width: along d2, m. height: along d3, m. material: a `Material`.
+
+        Raises ModelError where a side is not positive.
+        """
         w = number("Section.rectangle", "width", width, positive=True)
         h = number("Section.rectangle", "height", height, positive=True)
         a, b = max(w, h), min(w, h)
@@ -239,8 +258,17 @@ class Section:
         D: ArrayLike | None = None,
         radius: float = 0.0,
     ) -> Section:
-        """From EA (N), GA (GA2, GA3) (N), GJ, EI (EI2, EI3) (N m^2), or the full 6 x 6 matrix C;
-        damping_time (s) or the 6 x 6 matrix D.
+        """From stiffnesses, or the full 6 x 6 matrix, and inertia.
+
+        EA: N. GA: one number or (GA2, GA3), N. GJ: N m^2. EI: one number or (EI2, EI3), N m^2. C: (6, 6), in the
+        place of these four.
+        mass_per_length: kg/m. inertia_per_length: about d1, d2, d3, (3,) or one number for all, kg m. damping_time:
+        of D = damping_time C,
+        s. D: (6, 6), in its place. radius: for drawing, m.
+
+        Raises ModelError where some of the four are missing, or C is given as well; where C is not symmetric and
+        positive definite,
+        D not symmetric or negative somewhere.
         """
         scalars = (EA, GA, GJ, EI)
         owner = "Section.from_stiffness"

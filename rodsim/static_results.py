@@ -34,7 +34,7 @@ class Equilibrium(Result):
         return np.array(self.description["statics"]["load_factor"])
 
     def monitor(self, name: str) -> Floats:
-        """(T,) m, of one of the monitors."""
+        """(T,) m, of the monitor called `name`; UnknownName says which there are."""
         monitors = self.description["statics"]["monitors"]
         if name not in monitors:
             raise UnknownName(f"no monitor '{name}'; there are {', '.join(monitors) or 'none'}")

@@ -48,8 +48,8 @@ class Trajectory:
     totals: Floats
     iterations: Ints
 
-    work = property(lambda self: self.totals[:, 0])
-    dissipation = property(lambda self: self.totals[:, 1])
+    work = property(lambda self: self.totals[:, 0], doc="(N + 1,) J, done by the loads up to there.")
+    dissipation = property(lambda self: self.totals[:, 1], doc="(N + 1,) J, lost in dampers up to there.")
 
     def kinetic(self) -> Floats:
         """T(q, v) (N + 1,)."""

@@ -6,6 +6,7 @@ a line or after a full stop or semicolon, and sections Parameters, Returns, Rais
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 from collections.abc import Iterable
@@ -16,7 +17,8 @@ from sphinx.application import Sphinx
 CODE = re.compile(r"`([^`]+)`")
 SPECIAL = re.compile(r"([\\*|_])")
 RULE = re.compile(r"^-{3,}$")
-ERROR = re.compile(r"^([A-Z]\w+)(?: \(a warning\))?: ")
+ERROR = re.compile(r"^([A-Z]\w+(?:, [A-Z]\w+)*)(?: \(a warning\))?: ")
+FIELD = re.compile(r"^    (\w+): ([^=#]+?)(?: = [^#]*?)?(?:  # (.*))?$")
 RAISES = re.compile(r"^Raises (\w+) ")
 
 
@@ -32,7 +34,9 @@ def items(text: str, names: Iterable[str]) -> list[tuple[str, str]]:
     if not known:
         return [("", text)]
     listed = rf"(?:{known})(?:,? \([^()]*\))?"
-    mark = re.compile(rf"(?:^|(?<=[.;] )|(?<=\n))((?:{listed})(?:(?:, | and )(?:{listed}))*)(, [^:.;\n]{{1,24}})?: ")
+    mark = re.compile(
+        rf"(?:^|(?<=[.;] )|(?<=\n))((?:{listed})(?:(?:, | and )(?:{listed}))*)(, [^:.;\n]{{1,24}})?: "
+    )
     found = list(mark.finditer(text))
     said = [("", text[: found[0].start() if found else None])]
     for k, match in enumerate(found):
@@ -82,16 +86,22 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
     """A docstring as reStructuredText."""
     said: list[str] = []
     fields: list[str] = []
+    arguments: list[str] = []
     for section, paragraph in split(lines):
         if section == "Raises":
-            parts = re.split(r"\n(?=[A-Z]\w+(?: \(a warning\))?: )", paragraph)
+            parts = re.split(r"\n(?=[A-Z]\w+(?:, [A-Z]\w+)*(?: \(a warning\))?: )", paragraph)
             for part in parts:
                 error = ERROR.match(part)
                 if error is None:
                     raise ValueError(f"Raises: '{part}' does not begin with an error and a colon")
-                fields += field("raises", error.group(1), re.sub(r"\s+", " ", part[error.end() :]))
+                words = re.sub(r"\s+", " ", part[error.end() :])
+                fields += [
+                    line for each in error.group(1).split(", ") for line in field("raises", each, words)
+                ]
         elif section in ("Returns", "Source"):
-            fields += field(section.lower(), "", re.sub(r"\s+", " ", paragraph)) if section == "Returns" else []
+            fields += (
+                field(section.lower(), "", re.sub(r"\s+", " ", paragraph)) if section == "Returns" else []
+            )
             said += [plain(paragraph), ""] if section == "Source" else []
         elif paragraph.startswith("    "):
             said += ["::", "", *(f"    {line}" for line in paragraph.split("\n")), ""]
@@ -101,19 +111,52 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
                 if raised:
                     fields += field("raises", raised.group(1), words[raised.end() :])
                 elif name:
-                    fields += field("param", name.replace("*", r"\*"), words)
+                    arguments.append(f"   * **{plain(name)}**: {plain(words)}")
                 else:
                     said += [plain(words), ""]
+    if arguments:
+        fields = [":Parameters:", *arguments, "", *fields]
     return [*said, *fields, ""]
+
+
+def fields_of(cls: type) -> list[str]:
+    """A list of the fields of a dataclass or a named tuple, with the comments that stand beside them in its source."""
+    if not (dataclasses.is_dataclass(cls) or hasattr(cls, "_fields")):
+        return []
+    try:
+        source = inspect.getsource(cls)
+    except (OSError, TypeError):
+        return []
+    said = []
+    for line in re.split(r"\n    (?:@|def )", source)[0].split("\n"):
+        found = FIELD.match(line)
+        if found and not found.group(1).startswith("_"):
+            words = f": {plain(found.group(3))}" if found.group(3) else ""
+            said.append(f"* ``{found.group(1)}`` ({plain(found.group(2).strip())}){words}")
+    return ["Fields:", "", *said, ""] if said else []
 
 
 def process(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Called by autodoc for every docstring."""
     names = names_of(thing) if what in ("class", "exception", "function", "method") else []
-    lines[:] = formatted(lines, names)
+    more = fields_of(thing) if what == "class" else []
+    lines[:] = [*formatted(lines, names), *more]
+
+
+def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: Any) -> bool | None:
+    """Fields of named tuples are listed with their class."""
+    return True if str(getattr(thing, "__doc__", "")).startswith("Alias for field number") else None
+
+
+def without_backs(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Pages of sources do not link back: viewcode takes the module of one name for that of all."""
+    if page.startswith("_modules/") and "body" in context:
+        context["body"] = re.sub(r'<a class="viewcode-back"[^>]*>\[docs\]</a>', "", context["body"])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Read docstrings in our own way."""
     app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-skip-member", skip)
+    app.connect("html-page-context", without_backs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

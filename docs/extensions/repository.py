@@ -6,17 +6,23 @@ that page, any other shows the file's path. A path that is not there is an error
 
 from __future__ import annotations
 
+import os.path
 import re
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
+from sphinx.util import logging
 
+LOGGER = logging.getLogger(__name__)
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # files elsewhere that pages of the site include
-PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "benchmarks/README.md": "benchmarks.md"}
+PAGES = {
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "benchmarks/README.md": "benchmarks.md",
+}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)]*)?\)")
 
 
@@ -27,12 +33,13 @@ def resolved(text: str, folder: Path, page: Path) -> str:
         words, target, anchor = found.group(1), found.group(2), found.group(3) or ""
         path = (folder / target).resolve()
         if not path.exists() and path.suffix != ".html":
-            raise ExtensionError(f"{page}: there is no '{target}' to link to")
+            LOGGER.warning("there is no '%s' to link to", target, location=str(page))
+            return words
         inside = path.relative_to(ROOT).as_posix()
         if inside in PAGES:
             path = DOCS / PAGES[inside]
         if path.is_relative_to(DOCS):
-            way = path.relative_to(page.parent, walk_up=True).as_posix()
+            way = Path(os.path.relpath(path, page.parent)).as_posix()
             return f"[{words}]({way}{anchor})"
         plain = words.replace("`", "")
         return f"`{inside}`" if plain.rstrip("/") in (inside, path.name) else f"{words} (`{inside}`)"
@@ -40,9 +47,30 @@ def resolved(text: str, folder: Path, page: Path) -> str:
     return LINK.sub(link, text)
 
 
+def listed(index: str, there: set[str]) -> str:
+    """The index with the pages that are there in the place of lines `?name` and `?folder/*`; `?*` are those it names nowhere."""
+    named = set(re.findall(r"^\??([\w/]+)$", index, re.MULTILINE))
+
+    def pages(found: re.Match[str]) -> str:
+        name = found.group(1)
+        if name.endswith("*"):
+            folder = name[:-1]
+            fits = sorted(
+                page for page in there if page.startswith(folder) and "/" not in page[len(folder) :]
+            )
+            fits = [page for page in fits if page not in named and page != "index"]
+        else:
+            fits = [name] if name in there else []
+        return "".join(f"{page}\n" for page in fits)
+
+    return re.sub(r"^\?([\w/]*\*?)\n", pages, index, flags=re.MULTILINE)
+
+
 def read(app: Sphinx, name: str, source: list[str]) -> None:
-    """Mend the links of a page."""
+    """Mend the links of a page; complete the index."""
     page = DOCS / f"{name}.md"
+    if name == "index":
+        source[0] = listed(source[0], set(app.env.found_docs))
     if page.exists():
         source[0] = resolved(source[0], page.parent, page)
 

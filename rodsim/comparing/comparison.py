@@ -100,7 +100,7 @@ class Comparison:
         return json.dumps({"a": self.a, "b": self.b, "rows": rows, "notes": self.notes}, indent=2)
 
     def write(self, path: Path | str) -> Path:
-        """The table as .csv, .json or .txt."""
+        """The table to `path`, as .csv, .json or .txt; ResultError where it is none of these."""
         target = checked_path("compare", path)
         as_text = {".csv": self.csv, ".json": self.to_json, ".txt": lambda: self.text() + "\n"}
         if target.suffix.lower() not in as_text:
@@ -112,7 +112,7 @@ class Comparison:
         return target
 
     def plot(self, path: Path | str) -> Path:
-        """The picture (.png, .pdf, .svg): paths, distances, energies, joint forces."""
+        """The picture to `path` (.png, .pdf, .svg): paths, distances, energies, joint forces."""
         from rodsim.comparing.picture import draw
 
         title = f"A (full): {self.a}\nB (dashed): {self.b}"

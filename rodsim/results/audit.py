@@ -115,7 +115,10 @@ class Audit:
 
 
 def audit(result: Result) -> Audit:
-    """The audit of a result; ResultError where it holds no output."""
+    """The audit of a result: energies, momenta and constraints recomputed from its states.
+
+    Raises ResultError where it holds no output.
+    """
     check_result("audit", result)
     with result.held(), np.errstate(all="ignore"):  # a diverged run is judged, not refused
         measured = _measure(result)

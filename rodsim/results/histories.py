@@ -32,6 +32,7 @@ class RodHistory:
 
     @property
     def name(self) -> str:
+        """Name of the rod."""
         return self.layout.name
 
     @property
@@ -97,6 +98,7 @@ class BodyHistory:
 
     @property
     def name(self) -> str:
+        """Name of the body."""
         return self.layout.name
 
     @cached_property

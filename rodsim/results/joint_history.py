@@ -47,10 +47,12 @@ class JointHistory:
 
     @property
     def name(self) -> str:
+        """Name of the joint."""
         return self.layout.name
 
     @property
     def kind(self) -> str:
+        """Kind of the joint, as `add_joint` was told."""
         return self.layout.kind
 
     @property

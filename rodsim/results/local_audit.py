@@ -148,7 +148,7 @@ def _words(law: LawResidual) -> str:
 def local_audit(result: Result) -> LocalAudit:
     """The local laws of all rods of a result.
 
-    ResultError where there is nothing to look at: no rod of three nodes, one output, an older file without masses.
+    Raises ResultError where there is nothing to look at: no rod of three nodes, one output, an older file without masses.
     """
     check_result("local audit", result)
     layout, system = result.layout, result.layout.system

@@ -45,7 +45,7 @@ def render(
     engine: Engine = "auto",
     color: str | None = None,
 ) -> Picture:
-    """A still picture (height, width, 3); saved where `path` is given.
+    """A still picture (height, width, 3) of the `result`; saved where `path` is given.
 
     Parameters
     ----------
@@ -111,10 +111,12 @@ def render_movie(
     color: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """A movie, .mp4 or .gif; returns the number of its frames. For other parameters see `render`.
+    """A movie of `result` in the file `path`, .mp4 or .gif; returns the number of its frames.
 
     Parameters
     ----------
+    size, view, up, ground, labels, engine, color : as in `render`
+    fps : pictures a second
     speed : seconds of the run shown in a second; between outputs the motion is interpolated
     progress : called with (frames done, frames in all)
     """

@@ -35,7 +35,7 @@ class Result:
 
     @classmethod
     def open(cls, path: Path | str) -> Result:
-        """Open a result file, also while it is written.
+        """Open the result file `path`, also while it is written.
 
         Raises
         ------
@@ -61,6 +61,7 @@ class Result:
 
     @property
     def layout(self) -> Layout:
+        """What is stored and where: parts, joints, shapes of arrays."""
         return self._source.layout
 
     @property
@@ -70,6 +71,7 @@ class Result:
 
     @property
     def n_outputs(self) -> int:
+        """Number of outputs, T."""
         return self._source.n_outputs
 
     @property
@@ -100,7 +102,7 @@ class Result:
         return JointHistory(self._source, self._find("joint", name, self.layout.joints))
 
     def state(self, index: int = -1) -> State:
-        """The full state of one output, bit for bit; IndexError where there is no such output."""
+        """The full state of output number `index`, bit for bit; IndexError where there is no such output."""
         i = self.index(index)
         return State(**self._source.read_all(self.layout.state_shapes(), i))
 
@@ -109,11 +111,11 @@ class Result:
         return State(**self._source.read_all(self.layout.state_shapes(), outputs))
 
     def element_values(self, name: str, outputs: slice) -> Floats:
-        """ "strains" or "stresses" of the outputs [start, stop), (T, n_elements, 6)."""
+        """`name` "strains" or "stresses" of the `outputs` [start, stop), (T, n_elements, 6)."""
         return self._source.read(name, outputs)
 
     def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
-        """What the file keeps for the eye of the outputs [start, stop), (T, rows, ...); None: nothing."""
+        """What the file keeps for the eye under `name`, of the `outputs` [start, stop), (T, rows, ...); None: nothing."""
         return self._source.drawn(name, outputs, rows)
 
     def held(self) -> AbstractContextManager[Any]:
@@ -121,11 +123,11 @@ class Result:
         return self._source.held()
 
     def strains(self, index: int = -1) -> Floats:
-        """(Gamma, K) of all rod elements at one output, (n_elements, 6)."""
+        """(Gamma, K) of all rod elements at output number `index`, (n_elements, 6): 1 and 1/m."""
         return self._source.read("strains", self.index(index))
 
     def stresses(self, index: int = -1) -> Floats:
-        """(N, M) of all rod elements at one output, (n_elements, 6)."""
+        """(N, M) of all rod elements at output number `index`, (n_elements, 6): N and N m."""
         return self._source.read("stresses", self.index(index))
 
     def index(self, index: int) -> int:
@@ -135,7 +137,7 @@ class Result:
         return index % self.n_outputs
 
     def index_at(self, t: float) -> int:
-        """Number of the output nearest to the time t (s)."""
+        """Number of the output nearest to the time t (s); ResultError where the result holds no output."""
         wanted = number("result", "t", t)
         if self.n_outputs == 0:
             raise ResultError(f"t = {wanted:g} s: the result holds no output; run the simulation first")
@@ -220,7 +222,7 @@ class Result:
         return self.audit_column("halvings")
 
     def audit_column(self, name: str) -> Floats:
-        """(T,) one column of the audit table, see `rodsim.results.columns`."""
+        """(T,) the column `name` of the audit table, see `rodsim.results.columns`; UnknownName says which there are."""
         if name not in COLUMNS:
             raise UnknownName(f"no audit column '{name}'; there are {', '.join(COLUMNS)}")
         if self._audit is None:

@@ -1,0 +1,163 @@
+"""The reference of scenes: one table for each object of the JSON schema, made when the site is built.
+
+Descriptions end with their unit in brackets, [1] for numbers without one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sphinx.application import Sphinx
+
+PAGE, MARK = "scene_reference", "<!-- tables -->"
+UNIT = re.compile(r"\s*\[([^\[\]]*)\]$")
+Schema = dict[str, Any]
+
+
+def title(name: str) -> str:
+    """`CircularSection` -> circular section, `RodScene` -> rod."""
+    return re.sub(r"(?<!^)(?=[A-Z])", " ", name.removesuffix("Scene") or name).lower()
+
+
+def label(name: str) -> str:
+    """Target of the table of an object."""
+    return f"scene-{name.lower()}"
+
+
+def told(description: str) -> tuple[str, str]:
+    """(words, unit) of a description; "" where there is no unit."""
+    words = re.sub(r"\s+", " ", description)
+    unit = UNIT.search(words)
+    return (words[: unit.start()], unit.group(1)) if unit else (words, "")
+
+
+def shape(schema: Schema) -> str:
+    """The type of a value in words, with links to the tables of objects."""
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[-1]
+        return f"[{title(name)}](#{label(name)})"
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return ", ".join(f"`{word}`" for word in schema["enum"])
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            kinds = [shape(each) for each in schema[several] if each.get("type") != "null"]
+            return " or ".join(dict.fromkeys(kinds))
+    kind = schema.get("type")
+    if kind == "array":
+        least, most = schema.get("minItems"), schema.get("maxItems")
+        count = f"{least} " if least is not None and least == most else f"{least} or more " if least else ""
+        inner = shape(schema["items"])
+        if schema["items"].get("type") == "array":
+            return f"list of {count}lists of {inner.removeprefix('list of ')}"
+        return f"list of {count}{inner.replace('number', 'numbers', 1) if count else inner}"
+    if kind == "object":
+        inner = schema.get("additionalProperties")
+        return f"names with {shape(inner)}" if isinstance(inner, dict) else "names and values"
+    return {
+        "number": bounded("number", schema),
+        "integer": bounded("whole number", schema),
+        "string": "text",
+        "boolean": "true or false",
+    }.get(kind or "", "any value")
+
+
+def bounded(word: str, schema: Schema) -> str:
+    """With the bounds that say something; those of what a float can hold do not."""
+    if schema.get("exclusiveMinimum") == 0:
+        return f"{word} > 0"
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is not None and least > -1e40:
+        word += f" >= {least:g}"
+    if "exclusiveMinimum" in schema:
+        word += f" > {schema['exclusiveMinimum']:g}"
+    return f"{word} <= {most:g}" if most is not None and most < 1e9 else word
+
+
+def default(name: str, schema: Schema, required: list[str]) -> str:
+    """As it is written in a scene."""
+    if name in required:
+        return "required"
+    value = schema.get("default")
+    return "" if value is None else f"`{json.dumps(value)}`"
+
+
+def references(schema: Any) -> Iterator[str]:
+    """Objects named in a schema, in its order."""
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            if key == "$ref":
+                yield value.rsplit("/", 1)[-1]
+            elif key != "discriminator":
+                yield from references(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from references(value)
+
+
+def reached(schema: Schema, definitions: dict[str, Schema]) -> list[str]:
+    """All objects that a schema leads to, in the order in which they come up."""
+    found: list[str] = []
+
+    def visit(part: Any) -> None:
+        for name in references(part):
+            if name not in found:
+                found.append(name)
+                visit(definitions[name])
+
+    visit(schema)
+    return found
+
+
+def table(schema: Schema) -> list[str]:
+    """Rows of one object."""
+    required = schema.get("required", [])
+    rows = ["| key | type | unit | default | |", "|---|---|---|---|---|"]
+    for name, part in schema.get("properties", {}).items():
+        words, unit = told(part.get("description", ""))
+        cells = [f"`{name}`", shape(part), unit, default(name, part, required), words]
+        rows.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
+    return ["{.scene}", *rows, ""]
+
+
+def pages(schema: Schema) -> str:
+    """The whole reference as Markdown: the scene, then a section for each of its keys, then what several of them use."""
+    definitions = schema["$defs"]
+    by_key = {key: reached(part, definitions) for key, part in schema["properties"].items()}
+    users = {name: [key for key, names in by_key.items() if name in names] for name in definitions}
+    shared = [name for name in definitions if len(users[name]) > 1]
+    lines = ["## The scene", "", schema.get("description", ""), "", *table(schema)]
+    for key, names in by_key.items():
+        own = [name for name in names if name not in shared]
+        if own:
+            lines += [f"## {key}", ""]
+        for name in own:
+            lines += one(name, definitions[name])
+    lines += ["## Used by several", ""]
+    for name in shared:
+        lines += one(name, definitions[name])
+    return "\n".join(lines)
+
+
+def one(name: str, schema: Schema) -> list[str]:
+    """One object: its title, what it is, its keys."""
+    words = re.sub(r"\s+", " ", schema.get("description", ""))
+    return [f"({label(name)})=", f"### {title(name)}", "", words, "", *table(schema)]
+
+
+def read(app: Sphinx, name: str, source: list[str]) -> None:
+    """Put the tables in their place."""
+    if name == PAGE:
+        from rodsim.scenes.schema import Scene
+
+        source[0] = source[0].replace(MARK, pages(Scene.model_json_schema()))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Fill the page when it is read."""
+    app.connect("source-read", read)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

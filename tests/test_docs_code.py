@@ -1,0 +1,84 @@
+"""What stands in code in the documentation: Python runs, scenes can be built, commands are known."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+import yaml
+from pages import DOCS, PAGES, ROOT, blocks, named
+from pydantic import TypeAdapter
+
+from rodsim.cli.main import parser
+from rodsim.scenes.loading import load
+from rodsim.scenes.schema import Scene
+
+WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
+WITH_YAML = [page for page in PAGES if blocks(page, "yaml")]
+COMMAND = re.compile(r"^(?:\.venv/bin/)?rodsim -*\w.*$", re.MULTILINE)
+INDENTED = re.compile(r"^ {4}(rodsim \w.*)$", re.MULTILINE)
+INTERPRETED = "<!-- interpreted"  # on pages that would compile much for one use: run without the compiler
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
+@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
+    """One namespace a page, from top to bottom; a failure names the line of the page."""
+    if INTERPRETED in page.read_text(encoding="utf-8"):
+        script = tmp_path / "page.py"
+        script.write_text("\n".join(block.code for block in blocks(page, "python")), encoding="utf-8")
+        where = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)}
+        run = subprocess.run(
+            [sys.executable, script], cwd=tmp_path, env=where, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+        return
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(ROOT))
+    namespace = {"__name__": "__main__"}
+    for block in blocks(page, "python"):
+        exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", WITH_YAML, ids=named)
+def test_yaml_of_a_page_can_be_built(page, tmp_path):
+    """Whole scenes are built as `rodsim check` does; parts of one are checked against the schema."""
+    for k, block in enumerate(blocks(page, "yaml")):
+        data = yaml.safe_load(block.code)
+        if "run" in data or "static" in data:
+            scene = tmp_path / f"{k}.yaml"
+            scene.write_text(block.code, encoding="utf-8")
+            load(scene).model.build()
+            continue
+        unknown = set(data) - set(Scene.model_fields)
+        assert not unknown, f"{named(page)}:{block.line}: no key of a scene: {unknown}"
+        for key, value in data.items():
+            TypeAdapter(Scene.model_fields[key].annotation).validate_python(value, strict=True)
+
+
+def commands():
+    """Lines that call rodsim, in blocks of the shell and in indented ones."""
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        lines = [line for block in blocks(page, "sh") for line in COMMAND.findall(block.code)]
+        found += [
+            pytest.param(line, id=f"{named(page)}: {line[:60]}") for line in lines + INDENTED.findall(text)
+        ]
+    return found
+
+
+@pytest.mark.parametrize("line", commands())
+def test_commands_in_the_documentation_are_known(line):
+    words = shlex.split(line, comments=True)[1:]
+    if words != ["--version"]:
+        parser().parse_args(words)
+
+
+def test_a_page_of_each_kind_is_found():
+    """What the tests above look at is not nothing."""
+    assert DOCS / "first_steps.md" in WITH_PYTHON
+    assert DOCS / "scenes.md" in WITH_YAML
+    assert len(commands()) > 20

@@ -1,0 +1,127 @@
+"""What the reference is made of: docstrings with arguments, shapes, units and errors; scenes with descriptions and units."""
+
+import inspect
+import re
+
+import pytest
+
+import rodsim
+from rigid import signals
+from rodsim import modal_analysis, parts, stability, static_results
+from rodsim.results import export, histories, joint_history, plot, render
+from rodsim.scenes.schema import Scene
+
+MODULES = (parts, histories, joint_history, static_results, modal_analysis, stability)
+# classes that users meet without importing them
+MET = (
+    parts.Rod,
+    parts.Body,
+    parts.Driven,
+    parts.Ground,
+    histories.RodHistory,
+    histories.BodyHistory,
+    joint_history.JointHistory,
+    static_results.Equilibrium,
+    modal_analysis.Modes,
+)
+HISTORIES = (rodsim.Result, *MET[4:8])
+PICTURES = (plot.plot, render.render, render.render_movie, export.export)
+PLAIN = re.compile(r"list|dict|str|Path|bool|int\b|Layout|JSON")  # what has no shape
+SIGNALS = [
+    kind for kind in vars(signals).values() if isinstance(kind, type) and issubclass(kind, signals.Signal)
+]
+
+
+def classes():
+    exported = [getattr(rodsim, name) for name in rodsim.__all__]
+    return [*(thing for thing in exported if inspect.isclass(thing)), *MET]
+
+
+def members(cls):
+    """(name, function or property) of its own public interface."""
+    for name, value in inspect.getmembers(cls):
+        known = any(hasattr(base, name) for base in (tuple, Exception))
+        routine = inspect.isroutine(value) or isinstance(value, property) or hasattr(value, "func")
+        if not name.startswith("_") and routine and not known:
+            yield name, value
+
+
+def everything():
+    """(words, thing): all that has a docstring in the reference."""
+    for name in rodsim.__all__:
+        yield f"rodsim.{name}", getattr(rodsim, name)
+    for cls in classes():
+        yield cls.__name__, cls
+        for name, value in members(cls):
+            yield f"{cls.__name__}.{name}", value
+    for function in PICTURES:
+        yield function.__name__, function
+    for kind in SIGNALS:
+        yield kind.__name__, kind
+
+
+def callables():
+    """(words, function, its docstring): what is called with arguments."""
+    for words, thing in everything():
+        if inspect.isroutine(thing) and callable(thing):
+            yield pytest.param(thing, id=words)
+
+
+def arrays():
+    """Properties that are arrays."""
+    for cls in HISTORIES:
+        for name, value in members(cls):
+            getter = getattr(value, "fget", None) or getattr(value, "func", None)
+            if getter and not PLAIN.search(str(getter.__annotations__.get("return", "str"))):
+                yield pytest.param(getter, id=f"{cls.__name__}.{name}")
+
+
+def test_everything_public_has_a_docstring():
+    bare = [words for words, thing in everything() if not (inspect.getdoc(thing) or "").strip()]
+    assert bare == []
+
+
+@pytest.mark.parametrize("function", list(callables()))
+def test_a_docstring_says_what_each_argument_is(function):
+    said = inspect.getdoc(function)
+    names = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
+    if function.__name__.startswith("add_"):
+        names.remove("name")  # told once, with the class
+    assert [name for name in names if not re.search(rf"\b{name}\b", said)] == []
+
+
+@pytest.mark.parametrize("getter", list(arrays()))
+def test_an_array_of_a_result_has_its_shape(getter):
+    assert re.match(r"\((T|n_nodes|modes?)\b", inspect.getdoc(getter))
+
+
+def test_every_function_that_checks_its_input_says_what_it_raises():
+    """Those that end in ModelError or ResultError, by their own source."""
+    checking = [thing for name in rodsim.__all__ if inspect.isfunction(thing := getattr(rodsim, name))]
+    checking += [value for name, value in members(rodsim.Model) if name.startswith("add_")]
+    assert len(checking) > 35
+    assert [thing.__qualname__ for thing in checking if "Error" not in inspect.getdoc(thing)] == []
+
+
+def described():
+    """Every key of every object of the schema."""
+    schema = Scene.model_json_schema()
+    for name, part in {"Scene": schema, **schema["$defs"]}.items():
+        for key, value in part.get("properties", {}).items():
+            yield pytest.param(value, id=f"{name}.{key}")
+
+
+def holds_numbers(schema):
+    """Whether numbers stand there, not inside of another object of the schema."""
+    if schema.get("type") in ("number", "integer"):
+        return True
+    inner = [*schema.get("anyOf", []), *schema.get("oneOf", []), schema.get("items", {})]
+    return any(holds_numbers(part) for part in inner if isinstance(part, dict))
+
+
+@pytest.mark.parametrize("field", list(described()))
+def test_a_key_of_a_scene_says_what_it_is_and_in_which_unit(field):
+    """Write it as a text under the field: what it is, then [unit] where numbers stand."""
+    words = field.get("description", "")
+    assert words
+    assert bool(re.search(r"\[[^\[\]]+\]$", words)) >= holds_numbers(field)
