@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.dissipation_arrays import Dissipation, no_dissipation
 from discretization.drive_arrays import DriveWork, drive_work
 from discretization.drives import DRIVEN, count_drives
 from discretization.dual_assembly import ByDuals, OtherWork, by_duals, other_work
@@ -60,6 +61,7 @@ class Workspace(NamedTuple):
     drives: DriveWork
     spans: SpanWork
     others: OtherWork
+    dissipation: Dissipation
     residual: Floats  # (N + 6 + 6 d,) behind the equations those of fixed frames, then of each driven one
     noise: Floats  # the same, round-off level of each residual
     rhs: Floats  # (N,)
@@ -112,6 +114,7 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         drives=drive_work(system, duals),
         spans=span_work(system, closed),
         others=others,
+        dissipation=no_dissipation(),
         residual=np.zeros(numbering.size + 6 + 6 * n_driven),
         noise=np.zeros(numbering.size + 6 + 6 * n_driven),
         rhs=np.zeros(numbering.size),

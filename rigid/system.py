@@ -118,3 +118,7 @@ class State(NamedTuple):
     branch: Floats = np.zeros((0, 6))  # (g, 6) elastic strains of relaxing branches, at the points of spans
     # (d, 9) driven numbers, their rates, and the work of each drive so far, J: see `discretization.drives`
     drive: Floats = np.zeros((0, 9))
+    # of `em-d`, see `discretization.dissipation_assembly`: what it remembers of velocities and strains (k, 6), then (2,) the
+    # energy in that memory, J, and what it has dissipated, J
+    memory: Floats = np.zeros((0, 6))
+    algorithmic: Floats = np.zeros(0)

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.assembly import add_load_noise, begin_step, load_step
+from discretization.dissipation_assembly import begin_dissipation, begin_stresses, end_dissipation
 from discretization.drive_assembly import account_drives, begin_drives, end_drives
 from discretization.dual_assembly import others_dissipate
 from discretization.hidden_assembly import begin_hidden_step, velocities_after
@@ -110,7 +111,7 @@ def _account(system, numbering, hidden, state, work, h, load_values):
 
 
 @inner_kernel
-def _commit(system, numbering, hidden, state, work, h):
+def _commit(system, numbering, hidden, plain, state, work, h):
     """Take the end of the step over into the state: (1), (2) or (4), multipliers, accelerations."""
     frames = system.frames
     for f in range(frames.mass.shape[0]):
@@ -124,6 +125,8 @@ def _commit(system, numbering, hidden, state, work, h):
         )
         if hidden is not None:
             v1, Omega1 = velocities_after(state, work, hidden, h, f)
+        elif plain is not None:
+            v1, Omega1 = load3(work.dissipation.end[f, 0:3]), load3(work.dissipation.end[f, 3:6])
         else:
             v1 = minus(times(2.0 / h, load3(work.dr[f])), v0)
             Omega1 = minus(times(2.0 / h, apply_transposed(R0, load3(work.psi[f]))), Omega0)
@@ -165,6 +168,9 @@ def _copy(source, target):
         copy(source.branch[g], target.branch[g])
     for k in range(source.drive.shape[0]):
         copy(source.drive[k], target.drive[k])
+    for k in range(source.memory.shape[0]):
+        copy(source.memory[k], target.memory[k])
+    copy(source.algorithmic, target.algorithmic)
 
 
 class Advancing(NamedTuple):
@@ -177,11 +183,11 @@ class Advancing(NamedTuple):
 
 
 @allocating_inner_kernel
-def march(equations, advancing, hidden, kept, substeps, load_values, max_iterations, counts):
+def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_iterations, counts):
     """Advance the state in place by len(load_values) / len(substeps) steps; status of `newton`.
 
     equations: `discretization.time.newton.equations_of` these models; hidden: unknowns of `em-ggl`, for scratch, or None;
-    kept: a state of the same shapes, for scratch; substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the
+    plain: of `em-d` the system as it is, that of `advancing` being the one of a step, for scratch, or None; kept: a state of the same shapes, for scratch; substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the
     middle of each substep, and behind them what drives give at its end
     (`discretization.drives`); counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most iterations of a solve,
     factorisations, the failed one among them. On failure the state is that at the end of the last whole step.
@@ -195,8 +201,12 @@ def march(equations, advancing, hidden, kept, substeps, load_values, max_iterati
         if n_substeps > 1 and k % n_substeps == 0:
             _copy(state, kept)
         count[0] = 0
+        if plain is not None:
+            begin_stresses(system, plain, state, work, h)
         begin_step(system, numbering, state, work, h)
         add_load_noise(system, numbering, work, h, load_values[k])
+        if plain is not None:
+            begin_dissipation(system, numbering, state, work, h)
         if hidden is not None:
             begin_hidden_step(system, numbering, hidden, state, work, h)
         if _has_drives(work):
@@ -213,9 +223,13 @@ def march(equations, advancing, hidden, kept, substeps, load_values, max_iterati
             if k % n_substeps != 0:
                 _copy(kept, state)
             return status
-        if work.accounts:
+        if plain is not None:
+            end_dissipation(system, state, work, h)
+            if work.accounts:
+                _account(plain, numbering, hidden, state, work, h, load_values[k])
+        elif work.accounts:
             _account(system, numbering, hidden, state, work, h, load_values[k])
-        _commit(system, numbering, hidden, state, work, h)
+        _commit(system, numbering, hidden, plain, state, work, h)
         if _has_drives(work):
             end_drives(system, state, work, load_values[k])
         counts[STEPS] = (k + 1) // n_substeps

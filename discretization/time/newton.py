@@ -11,8 +11,9 @@ from typing import Any
 
 from numba import objmode, typeof, types
 
-from discretization.assembly import assemble, move
+from discretization.assembly import add_forces, assemble, move
 from discretization.constraint_assembly import add_constraint_noise
+from discretization.dissipation_assembly import add_damped_inertia
 from discretization.drive_assembly import add_hidden_drives
 from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct_hidden
 from discretization.linear.banded import band_factor, band_solve
@@ -149,6 +150,17 @@ def _common_equations(system, numbering, hidden, state, work, h, load_values, ta
     return 0
 
 
+def _damped_equations(system, numbering, hidden, state, work, h, load_values, tangent):
+    """Those of `em-d`; it has no hidden constraints."""
+    for i in range(work.residual.shape[0]):
+        work.residual[i] = 0.0
+    if tangent:
+        for i in range(numbering.n_values):
+            work.values[i] = 0.0
+    add_damped_inertia(system, numbering, state, work, h, load_values, tangent)
+    return FOLDED if add_forces(system, numbering, state, work, h, load_values, tangent) != 0 else 0
+
+
 def equations_of(system: System, numbering: Any, hidden: Any, state: State, work: Workspace) -> Any:
     """The equations of such a model, as a function that `march` is handed.
 
@@ -156,13 +168,13 @@ def equations_of(system: System, numbering: Any, hidden: Any, state: State, work
     does not have.
     """
     general = bool(system.spans.kind.size or work.by_duals.interacting.each.size or system.others.kind.size)
-    return _equations_of(general, *(typeof(model) for model in (system, numbering, hidden, state, work)))
+    which = _damped_equations if work.dissipation.law.size else _equations if general else _common_equations
+    return _compiled(which, *(typeof(model) for model in (system, numbering, hidden, state, work)))
 
 
 @functools.cache
-def _equations_of(general: bool, *models: Any) -> Any:
+def _compiled(equations: Any, *models: Any) -> Any:
     arguments = types.float64, types.float64[:, ::1], types.boolean
-    equations = _equations if general else _common_equations
     return compiled(types.int64(*models, *arguments))(equations)
 
 

@@ -22,10 +22,13 @@ def _keep(state, kept, k):
         copy(state.branch[g], kept.branch[k, g])
     for i in range(state.drive.shape[0]):
         copy(state.drive[i], kept.drive[k, i])
+    for i in range(state.memory.shape[0]):
+        copy(state.memory[i], kept.memory[k, i])
+    copy(state.algorithmic, kept.algorithmic[k])
 
 
 @allocating_kernel
-def march_and_keep(equations, advancing, hidden, before, substeps, load_values, max_iterations, kept, counts):
+def march_and_keep(equations, advancing, hidden, plain, before, substeps, load_values, max_iterations, kept, counts):
     """`march` in as many equal parts as `counts` has rows; the state after each is put into `kept`, a state with an axis
     in front.
 
@@ -35,7 +38,9 @@ def march_and_keep(equations, advancing, hidden, before, substeps, load_values, 
     share = load_values.shape[0] // counts.shape[0]
     for k in range(counts.shape[0]):
         values = load_values[k * share : (k + 1) * share]
-        status = march(equations, advancing, hidden, before, substeps, values, max_iterations, counts[k])
+        status = march(
+            equations, advancing, hidden, plain, before, substeps, values, max_iterations, counts[k]
+        )
         if status != 0:
             return status
         _keep(advancing.state, kept, k)

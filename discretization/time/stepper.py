@@ -1,4 +1,4 @@
-"""The Python face of the compiled march of `em` and `em-ggl`: validates, allocates, counts."""
+"""The Python face of the compiled march of `em`, `em-ggl` and `em-d`: validates, allocates, counts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discretization.dissipation_arrays import dissipation_of, with_memory
 from discretization.drives import count_drives
 from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
@@ -29,13 +30,13 @@ DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed a
 
 
 class Stepper(StepperBase):
-    """Advances states of one system by steps of one length with `em` or `em-ggl`, composed to order 2, 4 or 6.
+    """Advances states of one system by steps of one length with `em`, `em-ggl`, composed to order 2, 4 or 6, or `em-d`.
 
     Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`:
     bandwidth above which the linear solver is sparse; `hidden`: with `em-ggl`, for states whose velocities satisfy the
     joints; `tolerance`: relative, of the equations of a step, and so of what it keeps; 0: round-off;
     `drive_values(times)`: of prescribed motion; `joint_names`: by number, for what is said where joints repeat each other
-    and do not agree.
+    and do not agree; `rho`: with `em-d`, its spectral radius at infinity; `spared`: frames whose velocities it leaves alone.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -51,6 +52,8 @@ class Stepper(StepperBase):
         tolerance: float = 0.0,
         drive_values: DriveValues | None = None,
         joint_names: Sequence[str] = (),
+        rho: float | None = None,
+        spared: Sequence[int] = (),
     ):
         if not (np.isfinite(h) and h > 0.0):
             raise ModelError(f"the time step dt = {h} s must be a positive number")
@@ -67,7 +70,33 @@ class Stepper(StepperBase):
         self._load_values, self._drive_values = load_values, drive_values
         if drive_values is None and count_drives(system):
             raise ModelError("the model has prescribed motion; give its values as `drive_values`")
+        self._plain: System | None = None
+        if rho is not None:
+            self._dissipate(rho, spared)
         self._equations: Any = None  # found once: to look at the types of a model takes as long as many steps
+
+    def _dissipate(self, rho: float, spared: Sequence[int]) -> None:
+        """Let `system` be that of one step, whose damping and stress-free strains change from step to step."""
+        plain = self.system
+        elements, springs, torsions, spans = plain.elements, plain.springs, plain.torsions, plain.spans
+        self._plain = plain
+        self.system = plain._replace(
+            elements=elements._replace(
+                damping=elements.damping.copy(),
+                strain0=elements.strain0.copy(),
+                coupling=np.zeros_like(elements.coupling),
+            ),
+            springs=springs._replace(damping=springs.damping.copy(), length0=springs.length0.copy()),
+            torsions=torsions._replace(damping=torsions.damping.copy(), angle0=torsions.angle0.copy()),
+            spans=spans._replace(coupling=np.zeros_like(spans.coupling)),
+        )
+        own = dissipation_of(plain, self.numbering, rho, np.asarray(spared, np.int64))
+        every = self.work.spans._replace(viscous=np.ones_like(self.work.spans.viscous))
+        self.work = self.work._replace(dissipation=own, spans=every)
+
+    def start(self, state: State) -> State:
+        """The state with room for what the integrator remembers besides it."""
+        return state if self._plain is None else with_memory(self._plain, state)
 
     def __del__(self) -> None:
         if hasattr(self, "numbering"):
@@ -127,6 +156,7 @@ class Stepper(StepperBase):
             self._equations,
             advancing,
             self._hidden,
+            self._plain,
             before,
             h * self.fractions,
             self._values(starts, h),

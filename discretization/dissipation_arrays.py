@@ -1,0 +1,144 @@
+"""What a step of `em-d(rho)` works with besides `em`: coefficients, what frames hang together, the masses they share."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from discretization.others import pairs_of
+from discretization.space.interpolation import leading
+from rigid.system import Floats, Ints, State
+
+
+class Shares(NamedTuple):
+    """Masses that neighbours share, row by row of the mass matrix: p_f = own v_f + sum of mass v_other."""
+
+    own: Floats  # (n,) kg, diagonal
+    first: Ints  # (n + 1,) of a frame among those below
+    other: Ints  # (k,)
+    mass: Floats  # (k,) kg
+    base: Ints  # (k,) where the block of a frame's rows and the other's columns stands in the matrix
+    stride: Ints  # (k,)
+
+
+class Dissipation(NamedTuple):
+    """Allocated once for a model; all empty for the other integrators."""
+
+    law: Floats  # (2,) gamma, nu
+    gamma: Floats  # (n,) of the velocities of a frame; 0: they are left alone
+    group: Ints  # (n,) which frames hang together, -1: with the ground
+    total: Floats  # (k,) kg, of such a group
+    before: Floats  # (k, 3) m/s, velocity of its centre of mass at the start of a step
+    after: Floats  # (k, 3) at its end
+    shift: Floats  # (k, 3)
+    start: Floats  # (n, 3) R0^T (p0 - m c0)/m + memory
+    end: Floats  # (n, 6) v1, Omega1
+    slopes: Floats  # (n, 18) dv1/d dr, dv1/d eta
+    shares: Shares
+
+
+def coefficients(rho: float) -> tuple[float, float]:
+    """gamma, nu of a spectral radius rho at infinity."""
+    return (1.0 - rho) ** 2 / (2.0 * (3.0 - rho) * (1.0 + rho)), 2.0 * (1.0 + rho) / (3.0 - rho)
+
+
+def no_dissipation() -> Dissipation:
+    """Of an integrator that has none."""
+    none, vectors, numbers = np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int64)
+    shares = Shares(none, numbers, numbers, none, numbers, numbers)
+    return Dissipation(
+        none,
+        none,
+        numbers,
+        none,
+        vectors,
+        vectors,
+        vectors,
+        vectors,
+        np.zeros((0, 6)),
+        np.zeros((0, 18)),
+        shares,
+    )
+
+
+def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None = None) -> Dissipation:
+    """Of a system with the spectral radius rho; spared: frames whose velocities are left alone."""
+    n, mass = len(system.frames.mass), system.frames.mass
+    gamma, nu = coefficients(rho)
+    each = np.where((system.frames.fixed == 0) & (mass > 0.0), gamma, 0.0)
+    each[np.zeros(0, np.int64) if spared is None else spared] = 0.0
+    group = _groups(system)
+    k = int(group.max(initial=-1)) + 1
+    total = np.bincount(group[group >= 0], mass[group >= 0], k)
+    before, after, shift = np.zeros((3, k, 3))
+    shares = _shares(system, numbering)
+    return Dissipation(
+        np.array([gamma, nu]),
+        each,
+        group,
+        total,
+        before,
+        after,
+        shift,
+        np.zeros((n, 3)),
+        np.zeros((n, 6)),
+        np.zeros((n, 18)),
+        shares,
+    )
+
+
+def _groups(system: Any) -> Ints:
+    """Which frames hang together by anything (n,), -1 for those that hang on the ground, a given motion or the air."""
+    n, spans, others = len(system.frames.mass), system.spans, system.others
+    chains = [spans.frames[:, [k, k + 1]] for k in range(spans.frames.shape[1] - 1)]
+    tables = (system.elements, system.constraints, system.springs, system.torsions)
+    pairs = np.concatenate([table.frames.reshape(-1, 2) for table in tables] + chains + [pairs_of(others)])
+    pairs = pairs[(pairs >= 0).all(axis=1)]
+    joined = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n))
+    _, group = connected_components(joined, directed=False)
+    held = system.frames.fixed != 0
+    alone = others.frames[(others.frames >= 0).sum(axis=1) == 1]
+    held[alone[alone >= 0]] = True  # what acts on one frame alone acts from outside
+    free = ~np.isin(group, group[held])
+    out = np.full(n, -1, np.int64)
+    out[free] = np.unique(group[free], return_inverse=True)[1]
+    return out
+
+
+def _shares(system: Any, numbering: Any) -> Shares:
+    n, elements, spans = len(system.frames.mass), system.elements, system.spans
+    rows: list[Any] = [np.zeros((0, 4), np.int64)]
+    masses: list[Any] = [np.zeros(0)]
+    use = np.flatnonzero(elements.coupling)
+    for i, j, place in ((0, 1, 1), (1, 0, 2)):
+        other = elements.frames[use, j]
+        base, stride = numbering.element_base[use, place], numbering.frame_stride[other]
+        rows.append(np.stack([elements.frames[use, i], other, base, stride], axis=1))
+        masses.append(elements.coupling[use])
+    for order in np.unique(spans.order[spans.coupling != 0.0]):
+        use, a = np.flatnonzero((spans.order == order) & (spans.coupling != 0.0)), leading(order)
+        for i, j in np.argwhere(~np.eye(order + 1, dtype=bool)):
+            base, stride = numbering.span_base[use, i, j], numbering.span_stride[use, j]
+            rows.append(np.stack([spans.frames[use, i], spans.frames[use, j], base, stride], axis=1))
+            masses.append(-spans.coupling[use] * a[i] * a[j])
+    table, mass = np.concatenate(rows), np.concatenate(masses)
+    order = np.argsort(table[:, 0], kind="stable")
+    frame, other, base, stride = (np.ascontiguousarray(column) for column in table[order].T)
+    mass = mass[order]
+    own = system.frames.mass - np.bincount(frame, mass, n)
+    first = np.concatenate([[0], np.cumsum(np.bincount(frame, minlength=n))]).astype(np.int64)
+    return Shares(own, first, other, mass, base, stride)
+
+
+def with_memory(system: Any, state: State) -> State:
+    """The state with room for what `em-d` remembers: of every frame, then of every place of the stresses; see
+    `dissipation_assembly`. A state that has it stays as it is.
+    """
+    count = len(system.frames.mass) + len(system.elements.length) + len(system.spans.weight)
+    count += len(system.springs.stiffness) + len(system.torsions.stiffness)
+    if state.memory.shape[-2] == count:
+        return state
+    return state._replace(memory=np.zeros((count, 6)), algorithmic=np.zeros(2))
