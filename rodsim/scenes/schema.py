@@ -16,6 +16,7 @@ from rodsim.scenes.schema_motion import (
     DistributedLoadScene,
     DrivenScene,
     DriveScene,
+    GearScene,
     LawSpringScene,
     LimitScene,
 )
@@ -360,6 +361,7 @@ class Scene(Part):
     limits: list[LimitScene] = []
     driven: list[DrivenScene] = []
     drives: list[DriveScene] = []
+    gears: list[GearScene] = []
     distributed_loads: list[DistributedLoadScene] = []
     external_dampings: list[ExternalDampingScene] = []
     joint_frictions: list[JointFrictionScene] = []
