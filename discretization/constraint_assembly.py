@@ -37,8 +37,11 @@ def begin_constraints(system, numbering, state, work, h, extent):
         if facts.turns[c] == 0:
             a, b = constraints.frames[c, 0], constraints.frames[c, 1]
             reach = 0.1 * extent + norm(state.r[a]) + norm(state.r[b]) + facts.reach[c]
+        level = 2.0 * EPS * scale * reach * facts.size[c]
         for i in range(numbering.rows[c]):
-            work.noise[numbering.row[c] + i] = 2.0 * EPS * scale * reach * facts.size[c]
+            work.noise[numbering.row[c] + i] = level
+        if numbering.rows[c] == 0:  # it shares the row of the one before it
+            work.noise[numbering.row[c]] += level
 
 
 @inner_kernel
@@ -59,7 +62,7 @@ def add_constraint_noise(system, numbering, work):
     for c in range(constraints.kind.shape[0]):
         a, b = constraints.frames[c, 0], constraints.frames[c, 1]
         impulse = 0.0
-        for i in range(numbering.rows[c]):
+        for i in range(max(numbering.rows[c], 1)):
             impulse += abs(work.lam[numbering.lam[c] + i])
         impulse *= EPS * work.scale[c] * facts.size[c]
         add_noise(work.noise, numbering.frame[a], numbering.frame[b], impulse, facts.arm[c] * impulse)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.gears import counted_rows
 from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import facts, groups_of
@@ -52,15 +53,20 @@ def pack_frame(r: Floats, quat: Floats, v: Floats, Omega: Floats) -> Floats:
     return np.stack([r, v, Omega, quat[:, 1:], first], axis=1)
 
 
+def varying(constraints: Constraints) -> bool:
+    """Whether some numbers of the constraints are kept by the states: what is driven, counted angles."""
+    return len(driven_rows(constraints)) + len(counted_rows(constraints)) > 0
+
+
 def at_states(constraints: Constraints, state: State) -> tuple[Constraints, State]:
-    """Many states (T, n, ...) of driven constraints as one state of T copies of the frames, with the constraints of each.
+    """Many states (T, n, ...) of such constraints as one state of T copies of the frames, with the constraints of each.
 
     Of one state: it and its constraints.
     """
-    rows = driven_rows(constraints)
+    rows, counted = driven_rows(constraints), counted_rows(constraints)
     n = state.r.shape[-2]
-    drive = state.drive[..., : len(rows), :].reshape(-1, len(rows), NUMBERS)
-    copies = len(drive)
+    copies = int(np.prod(state.r.shape[:-2]))
+    drive = state.drive[..., : len(rows), :].reshape(copies if len(rows) else 0, len(rows), NUMBERS)
     each = {
         name: np.tile(values, (copies, *[1] * (np.ndim(values) - 1)))
         for name, values in constraints._asdict().items()
@@ -68,10 +74,12 @@ def at_states(constraints: Constraints, state: State) -> tuple[Constraints, Stat
     own = Constraints(**each)
     c = len(constraints.kind)
     offset = n * np.repeat(np.arange(copies), c)
-    place = (c * np.arange(copies)[:, None] + rows).ravel()
     own = own._replace(frames=own.frames + offset[:, None])
+    place = (c * np.arange(copies)[:, None] + rows).ravel()
     own.Ua[place] = drive[..., :3].reshape(-1, 3)
     own.value[place] = drive[..., 3].ravel()
+    place = (c * np.arange(copies)[:, None] + counted).ravel()
+    own.value[place] = state.angle[..., state.angle.shape[-1] - len(counted) :].ravel()
     flat = {
         name: np.ascontiguousarray(getattr(state, name)).reshape(-1, getattr(state, name).shape[-1])
         for name in ("r", "quat", "v", "Omega")

@@ -154,6 +154,8 @@ def begin_hidden_step(system, numbering, hidden, state, work, h):
             hidden.gam[first + i] = 0.0
             # velocities are what is left of increments: as exact as these rows of positions, at least
             noise[row + i] = EPS * work.scale[c] * abs(h) * speed + noise[numbering.row[c] + i] * 1e-2
+        if numbering.rows[c] == 0:
+            noise[row] += EPS * work.scale[c] * abs(h) * speed
 
 
 @inner_kernel
@@ -164,7 +166,7 @@ def add_hidden_noise(system, numbering, hidden, work):
         a, b = constraints.frames[c, 0], constraints.frames[c, 1]
         first = numbering.lam[c]
         size = 0.0
-        for i in range(numbering.rows[c]):
+        for i in range(max(numbering.rows[c], 1)):
             size += EPS * work.scale[c] * abs(hidden.gam[first + i])
         for f in (a, b):
             if hidden.carries[f] != 0:
@@ -201,7 +203,7 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
     constraints, residual, values = system.constraints, work.residual, work.values
     for c in range(constraints.kind.shape[0]):
         kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
-        rows = numbering.rows[c]
+        rows = max(numbering.rows[c], 1)  # one that shares a row adds to it
         places = places_of(system, hidden, c, hidden.Ua_mean)
         last = places_of(system, hidden, c, hidden.Ua_end)
         start, end = hidden_ends(state, work, hidden, h, a, b)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization import others
-from discretization.drives import at_states, driven_rows, explicit_rates
+from discretization.drives import at_states, driven_rows, explicit_rates, varying
 from discretization.space.se3_element import element_strains
 from discretization.space.spans import energies_of, points_of, shared_masses, strains_of, with_laws
 from discretization.system import System
@@ -84,7 +84,8 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
         of_branch = np.sum(system.spans.branch * state.branch[..., None, :], axis=-1)
         elastic = elastic + 0.5 * _sum(system.spans.weight, np.sum(state.branch * of_branch, axis=-1))
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
-    spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, state.angle))
+    angle = state.angle[..., : len(system.torsions.stiffness)]
+    spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, angle))
     if len(system.others.kind):
         spring = spring + _sum(evaluation.values(others.energies_of(system.others), state.r, state.quat))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
@@ -140,7 +141,7 @@ def constraint_residual(system: System, state: State) -> Floats:
 
 def residual_of(constraints: Constraints, state: State) -> Floats:
     """g (..., m) of `constraints`."""
-    if len(driven_rows(constraints)):
+    if varying(constraints):
         own, flat = at_states(constraints, state)
         g = evaluation.values(groups_of(own), flat.r, flat.quat)
         return g.reshape(*state.r.shape[:-2], -1)
@@ -154,10 +155,11 @@ def velocity_residual(system: System, state: State) -> Floats:
 
 def rate_of(constraints: Constraints, state: State) -> Floats:
     """dg/dt (..., m) of `constraints`."""
-    rows = driven_rows(constraints)
-    if len(rows):
+    if varying(constraints):
         own, flat = at_states(constraints, state)
         rates = evaluation.rates(groups_of(own), flat).reshape(*state.r.shape[:-2], -1)
-        rates[..., first_rows(constraints.kind)[rows]] += explicit_rates(constraints, state)
+        rows = driven_rows(constraints)
+        if len(rows):
+            rates[..., first_rows(constraints)[rows]] += explicit_rates(constraints, state)
         return rates
     return evaluation.rates(groups_of(constraints), state)

@@ -50,7 +50,7 @@ class Numbering(NamedTuple):
     frame: Ints  # (n,) first unknown of a frame, N where it is fixed, behind that where it is driven
     frame_stride: Ints  # (n,)
     frame_base: Ints  # (n,) diagonal blocks
-    rows: Ints  # (c,) scalar equations of a constraint
+    rows: Ints  # (c,) scalar equations a constraint brings; 0: it adds to the row of another
     row: Ints  # (c,) unknown of the first multiplier of a constraint
     row_stride: Ints  # (c,)
     lam: Ints  # (c,) place of that multiplier in State.lam
@@ -79,7 +79,7 @@ def carries_velocity(system: System) -> np.ndarray:
 
 def rows_of_joint(system: System) -> Ints:
     """Number of scalar constraints of the joint of each constraint, (c,): from a Lam to its gam."""
-    totals = np.bincount(system.constraints.joint, weights=rows_of(system.constraints.kind))
+    totals = np.bincount(system.constraints.joint, weights=rows_of(system.constraints))
     return totals.astype(np.int64)[system.constraints.joint]
 
 
@@ -156,8 +156,8 @@ def number(
     frames, constraints = system.frames, system.constraints
     n = len(frames.mass)
     fixed = frames.fixed.astype(bool)
-    rows = rows_of(constraints.kind)
-    lam = first_rows(constraints.kind)
+    rows = rows_of(constraints)
+    lam = first_rows(constraints)
 
     # vertices: moving frames, then joints
     vertex_of_frame = np.where(fixed, -1, np.cumsum(~fixed) - 1)
@@ -176,6 +176,8 @@ def number(
     first = np.searchsorted(vertex_of_constraint[order_in], vertex_of_constraint[order_in], side="left")
     offset_in_joint = np.empty(len(rows), dtype=np.int64)
     offset_in_joint[order_in] = before - before[first] if len(rows) else before
+    if len(constraints.shares):
+        offset_in_joint -= constraints.shares
 
     of_spans = np.stack(
         np.broadcast_arrays(system.spans.frames[:, :, None], system.spans.frames[:, None, :]), axis=3

@@ -25,7 +25,7 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from discretization.system import System
 from rigid.interactions import evaluation
-from rigid.interactions.constraints import groups_of, rows_of
+from rigid.interactions.constraints import alone, first_rows, groups_of, rows_of
 from rigid.system import Constraints, Ints, State
 
 DELTAS = 1e-10, 1e-12  # of (1): squares of singular values below count as zero
@@ -54,11 +54,14 @@ def constraint_jacobian(system: System, state: State) -> coo_matrix:
     frames.
     """
     constraints = system.constraints
-    gradients = evaluation.gradients(groups_of(constraints), state.r, state.quat).reshape(-1, 2, 6)
-    frames = np.repeat(constraints.frames.reshape(-1, 2), rows_of(constraints.kind), axis=0)
+    each = alone(constraints)
+    gradients = evaluation.gradients(groups_of(each), state.r, state.quat).reshape(-1, 2, 6)
+    frames = np.repeat(constraints.frames.reshape(-1, 2), rows_of(each), axis=0)
+    # gradients of constraints that share a row add up there
+    row = np.arange(len(frames)) - np.repeat(first_rows(each) - first_rows(constraints), rows_of(each))
     moving = system.frames.fixed[frames] == 0
-    rows, columns = np.nonzero(moving)[0], 6 * frames[moving][:, None] + np.arange(6)
-    shape = (len(frames), 6 * len(system.frames.mass))
+    rows, columns = row[np.nonzero(moving)[0]], 6 * frames[moving][:, None] + np.arange(6)
+    shape = (int(rows_of(constraints).sum()), 6 * len(system.frames.mass))
     return coo_matrix((gradients[moving].ravel(), (np.repeat(rows, 6), columns.ravel())), shape=shape)
 
 
@@ -82,7 +85,7 @@ def redundancy(system: System, state: State) -> Redundancy | None:
     for _ in range(PROJECTIONS):
         y = first.solve(np.concatenate([np.zeros((G.shape[1], PROBES)), -DELTAS[0] * y]))[G.shape[1] :]
     rows = np.linalg.norm(y, axis=1) > LEFT
-    joint_of_row = np.repeat(constraints.joint, rows_of(constraints.kind))
+    joint_of_row = np.repeat(constraints.joint, rows_of(constraints))
     return Redundancy(_loops(constraints, system, np.unique(joint_of_row[rows])), excess, rows)
 
 

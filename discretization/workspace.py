@@ -10,6 +10,7 @@ from discretization.dissipation_arrays import Dissipation, no_dissipation
 from discretization.drive_arrays import DriveWork, drive_work
 from discretization.drives import DRIVEN, count_drives
 from discretization.dual_assembly import ByDuals, OtherWork, by_duals, other_work
+from discretization.gears import GearWork, gear_work, of_one_scale, weights
 from discretization.numbering import Numbering
 from discretization.space import se3_element
 from discretization.span_assembly import SpanWork, span_work
@@ -59,6 +60,7 @@ class Workspace(NamedTuple):
     facts: ConstraintFacts
     by_duals: ByDuals
     drives: DriveWork
+    gears: GearWork
     spans: SpanWork
     others: OtherWork
     dissipation: Dissipation
@@ -112,6 +114,7 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         facts=_facts(system, has_forms),
         by_duals=duals,
         drives=drive_work(system, duals),
+        gears=gear_work(system, duals),
         spans=span_work(system, closed),
         others=others,
         dissipation=no_dissipation(),
@@ -140,10 +143,11 @@ def _facts(system: System, has_forms: np.ndarray) -> ConstraintFacts:
         closed=np.concatenate(by_kind),
         first=np.cumsum([0, *(len(own) for own in by_kind)]),
         turns=turns,
-        lightest=np.where(np.isfinite(lightest), lightest, 0.0),
+        lightest=of_one_scale(constraints, np.where(np.isfinite(lightest), lightest, 0.0)),
         reach=reach,
         arm=reach + np.where(facts(kind, "constant"), 0.0, 1.0),
-        size=np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
+        size=weights(constraints)
+        * np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
     )
 
 

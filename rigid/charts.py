@@ -103,7 +103,7 @@ def multibody_system(
     places = Places(frames, chart, held)
     is_quaternion = chart == "quaternion"
     constraints = interactions.constraints
-    n_joint_rows = 0 if constraints is None else int(rows_of(constraints.kind).sum())
+    n_joint_rows = 0 if constraints is None else int(rows_of(constraints).sum())
     groups = _groups(interactions, places.internal)
     flags = mechanical.DISCRETE_POTENTIAL | mechanical.DISCRETE_CONSTRAINTS | mechanical.DISCRETE_KINETIC
     flags |= mechanical.PRODUCTS | mechanical.DISCRETE_FORCE

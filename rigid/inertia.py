@@ -50,7 +50,7 @@ class MassProperties:
     without_inertia: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        self.mass = number("mass properties", "mass", self.mass, positive=True)
+        self.mass = positive_mass("mass properties", self.mass)
         self.center = vector("mass properties", "center", self.center)
         given = numbers(self.inertia)
         if given is None or given.shape not in ((3,), (3, 3)):
@@ -115,6 +115,16 @@ def vertex_numbers(owner: str, faces: ArrayLike, n_vertices: int) -> Ints:
     return found.astype(np.int64)
 
 
+def positive_mass(owner: str, mass: float) -> float:
+    """kg; ModelError for none."""
+    if number(owner, "mass", mass) == 0.0:
+        raise ModelError(
+            f"{owner}: mass = 0, so that no force makes it move in one way; join its neighbours to each other without it (by "
+            "a joint with more freedom, a distance, a spring), or give it a small mass"
+        )
+    return number(owner, "mass", mass, positive=True)
+
+
 def mass_of(owner: str, volume: float, density: float | None, mass: float | None) -> float:
     """The mass, kg, from one of the two."""
     if (density is None) == (mass is None):
@@ -122,7 +132,7 @@ def mass_of(owner: str, volume: float, density: float | None, mass: float | None
             f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}"
         )
     if mass is not None:
-        return number(owner, "mass", mass, positive=True)
+        return positive_mass(owner, mass)
     return number(owner, "density", density, positive=True) * volume
 
 
@@ -153,7 +163,7 @@ def PointMass(mass: float) -> MassProperties:
 
     Raises ModelError where the mass is not positive.
     """
-    return MassProperties(number("PointMass", "mass", mass, positive=True), np.zeros(3))
+    return MassProperties(positive_mass("PointMass", mass), np.zeros(3))
 
 
 def Sphere(

@@ -58,6 +58,9 @@ class Constraints(NamedTuple):
     Wa: Floats = np.zeros((0, 3))  # (c, 3) a second direction on frame a
     Wb: Floats = np.zeros((0, 3))  # (c, 3)
     repeats: NDArray[np.uint8] = np.zeros(0, np.uint8)  # (c,) 1: its joint fixes what others fix already
+    shares: NDArray[np.uint8] = np.zeros(
+        0, np.uint8
+    )  # (c,) 1: adds to the scalar equation of the one before it
 
     def chosen(self, which: Any) -> Constraints:
         """Those constraints `which`, a mask or numbers."""
@@ -110,7 +113,8 @@ class State(NamedTuple):
     v: Floats  # (n, 3) velocities, inertial
     Omega: Floats  # (n, 3) angular velocities, body-fixed
     lam: Floats  # (m,) constraint impulses of the last step divided by its length (forces, moments)
-    angle: Floats  # (s,) angles of the torsion springs, counted through full turns
+    # angles of the torsion springs, then of the geared joints, (s,), counted through full turns
+    angle: Floats
     acc: Floats  # (n, 6) rates of (v, spatial angular velocity) over the last step: the predictor's memory
     totals: Floats  # (2,) work done by loads and drives, energy dissipated, since t = 0
     # of an integrator of mechanical systems: its coordinates, momenta, velocities (n,) and multipliers (m,), (m,)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rodsim.laws import Law
     from rodsim.linear import linearise
     from rodsim.linear_models import Probe, Push, frequency_response, state_space
+    from rodsim.linear_reactions import Reaction
     from rodsim.materials import Material
     from rodsim.modal_analysis import modes
     from rodsim.modal_results import mode_shapes
@@ -57,6 +58,7 @@ _WHERE = {
     "Part": "rigid.symbolic",
     "RedundantJointsWarning": "rigid.errors",
     "Probe": "rodsim.linear_models",
+    "Reaction": "rodsim.linear_reactions",
     "Push": "rodsim.linear_models",
     "PointMass": "rigid.inertia",
     "Result": "rodsim.results.result",
@@ -105,6 +107,7 @@ __all__ = [
     "PointMass",
     "Probe",
     "Push",
+    "Reaction",
     "RedundantJointsWarning",
     "Result",
     "Section",

@@ -11,6 +11,7 @@ import numpy as np
 
 from discretization.consistent import Held
 from discretization.drives import DRIVEN
+from discretization.gears import count_angles
 from discretization.measures import constraint_residual, element_states
 from discretization.others import OTHERS, Others, others_of
 from discretization.system import System
@@ -155,14 +156,14 @@ def build(model: Contents) -> Built:
         spans,
         _others(model, placement),
     )
-    n, n_rows = len(placement.frames.mass), int(rows_of(constraints.kind).sum())
+    n, n_rows = len(placement.frames.mass), int(rows_of(constraints).sum())
     state = State(
         placement.r,
         placement.quat,
         placement.v,
         placement.Omega,
         np.zeros(n_rows),
-        np.zeros(len(torsions.stiffness)),
+        np.zeros(count_angles(system)),
         np.zeros((n, 6)),
         np.zeros(2),
         drive=first_drive(model, driven),
@@ -253,7 +254,7 @@ def _check_assembled(model: Contents, placement: Placement, system: System, stat
     g = np.abs(constraint_residual(system, state))
     if not len(g) or g.max() <= ASSEMBLED * max(placement.size, 1.0):
         return
-    worst = int(np.repeat(system.constraints.joint, rows_of(system.constraints.kind))[np.argmax(g)])
+    worst = int(np.repeat(system.constraints.joint, rows_of(system.constraints))[np.argmax(g)])
     entry = list(model.joints.values())[worst]
     raise ModelError(
         f"{entry.kind} joint '{entry.name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`",
@@ -303,8 +304,8 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         description=description(model, system),
         n_frames=len(system.frames.mass),
         n_elements=len(system.elements.length) + len(system.spans.weight),
-        n_multipliers=int(rows_of(system.constraints.kind).sum()),
-        n_torsions=len(system.torsions.stiffness),
+        n_multipliers=int(rows_of(system.constraints).sum()),
+        n_torsions=count_angles(system),
         n_branch=len(system.spans.weight) if np.any(system.spans.relaxation) else 0,
         system=system,
         grounded=bool(any(held[pair].any() for pair in pairs) or damped),

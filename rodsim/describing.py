@@ -27,6 +27,10 @@ def _described_more(model: Contents) -> dict[str, Any]:
         "others": {name: entry.described() for name, entry in model.others.items()},
         "line_loads": lines,
         "drives": {name: {"joint": entry.joint.name, "of": entry.of} for name, entry in model.drives.items()},
+        "gears": {
+            name: [{"joint": own.joint.name, "of": own.of, "ratio": own.ratio} for own in entry.each]
+            for name, entry in model.gears.items()
+        },
         "driven": {
             name: {"position": part.position.tolist(), "orientation": part.orientation.tolist()}
             for name, part in model.driven.items()

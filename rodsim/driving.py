@@ -110,7 +110,7 @@ def check_drives(model: Contents, system: System, state: State) -> None:
     if excess == 0:
         return
     blamed = []
-    for name, row in zip(model.drives, first_rows(system.constraints.kind)[rows], strict=True):
+    for name, row in zip(model.drives, first_rows(system.constraints)[rows], strict=True):
         if _excess(np.delete(G, row, axis=0)[:, held]) < excess:
             blamed.append(f"drive '{name}' of joint '{model.drives[name].joint.name}'")
     for name, frame in zip(model.driven, frames, strict=True):
@@ -121,13 +121,18 @@ def check_drives(model: Contents, system: System, state: State) -> None:
     if not blamed:
         return
     names = [PartName("joint", own.joint.name) for own in model.drives.values()]
+    driven = {own.joint.name for own in model.drives.values()}
+    between = [
+        name for name, gear in model.gears.items() if any(own.joint.name in driven for own in gear.each)
+    ]
+    coupled = f" (coupled by gear {' and '.join(map(repr, between))})" if between else ""
     if len(blamed) == 1:
         raise ModelError(
-            f"model '{model.name}': {blamed[0]} prescribes what joints fix already; leave it out, or free the motion",
+            f"model '{model.name}': {blamed[0]} prescribes what joints fix already{coupled}; leave it out, or free the motion",
             about=names,
         )
     raise ModelError(
-        f"model '{model.name}': {' and '.join(blamed)} drive against each other: they prescribe the same motion; "
+        f"model '{model.name}': {' and '.join(blamed)} drive against each other: they prescribe the same motion{coupled}; "
         "leave one of them out, or put a spring between",
         about=names,
     )

@@ -76,6 +76,21 @@ class DriveEntry(NamedTuple):
     motion: Motion
 
 
+class Geared(NamedTuple):
+    """A coordinate of a joint in a gear, "angle" (rad) or "displacement" (m), and how much it counts there."""
+
+    joint: JointEntry
+    of: str
+    ratio: float
+
+
+class GearEntry(NamedTuple):
+    """Coordinates of joints whose sum, each times its ratio, does not change."""
+
+    name: str
+    each: tuple[Geared, ...]
+
+
 class Contents:
     """The parts of a model and what joins and loads them, by name, in the order in which they were added."""
 
@@ -95,3 +110,10 @@ class Contents:
         self.line_loads: dict[str, Any] = {}  # `rodsim.distributed.DistributedEntry`, which knows meshes
         self.driven: dict[str, Driven] = {}
         self.drives: dict[str, DriveEntry] = {}
+        self.gears: dict[str, GearEntry] = {}
+
+    @property
+    def constraint_names(self) -> list[tuple[str, str]]:
+        """What holds, and its name, by the numbers in `Constraints.joint`."""
+        tables = (("joint", self.joints), ("drive", self.drives), ("gear", self.gears))
+        return [(what, name) for what, table in tables for name in table]

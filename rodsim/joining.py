@@ -11,13 +11,16 @@ from discretization.redundancy import redundancy, softened
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, RedundantJointsWarning
+from rigid.interactions.constraints import number_of
+from rigid.interactions.gear import GEARED_ANGLE
 from rigid.joints import JOINTS, Given, Marker, Row
-from rigid.system import Constraints, Floats, State
+from rigid.system import ALONG, Constraints, Floats, State
 from rodsim.driving import DrivenRow, driven_row
-from rodsim.entries import Contents, JointEntry
+from rodsim.entries import Contents, Geared, JointEntry
 from rodsim.load_arrays import speaking_of
 from rodsim.other_entries import Poses
 from rodsim.parts import Anchor
+from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import JointLayout
 
 ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
@@ -40,20 +43,30 @@ class Joined(NamedTuple):
 
 
 def constraints_of(model: Contents, placement: Placed) -> tuple[Constraints, list[Joined], list[DrivenRow]]:
-    """The constraints of all joints, then of all drives; the markers of each, and what the drives prescribe."""
+    """The constraints of all joints, then of all drives, then of all gears; the markers of each, and what the drives
+    prescribe.
+    """
     rows: list[tuple[int, Marker, Marker, Row]] = []
-    joined = []
+    joined: list[Joined] = []
+    of_joint: dict[str, Joined] = {}
     for number, entry in enumerate(model.joints.values()):
         with speaking_of("joint", entry.name):
-            own = _markers(entry, placement)
+            own = of_joint[entry.name] = _markers(entry, placement)
         joined.append(own)
         rows += [(number, own.a, own.b, row) for row in JOINTS[entry.kind].rows(*own)]
     driven = []
     for number, drive in enumerate(model.drives.values(), start=len(model.joints)):
-        own = _markers(drive.joint, placement)
+        own = of_joint[drive.joint.name]
         joined.append(own)
         driven.append(driven_row(drive, own.a, own.b))
         rows.append((number, own.a, own.b, driven[-1].row))
+    shares = np.zeros(len(rows), np.uint8)
+    for number, gear in enumerate(model.gears.values(), start=len(model.joints) + len(model.drives)):
+        for part in gear.each:
+            own = of_joint[part.joint.name]
+            rows.append((number, own.a, own.b, _geared_row(part, own)))
+        joined.append(of_joint[gear.each[0].joint.name])
+        shares = np.concatenate([shares, np.arange(len(gear.each)) > 0]).astype(np.uint8)
     frames = np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64).reshape(-1, 2)
 
     def vectors(column: list[Floats]) -> Floats:
@@ -72,16 +85,27 @@ def constraints_of(model: Contents, placement: Placed) -> tuple[Constraints, lis
     Wa, Wb = vectors([row.Wa for *_, row in rows]), vectors([row.Wb for *_, row in rows])
     if np.any(Wa) or np.any(Wb):
         constraints = constraints._replace(Wa=Wa, Wb=Wb)
+    if np.any(shares):
+        constraints = constraints._replace(shares=shares)
     return constraints, joined, driven
 
 
+def _geared_row(part: Geared, joint: Joined) -> Row:
+    """A coordinate of a joint in a gear; the axis is as long as it counts."""
+    a, b = joint.a, joint.b
+    axis = part.ratio * a.axes[:, 2]
+    if part.of == "angle":
+        return Row(number_of(GEARED_ANGLE), axis, b.axes[:, 0], Wa=a.axes[:, 0])
+    return Row(ALONG, axis, np.zeros(3))
+
+
 def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
-    """What results know of joints and drives: their rows of `State.lam` and their markers."""
+    """What results know of joints, drives and gears: their rows of `State.lam` and their markers."""
     layouts, first = [], 0
     kinds = [(entry.name, entry.kind) for entry in model.joints.values()]
-    kinds += [(name, DRIVE) for name in model.drives]
+    kinds += [(name, DRIVE) for name in model.drives] + [(name, GEAR) for name in model.gears]
     for (name, kind), (a, b, given) in zip(kinds, joined, strict=True):
-        last = first + (1 if kind == DRIVE else JOINTS[kind].count(given))
+        last = first + (1 if kind in (DRIVE, GEAR) else JOINTS[kind].count(given))
         frames, points, axes = (a.frame, b.frame), np.array([a.X, b.X]), np.array([a.axes, b.axes])
         layouts.append(JointLayout(name, kind, (first, last), frames, points, axes))
         first = last
@@ -163,7 +187,7 @@ def without_doubt(model: Contents, system: System, state: State) -> tuple[System
     if found is None:
         return system, []
     constraints = system.constraints._replace(repeats=softened(system.constraints, found))
-    names = [*model.joints, *model.drives]
+    names = [name for _, name in model.constraint_names]
     loops = [[names[joint] for joint in loop] for loop in found.loops]
     many = "1 equation" if found.excess == 1 else f"{found.excess} equations"
     of_loops = " and of ".join(named(loop) for loop in loops[:3])

@@ -5,7 +5,8 @@ x = Z q: all of them, or the lowest modes,
 
     q'' = (Z^T M Z)^-1 (Z^T B u - Z^T D Z q' - Z^T K Z q)                                                    (1)
 
-A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u is solved as it stands.
+A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u is solved as it stands. What joints carry
+(`rodsim.linear_reactions`) follows from the same equations.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building import Placed, Placement
 from rodsim.linear import linearise
+from rodsim.linear_reactions import Reaction, ReactionRow, reaction_row
 from rodsim.model import Model
 from rodsim.parts import Anchor
 
@@ -52,7 +54,7 @@ class Probe(NamedTuple):
 def state_space(
     model: Model,
     inputs: Sequence[Push],
-    outputs: Sequence[Probe],
+    outputs: Sequence[Probe | Reaction],
     state: State | None = None,
     *,
     n_modes: int | None = None,
@@ -60,29 +62,38 @@ def state_space(
 ) -> StateSpace:
     """The small motions of a model as scipy's StateSpace, with changes of loads as inputs.
 
-    inputs: list of `Push`, N or N m. outputs: list of `Probe`, changes from `state`: m, m/s, rad, rad/s. n_modes:
-    keep these lowest modes
-    only, which large models need; about: `spin`, `about`, `t`, `loads` of `linearise`.
+    inputs: list of `Push`, N or N m. outputs: list of `Probe` (changes from `state`: m, m/s, rad, rad/s) and `Reaction`
+    (what joints carry: N, N m). n_modes: keep these lowest modes only, which large models need; about: `spin`, `about`,
+    `t`, `loads` of `linearise`.
 
     Raises ModelError where a point does not move, or the model has too many freedoms for full matrices.
     """
     lin = linearise(model, state, **about)
-    B, C, rates = _columns(model, lin, inputs, outputs)
+    B, C, rates, carried = _columns(model, lin, inputs, outputs)
     Z = _motions(lin, n_modes)
-    M, D, K = (Z.T @ (A @ Z) for A in (lin.M, lin.C + lin.gyroscopic, lin.K))
+    full_D = lin.C + lin.gyroscopic
+    M, D, K = (Z.T @ (A @ Z) for A in (lin.M, full_D, lin.K))
     k = Z.shape[1]
     right = np.linalg.solve(M, np.concatenate([-K, -D, Z.T @ B], axis=1))
     A = np.block([[np.zeros((k, k)), np.eye(k)], [right[:, : 2 * k]]])
     of_inputs = np.concatenate([np.zeros((k, B.shape[1])), right[:, 2 * k :]])
     measured = C.T @ Z
     of_states = np.concatenate([measured * ~rates[:, None], measured * rates[:, None]], axis=1)
-    return StateSpace(A, of_inputs, of_states, np.zeros((C.shape[1], B.shape[1])))
+    direct = np.zeros((C.shape[1], B.shape[1]))
+    if carried:
+        saddle = Saddle(lin.M, lin.G)
+        for j, row in carried.items():
+            # dlam = L (B u - D x' - K x); L^T of_lam is the z of [M G^T; G 0] [z; .] = [0; of_lam]
+            to_forces = saddle.solve(np.zeros(lin.size), below=row.of_lam)
+            of_states[j] = [*(row.of_x @ Z - to_forces @ (lin.K @ Z)), *(-(to_forces @ (full_D @ Z)))]
+            direct[j] = to_forces @ B
+    return StateSpace(A, of_inputs, of_states, direct)
 
 
 def frequency_response(
     model: Model,
     inputs: Sequence[Push],
-    outputs: Sequence[Probe],
+    outputs: Sequence[Probe | Reaction],
     omega: ArrayLike,
     state: State | None = None,
     **about: Any,
@@ -96,13 +107,16 @@ def frequency_response(
     Raises ModelError where a point does not move, a direction is zero, or the state is no steady motion.
     """
     lin = linearise(model, state, **about)
-    B, C, rates = _columns(model, lin, inputs, outputs)
+    B, C, rates, carried = _columns(model, lin, inputs, outputs)
     D = lin.C + lin.gyroscopic
     found = []
     for w in np.atleast_1d(np.asarray(omega, float)):
         saddle = Saddle(csr_matrix(-w * w * lin.M + 1j * w * D + lin.K), lin.G)
-        x = saddle.solve(B.astype(complex))
-        found.append((C.T @ x) * np.where(rates, 1j * w, 1.0)[:, None])
+        x, y = saddle.reactions(B.astype(complex))
+        out = (C.T @ x) * np.where(rates, 1j * w, 1.0)[:, None]
+        for j, row in carried.items():
+            out[j] = row.of_lam @ y + row.of_x @ x
+        found.append(out)
     return np.array(found)
 
 
@@ -121,19 +135,24 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
 
 
 def _columns(
-    model: Model, lin: Linearised, inputs: Sequence[Push], outputs: Sequence[Probe]
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """B (size, inputs), C^T (size, outputs), and which outputs are rates."""
+    model: Model, lin: Linearised, inputs: Sequence[Push], outputs: Sequence[Probe | Reaction]
+) -> tuple[Floats, Floats, NDArray[np.bool_], dict[int, ReactionRow]]:
+    """B (size, inputs), C^T (size, outputs), which outputs are rates, and which are of joints."""
     placement = Placement(model)
     B, C = np.zeros((lin.size, len(inputs))), np.zeros((lin.size, len(outputs)))
     for j, push in enumerate(inputs):
         at, direction = _placed(placement, lin, f"input {j}", push.anchor, push.direction)
         _put(lin, at, direction, push.moment, B[:, j])
+    rates, carried = np.zeros(len(outputs), bool), {}
     for j, probe in enumerate(outputs):
+        if isinstance(probe, Reaction):
+            carried[j] = reaction_row(model, lin, f"output {j}", probe)
+            continue
+        rates[j] = probe.what in (WHAT[1], WHAT[3])
         checks.word(f"output {j}", "what", probe.what, WHAT)
         at, direction = _placed(placement, lin, f"output {j}", probe.anchor, probe.direction)
         _put(lin, at, direction, probe.what in WHAT[2:], C[:, j])
-    return B, C, np.array([probe.what in (WHAT[1], WHAT[3]) for probe in outputs], bool)
+    return B, C, rates, carried
 
 
 def _placed(

@@ -88,8 +88,9 @@ class Drives(LawSprings):
         """
         self._new_among(self.drives, "drive", name)
         owner = f"drive '{name}'"
-        if name in self.joints:
-            raise ModelError(f"{owner}: there is already a joint '{name}'; choose another name")
+        for table, what in ((self.joints, "joint"), (self.gears, "gear")):
+            if name in table:
+                raise ModelError(f"{owner}: there is already a {what} '{name}'; choose another name")
         entry = self.joints.get(joint) if isinstance(joint, str) else joint
         if not isinstance(entry, JointEntry) or self.joints.get(entry.name) is not entry:
             raise ModelError(f"{owner}: {shown(joint)} is no joint of this model; give one, or its name")

@@ -10,13 +10,13 @@ from rigid.checks import flag, shown, word
 from rigid.errors import ModelError
 from rigid.system import FORCE, MOMENT
 from rodsim.distributed import DistributedEntry, make_distributed
-from rodsim.model_drives import Drives
+from rodsim.model_gears import Gears
 from rodsim.parts import Rod
 
 KINDS = {"force": FORCE, "moment": MOMENT}
 
 
-class LineLoads(Drives):
+class LineLoads(Gears):
     """Distributed loads."""
 
     def add_distributed_load(

@@ -104,7 +104,7 @@ def _asking(model: Contents, system: System, poses: Poses) -> Iterator[Asked]:
 
 def _constraints(model: Contents, system: System) -> Iterator[Asked]:
     constraints = system.constraints
-    names = [*(("joint", name) for name in model.joints), *(("drive", name) for name in model.drives)]
+    names = model.constraint_names
     for c, number in enumerate(constraints.kind):
         columns = CONSTRAINTS[number].columns
         for side, (X, U) in enumerate((("Xa", "Ua"), ("Xb", "Ub"))):

@@ -117,7 +117,7 @@ def _check_joints(built: Built, state: State) -> None:
     size = float(np.ptp(state.r, axis=0).max()) or 1.0
     if not len(g) or g.max() <= _FITS * max(size, 1.0):
         return
-    number = int(np.repeat(constraints.joint, rows_of(constraints.kind))[np.argmax(g)])
+    number = int(np.repeat(constraints.joint, rows_of(constraints))[np.argmax(g)])
     joint = built.layout.joints[number]
     raise ModelError(
         f"{joint.kind} joint '{joint.name}': |g| = {g.max():.3g} at the stored state; it is where it was not in the model "

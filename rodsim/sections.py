@@ -58,6 +58,11 @@ class Section:
                     f"Section: damping has the eigenvalue {lowest:.3g}; it must not feed energy in"
                 )
             object.__setattr__(self, what, matrix)
+        if number("Section", "mass_per_length", self.mass_per_length) == 0.0:
+            raise ModelError(
+                "Section: mass_per_length = 0: a step knows only the mean of the forces on a node without mass, and the ends "
+                "of steps would ring; join the rod's ends by a spring or a bushing of its stiffness, or give it a small mass"
+            )
         mass = number("Section", "mass_per_length", self.mass_per_length, positive=True)
         inertia = vector("Section", "inertia_per_length", self.inertia_per_length)
         for k, moment in enumerate(inertia):

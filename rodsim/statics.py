@@ -20,6 +20,7 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.first_compilation import announce
 from rigid.system import Floats
 from rodsim.building import Built
+from rodsim.free_motions import free_motions
 from rodsim.model import Model
 from rodsim.provenance import provenance
 from rodsim.parts import Anchor
@@ -128,7 +129,7 @@ def equilibrium(
     if failure is not None:
         result = record.write(output)
         reason = REASONS.get(failure.status, "Newton's iteration did not converge")
-        raise_not_converged(model, rest, reason, failure, result)
+        raise_not_converged(built, rest, reason, failure, result)
     return record.write(output)
 
 
@@ -146,17 +147,18 @@ def _relax(rest: Rest, record: Record, failure: Solved) -> Solved | None:
 
 
 def raise_not_converged(
-    model: Model, rest: Rest, reason: str, failure: Any, result: Equilibrium | None
+    built: Built, rest: Rest, reason: str, failure: Any, result: Equilibrium | None
 ) -> None:
-    """Say how far the load steps came, and what may be done."""
+    """Say how far the load steps came, what moves there at no cost, and what may be done."""
+    free = free_motions(built, rest)
     error = ConvergenceError(
         t=rest.factor,
         h=0.0,
         iterations=failure.iterations,
         residual=failure.level,
         message=(
-            f"model '{model.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}; where the load "
-            "has a limit there is none next to it"
+            f"model '{built.layout.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}; "
+            + (free or "where the load has a limit there is none next to it")
         ),
     )
     error.result = result

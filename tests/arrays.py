@@ -63,7 +63,7 @@ def make_state(system: System, r, quat=None, v=None, Omega=None, angle=()) -> St
         all_frames(quat, [1.0, 0.0, 0.0, 0.0]),
         all_frames(v, [0.0, 0.0, 0.0]),
         all_frames(Omega, [0.0, 0.0, 0.0]),
-        zeros(int(rows_of(system.constraints.kind).sum())),
+        zeros(int(rows_of(system.constraints).sum())),
         np.asarray(angle, float),
         zeros((n, 6)),
         zeros(2),

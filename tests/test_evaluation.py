@@ -103,8 +103,8 @@ def test_rows_of_different_kinds_stand_in_the_order_of_the_constraints():
     )
     state = states(rng)
     g = evaluation.values(groups_of(together), state.r, state.quat)
-    assert list(rows_of(kinds)) == [1, 3, 1, 3, 1]
-    for c, (first, rows) in enumerate(zip(first_rows(kinds), rows_of(kinds), strict=True)):
+    assert list(rows_of(together)) == [1, 3, 1, 3, 1]
+    for c, (first, rows) in enumerate(zip(first_rows(together), rows_of(together), strict=True)):
         one = groups_of(Constraints(*(array[c : c + 1] for array in together)))
         own = evaluation.values(one, state.r, state.quat)
         assert np.array_equal(g[:, first : first + rows], own)

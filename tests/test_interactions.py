@@ -12,6 +12,7 @@ from rigid.interactions.along import POINT_ALONG_DIRECTION
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
+from rigid.interactions.gear import GEARED_ANGLE
 from rigid.interactions.law_springs import ANGLE_SPRING, DISPLACEMENT_SPRING, LENGTH_SPRING
 from rigid.interactions.laws import law_numbers
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
@@ -23,7 +24,7 @@ from rodsim.laws import Law
 
 EPS = 1e-40
 FREE = (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINTS_AT_DISTANCE, POINT_ALONG_DIRECTION, SPRING)
-FREE += (CROSSED_DIRECTIONS, SCREWED_POINTS)
+FREE += (CROSSED_DIRECTIONS, SCREWED_POINTS, GEARED_ANGLE)
 FREE += (torsion_spring.TORSION_SPRING, SE3_ELEMENT)  # act between frames alone
 LAWS = (LENGTH_SPRING, DISPLACEMENT_SPRING, ANGLE_SPRING)
 FREE += (BUSHING, *LAWS)
@@ -44,6 +45,9 @@ def numbers(kind, rng):
     if kind is SCREWED_POINTS:
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         X = np.concatenate([X[:6], U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[1]), [2.5]])
+    if kind is GEARED_ANGLE:
+        U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        X = np.concatenate([-2.5 * U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[1]), [0.0]])
     if kind is SE3_ELEMENT:
         B = rng.normal(size=(6, 6))
         X = np.concatenate([[0.7], (B @ B.T + np.eye(6)).ravel(), 0.1 * rng.normal(size=6)])
@@ -103,8 +107,8 @@ def test_work_of_the_dual_is_the_change_of_the_value(kind, angles):
     y0, y1 = poses(rng, angles[0])[0], poses(rng, angles[1])[0]
     change = lam[: max(kind.rows, 1)] @ (value(kind, y1, X) - value(kind, y0, X)).real
     work = np.sum(dual(kind, y0, y1, X, lam).real * (y1 - y0))
-    if kind is SCREWED_POINTS:  # whole turns are not counted by one value
-        turn = 2 * np.pi * X[15] * lam[0]
+    if kind in (SCREWED_POINTS, GEARED_ANGLE):  # whole turns are not counted by one value
+        turn = 2 * np.pi * (X[15] if kind is SCREWED_POINTS else 2.5) * lam[0]
         change += turn * np.round((work - change) / turn)
     size = np.abs(value(kind, y0, X)).max() + np.abs(value(kind, y1, X)).max() + 1.0
     assert abs(work - change) < 1e-13 * size

@@ -18,6 +18,7 @@ rods:
   - {name: rod, curve: [[0, 0, 0], [1, 0, 0]], section: {type: circular, radius: 0.02, material: rubber}, n_elements: 4}
 bodies:
   - {name: arm, shape: {type: box, size: [1.0, 0.1, 0.2], density: 100}, position: [0.5, 2, 0]}
+  - {name: sledge, shape: {type: box, size: [1.0, 0.1, 0.2], density: 100}, position: [0, 4, 0]}
 driven:
   - name: table
     position: [0, 0, 0]
@@ -29,6 +30,9 @@ driven:
 joints:
   - {name: root, kind: weld, a: table, b: {rod: rod, s: 0}}
   - {name: hinge, kind: revolute, a: ground, b: arm, at: [0, 2, 0], axis: [0, 0, 1]}
+  - {name: rail, kind: prismatic, a: ground, b: sledge, axis: [1, 0, 0], at: [0, 4, 0]}
+gears:
+  - {name: rack, joints: [rail, hinge], ratios: [1, -0.2]}
 drives:
   - {name: motor, joint: hinge, value: {function: sine, amplitude: 0.5, frequency: 1}}
 bushings:
@@ -55,13 +59,16 @@ def written(tmp_path, text):
 def by_calls():
     model = Model("everything that moves", gravity=(0, 0, -9.81))
     arm = model.add_body("arm", Box(1.0, 0.1, 0.2, density=100), position=(0.5, 2, 0))
+    sledge = model.add_body("sledge", Box(1.0, 0.1, 0.2, density=100), position=(0, 4, 0))
     section = Section.circular(0.02, Material(E=2e6, nu=0.45, density=1100))
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4)
     both = [Sine(0.1, 2.0).along((0, 0, 1)), SmoothStep(0.2, 0.0, 0.5).along((0, 1, 0))]
     table = model.add_driven("table", displacement=both, turn=SpinUp(3.0, 1.0), axis=(0, 0, 1))
     model.add_joint("root", "weld", table, rod.start)
     hinge = model.add_joint("hinge", "revolute", model.ground, arm, at=(0, 2, 0), axis=(0, 0, 1))
+    model.add_joint("rail", "prismatic", model.ground, sledge, axis=(1, 0, 0), at=(0, 4, 0))
     model.add_drive("motor", hinge, Sine(0.5, 1.0))
+    model.add_gear("rack", ["rail", "hinge"], [1, -0.2])
     model.add_bushing("mount", table.at((0, 0, 1)), arm.at((0.5, 0, 0)), [10, 10, 10, 1, 1, 1], 0.1)
     law, damping = Law.table([0, 1, 2], [0, 0, 30]), Law.polynomial([0, 2, 0, 0.1])
     model.add_law_spring("cord", model.ground.at((0, 3, 0)), arm.at((0.5, 0, 0)), law, damping)
@@ -83,6 +90,8 @@ def test_a_scene_is_the_model_of_the_same_calls(tmp_path):
     ("old", "new", "message"),
     [
         ("joint: hinge,", "joint: hing,", r"there is no joint 'hing'; did you mean 'hinge'"),
+        ("joints: [rail,", "joints: [rial,", r"there is no joint 'rial'; did you mean 'rail'"),
+        ("ratios: [1,", "ratios: [0,", r"gear 'rack': the ratio of 'rail' is 0"),
         ("rod: rod, value", "rod: rad, value", r"there is no rod 'rad'; did you mean 'rod'"),
         ("frequency: 1}}", "frequency: 1, direction: [1, 0, 0]}}", r"have no direction; leave it out"),
         ("frequency: 2, direction: [0, 0, 1]}", "frequency: 2}", r"a displacement needs a direction"),

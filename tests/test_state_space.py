@@ -5,8 +5,9 @@ import pytest
 from scipy.signal import lsim
 
 from benchmarks.modes import beam_model, steel
+from rigid.errors import RedundantJointsWarning
 from rodsim import MassProperties, Model, ModelError, Section, simulate
-from rodsim.linear_models import Probe, Push, frequency_response, state_space
+from rodsim.linear_models import Probe, Push, Reaction, frequency_response, state_space
 from rodsim.modal_analysis import modes
 
 MASS, DAMPING, STIFFNESS = 2.0, 3.0, 50.0
@@ -42,6 +43,76 @@ def test_an_oscillator_has_its_transfer_function():
 def _transfer(system, omega):
     identity = np.eye(len(system.A))
     return np.array([system.C @ np.linalg.solve(1j * w * identity - system.A, system.B) for w in omega])
+
+
+G, ARM = 9.81, 0.7
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_the_force_of_a_hinge_is_that_of_the_pendulum(flipped):
+    """m l theta'' - u sideways, of b on which it acts; (J + m l^2) theta'' + m g l theta = l u."""
+    J = 0.4
+    model = Model("pendulum", gravity=(0, -G, 0))
+    bob = model.add_body("bob", MassProperties(MASS, (J, J, J)), position=(0, -ARM, 0))
+    sides = (bob, model.ground) if flipped else (model.ground, bob)
+    model.add_joint("hinge", "revolute", *sides, at=(0, 0, 0), axis=(0, 0, 1))
+    push = Push(bob.at((0, 0, 0)), (1, 0, 0))
+    outputs = [
+        Reaction("hinge", (1, 0, 0)),
+        Reaction("hinge", (0, 1, 0)),
+        Reaction("hinge", (0, 0, 1), moment=True),
+    ]
+    omega = np.array([0.0, 1.0, 3.0, 20.0])
+    theta = ARM / (MASS * G * ARM - (J + MASS * ARM**2) * omega**2)
+    wanted = (-MASS * ARM * omega**2 * theta - 1.0) * (-1.0 if flipped else 1.0)
+    found = frequency_response(model, [push], outputs, omega)
+    assert found[:, 0, 0] == pytest.approx(wanted, rel=1e-11)
+    assert np.abs(found[:, 1:, 0]).max() < 1e-11
+    system = state_space(model, [push], outputs)
+    assert _transfer(system, omega)[:, :, 0] + system.D[:, 0] == pytest.approx(
+        found[:, :, 0], rel=1e-10, abs=1e-10
+    )
+
+
+def test_the_pull_of_a_strut_turns_with_it():
+    """The force in a pendulum's rod changes by its direction: -m g x/l."""
+    model = Model("strut", gravity=(0, -G, 0))
+    bob = model.add_body("bob", MassProperties(MASS, np.eye(3)), position=(0, -ARM, 0))
+    model.add_joint("strut", "distance", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)))
+    omega = np.array([0.5, 2.0])
+    found = frequency_response(
+        model, [Push(bob.at((0, 0, 0)), (1, 0, 0))], [Reaction("strut", (1, 0, 0))], omega
+    )
+    stiffness = MASS * G / ARM
+    assert found[:, 0, 0] == pytest.approx(-stiffness / (stiffness - MASS * omega**2), rel=1e-11)
+
+
+def test_the_moment_of_a_rail_counts_about_its_point_on_b():
+    model = Model("rail", gravity=(0, -G, 0))
+    mass = model.add_body("mass", MassProperties(MASS, np.eye(3)), position=(1, 0, 0))
+    model.add_joint("rail", "prismatic", mass, model.ground, at=(0, 0, 0), axis=(1, 0, 0))
+    model.add_spring("spring", model.ground.at((0, 0, 0)), mass, STIFFNESS, damping=DAMPING)
+    push, output = Push(mass.at((0, 0.3, 0)), (1, 0, 0)), Reaction("rail", (0, 0, 1), moment=True)
+    omega = np.array([0.0, 4.0])
+    x = 1.0 / (STIFFNESS + 1j * omega * DAMPING - MASS * omega**2)
+    wanted = -0.3 - MASS * G * x  # on the ground: the weight has moved out
+    found = frequency_response(model, [push], [output], omega)[:, 0, 0]
+    assert found == pytest.approx(wanted, rel=1e-11)
+    system = state_space(model, [push], [output])
+    assert (_transfer(system, omega) + system.D)[:, 0, 0] == pytest.approx(wanted, rel=1e-10)
+
+
+def test_reactions_that_are_not_there_or_not_determined_are_refused():
+    model, mass = oscillator()
+    push = Push(mass.at((0, 0, 0)), (1, 0, 0))
+    with pytest.raises(ModelError, match="output 0: there is no joint 'rale'; the joints are rail"):
+        state_space(model, [push], [Reaction("rale", (1, 0, 0))])
+    model.add_joint("again", "prismatic", model.ground, mass, at=(0, 0, 0), axis=(1, 0, 0))
+    with (
+        pytest.warns(RedundantJointsWarning),
+        pytest.raises(ModelError, match="joint 'rail' repeats what other joints fix"),
+    ):
+        state_space(model, [push], [Reaction("rail", (0, 1, 0))])
 
 
 def viscous_beam(n=12, element="se3"):

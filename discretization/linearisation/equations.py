@@ -203,7 +203,7 @@ def _check_constant(
 
 def _turned_rows(system: System, G: csc_matrix, G1: csc_matrix) -> Floats:
     """What of the rows of each joint, later, is no combination of its rows now: largest of each unknown."""
-    joint = np.repeat(system.constraints.joint, rows_of(system.constraints.kind))
+    joint = np.repeat(system.constraints.joint, rows_of(system.constraints))
     out = np.zeros(G.shape[1])
     G, G1 = csr_matrix(G), csr_matrix(G1)
     for j in np.unique(joint):

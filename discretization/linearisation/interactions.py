@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization import others
-from discretization.drives import at_states, driven_rows
+from discretization.drives import at_states, varying
 from discretization.space import se3_dual, spans
 from discretization.system import System
 from rigid.interactions.constraints import groups_of
@@ -23,7 +23,7 @@ def rods_of(system: System) -> list[Group]:
 def energies_of(system: System, state: State) -> list[Group]:
     """Rod elements, springs, and torsion springs, whose turns are counted in the state; gravity is a load here."""
     t = system.torsions
-    numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, state.angle])
+    numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, state.angle[: len(t.stiffness)]])
     more = [of_columns(SPRING, system.springs), group(TORSION_SPRING, t.frames, numbers)]
     return rods_of(system) + _some([*more, *others.energies_of(system.others)])
 
@@ -31,7 +31,7 @@ def energies_of(system: System, state: State) -> list[Group]:
 def constraints_of(system: System, state: State) -> list[Group]:
     """The constraints; their rows are those of `State.lam`, what is driven stands as in the state."""
     constraints = system.constraints
-    if len(driven_rows(constraints)):
+    if varying(constraints):
         constraints, _ = at_states(constraints, state)
     return _some(groups_of(constraints))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.gears import counted_rows
 from discretization.system import System
 from rigid import quaternions
 from rigid.system import Floats, State
@@ -17,10 +18,15 @@ def moved(system: System, state: State, x: Floats) -> State:
 
 
 def angles(system: System, state: State) -> Floats:
-    """(s,) of the torsion springs, rad, those nearest to the angles counted in the state."""
-    t = system.torsions
-    a, b = t.frames.T
-    along = quaternions.rotate(state.quat[b], t.Ub)
-    c, s = (np.sum(quaternions.rotate(state.quat[a], U) * along, axis=1) for U in (t.Ua, t.Wa))
+    """(s,) of the torsion springs and of geared joints, rad, those nearest to the angles counted in the state."""
+    t, g = system.torsions, system.constraints.chosen(counted_rows(system.constraints))
+    pairs, U, W, of_b = t.frames, t.Ua, t.Wa, t.Ub
+    if len(g.kind):
+        third = np.cross(g.Ua / np.linalg.norm(g.Ua, axis=1)[:, None], g.Wa)
+        columns = (pairs, g.frames), (U, g.Wa), (W, third), (of_b, g.Ub)
+        pairs, U, W, of_b = (np.concatenate(both) for both in columns)
+    a, b = pairs.T
+    along = quaternions.rotate(state.quat[b], of_b)
+    c, s = (np.sum(quaternions.rotate(state.quat[a], u) * along, axis=1) for u in (U, W))
     angle = np.arctan2(s, c)
     return np.asarray(angle + 2 * np.pi * np.round((state.angle - angle) / (2 * np.pi)))

@@ -41,6 +41,13 @@ class Saddle:
             except RuntimeError:
                 raise ModelError("linear equations: the matrix is singular; shift it") from None
 
+    def reactions(self, b: NDArray) -> tuple[NDArray, NDArray]:
+        """x = P b and y of A x + G^T y = b."""
+        full = np.zeros((self.size + self._rows, *b.shape[1:]), b.dtype)
+        full[: self.size] = b
+        found = np.asarray(self._factors.solve(full))
+        return found[: self.size], self._scale * found[self.size :]
+
     def solve(self, b: NDArray, below: NDArray | None = None) -> NDArray:
         """P b, b (k,) or (k, columns); below: instead of G x = 0, G x = below."""
         full = np.zeros((self.size + self._rows, *b.shape[1:]), b.dtype)

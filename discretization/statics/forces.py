@@ -19,6 +19,7 @@ import numpy as np
 
 from discretization.assembly import add_forces, add_load_noise, begin_step, load_step, move
 from discretization.constraint_assembly import add_constraint_noise
+from discretization.gear_assembly import begin_gears, end_gears
 from discretization.span_assembly import folded
 from discretization.spring_assembly import torsion_step
 from discretization.time.newton import factor, residual_over_noise, solve
@@ -40,6 +41,7 @@ def _stand(system, numbering, state, work):
         first = numbering.lam[c]
         for i in range(numbering.rows[c]):
             work.lam[first + i] = state.lam[first + i] / work.scale[c]
+    begin_gears(numbering, state, work)
     move(system, state, work)
 
 
@@ -163,6 +165,8 @@ def advanced(system, numbering, state, work, x, factor):
         return FOLDED
     for s in range(system.torsions.stiffness.shape[0]):
         state.angle[s] += torsion_step(system.torsions, work, state.angle[s], s, 1.0)[0]
+    begin_gears(numbering, state, work)
+    end_gears(state, work)
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.csgraph import connected_components
 
+from discretization.gears import of_one_scale
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
 from discretization.numbering import BAND_LIMIT, number
@@ -129,7 +130,8 @@ class Rest:
         size = stiffness[constraints.frames, turns[:, None]].max(axis=1, initial=0.0)
         load = np.abs(self.loading.values(1.0)).max(initial=0.0) / self.length
         usual = max(float(np.median(size[size > 0.0])) if (size > 0.0).any() else 0.0, load)
-        self.work.facts.lightest[:] = 0.5 * np.where(size > 0.0, size, usual or 1.0)
+        size = 0.5 * np.where(size > 0.0, size, usual or 1.0)
+        self.work.facts.lightest[:] = of_one_scale(constraints, size)
 
     def load_at(self, factor: float) -> None:
         """Loads, weights and moved ground points at this load factor."""
@@ -143,6 +145,11 @@ class Rest:
         """Loads and weights alone at this load factor."""
         self._values = self.loading.values(factor)
         self.system.gravity[:] = self.loading.gravity(factor)
+
+    @property
+    def values(self) -> Floats:
+        """(l, 3) of the loads at this load factor."""
+        return self._values
 
     def largest_force(self) -> float:
         """Largest force that acts on a frame: a load, a weight, a joint's, N; or moment."""

@@ -34,6 +34,7 @@ from discretization.assembly import add_load_noise, begin_step, load_step
 from discretization.dissipation_assembly import begin_dissipation, begin_stresses, end_dissipation
 from discretization.drive_assembly import account_drives, begin_drives, end_drives
 from discretization.dual_assembly import others_dissipate
+from discretization.gear_assembly import begin_gears, end_gears
 from discretization.hidden_assembly import begin_hidden_step, velocities_after
 from discretization.space.se3_element import E0
 from discretization.span_assembly import spans_dissipate
@@ -211,6 +212,7 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
             begin_hidden_step(system, numbering, hidden, state, work, h)
         if _has_drives(work):
             begin_drives(system, hidden, state, work, h, load_values[k])
+        begin_gears(numbering, state, work)
         _predict(system, numbering, state, work, h)
         status = newton(
             equations, system, numbering, hidden, state, work, h, load_values[k], max_iterations, count
@@ -229,6 +231,7 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
                 _account(plain, numbering, hidden, state, work, h, load_values[k])
         elif work.accounts:
             _account(system, numbering, hidden, state, work, h, load_values[k])
+        end_gears(state, work)
         _commit(system, numbering, hidden, plain, state, work, h)
         if _has_drives(work):
             end_drives(system, state, work, load_values[k])

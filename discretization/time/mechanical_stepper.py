@@ -58,6 +58,8 @@ def system_in_chart(
         raise ModelError(
             f"model '{name}': only em and its kin know prescribed motion; use integrator 'em' or 'em-ggl'"
         )
+    if np.any(system.constraints.shares):
+        raise ModelError(f"model '{name}': only em and its kin know gears; use integrator 'em' or 'em-ggl'")
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     if np.any(system.spans.relaxation):
@@ -114,7 +116,7 @@ def repeated(system: System, state: State) -> Floats:
     inverse[:, 3:] = 3.0 / np.trace(frames.inertia, axis1=1, axis2=2)[:, None]
     G = constraint_jacobian(system, state).tocsr()
     rows: Floats = G.multiply(G) @ inverse.ravel()
-    return np.where(np.repeat(constraints.repeats, rows_of(constraints.kind)) != 0, rows, 0.0)
+    return np.where(np.repeat(constraints.repeats, rows_of(constraints)) != 0, rows, 0.0)
 
 
 class MechanicalStepper(StepperBase):

@@ -15,6 +15,7 @@ from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
 from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
+from rigid.interactions.gear import GEARED_ANGLE
 from rigid.interactions.kinds import Group, Kind, of_columns
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.screw import SCREWED_POINTS
@@ -29,6 +30,7 @@ CONSTRAINTS: tuple[Kind, ...] = (
     SCREWED_POINTS,
     DRIVEN_ANGLE,
     DRIVEN_DISPLACEMENT,
+    GEARED_ANGLE,
 )
 
 
@@ -42,22 +44,27 @@ def facts(numbers: Ints, name: str) -> Any:
     return np.array([getattr(kind, name) for kind in CONSTRAINTS])[np.asarray(numbers, np.int64)]
 
 
-def rows_of(numbers: Ints) -> Ints:
-    """Scalar equations of each constraint."""
-    rows: Ints = facts(numbers, "rows")
-    return rows
+def rows_of(constraints: Constraints) -> Ints:
+    """Scalar equations that each constraint brings; one that shares the row of another brings none."""
+    rows: Ints = facts(constraints.kind, "rows")
+    return np.where(constraints.shares, 0, rows) if len(constraints.shares) else rows
 
 
-def first_rows(numbers: Ints) -> Ints:
+def first_rows(constraints: Constraints) -> Ints:
     """First row of each constraint where they follow each other."""
-    rows = rows_of(numbers)
+    rows = rows_of(constraints)
     first: Ints = np.cumsum(rows) - rows
-    return first
+    return first - constraints.shares if len(constraints.shares) else first
+
+
+def alone(constraints: Constraints) -> Constraints:
+    """The same constraints, each with a row of its own."""
+    return constraints._replace(shares=np.zeros(0, np.uint8))
 
 
 def groups_of(constraints: Constraints, first_row: int = 0) -> list[Group]:
     """The constraints by kind; their rows in their own order, from `first_row` on."""
-    row = first_row + first_rows(constraints.kind)
+    row = first_row + first_rows(constraints)
     found = []
     for number, kind in enumerate(CONSTRAINTS):
         use = np.flatnonzero(constraints.kind == number)

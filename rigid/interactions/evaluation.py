@@ -57,7 +57,7 @@ def _put_values(kind, own, numbers, y, value, out):
     function = value_at(kind.value)
     function(y, numbers, value)
     for k in range(max(kind.rows, 1)):
-        out[own.row + k, 0, 0] = value[k].real
+        out[own.row + k, 0, 0] += value[k].real  # of constraints that share a row the sum
 
 
 @small_kernel
@@ -87,7 +87,7 @@ def _put_rates(kind, own, numbers, y, moving, lam, dual, out):
             omega = apply(rotation_matrix(load4(quat[g])), load3(Omega[g]))
             rate += dot(_real(f[0]), minus(load3(v[g]), v0))  # (1)
             rate += dot(_real(torque_of(f, frame(y, a))), omega)
-        out[own.row + k, 0, 0] = rate
+        out[own.row + k, 0, 0] += rate
 
 
 VALUES, GRADIENTS, RATES = range(3)
@@ -117,12 +117,12 @@ def _evaluate(what, interacting, r, quat, v, Omega, out):
 
 
 def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
-    """V (..., e) of every energy, or g (..., m) of all rows, of positions (..., n, 3) and unit quaternions (..., n, 4)."""
+    """V (..., e) of every energy, or g (..., m) of all rows (what shares one is added up), at r (..., n, 3), quat (..., n, 4)."""
     return _evaluated(VALUES, groups, (r, quat, r, r))[..., 0, 0]
 
 
 def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
-    """Of every row (..., m, arity, 6): force and spatial torque on each frame, for groups of one arity."""
+    """Of every row (..., m, arity, 6): force and spatial torque on each frame, for groups of one arity and rows of their own."""
     arity = max((own.kind.arity for own in groups), default=0)
     return _evaluated(GRADIENTS, groups, (r, quat, r, r), (arity, 6))
 
@@ -139,7 +139,7 @@ def _evaluated(
     r, quat, v, Omega = (
         np.ascontiguousarray(array, float).reshape(-1, *array.shape[-2:]) for array in arrays
     )
-    size = sum(len(own.row) * max(own.kind.rows, 1) for own in groups)
+    size = max((int(own.row.max()) + max(own.kind.rows, 1) for own in groups if len(own.row)), default=0)
     out = np.zeros((len(r), size, *each))
     if out.size:
         _evaluate(what, gathered(groups), r, quat, v, Omega, out)

@@ -86,6 +86,7 @@ class Kind(NamedTuple):
     driven: bool = (
         False  # Ua and value are functions of time (`rigid.interactions.driven`): `em` goes by the dual
     )
+    counted: bool = False  # value is the angle counted in `State.angle` (`discretization.gears`)
 
     @property
     def directed(self) -> bool:

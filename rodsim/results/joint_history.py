@@ -221,7 +221,7 @@ class JointHistory:
         """Of constraints with the driven numbers of every output."""
         every = self._source.layout.constraints
         assert every is not None
-        first = first_rows(every.kind)[driven_rows(every)]
+        first = first_rows(every)[driven_rows(every)]
         mine = (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
         drive = self._source.read("drive")[:, : len(first)][:, mine]
         none = np.zeros((len(r), 0))
@@ -237,7 +237,7 @@ class JointHistory:
             raise ResultError(
                 f"joint '{self.name}': the layout of this result has no constraints; use `.multipliers`"
             )
-        first = first_rows(every.kind)
+        first = first_rows(every)
         mine = (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
         return every.chosen(mine)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discretization.drives import NUMBERS
+from discretization.gears import count_angles
 from discretization.system import System
 from rigid.interactions.constraints import rows_of
 from rigid.system import Constraints, Floats, Ints, State
@@ -124,7 +125,7 @@ class Layout:
     n_frames: int = 1  # with the ground
     n_elements: int = 0
     n_multipliers: int = 0
-    n_torsions: int = 0
+    n_torsions: int = 0  # counted angles: of torsion springs, then of geared joints
     drives: list[str] = field(default_factory=list)  # names, in the order of `State.drive`
     n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
     n_branch: int = 0  # points of rods whose branches relax
@@ -169,8 +170,8 @@ class Layout:
         for what, number, found in (
             ("frames", self.n_frames, len(system.frames.mass)),
             ("elements", self.n_elements, len(system.elements.length) + len(system.spans.weight)),
-            ("multipliers", self.n_multipliers, int(rows_of(system.constraints.kind).sum())),
-            ("torsion springs", self.n_torsions, len(system.torsions.stiffness)),
+            ("multipliers", self.n_multipliers, int(rows_of(system.constraints).sum())),
+            ("counted angles", self.n_torsions, count_angles(system)),
         ):
             if number != found:
                 raise ValueError(f"model '{self.name}': {number} {what}, but its system has {found}")

@@ -237,8 +237,9 @@ def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
     arms = np.linalg.norm(springs.Xa, axis=1) + np.linalg.norm(springs.Xb, axis=1)
     known = EPS * (reach[:, a] + reach[:, b] + arms + springs.length0)
     force = np.sqrt(2.0 * springs.stiffness * spring_energies(system, state))
-    angle = np.abs(state.angle - torsions.angle0)
-    turned = EPS * (np.abs(state.angle) + np.abs(torsions.angle0))
+    counted = state.angle[..., : len(torsions.stiffness)]
+    angle = np.abs(counted - torsions.angle0)
+    turned = EPS * (np.abs(counted) + np.abs(torsions.angle0))
     linear = np.sum(force * known, axis=-1) + 0.5 * known**2 @ springs.stiffness
     return linear + (angle * turned + 0.5 * turned**2) @ torsions.stiffness
 

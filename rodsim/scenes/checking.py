@@ -37,6 +37,7 @@ OBJECTS = {
     "limits": "limit",
     "driven": "driven frame",
     "drives": "drive",
+    "gears": "gear",
     "distributed_loads": "distributed load",
     "external_dampings": "external damping",
     "joint_frictions": "joint friction",

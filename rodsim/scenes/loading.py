@@ -94,6 +94,7 @@ class _Loader:
         self._each("law_springs", scene.law_springs, self._law_spring)
         self._each("limits", scene.limits, self._limit)
         self._each("drives", scene.drives, self._drive)
+        self._each("gears", scene.gears, self._gear)
         self._each("distributed_loads", scene.distributed_loads, self._distributed_load)
         self._each("external_dampings", scene.external_dampings, self._external_damping)
         self._each("joint_frictions", scene.joint_frictions, self._joint_friction)
@@ -112,7 +113,7 @@ class _Loader:
     def _unique_names(self) -> None:
         for heads in (
             ("bodies", "rods", "driven"),
-            ("joints", "drives"),
+            ("joints", "drives", "gears"),
             ("springs",),
             ("torsion_springs",),
             ("loads", "distributed_loads"),
@@ -324,6 +325,11 @@ class _Loader:
     def _drive(self, path: Path, item: schema_motion.DriveScene) -> None:
         _look_up((*path, "joint"), "joint", item.joint, self._model.joints)
         self._model.add_drive(item.name, item.joint, motion_of((*path, "value"), item.value), item.of)
+
+    def _gear(self, path: Path, item: schema_motion.GearScene) -> None:
+        for k, joint in enumerate(item.joints):
+            _look_up((*path, "joints", k), "joint", joint, self._model.joints)
+        self._model.add_gear(item.name, item.joints, item.ratios, item.of)
 
     def _distributed_load(self, path: Path, item: schema_motion.DistributedLoadScene) -> None:
         rod = _look_up((*path, "rod"), "rod", item.rod, self._model.rods)

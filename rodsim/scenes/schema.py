@@ -16,6 +16,7 @@ from rodsim.scenes.schema_motion import (
     DistributedLoadScene,
     DrivenScene,
     DriveScene,
+    GearScene,
     LawSpringScene,
     LimitScene,
 )
@@ -325,6 +326,8 @@ class Scene(Part):
     """frames whose motion is given"""
     drives: list[DriveScene] = []
     """coordinates of joints as functions of time"""
+    gears: list[GearScene] = []
+    """joints whose coordinates run together"""
     distributed_loads: list[DistributedLoadScene] = []
     """forces and moments along rods"""
     external_dampings: list[ExternalDampingScene] = []

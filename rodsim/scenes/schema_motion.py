@@ -125,6 +125,15 @@ class DriveScene(Part):
     """function of time, counted from the coordinate's value at t = 0"""
 
 
+class GearScene(Part):
+    """Joints whose coordinates, each times its ratio, add up to what they are at t = 0."""
+
+    name: Name
+    joints: Annotated[list[Name], Field(min_length=2)]
+    ratios: Annotated[list[Number], Field(min_length=2)]
+    of: list[Literal["angle", "displacement"] | None] | None = None
+
+
 class TableLaw(Part):
     """A force through points."""
 

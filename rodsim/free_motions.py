@@ -1,0 +1,55 @@
+"""What a model may do that costs no energy: told where an equilibrium is not found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from discretization.linearisation import eigen
+from discretization.linearisation.equations import Linearised, linearise
+from discretization.linearisation.steady import steady_motion
+from discretization.statics.rest import Rest
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.building import Built
+from rodsim.linear import frame_names
+
+MOST = 6  # motions that are looked for
+
+
+def free_motions(built: Built, rest: Rest) -> str:
+    """In words: motions that neither joints nor stiffness hold at the state of `rest`; or ""."""
+    names = frame_names(built.layout)
+    motion = steady_motion(rest.system, rest.state, None, np.zeros(3), names)
+    try:
+        lin = linearise(rest.system, rest.state, rest.values, motion, names)
+    except ModelError:
+        return ""
+    lin = Linearised(**{**lin.__dict__, "K": csr_matrix(0.5 * (lin.K + lin.K.T)), "unsymmetric": ()})
+    free = lin.size - lin.G.shape[0]
+    if free <= 0:
+        return ""
+    _, phi, zero = eigen.conservative(lin, min(MOST, free))
+    shapes = lin.of_frames(phi[np.asarray(zero, bool)])
+    if not len(shapes):
+        return ""
+    found = [_worded(shape, rest.length, names) for shape in shapes]
+    frames = list(dict.fromkeys(frame for frame, _ in found))
+    what = "a motion" if len(found) == 1 else f"{len(found)} motions"
+    told = f"{found[0][1]}" if len(found) == 1 else f"of {' and of '.join(names(frame) for frame in frames)}"
+    return f"there is {what} that no joint and no stiffness holds: {told}; hold it by a joint, a spring or a drive"
+
+
+def _worded(shape: Floats, length: float, names: Callable[[int], str]) -> tuple[int, str]:
+    """The frame that moves most, and how: (n, 6) displacements and turns."""
+    move, turn = np.linalg.norm(shape[:, :3], axis=1), length * np.linalg.norm(shape[:, 3:], axis=1)
+    frame = int(np.argmax(np.maximum(move, turn)))
+    turns = 2.0 * turn[frame] > move[frame]
+    along = shape[frame, 3:] if turns else shape[frame, :3]
+    along = along / np.linalg.norm(along)
+    along = along * np.sign(along[np.argmax(np.abs(along))])
+    x, y, z = np.round(along, 3) + 0.0
+    words = f"turns about ({x:g}, {y:g}, {z:g})" if turns else f"moves along ({x:g}, {y:g}, {z:g})"
+    return frame, f"{names(frame)} {words}"

@@ -1,0 +1,225 @@
+"""Gears between joints: what they keep, against closed forms of trains, racks, differentials and geared weights."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from discretization.measures import constraint_residual, energies, momenta, velocity_residual
+from rigid.errors import RedundantJointsWarning
+from rigid.signals import Sine
+from rodsim import Box, Model, ModelError, equilibrium, modes, simulate
+
+X, Y, Z = np.eye(3)
+ROUND_OFF = 1e-12
+N1, N2 = 17.0, 41.0  # teeth
+
+
+def wheels_on_a_free_carrier():
+    """Two wheels, off their axes and asymmetric, on a free carrier, whose axes are askew to its own and to each other."""
+    model = Model("wheels")
+    turning = np.array([0.4, 1.1, -0.7])
+    carrier = model.add_body(
+        "carrier", Box(0.5, 0.2, 0.1, mass=2.0), velocity=(0.3, -0.2, 0.1), angular_velocity=turning
+    )
+    u = np.array([0.2, -0.1, 1.0])
+    first = model.add_body(
+        "first", Box(0.1, 0.15, 0.06, mass=0.7), position=(0.23, 0.04, 0.1), orientation=(0.9, 0.3, 0.3, -0.1)
+    )
+    second = model.add_body(
+        "second",
+        Box(0.2, 0.05, 0.12, mass=0.9),
+        position=(-0.2, 0.03, 0.1),
+        angular_velocity=turning + 20.0 * X,
+    )
+    model.add_joint("one", "revolute", carrier, first, at=(0.2, 0.0, 0.1), axis=u)
+    model.add_joint("two", "revolute", carrier, second, at=(-0.2, 0.0, 0.1), axis=X)
+    model.add_gear("mesh", ["one", "two"], (N1, N2))
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_gears_on_a_free_carrier_keep_energy_momenta_and_their_ratio_through_many_turns(integrator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the velocities that are fitted to the gear
+        result = simulate(wheels_on_a_free_carrier(), t_end=4.0, dt=0.005, integrator=integrator)
+    system, first = result.layout.system, result.state(0)
+    P0, L0 = momenta(system, first)
+    E0 = energies(system, first).total
+    for k in range(0, len(result.t), 50):
+        state = result.state(k)
+        P, L = momenta(system, state)
+        assert np.abs(P - P0).max() < ROUND_OFF * 10
+        assert np.abs(L - L0).max() < ROUND_OFF * np.abs(L0).max() * 10
+        assert energies(system, state).total == pytest.approx(E0, rel=ROUND_OFF * 10)
+    one, two = (result.joint(name).angle for name in ("one", "two"))
+    assert abs(one[-1]) > 2 * np.pi * 5
+    assert np.abs(N1 * one + N2 * two).max() < ROUND_OFF * np.abs(N1 * one).max()
+    assert np.abs(constraint_residual(system, result.state())).max() < 1e-11
+    if integrator == "em-ggl":
+        assert np.abs(velocity_residual(system, result.state())).max() < 1e-11
+
+
+@pytest.mark.parametrize(("integrator", "order"), [("em", 2), ("em4-ggl", 4)])
+def test_gears_keep_the_order_of_the_integrator(integrator, order):
+    ends = []
+    for dt in (0.02, 0.01, 0.005):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            state = simulate(wheels_on_a_free_carrier(), t_end=0.2, dt=dt, integrator=integrator).state()
+        ends.append(np.concatenate([state.r.ravel(), state.quat.ravel()]))
+    errors = [np.abs(end - ends[-1]).max() for end in ends[:2]]
+    # of the two coarser ones against the finest
+    expected = (2.0 ** (2 * order) - 1.0) / (2.0**order - 1.0)
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(np.log2(expected), abs=0.15)
+
+
+def planetary(torque):
+    """Sun 24, ring 72 teeth, fixed, one planet of 24: the shaft of the sun turns 4 times for a turn of the carrier."""
+    model = Model("planetary")
+    sun = model.add_body("sun", Box(0.1, 0.1, 0.05, mass=1.0))
+    carrier = model.add_body("carrier", Box(0.3, 0.05, 0.02, mass=0.8))
+    planet = model.add_body("planet", Box(0.1, 0.08, 0.05, mass=0.5), position=(0.2, 0, 0))
+    model.add_joint("s", "revolute", model.ground, sun, at=(0, 0, 0), axis=Z)
+    model.add_joint("c", "revolute", model.ground, carrier, at=(0, 0, 0), axis=Z)
+    model.add_joint("p", "revolute", carrier, planet, at=(0.2, 0, 0), axis=Z)
+    model.add_gear("sun on planet", ["s", "c", "p"], (24, -24, 24))  # both seen by the carrier
+    model.add_gear("planet in ring", ["p", "c"], (24, 72))  # the ring turns against the carrier by -c
+    model.add_moment("drive", sun, torque * Z)
+    J = {name: body.properties.inertia[2, 2] for name, body in model.bodies.items()}
+    ratio = 1.0 / (1.0 + 72.0 / 24.0)
+    spin = ratio * (1.0 - 72.0 / 24.0)
+    J_eff = J["sun"] + ratio**2 * (J["carrier"] + 0.5 * 0.2**2) + spin**2 * J["planet"]
+    return model, ratio, J_eff
+
+
+def test_a_planetary_gear_has_its_ratio_and_its_effective_inertia():
+    torque = 0.02
+    model, ratio, J_eff = planetary(torque)
+    result = simulate(model, t_end=2.0, dt=0.005, integrator="em-ggl")
+    sun, carrier = result.joint("s"), result.joint("c")
+    assert abs(sun.angle[-1]) > 2 * np.pi
+    assert carrier.angle == pytest.approx(ratio * sun.angle, abs=1e-12 * sun.angle[-1])
+    assert carrier.rate == pytest.approx(ratio * sun.rate, abs=1e-11 * sun.rate[-1])
+    assert sun.rate[-1] == pytest.approx(torque / J_eff * 2.0, rel=1e-4)  # order 2 of a step
+    assert energies(result.layout.system, result.state()).total == pytest.approx(result.work[-1], rel=1e-11)
+    # power of the gear's torques on all it couples is none
+    mesh = result.joint("sun on planet")
+    power = sum(mesh.on(name)[-1] * result.joint(name).rate[-1] for name in "scp")
+    assert abs(power) < 1e-9 * abs(mesh.on("s")[-1] * sun.rate[-1])
+    assert set(mesh.table()) == {"torque_on_s", "torque_on_c", "torque_on_p"}
+
+
+def test_a_rack_on_a_pinion_is_as_heavy_as_both_and_the_teeth_carry_what_turns_the_pinion():
+    r, F = 0.08, 3.0
+    model = Model("rack")
+    rack = model.add_body("rack", Box(0.4, 0.05, 0.05, mass=1.2))
+    pinion = model.add_body("pinion", Box(0.1, 0.1, 0.03, mass=0.6), position=(0, 0.2, 0))
+    model.add_joint("slide", "prismatic", model.ground, rack, at=(0, 0, 0), axis=X)
+    model.add_joint("turn", "cylindrical", model.ground, pinion, at=(0, 0.2, 0), axis=Z)
+    model.add_gear("teeth", ["slide", "turn"], (1.0, -r), of=[None, "angle"])
+    model.add_force("push", rack.at((0, 0, 0)), F * X)
+    J = pinion.properties.inertia[2, 2]
+    a = F / (1.2 + J / r**2)
+    result = simulate(model, t_end=1.0, dt=0.002)
+    slide, turn, teeth = (result.joint(name) for name in ("slide", "turn", "teeth"))
+    assert turn.angle[-1] > 2 * np.pi
+    assert slide.displacement == pytest.approx(r * turn.angle, abs=1e-13)
+    assert slide.displacement[-1] == pytest.approx(0.5 * a, rel=1e-4)
+    assert teeth.on("slide")[1:] == pytest.approx(-J * a / r**2, rel=1e-3)
+    assert teeth.on("turn")[1:] == pytest.approx(J * a / r, rel=1e-3)
+
+
+def test_a_differential_shares_the_torque_of_its_cage_evenly():
+    model = Model("differential")
+    J = {}
+    for k, name in enumerate(("left", "right", "cage")):
+        body = model.add_body(name, Box(0.1 + 0.05 * k, 0.1, 0.05, mass=1.0), position=(0, 0, k))
+        model.add_joint(name, "revolute", model.ground, body, at=(0, 0, k), axis=Z)
+        J[name] = body.properties.inertia[2, 2]
+    model.add_gear("gear", ["left", "right", "cage"], (1, 1, -2))
+    model.add_moment("engine", model.bodies["cage"], 0.05 * Z)
+    result = simulate(model, t_end=1.0, dt=0.005)
+    gear = result.joint("gear")
+    assert gear.on("left") == pytest.approx(gear.on("right"))
+    assert gear.on("left")[-1] == pytest.approx(J["left"] * result.joint("left").rate[-1], rel=1e-3)
+    assert 2 * gear.on("left")[-1] == pytest.approx(
+        0.05 - J["cage"] * result.joint("cage").rate[-1], rel=1e-3
+    )
+
+
+def geared_weight(k=4.0, m=0.5, arm=0.3):
+    model = Model("weight", gravity=(0, -9.81, 0))
+    drum = model.add_body("drum", Box(0.1, 0.1, 0.05, mass=m), position=(arm, 0, 0))
+    wheel = model.add_body("wheel", Box(0.2, 0.1, 0.05, mass=0.8), position=(1, 0, 0))
+    model.add_joint("drum", "revolute", model.ground, drum, at=(0, 0, 0), axis=Z)
+    model.add_joint("wheel", "revolute", model.ground, wheel, at=(1, 0, 0), axis=Z)
+    model.add_gear("mesh", ["drum", "wheel"], (20, 50))
+    model.add_torsion_spring("spring", model.ground, wheel, axis=Z, stiffness=k)
+    return model
+
+
+def test_a_geared_weight_hangs_where_the_spring_holds_it_and_swings_about_with_its_frequency():
+    k, m, arm, ratio = 4.0, 0.5, 0.3, 20.0 / 50.0
+    model = geared_weight(k, m, arm)
+    rest = equilibrium(model)
+    q = rest.joint("drum").angle[-1]
+    # m g arm cos q = -k ratio^2 q
+    assert m * 9.81 * arm * np.cos(q) == pytest.approx(-k * ratio**2 * q, rel=1e-12)
+    assert rest.joint("wheel").angle[-1] == pytest.approx(-ratio * q, rel=1e-12)
+    assert rest.joint("mesh").on("drum")[-1] == pytest.approx(m * 9.81 * arm * np.cos(q), rel=1e-10)
+    found = modes(model, 1, rest.state())
+    J = model.bodies["drum"].properties.inertia[2, 2] + m * arm**2
+    J += ratio**2 * model.bodies["wheel"].properties.inertia[2, 2]
+    stiffness = k * ratio**2 - m * 9.81 * arm * np.sin(q)
+    assert found.omega[0] == pytest.approx(np.sqrt(stiffness / J), rel=1e-9)
+    assert found.kinds == ("oscillates",)
+
+
+def test_gears_that_make_no_sense_are_refused_with_a_cure():
+    model = geared_weight()
+    ball = model.add_body("ball", Box(1, 1, 1, mass=1.0))
+    model.add_joint("ball", "spherical", model.ground, ball, at=(0, 0, 0))
+    model.add_joint("screw", "cylindrical", ball, model.bodies["wheel"], at=(1, 0, 0), axis=Z)
+    for joints, ratios, of, words in (
+        (["drum", "nothing"], (1, 1), None, "gear 'g': 'nothing' is no joint of this model"),
+        (["drum", "ball"], (1, 1), None, "spherical joint 'ball' has no coordinate to couple; use one of"),
+        (["drum", "wheel"], (1, 0), None, "the ratio of 'wheel' is 0, which couples nothing"),
+        (["drum"], (1,), None, "give two joints or more"),
+        (["drum", "wheel"], (1, 2, 3), None, "ratios .* for 2 joints; give one of each"),
+        (["drum", "drum"], (1, 2), None, "has the angle of 'drum' twice"),
+        (["drum", "wheel"], (2, 5), None, "repeats gear 'mesh'; leave one of them out"),
+        (["drum", "wheel"], (2, 7), None, "couples the same joints as gear 'mesh' with other ratios"),
+        (["drum", "screw"], (2, 7), None, "say which coordinate of 'screw'"),
+        (["drum", "wheel"], (2, 7), ["displacement", None], "revolute joint 'drum' has no displacement"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            model.add_gear("g", joints, ratios, of)
+    with pytest.raises(ModelError, match="there is already a joint 'drum'"):
+        model.add_gear("drum", ["drum", "wheel"], (1, 1))
+
+
+def test_drives_of_geared_joints_are_told_of_the_gear():
+    model = geared_weight()
+    model.add_drive("a", "drum", Sine(0.1, 1.0))
+    model.build()
+    model.add_drive("b", "wheel", Sine(0.1, 1.0))
+    with pytest.raises(ModelError, match=r"drive 'a'.*and drive 'b'.*gear 'mesh'"):
+        model.build()
+
+
+def test_a_gear_that_closes_a_circle_of_gears_is_named_as_repeating():
+    model = geared_weight()
+    model.add_joint(
+        "idle", "revolute", model.ground, model.add_body("idle", Box(1, 1, 1, mass=1.0)), at=(0, 0, 0), axis=Z
+    )
+    model.add_gear("b", ["wheel", "idle"], (50, 10))
+    model.add_gear("c", ["drum", "idle"], (20, -10))
+    with pytest.warns(RedundantJointsWarning, match="'mesh', 'b', 'c'"):
+        built = model.build()
+    assert {"mesh", "b", "c"} <= {name for loop in built.layout.description["undetermined"] for name in loop}
+
+
+def test_other_charts_refuse_gears_and_name_who_does_not():
+    with pytest.raises(ModelError, match="only em and its kin know gears; use integrator 'em' or 'em-ggl'"):
+        simulate(geared_weight(), t_end=0.1, dt=0.05, integrator="GGL-EM")
