@@ -1,0 +1,121 @@
+"""Going on from a stored state: what is kept, what moves along, and what is said of the changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rodsim import Box, MassProperties, Model, ModelError, Section, equilibrium, simulate
+from tests.statics_models import section, square
+
+
+def tumbling(center: tuple[float, float, float], mass: float = 2.0) -> Model:
+    """A free body whose centre of mass is off its reference point."""
+    model = Model("tumbling")
+    model.add_body(
+        "body",
+        MassProperties(mass, np.diag([0.3, 0.4, 0.5]), np.array(center)),
+        position=(0.1, 0.2, 0.3),
+        velocity=(1.0, 0.5, -0.2),
+        angular_velocity=(2.0, -1.0, 3.0),
+    )
+    return model
+
+
+def test_the_reference_point_goes_on_where_the_centre_of_mass_is_another() -> None:
+    first = simulate(tumbling((0.2, 0.0, 0.1)), 0.3, 0.01, progress=False)
+    then = simulate(tumbling((-0.1, 0.3, 0.0)), 0.01, 0.01, start=first, progress=False)
+    before, after = first.body("body"), then.body("body")
+    np.testing.assert_allclose(after.r[0], before.r[-1], atol=1e-14)
+    np.testing.assert_allclose(after.quat[0], before.quat[-1], atol=0.0)
+    np.testing.assert_allclose(after.v[0], before.v[-1], atol=1e-14)
+    assert then.description["start"]["changes"] == []
+
+
+def test_masses_and_moments_that_changed_are_named() -> None:
+    first = simulate(tumbling((0.2, 0.0, 0.1)), 0.02, 0.01, progress=False)
+    heavier = tumbling((0.2, 0.0, 0.1), mass=3.0)
+    said = simulate(heavier, 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
+    assert said == ["body 'body': mass 2 -> 3"]
+    rounder = Model("tumbling")
+    rounder.add_body("body", MassProperties(2.0, np.diag([0.4, 0.4, 0.4]), np.array([0.2, 0.0, 0.1])))
+    (said,) = simulate(rounder, 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
+    assert said.startswith("body 'body': inertia [[0.3")
+    assert "-> [[0.4" in said
+
+
+def two_rods(second: Section, load: str = "push") -> Model:
+    model = Model("two rods")
+    for k, own in enumerate((square(0.05), second)):
+        rod = model.add_rod(f"rod {k}", [(0, k, 0), (1, k, 0)], own, 3)
+        model.add_joint(f"clamp {k}", "clamp", rod.start)
+    model.add_force(load, rod.end, (0.0, 0.01, 0.0))
+    return model
+
+
+def test_of_two_rods_the_one_that_changed_is_named_and_loads_come_and_go() -> None:
+    first = equilibrium(two_rods(square(0.05)))
+    (said,) = equilibrium(two_rods(square(0.06)), start=first).description["start"]["changes"][:1]
+    assert said.startswith("rod 'rod 1'")
+    said = " ".join(equilibrium(two_rods(square(0.05), "pull"), start=first).description["start"]["changes"])
+    assert said == "load 'pull' is new load 'push' is gone"
+
+
+def moved_strip() -> tuple[Model, dict]:
+    """The second of two clamps moves."""
+    model = Model("strip")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=5e3, GJ=2.0, EI=2.0), 8)
+    model.add_joint("left", "clamp", rod.start)
+    model.add_joint("right", "clamp", rod.end)
+    return model, {"right": {"displacement": (-0.2, 0.1, 0.0), "rotation": (0, 0, 0.4)}}
+
+
+@pytest.mark.parametrize("index", [-1, 1])
+def test_moved_clamps_stay_where_the_stored_equilibrium_had_them(index: int) -> None:
+    model, motions = moved_strip()
+    path = equilibrium(model, motions=motions, first_step=0.25)
+    assert len(path.t) > 2
+    run = simulate(moved_strip()[0], 0.05, 0.01, start=path, at=path.t[index], progress=False)
+    assert np.abs(run.state().r - path.state(index if index > 0 else path.n_outputs - 1).r).max() < 1e-9
+    assert "'right' stays where" in run.description["start"]["changes"][-1]
+
+
+def test_a_motion_turns_about_the_joint_or_the_point_given() -> None:
+    """Half a turn about z: a rod that is carried along whole comes to lie on the other side."""
+    for about, wanted in ((None, (-1.0, 0.0, 0.0)), ((0.5, 0.0, 0.0), (0.0, 0.0, 0.0))):
+        for way_round in (False, True):
+            model = Model("carried")
+            rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], square(0.05), 3)
+            ends = (model.ground, rod.start) if way_round else (rod.start, model.ground)
+            model.add_joint("held", "weld", *ends, at=(0, 0, 0))
+            motion = {"rotation": (0, 0, np.pi)} | ({} if about is None else {"about": about})
+            result = equilibrium(model, motions={"held": motion})
+            np.testing.assert_allclose(result.rod("rod").r[-1, -1], wanted, atol=1e-9)
+            assert result.energy["elastic"][-1] < 1e-15
+
+
+def wound(stiffness: float = 0.02) -> Model:
+    model = Model("clock")
+    body = model.add_body("wheel", Box(1, 1, 1, mass=0.6), angular_velocity=(0, 0, 10.0))
+    model.add_joint("axle", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_torsion_spring("spring", model.ground, body, (0, 0, 1), stiffness)
+    return model
+
+
+def test_turns_of_a_torsion_spring_are_counted_on() -> None:
+    first = simulate(wound(), 1.0, 0.01, progress=False)  # some ten radians
+    then = simulate(wound(), 0.5, 0.01, start=first, progress=False)
+    whole = simulate(wound(), 1.5, 0.01, progress=False)
+    assert first.energy["spring"][-1] > 0.5 * 0.02 * 9.0**2
+    assert then.energy["spring"][0] == pytest.approx(first.energy["spring"][-1], rel=1e-12)
+    np.testing.assert_allclose(then.state().quat, whole.state().quat, atol=1e-11)
+
+
+def test_a_joint_that_was_moved_in_the_model_is_named() -> None:
+    first = equilibrium(two_rods(square(0.05)))
+    other = Model("two rods")
+    for k in (0, 1):
+        rod = other.add_rod(f"rod {k}", [(0, k, 0), (1, k + 0.1 * k, 0)], square(0.05), 3)
+        other.add_joint(f"clamp {k}", "clamp", rod.start)
+    with pytest.raises(ModelError, match="'clamp 1': .g. = .* at the stored state"):
+        simulate(other, 0.01, 0.01, start=first, progress=False)
