@@ -16,7 +16,15 @@ import numpy as np
 _PACKAGES = ("rodsim", "rigid", "discretization")
 # of rodsim: they decide about no number of a case
 _ASIDE = ("cli", "papers", "validation", "comparing")
-_OF_STUDIES = ("cases.py", "measures.py", "quantities.py", "spectra.py")  # these do
+_OF_STUDIES = (
+    "bases.py",
+    "cases.py",
+    "measures.py",
+    "motion_samples.py",
+    "paths.py",
+    "quantities.py",
+    "spectra.py",
+)  # these do
 
 
 @functools.cache

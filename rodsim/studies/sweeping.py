@@ -62,7 +62,7 @@ def sweep(
     given = {name: _parameter(name, value) for name, value in parameters.items()}
     if not given:
         raise StudyError("sweep: there are no parameters; give at least one")
-    entry = {"type": design} if isinstance(design, str) else dict(design)
+    entry: dict[str, Any] = {"type": design} if isinstance(design, str) else dict(design)
     entry |= {name: x for name, x in (("n", n), ("seeds", seeds)) if x is not None}
     if isinstance(entry.get("seeds"), range | tuple):
         entry["seeds"] = list(entry["seeds"])
@@ -113,9 +113,9 @@ def _parameter(name: str, given: Any) -> Parameter:
 
 
 def _measures(given: Mapping[str, Measure] | Sequence[str] | None) -> dict[str, Measure]:
-    found = (
-        {} if given is None else dict(given) if isinstance(given, Mapping) else {text: text for text in given}
-    )
+    found: dict[str, Measure] = {}
+    if given is not None:
+        found = dict(given) if isinstance(given, Mapping) else {text: text for text in given}
     for name, what in found.items():
         if not isinstance(what, str) and not callable(what):
             raise StudyError(

@@ -1,0 +1,262 @@
+"""`python -m benchmarks.studies overhead|kills|places`: what a study costs beside its cases, and what it survives.
+
+overhead    1000 cases of a run of about 10 ms: in this process, on one worker, on two, interleaved
+kills       200 cases; a worker is killed every so many seconds and the scheduler once; the table against the undisturbed one
+places      two workers with folders and caches of compiled code of their own, as on two machines
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import filecmp
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from rodsim.studies.cases import Recipe, run_batch
+from rodsim.studies.cluster import Cluster, run_cases
+from rodsim.studies.keys import program
+from rodsim.studies.running import run_study
+from rodsim.studies.study import Study
+
+SCENE = Path(__file__).parent.parent / "examples" / "scenes" / "flying_spaghetti.yaml"
+FAR = {"far": "final rods.spaghetti.end.displacement.norm"}
+
+
+def study(n: int, t_end: float) -> Study:
+    """n runs of the spaghetti, of 10 time units a second or so."""
+    from rodsim.scenes.reading import read
+    from rodsim.studies.bases import scene_base
+    from rodsim.studies.designs import Parameter
+    from rodsim.studies.schema import DesignEntry, ParameterEntry
+
+    entry = ParameterEntry(path="sections.spaghetti.EI", low=100.0, high=1000.0, n=n)
+    source = read(SCENE)
+    parameter = Parameter("EI", entry)
+    base = scene_base(
+        source.file,
+        source.data,
+        source.lines,
+        None,
+        {"EI": parameter.places},
+        {"t_end": t_end, "output_every": 1000},
+    )
+    return Study("benchmark", base, {"EI": parameter}, DesignEntry(), dict(FAR))
+
+
+# --- overhead
+
+
+def overhead(n: int, t_end: float, repeats: int) -> None:
+    """Seconds a case: in a loop here; on 1 and 2 workers, from the first outcome of a case that is not a scout on."""
+    cases = study(n, t_end)
+    recipe = Recipe(cases.base, cases.measures, program())
+    run_batch(recipe, cases.cases[:3])  # code is loaded
+    print(f"{n} cases, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    for _ in range(repeats):
+        began = time.perf_counter(), time.process_time()
+        run_batch(recipe, cases.cases[: n // 5])
+        alone = 5 * (time.perf_counter() - began[0]) / n
+        walls = {}
+        for workers in (1, 2):
+            walls[workers], start, inside, processor = _timed(recipe, cases, workers)
+            print(
+                f"  {workers} workers: {1e3 * walls[workers] / n:.2f} ms a case (here alone {1e3 * alone:.2f}); "
+                f"overhead {1e3 * (workers * walls[workers] / n - inside):.2f} ms a case and worker, "
+                f"{1e3 * processor:.2f} ms of processor in the driver; start {start:.1f} s"
+            )
+        print(f"  speed-up of two workers {walls[1] / walls[2]:.2f}, load {os.getloadavg()[0]:.1f}")
+
+
+def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, float, float]:
+    """Wall seconds of all cases but the first few, seconds until then, mean seconds inside a case, driver's processor."""
+    times: list[float] = []
+    inside: list[float] = []
+    used: list[float] = []
+
+    def took(outcome: Any) -> None:
+        times.append(time.perf_counter())
+        inside.append(outcome.seconds)
+        used.append(time.process_time())
+
+    began = time.perf_counter()
+    run_cases(Cluster(workers=workers), recipe, cases.cases, took)
+    # batches come in whole; measured from a time when all workers had code loaded
+    first = max(
+        k
+        for k, s in enumerate(inside[: len(inside) // 4])
+        if k == 0 or s > 10 * sorted(inside)[len(inside) // 2]
+    )
+    first = next(k for k in range(first + 1, len(times)) if times[k] - times[first] > 0.2)
+    rest = len(times) - 1 - first
+    wall = (times[-1] - times[first]) * len(times) / rest
+    mean = sum(inside[first + 1 :]) / rest
+    return wall, times[first] - began, mean, (used[-1] - used[first]) / rest
+
+
+# --- kills
+
+
+def kills(n: int, t_end: float, every: float, scheduler_at: float) -> bool:
+    """Undisturbed, then with kills: a worker every `every` seconds and the scheduler once; whether the tables are equal."""
+    with tempfile.TemporaryDirectory() as name:
+        quiet, disturbed = Path(name, "quiet"), Path(name, "disturbed")
+        began = time.monotonic()
+        run_study(study(n, t_end), quiet, progress=False)
+        print(f"undisturbed: {time.monotonic() - began:.0f} s")
+        port = _free_port()
+        stop = threading.Event()
+        site = _Site(port)
+        site.start()
+        killer = threading.Thread(target=_kill, args=(site, every, scheduler_at, stop), daemon=True)
+        killer.start()
+        began = time.monotonic()
+        run_study(study(n, t_end), disturbed, scheduler=f"tcp://127.0.0.1:{port}", progress=True)
+        stop.set()
+        killer.join()
+        site.close()
+        print(f"disturbed: {time.monotonic() - began:.0f} s, killed: {site.killed}")
+        same = all(
+            filecmp.cmp(quiet / file, disturbed / file, shallow=False)
+            for file in ("table.csv", "table.parquet")
+        )
+        print("tables are equal to the bit" if same else "TABLES DIFFER")
+        return same
+
+
+class _Site:
+    """A scheduler and two workers in processes of their own, as a user starts them; what dies is started again."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.killed = port, {"workers": 0, "schedulers": 0}
+        self.scheduler: Any = None
+        self.workers: list[Any] = []
+
+    def start(self) -> None:
+        """What is not running."""
+        if self.scheduler is None or self.scheduler.poll() is not None:
+            self.scheduler = _process("scheduler", "--port", str(self.port), "--no-dashboard")
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        while len(self.workers) < 2:
+            self.workers.append(_worker(self.port))
+
+    def close(self) -> None:
+        """The end of all."""
+        for process in [*self.workers, self.scheduler]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                for child in psutil.Process(process.pid).children(recursive=True):
+                    child.kill()
+            process.kill()
+            process.wait()
+
+
+def _kill(site: _Site, every: float, scheduler_at: float, stop: threading.Event) -> None:
+    began = last = time.monotonic()
+    while not stop.wait(0.2):
+        now = time.monotonic()
+        if now - last > every:
+            last = now
+            with contextlib.suppress(psutil.NoSuchProcess, IndexError):
+                # the process that computes: a child of the nanny, which starts another
+                victim = psutil.Process(site.workers[site.killed["workers"] % 2].pid).children()[-1]
+                victim.send_signal(signal.SIGKILL)
+                site.killed["workers"] += 1
+        if site.killed["schedulers"] == 0 and now - began > scheduler_at:
+            site.scheduler.kill()
+            site.scheduler.wait()
+            site.killed["schedulers"] += 1
+        site.start()
+
+
+def _process(*command: str, cwd: str | None = None, **environment: str) -> Any:
+    env = {**os.environ, "PYTHONPATH": str(SCENE.parents[2]), **environment}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]], cwd=cwd, env=env, **quiet
+    )
+
+
+def _worker(port: int, cwd: str | None = None, **environment: str) -> Any:
+    options = ("--nthreads", "1", "--no-dashboard", "--death-timeout", "20")
+    return _process("worker", f"tcp://127.0.0.1:{port}", *options, cwd=cwd, **environment)
+
+
+def _free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+# --- places
+
+
+@contextlib.contextmanager
+def two_places() -> Iterator[tuple[str, list[Path]]]:
+    """A scheduler with two workers that share nothing on a disk: address, their folders."""
+    port = _free_port()
+    with tempfile.TemporaryDirectory() as name:
+        folders = [Path(name, "one"), Path(name, "two")]
+        scheduler = _process("scheduler", "--port", str(port), "--no-dashboard")
+        workers = []
+        for folder in folders:
+            (folder / "tmp").mkdir(parents=True)
+            own = {
+                "NUMBA_CACHE_DIR": str(folder / "cache"),
+                "TMPDIR": str(folder / "tmp"),
+                "HOME": str(folder),
+            }
+            workers.append(_worker(port, str(folder), **own))
+        try:
+            yield f"tcp://127.0.0.1:{port}", folders
+        finally:
+            for process in [*workers, scheduler]:
+                for child in psutil.Process(process.pid).children(recursive=True):
+                    child.kill()
+                process.kill()
+                process.wait()
+
+
+def places(n: int, t_end: float) -> bool:
+    """The table of two places against that of one; what each has compiled."""
+    with tempfile.TemporaryDirectory() as name, two_places() as (address, folders):
+        here, there = Path(name, "here"), Path(name, "there")
+        run_study(study(n, t_end), there, scheduler=address, progress=False)
+        run_study(study(n, t_end), here, progress=False)
+        for folder in folders:
+            print(f"{folder.name}: {len(list((folder / 'cache').rglob('*.nbc')))} compiled functions")
+        same = filecmp.cmp(here / "table.csv", there / "table.csv", shallow=False)
+        print("tables are equal to the bit" if same else "TABLES DIFFER")
+        return same
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print what was measured."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies", description=__doc__)
+    parser.add_argument("what", choices=["overhead", "kills", "places"])
+    parser.add_argument("-n", type=int, help="cases")
+    parser.add_argument("--t-end", type=float, help="of each run")
+    parser.add_argument("--every", type=float, default=10.0, help="s between kills of a worker")
+    parser.add_argument("--scheduler-at", type=float, default=25.0, help="s until the scheduler is killed")
+    parser.add_argument("--repeats", type=int, default=2)
+    given = parser.parse_args(argv)
+    if given.what == "overhead":
+        overhead(given.n or 1000, given.t_end or 0.5, given.repeats)
+        return 0
+    if given.what == "kills":
+        return 0 if kills(given.n or 200, given.t_end or 60.0, given.every, given.scheduler_at) else 1
+    return 0 if places(given.n or 40, given.t_end or 2.0) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,622 @@
+"""Studies in this process: designs, places in a scene, measures, keys, tables, pictures; errors come before anything runs."""
+
+import functools
+
+import numpy as np
+import pytest
+from studies import coloured
+
+from rigid.errors import ModelError
+from rodsim import Model, Result, Section, simulate, sweep
+from rodsim.cli.main import main
+from rodsim.scenes.errors import SceneError
+from rodsim.studies import keys, table
+from rodsim.studies.bases import FunctionBase, scene_base
+from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
+from rodsim.studies.designs import made_parameter, rows
+from rodsim.studies.errors import StudyError
+from rodsim.studies.folder import Folder
+from rodsim.studies.found import Sweep
+from rodsim.studies.measures import REDUCTIONS, measure, parse
+from rodsim.studies.paths import assign, locate
+from rodsim.studies.pictures import draw
+from rodsim.studies.reading import read_study
+from rodsim.studies.refinement import cheapest, series
+from rodsim.studies.schema import DesignEntry, ParameterEntry
+from rodsim.studies.spectra import frequency_peak
+from rodsim.studies.study import Study
+
+SCENE = """
+name: pendulum
+sections:
+  thin: {type: stiffness, EA: 1000, GA: 1000, GJ: 10, EI: 10, mass_per_length: 1, inertia_per_length: [0.1, 0.05, 0.05]}
+rods:
+  - {name: cord 1.5, curve: [[0, 0, 0], [1, 0, 0]], section: thin, n_elements: 4}
+  - {name: cord, curve: [[0, 1, 0], [1, 1, 0]], section: thin, n_elements: 4, velocity: [0, 0, 1]}
+bodies:
+  - {name: ball, shape: {type: sphere, radius: 0.1, density: 100}, position: [3, 0, 0], velocity: [1, 2, 2]}
+joints:
+  - {name: hip, kind: revolute, a: {rod: cord, s: 0}, b: ground, axis: [0, 1, 0]}
+loads:
+  - {name: push, kind: force, on: ball, value: {function: triangle, peak: 3, t_peak: 0.01, t_end: 0.02, direction: [0, 0, 1]}}
+run: {t_end: 0.05, dt: 0.01}
+"""
+
+
+@pytest.fixture(scope="module")
+def scene_file(tmp_path_factory):
+    file = tmp_path_factory.mktemp("studies") / "scene.yaml"
+    file.write_text(SCENE)
+    return file
+
+
+def base_of(scene_file, **places):
+    from rodsim.scenes.reading import read
+
+    source = read(scene_file)
+    found = {name: made_parameter(name, ParameterEntry(path=path, values=[1])).places for name, path in places.items()}
+    return scene_base(source.file, source.data, source.lines, scene_file.parent, found)
+
+
+@pytest.fixture(scope="module")
+def result(scene_file):
+    return base_of(scene_file).result({}, None)
+
+
+# --- designs
+
+
+def design(parameters, type="grid", **more):
+    entries = {name: ParameterEntry(**entry) for name, entry in parameters.items()}
+    return rows([made_parameter(name, entry) for name, entry in entries.items()], DesignEntry(type=type, **more))
+
+
+def test_a_grid_has_all_combinations_and_the_last_parameter_changes_first():
+    found = design({"a": {"values": [1, 2]}, "b": {"low": 1.0, "high": 100.0, "n": 3, "scale": "log"}})
+    assert [row["a"] for row in found] == [1, 1, 1, 2, 2, 2]
+    assert [row["b"] for row in found] == pytest.approx([1, 10, 100] * 2)
+
+
+def test_a_list_takes_the_values_of_all_together():
+    found = design({"a": {"values": [1, 2, 5]}, "b": {"low": 0.0, "high": 1.0, "n": 3}}, "list")
+    assert found == [{"a": 1, "b": 0.0}, {"a": 2, "b": 0.5}, {"a": 5, "b": 1.0}]
+
+
+def test_a_latin_hypercube_has_one_sample_in_each_slice_of_each_parameter():
+    n = 16
+    found = design({"a": {"low": 2.0, "high": 4.0}, "b": {"low": 1.0, "high": 1e4, "scale": "log"}}, "latin_hypercube", n=n)
+    for u in ([(row["a"] - 2) / 2 for row in found], [np.log10(row["b"]) / 4 for row in found]):
+        assert sorted(np.floor(np.array(u) * n).astype(int)) == list(range(n))
+
+
+def test_sobol_points_are_balanced_in_all_halves_of_pairs_of_parameters():
+    found = design({"a": {"low": 0.0, "high": 1.0}, "b": {"low": 0.0, "high": 1.0}}, "sobol", n=16)
+    cells = [(row["a"] < 0.5, row["b"] < 0.5) for row in found]
+    assert all(cells.count(cell) == 4 for cell in set(cells))
+    assert len(set(cells)) == 4
+
+
+def test_seeds_repeat_a_grid_with_other_random_values_the_same_for_all_of_a_seed():
+    spec = {"a": {"values": [1, 2]}, "flaw": {"normal": [5.0, 0.1]}, "shift": {"uniform": [0.0, 1.0]}}
+    found = design(spec, seeds=[3, 7])
+    assert [(row["a"], row["seed"]) for row in found] == [(1, 3), (2, 3), (1, 7), (2, 7)]
+    assert found[0]["flaw"] == found[1]["flaw"] != found[2]["flaw"]
+    assert design(spec, seeds=[3, 7]) == found
+    assert design({"flaw": spec["flaw"]}, seeds=[7])[0]["flaw"] == found[2]["flaw"]  # whatever else is varied
+    many = [row["flaw"] for row in design({"flaw": spec["flaw"]}, seeds=2000)]
+    assert np.mean(many) == pytest.approx(5.0, abs=4 * 0.1 / np.sqrt(2000))
+    assert np.std(many) == pytest.approx(0.1, rel=0.1)
+    assert all(0 < row["shift"] < 1 for row in found)
+
+
+def test_seeds_draw_other_samples():
+    spec = {"a": {"low": 0.0, "high": 1.0}}
+    one, two = (design(spec, "latin_hypercube", n=4, seeds=[seed]) for seed in (1, 2))
+    assert [row["a"] for row in one] != [row["a"] for row in two]
+    assert design(spec, "latin_hypercube", n=4, seeds=2)[:4] == design(spec, "latin_hypercube", n=4, seeds=[0])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "type", "more", "told"),
+    [
+        ({"a": {"low": 0.0, "high": 1.0}}, "grid", {}, "without n"),
+        ({"a": {"values": [1]}, "b": {"values": [1, 2]}}, "list", {}, "as many values"),
+        ({"a": {"values": [1]}}, "sobol", {"n": 4}, "give both"),
+        ({"a": {"low": 0.0, "high": 1.0}}, "sobol", {}, "give n"),
+        ({"a": {"low": 0.0, "high": 1.0}}, "sobol", {"n": 100}, "use 64 or 128"),
+        ({"a": {"values": [1]}}, "grid", {"n": 4}, "give it to the parameters"),
+        ({"a": {"normal": [0.0, 1.0]}}, "grid", {}, "seeds: 10"),
+        ({"a": {"values": list(range(2000))}, "b": {"values": list(range(2000))}}, "grid", {}, "fewer values"),
+        ({"seed": {"values": [1]}}, "grid", {}, "another name"),
+    ],
+)
+def test_designs_that_make_no_cases_say_what_to_give(parameters, type, more, told):
+    with pytest.raises(StudyError, match=told):
+        design(parameters, type, **more)
+
+
+# --- places
+
+
+def test_places_are_found_by_name_number_and_through_sections(scene_file):
+    whole = base_of(scene_file).whole
+    assert locate(whole, "rods.cord.n_elements") == ("rods", 1, "n_elements")
+    assert locate(whole, "rods.cord 1.5.n_elements") == ("rods", 0, "n_elements")
+    assert locate(whole, "rods[1].curve[0][2]") == ("rods", 1, "curve", 0, 2)
+    assert locate(whole, "gravity[2]") == ("gravity", 2)
+    assert locate(whole, "rods.cord.section.EI") == ("rods", 1, "section", "EI")
+    assert locate(whole, "loads.push.value.t_end") == ("loads", 0, "value", "t_end")
+    assert locate(whole, "run.tolerance") == ("run", "tolerance")
+
+
+def test_what_is_put_at_a_place_is_there_and_nothing_else_changes(scene_file):
+    base = base_of(scene_file, EI="rods.cord.section.EI", g="gravity[2]", tolerance="run.tolerance")
+    case = base.case({"EI": 77.0, "g": -9.81, "tolerance": 1e-8})
+    assert case["rods"][1]["section"]["EI"] == 77.0  # its own section now
+    assert case["rods"][0]["section"] == "thin"
+    assert case["sections"]["thin"]["EI"] == 10
+    assert case["gravity"] == [0.0, 0.0, -9.81]
+    assert case["run"] == {"t_end": 0.05, "dt": 0.01, "tolerance": 1e-8}
+    assert base.case({"EI": 78.0, "g": 0.0, "tolerance": 0.0})["rods"][1]["section"]["GJ"] == 10
+    assert base.data["rods"][1]["section"] == "thin"
+
+
+def test_a_shared_section_is_changed_before_a_part_gets_its_own(scene_file):
+    base = base_of(scene_file, EI="rods.cord.section.EI", GJ="sections.thin.GJ")
+    case = base.case({"EI": 77.0, "GJ": 5.0})
+    assert (case["rods"][1]["section"]["GJ"], case["sections"]["thin"]["GJ"]) == (5.0, 5.0)
+
+
+def test_factors_scale_a_parameter_at_each_place_and_counts_stay_whole(scene_file):
+    base = base_of(scene_file, T={"loads.push.value.t_end": 1.0, "loads.push.value.t_peak": 0.5}, n={"rods.cord.n_elements": 2})
+    case = base.case({"T": 0.04, "n": 3})
+    assert (case["loads"][0]["value"]["t_end"], case["loads"][0]["value"]["t_peak"]) == (0.04, 0.02)
+    assert case["rods"][1]["n_elements"] == 6
+    assert isinstance(case["rods"][1]["n_elements"], int)
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("rods.kord.n_elements", "no 'kord' in rods; did you mean 'cord'"),
+        ("rods.cord.n_element", "did you mean 'n_elements'"),
+        ("rods.cord.section.EJ", "no 'EJ' in rods.cord.section"),
+        ("gravity[3]", r"give \[0\] to \[2\]"),
+        ("gravity.z", "has no parts"),
+        ("static.at", "gives no static"),
+        ("run[1]", "is no list"),
+        ("rots.cord", "did you mean 'rods'"),
+    ],
+)
+def test_places_that_are_not_there_are_named_with_those_near(scene_file, path, told):
+    with pytest.raises(StudyError, match=told):
+        locate(base_of(scene_file).whole, path)
+
+
+def test_assigning_leaves_the_whole_scene_as_it_is(scene_file):
+    base = base_of(scene_file)
+    data = {"run": {"t_end": 1, "dt": 1}}
+    assign(data, base.whole, ("gravity", 1), 5.0)
+    assert data["gravity"][1] == 5.0
+    assert base.whole["gravity"] == [0.0, 0.0, 0.0]
+
+
+# --- measures
+
+
+def test_measures_are_what_the_result_says(result):
+    rod, ball = result.rod("cord"), result.body("ball")
+    found = measure(
+        result,
+        {
+            "z": "final rods.cord.end.r.z",
+            "far": "max bodies.ball.displacement.norm",
+            "v": "initial bodies.ball.v[1]",
+            "K": "max rods.cord.largest.K",
+            "M": "final rods.cord@0.3.M.y",
+            "at": "at 0.025 energy.total",
+            "hip": "largest joints.hip.force.norm",
+            "angle": "final joints.hip.angle",
+            "point": "final bodies.ball@0.1,0,-0.2.r.z",
+            "named": "mean rods.cord 1.5.start.v.x",
+            "own": lambda given: given.n_outputs,
+        },
+    )
+    energy = result.energy["total"]
+    assert found["z"] == rod.r[-1, -1, 2]
+    assert found["far"] == np.linalg.norm(ball.r - ball.r[0], axis=1).max()
+    assert found["v"] == 2.0
+    assert found["K"] == np.linalg.norm(rod.K, axis=2).max()
+    assert found["M"] == rod.M[-1, 1, 1]
+    assert found["at"] == pytest.approx(0.5 * (energy[2] + energy[3]), rel=1e-14)
+    assert found["hip"] == np.linalg.norm(result.joint("hip").force, axis=1).max()
+    assert found["angle"] == result.joint("hip").angle[-1]
+    assert found["point"] == pytest.approx(ball.r[-1, 2] - 0.2, abs=1e-12)  # it does not turn
+    assert found["own"] == 6.0
+
+
+def test_drifts_are_what_the_laws_leave(result):
+    found = measure(result, {"E": "max drift.energy", "P": "max drift.linear_momentum", "L": "max drift.angular_momentum"})
+    energy = result.energy["total"]
+    assert found["E"] == np.abs(energy - energy[0] - result.work + result.dissipation).max() < 1e-12
+    momentum = result.linear_momentum
+    assert result.work[2] == result.work[-1] != result.work[1]  # the load has ended at output 2
+    assert found["P"] == np.linalg.norm(momentum[2:] - momentum[2], axis=1).max() > 0  # the hip holds the cord
+
+
+def test_nodes_and_elements_of_a_place_are_those_about_it(result):
+    rod = result.rod("cord")
+    r, v, M = (
+        measure(result, {"x": f"final rods.cord@{s}.{field}.z"})["x"]
+        for s, field in ((0.5, "r"), (0.375, "v"), (1, "M"))
+    )
+    assert r == rod.r[-1, 2, 2]
+    assert v == pytest.approx(0.5 * (rod.v[-1, 1, 2] + rod.v[-1, 2, 2]), rel=1e-14)
+    assert M == rod.M[-1, 3, 2]
+
+
+def test_reductions_are_those_of_a_known_history():
+    t = np.array([0.0, 1.0, 3.0])
+    x = np.array([1.0, -4.0, 2.0])
+    found = {name: reduce(t, x) for name, reduce in REDUCTIONS.items() if name != "frequency"}
+    assert found == {
+        "initial": 1.0,
+        "final": 2.0,
+        "max": 2.0,
+        "min": -4.0,
+        "mean": pytest.approx((-1.5 - 2.0) / 3),
+        "range": 6.0,
+        "largest": 4.0,
+        "rms": pytest.approx(np.sqrt((8.5 + 20.0) / 3)),
+        "time-of-max": 3.0,
+        "time-of-min": 1.0,
+    }
+
+
+@pytest.mark.parametrize("f", [0.731, 3.0, 7.77])
+def test_the_frequency_of_a_sine_on_a_slope_is_found_between_the_lines_of_the_spectrum(f):
+    t = np.linspace(0.0, 10.0, 501)
+    x = 5.0 + 0.3 * t + np.sin(2 * np.pi * f * t + 0.4) + 0.3 * np.sin(2 * np.pi * 2.3 * f * t)
+    assert frequency_peak(t, x) == pytest.approx(f, abs=0.005)  # 1/T is 0.1 Hz
+    assert np.isnan(frequency_peak(t, 3.0 + 0.1 * t))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("last energy.total", "'last' is no reduction"),
+        ("final", "of what"),
+        ("at energy.total", "at which time"),
+        ("final energy.totl", "did you mean 'energy.total'"),
+        ("final rods.kord.end.r.z", "there is no rod 'kord'; did you mean 'cord'"),
+        ("final rods.cord.ent.r.z", "did you mean 'end'"),
+        ("final rods.cord.end.q.z", "there is no 'q'"),
+        ("final rods.cord.end.r", "end it with one of .x, .y, .z, .norm"),
+        ("final rods.cord.end.r[3]", "3 components"),
+        ("final rods.cord@1.5.r.z", "from 0 to 1"),
+        ("final rods.cord", "add a field"),
+        ("final bodies.ball@1.r.z", "as ball@0.1,0,0"),
+        ("final joints.hip.displacement", "there is no 'displacement'"),
+        ("final joints.hip.angle.x", "leave '.x' out"),
+        ("final rods.cord.largest.K.x", "leave .x out"),
+        ("final drives.motor.work", "there is no drive 'motor'; there are none"),
+    ],
+)
+def test_measures_that_cannot_be_are_refused_before_a_run(result, text, told):
+    with pytest.raises(StudyError, match=told):
+        parse(text, result.layout)
+
+
+def test_a_time_outside_the_run_is_told(result):
+    with pytest.raises(StudyError, match="from 0 to 0.05 s"):
+        measure(result, {"x": "at 0.06 energy.total"})
+
+
+# --- keys
+
+
+def helper(x):
+    return 2.0 * x
+
+
+def uses_helper(x):
+    return {"y": helper(x)}
+
+
+def test_keys_tell_contents_apart_and_nothing_else():
+    assert keys.key({"a": 1, "b": [2.0]}) == keys.key({"b": [2.0], "a": 1})
+    different = [{"a": 1}, {"a": 1.5}, {"a": np.array([1.0, 2.0])}, {"a": np.array([1.0, 3.0])}, {"a": b"1"}, {"a": [1, {"b"}]}]
+    assert len({keys.key(x) for x in different}) == len(different)
+
+
+def test_keys_of_functions_follow_what_they_do():
+    def made(k, c=1.0):
+        return lambda x: k * x + c
+
+    assert keys.key(made(2.0)) == keys.key(made(2.0))
+    assert keys.key(made(2.0)) != keys.key(made(3.0))
+    assert keys.key(functools.partial(helper, x=1)) != keys.key(functools.partial(helper, x=2))
+    before = keys.key(uses_helper)
+    old = globals()["helper"]
+    try:
+        globals()["helper"] = lambda x: 3.0 * x
+        assert keys.key(uses_helper) != before
+    finally:
+        globals()["helper"] = old
+    assert keys.key(uses_helper) == before
+
+
+def test_keys_of_models_follow_their_parts():
+    def model(EI):
+        made = Model("m")
+        section = Section.from_stiffness(EA=1e4, GA=1e4, GJ=EI, EI=EI, mass_per_length=1.0, inertia_per_length=(1, 1, 1))
+        made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2)
+        return made
+
+    assert keys.key(model(1.0)) == keys.key(model(1.0))
+    assert keys.key(model(1.0)) != keys.key(model(2.0))
+
+
+def test_structures_are_blind_to_numbers_only(scene_file):
+    base = base_of(scene_file, EI="sections.thin.EI", integrator="run.integrator")
+    content = [base.content({"EI": EI, "integrator": name}) for EI, name in ((1.0, "em"), (2.0, "em"), (1.0, "em-ggl"))]
+    structures = [keys.structure(x) for x in content]
+    assert structures[0] == structures[1] != structures[2]
+
+
+def test_the_program_is_known_by_its_version_and_sources():
+    from rodsim import __version__
+
+    version, _, digest = keys.program().partition("+")
+    assert version == __version__
+    assert len(digest) == 12
+
+
+# --- cases
+
+
+def recipe(base, **measures):
+    return Recipe(base, measures, keys.program())
+
+
+def test_a_failed_case_is_told_and_the_others_go_on():
+    def f(x):
+        if x == 2:
+            raise ValueError(f"x is {x}")
+        return {"y": 1.0 / x if x else np.nan}
+
+    cases = [Case(k, f"key{k}", "", {"x": k}) for k in range(4)]
+    found = run_batch(recipe(FunctionBase(f, {})), cases)
+    assert [outcome.error for outcome in found] == ["", "", "ValueError: x is 2", ""]
+    assert found[1].measures == {"y": 1.0}
+    assert np.isnan(found[0].measures["y"])
+
+
+def test_a_scene_that_does_not_fit_its_values_fails_with_file_line_and_cure(scene_file):
+    base = base_of(scene_file, n="rods.cord.n_elements")
+    (found,) = run_batch(recipe(base, far="final energy.total"), [Case(0, "key", "", {"n": -1})])
+    assert "scene.yaml:7: rod 'cord': n_elements = -1" in found.error
+
+
+def test_results_come_back_as_files_where_they_are_kept(scene_file, tmp_path):
+    (found,) = run_batch(recipe(base_of(scene_file), E="final energy.total"), [Case(3, "key", "", {})], frozenset([3]))
+    file = tmp_path / "kept.vtkhdf"
+    file.write_bytes(found.file)
+    assert Result.open(file).energy["total"][-1] == found.measures["E"]
+
+
+def test_a_worker_with_another_program_refuses():
+    with pytest.raises(ModelError, match="install the same"):
+        run_batch(Recipe(FunctionBase(helper, {}), {}, "0.0.0+other"), [])
+
+
+def test_a_mesh_travels_with_its_case(tmp_path):
+    meshio = pytest.importorskip("meshio")
+    points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
+    (tmp_path / "shapes").mkdir()
+    meshio.write_points_cells(tmp_path / "shapes" / "t.stl", points, {"triangle": np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])})
+    text = "bodies: [{name: stone, shape: {type: mesh, file: shapes/t.stl, density: 6}, velocity: [1, 0, 0]}]\nrun: {t_end: 0.02, dt: 0.01}\n"
+    (tmp_path / "scene.yaml").write_text(text)
+    base = base_of(tmp_path / "scene.yaml", scale="bodies.stone.shape.scale")
+    (tmp_path / "shapes" / "t.stl").unlink()  # as on another machine
+    found = run_batch(recipe(base, E="final energy.kinetic"), [Case(0, "key", "", {"scale": 1.0})])[0]
+    assert found.error == ""
+    assert found.measures["E"] == pytest.approx(0.5)  # 6 kg/m^3 in a sixth of a cube
+
+
+# --- studies, tables, pictures
+
+
+def ready(n_x=4, n_y=3, fail=()):
+    """A study that is done: z = x + 10 y."""
+    parameters = {
+        "x": made_parameter("x", ParameterEntry(low=1.0, high=1000.0, n=n_x, scale="log", unit="m")),
+        "y": made_parameter("y", ParameterEntry(values=[float(k) for k in range(n_y)])),
+    }
+    study = Study("ready", FunctionBase(lambda x, y: {"z": x + 10 * y}, {}), parameters, DesignEntry(), {})
+    outcomes = [
+        Outcome(c.number, c.key, {}, "no") if c.number in fail else Outcome(c.number, c.key, {"z": c.values["x"] + 10 * c.values["y"]})
+        for c in study.cases
+    ]
+    return Sweep(study, outcomes)
+
+
+def test_a_table_survives_its_files_to_the_bit(tmp_path):
+    pd = pytest.importorskip("pandas")
+    found = ready(fail=[5])
+    found.write(tmp_path)
+    parquet = pd.read_parquet(tmp_path / "table.parquet")
+    pd.testing.assert_frame_equal(parquet, found.frame, check_exact=True)
+    words = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False)
+    for name in ("x", "y", "z"):
+        read = [float(word) if word else np.nan for word in words[name]]
+        assert np.array_equal(read, found.frame[name].to_numpy(), equal_nan=True)
+    assert list(words["error"]) == list(found.frame["error"])
+    assert list(found.frame.columns) == ["case", "x", "y", "z", "error"]
+    assert found.failed == {5: "no"}
+
+
+def test_the_dataset_of_a_grid_has_an_axis_for_each_parameter_and_units():
+    data = ready(fail=[5]).dataset
+    assert data["z"].dims == ("x", "y")
+    assert float(data["z"].sel(x=1000.0, y=2.0)) == pytest.approx(1020.0)
+    assert np.isnan(data["z"].values[1, 2])
+    assert data["x"].attrs["units"] == "m"
+
+
+def test_the_dataset_of_samples_has_the_parameters_as_coordinates():
+    found = ready()
+    data = table.dataset(found.frame, ["x", "y"], ["z"], grid=False)
+    assert data["z"].dims == ("case",)
+    assert np.array_equal(data["x"].values + 10 * data["y"].values, data["z"].values)
+
+
+@pytest.mark.parametrize("columns", [("x", "z"), ("x", "y", "z"), ("z", "x"), ("z", "x", "y")])
+def test_pictures_of_two_and_three_columns_show_something(columns, tmp_path):
+    path = ready(fail=[5]).plot(*columns, path=tmp_path / "a.png", log=["x"])
+    assert coloured(path) > 150
+
+
+def test_pictures_of_columns_that_are_not_there_say_which_are(tmp_path):
+    found = ready().frame
+    for columns, kind, told in (
+        (("x", "w"), None, "there are case, x, y, z"),
+        (("x",), None, "give two"),
+        (("x", "z"), "heat", "no 'heat' of 2"),
+    ):
+        with pytest.raises(StudyError, match=told):
+            draw(found, ["x", "y"], columns, tmp_path / "a.png", kind)
+    with pytest.raises(StudyError, match="no format"):
+        draw(found, ["x", "y"], ("x", "z"), tmp_path / "a.word")
+
+
+def test_a_journal_keeps_outcomes_to_the_bit_and_leaves_torn_lines_out(tmp_path):
+    home = Folder(tmp_path / "out")
+    first = Outcome(0, "one", {"y": 0.1 + 0.2, "z": float("inf")}, "", False, 0.5, ("note",))
+    second = Outcome(1, "two", {}, "failed: é", False, 0.25)
+    home.add(first, {"x": 1})
+    home.add(second, {"x": 2})
+    home.close()
+    file = tmp_path / "out" / "cases.jsonl"
+    text = file.read_bytes()
+    assert Folder(tmp_path / "out").done() == {"one": first, "two": second}
+    file.write_bytes(text[:-20])
+    home = Folder(tmp_path / "out")
+    assert home.done() == {"one": first}
+    home.add(second, {"x": 2})  # on a line of its own
+    home.close()
+    assert Folder(tmp_path / "out").done() == {"one": first, "two": second}
+
+
+def test_two_writers_do_not_share_a_folder(tmp_path):
+    home = Folder(tmp_path)
+    with pytest.raises(BlockingIOError, match="is being written"):
+        Folder(tmp_path)
+    home.close()
+    Folder(tmp_path).close()
+
+
+STUDY = """name: s
+scene: scene.yaml
+parameters:
+  EI: {path: sections.thin.EI, values: [5, 10]}
+measures:
+  far: final bodies.ball.displacement.norm
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("values: [5, 10]", "valves: [5, 10]", ":4: parameters: the key 'valves' is not known here; did you mean 'values'"),
+        ("sections.thin.EI", "sections.thick.EI", ":4: parameter 'EI': .*did you mean 'thin'"),
+        ("bodies.ball", "bodies.bell", ":6: measure .*did you mean 'ball'"),
+        ("[5, 10]", "[5, -10]", r"(?s):4: parameter 'EI' = -10: .*section 'thin'.*greater than 0"),
+        ("name: s", "design: {type: sobol, n: 4}", ":4: parameter 'EI': samples lie between low and high"),
+        ("name: s", "design: {seeds: 3}", ":1: design: seeds repeat the same cases"),
+        ("name: s", "plots: [{x: EI, y: near}]", "there is no column 'near'"),
+        ("name: s", "keep: {largest: near}", "there is no measure 'near'"),
+        ("far:", "EI:", "choose another name"),
+        ("scene.yaml", "none.yaml", "no such file"),
+        ("values: [5, 10]", "low: 5", "give both low and high"),
+        ("values: [5, 10]", "values: [5], low: 3, high: 4", "values and low"),
+    ],
+)
+def test_a_study_that_cannot_be_is_refused_with_file_line_and_cure(scene_file, old, new, told):
+    file = scene_file.parent / "study.yaml"
+    file.write_text(STUDY)
+    assert len(read_study(file).cases) == 2
+    file.write_text(STUDY.replace(old, new, 1))
+    with pytest.raises((SceneError, StudyError), match=told):
+        read_study(file)
+    assert main(["sweep", str(file), "--quiet"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"base": helper, "parameters": {"y": [1]}}, "takes no 'y'"),
+        ({"base": lambda x, w: 0, "parameters": {"x": [1]}}, "it needs 'w'"),
+        ({"base": Model("m"), "parameters": {"EI": [1]}}, "parts of a model are made"),
+        ({"base": 3, "parameters": {"x": [1]}}, "no scene, model or function"),
+        ({"base": helper, "parameters": {}}, "at least one"),
+        ({"base": helper, "parameters": {"x": "ab"}}, "give a list"),
+        ({"base": helper, "parameters": {"x": {"low": 1}}}, "both low and high"),
+        ({"base": helper, "parameters": {"x": [1]}, "design": "gird"}, "design"),
+        ({"base": helper, "parameters": {"x": [1]}, "measures": {"y": 3}}, "give words"),
+        ({"base": helper, "parameters": {"x": [1]}, "t_ent": 3}, "did you mean 't_end'"),
+        ({"base": helper, "parameters": {"x": [1]}, "keep": "all"}, "give one"),
+        ({"base": helper, "parameters": {"x": [1]}, "keep": "some"}, "none, all"),
+        ({"base": helper, "parameters": {"x": [1]}, "scheduler": "tcp://a:1", "workers": 2}, "leave one of both out"),
+    ],
+)
+def test_sweeps_that_cannot_be_are_refused_before_anything_runs(given, told):
+    with pytest.raises(StudyError, match=told):
+        sweep(**given)
+
+
+def test_a_model_is_varied_in_the_settings_of_its_run_and_a_function_in_both():
+    from rodsim.studies.bases import ModelBase
+
+    model = Model("ball", gravity=(0, 0, -1))
+    from rodsim import Sphere
+
+    model.add_body("ball", Sphere(0.1, mass=1.0))
+    found = ModelBase(model, {"dt": 0.01}).result({"t_end": 0.05}, None)
+    assert found.t[-1] == pytest.approx(0.05)
+    of_function = FunctionBase(lambda g: model, {"dt": 0.01})
+    of_function.check(["g", "t_end"])
+    assert of_function.result({"g": 1.0, "t_end": 0.03}, None).t[-1] == pytest.approx(0.03)
+    assert simulate(model, 0.01, 0.01).n_outputs == 2
+
+
+# --- refinement
+
+
+def levels_of(order, a=1.0, limit=3.0, n=4):
+    return [np.array([limit + a * 2.0 ** (-order * k), 5.0]) for k in range(n)]
+
+
+def test_the_order_and_error_of_a_sequence_that_converges_are_its_own():
+    found = series("x", np.array([1.0, 2, 4, 8]), levels_of(3.0, a=0.5), scale=2.0)
+    assert found.order == pytest.approx(3.0, abs=1e-9)
+    assert found.limit == pytest.approx([3.0, 5.0], abs=1e-12)
+    assert found.errors == pytest.approx(0.25 * 8.0 ** -np.arange(4), rel=1e-9)
+    assert found.error_at(3.0) == pytest.approx(0.25 / 27, rel=1e-9)
+
+
+def test_a_sequence_that_does_not_converge_is_not_trusted_and_one_that_is_exact_is():
+    assert not series("x", np.arange(4.0), [np.array([x]) for x in (1.0, 2.0, 1.0, 2.0)], 1.0).trusted
+    assert series("x", np.arange(4.0), [np.array([1.0])] * 4, 1.0).exact
+
+
+@pytest.mark.parametrize(("p", "q"), [(2.0, 2.0), (4.0, 2.0), (2.0, 6.0)])
+def test_the_cheapest_choice_keeps_to_the_error_and_no_other_is_cheaper(p, q):
+    mesh, step = (series(n, 2.0 ** np.arange(4), levels_of(o, a), 1.0) for n, o, a in (("m", p, 2.0), ("s", q, 0.1)))
+    m, s = cheapest(mesh, step, 1e-4)
+    assert mesh.error_at(m) + step.error_at(s) == pytest.approx(1e-4, rel=1e-6)
+    for other in m * np.geomspace(0.5, 2.0, 41):
+        rest = 1e-4 - mesh.error_at(other)
+        if rest > 0 and other != m:
+            assert other * (step.error_at(1.0) / rest) ** (1 / q) >= m * s * (1 - 1e-9)
+    assert cheapest(mesh, None, 1e-4) == (pytest.approx((mesh.error_at(1.0) / 1e-4) ** (1 / p)), 1.0)
