@@ -21,8 +21,8 @@ from rigid.first_compilation import announce
 from rigid.system import Floats
 from rodsim.building import Built
 from rodsim.model import Model
-from rodsim.provenance import provenance
 from rodsim.parts import Anchor
+from rodsim.provenance import provenance
 from rodsim.restart import restarted
 from rodsim.results.result import Result
 from rodsim.simulation import check_output
