@@ -127,6 +127,7 @@ __all__ = [
     "mode_shapes",
     "modes",
     "multibody_system",
+    "report",
     "rotating_body",
     "signals",
     "simulate",

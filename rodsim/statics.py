@@ -22,8 +22,8 @@ from rigid.system import Floats
 from rodsim.building import Built
 from rodsim.free_motions import free_motions
 from rodsim.model import Model
-from rodsim.provenance import provenance
 from rodsim.parts import Anchor
+from rodsim.provenance import provenance
 from rodsim.restart import restarted
 from rodsim.results.result import Result
 from rodsim.simulation import check_output

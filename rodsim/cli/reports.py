@@ -22,7 +22,9 @@ def report(options: argparse.Namespace) -> int:
     from rodsim.results.result import Result
 
     if Path(options.file).suffix.lower() in (".yaml", ".yml"):
-        raise ModelError(f"'{options.file}' is a scene, not a result; run it first: rodsim run {options.file}")
+        raise ModelError(
+            f"'{options.file}' is a scene, not a result; run it first: rodsim run {options.file}"
+        )
     output = Path(options.output) if options.output else Path(options.file).with_suffix(".html")
     result = Result.open(options.file)
     if output.exists() and not options.force:

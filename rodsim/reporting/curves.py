@@ -88,13 +88,19 @@ def newton(result: Result, use: Ints, axis: str) -> Figure:
 
 def of_joints(t: Floats, named: Iterable[tuple[str, Floats]], axis: str, title: str) -> Figure:
     """Sizes of forces or moments of joints."""
-    lines = [Line(name, values, COLORS[k % len(COLORS)], _DASHES[k // len(COLORS)]) for k, (name, values) in enumerate(named)]
+    lines = [
+        Line(name, values, COLORS[k % len(COLORS)], _DASHES[k // len(COLORS)])
+        for k, (name, values) in enumerate(named)
+    ]
     return _figure(t, lines, axis, title)
 
 
-def path(x: ArrayLike, y: ArrayLike, x_title: str, y_title: str) -> Figure:
-    """Points along a path of equilibria."""
-    return _figure(np.asarray(x), [Line(y_title, np.asarray(y), COLORS[0])], x_title, y_title, markers=True)
+def path(x: ArrayLike, y: ArrayLike, kept: Ints, x_title: str, y_title: str) -> Figure:
+    """Points along a path of equilibria; `kept`: the outputs of the slider, which are marked on it."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    figure = _figure(x, [Line(y_title, y, COLORS[0])], x_title, y_title, markers=True)
+    figure.update_layout(meta={"x": x[kept].tolist(), "y": y[kept].tolist()})
+    return figure
 
 
 def figure_data(figures: dict[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,13 @@ def audit_section(audit: Audit) -> Safe:
     rows = [
         tag(
             "tr",
-            join([tag("td", v.law), tag("td", _KEPT[v.kept][0], class_=_KEPT[v.kept][1]), tag("td", v.measured)]),
+            join(
+                [
+                    tag("td", v.law),
+                    tag("td", _KEPT[v.kept][0], class_=_KEPT[v.kept][1]),
+                    tag("td", v.measured),
+                ]
+            ),
         )
         for v in audit.verdicts
     ]
@@ -44,7 +50,9 @@ def audit_section(audit: Audit) -> Safe:
         f"Newton: {audit.newton_mean:.2f} iterations a step, at most {audit.newton_max}; "
         f"{audit.halvings} steps halved."
     )
-    measured = f"Measured at all {audit.n_outputs:,} outputs of {audit.n_steps:,} steps, on what the states say. "
+    measured = (
+        f"Measured at all {audit.n_outputs:,} outputs of {audit.n_steps:,} steps, on what the states say. "
+    )
     return join(
         [
             tag("div", tag("table", join([head, tag("tbody", join(rows))])), class_="table"),
@@ -71,7 +79,9 @@ def joints_table(found: list[Carried], outputs: int, of: int) -> Safe:
     """Largest forces and moments."""
     rows = [
         [
-            joint.name if joint.determined else f"{joint.name} (one of many possible: joints repeat each other)",
+            joint.name
+            if joint.determined
+            else f"{joint.name} (one of many possible: joints repeat each other)",
             joint.kind,
             float(joint.force.max()),
             float(joint.moment.max()),
@@ -108,10 +118,13 @@ def events_table(described: dict[str, Any]) -> Safe:
 def thinned_table(rows: list[tuple[str, int, int]], more: list[str]) -> Safe:
     """What the page leaves out of the result, and by how much."""
     told: list[list[object]] = [
-        [what, there, kept, "all" if kept == there else f"1 in {there / kept:.3g}"] for what, there, kept in rows
+        [what, there, kept, "all" if kept == there else f"1 in {there / kept:.3g}"]
+        for what, there, kept in rows
     ]
     out = [
-        table(["of the result", "there are", "in this page", "that is"], told, "What this page holds", "rods"),
+        table(
+            ["of the result", "there are", "in this page", "that is"], told, "What this page holds", "rods"
+        ),
     ]
     thinned = [row for row in rows if row[2] < row[1]]
     words = (
@@ -139,7 +152,9 @@ def origin(result: Result) -> Safe:
     rows = [[name, told.get(name, "not kept by the file"), now.get(name)] for name in {**now, **told}]
     return join(
         [
-            table(["", "computed with", "this page made with"], [*rows, ["plotly", "–", _plotly()]], "Versions"),
+            table(
+                ["", "computed with", "this page made with"], [*rows, ["plotly", "–", _plotly()]], "Versions"
+            ),
             facts(_file_facts(result)),
         ]
     )
@@ -156,7 +171,9 @@ def scene(result: Result) -> Safe:
         pieces.append(tag("p", "The model was built in Python, or by a version that did not keep scenes."))
     built = {key: value for key, value in result.description.items() if key != "provenance"}
     listing = tag("pre", _cut(json.dumps(built, indent=1)))
-    pieces.append(tag("details", join([tag("summary", "The model as it was built, in numbers (JSON)"), listing])))
+    pieces.append(
+        tag("details", join([tag("summary", "The model as it was built, in numbers (JSON)"), listing]))
+    )
     return join(pieces)
 
 

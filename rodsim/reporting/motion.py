@@ -83,9 +83,9 @@ def motion(result: Result, thin: Thinning) -> Motion:
     kept = [start + nodes for start, nodes in zip(starts, thin.nodes, strict=False)]
     points = np.concatenate([np.zeros(0, np.int64), *kept])
     of_rods = [rod.frames[nodes] for rod, nodes in zip(layout.rods, thin.nodes, strict=True)]
-    places = np.concatenate(
-        [np.zeros(0, np.int64), *of_rods, [body.frame for body in layout.bodies]]
-    ).astype(np.int64)
+    places = np.concatenate([np.zeros(0, np.int64), *of_rods, [body.frame for body in layout.bodies]]).astype(
+        np.int64
+    )
     r, quat, joints, springs, sticks, low, high = [], [], [], [], [], [], []
     fields: dict[str, list[NDArray[Any]]] = {}
     for i in thin.outputs.tolist():
@@ -135,12 +135,15 @@ def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]
             for rod, nodes, color in zip(layout.rods, thin.nodes, rods, strict=True)
         ],
         "bodies": [
-            {"name": body.name, "color": _css(color)} for body, color in zip(layout.bodies, bodies, strict=True)
+            {"name": body.name, "color": _css(color)}
+            for body, color in zip(layout.bodies, bodies, strict=True)
         ],
         "surfaces": surfaces,
         "fields": _fields(found.fields),
         "joints": packed(found.joints),
-        "joint_names": [f"{joint.kind} joint '{joint.name}'" for joint in layout.joints[: found.joints.shape[1]]],
+        "joint_names": [
+            f"{joint.kind} joint '{joint.name}'" for joint in layout.joints[: found.joints.shape[1]]
+        ],
         "springs": packed(found.springs),
         "sticks": packed(found.sticks),
         "low": packed(found.low),
@@ -181,7 +184,7 @@ def _half_sides(rod: RodLayout, nodes: Ints, least: float) -> tuple[Floats, bool
 
 def _fields(fields: dict[str, Floats]) -> dict[str, Any]:
     """Those that are anything, with their limits: as far to both sides of zero where there are both signs."""
-    largest = {kind: 0.0 for kind in ("Gamma", "K", "N", "M")}
+    largest = dict.fromkeys(("Gamma", "K", "N", "M"), 0.0)
     for name, kind, *_ in COMPONENTS:
         if name in fields:
             largest[kind] = max(largest[kind], float(np.nanmax(np.abs(fields[name]), initial=0.0)))
@@ -237,7 +240,9 @@ def _sticks(layout: Layout, state: State) -> Floats:
     if layout.system is not None:
         springs = layout.system.springs
         ends = ((springs.frames[:, 0], springs.Xa), (springs.frames[:, 1], springs.Xb))
-        sides += [(int(f), X) for frames, Xs in ends for f, X in zip(frames, Xs, strict=True) if int(f) in bare]
+        sides += [
+            (int(f), X) for frames, Xs in ends for f, X in zip(frames, Xs, strict=True) if int(f) in bare
+        ]
     sides = sides[:MOST_MARKS]
     if not sides:
         return np.zeros((0, 2, 3))

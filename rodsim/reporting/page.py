@@ -29,7 +29,7 @@ from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError, checked_path
 from rodsim.results.overlay import digits_for
 from rodsim.results.result import Result, check_result
-from rodsim.results.whole_file import whole_file
+from rodsim.results.whole_file import check_target, whole_file
 
 SCRIPTS = ("decode", "tubes", "scene", "player", "charts", "strains", "main")
 CURE = "the report draws with plotly: pip install 'rodsim[report]'"
@@ -63,6 +63,7 @@ def report(result: Result | Path | str, path: Path | str) -> Path:
     if isinstance(result, str | Path):
         result = Result.open(result)
     check_result("report", result)
+    check_target(path, result.path)
     plotly_js = _plotly_js()
     with result.held():
         page = _page(_parts(result), plotly_js)
@@ -83,7 +84,10 @@ def _parts(result: Result) -> _Parts:
     layout, described = result.layout, result.description
     kind, axis = RUN, "t (s)"
     if "statics" in described:
-        kind, axis = STATICS, "load factor" if described["statics"]["method"] == "newton" else "length of the path"
+        kind, axis = (
+            STATICS,
+            "load factor" if described["statics"]["method"] == "newton" else "length of the path",
+        )
     elif described.get("run", {}).get("integrator") == "modes":
         kind, axis = MODES, "mode + phase"
     thin = thinning(layout, result.n_outputs)
@@ -128,7 +132,9 @@ def _policy(*scripts: str) -> str:
     )
 
 
-def _sections(parts: _Parts, data: dict[str, Any] | None, figures: dict[str, Any]) -> list[tuple[str, str, Safe]]:
+def _sections(
+    parts: _Parts, data: dict[str, Any] | None, figures: dict[str, Any]
+) -> list[tuple[str, str, Safe]]:
     """Key, title and content, in the order of the page."""
     result, thin = parts.result, parts.thin
     rows = thin.words(result.layout, result.n_outputs)
@@ -136,7 +142,9 @@ def _sections(parts: _Parts, data: dict[str, Any] | None, figures: dict[str, Any
     drawn = _grid({key: _FIGURES.get(key, "Load factor") for key in figures if key not in of_joints})
     out: list[tuple[str, str, Safe]] = []
     if data is not None and parts.motion is not None:
-        out.append(("motion", _TITLES[parts.kind], _motion_section(parts, data, findings.thinned_words(rows))))
+        out.append(
+            ("motion", _TITLES[parts.kind], _motion_section(parts, data, findings.thinned_words(rows)))
+        )
     tables = [findings.modes_table(result.description)] if parts.kind == MODES else []
     out.append(("model", "Model", join([*tables, model_tables(result)])))
     if parts.kind == STATICS:
@@ -164,7 +172,9 @@ def _span(parts: _Parts) -> str:
     if parts.kind == STATICS:
         return f"Equilibria: {n:,} points, {parts.axis} {t[0]:g} to {t[-1]:g}."
     if parts.kind == MODES:
-        return f"{len(parts.result.description.get('modes', []))} modes of small motions, one after the other."
+        return (
+            f"{len(parts.result.description.get('modes', []))} modes of small motions, one after the other."
+        )
     run = parts.result.description.get("run", {})
     how = f", {run['integrator']} with h = {run['dt']:g} s" if "dt" in run and "integrator" in run else ""
     return f"Simulated from t = {t[0]:g} to {t[-1]:g} s{how}; {n:,} outputs."
@@ -197,7 +207,9 @@ def _figures(parts: _Parts) -> dict[str, Any]:
     if parts.kind == STATICS:
         statics = result.description["statics"]
         found = {
-            f"monitor{k}": curves.path(values, statics["load_factor"], f"{name} (m)", "load factor")
+            f"monitor{k}": curves.path(
+                values, statics["load_factor"], parts.thin.outputs, f"{name} (m)", "load factor"
+            )
             for k, (name, values) in enumerate(statics.get("monitors", {}).items())
         }
         return {**found, "energy": curves.energies(result, use, axis)}
@@ -216,7 +228,9 @@ def _figures(parts: _Parts) -> dict[str, Any]:
         found["forces"] = curves.of_joints(t, [(j.name, j.force) for j in shown_], axis, "|force| (N)")
         arm = parts.motion.size if parts.motion is not None else 1.0
         if any(joint.moment.max() > NO_MOMENT * arm * joint.force.max() for joint in shown_):
-            found["moments"] = curves.of_joints(t, [(j.name, j.moment) for j in shown_], axis, "|moment| (N m)")
+            found["moments"] = curves.of_joints(
+                t, [(j.name, j.moment) for j in shown_], axis, "|moment| (N m)"
+            )
     return found
 
 
@@ -253,7 +267,9 @@ def _motion_section(parts: _Parts, data: dict[str, Any], thinned: str) -> Safe:
         notes.append("The view follows the model, which travels far; the axes tell where it is.")
     template = Template((files("rodsim.reporting") / "static" / "motion.html").read_text(encoding="utf-8"))
     return Safe(
-        template.substitute(options=join(options), note=tag("p", " ".join(n for n in notes if n), class_="note"))
+        template.substitute(
+            options=join(options), note=tag("p", " ".join(n for n in notes if n), class_="note")
+        )
     )
 
 
@@ -268,7 +284,9 @@ def _first_color(parts: _Parts, data: dict[str, Any]) -> str:
 def _strain_figures(result: Result, data: dict[str, Any]) -> Safe:
     rods = join(tag("option", rod.name, value=k) for k, rod in enumerate(result.layout.rods))
     fields = {k: v for k, v in data["fields"].items() if k != "speed"} or data["fields"]
-    wanted = max((k for k in ("K2", "K3", "Gamma1") if k in fields), key=lambda k: fields[k]["high"], default="")
+    wanted = max(
+        (k for k in ("K2", "K3", "Gamma1") if k in fields), key=lambda k: fields[k]["high"], default=""
+    )
     options = [tag("option", _unit_words(field), value=name) for name, field in fields.items()]
     options = [Safe(o.replace(f'value="{wanted}"', f'value="{wanted}" selected=""')) for o in options]
     controls = join(
@@ -284,7 +302,10 @@ def _strain_figures(result: Result, data: dict[str, Any]) -> Safe:
             tag(
                 "div",
                 join(
-                    [figure("strains", "Over place and time", note), figure("profile", "Along the rod at the slider")]
+                    [
+                        figure("strains", "Over place and time", note),
+                        figure("profile", "Along the rod at the slider"),
+                    ]
                 ),
                 class_="figures",
             ),

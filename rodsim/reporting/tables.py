@@ -24,7 +24,11 @@ def in_words(result: Result) -> str:
             (len(layout.rods), "rod", "rods"),
             (len(layout.bodies), "rigid body", "rigid bodies"),
             (len(layout.joints), "joint", "joints"),
-            (len(described.get("springs", {})) + len(described.get("torsion_springs", {})), "spring", "springs"),
+            (
+                len(described.get("springs", {})) + len(described.get("torsion_springs", {})),
+                "spring",
+                "springs",
+            ),
             (len(described.get("others", {})), "other element", "other elements"),
             (len(described.get("loads", {})) + len(described.get("line_loads", {})), "load", "loads"),
             (len(layout.drives), "drive", "drives"),
@@ -42,7 +46,9 @@ def _gravity(layout: Layout) -> str:
         return "Gravity is not known"
     if not np.any(layout.gravity):
         return "No gravity"
-    return f"Gravity {number(float(np.linalg.norm(layout.gravity)))} m/s², along {vector(_unit(layout.gravity))}"
+    return (
+        f"Gravity {number(float(np.linalg.norm(layout.gravity)))} m/s², along {vector(_unit(layout.gravity))}"
+    )
 
 
 def _unit(x: Any) -> Any:
@@ -56,7 +62,13 @@ def model_tables(result: Result) -> Safe:
         [
             facts(_integration(described)),
             table(
-                ["body", "mass (kg)", "principal moments of inertia (kg m²)", "position at t = 0 (m)", "size (m)"],
+                [
+                    "body",
+                    "mass (kg)",
+                    "principal moments of inertia (kg m²)",
+                    "position at t = 0 (m)",
+                    "size (m)",
+                ],
                 _bodies(layout, described),
                 "Rigid bodies",
                 "bodies",
@@ -68,19 +80,30 @@ def model_tables(result: Result) -> Safe:
                 "rods",
             ),
             table(
-                ["rod", *(f"{name} ({'N' if k < 3 else 'N m²'})" for k, name in enumerate(_STIFFNESSES)), "viscous"],
+                [
+                    "rod",
+                    *(f"{name} ({'N' if k < 3 else 'N m²'})" for k, name in enumerate(_STIFFNESSES)),
+                    "viscous",
+                ],
                 _sections(layout),
                 "Sections: what a section resists stretch, shear, twist and bending with, section axes 1 along the rod",
                 "rods",
             ),
-            table(["joint", "kind", "between", "and", "equations"], _joints(layout, described), "Joints", "joints"),
+            table(
+                ["joint", "kind", "between", "and", "equations"],
+                _joints(layout, described),
+                "Joints",
+                "joints",
+            ),
             table(
                 ["spring", "from", "to", "stiffness", "damping", "unstretched"],
                 _springs(layout.system, described),
                 "Springs and dampers (N/m, N s/m, m; torsion: N m/rad, N m s/rad, rad)",
                 "springs",
             ),
-            table(["element", "kind", "numbers"], _others(described), "Bushings, laws, limits, drag, friction"),
+            table(
+                ["element", "kind", "numbers"], _others(described), "Bushings, laws, limits, drag, friction"
+            ),
             table(["load", "kind", "on", "value"], _loads(described), "Loads", "loads"),
             table(["drive", "of"], _drives(described), "Prescribed motion", "drives"),
         ]
@@ -173,7 +196,7 @@ def _springs(system: System | None, described: dict[str, Any]) -> list[list[obje
     rows: list[list[object]] = []
     for kind, field, rest in (("springs", "springs", "length0"), ("torsion_springs", "torsions", "angle0")):
         told = described.get(kind, {})
-        stored = None if system is None else getattr(system, field)
+        stored: Any = None if system is None else getattr(system, field)
         for k, (name, own) in enumerate(told.items()):
             known = stored is not None and k < len(stored.stiffness)
             rows.append(
@@ -225,7 +248,7 @@ def _numbers(fields: dict[str, Any]) -> str:
             if len(flat) > 12 or not all(isinstance(x, int | float) for x in flat):
                 return f"{len(flat)} numbers"
             return vector(flat.astype(float))
-        return number(value) if isinstance(value, float) else str(value)
+        return number(value) if isinstance(value, float | int) else str(value)
 
     return ", ".join(f"{key} {shown(value)}" for key, value in fields.items())
 

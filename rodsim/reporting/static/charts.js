@@ -2,6 +2,7 @@
 "use strict";
 
 const FONT = { family: "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif", size: 12, color: "#2b3440" };
+const RED = { color: "#c0392b", width: 1 };
 const CONFIG = { displaylogo: false, responsive: true, displayModeBar: "hover" };
 
 class Charts {
@@ -25,8 +26,17 @@ class Charts {
 
   onClick(show) {
     for (const div of this.all) {
-      div.on("plotly_click", (event) => show(nearest(this.t, event.points[0].x)));
+      const at = div.layout.meta ? div.layout.meta.x : this.t;
+      div.on("plotly_click", (event) => show(nearest(at, event.points[0].x)));
     }
+  }
+
+  // of a path, which has no time axis, where the output is on it
+  lines(div) {
+    const path = div.layout.meta;
+    if (!path) return [timeLine(this.t[this.k])];
+    const level = { type: "line", y0: path.y[this.k], y1: path.y[this.k], xref: "paper", x0: 0, x1: 1, line: RED };
+    return [timeLine(path.x[this.k]), level];
   }
 
   // what is not in sight is marked when it comes there
@@ -41,12 +51,12 @@ class Charts {
   mark(div) {
     this.stale.delete(div);
     if (this.k === undefined) return;
-    Plotly.relayout(div, { shapes: [timeLine(this.t[this.k])] });
+    Plotly.relayout(div, { shapes: this.lines(div) });
   }
 }
 
 function timeLine(t) {
-  return { type: "line", x0: t, x1: t, yref: "paper", y0: 0, y1: 1, line: { color: "#c0392b", width: 1 } };
+  return { type: "line", x0: t, x1: t, yref: "paper", y0: 0, y1: 1, line: RED };
 }
 
 function nearest(t, x) {

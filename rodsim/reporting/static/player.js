@@ -34,6 +34,7 @@ class Player {
     document.getElementById("now").textContent = label;
     this.slider.setAttribute("aria-valuetext", label);
     this.busy = Plotly.react(this.div, this.scene.traces(this.k), this.scene.layout(this.k), CONFIG);
+    document.body.dataset.output = String(this.k);
     for (const listener of this.listeners) listener(this.k, this.playing);
     return this.busy;
   }

@@ -8,7 +8,7 @@ const LIGHTING = {
 const EVEN = { ...LIGHTING, ambient: 0.82, diffuse: 0.35 }; // colours of values stay what the bar says
 // matplotlib's coolwarm, as in pictures and movies
 const BOTH_SIGNS = [[0, "#3b4cc0"], [0.25, "#8db0fe"], [0.5, "#dddddd"], [0.75, "#f49a7b"], [1, "#b40426"]];
-const ANGLE = Math.PI / 4, FILLED = 0.86; // of plotly's camera; how much of the picture the box takes
+const ANGLE = Math.PI / 4, FILLED = 0.93; // of plotly's camera; how much of the picture the box takes
 const RINGS = 1600; // of all rods together, about
 const PALE = "rgba(90, 98, 112, 0.9)";
 
