@@ -122,8 +122,10 @@ ANSWERS = [
     ("_libraries", {"faults": {"vtk": "ImportError: libGL.so.1"}}, BROKEN, "force-reinstall vtk"),
     ("_libraries", {"error": "crashed (SIGILL)"}, BROKEN, "force-reinstall"),
     ("_libraries", {"faults": {}}, OK, ""),
-    ("_run", {"error": "crashed (SIGSEGV)"}, BROKEN, ""),
-    ("_cache", {"error": "ModelError: cache folder"}, BROKEN, ""),
+    ("_opengl", {"error": "ModuleNotFoundError: vtk"}, ABSENT, "pip install ."),
+    ("_run", {"error": "crashed (SIGSEGV)"}, BROKEN, "report"),
+    ("_run", {"error": "ModuleNotFoundError: numba"}, BROKEN, "pip install ."),
+    ("_cache", {"error": "ModelError: cache folder"}, BROKEN, "above"),
 ]
 
 
@@ -195,6 +197,7 @@ def test_a_program_that_was_not_installed_is_said_so(monkeypatch):
     monkeypatch.setattr(installed.metadata, "requires", absent)
     assert [finding.state for finding in installed.packages()] == [BROKEN]
     assert installed.needed() == []
+    assert examination._libraries().state == ABSENT
 
 
 def test_a_check_that_fails_itself_does_not_end_the_report(monkeypatch, capsys):

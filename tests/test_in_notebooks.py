@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, write
 
-from rodsim import Box, Material, Model, Result, Section, Sphere, audit, simulate
+from rodsim import Box, Material, Model, Result, Section, Sphere, audit, compare, simulate
 from rodsim.extras import MissingExtra
 from rodsim.results.errors import ResultError
 from rodsim.results.writer import MemoryWriter
@@ -139,6 +139,29 @@ def test_modes_show_as_many_rows_as_there_are():
     rows = Reader(found._repr_html_()).rows
     assert [row[1] for row in rows[1:]] == [text(f) for f in found.frequency]
     assert len(rows) == 15
+
+
+def test_a_comparison_shows_every_row_and_its_notes():
+    model = small_model(moving=False)
+    found = compare(simulate(model, 0.1, 0.01), simulate(model.rigidified(), 0.1, 0.01))
+    seen = Reader(found._repr_html_())
+    assert [row[:3] for row in seen.rows[1:]] == [
+        [x.quantity, text(x.largest), text(x.at)] for x in found.rows
+    ]
+    assert found.notes
+    assert all(f"note: {note}" in seen.words for note in found.notes)
+
+
+def test_the_lines_of_the_page_on_arrays_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parent.parent / "docs" / "notebooks.md").read_text()
+    code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    names = {"result": simulate(small_model(moving=False), 1.0, 0.05)}
+    exec(code, names)
+    assert (tmp_path / "run.nc").stat().st_size > 1000
+    for name in re.findall(r"^\| ([a-z_, ]+)(?=[,;| ])", page, re.MULTILINE):
+        for word in set(name.replace(",", " ").split()) - {"name", "drive_work"}:
+            assert word in names["data"], word
 
 
 def test_numbers_are_short_and_zero_has_no_sign():

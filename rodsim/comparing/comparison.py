@@ -22,6 +22,7 @@ from rodsim.results.errors import ResultError, checked_path
 from rodsim.results.part_energies import PartEnergy, energies_by_part
 from rodsim.results.result import Result, check_result
 from rodsim.results.whole_file import whole_file
+from rodsim.tables import line, page, table, text
 
 FARTHEST = "the farthest that a point goes in A"
 SHOWN = 60  # rows of the table in text
@@ -84,6 +85,25 @@ class Comparison:
         if len(self.rows) > SHOWN:
             lines.append(f"and {len(self.rows) - SHOWN} rows more; a .csv file has all")
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same."""
+        header = ("|A - B| of", "largest", "at t (s)", "final", "rms", "relative", "to")
+        rows = [
+            (
+                x.quantity,
+                x.largest,
+                x.at,
+                x.final,
+                x.rms,
+                x.relative,
+                f"{text(x.scale)} {x.unit}, {x.of_scale}",
+            )
+            for x in self.rows
+        ]
+        notes = [line(f"note: {note}") for note in self.notes]
+        shown = table(header, rows, most=SHOWN)
+        return page("Comparison", line(f"A: {self.a}"), line(f"B: {self.b}"), shown, *notes)
 
     def csv(self) -> str:
         """All rows, one a line."""

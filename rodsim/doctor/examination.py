@@ -11,6 +11,7 @@ from rodsim.doctor.asking import ask
 from rodsim.doctor.findings import ABSENT, BROKEN, OK, Finding
 
 REINSTALL = "pip install --force-reinstall"
+INSTALL = "install the program with its packages, in its folder: pip install ."
 COMPILING = 600.0  # s, longest time for the small run: it may compile
 
 
@@ -59,7 +60,10 @@ def _processor() -> Finding:
 
 
 def _libraries() -> Finding:
-    found = ask("libraries", *installed.needed(), limit=120.0)
+    needed = installed.needed()
+    if not needed:
+        return Finding("libraries", ABSENT, "not tried: which are needed is not known", INSTALL)
+    found = ask("libraries", *needed, limit=120.0)
     if "error" in found:
         return Finding("libraries", BROKEN, f"to import them {found['error']}", f"{REINSTALL} rodsim")
     faults: dict[str, str] = found["faults"]
@@ -72,7 +76,7 @@ def _libraries() -> Finding:
 def _cache() -> Finding:
     found = ask("cache")
     if "error" in found:
-        return Finding("cache", BROKEN, found["error"])
+        return Finding("cache", BROKEN, found["error"], _cure_of(found["error"]))
     size = f"{found['kernels']} kernels, {found['bytes'] / 2**20:.0f} MiB"
     if found["fault"]:
         cure = "make it writable, or name another in NUMBA_CACHE_DIR; every start compiles anew until then"
@@ -94,7 +98,7 @@ def _cache() -> Finding:
 def _run() -> Finding:
     found = ask("run", limit=COMPILING)
     if "error" in found:
-        return Finding("small run", BROKEN, found["error"])
+        return Finding("small run", BROKEN, found["error"], _cure_of(found["error"]))
     steps, elements = found["steps"], found["elements"]
     rate = steps * elements / found["again"]
     first = (
@@ -116,11 +120,18 @@ def _opengl() -> Finding:
     if "why" in found:
         return Finding("OpenGL", ABSENT, painted, found["why"], found)
     if "error" in found:
-        return Finding("OpenGL", ABSENT, f"VTK {found['error']}; {painted}", _gl_cure(), found)
+        cure = INSTALL if "ModuleNotFoundError" in found["error"] else _gl_cure()
+        return Finding("OpenGL", ABSENT, f"VTK: {found['error']}; {painted}", cure, found)
     words = f"draws off screen with {found['window']} on {found['renderer'] or 'an unnamed renderer'}"
     if not found["red"]:
         return Finding("OpenGL", ABSENT, f"{words}, but its picture is empty; {painted}", _gl_cure(), found)
     return Finding("OpenGL", OK, words, data=found)
+
+
+def _cure_of(error: str) -> str:
+    if "ModuleNotFoundError" in error:
+        return INSTALL
+    return "see what is broken above; if nothing is, please report this"
 
 
 def _gl_cure() -> str:

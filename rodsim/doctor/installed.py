@@ -35,7 +35,7 @@ def packages() -> list[Finding]:
     try:
         wanted = _wanted(metadata.requires(PROGRAM) or [])
     except metadata.PackageNotFoundError:
-        cure = "install it, in its folder: pip install ."
+        cure = "install the program with its packages, in its folder: pip install ."
         return [Finding("packages", BROKEN, "the program is not installed: its needs are not known", cure)]
     core = wanted.pop("", {})
     found = [_core(core)]

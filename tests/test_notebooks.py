@@ -1,0 +1,63 @@
+"""The notebooks of `examples/notebooks` run from top to bottom; their own assertions say what should come out."""
+
+import ast
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import rodsim
+
+ROOT = Path(__file__).parent.parent
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
+NAMES = [file.stem for file in NOTEBOOKS]
+
+
+def opened(file):
+    book = nbformat.read(file, as_version=4)
+    if not hasattr(rodsim, "sweep"):  # of the extra "studies"
+        book.cells = [cell for cell in book.cells if "studies" not in cell.metadata.get("tags", [])]
+    return book
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_runs_and_its_assertions_hold(file, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # of the kernel: this program, not one that is installed
+    monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+    client = NotebookClient(
+        opened(file), timeout=600, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    )
+    done = client.execute()
+    shown = [output for cell in done.cells for output in cell.get("outputs", [])]
+    kinds = {kind for output in shown for kind in output.get("data", {})}
+    assert {"text/html", "image/png"} <= kinds
+    assert not [x for x in shown if x.output_type == "stream" and x.name == "stderr" and "Warning" in x.text]
+
+
+def test_the_three_that_are_promised_are_there():
+    assert NAMES == ["first_rod", "parameter_study", "rigid_against_flexible"]
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_is_kept_without_outputs_and_asserts_its_numbers(file):
+    book = nbformat.read(file, as_version=4)
+    nbformat.validate(book)
+    code = [cell for cell in book.cells if cell.cell_type == "code"]
+    assert all(not cell.outputs and cell.execution_count is None for cell in code)
+    asserts = [
+        node for cell in code for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Assert)
+    ]
+    assert len(asserts) >= 3
+    assert book.metadata.kernelspec.name == "python3"
+    assert book.cells[0].source.startswith("# ")
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
+def test_the_notebooks_that_a_notebook_names_are_there(file):
+    import re
+
+    text = "\n".join(cell.source for cell in nbformat.read(file, as_version=4).cells)
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        assert (file.parent / link).is_file()
