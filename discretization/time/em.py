@@ -188,10 +188,11 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
     """Advance the state in place by len(load_values) / len(substeps) steps; status of `newton`.
 
     equations: `discretization.time.newton.equations_of` these models; hidden: unknowns of `em-ggl`, for scratch, or None;
-    plain: of `em-d` the system as it is, that of `advancing` being the one of a step, for scratch, or None; kept: a state of the same shapes, for scratch; substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the
-    middle of each substep, and behind them what drives give at its end
-    (`discretization.drives`); counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most iterations of a solve,
-    factorisations, the failed one among them. On failure the state is that at the end of the last whole step.
+    plain: of `em-d` the system as it is, that of `advancing` being the one of a step, or None; kept: a state of the same
+    shapes, for scratch; substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep, and
+    behind them what drives give at its end (`discretization.drives`); counts: (N_COUNTS,) int64 receives steps done, solves,
+    iterations, most iterations of a solve, factorisations, the failed one among them. On failure the state is that at the
+    end of the last whole step.
     """
     system, numbering, state, work = advancing
     count = np.zeros(2, dtype=np.int64)

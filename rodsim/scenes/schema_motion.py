@@ -129,9 +129,13 @@ class GearScene(Part):
     """Joints whose coordinates, each times its ratio, add up to what they are at t = 0."""
 
     name: Name
+    """by which the gear is known"""
     joints: Annotated[list[Name], Field(min_length=2)]
+    """names of those whose coordinates run together"""
     ratios: Annotated[list[Number], Field(min_length=2)]
+    """one for each joint; of a rack the pinion's radius goes with the angle [1, m]"""
     of: list[Literal["angle", "displacement"] | None] | None = None
+    """which coordinate of each joint, where it has two"""
 
 
 class TableLaw(Part):
