@@ -1,4 +1,4 @@
-"""`em` and `em-ggl`: the Cayley energy-momentum step, compiled from one output to the next.
+"""`em`, `em-ggl` and `em-d`: the Cayley energy-momentum step, compiled from one output to the next.
 
     q1 = (1, psi/2) o q0/sqrt(1 + |psi|^2/4)                                                            (1)
     v1 = 2 dr/h - v0,   Omega1 = 2 R0^T psi/h - Omega0                                                  (2)
@@ -22,6 +22,9 @@ GGL's principle, 002 (33), on frames. Order 2, symmetric; conserves all that `em
 steps: (4) and (5) change T + V by -gam . (g_v(1) - g_v(0)) = 0, and D of a common rigid motion is zero. The
 velocities at the start must satisfy the joints. Nothing is reversed, so that compositions need no halves. In the
 kernels `hidden` is None for `em`, whose code then has no trace of it.
+
+`em-d(rho)` dissipates what a step does not resolve and keeps the momenta: `discretization.dissipation_assembly`. In the
+kernels `plain` is None for all others.
 """
 
 from __future__ import annotations
@@ -187,7 +190,8 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
     """Advance the state in place by len(load_values) / len(substeps) steps; status of `newton`.
 
     equations: `discretization.time.newton.equations_of` these models; hidden: unknowns of `em-ggl`, for scratch, or None;
-    plain: of `em-d` the system as it is, that of `advancing` being the one of a step, for scratch, or None; kept: a state of the same shapes, for scratch; substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the
+    plain: of `em-d` the system as it is, where that of `advancing` changes from step to step, or None; kept: a state of the
+    same shapes, for scratch; substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the
     middle of each substep, and behind them what drives give at its end
     (`discretization.drives`); counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most iterations of a solve,
     factorisations, the failed one among them. On failure the state is that at the end of the last whole step.
