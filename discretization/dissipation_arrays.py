@@ -10,6 +10,8 @@ from scipy.sparse.csgraph import connected_components
 
 from discretization.others import pairs_of
 from discretization.space.interpolation import leading
+from discretization.space.rod_elements import BY_NUMBER
+from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
 
 
@@ -62,6 +64,16 @@ def no_dissipation() -> Dissipation:
         np.zeros((0, 18)),
         shares,
     )
+
+
+def check_elements(system: Any) -> None:
+    """Raise ModelError where a rod element does not tell its strains."""
+    for number in np.unique(system.spans.kind):
+        if not BY_NUMBER[number].closed:
+            raise ModelError(
+                f"em-d(rho): the rod element '{BY_NUMBER[number].word}' does not tell its strains; use another element, such as "
+                "'se3', or integrator 'em'"
+            )
 
 
 def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None = None) -> Dissipation:

@@ -11,11 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from discretization.time.em_names import NAMES, em_integrator
 from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.first_compilation import announce
 from rigid.system import State
+from rodsim.building import Built
 from rodsim.initial_velocities import Fitted, fit_velocities
 from rodsim.model import Model
 from rodsim.provenance import provenance
@@ -31,7 +35,6 @@ if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
 
 MOST_STEPS_BETWEEN = 1_000_000_000  # outputs
-INTEGRATORS = {"em": 2, "em4": 4, "em6": 6, "em-ggl": 2, "em4-ggl": 4, "em6-ggl": 6}  # orders
 USUAL_OUTPUTS = 500  # about so many are stored unless `output_every` is given
 MOST_OUTPUTS = 2**29 - 1  # in a file: HDF5 has their times in one chunk
 MOST_STEPS = 10**15  # numbers of steps are exact in double precision
@@ -59,7 +62,8 @@ def simulate(
     Parameters
     ----------
     integrator: "em" (order 2), "em4", "em6" (its compositions, conservative models only); "em-ggl", "em4-ggl",
-    "em6-ggl", the same with velocities that satisfy the joints to round-off; or any
+    "em6-ggl", the same with velocities that satisfy the joints to round-off; "em-d(0.8)", which dissipates what a step does
+    not resolve, momenta exact (rho from 0, at once, to 1, not at all); or any
     integrator of mechanical systems: "EML", "EML-kappa", "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
     chart: coordinates of the latter, "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; by default
     "quaternion" where the scheme allows its singular mass, else "director".
@@ -108,20 +112,24 @@ def simulate(
     elif at is not None:
         raise ModelError("simulate: at is the time of a stored state; give start as well, or leave it out")
     stepper: Stepper | MechanicalStepper
-    if integrator in INTEGRATORS:
+    own = em_integrator(integrator)
+    if own is not None:
         if chart is not None:
             raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
-        order, hidden = INTEGRATORS[integrator], integrator.endswith("-ggl")
         stepper = Stepper(
             built.system,
             dt,
-            order,
+            own.order,
             built.load_values,
-            hidden=hidden,
+            hidden=own.hidden,
             tolerance=tolerance,
             drive_values=built.drive_values,
             joint_names=[joint.name for joint in built.layout.joints],
+            rho=own.rho,
+            spared=_without_inertia(model, built),
         )
+        state = stepper.start(state)
+        built.layout.n_memory = len(state.memory)
     else:
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
@@ -239,7 +247,7 @@ def check_integrator(integrator: str) -> None:
     """Raise ModelError for a name that is no integrator."""
     if not isinstance(integrator, str):
         raise ModelError(f"integrator = {integrator!r}; give a name such as 'em' or 'GGL-EM'")
-    if integrator not in INTEGRATORS:
+    if em_integrator(integrator) is None:
         from discretization.time.integrators import parse, unknown
 
         try:
@@ -247,7 +255,7 @@ def check_integrator(integrator: str) -> None:
         except ModelError as error:
             if not error.choices:
                 raise
-            raise unknown(integrator, (*INTEGRATORS, *error.choices)) from None
+            raise unknown(integrator, (*NAMES, *error.choices)) from None
 
 
 def _check_tolerance(tolerance: float, integrator: str) -> float:
@@ -256,10 +264,10 @@ def _check_tolerance(tolerance: float, integrator: str) -> float:
         raise ModelError(
             f"simulate: tolerance = {tolerance:g} leaves nothing of the laws; give 0 to {LARGEST_TOLERANCE:g}"
         )
-    if tolerance > 0.0 and integrator not in INTEGRATORS:
+    if tolerance > 0.0 and em_integrator(integrator) is None:
         raise ModelError(
             f"integrator '{integrator}' solves its steps to round-off; leave tolerance = {tolerance:g} out, or use one of "
-            f"{', '.join(INTEGRATORS)}"
+            f"{', '.join(NAMES)}"
         )
     return tolerance
 
@@ -298,6 +306,12 @@ def _check_options(
         checks.flag("simulate", "progress", progress)
     if chart is not None and not isinstance(chart, str):
         raise ModelError(f"simulate: chart = {checks.shown(chart)} is no name; give one or None")
+
+
+def _without_inertia(model: Model, built: Built) -> list[int]:
+    """Frames of bodies without moments of inertia, which can take no torque."""
+    frames = {body.name: body.frame for body in built.layout.bodies}
+    return [frames[name] for name, body in model.bodies.items() if np.any(body.properties.without_inertia)]
 
 
 def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:
@@ -344,11 +358,12 @@ class _Progress:
         if self._bar is None:
             return
         rows = outputs.audit[[0, -1]]
+        taken = outputs.state.algorithmic.sum(axis=-1)
         first, audit = (dict(zip(COLUMNS, row.tolist(), strict=True)) for row in rows)
         if self._first is None:
-            self._first = _balance(first)
+            self._first = _balance(first) + float(taken[0])
         scale = max(abs(audit["kinetic"]) + abs(audit["elastic"]) + abs(audit["spring"]), 1e-300)
-        error = (_balance(audit) - self._first) / scale
+        error = (_balance(audit) + float(taken[-1]) - self._first) / scale
         self._bar.set_postfix_str(
             f"dE/E {error:+.1e}, Newton {audit['newton_mean']:.1f}, {self._every}", refresh=False
         )

@@ -1,4 +1,4 @@
-"""`em` and `em-ggl`: the Cayley energy-momentum step, compiled from one output to the next.
+"""`em`, `em-ggl` and `em-d`: the Cayley energy-momentum step, compiled from one output to the next.
 
     q1 = (1, psi/2) o q0/sqrt(1 + |psi|^2/4)                                                            (1)
     v1 = 2 dr/h - v0,   Omega1 = 2 R0^T psi/h - Omega0                                                  (2)
@@ -22,6 +22,9 @@ GGL's principle, 002 (33), on frames. Order 2, symmetric; conserves all that `em
 steps: (4) and (5) change T + V by -gam . (g_v(1) - g_v(0)) = 0, and D of a common rigid motion is zero. The
 velocities at the start must satisfy the joints. Nothing is reversed, so that compositions need no halves. In the
 kernels `hidden` is None for `em`, whose code then has no trace of it.
+
+`em-d(rho)` dissipates what a step does not resolve and keeps the momenta: `discretization.dissipation_assembly`. In the
+kernels `plain` is None for all others.
 """
 
 from __future__ import annotations

@@ -28,7 +28,9 @@ def _keep(state, kept, k):
 
 
 @allocating_kernel
-def march_and_keep(equations, advancing, hidden, plain, before, substeps, load_values, max_iterations, kept, counts):
+def march_and_keep(
+    equations, advancing, hidden, plain, before, substeps, load_values, max_iterations, kept, counts
+):
     """`march` in as many equal parts as `counts` has rows; the state after each is put into `kept`, a state with an axis
     in front.
 

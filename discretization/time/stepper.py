@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discretization.dissipation_arrays import dissipation_of, with_memory
+from discretization.dissipation_arrays import check_elements, dissipation_of, with_memory
 from discretization.drives import count_drives
 from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
@@ -59,6 +59,8 @@ class Stepper(StepperBase):
             raise ModelError(f"the time step dt = {h} s must be a positive number")
         if order > 2:
             _check_conservative(system, order, "-ggl" if hidden else "")
+        if rho is not None:
+            check_elements(system)
         self.system, self.h, self._joint_names = system, h, joint_names
         jointed = len(system.constraints.kind) > 0
         hidden = hidden and jointed

@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--dt", type=float, help="s, instead of the scene's")
     run.add_argument(
         "--integrator",
-        help="em, em4, em6, em-ggl, em4-ggl, em6-ggl, EML, mG(3) ..., instead of the scene's",
+        help="em, em4, em6, em-ggl, em4-ggl, em6-ggl, em-d(0.8), EML, mG(3) ..., instead of the scene's",
     )
     run.add_argument("--chart", help="quaternion, quaternion-alpha, quaternion-gamma, director; not for em")
     run.add_argument(

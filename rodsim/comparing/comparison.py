@@ -17,7 +17,7 @@ from rigid.checks import number, shown
 from rigid.system import Floats
 from rodsim.comparing.points import listed_parts, motion, parts_of, usual_points
 from rodsim.comparing.times import Pair, Series, aligned
-from rodsim.results.columns import ENERGIES
+from rodsim.results.columns import ALGORITHMIC, ENERGIES
 from rodsim.results.errors import ResultError, checked_path
 from rodsim.results.part_energies import PartEnergy, energies_by_part
 from rodsim.results.result import Result, check_result
@@ -295,7 +295,7 @@ def _row(
 def _energies(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> list[Pair]:
     """Columns of the table, then those of the parts that both have."""
     pairs = []
-    columns = [*ENERGIES, "work", "dissipation"]
+    columns = [*ENERGIES, "work", "dissipation", ALGORITHMIC]
     histories = {name: (a.audit_column(name), b.audit_column(name)) for name in columns}
     exchanged = max(float(np.ptp(both[0])) for both in histories.values())
     scale, of_scale = exchanged, "the largest change of an energy in A"
@@ -303,7 +303,7 @@ def _energies(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> 
         if not (np.any(in_a != 0) or np.any(in_b != 0)):
             continue
         same = aligned(Series(a.t, in_a), Series(b.t, in_b), files)
-        word = name if name in ("work", "dissipation") else f"{name} energy"
+        word = name if name in ("work", "dissipation", ALGORITHMIC) else f"{name} energy"
         rows.append(_row("energy", word, "J", scale, of_scale, same.t, same.a, same.b, same.rounding))
         pairs.append(Pair(name, same.t, same.a, same.b))
     of_a, of_b = energies_by_part(a), energies_by_part(b)

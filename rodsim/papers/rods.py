@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.time.bubnov import solve_global
+from discretization.time.em_names import em_integrator
 from discretization.time.integrate import Trajectory, integrate
 from discretization.time.integrators import parse
 from discretization.time.symplecticity import symplectic_defect
@@ -25,7 +26,7 @@ from rodsim.papers.joined_bodies import CHARTS, COLUMNS, relative_drift
 from rodsim.papers.study import observed_order
 from rodsim.results.result import Result
 from rodsim.sections import Section
-from rodsim.simulation import INTEGRATORS, simulate
+from rodsim.simulation import simulate
 
 H, STEPS, T_ORDER = 0.01, 16, 0.08
 TIMED_ELEMENTS = 32
@@ -182,7 +183,8 @@ def promised(integrator: str, chart: str) -> frozenset[str]:
 
 def declared_order(integrator: str) -> int:
     """Of the integrator."""
-    return INTEGRATORS[integrator] if integrator in INTEGRATORS else parse(integrator).order
+    own = em_integrator(integrator)
+    return parse(integrator).order if own is None else own.order
 
 
 @cache

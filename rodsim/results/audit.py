@@ -2,8 +2,8 @@
 
 Everything is measured at the outputs, on what their states say (`rodsim.results.recomputed`): the books that the
 run kept of itself are only compared with it. Energy balance: E - E0 = W - D, with the work W of the loads and the
-dissipation D. After the last output at which W changed the model is left to itself: there E + D should stay,
-and so should the momenta that neither gravity nor the ground change.
+dissipation D, in which what `em-d` takes out is. After the last output at which W changed the model is left to
+itself: there E + D should stay, and so should the momenta that neither gravity nor the ground change.
 
 Errors are judged against the natural size of what they are errors of. Of energies: what was turned over, and the
 rounding with which the forces are known. Of momenta: by Cauchy's inequality a model of mass M and moment of inertia
@@ -80,6 +80,7 @@ class Audit:
     differences: tuple[Difference, ...] = field(default=())  # numbers of the file that its states contradict
     # by part, (m/s, rad/s): how far its initial velocities were moved to fit the joints
     initial_velocity_change: dict[str, tuple[float, float]] = field(default_factory=dict)
+    algorithmic: float = 0.0  # J, taken out by the integrator
     verdicts: tuple[Verdict, ...] = field(default=())
 
     @property
@@ -138,9 +139,10 @@ def _measure(result: Result) -> Audit:
     gravity = column("gravity") - column("gravity")[0]  # its zero is anywhere
     turned_over = sum((np.abs(column(name)) for name in ("kinetic", "elastic", "spring")), np.abs(gravity))
     scale = float(np.max(np.maximum.reduce([turned_over, np.abs(W), np.abs(D)])))
-    defect = (total - total[0]) - (W - W[0]) + (D - D[0])
+    A = result.algorithmic
+    defect = (total - total[0]) - (W - W[0]) + (D - D[0]) + (A - A[0])
     first = _first_free(W)
-    H = total + D
+    H = total + D + A
     P, L = (np.stack([column(x) for x in names], axis=1) for names in (LINEAR_MOMENTUM, ANGULAR_MOMENTUM))
     size, speed = _size_and_speed(result)
     if recomputed:
@@ -181,6 +183,7 @@ def _measure(result: Result) -> Audit:
         halvings=_count(result.halvings.sum()),
         work=float(W[-1]),
         dissipation=float(D[-1]),
+        algorithmic=float(A[-1]),
         integrator=str(result.description.get("run", {}).get("integrator", "")),
         tolerance=tolerance_of(result),
         recomputed=recomputed,
@@ -242,6 +245,11 @@ def _with_verdicts(a: Audit) -> Audit:
         verdicts.append(Verdict("joints, velocities", found, None))
     if a.integrator and not a.integrator.startswith("em"):
         verdicts = [_told(verdict, a.integrator) for verdict in verdicts]
+    if a.algorithmic != 0.0:
+        taken = (
+            f"{a.algorithmic:.4g} J, {_relative(a.algorithmic, a.energy_scale):.1e} {of}: counted as D above"
+        )
+        verdicts.append(Verdict(f"taken out by {a.integrator}", taken, None))
     if a.tolerance > 0.0:
         asked = f"{a.tolerance:g} was asked for: every step may miss its laws by that part"
         verdicts.append(Verdict("tolerance", asked, None))

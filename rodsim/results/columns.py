@@ -19,3 +19,5 @@ COLUMNS = (
     "newton_max",  # the same, largest
     "halvings",  # step halvings since the last output
 )
+
+ALGORITHMIC = "algorithmic"  # J, beside the table, from the states: what the integrator took out, see `Result.algorithmic`

@@ -129,6 +129,7 @@ class Layout:
     drives: list[str] = field(default_factory=list)  # names, in the order of `State.drive`
     n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
     n_branch: int = 0  # points of rods whose branches relax
+    n_memory: int = 0  # rows that `em-d` remembers
     # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
     system: System | None = None
     # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
@@ -200,6 +201,8 @@ class Layout:
             shapes["chart"] = (self.n_chart,)
         if self.n_branch:
             shapes["branch"] = (self.n_branch, 6)
+        if self.n_memory:
+            shapes["memory"], shapes["algorithmic"] = (self.n_memory, 6), (2,)
         if self.drives:
             shapes["drive"] = (len(self.drives), NUMBERS)
         return shapes

@@ -64,7 +64,7 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     root["description"] = description_text(layout)
     group = root.create_group("layout")
     group.attrs["name"] = layout.name
-    for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart", "n_branch"):
+    for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart", "n_branch", "n_memory"):
         group.attrs[name] = getattr(layout, name)
     if layout.gravity is not None:
         group.attrs["gravity"] = layout.gravity
@@ -144,6 +144,7 @@ def read_layout(file: h5py.File) -> Layout:
         n_torsions=int(group.attrs["n_torsions"]),
         n_chart=int(group.attrs.get("n_chart", 0)),
         n_branch=int(group.attrs.get("n_branch", 0)),
+        n_memory=int(group.attrs.get("n_memory", 0)),
         drives=_read(group, "drives") if "drives" in group else [],
         system=system,
         constraints=constraints,

@@ -82,11 +82,13 @@ def _energy(result: Result, ax: Axes) -> None:
         ax.plot(result.t, result.work, color="grey", linestyle="--", label="work")
     if np.any(result.dissipation != 0):
         ax.plot(result.t, result.dissipation, color="grey", linestyle=":", label="dissipation")
+    if np.any(result.algorithmic != 0):
+        ax.plot(result.t, result.algorithmic, color="grey", linestyle="-.", label="algorithmic")
     _finish(ax, "energy (J)")
 
 
 def _balance(result: Result, ax: Axes) -> None:
-    E, W, D = result.energy["total"], result.work, result.dissipation
+    E, W, D = result.energy["total"], result.work, result.dissipation + result.algorithmic
     defect = np.abs((E - E[0]) - (W - W[0]) + (D - D[0]))
     scale = max(
         float(np.max(np.abs(E - E[0]))), float(result.energy["kinetic"].max()), float(np.abs(W).max())

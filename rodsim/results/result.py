@@ -15,7 +15,7 @@ from discretization.drives import WORK
 from rigid.checks import number, shown
 from rigid.system import Floats, Ints, State
 from rodsim.results import native
-from rodsim.results.columns import ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import GEAR, GearHistory
 from rodsim.results.histories import BodyHistory, RodHistory
@@ -189,6 +189,21 @@ class Result:
         return self.audit_column("dissipation")
 
     @property
+    def algorithmic(self) -> Floats:
+        """(T,) J, taken out by the integrator since t = 0: what it has dissipated and the little that its memory holds; zero but
+        for `em-d`.
+        """
+        return self._of_memory().sum(axis=1)
+
+    @property
+    def algorithmic_dissipation(self) -> Floats:
+        """(T,) J, of that what is dissipated: it never falls."""
+        return self._of_memory()[:, 1]
+
+    def _of_memory(self) -> Floats:
+        return self._source.read("algorithmic") if self.layout.n_memory else np.zeros((self.n_outputs, 2))
+
+    @property
     def linear_momentum(self) -> Floats:
         """(T, 3) kg m/s"""
         return np.stack([self.audit_column(name) for name in LINEAR_MOMENTUM], axis=1)
@@ -224,7 +239,10 @@ class Result:
         return self.audit_column("halvings")
 
     def audit_column(self, name: str) -> Floats:
-        """(T,) the column `name` of the audit table, see `rodsim.results.columns`; UnknownName says which there are."""
+        """(T,) the column `name` of the audit table, or that of `algorithmic`, see `rodsim.results.columns`; UnknownName says
+        which there are."""
+        if name == ALGORITHMIC:
+            return self.algorithmic
         if name not in COLUMNS:
             raise UnknownName(f"no audit column '{name}'; there are {', '.join(COLUMNS)}")
         if self._audit is None:

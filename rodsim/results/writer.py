@@ -323,6 +323,8 @@ def _native_values(outputs: Outputs) -> dict[str, NDArray[Any]]:
         del values["branch"]
     if outputs.state.drive.shape[-2] == 0:
         del values["drive"]
+    if outputs.state.memory.shape[-2] == 0:
+        del values["memory"], values["algorithmic"]
     return {
         **values,
         "strains": outputs.strains,
