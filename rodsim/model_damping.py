@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rigid.checks import number, shown
 from rigid.errors import ModelError
+from rigid.signals import vector_function
 from rodsim.damping_entries import DampingEntry, FrictionEntry
 from rodsim.entries import JointEntry
 from rodsim.model_loads import LineLoads
@@ -17,12 +20,15 @@ class Dampings(LineLoads):
     """External damping, joint friction."""
 
     def add_external_damping(
-        self, name: str, part: Body | Rod, rate: float, rotation: float | None = None
+        self, name: str, part: Body | Rod, rate: float, rotation: float | None = None, ambient: Any = None
     ) -> DampingEntry:
         """Slow a body or a rod by what is around it: a force -rate m v on the centre of mass of each body or section, and a
         moment -rotation J omega; both in 1/s, `rotation` the same as `rate` unless it is given.
 
-        A free part loses its velocity as exp(-rate t). The momenta of the model are not kept.
+        A free part loses its velocity as exp(-rate t). The momenta of the model are not kept. ambient: velocity of what is
+        around, m/s, a constant (3,), a signal `.along(direction)` or a function t -> (3,): the force is then
+        -rate m (v - ambient), of which rate m ambient counts as a load, whose work is part of `work`, and what -rate m v
+        takes as dissipation.
         """
         owner = f"external damping '{name}'"
         self._new_among(self.others, "bushing, spring or damping", name)
@@ -31,7 +37,8 @@ class Dampings(LineLoads):
         self._check_mine(owner, part)
         speed = number(owner, "rate", rate, at_least=0.0)
         turn = speed if rotation is None else number(owner, "rotation", rotation, at_least=0.0)
-        entry = DampingEntry(name, part, part, speed, turn)
+        wind = None if ambient is None else vector_function(owner, ambient)
+        entry = DampingEntry(name, part, part, speed, turn, wind)
         self.others[name] = entry
         return entry
 

@@ -137,6 +137,12 @@ DirectionRows = Annotated[
 ]
 
 
+Strains = Annotated[list[FiniteFloat], Field(min_length=6, max_length=6)]
+StrainRows = Annotated[
+    list[Annotated[list[FiniteFloat], Field(min_length=7, max_length=7)]], Field(min_length=2)
+]
+
+
 class RodScene(Part):
     """A rod along points (two: straight) or a named curve."""
 
@@ -164,6 +170,7 @@ class RodScene(Part):
         "relative(4)",
         "midpoint",
     ] = DEFAULT
+    rest_strains: StrainRows | Strains | None = None
 
 
 # --- bodies

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from rodsim.scenes.schema_types import Name, NotNegative, Part
+from rodsim.scenes.schema_types import Name, NotNegative, Part, Vector
 
 
 class ExternalDampingScene(Part):
-    """A force -rate m v and a moment -rotation J omega on every body or section of a part."""
+    """A force -rate m (v - ambient) and a moment -rotation J omega on every body or section of a part."""
 
     name: Name
     part: Name
     rate: NotNegative
     rotation: NotNegative | None = None
+    ambient: Vector | None = None
 
 
 class JointFrictionScene(Part):

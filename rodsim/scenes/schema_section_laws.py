@@ -65,8 +65,21 @@ class Relaxation(Part):
         return self
 
 
+Place = Annotated[list[Number], Field(min_length=2, max_length=2)]
+
+
+class Centers(Part):
+    """Centre of mass and the point that the stiffness belongs to, along d2 and d3 from the rod's curve; inertia J23."""
+
+    mass: Place = [0.0, 0.0]
+    stiffness: Place = [0.0, 0.0]
+    product_of_inertia: Number | None = None
+
+
 class WithMaterialLaws(Part):
-    """`law`: what is added to the linear law, or stands in its place; `relaxation`: a branch beside it."""
+    """`law`: what is added to the linear law, or stands in its place; `relaxation`: a branch beside it; `centers`: off the
+    curve."""
 
     law: Law | None = None
     relaxation: Relaxation | None = None
+    centers: Centers | None = None
