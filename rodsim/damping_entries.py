@@ -10,6 +10,7 @@ import numpy as np
 from discretization.others import Other
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
+from rigid.signals import VectorFunction
 from rigid.system import Floats
 from rodsim.entries import JointEntry
 from rodsim.other_entries import OtherEntry, Poses
@@ -26,6 +27,7 @@ class DampingEntry(OtherEntry):
     b: Any  # the same
     rate: float
     rotation: float
+    ambient: VectorFunction | None = None  # m/s, of what is around
 
     def made(self, poses: Poses) -> list[Other]:
         found = []
@@ -42,6 +44,7 @@ class DampingEntry(OtherEntry):
             "part": str(self.a),
             "rate": self.rate,
             "rotation": self.rotation,
+            **({} if self.ambient is None else {"ambient": self.ambient(np.zeros(1))[0].tolist()}),
         }
 
 

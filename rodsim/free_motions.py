@@ -32,9 +32,9 @@ def free_motions(built: Built, rest: Rest) -> str:
     if free <= 0:
         return ""
     _, phi, zero = eigen.conservative(lin, min(MOST, free))
-    shapes = lin.of_frames(phi[np.asarray(zero, bool)])
-    if not len(shapes):
+    if not np.any(zero):
         return ""
+    shapes = lin.of_frames(phi[np.asarray(zero, bool)])
     found = [_worded(shape, rest.length, names) for shape in shapes]
     frames = list(dict.fromkeys(frame for frame, _ in found))
     what = "a motion" if len(found) == 1 else f"{len(found)} motions"

@@ -77,10 +77,14 @@ def frame_names(layout: Layout) -> Callable[[int], str]:
 def _with_names(found: Linearised, layout: Layout) -> Linearised:
     """Reasons with the names of loads."""
     names = list(layout.description["loads"])
-    words = tuple(
-        f"load '{names[int(reason.split()[1])]}'" if reason.startswith("load ") else reason
-        for reason in found.unsymmetric
-    )
+
+    def worded(reason: str) -> str:
+        if not reason.startswith("load "):
+            return reason
+        number = int(reason.split()[1])  # behind those at points there are those of nodes
+        return f"load '{names[number]}'" if number < len(names) else "a distributed load"
+
+    words = tuple(dict.fromkeys(map(worded, found.unsymmetric)))
     return Linearised(**{**found.__dict__, "unsymmetric": words})
 
 

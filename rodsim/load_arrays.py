@@ -9,7 +9,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rigid.errors import ModelError, PartName
-from rigid.system import Floats, Ints, Loads
+from rigid.signals import VectorFunction
+from rigid.system import FORCE, Floats, Ints, Loads
+from rodsim.damping_entries import DampingEntry
 from rodsim.distributed import DistributedEntry, nodal_values, spread_of
 from rodsim.entries import Contents, LoadEntry
 from rodsim.meshing import RodMesh
@@ -33,22 +35,40 @@ def speaking_of(kind: str, name: str) -> Iterator[None]:
         raise
 
 
-class Line(NamedTuple):
-    """A distributed load as loads of nodes."""
+class Wind(NamedTuple):
+    """What pushes a part that is damped against something that moves."""
 
-    entry: DistributedEntry
+    name: str
+    kind: int = FORCE
+    following: bool = False
+
+
+class Line(NamedTuple):
+    """A distributed load, or a wind, as loads of nodes."""
+
+    entry: DistributedEntry | Wind
     frames: Ints
     values: Callable[[Floats], Floats]
 
 
 def line_loads(model: Contents, placement: Meshed) -> list[Line]:
-    """Of the meshed rods."""
+    """Of the meshed rods, then those of what is damped against something that moves."""
     found = []
     for entry in model.line_loads.values():
         spread = spread_of(entry, placement.meshes[entry.rod.name])
         values = nodal_values(f"load '{entry.name}'", entry, spread)
         found.append(Line(entry, placement.first[entry.rod.name] + spread.frames, values))
+    for other in model.others.values():
+        if isinstance(other, DampingEntry) and other.ambient is not None:
+            frames = placement.frames_of(other.a)
+            pushed = other.rate * placement.frames.mass[frames]
+            found.append(Line(Wind(other.name), frames, _wind(other.ambient, pushed)))
     return found
+
+
+def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]:
+    """Times (k,) -> forces (k, n, 3) of frames, `pushed` (n,) kg/s."""
+    return lambda t: ambient(t)[:, None, :] * pushed[:, None]
 
 
 def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
@@ -56,7 +76,7 @@ def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
     entries = list(model.loads.values())
     placed = [placement.place(entry.anchor) for entry in entries]
     counts = [1] * len(entries) + [len(line.frames) for line in lines]
-    every: list[LoadEntry | DistributedEntry] = [*entries, *(line.entry for line in lines)]
+    every: list[LoadEntry | DistributedEntry | Wind] = [*entries, *(line.entry for line in lines)]
     frames = [np.array([p.frame for p in placed], dtype=np.int64), *(line.frames for line in lines)]
     X = np.zeros((sum(counts), 3))
     X[: len(placed)] = np.array([p.X for p in placed]).reshape(-1, 3)

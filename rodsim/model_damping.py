@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rigid.checks import number, shown
 from rigid.errors import ModelError
+from rigid.signals import vector_function
 from rodsim.damping_entries import DampingEntry, FrictionEntry
 from rodsim.entries import JointEntry
 from rodsim.model_loads import LineLoads
@@ -17,12 +20,15 @@ class Dampings(LineLoads):
     """External damping, joint friction."""
 
     def add_external_damping(
-        self, name: str, part: Body | Rod, rate: float, rotation: float | None = None
+        self, name: str, part: Body | Rod, rate: float, rotation: float | None = None, ambient: Any = None
     ) -> DampingEntry:
         """Slow a body or a rod by what is around it: a force -rate m v on the centre of mass of each body or section, and a
         moment -rotation J omega.
 
-        part: a `Body` or `Rod`. rate: 1/s. rotation: 1/s, the same as `rate` unless it is given.
+        part: a `Body` or `Rod`. rate: 1/s. rotation: 1/s, the same as `rate` unless it is given. ambient: velocity of what is
+        around, m/s, a constant (3,), a signal `.along(direction)` or a function t -> (3,): the force is then
+        -rate m (v - ambient), of which rate m ambient counts as a load, whose work is part of `work`, and what -rate m v
+        takes as dissipation.
         A free part loses its velocity as exp(-rate t). The momenta of the model are not kept.
 
         Raises ModelError where `part` is neither, or a rate is negative.
@@ -34,7 +40,8 @@ class Dampings(LineLoads):
         self._check_mine(owner, part)
         speed = number(owner, "rate", rate, at_least=0.0)
         turn = speed if rotation is None else number(owner, "rotation", rotation, at_least=0.0)
-        entry = DampingEntry(name, part, part, speed, turn)
+        wind = None if ambient is None else vector_function(owner, ambient)
+        entry = DampingEntry(name, part, part, speed, turn, wind)
         self.others[name] = entry
         return entry
 

@@ -24,7 +24,7 @@ from rigid.errors import ModelError, PartName
 from rigid.inertia import MassProperties
 from rigid.system import Floats, Ints, State
 from rodsim.building import Built, Placement
-from rodsim.entries import Contents, JointEntry, LoadEntry
+from rodsim.entries import Contents, GearEntry, JointEntry, LoadEntry
 from rodsim.initial_velocities import fit_velocities
 from rodsim.parts import Anchor, Body, Rod, StandsFor
 from rodsim.results.part_energies import stored_energies
@@ -102,6 +102,11 @@ class _Mover(NamedTuple):
                 if value.name not in self.to.joints:
                     return f"belongs to joint '{value.name}', which is left out"
                 changed[what] = self.to.joints[value.name]
+            elif isinstance(entry, GearEntry) and isinstance(value, tuple):
+                for own in value:
+                    if own.joint.name not in self.to.joints:
+                        return f"couples joint '{own.joint.name}', which is left out"
+                changed[what] = tuple(own._replace(joint=self.to.joints[own.joint.name]) for own in value)
         if len(held) == 2 and held[0] == held[1]:
             return f"joins two places of rod '{held[0]}', which are at rest to each other here: left out"
         if isinstance(entry, LoadEntry) and entry.following and "anchor" in changed:

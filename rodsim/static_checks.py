@@ -59,7 +59,9 @@ def check_held(built: Built) -> None:
     part = part_at(built.layout, int(free[0]))
     names = list(built.layout.description["loads"])
     loaded = [
-        name for name, frame in zip(names, system.loads.frame, strict=True) if group[frame] == group[free[0]]
+        name  # behind those at points there are distributed ones
+        for name, frame in zip(names, system.loads.frame, strict=False)
+        if group[frame] == group[free[0]]
     ]
     about = [part, *(PartName("load", name) for name in loaded)]
     under = f", and load '{loaded[0]}' acts on it" if loaded else ""

@@ -8,7 +8,7 @@ import pytest
 from discretization.measures import constraint_residual, energies, momenta, velocity_residual
 from rigid.errors import RedundantJointsWarning
 from rigid.signals import Sine
-from rodsim import Box, Model, ModelError, equilibrium, modes, simulate
+from rodsim import Box, Material, Model, ModelError, Section, equilibrium, modes, simulate
 
 X, Y, Z = np.eye(3)
 ROUND_OFF = 1e-12
@@ -223,3 +223,14 @@ def test_a_gear_that_closes_a_circle_of_gears_is_named_as_repeating():
 def test_other_charts_refuse_gears_and_name_who_does_not():
     with pytest.raises(ModelError, match="only em and its kin know gears; use integrator 'em' or 'em-ggl'"):
         simulate(geared_weight(), t_end=0.1, dt=0.05, integrator="GGL-EM")
+
+
+def test_a_rigid_twin_keeps_its_gears():
+    model = geared_weight()
+    section = Section.circular(0.02, Material(E=1e9, nu=0.3, density=1000))
+    rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], section, 2)
+    model.add_joint("shaft", "revolute", model.ground, rod.start, axis=Z)
+    model.add_gear("more", ["shaft", "drum"], (1, 3))
+    twin = model.rigidified()
+    assert twin.gears["more"].each[0].joint is twin.joints["shaft"]
+    assert len(twin.build().state.angle) == len(model.build().state.angle) == 1 + 4

@@ -93,7 +93,7 @@ class Rest:
         moving = self.system.frames.fixed == 0
         self.unknowns = self.numbering.frame[moving][:, None] + np.arange(6)  # (moving frames, 6)
         self.frames = np.flatnonzero(moving)
-        self.length = float(max(np.ptp(state.r[self._seen()], axis=0).max(initial=0.0), 1e-12))
+        self.length = float(np.ptp(state.r[self._seen()], axis=0).max(initial=0.0)) or self._levers()
         weight = np.zeros(self.size)
         weight[self.unknowns] = np.array([self.length**-2] * 3 + [1.0] * 3) / max(1, len(self.frames))
         self.weight = weight
@@ -107,6 +107,11 @@ class Rest:
     def __del__(self) -> None:
         if hasattr(self, "numbering"):
             sparse.sparse_forget(self.numbering.handle)
+
+    def _levers(self) -> float:
+        """Size of a model whose frames are all in one place: that of its joints' and springs' levers, m."""
+        c, s = self.system.constraints, self.system.springs
+        return max((float(np.abs(X).max(initial=0.0)) for X in (c.Xa, c.Xb, s.Xa, s.Xb)), default=0.0) or 1.0
 
     def _seen(self) -> np.ndarray:
         """Frames that tell the size of the model: those that move, and the ground where something is held to it."""

@@ -204,7 +204,14 @@ class _Loader:
             stress_free_twist=twist("stress_free_twist_deg", item.stress_free_twist_deg),
             stress_free_closed=item.stress_free_closed,
             element=item.element,
+            rest_strains=self._rest_strains(owner, item.rest_strains),
         )
+
+    @staticmethod
+    def _rest_strains(owner: str, given: Any) -> Any:
+        """Six numbers, or rows of s and six numbers: straight lines between them."""
+        rows = given is not None and isinstance(given[0], list)
+        return table_along(owner, "rest_strains", given) if rows else given
 
     def _section(self, path: Path, given: Any) -> Section:
         if isinstance(given, str):
@@ -216,11 +223,15 @@ class _Loader:
             section = section.with_law(law.type, **law.model_dump(exclude={"type"}))
         if given.relaxation is not None:
             section = section.with_relaxation(**given.relaxation.model_dump())
+        if given.centers is not None:
+            section = section.with_centers(**given.centers.model_dump())
         return section
 
     def _linear_section(self, path: Path, given: Any) -> Section:
         if isinstance(given, schema.StiffnessSection):
-            return Section.from_stiffness(**given.model_dump(exclude={"type", "law", "relaxation"}))
+            return Section.from_stiffness(
+                **given.model_dump(exclude={"type", "law", "relaxation", "centers"})
+            )
         material = given.material
         if isinstance(material, str):
             material = _look_up(path, "material", material, self._scene.materials)
@@ -316,7 +327,7 @@ class _Loader:
 
     def _external_damping(self, path: Path, item: schema.ExternalDampingScene) -> None:
         part = _look_up((*path, "part"), "part", item.part, {**self._model.bodies, **self._model.rods})
-        self._model.add_external_damping(item.name, part, item.rate, item.rotation)
+        self._model.add_external_damping(item.name, part, item.rate, item.rotation, item.ambient)
 
     def _joint_friction(self, path: Path, item: schema.JointFrictionScene) -> None:
         joint = _look_up((*path, "joint"), "joint", item.joint, self._model.joints)

@@ -110,6 +110,12 @@ DirectionRows = Annotated[
 ]
 
 
+Strains = Annotated[list[FiniteFloat], Field(min_length=6, max_length=6)]
+StrainRows = Annotated[
+    list[Annotated[list[FiniteFloat], Field(min_length=7, max_length=7)]], Field(min_length=2)
+]
+
+
 class RodScene(Part):
     """A rod along points (two: straight) or a named curve."""
 
@@ -153,6 +159,9 @@ class RodScene(Part):
         "midpoint",
     ] = DEFAULT
     """kind of element; the number is the order p of one that spans p intervals"""
+    rest_strains: StrainRows | Strains | None = None
+    """strains without stress besides those of the stress-free shape: stretch, two shears, twist, two curvatures, or rows
+    [s, six numbers] [1, 1/m]"""
 
 
 # --- bodies

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rodsim.scenes.schema_types import Name, NotNegative, Part
+from rodsim.scenes.schema_types import Name, NotNegative, Part, Vector
 
 
 class ExternalDampingScene(Part):
-    """A force -rate m v and a moment -rotation J omega on every body or section of a part."""
+    """A force -rate m (v - ambient) and a moment -rotation J omega on every body or section of a part."""
 
     name: Name
     """by which it is known"""
@@ -16,6 +16,8 @@ class ExternalDampingScene(Part):
     """force -rate m v [1/s]"""
     rotation: NotNegative | None = None
     """moment -rotation J omega; left out: as rate [1/s]"""
+    ambient: Vector | None = None
+    """velocity of what is around [m/s]"""
 
 
 class JointFrictionScene(Part):

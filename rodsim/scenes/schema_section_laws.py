@@ -75,10 +75,27 @@ class Relaxation(Part):
         return self
 
 
+Place = Annotated[list[Number], Field(min_length=2, max_length=2)]
+
+
+class Centers(Part):
+    """Centre of mass and the point that the stiffness belongs to, along d2 and d3 from the rod's curve; inertia J23."""
+
+    mass: Place = [0.0, 0.0]
+    """centre of mass, along d2 and d3 [m]"""
+    stiffness: Place = [0.0, 0.0]
+    """centre of stiffness, along d2 and d3 [m]"""
+    product_of_inertia: Number | None = None
+    """J23 of a metre, about the centre of mass [kg m]"""
+
+
 class WithMaterialLaws(Part):
-    """`law`: what is added to the linear law, or stands in its place; `relaxation`: a branch beside it."""
+    """`law`: what is added to the linear law, or stands in its place; `relaxation`: a branch beside it; `centers`: off the
+    curve."""
 
     law: Law | None = None
     """what is added to the linear law, or stands in its place"""
     relaxation: Relaxation | None = None
     """a spring and a dashpot in a row beside the stiffness"""
+    centers: Centers | None = None
+    """of mass and stiffness, where they are off the curve"""
