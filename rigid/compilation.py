@@ -133,8 +133,13 @@ def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) 
         inner.overloads[tuple(compiled.signature.args)] = compiled
 
     # what numba's dispatcher asks where it knows no compiled function for a call from Python: it knows of none
-    inner.add_overload, inner._compile_for_args = add_overload, twin
+    inner.add_overload, inner._compile_for_args, inner.face = add_overload, twin, twin
     return inner
+
+
+def face_of(inner: Any) -> Any:
+    """The twin of a faceless kernel, for Python that calls it often: to call it by the other takes twice as long."""
+    return inner if _config.DISABLE_JIT else inner.face()
 
 
 def named_kernel(name: str, function: F) -> F:

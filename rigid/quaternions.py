@@ -37,12 +37,23 @@ def normalize(q: ArrayLike) -> Floats:
 def to_matrix(q: ArrayLike) -> Floats:
     """Rotation matrices (..., 3, 3) of unit quaternions (..., 4); column k is the director d_k."""
     w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    R = np.empty((*w.shape, 3, 3))
+    R[..., 0, 0], R[..., 0, 1], R[..., 0, 2] = (
+        1 - 2 * (y * y + z * z),
+        2 * (x * y - w * z),
+        2 * (x * z + w * y),
+    )
+    R[..., 1, 0], R[..., 1, 1], R[..., 1, 2] = (
+        2 * (x * y + w * z),
+        1 - 2 * (x * x + z * z),
+        2 * (y * z - w * x),
+    )
+    R[..., 2, 0], R[..., 2, 1], R[..., 2, 2] = (
+        2 * (x * z - w * y),
+        2 * (y * z + w * x),
+        1 - 2 * (x * x + y * y),
+    )
+    return R
 
 
 def from_matrix(R: ArrayLike) -> Floats:

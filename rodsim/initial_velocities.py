@@ -31,6 +31,8 @@ def fit_velocities(built: Built, warn: bool = True) -> Fitted:
     Warns (InitialVelocityWarning) where velocities that were given had to be changed.
     """
     state, change = project_velocities(built.system, built.state, built.held)
+    if state is built.state:
+        return Fitted(state, change, {})
     layout = built.layout
     by_frame = held_changes(built.held, built.state, state)
     size = float(np.ptp(state.r, axis=0).max()) or 1.0

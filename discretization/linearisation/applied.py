@@ -38,7 +38,8 @@ def per_load(system: System, state: State, values: Floats) -> Floats:
 def applied(system: System, state: State, values: Floats) -> Floats:
     """(n, 6): loads of these values (l, 3), and weight."""
     out = np.zeros((len(state.r), 6))
-    np.add.at(out, system.loads.frame, per_load(system, state, values))
+    if len(values):
+        np.add.at(out, system.loads.frame, per_load(system, state, values))
     moving = system.frames.fixed == 0
     out[moving, :3] += system.frames.mass[moving, None] * system.gravity
     return out
@@ -46,9 +47,10 @@ def applied(system: System, state: State, values: Floats) -> Floats:
 
 def stiffness(system: System, state: State, values: Floats) -> Blocks:
     """Minus (1), as a block of its frame."""
-    loads = system.loads
+    loads, blocks = system.loads, np.zeros((len(values), 6, 6))
+    if not len(values):
+        return Blocks(loads.frame, loads.frame, blocks)
     F, x = _turned(system, state, values)
-    blocks = np.zeros((len(F), 6, 6))
     force, following = loads.kind == FORCE, loads.following != 0
     blocks[force & ~following, 3:, 3:] = -(hats(F) @ hats(x))[force & ~following]
     use = force & following

@@ -7,6 +7,7 @@ Conservative, M x'' + K x + G^T y = 0, G x = 0, x = exp(lambda t) phi, mu = -lam
 P maps into the null space of G, whose complement has eigenvalue zero of P M, so that a start in the range of P never
 leaves it. Where motions cost nothing K is singular; the shift then stands below zero, about as far as the lowest other
 eigenvalue: first one as small as round-off allows, then, where zeros were found, that which the first spectrum tells.
+Small models are solved on that null space itself, by full matrices.
 
 With D = C + Gyr or unsymmetric K, on z = (phi, lambda phi):
 
@@ -31,6 +32,8 @@ from rigid.system import Floats
 EPS = 2.220446049250313e-16
 NOISE = 50.0  # times the round-off of an entry's share: eigenvalues below are zero
 DENSE = 60  # unknowns less constraints up to which everything is computed
+CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
+SMALL = 200  # the same up to which full matrices are sooner solved than Lanczos' iteration
 
 
 class Spectrum(NamedTuple):
@@ -45,6 +48,10 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
     K, M = lin.K, lin.M
     size = lin.size - lin.G.shape[0]
+    if size <= SMALL:
+        found = _held(lin, n)
+        if found is not None:
+            return found
     if n >= size - 1 or size <= DENSE:
         return _dense(lin, n)
     floor = 4.0 * EPS * float((np.abs(K.diagonal()) / M.diagonal()).max(initial=0.0))
@@ -86,8 +93,29 @@ def _noise(lin: Linearised, phi: Floats) -> Floats:
 
 def _shares(lin: Linearised, phi: Floats) -> Floats:
     """Root of the sum of squares of the entries' parts in phi K phi."""
-    K = lin.K.tocoo()
-    return np.array([np.sqrt(np.sum((x[K.row] * K.data * x[K.col]) ** 2)) for x in phi])
+    squares = phi.T**2
+    return np.asarray(np.sqrt(np.sum(squares * (lin.K.power(2) @ squares), axis=0)))
+
+
+def _held(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray] | None:
+    """Of a model that is held, stably: M y = K y/mu on the null space of G, the largest 1/mu; None where K is not positive.
+
+    The largest are found to round-off; from K y = mu M y they would have that of the highest frequency.
+    """
+    from scipy.linalg import eigh
+
+    Z = null_space(lin.G)
+    M, K = (Z.T @ (A @ Z) for A in (lin.M, lin.K))
+    try:
+        inverse, y = eigh(M, K, subset_by_index=[max(len(K) - n, 0), len(K) - 1], driver="gvx")
+    except np.linalg.LinAlgError:
+        return None
+    if len(inverse) < n or inverse[0] <= 0.0:
+        return None
+    mu, phi = 1.0 / inverse[::-1], (Z @ (y / np.sqrt(inverse))).T[::-1]
+    if mu[0] <= CLEAR * _noise(lin, phi[:1])[0]:
+        return None
+    return mu, phi, np.zeros(n, bool)
 
 
 def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:

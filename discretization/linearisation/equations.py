@@ -13,6 +13,7 @@ is taken out: the symmetric part is the Hessian along exp(turn).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,7 @@ from rigid.errors import ModelError
 from rigid.interactions.constraints import rows_of
 from rigid.system import Floats, Ints, State
 
+SMALL = 250  # unknowns up to which full matrices are sooner solved than sparse ones
 UNCHANGED = 1e-7  # relative: coefficients that count as constant
 
 
@@ -138,6 +140,12 @@ def multipliers(M: csr_matrix, G: csc_matrix, force: Floats) -> Floats:
     if not G.shape[0]:
         return np.zeros(0)
     scale = float(M.diagonal().mean())
+    if sum(G.shape) <= SMALL:
+        n, full = M.shape[0], np.zeros((sum(G.shape),) * 2)
+        full[:n, :n], full[n:, :n] = M.toarray(), scale * G.toarray()
+        full[:n, n:] = full[n:, :n].T
+        with suppress(np.linalg.LinAlgError):
+            return scale * np.linalg.solve(full, np.concatenate([-force, np.zeros(G.shape[0])]))[n:]
     saddle = bmat([[M, scale * G.T], [scale * G, None]], format="csc")
     try:
         found = splu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))

@@ -103,6 +103,8 @@ def centrifugal(system: System, state: State, motion: SteadyMotion) -> Blocks:
 def at_rest(system: System, state: State, motion: SteadyMotion) -> Floats:
     """(n, 6): what (1), (2) ask of the forces of the motion itself; zero of fixed frames."""
     out = np.zeros((len(state.r), 6))
+    if not motion.turns:
+        return out
     rows, columns, m = translational(system)
     arm = state.r - motion.center
     a = np.cross(motion.W, np.cross(motion.W, arm))

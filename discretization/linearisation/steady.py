@@ -32,6 +32,8 @@ def steady_motion(
     Raises ModelError where the velocities are those of no steady motion.
     """
     moving = system.frames.fixed == 0
+    if spin is None and not (np.any(state.v[moving]) or np.any(state.Omega[moving])):
+        return resting(len(state.r))
     omega = np.where(moving[:, None], quaternions.rotate(state.quat, state.Omega), 0.0)
     v = np.where(moving[:, None], state.v, 0.0)
     n = len(state.r)
@@ -49,8 +51,6 @@ def steady_motion(
             _check_carried(motion, state, v, moving, size * (speed + np.abs(spin).max()), names)
             _check_round(system, state, motion, names)
         return motion
-    if speed == 0.0:
-        return resting(n)
     in_place = SteadyMotion(np.zeros(3), np.zeros(3), omega, True)
     if np.abs(v).max() <= ALIKE * speed * size and _not_round(system, state, in_place) is None:
         return in_place

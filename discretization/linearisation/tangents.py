@@ -79,6 +79,8 @@ def forces(groups: Sequence[Group], state: State, lam: Floats) -> Floats:
 def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats, Blocks, Blocks]:
     """Of dissipations between frames that turn with spin (n, 3): forces (n, 6), (3), (4)."""
     out, C, K = np.zeros((len(state.r), 6)), _room(groups), _room(groups)
+    if not groups:
+        return out, C, K
     r, R = _placed(state)
     _resist(gathered(groups), r, R, np.ascontiguousarray(spin), out, C.values, K.values)
     return out, C, K

@@ -145,7 +145,7 @@ class Arc:
 
     def _corrected(self, ds: float) -> Solved:
         rest, t, rate = self.rest, self.tangent.x, self.tangent.factor
-        status, excess = take(rest, ds * t)
+        status = take(rest, ds * t)
         if status != SOLVED:
             return Solved(status, 0, -1.0)
         rest.load_at(rest.factor + ds * rate)
@@ -156,7 +156,7 @@ class Arc:
                 return Solved(NOT_CONVERGED, iteration, level)
             if level <= rest.solved_at() and iteration:
                 return Solved(SOLVED, iteration, level)
-            rest.tangent_with(excess)
+            rest.foreseen_tangent()
             if not rest.factorise():
                 return Solved(SINGULAR, iteration, level)
             residual = rest.residual.copy()
@@ -177,7 +177,7 @@ class Arc:
             if worse > WORSE or size > 3.0 * abs(ds) + 1e-12:
                 return Solved(NOT_CONVERGED, iteration, level)
             smallest, before = min(smallest, size), level
-            status, excess = take(rest, x)
+            status = take(rest, x)
             if status != SOLVED:
                 return Solved(status, iteration, level)
             rest.load_at(rest.factor + change)

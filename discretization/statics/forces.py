@@ -24,7 +24,7 @@ from discretization.span_assembly import folded
 from discretization.spring_assembly import torsion_step
 from discretization.time.newton import factor, residual_over_noise, solve
 from discretization.workspace import rotation_of, store_rotation
-from rigid.compilation import allocating_kernel, inner_kernel, kernel
+from rigid.compilation import allocating_inner_kernel, inner_kernel, kernel
 from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times
 from rigid.rotations import load4, relative_half, rotation_matrix
 
@@ -45,7 +45,7 @@ def _stand(system, numbering, state, work):
     move(system, state, work)
 
 
-@kernel
+@inner_kernel
 def forces_at_rest(system, numbering, state, work, load_values, tangent, general):
     """(1) into work.residual and, on demand, the matrix of (2) into work.values; the largest residual over its round-off.
 
@@ -67,12 +67,6 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
     if add_forces(system, numbering, state, work, 1.0, load_values, tangent, general) != 0:
         return -2.0
     add_constraint_noise(system, numbering, work)
-    return residual_over_noise(numbering, work)
-
-
-@kernel
-def level_of(numbering, work):
-    """The largest residual over its round-off, -1: not finite."""
     return residual_over_noise(numbering, work)
 
 
@@ -108,13 +102,13 @@ def add_mass(system, numbering, work, factor):
         add_at(work.values, base, stride, 1, 1, factor, J)
 
 
-@allocating_kernel
+@allocating_inner_kernel
 def factored(numbering, work):
     """LU factors of the matrix; SOLVED or SINGULAR."""
     return SINGULAR if factor(numbering, work) != 0 else SOLVED
 
 
-@allocating_kernel
+@allocating_inner_kernel
 def solved(numbering, work, is_row, residual, x):
     """x = (dy, dlam in the scale of the rows) of (2) for a residual (N + 6,) of (1)."""
     for i in range(numbering.size):
@@ -140,7 +134,7 @@ def _passed_pi(system, state, work):
     return False
 
 
-@kernel
+@inner_kernel
 def advanced(system, numbering, state, work, x, factor):
     """Move the state by factor x: positions, turns by the angles |eta|, multipliers, angles of torsion springs.
 

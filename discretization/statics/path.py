@@ -88,7 +88,7 @@ def settle(rest: Rest) -> Solved | None:
     while done < 1.0:
         step = min(step, 1.0 - done)
         kept = rest.keep()
-        rest.offset = (1.0 - done - step) * held if done + step < 1.0 else None
+        rest.offset[:] = (1.0 - done - step) * held if done + step < 1.0 else 0.0
         found = newton(rest)
         if found.status == SOLVED:
             done = 1.0 if step == 1.0 - done else done + step
@@ -97,6 +97,6 @@ def settle(rest: Rest) -> Solved | None:
             rest.back_to(kept)
             step *= 0.25
             if step < SMALLEST_STEP:
-                rest.offset = None
+                rest.offset[:] = 0.0
                 return found
     return None

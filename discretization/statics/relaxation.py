@@ -35,12 +35,13 @@ def relax(rest: Rest, most: int = MOST) -> Solved:
     if not rest.factorise():
         return Solved(NOT_CONVERGED, 0, level)
     sign = rest.determinant_sign()
-    excess, before, step = None, float("inf"), 0
+    before, step = float("inf"), 0
+    rest.excess[:] = 0.0
     while step < most:
         step += 1
         if level <= rest.solved_at():
             return Solved(SOLVED, step, level)
-        rest.tangent_with(excess)
+        rest.foreseen_tangent()
         rest.add_mass(1.0 / delta)
         if not rest.factorise() or rest.determinant_sign() != sign:
             delta *= CUT
@@ -62,14 +63,15 @@ def relax(rest: Rest, most: int = MOST) -> Solved:
                 break
             continue
         kept = rest.keep()
-        status, found = take(rest, x)
+        excess = rest.excess.copy()
+        status = take(rest, x)
         before, level = level, rest.assemble(False) if status == SOLVED else -1.0
         if level < 0.0:
             rest.back_to(kept)
+            rest.excess[:] = excess
             level = rest.assemble(False)
             delta *= CUT
             continue
-        excess = found
         delta *= GROWTH
     return Solved(NOT_CONVERGED, step, level)
 

@@ -11,24 +11,25 @@ from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
 from discretization.numbering import BAND_LIMIT, number
 from discretization.others import energies_alone
-from discretization.statics.forces import (
-    FOLDED,
-    NOT_FINITE,
-    SINGULAR,
-    SOLVED,
-    add_mass,
-    advanced,
-    external_forces,
-    factored,
-    forces_at_rest,
-    level_of,
-    solved,
+from discretization.statics import forces, iteration
+from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED, add_mass, external_forces
+from discretization.statics.iteration import (
+    FACTORISATIONS,
+    FORCES,
+    FORESEEN,
+    ITERATIONS,
+    LEVEL,
+    NEWTON,
+    TANGENT,
+    Iterating,
+    at_rest,
 )
 from discretization.statics.loading import Loading
-from discretization.statics.strains import Strains
+from discretization.statics.strains import prediction
 from discretization.system import System
 from discretization.time.advance import copy_of
 from discretization.workspace import AT_NOISE, workspace
+from rigid.compilation import face_of
 from rigid.interactions.constraints import facts
 from rigid.system import Floats, State
 
@@ -37,6 +38,11 @@ REASONS = {
     NOT_FINITE: "the forces are not finite numbers",
     SINGULAR: "the tangent is singular",
 }
+
+# what Python calls by itself, along arcs and in relaxation
+_take, _advanced, _factored, _solved = map(
+    face_of, (iteration.take, forces.advanced, forces.factored, forces.solved)
+)
 
 
 def resting(system: System) -> System:
@@ -77,7 +83,6 @@ class Rest:
         self.state.Omega[:] = 0.0
         self.state.acc[:] = 0.0
         self.work = workspace(self.system, self.numbering)
-        self.strains = Strains(self.system, self.numbering, self.work)
         self._general = (
             True
             if self.system.spans.kind.size
@@ -97,7 +102,16 @@ class Rest:
         weight = np.zeros(self.size)
         weight[self.unknowns] = np.array([self.length**-2] * 3 + [1.0] * 3) / max(1, len(self.frames))
         self.weight = weight
-        self.offset: Floats | None = None  # (N + 6,) forces that hold the model where it is; None: none
+        self._iterating = Iterating(
+            is_row=self.is_row,
+            turns=np.ascontiguousarray(self.unknowns[:, 3:]),
+            weight=weight,
+            offset=np.zeros_like(self.work.residual),
+            x=np.zeros(self.size),
+            residual=np.zeros_like(self.work.residual),
+            found=np.zeros(3),
+            strains=prediction(self.system, self.work),
+        )
         self.held: Floats | None = None  # of which 1 - load factor is the offset: see `hold`
         self.factor = 0.0
         self.n_factorisations = 0
@@ -107,6 +121,11 @@ class Rest:
     def __del__(self) -> None:
         if hasattr(self, "numbering"):
             sparse.sparse_forget(self.numbering.handle)
+
+    @property
+    def offset(self) -> Floats:
+        """(N + 6,) forces that hold the model where it is"""
+        return self._iterating.offset
 
     def _levers(self) -> float:
         """Size of a model whose frames are all in one place: that of its joints' and springs' levers, m."""
@@ -144,7 +163,7 @@ class Rest:
         self.values_at(factor)
         self.loading.move(self.system, self.work, factor)
         if self.held is not None:
-            self.offset = None if factor == 1.0 else (1.0 - factor) * self.held
+            self.offset[:] = (1.0 - factor) * self.held
 
     def values_at(self, factor: float) -> None:
         """Loads and weights alone at this load factor."""
@@ -170,13 +189,22 @@ class Rest:
 
     def assemble(self, tangent: bool = True) -> float:
         """Forces and, on demand, tangent; the largest residual over its round-off, negative: folded or not finite."""
-        level = forces_at_rest(
-            self.system, self.numbering, self.state, self.work, self._values, tangent, self._general
-        )
-        if self.offset is not None and level >= 0.0:
-            np.subtract(self.work.residual, self.offset, out=self.work.residual)
-            level = level_of(self.numbering, self.work)
-        return float(level)
+        return self._do(TANGENT if tangent else FORCES)
+
+    def _do(self, task: int) -> float:
+        own = self.system, self.numbering, self.state, self.work, self._values
+        return float(at_rest(*own, self._general, self._iterating, task))
+
+    def newton(self) -> tuple[int, int, float]:
+        """Newton's method: status, iterations, residual over its round-off."""
+        status, found = self._do(NEWTON), self._iterating.found
+        self.n_factorisations += int(found[FACTORISATIONS])
+        return int(status), int(found[ITERATIONS]), float(found[LEVEL])
+
+    def take(self, x: Floats) -> int:
+        """Correct the state by x: `discretization.statics.newton.take`."""
+        self._iterating.x[:] = x
+        return int(_take(self.system, self.numbering, self.state, self.work, self._iterating))
 
     @property
     def residual(self) -> Floats:
@@ -186,17 +214,17 @@ class Rest:
     def factorise(self) -> bool:
         """LU factors of the assembled tangent; whether it has any."""
         self.n_factorisations += 1
-        return bool(factored(self.numbering, self.work) == SOLVED)
+        return bool(_factored(self.numbering, self.work) == SOLVED)
 
     def solve(self, residual: Floats) -> Floats:
         """The correction that takes a residual away."""
         x = np.empty(self.size)
-        solved(self.numbering, self.work, self.is_row, residual, x)
+        _solved(self.numbering, self.work, self.is_row, residual, x)
         return x
 
     def advance(self, x: Floats, factor: float = 1.0) -> int:
         """Move the state by factor x; SOLVED, or why it stays where it is."""
-        return int(advanced(self.system, self.numbering, self.state, self.work, x, factor))
+        return int(_advanced(self.system, self.numbering, self.state, self.work, x, factor))
 
     def add_mass(self, factor: float) -> None:
         """factor M onto the assembled tangent K; half of it onto K/2."""
@@ -224,15 +252,14 @@ class Rest:
         out[self.size :] = 0.0
         return out
 
-    def tangent_with(self, excess: Floats | None) -> None:
-        """Assemble the tangent alone, with the stresses of strains less `excess`; the residual is left as it is."""
-        kept = self.work.residual.copy()
-        if excess is not None:
-            self.strains.shift(excess)
-        self.assemble(True)
-        if excess is not None:
-            self.strains.shift(None)
-        self.work.residual[:] = kept
+    def foreseen_tangent(self) -> None:
+        """Assemble the tangent alone, with the stresses that the last `take` foresaw; the residual is left as it is."""
+        self._do(FORESEEN)
+
+    @property
+    def excess(self) -> Floats:
+        """(points, 6) of the strains over what the last `take` foresaw"""
+        return self._iterating.strains.excess
 
     def largest_turn(self, x: Floats) -> float:
         """Largest turn of a frame in a correction, rad."""

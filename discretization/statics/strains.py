@@ -13,7 +13,7 @@ shifted by e(y) - e(y_before) - B dy.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,11 +22,12 @@ from discretization.space.rod_points import FIRST, POINT, STRAIN0
 from discretization.space.se3_element import invariants, strains_of
 from discretization.space.strain_functions import strain_functions
 from discretization.system import System
-from discretization.workspace import rotation_of, store_rotation
-from rigid.compilation import kernel
+from discretization.workspace import Workspace, rotation_of, store_rotation
+from rigid.compilation import inner_kernel
 from rigid.linear_algebra import load3, minus, plus, store3, times
+from rigid.references import by_reference
 from rigid.rotations import cayley_turn, load4, rotation_matrix
-from rigid.system import Floats, State
+from rigid.system import Floats, Ints
 
 _SMALL = 1e-4  # share of a correction, for differences of strains
 
@@ -40,7 +41,38 @@ class Poses(NamedTuple):
     dr: Floats  # zeros
 
 
-@kernel
+@by_reference
+class Prediction(NamedTuple):
+    """Strains (points, 6) of all points, of two-frame elements first, then those of spans, as in `discretization.measures`."""
+
+    poses: Poses
+    linear: Floats  # B dy
+    start: Floats  # e(y_before); also the other end of a difference
+    excess: Floats  # e(y) - e(y_before) - B dy
+    of_elements: Floats  # (m, 6) stress-free strains e0
+    of_spans: Floats  # (k, 6)
+    places: Ints  # (k, 6) of these among the numbers of the spans
+
+
+def prediction(system: System, work: Workspace) -> Prediction:
+    """Room for the strains of `system`, with its own e0."""
+    spans, own = system.spans, work.spans
+    span = np.repeat(np.arange(len(spans.kind)), np.diff(own.first))
+    local = np.arange(len(spans.weight)) - np.repeat(own.first[:-1], np.diff(own.first))
+    places = (own.at[span] + FIRST + POINT * local + STRAIN0)[:, None] + np.arange(6)
+    n, points = len(system.frames.mass), len(system.elements.length) + len(places)
+    return Prediction(
+        Poses(np.zeros((n, 3)), np.zeros((n, 4)), np.zeros((n, 3, 3)), np.zeros((n, 3))),
+        np.zeros((points, 6)),
+        np.zeros((points, 6)),
+        np.zeros((points, 6)),
+        system.elements.strain0.copy(),
+        own.numbers[places],
+        places,
+    )
+
+
+@inner_kernel
 def strains_along(system, numbering, state, work, poses, x, factor, out):
     """Strains (points, 6) but for a constant where the state is moved by factor x: elements, then points of spans."""
     frames = system.frames
@@ -87,41 +119,33 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
                 out[first + own.first[m] + g, i] = own.K[STRAINS_END, 6 * g + i]
 
 
-class Strains:
-    """Of all points: of two-frame elements first, then those of spans, as in `discretization.measures`."""
+@inner_kernel
+def foresee(system, numbering, state, work, own, x):
+    """Strains at the state, and their linear change along x."""
+    strains_along(system, numbering, state, work, own.poses, x, -_SMALL, own.start)
+    strains_along(system, numbering, state, work, own.poses, x, _SMALL, own.linear)
+    for k in range(own.linear.shape[0]):
+        for i in range(6):
+            own.linear[k, i] = (own.linear[k, i] - own.start[k, i]) / (2.0 * _SMALL)
+    strains_along(system, numbering, state, work, own.poses, x, 0.0, own.start)
 
-    def __init__(self, system: System, numbering: Any, work: Any):
-        self._models = system, numbering
-        self._work, self._elements = work, system.elements
-        self._own = system.elements.strain0.copy()
-        spans, own = system.spans, work.spans
-        order = np.diff(own.first)
-        span = np.repeat(np.arange(len(spans.kind)), order)
-        local = np.arange(len(spans.weight)) - np.repeat(own.first[:-1], order)
-        places = own.at[span] + FIRST + POINT * local + STRAIN0
-        self._places = places[:, None] + np.arange(6)
-        self._numbers, self._kept = own.numbers, own.numbers[self._places].copy()
-        n = len(system.frames.mass)
-        self._poses = Poses(np.zeros((n, 3)), np.zeros((n, 4)), np.zeros((n, 3, 3)), np.zeros((n, 3)))
 
-    @property
-    def count(self) -> int:
-        """Points."""
-        return len(self._own) + len(self._places)
+@inner_kernel
+def exceed(system, numbering, state, work, own, x, share):
+    """By how much the strains exceed what was foreseen of them, where the state has moved by share x."""
+    strains_along(system, numbering, state, work, own.poses, x, 0.0, own.excess)
+    for k in range(own.excess.shape[0]):
+        for i in range(6):
+            own.excess[k, i] -= own.start[k, i] + share * own.linear[k, i]
 
-    def along(self, state: State, x: Floats, factor: float) -> Floats:
-        """Strains (points, 6) but for a constant where the state is moved by factor x."""
-        out = np.empty((self.count, 6))
-        strains_along(*self._models, state, self._work, self._poses, x, factor, out)
-        return out
 
-    def change(self, state: State, x: Floats) -> Floats:
-        """B dy (points, 6) of a correction."""
-        return (self.along(state, x, _SMALL) - self.along(state, x, -_SMALL)) / (2.0 * _SMALL)
-
-    def shift(self, by: Floats | None) -> None:
-        """Stress-free strains of the system, in place: shifted (points, 6), or its own."""
-        m = len(self._own)
-        self._elements.strain0[:] = self._own if by is None else self._own + by[:m]
-        if len(self._places):
-            self._numbers[self._places] = self._kept if by is None else self._kept + by[m:]
+@inner_kernel
+def shift(system, work, own, factor):
+    """Stress-free strains of the system, in place: its own and factor times the excess."""
+    m = own.of_elements.shape[0]
+    for k in range(m):
+        for i in range(6):
+            system.elements.strain0[k, i] = own.of_elements[k, i] + factor * own.excess[k, i]
+    for k in range(own.places.shape[0]):
+        for i in range(6):
+            work.spans.numbers[own.places[k, i]] = own.of_spans[k, i] + factor * own.excess[m + k, i]

@@ -204,17 +204,17 @@ def of_columns(kind: Kind, arrays: Any, use: Any = slice(None), row: Ints | None
 
 def gathered(groups: Sequence[Group] = ()) -> Interacting:
     """The groups as compiled code reads them."""
-    kinds: Any = np.zeros(len(groups), KIND).view(np.recarray)
-    each: Any = np.zeros(sum(len(own.row) for own in groups), ENTRY).view(np.recarray)
+    kinds = np.zeros(len(groups), KIND)
+    each = np.zeros(sum(len(own.row) for own in groups), ENTRY)
     at = number = 0
-    for own, kind in zip(groups, kinds, strict=True):
-        count, width = own.numbers.shape
-        kind.value, kind.dual, kind.bend = map(address_of, (own.kind.value, own.kind.dual, own.kind.bend))
-        kind.arity, kind.rows, kind.constant = own.kind.arity, own.kind.rows, own.kind.constant
-        kind.first, kind.last = at, at + count
+    for k, own in enumerate(groups):
+        (count, width), kind = own.numbers.shape, own.kind
+        addresses = address_of(kind.value), address_of(kind.dual), address_of(kind.bend)
+        kinds[k] = (*addresses, kind.arity, kind.rows, kind.constant, at, at + count)
         here = each[at : at + count]
-        here.row, here.frames[:, : own.kind.arity] = own.row, own.frames
-        here.first = number + width * np.arange(count)
-        here.last = here.first + width
+        here["row"], here["frames"][:, : kind.arity] = own.row, own.frames
+        here["first"] = number + width * np.arange(count)
+        here["last"] = here["first"] + width
         at, number = at + count, number + count * width
-    return Interacting(kinds, each, np.concatenate([np.zeros(0), *(own.numbers.ravel() for own in groups)]))
+    numbers = np.concatenate([np.zeros(0), *(own.numbers.ravel() for own in groups)])
+    return Interacting(kinds.view(np.recarray), each.view(np.recarray), numbers)

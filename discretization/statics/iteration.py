@@ -1,0 +1,152 @@
+"""Newton's iteration for an equilibrium, compiled as a whole; what it does and why stands in `discretization.statics.newton`.
+
+To hand a model over from Python takes as long as an iteration on a coarse mesh, and there would be ten calls in each.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.statics.forces import (
+    FOLDED,
+    NOT_FINITE,
+    SINGULAR,
+    SOLVED,
+    advanced,
+    factored,
+    forces_at_rest,
+    solved,
+)
+from discretization.statics.strains import Prediction, exceed, foresee, shift
+from discretization.time.newton import residual_over_noise
+from discretization.workspace import AT_NOISE
+from rigid.compilation import allocating_inner_kernel, allocating_kernel, inner_kernel
+from rigid.references import by_reference
+from rigid.system import Floats, Ints
+
+SAFE = 1e5  # residual over round-off that will do where no correction changes anything any more
+LARGEST_TURN = 0.7  # rad that one correction may turn a frame by
+STALLED = 1e-9  # a correction of this size, of the model's, that helped no more is rounding
+SMALLEST = 0.05  # share of a correction that goes no further before an element is folded
+WORSE = 3  # corrections in a row that may be no smaller than those before
+
+NOT_CONVERGED = 4
+ITERATIONS, LEVEL, FACTORISATIONS = range(3)  # of `Iterating.found`
+FORCES, TANGENT, FORESEEN, NEWTON = range(4)  # tasks of `at_rest`
+MOST = 25  # iterations
+
+
+@by_reference
+class Iterating(NamedTuple):
+    """What the iteration needs beside the model: facts of `discretization.statics.rest.Rest`, and room."""
+
+    is_row: Any  # (N,) bool
+    turns: Ints  # (k, 3) unknowns of the turns of moving frames
+    weight: Floats  # (N,) of the norm
+    offset: Floats  # (N + 6,) forces that hold the model where it is
+    x: Floats  # (N,) correction
+    residual: Floats  # (N + 6,) kept while the tangent is assembled
+    found: Floats  # (3,)
+    strains: Prediction
+
+
+@inner_kernel
+def balance(system, numbering, state, work, load_values, tangent, general, own):
+    """`forces_at_rest` less what holds the model."""
+    level = forces_at_rest(system, numbering, state, work, load_values, tangent, general)
+    if level < 0.0:
+        return level
+    for i in range(work.residual.shape[0]):
+        work.residual[i] -= own.offset[i]
+    return residual_over_noise(numbering, work)
+
+
+@inner_kernel
+def tangent_foreseen(system, numbering, state, work, load_values, general, own):
+    """Assemble the tangent alone, with the stresses that were foreseen; the residual is left as it is."""
+    for i in range(work.residual.shape[0]):
+        own.residual[i] = work.residual[i]
+    shift(system, work, own.strains, 1.0)
+    forces_at_rest(system, numbering, state, work, load_values, True, general)
+    shift(system, work, own.strains, 0.0)
+    for i in range(work.residual.shape[0]):
+        work.residual[i] = own.residual[i]
+
+
+@inner_kernel
+def take(system, numbering, state, work, own):
+    """Correct the state by own.x, or by as much of it as turns no frame too far: SOLVED or why not; the excess of the strains
+    over their linear prediction.
+    """
+    largest = 0.0
+    for k in range(own.turns.shape[0]):
+        turn = 0.0
+        for i in range(3):
+            turn += own.x[own.turns[k, i]] ** 2
+        largest = max(largest, turn)
+    share = min(1.0, LARGEST_TURN / np.sqrt(largest)) if largest > 0.0 else 1.0
+    if own.strains.excess.shape[0] == 0:
+        return advanced(system, numbering, state, work, own.x, share)
+    foresee(system, numbering, state, work, own.strains, own.x)
+    status = FOLDED
+    while share >= SMALLEST and status != SOLVED:
+        status = advanced(system, numbering, state, work, own.x, share)
+        if status == SOLVED:
+            exceed(system, numbering, state, work, own.strains, own.x, share)
+        share *= 0.5
+    return status
+
+
+@allocating_inner_kernel
+def newton(system, numbering, state, work, load_values, general, own):
+    """Move the state to the equilibrium under these loads; own.found receives iterations, level, factorisations."""
+    found = own.found
+    found[FACTORISATIONS] = 0.0
+    level = balance(system, numbering, state, work, load_values, True, general, own)
+    before, smallest, worse = np.inf, np.inf, 0
+    for iteration in range(MOST):
+        found[ITERATIONS], found[LEVEL] = iteration, level
+        if level < 0.0:
+            return FOLDED if level == -2.0 else NOT_FINITE
+        if level <= AT_NOISE:
+            return SOLVED
+        found[FACTORISATIONS] += 1.0
+        if factored(numbering, work) != SOLVED:
+            return SINGULAR
+        solved(numbering, work, own.is_row, work.residual, own.x)
+        size = 0.0
+        for i in range(numbering.size):
+            size += own.weight[i] * own.x[i] ** 2
+        size = np.sqrt(size)
+        if not size < 1e6:
+            return SINGULAR
+        if level <= SAFE and iteration > 2 and ((size < STALLED and level > 0.3 * before) or size < 1e-13):
+            return SOLVED
+        worse = worse + 1 if size > 0.9 * smallest else 0
+        if worse > WORSE:
+            return NOT_CONVERGED
+        before, smallest = level, min(size, smallest)
+        status = take(system, numbering, state, work, own)
+        if status != SOLVED:
+            return status
+        level = balance(system, numbering, state, work, load_values, False, general, own)
+        if level > AT_NOISE:
+            tangent_foreseen(system, numbering, state, work, load_values, general, own)
+    found[ITERATIONS], found[LEVEL] = MOST, level
+    return NOT_CONVERGED
+
+
+@allocating_kernel
+def at_rest(system, numbering, state, work, load_values, general, own, task):
+    """One of the tasks, all in one kernel, so that the forces are compiled once: FORCES, or with the TANGENT: `balance`;
+    FORESEEN: `tangent_foreseen`; NEWTON: status of `newton`.
+    """
+    models = system, numbering, state, work
+    if task == FORESEEN:
+        tangent_foreseen(*models, load_values, general, own)
+        return 0.0
+    if task == NEWTON:
+        return float(newton(*models, load_values, general, own))
+    return balance(*models, load_values, task == TANGENT, general, own)
