@@ -249,13 +249,11 @@ def places(n: int, t_end: float, warm: Path | None) -> bool:
     """The table of two places against that of one; what each has compiled."""
     with tempfile.TemporaryDirectory() as name, two_places(warm) as (address, folders):
         here, there = Path(name, "here"), Path(name, "there")
-        done_by: dict[str, int] = {}
         with Cluster(address) as cluster:
             cluster.client().wait_for_workers(2, timeout=600)
             run_study(study(n, t_end), there, cluster=cluster, progress=False)
-            log = cluster.client().run(lambda dask_worker: len(dask_worker.state.tasks), on_error="ignore")
-            done_by.update(log)
-        print(f"workers at the end: {len(done_by)}")
+            batches = cluster.client().run(lambda dask_worker: dask_worker.state.executed_count)
+        print(f"batches done by the workers: {list(batches.values())}")
         run_study(study(n, t_end), here, progress=False)
         for folder in folders:
             files = [file for file in folder.rglob("*") if file.is_file()]
