@@ -81,7 +81,7 @@ def overhead(n: int, t_end: float, repeats: int) -> None:
 
 
 def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, float, float]:
-    """Wall seconds of all cases but the first few, seconds until then, mean seconds inside a case, driver's processor."""
+    """Wall seconds of all cases at the pace of the last three quarters, seconds until those, mean inside a case, driver's."""
     times: list[float] = []
     inside: list[float] = []
     used: list[float] = []
@@ -95,12 +95,7 @@ def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, fl
     with Cluster(workers=workers) as cluster:
         run_cases(cluster, recipe, cases.cases, took)
     # batches come in whole; measured from a time when all workers had code loaded
-    first = max(
-        k
-        for k, s in enumerate(inside[: len(inside) // 4])
-        if k == 0 or s > 10 * sorted(inside)[len(inside) // 2]
-    )
-    first = next(k for k in range(first + 1, len(times)) if times[k] - times[first] > 0.2)
+    first = len(times) // 4  # all workers have code loaded by then
     rest = len(times) - 1 - first
     wall = (times[-1] - times[first]) * len(times) / rest
     mean = sum(inside[first + 1 :]) / rest
