@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import filecmp
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -80,7 +81,7 @@ def overhead(n: int, t_end: float, repeats: int) -> None:
 
 
 def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, float, float]:
-    """Wall seconds of all cases but the first few, seconds until then, mean seconds inside a case, driver's processor."""
+    """Wall seconds of all cases at the pace of the last three quarters, seconds until those, mean inside a case, driver's."""
     times: list[float] = []
     inside: list[float] = []
     used: list[float] = []
@@ -91,14 +92,10 @@ def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, fl
         used.append(time.process_time())
 
     began = time.perf_counter()
-    run_cases(Cluster(workers=workers), recipe, cases.cases, took)
+    with Cluster(workers=workers) as cluster:
+        run_cases(cluster, recipe, cases.cases, took)
     # batches come in whole; measured from a time when all workers had code loaded
-    first = max(
-        k
-        for k, s in enumerate(inside[: len(inside) // 4])
-        if k == 0 or s > 10 * sorted(inside)[len(inside) // 2]
-    )
-    first = next(k for k in range(first + 1, len(times)) if times[k] - times[first] > 0.2)
+    first = len(times) // 4  # all workers have code loaded by then
     rest = len(times) - 1 - first
     wall = (times[-1] - times[first]) * len(times) / rest
     mean = sum(inside[first + 1 :]) / rest
@@ -114,19 +111,21 @@ def kills(n: int, t_end: float, every: float, scheduler_at: float) -> bool:
         quiet, disturbed = Path(name, "quiet"), Path(name, "disturbed")
         began = time.monotonic()
         run_study(study(n, t_end), quiet, progress=False)
-        print(f"undisturbed: {time.monotonic() - began:.0f} s")
+        print(f"undisturbed: {time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}", flush=True)
         port = _free_port()
         stop = threading.Event()
-        site = _Site(port)
+        site = _Site(port, disturbed / "cases.jsonl")
         site.start()
         killer = threading.Thread(target=_kill, args=(site, every, scheduler_at, stop), daemon=True)
         killer.start()
         began = time.monotonic()
-        run_study(study(n, t_end), disturbed, scheduler=f"tcp://127.0.0.1:{port}", progress=True)
+        run_study(study(n, t_end), disturbed, scheduler=f"tcp://127.0.0.1:{port}", progress=False)
         stop.set()
         killer.join()
         site.close()
-        print(f"disturbed: {time.monotonic() - began:.0f} s, killed: {site.killed}")
+        print(
+            f"disturbed: {time.monotonic() - began:.0f} s, killed: {site.killed}, load {os.getloadavg()[0]:.1f}"
+        )
         same = all(
             filecmp.cmp(quiet / file, disturbed / file, shallow=False)
             for file in ("table.csv", "table.parquet")
@@ -138,8 +137,8 @@ def kills(n: int, t_end: float, every: float, scheduler_at: float) -> bool:
 class _Site:
     """A scheduler and two workers in processes of their own, as a user starts them; what dies is started again."""
 
-    def __init__(self, port: int) -> None:
-        self.port, self.killed = port, {"workers": 0, "schedulers": 0}
+    def __init__(self, port: int, journal: Path) -> None:
+        self.port, self.journal, self.killed = port, journal, {"workers": 0, "schedulers": 0}
         self.scheduler: Any = None
         self.workers: list[Any] = []
 
@@ -162,6 +161,8 @@ class _Site:
 
 
 def _kill(site: _Site, every: float, scheduler_at: float, stop: threading.Event) -> None:
+    while not (site.journal.exists() and site.journal.stat().st_size) and not stop.wait(0.2):
+        site.start()  # the clock runs from the first case on
     began = last = time.monotonic()
     while not stop.wait(0.2):
         now = time.monotonic()
@@ -172,11 +173,21 @@ def _kill(site: _Site, every: float, scheduler_at: float, stop: threading.Event)
                 victim = psutil.Process(site.workers[site.killed["workers"] % 2].pid).children()[-1]
                 victim.send_signal(signal.SIGKILL)
                 site.killed["workers"] += 1
+                print(
+                    f"  {now - began:4.0f} s: a worker killed, {_lines(site.journal)} cases done", flush=True
+                )
         if site.killed["schedulers"] == 0 and now - began > scheduler_at:
             site.scheduler.kill()
             site.scheduler.wait()
             site.killed["schedulers"] += 1
+            print(
+                f"  {now - began:4.0f} s: the scheduler killed, {_lines(site.journal)} cases done", flush=True
+            )
         site.start()
+
+
+def _lines(file: Path) -> int:
+    return len(file.read_text().splitlines())
 
 
 def _process(*command: str, cwd: str | None = None, **environment: str) -> Any:
@@ -202,8 +213,8 @@ def _free_port() -> int:
 
 
 @contextlib.contextmanager
-def two_places() -> Iterator[tuple[str, list[Path]]]:
-    """A scheduler with two workers that share nothing on a disk: address, their folders."""
+def two_places(warm: Path | None) -> Iterator[tuple[str, list[Path]]]:
+    """A scheduler with two workers that share nothing on a disk: address, their folders. `warm`: a cache to begin with."""
     port = _free_port()
     with tempfile.TemporaryDirectory() as name:
         folders = [Path(name, "one"), Path(name, "two")]
@@ -211,6 +222,8 @@ def two_places() -> Iterator[tuple[str, list[Path]]]:
         workers = []
         for folder in folders:
             (folder / "tmp").mkdir(parents=True)
+            if warm is not None:
+                shutil.copytree(warm, folder / "cache")
             own = {
                 "NUMBA_CACHE_DIR": str(folder / "cache"),
                 "TMPDIR": str(folder / "tmp"),
@@ -227,14 +240,25 @@ def two_places() -> Iterator[tuple[str, list[Path]]]:
                 process.wait()
 
 
-def places(n: int, t_end: float) -> bool:
+def places(n: int, t_end: float, warm: Path | None) -> bool:
     """The table of two places against that of one; what each has compiled."""
-    with tempfile.TemporaryDirectory() as name, two_places() as (address, folders):
+    with tempfile.TemporaryDirectory() as name, two_places(warm) as (address, folders):
         here, there = Path(name, "here"), Path(name, "there")
-        run_study(study(n, t_end), there, scheduler=address, progress=False)
+        with Cluster(address) as cluster:
+            cluster.client().wait_for_workers(2, timeout=600)
+            run_study(study(n, t_end), there, cluster=cluster, progress=False)
+            batches = cluster.client().run(lambda dask_worker: dask_worker.state.executed_count)
+        print(f"batches done by the workers: {list(batches.values())}")
         run_study(study(n, t_end), here, progress=False)
         for folder in folders:
-            print(f"{folder.name}: {len(list((folder / 'cache').rglob('*.nbc')))} compiled functions")
+            files = [file for file in folder.rglob("*") if file.is_file()]
+            compiled = sum(file.suffix == ".nbc" for file in files)
+            others = [
+                str(file.relative_to(folder))
+                for file in files
+                if "cache" not in file.relative_to(folder).parts
+            ]
+            print(f"{folder.name}: {compiled} compiled functions, other files {others}")
         same = filecmp.cmp(here / "table.csv", there / "table.csv", shallow=False)
         print("tables are equal to the bit" if same else "TABLES DIFFER")
         return same
@@ -248,6 +272,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--t-end", type=float, help="of each run")
     parser.add_argument("--every", type=float, default=10.0, help="s between kills of a worker")
     parser.add_argument("--scheduler-at", type=float, default=25.0, help="s until the scheduler is killed")
+    parser.add_argument(
+        "--warm", type=Path, help="places: both begin with a copy of this cache, and need not compile"
+    )
     parser.add_argument("--repeats", type=int, default=2)
     given = parser.parse_args(argv)
     if given.what == "overhead":
@@ -255,7 +282,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if given.what == "kills":
         return 0 if kills(given.n or 200, given.t_end or 60.0, given.every, given.scheduler_at) else 1
-    return 0 if places(given.n or 40, given.t_end or 2.0) else 1
+    return 0 if places(given.n or 40, given.t_end or 2.0, given.warm) else 1
 
 
 if __name__ == "__main__":

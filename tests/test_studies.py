@@ -54,7 +54,10 @@ def base_of(scene_file, **places):
     from rodsim.scenes.reading import read
 
     source = read(scene_file)
-    found = {name: made_parameter(name, ParameterEntry(path=path, values=[1])).places for name, path in places.items()}
+    found = {
+        name: made_parameter(name, ParameterEntry(path=path, values=[1])).places
+        for name, path in places.items()
+    }
     return scene_base(source.file, source.data, source.lines, scene_file.parent, found)
 
 
@@ -68,7 +71,9 @@ def result(scene_file):
 
 def design(parameters, type="grid", **more):
     entries = {name: ParameterEntry(**entry) for name, entry in parameters.items()}
-    return rows([made_parameter(name, entry) for name, entry in entries.items()], DesignEntry(type=type, **more))
+    return rows(
+        [made_parameter(name, entry) for name, entry in entries.items()], DesignEntry(type=type, **more)
+    )
 
 
 def test_a_grid_has_all_combinations_and_the_last_parameter_changes_first():
@@ -84,7 +89,11 @@ def test_a_list_takes_the_values_of_all_together():
 
 def test_a_latin_hypercube_has_one_sample_in_each_slice_of_each_parameter():
     n = 16
-    found = design({"a": {"low": 2.0, "high": 4.0}, "b": {"low": 1.0, "high": 1e4, "scale": "log"}}, "latin_hypercube", n=n)
+    found = design(
+        {"a": {"low": 2.0, "high": 4.0}, "b": {"low": 1.0, "high": 1e4, "scale": "log"}},
+        "latin_hypercube",
+        n=n,
+    )
     for u in ([(row["a"] - 2) / 2 for row in found], [np.log10(row["b"]) / 4 for row in found]):
         assert sorted(np.floor(np.array(u) * n).astype(int)) == list(range(n))
 
@@ -113,7 +122,9 @@ def test_seeds_draw_other_samples():
     spec = {"a": {"low": 0.0, "high": 1.0}}
     one, two = (design(spec, "latin_hypercube", n=4, seeds=[seed]) for seed in (1, 2))
     assert [row["a"] for row in one] != [row["a"] for row in two]
-    assert design(spec, "latin_hypercube", n=4, seeds=2)[:4] == design(spec, "latin_hypercube", n=4, seeds=[0])
+    assert design(spec, "latin_hypercube", n=4, seeds=2)[:4] == design(
+        spec, "latin_hypercube", n=4, seeds=[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +137,12 @@ def test_seeds_draw_other_samples():
         ({"a": {"low": 0.0, "high": 1.0}}, "sobol", {"n": 100}, "use 64 or 128"),
         ({"a": {"values": [1]}}, "grid", {"n": 4}, "give it to the parameters"),
         ({"a": {"normal": [0.0, 1.0]}}, "grid", {}, "seeds: 10"),
-        ({"a": {"values": list(range(2000))}, "b": {"values": list(range(2000))}}, "grid", {}, "fewer values"),
+        (
+            {"a": {"values": list(range(2000))}, "b": {"values": list(range(2000))}},
+            "grid",
+            {},
+            "fewer values",
+        ),
         ({"seed": {"values": [1]}}, "grid", {}, "another name"),
     ],
 )
@@ -168,7 +184,11 @@ def test_a_shared_section_is_changed_before_a_part_gets_its_own(scene_file):
 
 
 def test_factors_scale_a_parameter_at_each_place_and_counts_stay_whole(scene_file):
-    base = base_of(scene_file, T={"loads.push.value.t_end": 1.0, "loads.push.value.t_peak": 0.5}, n={"rods.cord.n_elements": 2})
+    base = base_of(
+        scene_file,
+        T={"loads.push.value.t_end": 1.0, "loads.push.value.t_peak": 0.5},
+        n={"rods.cord.n_elements": 2},
+    )
     case = base.case({"T": 0.04, "n": 3})
     assert (case["loads"][0]["value"]["t_end"], case["loads"][0]["value"]["t_peak"]) == (0.04, 0.02)
     assert case["rods"][1]["n_elements"] == 6
@@ -236,12 +256,16 @@ def test_measures_are_what_the_result_says(result):
 
 
 def test_drifts_are_what_the_laws_leave(result):
-    found = measure(result, {"E": "max drift.energy", "P": "max drift.linear_momentum", "L": "max drift.angular_momentum"})
+    found = measure(
+        result, {"E": "max drift.energy", "P": "max drift.linear_momentum", "L": "max drift.angular_momentum"}
+    )
     energy = result.energy["total"]
     assert found["E"] == np.abs(energy - energy[0] - result.work + result.dissipation).max() < 1e-12
     momentum = result.linear_momentum
     assert result.work[2] == result.work[-1] != result.work[1]  # the load has ended at output 2
-    assert found["P"] == np.linalg.norm(momentum[2:] - momentum[2], axis=1).max() > 0  # the hip holds the cord
+    assert (
+        found["P"] == np.linalg.norm(momentum[2:] - momentum[2], axis=1).max() > 0
+    )  # the hip holds the cord
 
 
 def test_nodes_and_elements_of_a_place_are_those_about_it(result):
@@ -252,7 +276,7 @@ def test_nodes_and_elements_of_a_place_are_those_about_it(result):
     )
     assert r == rod.r[-1, 2, 2]
     assert v == pytest.approx(0.5 * (rod.v[-1, 1, 2] + rod.v[-1, 2, 2]), rel=1e-14)
-    assert M == rod.M[-1, 3, 2]
+    assert rod.M[-1, 3, 2] == M
 
 
 def test_reductions_are_those_of_a_known_history():
@@ -308,7 +332,7 @@ def test_measures_that_cannot_be_are_refused_before_a_run(result, text, told):
 
 
 def test_a_time_outside_the_run_is_told(result):
-    with pytest.raises(StudyError, match="from 0 to 0.05 s"):
+    with pytest.raises(StudyError, match=r"from 0 to 0\.05 s"):
         measure(result, {"x": "at 0.06 energy.total"})
 
 
@@ -325,7 +349,14 @@ def uses_helper(x):
 
 def test_keys_tell_contents_apart_and_nothing_else():
     assert keys.key({"a": 1, "b": [2.0]}) == keys.key({"b": [2.0], "a": 1})
-    different = [{"a": 1}, {"a": 1.5}, {"a": np.array([1.0, 2.0])}, {"a": np.array([1.0, 3.0])}, {"a": b"1"}, {"a": [1, {"b"}]}]
+    different = [
+        {"a": 1},
+        {"a": 1.5},
+        {"a": np.array([1.0, 2.0])},
+        {"a": np.array([1.0, 3.0])},
+        {"a": b"1"},
+        {"a": [1, {"b"}]},
+    ]
     assert len({keys.key(x) for x in different}) == len(different)
 
 
@@ -349,7 +380,9 @@ def test_keys_of_functions_follow_what_they_do():
 def test_keys_of_models_follow_their_parts():
     def model(EI):
         made = Model("m")
-        section = Section.from_stiffness(EA=1e4, GA=1e4, GJ=EI, EI=EI, mass_per_length=1.0, inertia_per_length=(1, 1, 1))
+        section = Section.from_stiffness(
+            EA=1e4, GA=1e4, GJ=EI, EI=EI, mass_per_length=1.0, inertia_per_length=(1, 1, 1)
+        )
         made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2)
         return made
 
@@ -359,7 +392,10 @@ def test_keys_of_models_follow_their_parts():
 
 def test_structures_are_blind_to_numbers_only(scene_file):
     base = base_of(scene_file, EI="sections.thin.EI", integrator="run.integrator")
-    content = [base.content({"EI": EI, "integrator": name}) for EI, name in ((1.0, "em"), (2.0, "em"), (1.0, "em-ggl"))]
+    content = [
+        base.content({"EI": EI, "integrator": name})
+        for EI, name in ((1.0, "em"), (2.0, "em"), (1.0, "em-ggl"))
+    ]
     structures = [keys.structure(x) for x in content]
     assert structures[0] == structures[1] != structures[2]
 
@@ -399,7 +435,9 @@ def test_a_scene_that_does_not_fit_its_values_fails_with_file_line_and_cure(scen
 
 
 def test_results_come_back_as_files_where_they_are_kept(scene_file, tmp_path):
-    (found,) = run_batch(recipe(base_of(scene_file), E="final energy.total"), [Case(3, "key", "", {})], frozenset([3]))
+    (found,) = run_batch(
+        recipe(base_of(scene_file), E="final energy.total"), [Case(3, "key", "", {})], frozenset([3])
+    )
     file = tmp_path / "kept.vtkhdf"
     file.write_bytes(found.file)
     assert Result.open(file).energy["total"][-1] == found.measures["E"]
@@ -414,8 +452,15 @@ def test_a_mesh_travels_with_its_case(tmp_path):
     meshio = pytest.importorskip("meshio")
     points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
     (tmp_path / "shapes").mkdir()
-    meshio.write_points_cells(tmp_path / "shapes" / "t.stl", points, {"triangle": np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])})
-    text = "bodies: [{name: stone, shape: {type: mesh, file: shapes/t.stl, density: 6}, velocity: [1, 0, 0]}]\nrun: {t_end: 0.02, dt: 0.01}\n"
+    meshio.write_points_cells(
+        tmp_path / "shapes" / "t.stl",
+        points,
+        {"triangle": np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])},
+    )
+    text = (
+        "bodies: [{name: stone, shape: {type: mesh, file: shapes/t.stl, density: 6}, velocity: [1, 0, 0]}]\n"
+    )
+    text += "run: {t_end: 0.02, dt: 0.01}\n"
     (tmp_path / "scene.yaml").write_text(text)
     base = base_of(tmp_path / "scene.yaml", scale="bodies.stone.shape.scale")
     (tmp_path / "shapes" / "t.stl").unlink()  # as on another machine
@@ -435,7 +480,9 @@ def ready(n_x=4, n_y=3, fail=()):
     }
     study = Study("ready", FunctionBase(lambda x, y: {"z": x + 10 * y}, {}), parameters, DesignEntry(), {})
     outcomes = [
-        Outcome(c.number, c.key, {}, "no") if c.number in fail else Outcome(c.number, c.key, {"z": c.values["x"] + 10 * c.values["y"]})
+        Outcome(c.number, c.key, {}, "no")
+        if c.number in fail
+        else Outcome(c.number, c.key, {"z": c.values["x"] + 10 * c.values["y"]})
         for c in study.cases
     ]
     return Sweep(study, outcomes)
@@ -528,10 +575,14 @@ measures:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("values: [5, 10]", "valves: [5, 10]", ":4: parameters: the key 'valves' is not known here; did you mean 'values'"),
+        (
+            "values: [5, 10]",
+            "valves: [5, 10]",
+            ":4: parameters: the key 'valves' is not known here; did you mean 'values'",
+        ),
         ("sections.thin.EI", "sections.thick.EI", ":4: parameter 'EI': .*did you mean 'thin'"),
         ("bodies.ball", "bodies.bell", ":6: measure .*did you mean 'ball'"),
-        ("[5, 10]", "[5, -10]", r"(?s):4: parameter 'EI' = -10: .*section 'thin'.*greater than 0"),
+        ("[5, 10]", "[5, -10]", r"(?s):4: parameter 'EI' = -10: .*section 'thin'.*greater than"),
         ("name: s", "design: {type: sobol, n: 4}", ":4: parameter 'EI': samples lie between low and high"),
         ("name: s", "design: {seeds: 3}", ":1: design: seeds repeat the same cases"),
         ("name: s", "plots: [{x: EI, y: near}]", "there is no column 'near'"),
@@ -567,7 +618,10 @@ def test_a_study_that_cannot_be_is_refused_with_file_line_and_cure(scene_file, o
         ({"base": helper, "parameters": {"x": [1]}, "t_ent": 3}, "did you mean 't_end'"),
         ({"base": helper, "parameters": {"x": [1]}, "keep": "all"}, "give one"),
         ({"base": helper, "parameters": {"x": [1]}, "keep": "some"}, "none, all"),
-        ({"base": helper, "parameters": {"x": [1]}, "scheduler": "tcp://a:1", "workers": 2}, "leave one of both out"),
+        (
+            {"base": helper, "parameters": {"x": [1]}, "scheduler": "tcp://a:1", "workers": 2},
+            "leave one of both out",
+        ),
     ],
 )
 def test_sweeps_that_cannot_be_are_refused_before_anything_runs(given, told):
@@ -612,7 +666,9 @@ def test_a_sequence_that_does_not_converge_is_not_trusted_and_one_that_is_exact_
 
 @pytest.mark.parametrize(("p", "q"), [(2.0, 2.0), (4.0, 2.0), (2.0, 6.0)])
 def test_the_cheapest_choice_keeps_to_the_error_and_no_other_is_cheaper(p, q):
-    mesh, step = (series(n, 2.0 ** np.arange(4), levels_of(o, a), 1.0) for n, o, a in (("m", p, 2.0), ("s", q, 0.1)))
+    mesh, step = (
+        series(n, 2.0 ** np.arange(4), levels_of(o, a), 1.0) for n, o, a in (("m", p, 2.0), ("s", q, 0.1))
+    )
     m, s = cheapest(mesh, step, 1e-4)
     assert mesh.error_at(m) + step.error_at(s) == pytest.approx(1e-4, rel=1e-6)
     for other in m * np.geomspace(0.5, 2.0, 41):

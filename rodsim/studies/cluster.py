@@ -61,14 +61,34 @@ class Cluster:
             raise StudyError(
                 f"workers = {workers}: the scheduler at {scheduler} has its own; leave one of both out"
             )
+        self._client: Any = None
+        self._opened = contextlib.ExitStack()
         try:
             import distributed  # noqa: F401
         except ImportError:
             raise missing_extra("distributed") from None
 
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.drop()
+
+    def client(self) -> Any:
+        """A client of the cluster, which is started or reached when it is first needed; after `drop` another one."""
+        if self._client is None:
+            with contextlib.ExitStack() as opened:
+                self._client = opened.enter_context(self._connected())
+                self._opened = opened.pop_all()
+        return self._client
+
+    def drop(self) -> None:
+        """End of the client, and of a cluster of our own."""
+        self._client = None
+        self._opened.close()
+
     @contextlib.contextmanager
-    def client(self) -> Iterator[Any]:
-        """A client of the cluster; a new one after SchedulerLost."""
+    def _connected(self) -> Iterator[Any]:
         from distributed import Client
 
         for part in ("client", "core", "comm", "nanny", "utils_perf", "batched"):  # we tell what they would
@@ -79,7 +99,7 @@ class Cluster:
             return
         import dask
 
-        # nothing is ever written to disk by the cluster; no dashboard
+        # nothing is ever written to disk by the cluster
         quiet = {
             "distributed.worker.memory.target": False,
             "distributed.worker.memory.spill": False,
@@ -102,7 +122,7 @@ class Cluster:
                 n_workers=self.workers or CPU_COUNT,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address=":0",  # any port: None would claim 8787
                 silence_logs=logging.CRITICAL,
                 local_directory=scratch,
                 env=dict.fromkeys(threads, "1"),
@@ -158,9 +178,9 @@ def run_cases(
                 took(outcome)
 
         try:
-            with cluster.client() as client:
-                _Dispatch(client, recipe, list(left.values()), took_one, kept).run()
+            _Dispatch(cluster.client(), recipe, list(left.values()), took_one, kept).run()
         except SchedulerLost:
+            cluster.drop()
             restarts = restarts + 1 if len(left) == before else 0
             if restarts > MOST_RESTARTS:
                 raise StudyStopped(f"the scheduler was lost {restarts} times in a row") from None

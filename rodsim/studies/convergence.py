@@ -19,6 +19,7 @@ from rigid.checks import count, number
 from rigid.system import Floats
 from rodsim.simulation import USUAL_OUTPUTS
 from rodsim.studies.bases import SceneBase, scene_base
+from rodsim.studies.cluster import Cluster
 from rodsim.studies.designs import made_parameter
 from rodsim.studies.errors import StudyError
 from rodsim.studies.found import Sweep
@@ -163,10 +164,16 @@ def converge(
         raise StudyError(f"converge: levels = {levels}; an order takes 3 or more")
     base = _scene(scene, {"t_end": t_end, "dt": dt, "integrator": integrator})
     plan = _Plan.of(base, levels)
-    how = {"folder": folder, "scheduler": scheduler, "workers": workers, "progress": progress}
     named: dict[str, Measure] = {}
     if measures is not None:
         named = dict(measures) if isinstance(measures, Mapping) else {text: text for text in measures}
+    with Cluster(scheduler, workers) as cluster:
+        return _converged(plan, named, error, {"folder": folder, "progress": progress, "cluster": cluster})
+
+
+def _converged(plan: _Plan, named: dict[str, Measure], error: float, how: dict[str, Any]) -> Convergence:
+    """Both sequences, and the choice where both converge."""
+    levels, base = plan.levels, plan.base
     runs = _run(plan, plan.rows(), named, how)
     values, scales = _values(runs, named)
     mesh, step = [], []

@@ -29,7 +29,8 @@ class Sweep:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The table: a row a case."""
-        return table.frame(self.study.rows, self.outcomes, self.study.units)
+        named = [name for name, what in self.study.measures.items() if isinstance(what, str)]
+        return table.frame(self.study.rows, self.outcomes, self.study.units, named)
 
     @cached_property
     def dataset(self) -> xr.Dataset:

@@ -103,14 +103,18 @@ def _curves(
     log: Sequence[str],
 ) -> None:
     """y over x, a curve for each combination of the other parameters; over seeds the mean, between smallest and largest."""
+    import matplotlib
+
     x, y = columns
     others = [p for p in parameters if p not in (x, "seed", CASE) and 1 < table[p].nunique() < len(table)]
     groups = list(table.groupby(others, sort=True)) if others else [((), table)]
     chosen = np.unique(np.linspace(0, len(groups) - 1, min(len(groups), MOST_CURVES)).round().astype(int))
+    shades = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.9, len(chosen)))
+    colors = list(COLORS) if len(chosen) <= len(COLORS) else list(shades)
     for k, number in enumerate(chosen):
         values, group = groups[number]
         at = group.groupby(x, sort=True)[y]
-        mean, color = at.mean(), COLORS[k % len(COLORS)]
+        mean, color = at.mean(), colors[k]
         label = ", ".join(f"{n} = {_short(v)}" for n, v in zip(others, values, strict=True))
         ax.plot(mean.index, mean, ".-", color=color, linewidth=1.3, label=label or None)
         if at.size().max() > 1:

@@ -24,12 +24,13 @@ def run_study(
     workers: int | None = None,
     progress: bool | None = None,
     retry: bool = False,
+    cluster: Cluster | None = None,
 ) -> Sweep:
     """Run the cases of a study that are not done yet.
 
     folder: where the journal, the table, results and pictures go, and where done cases are found again; None: in memory.
     scheduler: address of a Dask scheduler; None: a cluster of our own, `workers` processes (default: one a core).
-    retry: run cases again that have failed before.
+    retry: run cases again that have failed before. cluster: one that stays for the next study, instead of the two.
 
     Raises
     ------
@@ -37,7 +38,9 @@ def run_study(
     """
     if folder is None and study.keep != "none":
         raise StudyError("keep: results go to a folder; give one")
-    cluster = Cluster(scheduler, workers)
+    if cluster is None:
+        with Cluster(scheduler, workers) as own:
+            return run_study(study, folder, progress=progress, retry=retry, cluster=own)
     home = None if folder is None else Folder(Path(folder))
     try:
         outcomes = {} if home is None else _known(study, home, retry)

@@ -26,15 +26,19 @@ CASE, ERROR = "case", "error"
 
 
 def frame(
-    rows: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome], units: Mapping[str, str]
+    rows: Sequence[Mapping[str, Any]],
+    outcomes: Sequence[Outcome],
+    units: Mapping[str, str],
+    measures: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """The table; `frame.attrs["units"]` says units by column."""
+    """The table; `frame.attrs["units"]` says units by column. `measures`: columns that are there in any case."""
     try:
         import pandas as pd
     except ImportError:
         raise missing_extra("pandas") from None
 
-    measures = list(dict.fromkeys(name for outcome in outcomes for name in outcome.measures))
+    found = [name for outcome in outcomes for name in outcome.measures]
+    measures = list(dict.fromkeys([*measures, *found]))  # also where all cases failed
     columns: dict[str, Any] = {CASE: [outcome.number for outcome in outcomes]}
     for name in rows[0] if rows else ():
         columns[name] = [_cell(rows[outcome.number][name]) for outcome in outcomes]

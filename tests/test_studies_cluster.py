@@ -1,0 +1,141 @@
+"""Studies on real clusters: workers and drivers die, cases fail, and the table is that of the undisturbed study to the bit."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rodsim import converge, sweep
+from rodsim.cli.main import main
+from rodsim.studies.cases import Recipe, run_batch
+from rodsim.studies.found import Sweep
+from rodsim.studies.keys import program
+from rodsim.studies.reading import read_study
+
+dask = pytest.importorskip("dask")
+pytest.importorskip("distributed")
+
+SCENE = Path(__file__).parent.parent / "examples" / "scenes" / "flying_spaghetti.yaml"
+PARAMETERS = {"sections.spaghetti.EI": [100.0, 200.0, 400.0], "run.dt": [0.1, 0.05]}
+MEASURES = {"far": "final rods.spaghetti.end.displacement.norm", "E": "final energy.total"}
+
+
+def deadly(x, folder):
+    """A case that kills its worker once, one that always does, one that fails; the others are squares."""
+    if x == 3 and not list(Path(folder).glob("death*")):
+        (Path(folder) / f"death{time.time_ns()}").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if x == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if x == 7:
+        raise ValueError("seven")
+    return {"y": float(x * x)}
+
+
+@pytest.mark.slow
+def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_are_recorded(tmp_path):
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):
+        found = sweep(deadly, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False)
+    table = found.frame
+    assert len(list(tmp_path.glob("death*"))) == 1
+    assert list(found.failed) == [5, 7]
+    assert found.failed[7] == "ValueError: seven"
+    assert "died 2 times" in found.failed[5]
+    done = table[table.error == ""]
+    assert list(done.y) == [float(x * x) for x in range(12) if x not in (5, 7)]
+
+
+@pytest.mark.slow
+def test_a_scene_is_swept_kept_and_not_done_again(tmp_path, capsys):
+    from rodsim import Result
+
+    folder = tmp_path / "out"
+    more = {"folder": folder, "t_end": 1.0, "workers": 1, "progress": False}
+    first = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **more)
+    assert not first.failed
+    kept = [first.result_file(k) for k in range(6)]
+    assert sum(file is not None for file in kept) == 1
+    best = int(np.argmax(first.frame.far))
+    r = Result.open(kept[best]).rod("spaghetti").r
+    assert np.linalg.norm(r[-1, -1] - r[0, -1]) == first.frame.far[best]
+    tables = [(folder / name).read_bytes() for name in ("table.csv", "table.parquet")]
+    journal = (folder / "cases.jsonl").read_text().splitlines()
+
+    began = time.monotonic()
+    again = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **more)
+    assert time.monotonic() - began < 5.0  # no cluster is started for nothing
+    assert (folder / "cases.jsonl").read_text().splitlines() == journal
+    assert [(folder / name).read_bytes() for name in ("table.csv", "table.parquet")] == tables
+    assert again.dataset["far"].dims == ("sections.spaghetti.EI", "run.dt")
+    assert again.dataset["far"].attrs["units"] == "m"
+
+    one_more = {**PARAMETERS, "sections.spaghetti.EI": [100.0, 400.0, 800.0]}
+    wider = sweep(SCENE, one_more, MEASURES, **more)
+    assert len((folder / "cases.jsonl").read_text().splitlines()) == len(journal) + 2
+    both = wider.frame.merge(first.frame, on=list(PARAMETERS))
+    assert len(both) == 4
+    assert np.array_equal(both.far_x, both.far_y)
+
+
+STUDY = f"""
+name: killed
+scene: {SCENE}
+parameters:
+  EI: {{path: sections.spaghetti.EI, low: 100, high: 1000, n: 30}}
+measures: {{far: final rods.spaghetti.end.displacement.norm}}
+t_end: 10
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_path, capsys):
+    """The driver holds the scheduler: both are killed at once."""
+    (tmp_path / "study.yaml").write_text(STUDY)
+    command = [
+        sys.executable,
+        "-m",
+        "rodsim",
+        "sweep",
+        str(tmp_path / "study.yaml"),
+        "--quiet",
+        "--workers",
+        "1",
+    ]
+    where = {**os.environ, "PYTHONPATH": str(SCENE.parents[2])}
+    killed = tmp_path / "killed"
+    study = subprocess.Popen([*command, "-o", str(killed)], env=where, stderr=subprocess.DEVNULL)
+    journal = killed / "cases.jsonl"
+    while not (journal.exists() and len(journal.read_text().splitlines()) > 3):
+        assert study.poll() is None
+        time.sleep(0.02)
+    study.kill()
+    study.wait()
+    done = journal.read_text().splitlines()
+    assert len(done) < 30
+    assert not (killed / "table.csv").exists()
+    assert main([*command[3:], "-o", str(killed), "--plot", "EI", "far"]) == 0
+    assert (killed / "EI-far.png").exists()
+    assert journal.read_text().splitlines()[: len(done)] == done
+    assert "30 cases, 0 failed" in capsys.readouterr().out
+    whole = read_study(tmp_path / "study.yaml")
+    here = Sweep(
+        whole, run_batch(Recipe(whole.base, whole.measures, program()), whole.cases)
+    )  # no cluster at all
+    for file in here.write(tmp_path):
+        assert (killed / file.name).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.slow
+def test_converge_finds_the_order_of_the_default_integrator_and_a_choice_that_keeps_to_the_error(tmp_path):
+    found = converge(SCENE, error=2e-3, levels=3, t_end=2.0, workers=1, progress=False, folder=tmp_path)
+    assert found.mesh[0].order == pytest.approx(2.0, abs=0.1)
+    assert found.step[0].order == pytest.approx(2.0, abs=0.1)
+    assert found.choice.ok
+    assert 0.3 * 2e-3 < found.choice.checked <= 2e-3  # and is not much finer than needed
+    assert "kept" in found.text()
+    assert found.plot(tmp_path / "a.png").stat().st_size > 5000
