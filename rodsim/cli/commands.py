@@ -399,6 +399,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "schema": schema,
     "modes": modes.modes,
     "report": reports.report,
+    "view": reports.view,
     "validate": validate,
     "static": static,
 }
