@@ -401,6 +401,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "sweep": studies.sweep,
     "converge": studies.converge,
     "report": reports.report,
+    "view": reports.view,
     "validate": validate,
     "static": static,
 }

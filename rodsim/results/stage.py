@@ -129,6 +129,16 @@ class Stage:
             self._limits = fields.limits(self._field, np.concatenate(found))
             self._shades = fields.color_map(self._field, *self._limits)
 
+    @property
+    def legend(self) -> list[tuple[str, Floats]]:
+        """Names of families of objects, and their colours."""
+        return self._legend
+
+    @property
+    def scale(self) -> tuple[fields.Field, tuple[float, float], Floats] | None:
+        """The quantity coloured by, its limits and its colours (256, 3); None: parts have their own colours."""
+        return None if self._field is None else (self._field, self._limits, self._shades)
+
     def camera(self, outputs: Sequence[int] | range) -> Camera:
         """One that sees everything at these outputs; from now on surfaces are as fine as its pixels."""
         # of the outputs to be drawn, those not looked at before
