@@ -169,6 +169,7 @@ def test_numbers_are_short_and_zero_has_no_sign():
         "0", "0.33333", "2e-09", "12", "True", "None", "[1, 2.5]",
     ]  # fmt: skip
     assert "and 3 more" in table(("a",), [[1]] * MOST_ROWS, many=MOST_ROWS + 3)
+    assert "and 3 more" in table(("a",), [[1]] * (MOST_ROWS + 3))
     assert "more" not in table(("a",), [[1]] * MOST_ROWS)
 
 
