@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 
 import pytest
 import yaml
@@ -82,3 +83,27 @@ def test_a_page_of_each_kind_is_found():
     assert DOCS / "first_steps.md" in WITH_PYTHON
     assert DOCS / "scenes.md" in WITH_YAML
     assert len(commands()) > 20
+
+
+def test_the_diffs_of_the_contribution_guide_are_in_the_code():
+    """Every line that they add, in the file they name; a guide that has aged is seen."""
+    gone, count = [], 0
+    for block in blocks(ROOT / "CONTRIBUTING.md", "diff"):
+        text = ""
+        for line in block.code.splitlines():
+            if not line.startswith("+"):
+                text = (ROOT / line).read_text(encoding="utf-8")
+            elif line[1:].strip() not in text:
+                gone.append(line)
+            count += 1
+    assert gone == []
+    assert count > 30
+
+
+def test_the_citation_is_of_this_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert cited["version"] == project["version"]
+    assert cited["license"] == project["license"]
+    assert {"cff-version", "message", "title", "authors", "type"} <= set(cited)
+    assert cited["cff-version"] == "1.2.0"

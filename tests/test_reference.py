@@ -115,8 +115,8 @@ def holds_numbers(schema):
     """Whether numbers stand there, not inside of another object of the schema."""
     if schema.get("type") in ("number", "integer"):
         return True
-    inner = [*schema.get("anyOf", []), *schema.get("oneOf", []), schema.get("items", {})]
-    return any(holds_numbers(part) for part in inner if isinstance(part, dict))
+    inner = [*schema.get("anyOf", []), *schema.get("oneOf", []), schema.get("items")]
+    return any(holds_numbers(part) for part in inner if part)
 
 
 @pytest.mark.parametrize("field", list(described()))

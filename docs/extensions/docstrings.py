@@ -35,7 +35,7 @@ def items(text: str, names: Iterable[str]) -> list[tuple[str, str]]:
         return [("", text)]
     listed = rf"(?:{known})(?:,? \([^()]*\))?"
     mark = re.compile(
-        rf"(?:^|(?<=[.;] )|(?<=\n))((?:{listed})(?:(?:, | and )(?:{listed}))*)(, [^:.;\n]{{1,24}})?: "
+        rf"(?:^|(?<=[.;] )|(?<=\n))((?:{listed})(?:(?:, | and )(?:{listed}))*)(, [^:.;\n]{{1,24}})? ?: "
     )
     found = list(mark.finditer(text))
     said = [("", text[: found[0].start() if found else None])]
