@@ -10,6 +10,7 @@ import pytest
 from discretization.consistent import project_velocities
 from discretization.dissipation_arrays import coefficients
 from discretization.measures import energies, momenta
+from discretization.space.rod_elements import number_of
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, PointMass, Result, Section, audit, simulate
@@ -71,7 +72,6 @@ MOBILES = [
     (0.8, "lumped", "se3"),
     (0.0, "consistent", "se3"),
     (0.5, "mean", "lagrange(2)"),
-    (0.5, "mean", "relative(2)"),
 ]
 
 
@@ -197,7 +197,7 @@ def held():
     rod = model.add_rod("rod", [(0.15, 0, 0), (1.15, 0, 0)], section, 3)
     model.add_joint("pin", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
     model.add_joint("weld", "weld", body, rod.start)
-    model.add_drive("motor", "pin", lambda t: 0.3 * np.sin(3 * t))
+    model.add_drive("motor", "pin", lambda t: 0.1 * (1 - np.cos(3 * t)))
     loose = model.add_body("loose", Box(0.4, 0.3, 0.2, density=50), (0, 2, 0), angular_velocity=(3, 1, 2))
     model.add_force("tow", loose.at((0.1, 2.1, 0)), (3, 1, 2), following=True)
     model.add_force("tip", rod.end, (0, 2, 5))
@@ -249,10 +249,10 @@ def test_a_point_mass_has_no_rotation_to_take_a_torque():
         model.add_body(f"p{k}", PointMass(1.0 + k), (k, 0, 0), velocity=(0, 3.0 * k - 1.0, 1.0))
         for k in (0, 1)
     ]
-    model.add_spring("spring", *(p.at((k, 0, 0)) for k, p in enumerate(points)), stiffness=50)
+    model.add_spring("spring", *(p.at((0, 0, 0)) for p in points), stiffness=50)
     found = simulate(model, 1.0, 0.02, "em-d(0.5)", output_every=1, progress=False)
     assert audit(found).ok
-    assert np.ptp(found.angular_momentum, axis=0).max() < 1e-13
+    assert np.ptp(found.angular_momentum, axis=0).max() < 1e-12
     assert found.algorithmic[-1] > 0.0
 
 
@@ -273,8 +273,10 @@ def test_what_em_d_cannot_be_is_refused_with_a_cure(name, cure):
 
 
 def test_an_element_without_a_closed_form_is_refused():
-    with pytest.raises(ModelError, match="midpoint"):
-        Stepper(mobile(element="midpoint").build().system, H, rho=0.5)
+    system = mobile(element="relative(2)").build().system
+    spans = system.spans._replace(kind=np.full_like(system.spans.kind, number_of("rod", "midpoint")))
+    with pytest.raises(ModelError, match=r"'midpoint'.*use another element"):
+        Stepper(system._replace(spans=spans), H, rho=0.5)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.2, 0.5, 0.8, 1.0])
