@@ -10,7 +10,7 @@ from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
-from rodsim.scenes.schema_damping import ExternalDampingScene, JointFrictionScene
+from rodsim.scenes.schema_damping import ExternalDampingScene, JointFrictionScene, PressureScene
 from rodsim.scenes.schema_motion import (
     BushingScene,
     DistributedLoadScene,
@@ -370,6 +370,7 @@ class Scene(Part):
     drives: list[DriveScene] = []
     gears: list[GearScene] = []
     distributed_loads: list[DistributedLoadScene] = []
+    pressures: list[PressureScene] = []
     external_dampings: list[ExternalDampingScene] = []
     joint_frictions: list[JointFrictionScene] = []
     static: StaticScene | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rodsim.scenes.schema_types import Name, NotNegative, Part, Vector
+from rodsim.scenes.schema_types import Name, NotNegative, Number, Part, Vector
 
 
 class ExternalDampingScene(Part):
@@ -13,6 +13,15 @@ class ExternalDampingScene(Part):
     rate: NotNegative
     rotation: NotNegative | None = None
     ambient: Vector | None = None
+
+
+class PressureScene(Part):
+    """A force per current length of a rod, across it in the plane with this normal."""
+
+    name: Name
+    rod: Name
+    pressure: Number
+    normal: Vector
 
 
 class JointFrictionScene(Part):
