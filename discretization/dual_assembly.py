@@ -254,11 +254,14 @@ def lost_by_duals(own, r, work, e, h):
     return _work(own.dual, own.start, own.end, kind.arity)
 
 
+DISSIPATES, WORKS = 1, 2
+
+
 class OtherWork(NamedTuple):
     """Interactions of `discretization.others`, whose row is their number there, and room for one."""
 
     interacting: Any  # `Interacting`
-    dissipates: np.ndarray  # (kinds,) uint8
+    dissipates: np.ndarray  # (kinds,) uint8: DISSIPATES, WORKS; 0: has an energy
     start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
     end: np.ndarray
     dual: np.ndarray
@@ -268,7 +271,7 @@ class OtherWork(NamedTuple):
 def other_work(own: Others) -> OtherWork:
     """Allocate."""
     groups = groups_of(own, np.arange(len(own.kind)))
-    lossy = np.array([dissipates(each.kind) for each in groups], np.uint8)
+    lossy = np.array([DISSIPATES * dissipates(e.kind) + WORKS * e.kind.works for e in groups], np.uint8)
     start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
     return OtherWork(gathered(groups), lossy, start, end, dual, np.zeros(1, complex))
 
@@ -294,7 +297,7 @@ def add_others(system, numbering, state, work, h, tangent):
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         dual_of_kind = dual_at(kind.dual)
-        lam[0] = 1.0 / h if own.dissipates[which] != 0 else 1.0
+        lam[0] = 1.0 / h if own.dissipates[which] == DISSIPATES else 1.0
         for e in range(kind.first, kind.last):
             entry = interacting.each[e]
             X = interacting.numbers[entry.first : entry.last]
@@ -323,13 +326,13 @@ def add_others(system, numbering, state, work, h, tangent):
 
 
 @inner_kernel
-def others_dissipate(system, state, work, h):
-    """What they have dissipated in the step, J."""
+def others_take(what, system, state, work, h):
+    """What those that dissipate, or those that do work, have taken from the energy in the step, J."""
     own, lost = work.others, 0.0
     interacting = own.interacting
-    own.lam[0] = 1.0 / h
+    own.lam[0] = 1.0 / h if what == DISSIPATES else 1.0
     for which in range(interacting.kinds.size):
-        if own.dissipates[which] == 0:
+        if own.dissipates[which] != what:
             continue
         kind = interacting.kinds[which]
         dual_of_kind = dual_at(kind.dual)

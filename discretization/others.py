@@ -23,6 +23,7 @@ from rigid.interactions.law_springs import (
     LENGTH_DAMPER,
     LENGTH_SPRING,
 )
+from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, Ints
 
 # The place of a kind is its number in files: new ones at the end.
@@ -37,6 +38,7 @@ OTHERS: tuple[Kind, ...] = (
     ANGLE_DAMPER,
     DRAG,
     JOINT_FRICTION,
+    PRESSED_EDGE,
 )
 
 
@@ -77,6 +79,21 @@ def others_of(each: Sequence[Other] = ()) -> Others:
 def dissipates(kind: Kind) -> bool:
     """Whether it is a dissipation and not an energy."""
     return kind.value is no_value
+
+
+def works(own: Others) -> bool:
+    """Whether some of them do work that is no change of an energy."""
+    return any(OTHERS[k].works for k in np.unique(own.kind))
+
+
+def without_potential(own: Others) -> bool:
+    """Whether the pressed edges do not close: a node at which one ends only, or with other pressures on both sides."""
+    use = np.flatnonzero(own.kind == OTHERS.index(PRESSED_EDGE))
+    frames, P = own.frames[use, :2], own.numbers[own.first[use][:, None] + np.arange(3)]
+    left = np.zeros((int(frames.max(initial=-1)) + 1, 3))
+    np.add.at(left, frames[:, 0], P)
+    np.subtract.at(left, frames[:, 1], P)
+    return bool(np.abs(left).max(initial=0.0) > 1e-9 * np.abs(P).max(initial=0.0))
 
 
 def groups_of(own: Others, use: Ints) -> list[Group]:

@@ -19,6 +19,7 @@ from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
 from rigid.interactions.drag import DRAG
+from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
 from rodsim.describing import description
 from rodsim.driving import check_drives, drive_values, first_drive
@@ -294,7 +295,8 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         for body in model.bodies.values()
     ]
     pairs = [system.constraints.frames, system.springs.frames, system.torsions.frames, system.others.frames]
-    damped = bool(np.any(system.others.kind == OTHERS.index(DRAG)))  # by what does not move
+    around = [OTHERS.index(kind) for kind in (DRAG, PRESSED_EDGE)]
+    damped = bool(np.any(np.isin(system.others.kind, around)))  # by what does not move
     held = np.append(system.frames.fixed != 0, False)  # the last entry: of -1, no frame
     return Layout(
         name=model.name,

@@ -1,4 +1,4 @@
-"""What resists a motion besides springs: external damping of a part, viscous friction of a joint."""
+"""What acts on a motion besides springs and loads: external damping, viscous friction of a joint, pressure along a rod."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from discretization.others import Other
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
+from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.signals import VectorFunction
 from rigid.system import Floats
 from rodsim.entries import JointEntry
@@ -45,6 +46,34 @@ class DampingEntry(OtherEntry):
             "rate": self.rate,
             "rotation": self.rotation,
             **({} if self.ambient is None else {"ambient": self.ambient(np.zeros(1))[0].tolist()}),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class PressureEntry(OtherEntry):
+    """See `Model.add_pressure`."""
+
+    name: str
+    a: Any  # the rod
+    b: Any  # the same
+    pressure: float
+    normal: Floats
+
+    def made(self, poses: Poses) -> list[Other]:
+        nodes = poses.frames_of(self.a)
+        edges = np.stack([nodes, np.roll(nodes, -1)], axis=1)[: len(nodes) if self.a.closed else -1]
+        sizes = abs(self.pressure) * np.linalg.norm(poses.r[edges[:, 1]] - poses.r[edges[:, 0]], axis=1)
+        return [
+            Other(PRESSED_EDGE, edge, self.pressure * self.normal, (size, 0.0))
+            for edge, size in zip(edges.tolist(), sizes, strict=True)
+        ]
+
+    def described(self) -> dict[str, Any]:
+        return {
+            "kind": "pressure",
+            "part": str(self.a),
+            "pressure": self.pressure,
+            "normal": self.normal.tolist(),
         }
 
 

@@ -1,13 +1,15 @@
-"""The part of `Model` that adds external damping and joint friction."""
+"""The part of `Model` that adds external damping, joint friction and pressure."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from rigid.checks import number, shown
+from numpy.typing import ArrayLike
+
+from rigid.checks import direction, number, shown
 from rigid.errors import ModelError
 from rigid.signals import vector_function
-from rodsim.damping_entries import DampingEntry, FrictionEntry
+from rodsim.damping_entries import DampingEntry, FrictionEntry, PressureEntry
 from rodsim.entries import JointEntry
 from rodsim.model_loads import LineLoads
 from rodsim.parts import Body, Rod
@@ -17,7 +19,7 @@ SLIDES = ("prismatic", "cylindrical")
 
 
 class Dampings(LineLoads):
-    """External damping, joint friction."""
+    """External damping, joint friction, pressure."""
 
     def add_external_damping(
         self, name: str, part: Body | Rod, rate: float, rotation: float | None = None, ambient: Any = None
@@ -42,6 +44,26 @@ class Dampings(LineLoads):
         turn = speed if rotation is None else number(owner, "rotation", rotation, at_least=0.0)
         wind = None if ambient is None else vector_function(owner, ambient)
         entry = DampingEntry(name, part, part, speed, turn, wind)
+        self.others[name] = entry
+        return entry
+
+    def add_pressure(self, name: str, rod: Rod, pressure: float, normal: ArrayLike) -> PressureEntry:
+        """Press on a rod from one side, in the plane with this world normal (3,): a force per current length, N/m,
+        pressure x (normal x tangent), which stays across the rod as it moves and grows as it is stretched.
+
+        A closed rod that runs counter-clockwise about the normal is pressed from outside where the pressure is positive: that
+        is hydrostatic, and the work is pressure times the change of the area. Between nodes the rod is taken as its chords; of
+        a rod that leaves the plane its projection counts. In an equilibrium it acts in full from load factor 0 on. Its work
+        is part of `work`. Integrators em, em-ggl and their compositions.
+        """
+        owner = f"pressure '{name}'"
+        self._new_among(self.others, "bushing, spring or damping", name)
+        if not isinstance(rod, Rod):
+            raise ModelError(f"{owner}: {shown(rod)} is no rod; give one, or use add_force at a point")
+        self._check_mine(owner, rod)
+        entry = PressureEntry(
+            name, rod, rod, number(owner, "pressure", pressure), direction(owner, "normal", normal)
+        )
         self.others[name] = entry
         return entry
 

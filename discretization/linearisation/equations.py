@@ -26,6 +26,7 @@ from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.interactions import constraints_of, dissipations_of, energies_of
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
+from discretization.others import without_potential
 from discretization.system import System
 from rigid.errors import ModelError
 from rigid.interactions.constraints import rows_of
@@ -100,6 +101,8 @@ def linearise(system: System, state: State, loads: Floats, motion: SteadyMotion,
     if spins or not motion.ground:
         _check_constant(system, state, loads, motion, names, (forces_of_rest.matrix(place), M, G, place))
     reasons = [f"load {k}" for k in applied.without_potential(system, loads)]
+    if without_potential(system.others):
+        reasons.append("a pressure along an open rod")
     if spins and resisting:
         reasons.append("damping of what spins")
     K = joined(parts).matrix(place)

@@ -36,7 +36,7 @@ import numpy as np
 from discretization.assembly import add_load_noise, begin_step, load_step
 from discretization.dissipation_assembly import begin_dissipation, begin_stresses, end_dissipation
 from discretization.drive_assembly import account_drives, begin_drives, end_drives
-from discretization.dual_assembly import others_dissipate
+from discretization.dual_assembly import DISSIPATES, WORKS, others_take
 from discretization.gear_assembly import begin_gears, end_gears
 from discretization.hidden_assembly import begin_hidden_step, velocities_after
 from discretization.space.se3_element import E0
@@ -98,7 +98,8 @@ def _account(system, numbering, hidden, state, work, h, load_values):
                     lost += elements.length[m] / h * rate_i * elements.damping[m, i, j] * rate_j
         lost += spans_dissipate(system, state, work, h)
     if system.others.kind.size > 0:
-        lost += others_dissipate(system, state, work, h)
+        lost += others_take(DISSIPATES, system, state, work, h)
+        done -= others_take(WORKS, system, state, work, h)
     springs = system.springs
     for s in range(springs.stiffness.shape[0]):
         if springs.damping[s] != 0.0:

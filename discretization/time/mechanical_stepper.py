@@ -60,6 +60,10 @@ def system_in_chart(
         )
     if np.any(system.constraints.shares):
         raise ModelError(f"model '{name}': only em and its kin know gears; use integrator 'em' or 'em-ggl'")
+    if others.works(system.others):
+        raise ModelError(
+            f"model '{name}': only em and its kin count the work of a pressure; use integrator 'em' or 'em-ggl'"
+        )
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     if np.any(system.spans.relaxation):

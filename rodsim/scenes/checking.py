@@ -39,6 +39,7 @@ OBJECTS = {
     "drives": "drive",
     "gears": "gear",
     "distributed_loads": "distributed load",
+    "pressures": "pressure",
     "external_dampings": "external damping",
     "joint_frictions": "joint friction",
 }

@@ -96,6 +96,7 @@ class _Loader:
         self._each("drives", scene.drives, self._drive)
         self._each("gears", scene.gears, self._gear)
         self._each("distributed_loads", scene.distributed_loads, self._distributed_load)
+        self._each("pressures", scene.pressures, self._pressure)
         self._each("external_dampings", scene.external_dampings, self._external_damping)
         self._each("joint_frictions", scene.joint_frictions, self._joint_friction)
         for name in scene.sections:
@@ -117,7 +118,7 @@ class _Loader:
             ("springs",),
             ("torsion_springs",),
             ("loads", "distributed_loads"),
-            ("bushings", "law_springs", "limits", "external_dampings", "joint_frictions"),
+            ("bushings", "law_springs", "limits", "pressures", "external_dampings", "joint_frictions"),
         ):
             seen: dict[str, str] = {}
             for head in heads:
@@ -324,6 +325,10 @@ class _Loader:
         along = displacements_of((*path, "displacement"), item.displacement)
         turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
         self._model.add_driven(item.name, item.position, quat, along, turn, item.axis)
+
+    def _pressure(self, path: Path, item: schema.PressureScene) -> None:
+        rod = _look_up((*path, "rod"), "rod", item.rod, self._model.rods)
+        self._model.add_pressure(item.name, rod, item.pressure, item.normal)
 
     def _external_damping(self, path: Path, item: schema.ExternalDampingScene) -> None:
         part = _look_up((*path, "part"), "part", item.part, {**self._model.bodies, **self._model.rods})

@@ -10,7 +10,7 @@ from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
-from rodsim.scenes.schema_damping import ExternalDampingScene, JointFrictionScene
+from rodsim.scenes.schema_damping import ExternalDampingScene, JointFrictionScene, PressureScene
 from rodsim.scenes.schema_motion import (
     BushingScene,
     DistributedLoadScene,
@@ -339,6 +339,8 @@ class Scene(Part):
     """joints whose coordinates run together"""
     distributed_loads: list[DistributedLoadScene] = []
     """forces and moments along rods"""
+    pressures: list[PressureScene] = []
+    """pressures on what rods bound in a plane"""
     external_dampings: list[ExternalDampingScene] = []
     """resistance of what is around a part"""
     joint_frictions: list[JointFrictionScene] = []

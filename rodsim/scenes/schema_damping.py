@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rodsim.scenes.schema_types import Name, NotNegative, Part, Vector
+from rodsim.scenes.schema_types import Name, NotNegative, Number, Part, Vector
 
 
 class ExternalDampingScene(Part):
@@ -18,6 +18,15 @@ class ExternalDampingScene(Part):
     """moment -rotation J omega; left out: as rate [1/s]"""
     ambient: Vector | None = None
     """velocity of what is around [m/s]"""
+
+
+class PressureScene(Part):
+    """A force per current length of a rod, across it in the plane with this normal."""
+
+    name: Name
+    rod: Name
+    pressure: Number
+    normal: Vector
 
 
 class JointFrictionScene(Part):

@@ -1,0 +1,111 @@
+"""Pressure along rods: rings and arcs against closed forms, its work as that on the area, the buckling of rings."""
+
+import numpy as np
+import pytest
+
+from discretization.measures import energies
+from rodsim import Model, ModelError, Section, equilibrium, modes, simulate
+
+X, Y, Z = np.eye(3)
+R = 0.5
+
+
+def ring(n, EA=2e3, EI=1.0, pressure=0.0, radii=(R, R), density=1.0):
+    section = Section.from_stiffness(
+        EA=EA, GA=EA, GJ=EI, EI=EI, mass_per_length=density, inertia_per_length=1e-3
+    )
+    model = Model("ring")
+
+    def curve(s):
+        angle = 2 * np.pi * s
+        return radii[0] * np.cos(angle), radii[1] * np.sin(angle), 0.0
+
+    rod = model.add_rod("ring", curve, section, n, closed=True, up=Z)
+    if pressure:
+        model.add_pressure("sea", rod, pressure, Z)
+    return model
+
+
+def area(result, k):
+    x, y, _ = result.state(k).r[1:].T
+    return 0.5 * np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))
+
+
+def test_a_ring_under_pressure_stays_a_circle_of_known_radius():
+    """n arcs of constant strain between chords: EA (r/R - 1) = -p r sin(theta)/theta, theta = 2 pi/n."""
+    p, EA = 300.0, 2e3
+    for n in (8, 32):
+        model = ring(n, EA, 50.0, p)
+        model.add_bushing("centre", model.ground.at((R, 0, 0)), model.rods["ring"].at(0.0), 1e-3)
+        rest = equilibrium(model)
+        nodes = rest.state().r[1:]
+        radius = np.linalg.norm(nodes - nodes.mean(axis=0), axis=1)
+        theta = 2 * np.pi / n
+        wanted = R / (1.0 + p * R / EA * np.sin(theta) / theta)
+        assert radius == pytest.approx(wanted, rel=1e-9)
+    assert wanted == pytest.approx(R / (1.0 + p * R / EA), rel=1e-3)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_the_work_of_a_pressure_is_that_on_the_area(integrator):
+    model = ring(16, pressure=30.0, radii=(R, 0.7 * R))
+    result = simulate(model, t_end=0.5, dt=0.005, integrator=integrator)
+    work = result.work
+    change = np.array([-30.0 * (area(result, k) - area(result, 0)) for k in range(len(result.t))])
+    assert np.abs(work).max() > 0.5
+    assert np.abs(work - change).max() < 1e-11 * np.abs(work).max()
+    total = result.energy["total"]
+    assert np.abs(total - total[0] - work).max() < 1e-11 * np.abs(work).max()
+    # a pressure on all sides pushes nowhere, and turns nothing about its normal
+    assert np.abs(result.linear_momentum).max() < 1e-11
+    assert np.abs(result.angular_momentum[:, 2]).max() < 1e-11
+
+
+def buckling_pressure(n, EI):
+    """Where the square of the frequency of two waves in the plane goes through zero, on a line through two values."""
+    critical = 3.0 * EI / R**3
+    squares, pressures = [], np.array([0.9, 1.1]) * critical
+    for p in pressures:
+        model = ring(n, 1e6, EI, p)
+        model.add_bushing("hold", model.ground.at((R, 0, 0)), model.rods["ring"].at(0.0), 1e-4)
+        found = modes(model, 14, equilibrium(model).state())
+        assert not found.linear.unsymmetric
+        # motions in the plane that are neither a common displacement nor a turn
+        waves = [
+            (found.values[k] ** 2).real
+            for k, shape in enumerate(found.shapes[:, 1:])
+            if np.abs(shape[:, 2]).max() < 1e-6
+            and np.linalg.norm(shape[:, :2].mean(axis=0)) < 0.2 * np.abs(shape[:, :2]).max()
+            and abs(shape[:, 5].mean()) < 0.2 * np.abs(shape[:, 5]).max()
+        ]
+        squares.append(max(waves))
+    assert squares[0] < 0.0 < squares[1]
+    return pressures[0] - squares[0] * np.diff(pressures)[0] / (squares[1] - squares[0])
+
+
+def test_a_ring_buckles_under_three_times_its_bending_stiffness_over_the_cube_of_its_radius():
+    """Levy: a hydrostatic pressure 3 EI/R^3 makes it an ellipse; chords of n nodes meet it with order 2."""
+    coarse, fine = (buckling_pressure(n, 1.0) for n in (24, 48))
+    assert fine == pytest.approx(3.0 / R**3, rel=6e-3)
+    assert (4.0 * fine - coarse) / 3.0 == pytest.approx(3.0 / R**3, rel=5e-4)
+
+
+def test_the_pressure_on_an_open_rod_has_no_potential_and_its_work_is_counted():
+    section = Section.from_stiffness(EA=500, GA=500, GJ=1, EI=1, mass_per_length=1, inertia_per_length=1e-3)
+    model = Model("flap")
+    rod = model.add_rod("flap", [(0, 0, 0), (1, 0, 0)], section, 6)
+    model.add_joint("root", "clamp", rod.start)
+    model.add_pressure("jet", rod, 4.0, Z)
+    result = simulate(model, t_end=0.5, dt=0.005)
+    total = energies(result.layout.system, result.state()).total
+    assert result.state().r[-1, 1] > 0.1  # normal x tangent
+    assert total - energies(result.layout.system, result.state(0)).total == pytest.approx(
+        result.work[-1], rel=1e-11
+    )
+    found = modes(model, 3, anyway=True)
+    assert found.linear.unsymmetric == ("a pressure along an open rod",)
+
+
+def test_other_charts_refuse_a_pressure():
+    with pytest.raises(ModelError, match="only em and its kin count the work of a pressure"):
+        simulate(ring(4, pressure=1.0), t_end=0.1, dt=0.05, integrator="GGL-EM")
