@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rigid.signals import Sine
-from rodsim import Model, ModelError, Section, audit, simulate
+from rodsim import Model, ModelError, Section, audit, equilibrium, simulate
 from rodsim.distributed import spread_of
 
 ELEMENTS = ("se3", "lagrange(2)", "relative(4)")
@@ -104,6 +104,29 @@ def test_a_following_load_turns_with_the_sections():
     model.add_distributed_load("twist", rod, (0.7, 0, 0), "moment", following=True)
     result = simulate(model, 0.5, 0.01)
     assert result.angular_momentum[-1] == pytest.approx(0.35 * direction, abs=1e-11)
+
+
+@pytest.mark.parametrize("n", [20, 40])
+def test_couples_along_an_arm_bend_it_as_much_as_all_beyond_a_place(n):
+    """Muscles of PyElastica's arm: couples -tau'(s) per length leave the moment tau(s), so the curvature is tau/EI."""
+
+    def tau(s):
+        return 2.0 * np.exp(-(((s - 0.5) / 0.12) ** 2))
+
+    def couple(s, t):
+        return 0.0, 0.0, t * tau(s) * 2 * (s - 0.5) / 0.12**2
+
+    section = Section.from_stiffness(
+        EA=1e4, GA=1e4, GJ=1.0, EI=1.5, mass_per_length=1.0, inertia_per_length=1e-3
+    )
+    model = Model("arm")
+    rod = model.add_rod("arm", [(0, 0, 0), (1, 0, 0)], section, n, up=(0, 0, 1))
+    model.add_joint("base", "clamp", rod.start)
+    model.add_distributed_load("muscles", rod, couple, "moment")
+    K = equilibrium(model, at=1.0).rod("arm").K[-1, :, 2]
+    middle = (np.arange(n) + 0.5) / n
+    assert np.abs(K - tau(middle) / 1.5).max() < 30.0 / n**2
+    assert K.max() > 1.2
 
 
 @pytest.mark.parametrize(
