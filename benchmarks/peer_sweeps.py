@@ -62,11 +62,11 @@ PEER_SWEEPS: dict[str, dict[str, list[Run]]] = {
     "EX-cantilever": _rests((8, 16, 32, 64, 128), (8, 16), (8, 16, 32, 64, 128), 1.0),
     "EX-generalBending": _rests((2, 4, 8, 16), (4,), (2, 8, 32), 1.0),
     "EX-princeton": _rests((8, 16, 32, 64, 128), (4, 8), (8, 16, 32, 64, 128), 0.2),
-    "EX-beam2D": _rests((16, 32, 64, 128), (16, 32), (16, 32, 64, 128), 0.2),
-    "EX-LShape": _rests((8, 16, 32, 64, 128), (4, 8), (4, 8, 16, 32, 64), 0.2),
+    "EX-beam2D": _rests((8, 16, 32, 64, 128), (16, 32), (16, 32, 64, 128), 0.2),
+    "EX-LShape": _rests((4, 8, 16, 32, 64, 128), (4, 8), (4, 8, 16, 32, 64), 0.2),
     "EX-grid": {"rodsim": _steps(1, 0.1, (50, 100)), "Exudyn": _steps(1, 0.1, (100, 50))},
     "EX-eigenmodes": {
-        "rodsim": _meshes("se3", 16, 32, 64, 128) + _meshes("relative(4)", 8, 16, 32),
+        "rodsim": _meshes("se3", 10, 16, 32, 64, 128) + _meshes("relative(4)", 8, 16, 32),
         "Exudyn": _meshes("se3", 16, 32, 64, 128),
     },
     "PE-pendulum": {

@@ -21,7 +21,7 @@ from benchmarks.modes import (
     steel,
     turning_modes,
 )
-from discretization.linearisation import eigen
+from discretization.linearisation import eigen, equations
 from discretization.space.rod_elements import order_of
 from rodsim import Box, MassProperties, Model, ModelError, Section, simulate
 from rodsim.linear import linearise
@@ -80,12 +80,33 @@ def test_a_free_model_has_six_rigid_motions_and_a_chain_those_of_its_joints_too(
 
 def test_sparse_and_dense_solvers_find_the_same_modes(monkeypatch):
     built = beam_model(steel(0.1), "CF", "se3", "mean", 12).build()
+    assert eigen.DENSE < 6 * 12 <= eigen.SMALL
+    inverse = modes(built, 8)
+    monkeypatch.setattr(eigen, "SMALL", 0)
     sparse = modes(built, 8)
     monkeypatch.setattr(eigen, "DENSE", 10**6)
     dense = modes(built, 8)
+    assert inverse.omega == pytest.approx(sparse.omega, rel=1e-9)
     assert sparse.omega == pytest.approx(dense.omega, rel=1e-9)
+    for found in (sparse, dense):
+        # a motion of one is in the span of the other's: bending in two planes is double
+        shares = (
+            inverse.shapes[:, 1:].reshape(8, -1) @ inverse.linear.M @ found.shapes[:, 1:].reshape(8, -1).T
+        )
+        assert np.linalg.norm(shares, axis=1) == pytest.approx(np.ones(8), abs=1e-7)
     for a in sparse.linear.M.shape, sparse.linear.K.shape:
         assert a == (6 * 13, 6 * 13)
+
+
+def test_multipliers_of_small_models_are_those_of_large_ones(monkeypatch):
+    model = Model("hanging", gravity=(0, 0, -9.81))
+    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, -1)], steel(0.1), 6)
+    model.add_joint("clamp", "clamp", rod.start)
+    built = model.build()
+    full = linearise(built).lam
+    monkeypatch.setattr(equations, "SMALL", 0)
+    assert np.abs(full).max() > 10.0  # N, of a rod of 785 N that begins to fall
+    assert linearise(built).lam == pytest.approx(full, rel=1e-9, abs=1e-9 * np.abs(full).max())
 
 
 def test_motions_satisfy_the_joints_and_are_orthogonal_in_the_mass():
