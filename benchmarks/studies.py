@@ -25,10 +25,14 @@ from typing import Any
 
 import psutil
 
+from rodsim.scenes.reading import read
+from rodsim.studies.bases import FunctionBase, scene_base
 from rodsim.studies.cases import Recipe, run_batch
 from rodsim.studies.cluster import Cluster, run_cases
+from rodsim.studies.designs import Parameter
 from rodsim.studies.keys import program
 from rodsim.studies.running import run_study
+from rodsim.studies.schema import DesignEntry, ParameterEntry
 from rodsim.studies.study import Study
 
 SCENE = Path(__file__).parent.parent / "examples" / "scenes" / "flying_spaghetti.yaml"
@@ -37,11 +41,6 @@ FAR = {"far": "final rods.spaghetti.end.displacement.norm"}
 
 def study(n: int, t_end: float) -> Study:
     """n runs of the spaghetti, of 10 time units a second or so."""
-    from rodsim.scenes.reading import read
-    from rodsim.studies.bases import scene_base
-    from rodsim.studies.designs import Parameter
-    from rodsim.studies.schema import DesignEntry, ParameterEntry
-
     entry = ParameterEntry(path="sections.spaghetti.EI", low=100.0, high=1000.0, n=n)
     source = read(SCENE)
     parameter = Parameter("EI", entry)
@@ -59,9 +58,21 @@ def study(n: int, t_end: float) -> Study:
 # --- overhead
 
 
-def overhead(n: int, t_end: float, repeats: int) -> None:
+def waits(x: float) -> dict[str, float]:
+    """A case that takes 10 ms of time and nothing of the processor."""
+    time.sleep(0.01)
+    return {"y": x}
+
+
+def waiting(n: int) -> Study:
+    """Cases that wait: on a machine that others use, what a study adds can be told from what they take."""
+    entry = ParameterEntry(low=0.0, high=1.0, n=n)
+    return Study("waiting", FunctionBase(waits, {}), {"x": Parameter("x", entry)}, DesignEntry(), {})
+
+
+def overhead(cases: Study, repeats: int) -> None:
     """Seconds a case: in a loop here; on 1 and 2 workers, from the first outcome of a case that is not a scout on."""
-    cases = study(n, t_end)
+    n = len(cases.cases)
     recipe = Recipe(cases.base, cases.measures, program())
     run_batch(recipe, cases.cases[:3])  # code is loaded
     print(f"{n} cases, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
@@ -275,10 +286,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--warm", type=Path, help="places: both begin with a copy of this cache, and need not compile"
     )
+    parser.add_argument(
+        "--waiting", action="store_true", help="overhead: cases wait 10 ms and compute nothing"
+    )
     parser.add_argument("--repeats", type=int, default=2)
     given = parser.parse_args(argv)
     if given.what == "overhead":
-        overhead(given.n or 1000, given.t_end or 0.5, given.repeats)
+        n = given.n or 1000
+        overhead(waiting(n) if given.waiting else study(n, given.t_end or 0.5), given.repeats)
         return 0
     if given.what == "kills":
         return 0 if kills(given.n or 200, given.t_end or 60.0, given.every, given.scheduler_at) else 1

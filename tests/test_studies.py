@@ -31,7 +31,7 @@ name: pendulum
 sections:
   thin: {type: stiffness, EA: 1000, GA: 1000, GJ: 10, EI: 10, mass_per_length: 1, inertia_per_length: [0.1, 0.05, 0.05]}
 rods:
-  - {name: cord 1.5, curve: [[0, 0, 0], [1, 0, 0]], section: thin, n_elements: 4}
+  - {name: cord.5, curve: [[0, 0, 0], [1, 0, 0]], section: thin, n_elements: 4}
   - {name: cord, curve: [[0, 1, 0], [1, 1, 0]], section: thin, n_elements: 4, velocity: [0, 0, 1]}
 bodies:
   - {name: ball, shape: {type: sphere, radius: 0.1, density: 100}, position: [3, 0, 0], velocity: [1, 2, 2]}
@@ -112,6 +112,8 @@ def test_seeds_repeat_a_grid_with_other_random_values_the_same_for_all_of_a_seed
     assert found[0]["flaw"] == found[1]["flaw"] != found[2]["flaw"]
     assert design(spec, seeds=[3, 7]) == found
     assert design({"flaw": spec["flaw"]}, seeds=[7])[0]["flaw"] == found[2]["flaw"]  # whatever else is varied
+    twins = design({"one": spec["flaw"], "two": spec["flaw"]}, seeds=[3])[0]
+    assert twins["one"] != twins["two"]  # drawn apart
     many = [row["flaw"] for row in design({"flaw": spec["flaw"]}, seeds=2000)]
     assert np.mean(many) == pytest.approx(5.0, abs=4 * 0.1 / np.sqrt(2000))
     assert np.std(many) == pytest.approx(0.1, rel=0.1)
@@ -157,7 +159,7 @@ def test_designs_that_make_no_cases_say_what_to_give(parameters, type, more, tol
 def test_places_are_found_by_name_number_and_through_sections(scene_file):
     whole = base_of(scene_file).whole
     assert locate(whole, "rods.cord.n_elements") == ("rods", 1, "n_elements")
-    assert locate(whole, "rods.cord 1.5.n_elements") == ("rods", 0, "n_elements")
+    assert locate(whole, "rods.cord.5.n_elements") == ("rods", 0, "n_elements")
     assert locate(whole, "rods[1].curve[0][2]") == ("rods", 1, "curve", 0, 2)
     assert locate(whole, "gravity[2]") == ("gravity", 2)
     assert locate(whole, "rods.cord.section.EI") == ("rods", 1, "section", "EI")
@@ -238,7 +240,7 @@ def test_measures_are_what_the_result_says(result):
             "hip": "largest joints.hip.force.norm",
             "angle": "final joints.hip.angle",
             "point": "final bodies.ball@0.1,0,-0.2.r.z",
-            "named": "mean rods.cord 1.5.start.v.x",
+            "named": "mean rods.cord.5.start.v.x",
             "own": lambda given: given.n_outputs,
         },
     )

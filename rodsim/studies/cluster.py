@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
 from rodsim.studies.errors import StudyError, StudyStopped, missing_extra
 
-BATCH = 0.4  # s
+BATCH = 1.0  # s
 AHEAD = 2  # batches a worker: the next is there when one is done
 LOOK = 1.0  # s between looks at the cluster
 PATIENCE = 60.0  # s to wait for a scheduler that has gone, and for workers
