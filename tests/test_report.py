@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 from results_sample import sample_layout, sample_output, write
 
-from rodsim import Box, Model, Result, Section, audit, report, signals, simulate
+from rodsim import (
+    Box,
+    Model,
+    Result,
+    Section,
+    audit,
+    equilibrium,
+    mode_shapes,
+    modes,
+    report,
+    signals,
+    simulate,
+)
 from rodsim.cli.main import main
 from rodsim.reporting import thinning as thinned
 from rodsim.reporting.arrays import packed, script_json, unpacked
@@ -338,3 +350,39 @@ def test_a_run_goes_on_under_other_versions_and_comments(tmp_path):
     scene.write_text(SCENE.replace("# kept", "# other"))
     assert main(["run", str(scene), "--quiet", "--resume", "--t-end", "0.05"]) == 0
     assert Result.open(result).n_outputs == 6
+
+
+def cantilever(load=40.0):
+    """A clamped rod with a load (N) at its end."""
+    made = Model("cantilever")
+    section = Section.from_stiffness(
+        EA=1e4, GA=1e4, GJ=50.0, EI=50.0, mass_per_length=1.0, inertia_per_length=1.0
+    )
+    rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4)
+    made.add_joint("clamp", "clamp", rod.start)
+    made.add_force("pull", rod.end, (0, 0, load))
+    return made, rod
+
+
+def test_equilibria_are_shown_by_their_load_factors(tmp_path):
+    made, rod = cantilever()
+    found = equilibrium(made, monitors={"w": (rod.end, (0, 0, 1))})
+    page = Tags(report(found, tmp_path / "a.html").read_text("utf-8"))
+    data, charts = page.data("motion-data"), page.data("chart-data")
+    assert data["labels"] == [f"load factor {x:.4g}" for x in found.load_factor]
+    # the red lines stand at the equilibrium of the slider
+    assert charts["monitor0"]["layout"]["meta"]["x"] == pytest.approx(found.monitor("w"))
+    assert "Path of equilibria" in page.text
+    for verdict in audit(found).verdicts:
+        assert verdict.measured in page.text
+
+
+def test_modes_are_shown_by_their_frequencies(tmp_path):
+    found = modes(cantilever(0.0)[0], 2)
+    shapes = mode_shapes(found, phases=4)
+    page = Tags(report(shapes, tmp_path / "a.html").read_text("utf-8"))
+    labels = page.data("motion-data")["labels"]
+    assert labels[0] == f"mode 1, {found.frequency[0]:.4g} Hz, phase 0.00"
+    assert labels[7] == f"mode 2, {found.frequency[1]:.4g} Hz, phase 0.75"
+    for k, hertz in enumerate(found.frequency):
+        assert f"{k + 1} {hertz:.5g}" in page.text

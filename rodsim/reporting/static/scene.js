@@ -5,10 +5,10 @@ const LIGHTING = {
   ambient: 0.62, diffuse: 0.6, specular: 0.08, roughness: 0.7, fresnel: 0.05,
   facenormalsepsilon: 0, vertexnormalsepsilon: 1e-30,
 };
-const EVEN = { ...LIGHTING, ambient: 0.82, diffuse: 0.35 }; // colours of values stay what the bar says
-// matplotlib's coolwarm, as in pictures and movies
-const BOTH_SIGNS = [[0, "#3b4cc0"], [0.25, "#8db0fe"], [0.5, "#dddddd"], [0.75, "#f49a7b"], [1, "#b40426"]];
-const ANGLE = Math.PI / 4, FILLED = 0.93; // of plotly's camera; how much of the picture the box takes
+const EVEN = { ...LIGHTING, ambient: 0.7, diffuse: 0.32 }; // colours of values stay what the bar says
+// matplotlib's coolwarm, as in pictures and movies, its middle darker: the walls behind are light
+const BOTH_SIGNS = [[0, "#3b4cc0"], [0.25, "#8db0fe"], [0.5, "#c3c8ce"], [0.75, "#f49a7b"], [1, "#b40426"]];
+const ANGLE = Math.PI / 4, FILLED = 0.87; // of plotly's camera; how much of the picture the box takes
 const RINGS = 1600; // of all rods together, about
 const PALE = "rgba(90, 98, 112, 0.9)";
 
@@ -126,7 +126,7 @@ class Scene {
     const layout = {
       margin: { l: 0, r: 0, t: 0, b: 0 }, paper_bgcolor: "#fff", font: FONT, uirevision: "kept",
       showlegend: this.rods.length + this.bodies.length > 1,
-      legend: { x: 0.01, y: 0.99, bgcolor: "rgba(255,255,255,0.75)", itemsizing: "constant" },
+      legend: { orientation: "h", x: 0, y: 1, yanchor: "top", bgcolor: "rgba(255,255,255,0.75)", itemsizing: "constant" },
       scene: {
         xaxis: axis("x (m)", box[0]), yaxis: axis("y (m)", box[1]), zaxis: axis("z (m)", box[2]),
         aspectmode: "manual", aspectratio: { x, y, z }, uirevision: "kept", camera: this.camera([x, y, z]),
