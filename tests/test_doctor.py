@@ -95,7 +95,16 @@ def test_a_probe_that_crashes_hangs_or_fails_is_told_in_words(said, tmp_path, mo
     assert said in ask("x", limit=3.0)["error"]
 
 
-def test_a_probe_names_what_it_raises_and_libraries_may_print(capsys, monkeypatch):
+def test_libraries_may_print_before_a_probe_answers(tmp_path, monkeypatch):
+    (tmp_path / "talking.py").write_text(
+        'def main(arguments):\n    print("{}\\nhello")\n    print(\'{"a": 1}\')\n'
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(asking, "_PROBES", "talking")
+    assert ask("x") == {"a": 1}
+
+
+def test_a_probe_names_what_it_raises_and_what_cannot_be_imported(capsys, monkeypatch):
     monkeypatch.setitem(probes.PROBES, "window", lambda: 1 / 0)
     probes.main(["window"])
     assert json.loads(capsys.readouterr().out) == {"error": "ZeroDivisionError: division by zero"}

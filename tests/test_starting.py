@@ -161,6 +161,7 @@ def test_nothing_is_overwritten(here, capsys):
         ("no/arm", "no folder 'no'; make it first"),
         ("file/arm", "'file' is no folder"),
         ("a\nb", "control character"),
+        ("a\nb/c", "control character"),
         ("a" * 201, "at most 200"),
     ],
 )
