@@ -24,9 +24,13 @@ class PressureScene(Part):
     """A force per current length of a rod, across it in the plane with this normal."""
 
     name: Name
+    """by which it is known"""
     rod: Name
+    """name of the rod"""
     pressure: Number
+    """force per current length, towards normal x tangent [N/m]"""
     normal: Vector
+    """of the plane, in world axes"""
 
 
 class JointFrictionScene(Part):
