@@ -84,7 +84,7 @@ def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None 
     each[np.zeros(0, np.int64) if spared is None else spared] = 0.0
     group = _groups(system)
     k = int(group.max(initial=-1)) + 1
-    total = np.bincount(group[group >= 0], mass[group >= 0], k)
+    total: Floats = np.bincount(group[group >= 0], mass[group >= 0], k).astype(float)
     before, after, shift = np.zeros((3, k, 3))
     shares = _shares(system, numbering)
     return Dissipation(

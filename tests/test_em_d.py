@@ -169,6 +169,15 @@ def hinged():
     return model
 
 
+def test_newton_takes_as_many_iterations_as_with_em():
+    """Where no masses are shared and nothing follows, the tangent is whole."""
+    system, state = start_of(mobile())
+    _, em = Stepper(system, H).advance(state, 0, 8)
+    stepper = Stepper(system, H, rho=0.5)
+    _, em_d = stepper.advance(stepper.start(state), 0, 8)
+    assert em_d.iterations <= em.iterations + 2
+
+
 @pytest.mark.parametrize("rho", [0.0, 0.7])
 def test_em_d_has_order_two(rho):
     system, state = start_of(hinged())
