@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
+from rigid.errors import ModelError
 
-class MissingExtra(ImportError):
+
+class MissingExtra(ModelError, ImportError):
     """A library of an extra is not installed; the message says how to install it."""
 
 

@@ -22,6 +22,7 @@ from rodsim import (
     simulate,
 )
 from rodsim.cli.main import main
+from rodsim.extras import MissingExtra
 from rodsim.reporting import thinning as thinned
 from rodsim.reporting.arrays import packed, script_json, unpacked
 from rodsim.reporting.joints import carried
@@ -30,7 +31,6 @@ from rodsim.reporting.strains import extremes
 from rodsim.reporting.surfaces import body_surfaces
 from rodsim.reporting.thinning import evenly, thinning
 from rodsim.results import MemoryWriter
-from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 
 NASTY = "</script><img src=x onerror=alert(1)> & \"quoted\" 'b'"
@@ -308,7 +308,7 @@ def test_what_cannot_be_reported_is_said_with_its_cure(hung, tmp_path, capsys, f
 
 def test_without_plotly_the_cure_is_named(hung, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "plotly.offline", None)
-    with pytest.raises(ResultError, match=r"pip install 'rodsim\[report\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'rodsim\[report\]'"):
         report(hung, tmp_path / "a.html")
     assert not list(tmp_path.iterdir())
 

@@ -105,6 +105,7 @@ def test_the_next_commands_are_commands_and_name_what_was_written(here, capsys):
             ("render", "a b.vtkhdf"),
             ("plot", "a b.vtkhdf"),
             ("audit", "a b.vtkhdf"),
+            ("report", "a b.vtkhdf"),
         )
     ]
     assert main([*commands[0][1:], "--t-end", "0.01", "--quiet"]) == 0

@@ -56,6 +56,7 @@ def following(file: str, result: str) -> list[tuple[str, str]]:
         (f"rodsim render {result}", "a picture; -o movie.mp4 for a movie"),
         (f"rodsim plot {result}", "energies, momenta"),
         (f"rodsim audit {result}", "were energy and momenta kept?"),
+        (f"rodsim report {result}", "all of it on one web page"),
     )
     width = max(len(command) for command, _ in commands)
     return [(f"{command:<{width}}", words) for command, words in commands]

@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
-from rigid.checks import shown
+from rodsim.extras import extra
 from rodsim.reporting import curves, findings
 from rodsim.reporting.arrays import script_json
 from rodsim.reporting.joints import Carried, carried, largest
@@ -32,7 +32,6 @@ from rodsim.results.result import Result, check_result
 from rodsim.results.whole_file import check_target, whole_file
 
 SCRIPTS = ("decode", "tubes", "scene", "player", "charts", "strains", "main")
-CURE = "the report draws with plotly: pip install 'rodsim[report]'"
 NO_MOMENT = 1e-9  # of the force times the size of the model: rounding of joints that carry none
 RUN, STATICS, MODES = "run", "statics", "modes"
 
@@ -73,11 +72,7 @@ def report(result: Result | Path | str, path: Path | str) -> Path:
 
 
 def _plotly_js() -> str:
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise ResultError(f"report: {CURE} ({shown(str(error))})") from None
-    return str(get_plotlyjs())
+    return str(extra("plotly.offline", "report", "a report").get_plotlyjs())
 
 
 def _parts(result: Result) -> _Parts:

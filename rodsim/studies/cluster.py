@@ -18,8 +18,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from rodsim.extras import extra
 from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
-from rodsim.studies.errors import StudyError, StudyStopped, missing_extra
+from rodsim.studies.errors import StudyError, StudyStopped
 
 BATCH = 1.0  # s
 AHEAD = 2  # batches a worker: the next is there when one is done
@@ -63,10 +64,7 @@ class Cluster:
             )
         self._client: Any = None
         self._opened = contextlib.ExitStack()
-        try:
-            import distributed  # noqa: F401
-        except ImportError:
-            raise missing_extra("distributed") from None
+        extra("distributed", "studies", "a study")
 
     def __enter__(self) -> Cluster:
         return self

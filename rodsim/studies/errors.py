@@ -24,8 +24,3 @@ def near(word: str, known: Iterable[str], what: str = "it has") -> str:
         return f"did you mean '{close[0]}'?"
     listed = ", ".join(names[:20]) + (" ..." if len(names) > 20 else "")
     return f"{what} {listed}" if names else f"{what} none"
-
-
-def missing_extra(module: str) -> StudyError:
-    """For a library that is not installed."""
-    return StudyError(f"studies need '{module}', which is not installed; pip install 'rodsim[studies]'")

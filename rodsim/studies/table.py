@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rodsim.extras import extra
 from rodsim.results.whole_file import whole_file
-from rodsim.studies.errors import StudyError, missing_extra
+from rodsim.studies.errors import StudyError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,11 +33,7 @@ def frame(
     measures: Sequence[str] = (),
 ) -> pd.DataFrame:
     """The table; `frame.attrs["units"]` says units by column. `measures`: columns that are there in any case."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise missing_extra("pandas") from None
-
+    pandas = extra("pandas", "studies", "a study")
     found = [name for outcome in outcomes for name in outcome.measures]
     measures = list(dict.fromkeys([*measures, *found]))  # also where all cases failed
     columns: dict[str, Any] = {CASE: [outcome.number for outcome in outcomes]}
@@ -45,7 +42,7 @@ def frame(
     for name in measures:
         columns[name] = [outcome.measures.get(name, float("nan")) for outcome in outcomes]
     columns[ERROR] = [outcome.error for outcome in outcomes]
-    table = pd.DataFrame(columns)
+    table = pandas.DataFrame(columns)
     table.attrs["units"] = {name: unit for name, unit in units.items() if name in columns and unit}
     return table
 
@@ -57,19 +54,15 @@ def _cell(value: Any) -> Any:
 
 def write(table: pd.DataFrame, folder: Path) -> list[Path]:
     """The table as .csv and .parquet, each whole or not at all."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise missing_extra("pyarrow") from None
-
+    arrow = extra("pyarrow", "studies", "a study")
+    parquet = extra("pyarrow.parquet", "studies", "a study")
     paths = [folder / "table.csv", folder / "table.parquet"]
     with whole_file(paths[0]) as file:
         table.to_csv(file, index=False)  # floats in as many digits as they have
     units = {"units": json.dumps(table.attrs["units"])}
-    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    own = arrow.Table.from_pandas(table, preserve_index=False)
     with whole_file(paths[1]) as file:
-        pq.write_table(arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **units}), file)
+        parquet.write_table(own.replace_schema_metadata({**(own.schema.metadata or {}), **units}), file)
     return paths
 
 
@@ -77,24 +70,20 @@ def dataset(
     table: pd.DataFrame, parameters: Sequence[str], measures: Sequence[str], grid: bool
 ) -> xr.Dataset:
     """The measures over the parameters: an axis for each of a grid, else over the case, parameters as coordinates."""
-    try:
-        import xarray as xr
-    except ImportError:
-        raise missing_extra("xarray") from None
-
+    xarray = extra("xarray", "studies", "a study")
     units = table.attrs["units"]
     columns = [*measures, ERROR]
     axes = {name: table[name].drop_duplicates().tolist() for name in parameters}
     if grid and parameters and len(table) == np.prod([len(axis) for axis in axes.values()]):
         shape = [len(axis) for axis in axes.values()]
         arrays = {name: (list(axes), table[name].to_numpy().reshape(shape)) for name in columns}
-        found = xr.Dataset(arrays, coords=axes)
+        found = xarray.Dataset(arrays, coords=axes)
     else:
         arrays = {name: ([CASE], table[name].to_numpy()) for name in columns}
         coords = {CASE: table[CASE].to_numpy()} | {
             name: ([CASE], table[name].to_numpy()) for name in parameters
         }
-        found = xr.Dataset(arrays, coords=coords)
+        found = xarray.Dataset(arrays, coords=coords)
     for name in found.variables:
         if name in units:
             found[name].attrs["units"] = units[str(name)]
