@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rodsim import Box, MassProperties, Model, ModelError, Section, equilibrium, simulate
+from rodsim import Box, MassProperties, Model, ModelError, Section, audit, equilibrium, simulate
 from tests.statics_models import section, square
 
 
@@ -119,3 +119,21 @@ def test_a_joint_that_was_moved_in_the_model_is_named() -> None:
         other.add_joint(f"clamp {k}", "clamp", rod.start)
     with pytest.raises(ModelError, match=r"'clamp 1': .g. = .* at the stored state"):
         simulate(other, 0.01, 0.01, start=first, progress=False)
+
+
+def test_work_and_losses_are_counted_anew() -> None:
+    def swinging() -> Model:
+        model = Model("damped", gravity=(0, 0, -9.81))
+        body = model.add_body("bob", Box(0.1, 0.1, 0.1, mass=1.0), position=(1.0, 0, 0))
+        model.add_spring(
+            "string", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), 100.0, length=1.0, damping=5.0
+        )
+        model.add_force("push", body.at((0, 0, 0)), (1.0, 0, 0))
+        return model
+
+    first = simulate(swinging(), 0.5, 0.01, progress=False)
+    assert first.dissipation[-1] > 0.01
+    then = simulate(swinging(), 0.2, 0.01, start=first, progress=False)
+    assert then.dissipation[0] == 0.0
+    assert then.audit_column("work")[0] == 0.0
+    assert audit(then).energy_balance < 1e-12

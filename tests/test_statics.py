@@ -331,6 +331,19 @@ def test_a_slack_chain_is_relaxed_and_the_result_says_so(n: int) -> None:
     )  # on the ground
 
 
+@pytest.mark.parametrize("off", [1e-6, 0.02, 0.3])
+def test_a_bar_that_stands_nearly_upright_is_relaxed_to_where_it_hangs(off: float) -> None:
+    """Upright it is in equilibrium as well, and nearer: but the way there climbs."""
+    model = Model("bar", gravity=(0, 0, -9.81))
+    quat = quaternions.from_rotation_vector([0.0, off - np.pi / 2, 0.0])
+    centre = 0.5 * np.array([np.sin(off), 0.0, np.cos(off)])
+    body = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1000.0), centre, quat)
+    model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
+    result = equilibrium(model)
+    assert "relaxation" in result.statics
+    np.testing.assert_allclose(result.state().r[1], [0.0, 0.0, -0.5], atol=1e-9)
+
+
 def test_a_run_from_an_equilibrium_stays_there() -> None:
     model, _, end = cantilever(square(0.05, E=1e6, G=5e5), 1.0, 10)
     model.gravity[:] = (0, 0, -9.81)
