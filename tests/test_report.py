@@ -113,6 +113,17 @@ def test_a_law_that_was_broken_is_said_at_the_head(tmp_path):
     text = Tags(report(tmp_path / "a.vtkhdf", tmp_path / "a.html").read_text("utf-8")).text
     assert broken
     assert f"Not kept: {', '.join(broken)}" in text
+    assert all(f"{law} NOT KEPT" in text for law in broken)
+
+
+def test_values_along_every_rod_are_its_own(tmp_path):
+    write(tmp_path / "a.vtkhdf", sample_layout(), range(2))
+    result = Result.open(tmp_path / "a.vtkhdf")
+    N1 = motion(result, thinning(result.layout, 2)).fields["N1"]
+    ring = result.rod("ring").N[..., 0]
+    assert N1[:, -len(ring[0]) :] == pytest.approx(
+        0.5 * (ring + np.roll(ring, 1, axis=1)), rel=1e-5, abs=1e-6
+    )
 
 
 def test_positions_in_the_page_are_those_of_the_result(hung, page):
