@@ -55,6 +55,8 @@ class Dampings(LineLoads):
         is hydrostatic, and the work is pressure times the change of the area. Between nodes the rod is taken as its chords; of
         a rod that leaves the plane its projection counts. In an equilibrium it acts in full from load factor 0 on. Its work
         is part of `work`. Integrators em, em-ggl and their compositions.
+
+        Raises ModelError where `rod` is none of this model, or `normal` has no direction.
         """
         owner = f"pressure '{name}'"
         self._new_among(self.others, "bushing, spring or damping", name)

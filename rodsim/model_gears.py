@@ -33,6 +33,8 @@ class Gears(Drives):
         of displacement and angle; a differential: (1, 1, -2) of both shafts and the cage. of: "angle" or "displacement" of each
         joint, None where it has one of them only.
         `result.joint(name)` tells what the gear does to each joint.
+
+        Raises ModelError where a joint has no such coordinate, a ratio is zero, or another gear couples the same.
         """
         self._new_among(self.gears, "gear", name)
         owner = f"gear '{name}'"

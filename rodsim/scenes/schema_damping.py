@@ -30,7 +30,7 @@ class PressureScene(Part):
     pressure: Number
     """force per current length, towards normal x tangent [N/m]"""
     normal: Vector
-    """of the plane, in world axes"""
+    """of the plane, in world axes [1]"""
 
 
 class JointFrictionScene(Part):
