@@ -52,6 +52,7 @@ class Stepper(StepperBase):
         tolerance: float = 0.0,
         drive_values: DriveValues | None = None,
         joint_names: Sequence[str] = (),
+        *,
         rho: float | None = None,
         spared: Sequence[int] = (),
     ):

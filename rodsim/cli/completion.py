@@ -53,17 +53,17 @@ def _arguments(top: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Act
 
 def _names() -> dict[str, list[str]]:
     """What may be given where it is no file, by where it is kept; with its command where the same word means other things."""
+    from discretization.time.em_names import NAMES
     from discretization.time.families import FAMILIES
     from discretization.time.mechanical_stepper import CHARTS
     from rodsim import templates
     from rodsim.results.camera import VIEWS
     from rodsim.results.fields import FIELDS
-    from rodsim.simulation import INTEGRATORS
     from rodsim.validation.registry import CASES
 
     return {
         "template": list(templates.ORDER),
-        "integrator": [*INTEGRATORS, *FAMILIES],
+        "integrator": [*NAMES, *FAMILIES],
         "chart": list(CHARTS),
         "camera": list(VIEWS),
         "color": list(FIELDS),
