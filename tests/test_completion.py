@@ -57,7 +57,7 @@ def test_every_command_and_option_of_the_parser_is_completed(script):
     [
         (("do",), {"doctor"}),
         (("plot", "a.vtkhdf", "--what", "en"), {"energy"}),
-        (("run", "a.yaml", "--integrator", "em-"), {"em-ggl"}),
+        (("run", "a.yaml", "--integrator", "em-"), {"em-ggl", "em-d(rho)"}),
         (("run", "a.yaml", "--integrator", "GGL"), {"GGL-EM"}),
         (("run", "a.yaml", "--chart", "dir"), {"director"}),
         (("new", "a", "--template", "s"), {"soft-arm"}),

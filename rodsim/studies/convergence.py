@@ -152,7 +152,7 @@ def converge(
     measures: as of `sweep`; by default the motion: positions of all bodies and of start, middle and end of all rods at 20
     times, relative to the farthest that a point goes.
     error: relative, wanted. levels: of each refinement, 3 or more; 4 need seven runs, and one to check the choice.
-    t_end, dt, integrator: instead of the scene's. folder, scheduler, workers, progress: as of `run_study`.
+    t_end, dt, integrator: instead of the scene's. folder, scheduler, workers, progress: as of `sweep`.
 
     Raises
     ------

@@ -34,6 +34,8 @@ def sweep(
 ) -> Sweep:
     """Run a scene, a model or a function under many parameters, on all cores or on a Dask cluster.
 
+    A script that calls this needs `if __name__ == "__main__":` around the call: workers import it.
+
     Parameters
     ----------
     base: a scene, as file or as its data; a function of the parameters that returns a `Model`, the data of a scene, a
@@ -46,15 +48,15 @@ def sweep(
     samples between low and high. seeds: how often each case is repeated, or which seeds: other samples, other values of
     parameters with `normal` or `uniform`, and the argument `seed` of a function.
     keep: results as files in `folder`: "none", "all", numbers of cases, or {"largest": measure, "n": 3}.
-    folder, scheduler, workers, progress, retry: see `run_study`. Cases that are done in `folder` are not run again.
+    folder: where the journal, the table, results and pictures go; cases that are done there are not run again. None: in memory.
+    scheduler: address of a Dask scheduler; None: a cluster of our own, of `workers` processes, one a core by default.
+    workers: see scheduler. progress: a bar; None: where there is a screen. retry: run cases again that have failed before.
     settings: t_end, dt, integrator ... of `simulate`; of a scene instead of its own.
 
     Raises
     ------
     StudyError, SceneError: the study cannot be run as described; nothing has been run.
     StudyStopped: the scheduler is gone for good; what was done is in the folder.
-
-    A script that calls this needs `if __name__ == "__main__":` around the call: workers import it.
     """
     unknown = [name for name in settings if name not in SETTINGS]
     if unknown:
