@@ -95,7 +95,7 @@ def rubber(level: int) -> Values:
         GJ=2 * G * inertia,
         EI=E * inertia,
         mass_per_length=density * A,
-        inertia_per_length=density * inertia * np.array([2.0, 1.0, 1.0]),
+        inertia_per_length=[density * inertia * k for k in (2.0, 1.0, 1.0)],
     )
     model = Model("swinging rubber rod", gravity=(-9.80665, 0.0, 0.0))
     rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 1)], section, (40, 80)[level], up=(0, 1, 0))
