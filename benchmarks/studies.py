@@ -1,6 +1,6 @@
 """`python -m benchmarks.studies overhead|kills|places`: what a study costs beside its cases, and what it survives.
 
-overhead    1000 cases of a run of about 10 ms: in this process, on one worker, on two, interleaved
+overhead    1000 cases of a run of 10 to 25 ms: in this process, on one worker, on two, interleaved
 kills       200 cases; a worker is killed every so many seconds and the scheduler once; the table against the undisturbed one
 places      two workers with folders and caches of compiled code of their own, as on two machines
 """
