@@ -13,7 +13,7 @@ from rodsim.validation.drives import steady_beam
 SCENES = Path(__file__).parent.parent / "examples" / "scenes"
 
 
-@pytest.mark.parametrize("name", ["slider_crank", "shaken_chain"])
+@pytest.mark.parametrize("name", ["slider_crank", "shaken_chain", "planetary_gear"])
 def test_a_scene_keeps_its_balance(name):
     loaded = load(SCENES / f"{name}.yaml")
     run = loaded.scene.run
