@@ -61,7 +61,8 @@ class Section:
         if number("Section", "mass_per_length", self.mass_per_length) == 0.0:
             raise ModelError(
                 "Section: mass_per_length = 0: a step knows only the mean of the forces on a node without mass, and the ends "
-                "of steps would ring; join the rod's ends by a spring or a bushing of its stiffness, or give it a small mass"
+                "of steps would ring; join the rod's ends by a bushing of stiffness C/L, which is one element without "
+                "mass, or by a spring, or give it a small mass"
             )
         mass = number("Section", "mass_per_length", self.mass_per_length, positive=True)
         inertia = vector("Section", "inertia_per_length", self.inertia_per_length)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rodsim import Box, Law, Model, equilibrium, modes
+from rodsim import Box, Law, Model, Section, equilibrium, modes
 
 K, K_TURN, MASS = 4e3, 50.0, 2.0
 
@@ -51,3 +51,36 @@ def test_a_driven_model_stands_where_its_drive_begins():
     result = equilibrium(model)
     assert result.body("bar").r[-1] == pytest.approx((0.5, 0, 0), abs=1e-12)
     assert abs(result.joint("motor").moment[-1, 1]) == pytest.approx(MASS * 9.81 * 0.5, rel=1e-9)
+
+
+def test_a_bushing_is_an_elastic_rod_without_mass_of_one_se3_element():
+    """Stiffness C/L from end to end, at rest where they are L apart: both measure the screw motion between the ends."""
+    length = 0.5
+    C = np.array([800.0, 300.0, 400.0, 2.0, 3.0, 5.0])
+
+    def loaded(rod):
+        model = Model("arm")
+        body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=MASS), position=(length, 0, 0))
+        if rod:
+            section = Section.from_stiffness(
+                EA=C[0],
+                GA=tuple(C[1:3]),
+                GJ=C[3],
+                EI=tuple(C[4:]),
+                mass_per_length=1.0,
+                inertia_per_length=1.0,
+            )
+            arm = model.add_rod("arm", [(0, 0, 0), (length, 0, 0)], section, n_elements=1, up=(0, 0, 1))
+            model.add_joint("wall", "clamp", arm.start)
+            model.add_joint("glue", "weld", arm.end, body)
+        else:
+            rest = (length, 0, 0, 0, 0, 0)
+            model.add_bushing("arm", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), C / length, rest=rest)
+        model.add_force("pull", body, (3.0, -4.0, 6.0))
+        model.add_moment("turn", body, (0.5, -0.3, 0.2))
+        found = equilibrium(model).body("body")
+        return np.concatenate([found.r[-1], found.quat[-1]])
+
+    as_rod = loaded(rod=True)
+    assert abs(as_rod[1]) > 0.02
+    assert loaded(rod=False) == pytest.approx(as_rod, abs=1e-10)
