@@ -21,7 +21,7 @@ def kind_of(name: str, kind: Any) -> type[Joint]:
     """The class of a joint; ModelError says which there are."""
     if not isinstance(kind, str) or kind not in JOINTS:
         near = difflib.get_close_matches(str(kind), JOINTS, 1)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
+        hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ModelError(
             f"joint '{name}': kind = {shown(kind)} is not known; choose one of {', '.join(JOINTS)}{hint}"
         )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discretization.measures import constraint_residual, energies, momenta, velocity_residual
-from rigid.errors import RedundantJointsWarning
+from rigid.errors import ConvergenceError, RedundantJointsWarning
 from rigid.signals import Sine
 from rodsim import Box, Material, Model, ModelError, Section, equilibrium, modes, simulate
 
@@ -234,3 +234,15 @@ def test_a_rigid_twin_keeps_its_gears():
     twin = model.rigidified()
     assert twin.gears["more"].each[0].joint is twin.joints["shaft"]
     assert len(twin.build().state.angle) == len(model.build().state.angle) == 1 + 4
+
+
+@pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
+def test_a_circle_of_gears_that_is_off_by_less_than_a_tooth_is_named_when_it_cannot_follow():
+    model = geared_weight()
+    model.add_joint(
+        "idle", "revolute", model.ground, model.add_body("idle", Box(1, 1, 1, mass=1.0)), at=(0, 0, 0), axis=Z
+    )
+    model.add_gear("b", ["wheel", "idle"], (50, 10))
+    model.add_gear("c", ["drum", "idle"], (20, -10 * (1 + 1e-7)))
+    with pytest.raises(ConvergenceError, match=r"repeats what '\w+', '\w+' fix, and cannot follow"):
+        simulate(model, t_end=2.0, dt=0.01)

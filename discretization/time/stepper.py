@@ -130,11 +130,12 @@ class Stepper(StepperBase):
 
     def _cure(self, status: int) -> str:
         """What may help; where joints repeat each other it may be that they do not agree: g of theirs is then left over."""
-        repeating, work = self.numbering.repeating, self.work
+        numbering, work = self.numbering, self.work
+        repeating = numbering.repeating[numbering.rows[numbering.repeating] > 0]  # a gear has one row for all its joints
         if not len(repeating) or status != NOT_CONVERGED:
             return CURES[status]
         rows = [
-            np.abs(work.residual[self.numbering.row[c] :][: self.numbering.rows[c]]).max() / work.scale[c]
+            np.abs(work.residual[numbering.row[c] :][: numbering.rows[c]]).max() / work.scale[c]
             for c in repeating
         ]
         joint = self.system.constraints.joint

@@ -147,7 +147,7 @@ def _text(
     if kind == "extra_forbidden":
         key = str(path[-1])
         near = difflib.get_close_matches(key, keys, 1)
-        hint = f"did you mean '{near[0]}'?" if near and near[0] != key else "leave it out"
+        hint = f"did you mean {near[0]!r}?" if near and near[0] != key else "leave it out"
         return f"{who}: the key {_quoted(key)} is not known here; {hint}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         key = str(item.get("ctx", {}).get("discriminator", "type")).strip("'")

@@ -383,7 +383,7 @@ def _look_up(path: Path, what: str, name: str, table: dict[str, Any]) -> Any:
         return table[name]
     near = difflib.get_close_matches(name, table, 1)
     if near:
-        cure = f"did you mean '{near[0]}'?"
+        cure = f"did you mean {near[0]!r}?"
     else:
         cure = f"there are {', '.join(table)}" if table else f"the scene has none; add a {what}"
     raise SceneProblem(path, f"there is no {what} {name!r}; {cure}")

@@ -21,6 +21,6 @@ def near(word: str, known: Iterable[str], what: str = "it has") -> str:
     names = [str(name) for name in known]
     close = difflib.get_close_matches(word, names, 1)
     if close:
-        return f"did you mean '{close[0]}'?"
+        return f"did you mean {close[0]!r}?"
     listed = ", ".join(names[:20]) + (" ..." if len(names) > 20 else "")
     return f"{what} {listed}" if names else f"{what} none"
