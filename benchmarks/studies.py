@@ -80,37 +80,49 @@ def overhead(cases: Study, repeats: int) -> None:
         began = time.perf_counter(), time.process_time()
         run_batch(recipe, cases.cases[: n // 5])
         alone = 5 * (time.perf_counter() - began[0]) / n
+        used = 5 * (time.process_time() - began[1]) / n
         walls = {}
         for workers in (1, 2):
             walls[workers], start, inside, processor = _timed(recipe, cases, workers)
             print(
                 f"  {workers} workers: {1e3 * walls[workers] / n:.2f} ms a case (here alone {1e3 * alone:.2f}); "
-                f"overhead {1e3 * (workers * walls[workers] / n - inside):.2f} ms a case and worker, "
-                f"{1e3 * processor:.2f} ms of processor in the driver; start {start:.1f} s"
+                f"overhead {1e3 * (workers * walls[workers] / n - inside):.2f} ms a case and worker; processor: "
+                f"{1e3 * processor[1]:.2f} ms a case in the workers (here alone {1e3 * used:.2f}), "
+                f"{1e3 * processor[0]:.2f} in the driver; start {start:.1f} s",
+                flush=True,
             )
         print(f"  speed-up of two workers {walls[1] / walls[2]:.2f}, load {os.getloadavg()[0]:.1f}")
 
 
-def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, float, float]:
-    """Wall seconds of all cases at the pace of the last three quarters, seconds until those, mean inside a case, driver's."""
+def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, float, tuple[float, float]]:
+    """Wall seconds of all cases at the pace of the last three quarters, seconds until those, mean inside a case; seconds of
+    processor a case in the driver, with the scheduler, and in the workers.
+    """
     times: list[float] = []
     inside: list[float] = []
-    used: list[float] = []
+    used: list[tuple[float, float]] = []
+    first = len(cases.cases) // 4  # all workers have code loaded by then
 
     def took(outcome: Any) -> None:
         times.append(time.perf_counter())
         inside.append(outcome.seconds)
-        used.append(time.process_time())
+        if len(times) in (first + 1, len(cases.cases)):
+            used.append((time.process_time(), _of_children()))
 
     began = time.perf_counter()
     with Cluster(workers=workers) as cluster:
         run_cases(cluster, recipe, cases.cases, took)
     # batches come in whole; measured from a time when all workers had code loaded
-    first = len(times) // 4  # all workers have code loaded by then
     rest = len(times) - 1 - first
     wall = (times[-1] - times[first]) * len(times) / rest
     mean = sum(inside[first + 1 :]) / rest
-    return wall, times[first] - began, mean, (used[-1] - used[first]) / rest
+    driver, others = ((last - before) / rest for before, last in zip(*used, strict=True))
+    return wall, times[first] - began, mean, (driver, others)
+
+
+def _of_children() -> float:
+    """Seconds of processor of the processes that this one has started."""
+    return sum(sum(child.cpu_times()[:2]) for child in psutil.Process().children(recursive=True))
 
 
 # --- kills

@@ -177,3 +177,23 @@ def test_compiling_is_announced_once_and_what_is_cached_is_not(tmp_path):
 
     assert run() == 1
     assert run() == 0
+
+
+def test_equations_are_found_by_the_kind_of_a_model_without_a_look_at_its_types(monkeypatch):
+    from discretization.time import newton
+    from discretization.time.stepper import Stepper
+    from rodsim import Box, Model
+
+    def stepper(length, hidden=False):
+        model = Model("pendulum")
+        bar = model.add_body("bar", Box(length, 0.1, 0.1, density=1000), position=(length / 2, 0, 0))
+        model.add_joint("pin", "spherical", model.ground, bar, at=(0, 0, 0))
+        built = model.build()
+        found = Stepper(built.system, 0.01, hidden=hidden)
+        return newton.equations_of(found.system, found.numbering, found._hidden, built.state, found.work)
+
+    first = stepper(1.0)
+    monkeypatch.setattr(newton, "typeof", None)  # looking would raise
+    assert stepper(2.0) is first
+    monkeypatch.undo()
+    assert stepper(1.0, hidden=True) is not first

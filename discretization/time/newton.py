@@ -10,6 +10,7 @@ import functools
 from typing import Any
 
 from numba import objmode, typeof, types
+from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly import add_forces, assemble, move
 from discretization.constraint_assembly import add_constraint_noise
@@ -169,7 +170,14 @@ def equations_of(system: System, numbering: Any, hidden: Any, state: State, work
     """
     general = bool(system.spans.kind.size or work.by_duals.interacting.each.size or system.others.kind.size)
     which = _damped_equations if work.dissipation.law.size else _equations if general else _common_equations
-    return _compiled(which, *(typeof(model) for model in (system, numbering, hidden, state, work)))
+    models = system, numbering, hidden, state, work
+    known = which, *map(compute_fingerprint, models)  # as numba knows arguments: it takes no time
+    if known not in _known:
+        _known[known] = _compiled(which, *map(typeof, models))  # that of their types the time of many steps
+    return _known[known]
+
+
+_known: dict[Any, Any] = {}
 
 
 @functools.cache
