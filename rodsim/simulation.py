@@ -88,7 +88,7 @@ def simulate(
     OSError: the file cannot be written, exists, or is being written by another process; what was stored before stays.
     ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file keeps it.
     """
-    n_steps = _check(t_end, dt, output_every)
+    n_steps = steps_of(t_end, dt, output_every)
     t_end, dt = float(t_end), float(dt)
     _check_options(model, output, resume, progress, chart, overwrite)
     check_integrator(integrator)
@@ -272,8 +272,8 @@ def _check_tolerance(tolerance: float, integrator: str) -> float:
     return tolerance
 
 
-def _check(t_end: float, dt: float, output_every: int | None) -> int:
-    """Number of steps."""
+def steps_of(t_end: float, dt: float, output_every: int | None = None) -> int:
+    """Number of steps; ModelError where there is no whole number of them."""
     t_end = checks.number("simulate", "t_end", t_end, positive=True)
     dt = checks.number("simulate", "dt", dt, positive=True)
     if output_every is not None:

@@ -206,6 +206,7 @@ def test_factors_scale_a_parameter_at_each_place_and_counts_stay_whole(scene_fil
         ("gravity[3]", r"give \[0\] to \[2\]"),
         ("gravity.z", "has no parts"),
         ("static.at", "gives no static"),
+        ("rods.cord.stress_free[1]", "gives no rods.cord.stress_free; give it there"),
         ("run[1]", "is no list"),
         ("rots.cord", "did you mean 'rods'"),
     ],
@@ -593,6 +594,21 @@ measures:
         ("scene.yaml", "none.yaml", "no such file"),
         ("values: [5, 10]", "low: 5", "give both low and high"),
         ("values: [5, 10]", "values: [5], low: 3, high: 4", "values and low"),
+        ("values: [5, 10]", "values: [stiff]", ":1: case 0, EI = 'stiff': .*scene.yaml:4: section 'thin'"),
+        ("{path: sections.thin.EI, values: [5, 10]}", "[5, 10]", ":4: .*EI = .*a mapping, as {key: value}"),
+        (
+            "parameters:",
+            "t_end: 0.055\nparameters:",
+            ":1: case 0.* t_end = 0.055 s is not a multiple of dt = 0.01",
+        ),
+        ("final", "at 0.06", ":6: measure .*the run goes from 0 to 0.05 s"),
+        ("name: s", "plots: [{x: EI, y: far, kind: heat}]", ":1: plots: .*give color"),
+        ("name: s", "plots: [{x: EI, y: far, color: far, kind: curves}]", ":1: plots: .*leave color out"),
+        ("name: s", "plots: [{x: EI, y: far, log: [near]}]", ":1: plots: .*'near' is none of its columns"),
+        ("name: s", "plots: [{x: EI, y: far, file: a.xyz}]", ":1: plots: .*ends in .png"),
+        ("name: s", "plots: [{x: EI, y: far, file: a/b.png}]", ":1: plots: .*without folders"),
+        ("name: s", "keep: {cases: all}", ":1: keep: cases = 'all': it should be a valid list$"),
+        ("scene: scene.yaml", "", ":1: study: 'scene' is missing"),
     ],
 )
 def test_a_study_that_cannot_be_is_refused_with_file_line_and_cure(scene_file, old, new, told):
@@ -603,6 +619,48 @@ def test_a_study_that_cannot_be_is_refused_with_file_line_and_cure(scene_file, o
     with pytest.raises((SceneError, StudyError), match=told):
         read_study(file)
     assert main(["sweep", str(file), "--quiet"]) == 2
+
+
+def test_units_are_those_of_numbers():
+    assert made_parameter("m", ParameterEntry(path="bodies.ball.shape.mass", values=[1.0])).unit == "kg"
+    assert made_parameter("m", ParameterEntry(path="rods.cord.mass", values=["lumped"])).unit == ""
+
+
+def test_an_empty_study_says_what_a_study_needs(tmp_path):
+    (tmp_path / "study.yaml").write_text("")
+    with pytest.raises(
+        SceneError, match="the study is empty; give at least `scene`, `parameters` and `measures`"
+    ):
+        read_study(tmp_path / "study.yaml")
+
+
+def test_a_parameter_of_the_run_goes_before_the_setting_of_the_study(scene_file):
+    from rodsim.scenes.reading import read
+
+    source = read(scene_file)
+    places = {"run.dt": {"run.dt": None}}
+    base = scene_base(source.file, source.data, source.lines, None, places, {"dt": 0.01, "t_end": 0.1})
+    assert base.case({"run.dt": 0.05})["run"] == {"t_end": 0.1, "dt": 0.05}
+    assert base.end({"run.dt": 0.05}) == 0.1
+
+
+def test_only_cases_of_the_design_are_looked_at_before_anything_runs(scene_file):
+    """Of a list radii that go together: the largest hole with the smallest tube is no case."""
+    file = scene_file.parent / "tubes.yaml"
+    file.write_text(
+        STUDY.replace("sections.thin.EI, values: [5, 10]}", "rods.cord.section.outer_radius, values: [1, 3]}")
+        .replace("\nmeasures", "\n  in: {path: rods.cord.section.inner_radius, values: [0.5, 2]}\nmeasures")
+        .replace("name: s", "design: {type: list}")
+        .replace("scene.yaml", "tube.yaml")
+    )
+    tube = "section: {type: tube, outer_radius: 1, inner_radius: 0.5, material: {E: 1, nu: 0, density: 1}}"
+    (scene_file.parent / "tube.yaml").write_text(
+        SCENE.replace("[1, 1, 0]], section: thin", f"[1, 1, 0]], {tube}")
+    )
+    assert [case.values for case in read_study(file).cases] == [{"EI": 1, "in": 0.5}, {"EI": 3, "in": 2}]
+    file.write_text(file.read_text().replace("[0.5, 2]", "[0.5, 4]"))
+    with pytest.raises(SceneError, match="case 1, EI = 3, in = 4: "):
+        read_study(file)
 
 
 @pytest.mark.parametrize(

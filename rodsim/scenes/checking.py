@@ -5,6 +5,7 @@ value and cure.
 from __future__ import annotations
 
 import difflib
+import re
 import types
 import typing
 from typing import Any
@@ -48,6 +49,10 @@ MOST_PROBLEMS = 10
 # Errors of union members that are of another kind than what was given: a text where a list stands.
 _OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type", "dict_type")
 
+# In pydantic's words: a kind of Python's, and bounds in all their digits.
+_MAPPING = re.compile(r"a valid dictionary( or instance of \w+)?")
+_LONG_NUMBER = re.compile(r"\d+\.\d{12,}")
+
 M = typing.TypeVar("M", bound=BaseModel)
 
 
@@ -82,12 +87,21 @@ def checked(source: Source, kind: type[M], keys: typing.Sequence[str]) -> M:
             path, missing = _place(source.data, item["loc"])
             line = source.line(path)
             # of a union pydantic tells why each member failed; the deepest one is what the user meant
-            rank = (item["type"] not in _OTHER_KIND, len(path), item["type"] != "missing")
-            text = _text(source.data, path, missing, item, keys)
+            word_for_parts = item["type"] == "literal_error" and isinstance(item["input"], dict | list)
+            fitting = item["type"] not in _OTHER_KIND and not word_for_parts
+            rank = (fitting, len(path), item["type"] != "missing")
+            text = _text(source, path, missing, item, keys)
             key = (_object_path(path), path[:3])
             if key not in problems or rank > problems[key][0]:
                 problems[key] = (rank, line, text)
-        ordered = sorted({(line, text) for _, line, text in problems.values()})
+        inner = {path for _, path in problems}
+        ordered = sorted(
+            {
+                (line, text)
+                for (_, path), (rank, line, text) in problems.items()
+                if rank[0] or not any(path == deeper[: len(path)] != deeper for deeper in inner)
+            }
+        )
         raise SceneError([(source.file, line, text) for line, text in ordered[:MOST_PROBLEMS]]) from None
 
 
@@ -134,9 +148,13 @@ def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
 
 
 def _text(
-    data: Any, path: Path, missing: str | None, item: typing.Mapping[str, Any], keys: typing.Sequence[str]
+    source: Source,
+    path: Path,
+    missing: str | None,
+    item: typing.Mapping[str, Any],
+    keys: typing.Sequence[str],
 ) -> str:
-    who = name_object(data, path)
+    who = name_object(source.data, path) if path else source.what
     depth = 2 if path and path[0] in OBJECTS else 1
     what = ".".join(str(part) if str(part).isprintable() else repr(part) for part in path[depth:])
     kind = item["type"]
@@ -159,6 +177,8 @@ def _text(
         message = str(item["ctx"]["error"])
     else:
         message = item["msg"].replace("Input should", "it should")  # pydantic has no other data
+        message = _MAPPING.sub("a mapping, as {key: value}", message)
+        message = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.6g}", message)
     return f"{who}: {what or 'value'} = {_short(value)}: {message}"
 
 

@@ -24,11 +24,14 @@ _TEXT = "tag:yaml.org,2002:str"
 _NOT_CONSTRUCTED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
+_LEAST = {"scene": "`rods` or `bodies`, and `run`", "study": "`scene`, `parameters` and `measures`"}
+
+
 class Source:
     """The data of a scene file and where each part of it stands."""
 
-    def __init__(self, file: str, data: Any, lines: dict[Path, int], text: str = ""):
-        self.file, self.data, self.lines, self.text = file, data, lines, text
+    def __init__(self, file: str, data: Any, lines: dict[Path, int], text: str = "", what: str = "scene"):
+        self.file, self.data, self.lines, self.text, self.what = file, data, lines, text, what
 
     def line(self, path: Path) -> int:
         """Line of the value at `path`, or of the nearest thing around it."""
@@ -41,8 +44,8 @@ class Source:
         return SceneError([(self.file, self.line(path), text)])
 
 
-def read(path: str | FilePath) -> Source:
-    """Read a scene file.
+def read(path: str | FilePath, what: str = "scene") -> Source:
+    """Read a scene file, or another of YAML: `what` it is.
 
     Raises SceneError where it is missing, not text, not YAML, or not a mapping.
     """
@@ -50,33 +53,31 @@ def read(path: str | FilePath) -> Source:
     try:
         # a device may never end, a FIFO never begin
         if file.exists() and not file.is_file():
-            raise SceneError([(name, 1, "a folder or a device; give the name of a scene file")])
+            raise SceneError([(name, 1, f"a folder or a device; give the name of a {what} file")])
         if file.stat().st_size > LARGEST_FILE:
             raise SceneError(
-                [(name, 1, f"the file has {file.stat().st_size} bytes; a scene has at most {LARGEST_FILE}")]
+                [(name, 1, f"the file has {file.stat().st_size} bytes; a {what} has at most {LARGEST_FILE}")]
             )
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SceneError([(name, 1, "no such file")]) from None
     except UnicodeDecodeError as error:
         raise SceneError(
-            [(name, 1, f"not a text file (byte {error.start}); give a scene in YAML, UTF-8")]
+            [(name, 1, f"not a text file (byte {error.start}); give a {what} in YAML, UTF-8")]
         ) from None
     except OSError as error:
         raise SceneError([(name, 1, f"cannot be read: {error.strerror}")]) from None
-    return parse(text, name)
+    return parse(text, name, what)
 
 
-def parse(text: str, name: str) -> Source:
-    """Parse the text of a scene; `name` stands in messages."""
+def parse(text: str, name: str, what: str = "scene") -> Source:
+    """Parse the text of a scene; `name` stands in messages, and `what` it is."""
     try:
         loader = yaml.SafeLoader(text)
         try:
             node = loader.get_single_node()
             if node is None:
-                raise SceneError(
-                    [(name, 1, "the scene is empty; give at least `rods` or `bodies`, and `run`")]
-                )
+                raise SceneError([(name, 1, f"the {what} is empty; give at least {_LEAST[what]}")])
             lines: dict[Path, int] = {}
             data = _Plain(loader, name, lines).convert(node, (), 0)
         finally:
@@ -92,8 +93,8 @@ def parse(text: str, name: str) -> Source:
             raise
         raise SceneError([(name, 1, f"not valid YAML: {error}")]) from None
     if not isinstance(data, dict):
-        raise SceneError([(name, 1, f"a scene is a mapping of keys to values, not {data!r:.60}")])
-    return Source(name, data, lines, text)
+        raise SceneError([(name, 1, f"a {what} is a mapping of keys to values, not {data!r:.60}")])
+    return Source(name, data, lines, text, what)
 
 
 class _Plain:

@@ -40,6 +40,9 @@ class Base(Protocol):
     def layout(self, values: Values) -> Layout | None:
         """Of the results, where it is known before a run."""
 
+    def end(self, values: Values) -> float | None:
+        """Where the run ends, s, with its steps checked; None: not known before a run."""
+
 
 @dataclass
 class SceneBase:
@@ -56,6 +59,8 @@ class SceneBase:
     def case(self, values: Values) -> dict[str, Any]:
         """The data of the scene of one case."""
         data = copy.deepcopy(self.data)
+        if self.settings:  # in place of the scene's, and a parameter in place of either
+            data["run"] = {**(data.get("run") or {}), **self.settings}
         placed = [
             (keys, _times(values[name], factor))
             for name, places in self.places.items()
@@ -64,8 +69,6 @@ class SceneBase:
         # what all share first: a part that gets its own copy has it then, too
         for keys, value in sorted(placed, key=lambda item: item[0][0] not in ("materials", "sections")):
             assign(data, self.whole, keys, copy.deepcopy(value))
-        if self.settings:
-            data["run"] = {**(data.get("run") or {}), **self.settings}
         return data
 
     def content(self, values: Values) -> Any:
@@ -81,6 +84,10 @@ class SceneBase:
 
     def layout(self, values: Values) -> Layout:
         return self.load(values, built=True).model.build().layout
+
+    def end(self, values: Values) -> float | None:
+        run = self.load(values).scene.run
+        return None if run is None else _end({name: getattr(run, name) for name in SETTINGS})
 
     def result(self, values: Values, output: Path | None) -> Result:
         from rigid.errors import ModelError
@@ -131,6 +138,9 @@ class ModelBase:
     def layout(self, values: Values) -> Layout:
         return self.model.build().layout
 
+    def end(self, values: Values) -> float | None:
+        return _end({**self.settings, **values})
+
     def result(self, values: Values, output: Path | None) -> Result:
         return _simulate(self.model, {**self.settings, **values}, output)
 
@@ -155,6 +165,9 @@ class FunctionBase:
         return ["function", self.function, self.settings, dict(values)]
 
     def layout(self, values: Values) -> None:
+        return None
+
+    def end(self, values: Values) -> None:
         return None
 
     def result(self, values: Values, output: Path | None) -> Result | Mapping[str, Any]:
@@ -212,6 +225,15 @@ def _simulate(model: Model, settings: Mapping[str, Any], output: Path | None) ->
     if missing:
         raise StudyError(f"study: how long to run and with which steps? give {' and '.join(missing)}")
     return simulate(model, **given, output=output, progress=False)
+
+
+def _end(settings: Mapping[str, Any]) -> float | None:
+    from rodsim.simulation import steps_of
+
+    if settings.get("t_end") is None or settings.get("dt") is None:
+        return None
+    steps_of(settings["t_end"], settings["dt"], settings.get("output_every"))
+    return float(settings["t_end"])
 
 
 def scene_base(

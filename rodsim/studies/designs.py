@@ -75,7 +75,9 @@ class Parameter:
 def made_parameter(name: str, entry: ParameterEntry) -> Parameter:
     """A parameter, with the unit of its place where none is given."""
     parameter = Parameter(name, entry)
-    unit = entry.unit if entry.unit is not None else unit_of(next(iter(parameter.places)))
+    unit = entry.unit
+    if unit is None:
+        unit = unit_of(next(iter(parameter.places)), entry.values or ())
     return Parameter(name, entry, unit)
 
 

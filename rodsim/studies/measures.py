@@ -61,14 +61,16 @@ class Named(NamedTuple):
     reduce: Callable[[Floats, Floats], Any]
 
 
-def parse(text: str, layout: Layout) -> Named:
-    """The measure `text` says of results of this layout."""
+def parse(text: str, layout: Layout, end: float | None = None) -> Named:
+    """The measure `text` says of results of this layout; `end`: of the run, s, where it is known."""
     word, _, rest = " ".join(text.split()).partition(" ")
     if word == "at":
         time, _, rest = rest.partition(" ")
         if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", time) or not rest:
             raise StudyError(f"measure '{text}': at which time? {_FORM}")
         reduce = _at(text, float(time))
+        if end is not None:
+            reduce(np.array([0.0, end]), np.zeros(2))
     elif word in REDUCTIONS and rest:
         reduce = REDUCTIONS[word]
     else:

@@ -41,6 +41,8 @@ def locate(scene: dict[str, Any], path: str) -> Path:
 
 
 def _entry(path: str, gone: str, here: Any, number: int) -> tuple[Any, int]:
+    if here is None:
+        raise _not_given(path, gone)
     if not isinstance(here, list):
         raise StudyError(f"path '{path}': {gone or 'the scene'} is no list; leave [{number}] out")
     if not -len(here) <= number < len(here):
@@ -48,6 +50,10 @@ def _entry(path: str, gone: str, here: Any, number: int) -> tuple[Any, int]:
             f"path '{path}': {gone} has {len(here)} entries; give [0] to [{len(here) - 1}] instead of [{number}]"
         )
     return here[number], number % len(here)
+
+
+def _not_given(path: str, where: str) -> StudyError:
+    return StudyError(f"path '{path}': the scene gives no {where}; give it there, then vary it")
 
 
 def _named(path: str, gone: str, here: Any, rest: str) -> tuple[Any, str | int, str]:
@@ -60,7 +66,7 @@ def _named(path: str, gone: str, here: Any, rest: str) -> tuple[Any, str | int, 
     word = re.split(r"[.\[]", rest, maxsplit=1)[0]
     where = gone or "the scene"
     if here is None:
-        raise StudyError(f"path '{path}': the scene gives no {where}; give it there, then vary it")
+        raise _not_given(path, where)
     if not known:
         raise StudyError(f"path '{path}': {where} has no parts; the path ends there")
     raise StudyError(f"path '{path}': there is no '{word}' in {where}; {near(word, known)}")

@@ -22,7 +22,7 @@ def read_study(path: str | Path, keep: Any = None, plots: list[schema.PlotEntry]
 
     keep, plots: instead of its own. Raises SceneError, with file, line and cure, for whatever is wrong with either file.
     """
-    source = read(path)
+    source = read(path, "study")
     entry = checked(source, schema.StudyEntry, keys_of(schema))
     parameters = {name: made_parameter(name, given) for name, given in entry.parameters.items()}
     settings = {"t_end": entry.t_end, "dt": entry.dt, "integrator": entry.integrator}
@@ -57,4 +57,5 @@ def _where(source: Source, text: str) -> tuple[str, ...]:
             if text.startswith((f"{word} '{name}'", f"{word} '{item}'")):
                 return (head, name)
     head = text.partition(":")[0].partition(" ")[0]
+    head = "plots" if head == "plot" else head
     return (head,) if head in source.data and head != SEED else ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, FiniteFloat, model_validator
@@ -9,6 +11,7 @@ from pydantic import Field, FiniteFloat, model_validator
 from rodsim.scenes.schema_types import Name, Number, Part, Positive
 
 MOST_CASES = 1_000_000
+_PICTURE = re.compile(r"\.(png|pdf|svg)$", re.IGNORECASE)
 Count = Annotated[int, Field(ge=1, le=MOST_CASES)]
 Pair = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
@@ -70,6 +73,23 @@ class PlotEntry(Part):
     kind: Literal["curves", "heat", "scatter"] | None = None
     file: Name | None = None
     log: Annotated[list[Name], Field(max_length=3)] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _can_be_drawn(self) -> PlotEntry:
+        if self.kind == "heat" and self.color is None:
+            raise ValueError("a heat map is of three columns; give color")
+        if self.kind == "curves" and self.color is not None:
+            raise ValueError("curves are of two columns; leave color out, or give heat or scatter")
+        for column in self.log:
+            if column not in (self.x, self.y, self.color):
+                raise ValueError(f"log: '{column}' is none of its columns; give what stands at x, y or color")
+        if self.file is not None and (
+            PurePath(self.file).name != self.file or not _PICTURE.search(self.file)
+        ):
+            raise ValueError(
+                f"file = '{self.file}'; give a name without folders that ends in .png, .pdf or .svg"
+            )
+        return self
 
 
 class ChosenEntry(Part):

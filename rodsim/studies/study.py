@@ -40,14 +40,16 @@ class Study:
         self._check_first()
         for plot in self.plots:
             for column in (plot.x, plot.y, plot.color):
-                self.check_column(column)
+                self._check_column(column)
         self.cases = [self._case(number, values) for number, values in enumerate(self.rows)]
 
-    def check_column(self, column: str | None) -> None:
+    def _check_column(self, column: str | None) -> None:
         """Raise StudyError unless the table will have the column; that of a function tells late."""
         known = [table.CASE, *self.columns, *self.measures]
         if column is not None and self.measures and column not in known:
             raise StudyError(f"plot: there is no column '{column}'; {near(column, known, 'there are')}")
+        if column in self.columns and not all(isinstance(row[column], int | float) for row in self.rows):
+            raise StudyError(f"plot: '{column}' holds words or lists; choose a column of numbers")
 
     def _case(self, number: int, values: dict[str, Any]) -> Case:
         content = self.base.content(values)
@@ -80,21 +82,40 @@ class Study:
                 )
 
     def _check_first(self) -> None:
-        """Every value of every parameter in a scene once, with the first of all others; measures against its parts."""
+        """The first case, and for every value of every parameter in a scene the first case that has it; measures against
+        the parts of the first and its end.
+        """
         first = self.rows[0]
-        layout = self.base.layout(first)
-        if layout is not None:
-            for name, what in self.measures.items():
-                if isinstance(what, str):
-                    self.units[name] = parse(what, layout).unit
+        try:
+            layout, end = self.base.layout(first), self.base.end(first)
+        except ValueError as error:
+            raise StudyError(f"{self._told(0)}: {error}") from None
+        for name, what in self.measures.items():
+            if isinstance(what, str) and layout is not None:
+                self.units[name] = parse(what, layout, end).unit
         if isinstance(self.base, SceneBase):
-            for name in self.columns:
-                for value in _ends([row[name] for row in self.rows]):
-                    if name in self.base.places and value != first[name]:
-                        try:
-                            self.base.load({**first, name: value})
-                        except ValueError as error:
-                            raise StudyError(f"parameter '{name}' = {value!r}: {error}") from None
+            for number in self._ends():
+                try:
+                    self.base.end(self.rows[number])
+                except ValueError as error:
+                    raise StudyError(f"{self._told(number)}: {error}") from None
+
+    def _ends(self) -> list[int]:
+        """Numbers of the first cases with the smallest and largest of numbers, and with all other values."""
+        assert isinstance(self.base, SceneBase)
+        found = {0: 0}
+        for name in self.base.places:
+            column = [row[name] for row in self.rows]
+            found |= {column.index(value): 0 for value in _ends(column)}
+        return sorted(found)[1:]
+
+    def _told(self, number: int) -> str:
+        """A case by its values; where it differs from the first case by one, by that."""
+        row, first = self.rows[number], self.rows[0]
+        differing = [name for name in row if not number or row[name] != first[name]]
+        if number and len(differing) == 1:
+            return f"parameter '{differing[0]}' = {row[differing[0]]!r:.60}"
+        return f"case {number}, " + ", ".join(f"{name} = {row[name]!r:.60}" for name in differing)
 
 
 def _ends(values: list[Any]) -> list[Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 _UNITS = {
     "m": "radius outer_radius inner_radius width height length pitch position curve center at size",
@@ -23,7 +25,9 @@ _UNITS = {
 _OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 
 
-def unit_of(path: str) -> str:
-    """The unit of what stands at `path` of a scene; "" where it depends."""
+def unit_of(path: str, values: Sequence[Any] = ()) -> str:
+    """The unit of what stands at `path` of a scene; "" where it depends, and of words."""
+    if any(isinstance(value, str) for value in values):
+        return ""
     word = re.split(r"\.", re.sub(r"(\[-?\d+\])+$", "", path))[-1]
     return _OF.get(word, "")
