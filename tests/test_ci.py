@@ -1,0 +1,55 @@
+"""The script of all checks on machines of all kinds: with other commands in place of those that it calls."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent.parent / ".ci" / "run"
+CHECKS = ["make .venv/.installed", "make lint", "make demo", "make test", "make docs"]
+APT = "apt-get -qq -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60"
+UPDATE, INSTALL = f"{APT} update", f"{APT} install -y --no-install-recommends chromium xvfb"
+
+
+def run(folder, **commands):
+    """Exit code, and the calls in order; `commands`: what each does besides writing down that it was called."""
+    (folder / ".ci").mkdir()
+    shutil.copy(SCRIPT, folder / ".ci")
+    path, log = folder / "bin", folder / "log"
+    path.mkdir()
+    for name in ("bash", "cat", "dirname", "mktemp", "rm", "tail"):
+        (path / name).symlink_to(shutil.which(name))
+    here = {"make": "", "id": "echo 0", **commands}
+    python = folder / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    for file, does in [(path / name.replace("_", "-"), does) for name, does in here.items()] + [(python, "")]:
+        noted = "" if file.name in ("id", "python") else f'echo "{file.name} $*" >> {log}\n'
+        file.write_text(f"#!{path / 'bash'}\n{noted}{does}\n")
+        file.chmod(0o755)
+    done = subprocess.run(
+        [path / "bash", folder / ".ci" / "run"], env={"PATH": str(path)}, capture_output=True
+    )
+    return done.returncode, log.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("commands", "calls"),
+    [
+        ({}, []),
+        ({"apt_get": ""}, [UPDATE, INSTALL]),
+        ({"apt_get": "exit 100"}, [UPDATE, INSTALL]),
+        ({"apt_get": 'case "$*" in *install*) exit 100;; esac'}, [UPDATE, INSTALL]),
+        ({"apt_get": "", "id": "echo 1000"}, []),
+        ({"apt_get": "", "chromium": ""}, [UPDATE, INSTALL]),
+        ({"apt_get": "", "chromium": "", "Xvfb": ""}, []),
+    ],
+    ids=["no apt", "all well", "no network", "no such package", "no root", "no Xvfb", "all there"],
+)
+def test_checks_go_on_where_a_browser_cannot_be_installed(commands, calls, tmp_path):
+    assert run(tmp_path, **commands) == (0, [*calls, *CHECKS])
+
+
+def test_a_check_that_fails_ends_the_script(tmp_path):
+    code, calls = run(tmp_path, make='[ "$1" != demo ]')
+    assert (code, calls) == (1, CHECKS[:3])
