@@ -10,7 +10,8 @@ import numba
 import numpy as np
 import pytest
 
-from rigid.compilation import inner_kernel, kernel
+from rigid.compilation import allocating_kernel, inner_kernel, kernel
+from rigid.kept import Kept, kept_in
 from rigid.references import Reference, by_reference, reference_to, with_field
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
@@ -54,6 +55,14 @@ def accumulate(outer, x):
     for i in range(outer.inner.count):
         outer.inner.weights[i] += x
         outer.matrix[0, i] = outer.inner.weights[i] * outer.scale
+
+
+@allocating_kernel
+def total_of_kept(kept, x):
+    """`total` after `accumulate`, of one that was handed over before; with an array of its own."""
+    outer, more = kept_in(kept), np.full(1, x)
+    accumulate(outer, more[0])
+    return total(outer)
 
 
 @kernel
@@ -197,3 +206,26 @@ def test_equations_are_found_by_the_kind_of_a_model_without_a_look_at_its_types(
     assert stepper(2.0) is first
     monkeypatch.undo()
     assert stepper(1.0, hidden=True) is not first
+
+
+def test_what_is_kept_is_the_model_itself_for_as_long_as_its_address():
+    weights, matrix = np.array([1.0, 2.0, 3.0]), np.ones((2, 3))
+    pair = Pair(np.full(2, 10.0), np.full(2, 20.0))
+    kept = Kept(Outer(Inner(weights, 3), 0.5, matrix, pair))
+    del pair  # its arrays live on
+    for x in (1.0, 2.0):
+        before = weights.copy()
+        assert total_of_kept(kept, x) == pytest.approx(0.5 * (before + x).sum() + 30.0)
+        assert weights == pytest.approx(before + x)
+    matrix[1] = 3.0  # changes are seen
+    assert total_of_kept(kept, 0.0) == pytest.approx(1.5 * weights.sum() + 30.0)
+    other = Kept(Outer(Inner(np.ones(3), 2), 1.0, matrix, Pair(np.zeros(2), np.zeros(2))))
+    assert total_of_kept(other, 0.0) == 6.0
+
+
+@compiled_only
+def test_a_kept_model_that_needs_more_room_gets_it(monkeypatch):
+    monkeypatch.setattr("rigid.kept.ROOM", 1)
+    kept = Kept(OUTER._replace(matrix=np.ones((2, 3)), inner=Inner(np.ones(3), 3)))
+    assert kept._room.nbytes > 8
+    assert total_of_kept(kept, 0.0) == pytest.approx(0.5 * 3.0 + OUTER.pair.first[0])

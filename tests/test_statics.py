@@ -74,7 +74,7 @@ def test_tangent_is_the_derivative_of_the_forces(element: str) -> None:
             assert rest.advance(x, t) == 0
             rest.assemble(False)
             ends.append(rest.residual[: rest.size].copy())
-            rest.back_to((kept, rest.factor))
+            rest.stand(kept, rest.factor)
         difference = (ends[0] - ends[1]) / (2 * small)
         half = x * np.where(rest.is_row, 0.5, 1.0)
         np.testing.assert_allclose(full * (matrix @ half), difference, atol=2e-8 * np.abs(difference).max())

@@ -9,6 +9,7 @@ intervals. Rows of the tables: order, point, node; what an order does not have i
 
 from __future__ import annotations
 
+import functools
 from math import comb
 
 import numpy as np
@@ -39,6 +40,7 @@ def shares(order: int) -> Floats:
     return weight @ VALUES[order, :order, : order + 1]
 
 
+@functools.cache
 def leading(order: int) -> Floats:
     """(p + 1,) a with  sum_ab (integral of l_a l_b - share_a delta_ab) x_a x_b = -(sum_a a_a x_a)^2.
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from discretization.statics.forces import SINGULAR, SOLVED
 from discretization.statics.newton import MOST, NOT_CONVERGED, SAFE, STALLED, WORSE, Solved, take
-from discretization.statics.rest import Rest
+from discretization.statics.rest import Rest, Stand
 from discretization.statics.stability import negative_count, smallest_stiffness
 from rigid.system import Floats, State
 
@@ -106,12 +106,8 @@ class Arc:
         for t in (small, -small):
             self.rest.advance(x, t)
             ends.append(monitor(self.rest.state))
-            self._restore(kept[0])
+            self.rest.back_to(kept)
         return (ends[0] - ends[1]) / (2.0 * small)
-
-    def _restore(self, state: State) -> None:
-        for own, old in zip(self.rest.state, state, strict=True):
-            own[...] = old
 
     def measured(self) -> dict[str, float]:
         """The monitors' values."""
@@ -183,9 +179,7 @@ class Arc:
             rest.load_at(rest.factor + change)
         return Solved(NOT_CONVERGED, MOST, level)
 
-    def locate(
-        self, start: tuple[tuple[State, float], Tangent], ds: float, value: Callable[[], float]
-    ) -> bool:
+    def locate(self, start: tuple[Stand, Tangent], ds: float, value: Callable[[], float]) -> bool:
         """Move to where value() passes zero within the step ds from `start`; whether it was found."""
         self.go_back(start)
         low, at_low = 0.0, value()
@@ -230,11 +224,11 @@ class Arc:
                 at_high, side = (0.5 * at_high if side == -1 else at_high), -1
         return True
 
-    def here(self) -> tuple[tuple[State, float], Tangent]:
+    def here(self) -> tuple[Stand, Tangent]:
         """The present equilibrium, to come back to."""
         return self.rest.keep(), self.tangent
 
-    def go_back(self, start: tuple[tuple[State, float], Tangent]) -> None:
+    def go_back(self, start: tuple[Stand, Tangent]) -> None:
         """To what `here` gave."""
         self.rest.back_to(start[0])
         self.tangent = start[1]

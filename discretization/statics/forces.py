@@ -24,7 +24,7 @@ from discretization.span_assembly import folded
 from discretization.spring_assembly import torsion_step
 from discretization.time.newton import factor, residual_over_noise, solve
 from discretization.workspace import rotation_of, store_rotation
-from rigid.compilation import allocating_inner_kernel, inner_kernel, kernel
+from rigid.compilation import allocating_inner_kernel, inner_kernel
 from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times
 from rigid.rotations import load4, relative_half, rotation_matrix
 
@@ -70,7 +70,7 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
     return residual_over_noise(numbering, work)
 
 
-@kernel
+@inner_kernel
 def external_forces(system, numbering, work, load_values, gravity, out):
     """Loads and weights at the present poses of `forces_at_rest` into out (N + 6,): minus their part of (1)."""
     for i in range(out.shape[0]):
@@ -87,7 +87,7 @@ def external_forces(system, numbering, work, load_values, gravity, out):
         add3(torque, out[at + 3 : at + 6])
 
 
-@kernel
+@inner_kernel
 def add_mass(system, numbering, work, factor):
     """factor M, M = diag(m, R J R^T), onto the matrix of (2)."""
     frames = system.frames

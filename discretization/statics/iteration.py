@@ -14,7 +14,9 @@ from discretization.statics.forces import (
     NOT_FINITE,
     SINGULAR,
     SOLVED,
+    add_mass,
     advanced,
+    external_forces,
     factored,
     forces_at_rest,
     solved,
@@ -23,6 +25,7 @@ from discretization.statics.strains import Prediction, exceed, foresee, shift
 from discretization.time.newton import residual_over_noise
 from discretization.workspace import AT_NOISE
 from rigid.compilation import allocating_inner_kernel, allocating_kernel, inner_kernel
+from rigid.kept import kept_in
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
@@ -34,7 +37,10 @@ WORSE = 3  # corrections in a row that may be no smaller than those before
 
 NOT_CONVERGED = 4
 ITERATIONS, LEVEL, FACTORISATIONS = range(3)  # of `Iterating.found`
-FORCES, TANGENT, FORESEEN, NEWTON = range(4)  # tasks of `at_rest`
+RENEWED = 0.1  # contraction by factors that are kept, above which they are made anew
+
+# tasks of `at_rest`
+FORCES, TANGENT, FORESEEN, NEWTON, TAKE, ADVANCE, FACTOR, SOLVE, MASS, LOADS, RATES = range(11)
 MOST = 25  # iterations
 
 
@@ -47,9 +53,25 @@ class Iterating(NamedTuple):
     weight: Floats  # (N,) of the norm
     offset: Floats  # (N + 6,) forces that hold the model where it is
     x: Floats  # (N,) correction
-    residual: Floats  # (N + 6,) kept while the tangent is assembled
+    residual: Floats  # (N + 6,) kept while the tangent is assembled; given to SOLVE, found by RATES
     found: Floats  # (3,)
     strains: Prediction
+
+
+@by_reference
+class Standing(NamedTuple):
+    """All of a system at rest, as compiled code keeps it."""
+
+    system: Any
+    numbering: Any
+    state: Any
+    work: Any
+    values: Floats  # (l, 3) of the loads
+    loads: Floats  # (l, 3) of these at load factor 0
+    rates: Floats  # (l, 3) of these with the load factor
+    gravity: Floats  # (3,) at load factor 0
+    gravity_rate: Floats  # (3,)
+    own: Iterating
 
 
 @inner_kernel
@@ -105,16 +127,17 @@ def newton(system, numbering, state, work, load_values, general, own):
     found = own.found
     found[FACTORISATIONS] = 0.0
     level = balance(system, numbering, state, work, load_values, True, general, own)
-    before, smallest, worse = np.inf, np.inf, 0
+    before, smallest, worse, renewed = np.inf, np.inf, 0, True
     for iteration in range(MOST):
         found[ITERATIONS], found[LEVEL] = iteration, level
         if level < 0.0:
             return FOLDED if level == -2.0 else NOT_FINITE
         if level <= AT_NOISE:
             return SOLVED
-        found[FACTORISATIONS] += 1.0
-        if factored(numbering, work) != SOLVED:
-            return SINGULAR
+        if renewed:
+            found[FACTORISATIONS] += 1.0
+            if factored(numbering, work) != SOLVED:
+                return SINGULAR
         solved(numbering, work, own.is_row, work.residual, own.x)
         size = 0.0
         for i in range(numbering.size):
@@ -132,21 +155,52 @@ def newton(system, numbering, state, work, load_values, general, own):
         if status != SOLVED:
             return status
         level = balance(system, numbering, state, work, load_values, False, general, own)
-        if level > AT_NOISE:
+        # what is left of so small a residual the factors at hand take away as well
+        renewed = level > SAFE or level > RENEWED * before
+        if level > AT_NOISE and renewed:
             tangent_foreseen(system, numbering, state, work, load_values, general, own)
     found[ITERATIONS], found[LEVEL] = MOST, level
     return NOT_CONVERGED
 
 
+@inner_kernel
+def load_at(model, factor):
+    """Loads and weights at a load factor."""
+    for l in range(model.values.shape[0]):
+        for i in range(3):
+            model.values[l, i] = model.loads[l, i] + factor * model.rates[l, i]
+    for i in range(3):
+        model.system.gravity[i] = model.gravity[i] + factor * model.gravity_rate[i]
+
+
 @allocating_kernel
-def at_rest(system, numbering, state, work, load_values, general, own, task):
+def at_rest(kept, general, task, factor):
     """One of the tasks, all in one kernel, so that the forces are compiled once: FORCES, or with the TANGENT: `balance`;
-    FORESEEN: `tangent_foreseen`; NEWTON: status of `newton`.
+    FORESEEN: `tangent_foreseen`; NEWTON: status of `newton`; TAKE, ADVANCE: statuses of `take` and `advanced`, by own.x;
+    FACTOR: status; SOLVE: own.x from own.residual; MASS: factor M onto the matrix; LOADS: those at a load factor; RATES: of
+    loads and weights, into own.residual.
     """
-    models = system, numbering, state, work
+    model = kept_in(kept)
+    system, numbering, state, work = model.system, model.numbering, model.state, model.work
+    values, own = model.values, model.own
     if task == FORESEEN:
-        tangent_foreseen(*models, load_values, general, own)
-        return 0.0
-    if task == NEWTON:
-        return float(newton(*models, load_values, general, own))
-    return balance(*models, load_values, task == TANGENT, general, own)
+        tangent_foreseen(system, numbering, state, work, values, general, own)
+    elif task == NEWTON:
+        return float(newton(system, numbering, state, work, values, general, own))
+    elif task == TAKE:
+        return float(take(system, numbering, state, work, own))
+    elif task == ADVANCE:
+        return float(advanced(system, numbering, state, work, own.x, factor))
+    elif task == FACTOR:
+        return float(factored(numbering, work))
+    elif task == SOLVE:
+        solved(numbering, work, own.is_row, own.residual, own.x)
+    elif task == MASS:
+        add_mass(system, numbering, work, factor)
+    elif task == LOADS:
+        load_at(model, factor)
+    elif task == RATES:
+        external_forces(system, numbering, work, model.rates, model.gravity_rate, own.residual)
+    else:
+        return balance(system, numbering, state, work, values, task == TANGENT, general, own)
+    return 0.0

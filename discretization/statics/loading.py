@@ -61,6 +61,8 @@ class Loading:
 
     def longest_step(self, length: float) -> float:
         """Of the load factor: no moved point goes or turns further in it than Newton's method is sure to follow."""
+        if not self.motions:
+            return 1.0
         factors = np.linspace(0.0, 1.0, _SAMPLES + 1)
         fastest = 1.0
         for motion in self.motions:
@@ -78,9 +80,9 @@ class Loading:
         """(3,)"""
         return self.constant_gravity + factor * self.varying_gravity
 
-    def rates(self, factor: float) -> tuple[Floats, Floats]:
+    def rates(self) -> tuple[Floats, Floats]:
         """Derivatives of loads and gravity to the factor."""
-        return np.ascontiguousarray(self.varying_values), self.varying_gravity
+        return np.ascontiguousarray(self.varying_values), np.array(self.varying_gravity, float)
 
     def move(self, system: System, work: Any, factor: float) -> None:
         """Put the ground points of the moved joints where the factor has them, in place."""

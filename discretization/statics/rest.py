@@ -11,38 +11,41 @@ from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
 from discretization.numbering import BAND_LIMIT, number
 from discretization.others import energies_alone
-from discretization.statics import forces, iteration
-from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED, add_mass, external_forces
+from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED
 from discretization.statics.iteration import (
+    ADVANCE,
+    FACTOR,
     FACTORISATIONS,
     FORCES,
     FORESEEN,
     ITERATIONS,
     LEVEL,
+    LOADS,
+    MASS,
     NEWTON,
+    RATES,
+    SOLVE,
+    TAKE,
     TANGENT,
     Iterating,
+    Standing,
     at_rest,
 )
 from discretization.statics.loading import Loading
 from discretization.statics.strains import prediction
 from discretization.system import System
-from discretization.time.advance import copy_of
 from discretization.workspace import AT_NOISE, workspace
-from rigid.compilation import face_of
 from rigid.interactions.constraints import facts
+from rigid.kept import Kept
 from rigid.system import Floats, State
+
+Stand = tuple[Floats, float]  # a state, as numbers, and its load factor
 
 REASONS = {
     FOLDED: "the relative rotation of the two ends of a rod element passed pi",
     NOT_FINITE: "the forces are not finite numbers",
     SINGULAR: "the tangent is singular",
 }
-
-# what Python calls by itself, along arcs and in relaxation
-_take, _advanced, _factored, _solved = map(
-    face_of, (iteration.take, forces.advanced, forces.factored, forces.solved)
-)
 
 
 def resting(system: System) -> System:
@@ -78,7 +81,7 @@ class Rest:
         self.numbering = number(
             self.system, band_limit, condense=False
         )  # determinant and matrix are of all unknowns
-        self.state = copy_of(state)
+        self._all, self.state = _side_by_side(state)
         self.state.v[:] = 0.0
         self.state.Omega[:] = 0.0
         self.state.acc[:] = 0.0
@@ -112,6 +115,20 @@ class Rest:
             found=np.zeros(3),
             strains=prediction(self.system, self.work),
         )
+        rates, gravity_rate = self.loading.rates()
+        self._standing = Standing(
+            self.system,
+            self.numbering,
+            self.state,
+            self.work,
+            values=np.zeros_like(rates),
+            loads=self.loading.values(0.0),
+            rates=rates,
+            gravity=self.loading.gravity(0.0),
+            gravity_rate=gravity_rate,
+            own=self._iterating,
+        )
+        self._kept = Kept(self._standing)
         self.held: Floats | None = None  # of which 1 - load factor is the offset: see `hold`
         self.factor = 0.0
         self.n_factorisations = 0
@@ -167,18 +184,17 @@ class Rest:
 
     def values_at(self, factor: float) -> None:
         """Loads and weights alone at this load factor."""
-        self._values = self.loading.values(factor)
-        self.system.gravity[:] = self.loading.gravity(factor)
+        self._do(LOADS, factor)
 
     @property
     def values(self) -> Floats:
         """(l, 3) of the loads at this load factor."""
-        return self._values
+        return self._standing.values
 
     def largest_force(self) -> float:
         """Largest force that acts on a frame: a load, a weight, a joint's, N; or moment."""
         weights = self.system.frames.mass[self.frames].max(initial=0.0) * np.linalg.norm(self.system.gravity)
-        parts = (np.abs(self._values).max(initial=0.0), weights, np.abs(self.state.lam).max(initial=0.0))
+        parts = (np.abs(self.values).max(initial=0.0), weights, np.abs(self.state.lam).max(initial=0.0))
         return float(max(parts))
 
     def hold(self) -> None:
@@ -191,9 +207,8 @@ class Rest:
         """Forces and, on demand, tangent; the largest residual over its round-off, negative: folded or not finite."""
         return self._do(TANGENT if tangent else FORCES)
 
-    def _do(self, task: int) -> float:
-        own = self.system, self.numbering, self.state, self.work, self._values
-        return float(at_rest(*own, self._general, self._iterating, task))
+    def _do(self, task: int, factor: float = 1.0) -> float:
+        return float(at_rest(self._kept, self._general, task, factor))
 
     def newton(self) -> tuple[int, int, float]:
         """Newton's method: status, iterations, residual over its round-off."""
@@ -204,7 +219,7 @@ class Rest:
     def take(self, x: Floats) -> int:
         """Correct the state by x: `discretization.statics.newton.take`."""
         self._iterating.x[:] = x
-        return int(_take(self.system, self.numbering, self.state, self.work, self._iterating))
+        return int(self._do(TAKE))
 
     @property
     def residual(self) -> Floats:
@@ -214,28 +229,27 @@ class Rest:
     def factorise(self) -> bool:
         """LU factors of the assembled tangent; whether it has any."""
         self.n_factorisations += 1
-        return bool(_factored(self.numbering, self.work) == SOLVED)
+        return self._do(FACTOR) == SOLVED
 
     def solve(self, residual: Floats) -> Floats:
         """The correction that takes a residual away."""
-        x = np.empty(self.size)
-        _solved(self.numbering, self.work, self.is_row, residual, x)
-        return x
+        self._iterating.residual[:] = residual
+        self._do(SOLVE)
+        return self._iterating.x.copy()
 
     def advance(self, x: Floats, factor: float = 1.0) -> int:
         """Move the state by factor x; SOLVED, or why it stays where it is."""
-        return int(_advanced(self.system, self.numbering, self.state, self.work, x, factor))
+        self._iterating.x[:] = x
+        return int(self._do(ADVANCE, factor))
 
     def add_mass(self, factor: float) -> None:
         """factor M onto the assembled tangent K; half of it onto K/2."""
-        add_mass(self.system, self.numbering, self.work, 0.5 * factor)
+        self._do(MASS, 0.5 * factor)
 
     def load_rate(self) -> Floats:
         """Derivative of the residual to the load factor, (N + 6,), at the poses of the last `assemble`."""
-        out = np.empty(len(self.work.residual))
-        values, gravity = self.loading.rates(self.factor)
-        external_forces(self.system, self.numbering, self.work, values, gravity, out)
-        np.negative(out, out)
+        self._do(RATES)
+        out = -self._iterating.residual
         if self.loading.moves:
             # moved ground points: by differences of the residual alone; it is left as that at this factor
             change, factor = 1e-6, self.factor
@@ -271,15 +285,20 @@ class Rest:
         """Root mean square of dr/L and turn over all frames."""
         return float(np.sqrt(np.dot(self.weight * x, x)))
 
-    def keep(self) -> tuple[State, float]:
+    def keep(self) -> Stand:
         """The state and load factor, to come back to."""
-        return copy_of(self.state), self.factor
+        return self._all.copy(), self.factor
 
-    def back_to(self, kept: tuple[State, float]) -> None:
+    def back_to(self, kept: Stand) -> None:
         """The state and load factor of `keep`."""
-        for own, old in zip(self.state, kept[0], strict=True):
-            own[...] = old
+        self._all[:] = kept[0]
         self.load_at(kept[1])
+
+    def stand(self, state: State, factor: float) -> None:
+        """A state and load factor from elsewhere."""
+        for own, new in zip(self.state, state, strict=True):
+            own[...] = new
+        self.load_at(factor)
 
     def determinant_sign(self) -> int:
         """Of the matrix whose factors are at hand."""
@@ -307,6 +326,14 @@ class Rest:
     def solved_at(self) -> float:
         """Residual over round-off that counts as solved."""
         return AT_NOISE
+
+
+def _side_by_side(state: State) -> tuple[Floats, State]:
+    """A copy of a state whose arrays stand side by side in one, and that one: it is kept and restored as a whole."""
+    ends = np.cumsum([0, *(array.size for array in state)])
+    room = np.concatenate([np.ravel(array) for array in state]).astype(float)
+    parts = [room[a:b].reshape(own.shape) for a, b, own in zip(ends[:-1], ends[1:], state, strict=True)]
+    return room, State(*parts)
 
 
 def _sparse_sign(factors: object) -> int:

@@ -18,7 +18,7 @@ from discretization.statics.arc import (
 )
 from discretization.statics.forces import SOLVED
 from discretization.statics.newton import Solved, newton
-from rigid.system import State
+from discretization.statics.rest import Stand
 
 LOAD_FACTOR = "load_factor"
 APART = 1e-2  # of a step: critical points nearer to each other count as one
@@ -34,7 +34,7 @@ class Tour(NamedTuple):
     failure: Solved | None
 
 
-Kept = tuple[tuple[State, float], Tangent]
+Kept = tuple[Stand, Tangent]
 
 
 def tour(

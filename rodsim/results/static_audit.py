@@ -50,7 +50,7 @@ def balance(result: Result) -> Balance:
         if gone_on and factor != 1.0:
             continue  # held by forces that fade
         judged += 1
-        rest.back_to((result.state(i), float(i if loading.motions else factor)))
+        rest.stand(result.state(i), float(i if loading.motions else factor))
         if loading.motions:
             rest.values_at(factor)
         level = rest.assemble(False)
