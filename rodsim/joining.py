@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from rigid.system import ALONG, Constraints, Floats, State
 from rodsim.driving import DrivenRow, driven_row
 from rodsim.entries import Contents, Geared, JointEntry
 from rodsim.load_arrays import speaking_of
+from rodsim.loops import Misfit, links_of, loop_closed_by, misfit
 from rodsim.other_entries import Poses
 from rodsim.parts import Anchor
 from rodsim.results.gear_history import GEAR
@@ -51,7 +53,7 @@ def constraints_of(model: Contents, placement: Placed) -> tuple[Constraints, lis
     of_joint: dict[str, Joined] = {}
     for number, entry in enumerate(model.joints.values()):
         with speaking_of("joint", entry.name):
-            own = of_joint[entry.name] = _markers(entry, placement)
+            own = of_joint[entry.name] = _markers(entry, placement, model)
         joined.append(own)
         rows += [(number, own.a, own.b, row) for row in JOINTS[entry.kind].rows(*own)]
     driven = []
@@ -112,7 +114,7 @@ def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
     return layouts
 
 
-def _markers(entry: JointEntry, placement: Placed) -> Joined:
+def _markers(entry: JointEntry, placement: Placed, model: Contents) -> Joined:
     """The two markers and what the joint is told."""
     owner = f"{entry.kind} joint '{entry.name}'"
     points = [(str(x), placement.place(x).world) for x in (entry.a, entry.b) if isinstance(x, Anchor)]
@@ -121,14 +123,12 @@ def _markers(entry: JointEntry, placement: Placed) -> Joined:
     if not points:
         raise ModelError(f"{owner}: says not where it is; give `at=` or a point of a part")
     apart = JOINTS[entry.kind].apart
-    length = _length(owner, entry, points[1][1] - points[0][1], placement.size) if apart else 0.0
+    length = _length(owner, entry, points[1][1] - points[0][1], placement.size, model) if apart else 0.0
     for name, point in points[1:] if not apart else ():
         gap = np.linalg.norm(point - points[0][1])
         # a lone body at the origin has no size of its own here: count how far out the points are as well
         if gap > ASSEMBLED * max(placement.size, np.abs(point).max(), np.abs(points[0][1]).max()):
-            raise ModelError(
-                f"{owner}: |g| = {gap:.3g} m at t = 0 between {points[0][0]} and {name}; move one of them or name one point only"
-            )
+            raise ModelError(_not_met(owner, model, entry, points[0], (name, point)))
     frames = [placement.frame_of(x) for x in (entry.a, entry.b)]
     if frames[0] == frames[1]:
         raise ModelError(
@@ -165,15 +165,33 @@ def _triads(entry: JointEntry, of_a: Floats) -> tuple[Floats, Floats]:
     return first, quaternions.rotate(bent, first.T).T
 
 
-def _length(owner: str, entry: JointEntry, d: Floats, size: float) -> float:
+def _not_met(
+    owner: str, model: Contents, entry: JointEntry, one: tuple[str, Floats], other: tuple[str, Floats]
+) -> str:
+    """Of a joint whose points are not in one place: which, how far apart, and the loop that does not close."""
+    d = other[1] - one[1]
+    text = f"{owner}: |g| = {np.linalg.norm(d):.3g} m at t = 0 between {one[0]} and {other[0]}; "
+    loop = loop_closed_by(links_of(model.joints.values()), entry.name) if one[0] != "at" else None
+    if loop is None:
+        return f"{text}move one of them or name one point only"
+    way = ", ".join(f"{x:.6g}" for x in d)
+    return (
+        f"{text}{loop} does not close: from the one point to the other ({way}) m are missing; move one of them, place or "
+        "size the parts between so that they meet, or name one point only"
+    )
+
+
+def _length(owner: str, entry: JointEntry, d: Floats, size: float, model: Contents) -> float:
     """Distance of the points of a joint at t = 0."""
     found = float(np.linalg.norm(d))
     if found <= ASSEMBLED * size:
         raise ModelError(f"{owner}: its points {entry.a} and {entry.b} are in one place; use 'spherical'")
     if entry.length is not None and abs(found - entry.length) > ASSEMBLED * size:
+        loop = loop_closed_by(links_of(model.joints.values()), entry.name)
+        closes = f"{loop} does not close; " if loop else ""
         raise ModelError(
             f"{owner}: length = {entry.length:.6g} m, but {entry.a} and {entry.b} are {found:.6g} m apart at t = 0; "
-            "move one of them or leave `length=` out"
+            f"{closes}move one of them or leave `length=` out"
         )
     return found
 
@@ -191,14 +209,39 @@ def without_doubt(model: Contents, system: System, state: State) -> tuple[System
     loops = [[names[joint] for joint in loop] for loop in found.loops]
     many = "1 equation" if found.excess == 1 else f"{found.excess} equations"
     of_loops = " and of ".join(named(loop) for loop in loops[:3])
+    off = [own for own in (_misfit_of(model, loop) for loop in loops) if own is not None]
+    jams = f"; {off[0]}, so that they jam or cannot follow each other: {_FIT}" if off else ""
     warnings.warn(
         f"model '{model.name}': {many} of the joints {of_loops}{' and of other loops' if len(loops) > 3 else ''} "
         "repeat what the others fix already: the motion is determined, the forces and moments of these joints only in "
-        "part; leave some of them more motion (a spherical joint in place of a revolute one) to have them all",
+        f"part; leave some of them more motion (a spherical joint in place of a revolute one) to have them all{jams}",
         RedundantJointsWarning,
         stacklevel=4,  # at the call of `Model.build`
     )
     return system._replace(constraints=constraints), loops
+
+
+_FIT = "make them so, or give one of the joints of this loop more motion"
+
+
+def _misfit_of(model: Contents, names: Sequence[str]) -> Misfit | None:
+    """Of the axes of those of the names that are joints."""
+    return misfit([model.joints[name] for name in names if name in model.joints])
+
+
+def loop_in_words(model: Contents, joint: str) -> str:
+    """The loop that a joint (or the first one of a gear, that of a drive) closes, and axes in it that do not fit; empty where
+    it closes none.
+    """
+    if joint in model.gears:
+        joint = model.gears[joint].each[0].joint.name
+    elif joint in model.drives:
+        joint = model.drives[joint].joint.name
+    loop = loop_closed_by(links_of(model.joints.values()), joint)
+    if loop is None:
+        return ""
+    off = _misfit_of(model, loop.joints)
+    return f"{loop}: {off}, {_FIT}" if off else str(loop)
 
 
 def named(names: list[str]) -> str:

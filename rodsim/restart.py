@@ -12,10 +12,13 @@ from discretization.system import System, fingerprint
 from rigid import checks, quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
-from rigid.system import Floats, State
+from rigid.joints import JOINTS
+from rigid.system import PERPENDICULAR, Floats, State
 from rodsim.building import Built
+from rodsim.loops import Link, loop_closed_by
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
+from rodsim.static_checks import part_at
 
 _FITS = 1e-7  # of the model's size: gaps of joints at the stored state
 
@@ -117,11 +120,24 @@ def _check_joints(built: Built, state: State) -> None:
     size = float(np.ptp(state.r, axis=0).max()) or 1.0
     if not len(g) or g.max() <= _FITS * max(size, 1.0):
         return
-    number = int(np.repeat(constraints.joint, rows_of(constraints))[np.argmax(g)])
-    joint = built.layout.joints[number]
+    worst = int(np.repeat(np.arange(len(constraints.kind)), rows_of(constraints))[np.argmax(g)])
+    layout = built.layout
+    joint = layout.joints[int(constraints.joint[worst])]
+    links = [
+        Link(own.name, *(part_at(layout, frame).name for frame in own.frames or ()))
+        for own in layout.joints
+        if own.kind in JOINTS
+    ]
+    loop = loop_closed_by(links, joint.name)
+    of_axes = bool(constraints.kind[worst] == PERPENDICULAR)
+    gap = (
+        f"its axes are {np.degrees(np.arcsin(min(g.max(), 1.0))):.3g} degrees apart"
+        if of_axes
+        else f"|g| = {g.max():.3g}"
+    )
     raise ModelError(
-        f"{joint.kind} joint '{joint.name}': |g| = {g.max():.3g} at the stored state; it is where it was not in the model "
-        "of that result, leave its place as it was",
+        f"{joint.kind} joint '{joint.name}': {gap} at the stored state{f', {loop} does not close' if loop else ''}; it is "
+        f"where it was not in the model of that result, leave its {'axis' if of_axes else 'place'} as it was",
         about=[PartName("joint", joint.name)],
     )
 

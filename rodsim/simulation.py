@@ -8,6 +8,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from rigid.first_compilation import announce
 from rigid.system import State
 from rodsim.building import Built
 from rodsim.initial_velocities import Fitted, fit_velocities
+from rodsim.joining import loop_in_words
 from rodsim.model import Model
 from rodsim.provenance import provenance
 from rodsim.restart import restarted
@@ -127,6 +129,7 @@ def simulate(
             joint_names=[joint.name for joint in built.layout.joints],
             rho=own.rho,
             spared=_without_inertia(model, built),
+            loop_of=partial(loop_in_words, model),
         )
         state = stepper.start(state)
         built.layout.n_memory = len(state.memory)
