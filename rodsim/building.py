@@ -4,7 +4,8 @@ the layout.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from rodsim.joining import ASSEMBLED, constraints_of, joint_layouts, without_dou
 from rodsim.load_arrays import line_loads, load_arrays, load_values, speaking_of
 from rodsim.meshing import RodMesh, joined, mesh_rod
 from rodsim.parts import Anchor, Body, Driven, Ground, Rod
-from rodsim.point_masses import check_rotations
+from rodsim.point_masses import check_rotations, idle_axes
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
 
@@ -45,6 +46,7 @@ class Built(NamedTuple):
     drive_values: Callable[[Floats], Floats] | None = (
         None  # of prescribed motion, see `discretization.drives`
     )
+    idle: Mapping[int, Floats] = MappingProxyType({})  # frame -> (3, 3) on its axes without inertia
 
 
 class Placed(NamedTuple):
@@ -179,7 +181,7 @@ def build(model: Contents) -> Built:
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
     values, drives = load_values(model, lines), drive_values(model, driven)
-    return Built(system, state, layout, values, placement.held, drives)
+    return Built(system, state, layout, values, placement.held, drives, idle_axes(model, placement))
 
 
 def _given(value: Floats | None) -> Floats:

@@ -24,7 +24,7 @@ def free_motions(built: Built, rest: Rest) -> str:
     names = frame_names(built.layout)
     motion = steady_motion(rest.system, rest.state, None, np.zeros(3), names)
     try:
-        lin = linearise(rest.system, rest.state, rest.values, motion, names)
+        lin = linearise(rest.system, rest.state, rest.values, motion, names, rest.idle)
     except ModelError:
         return ""
     lin = Linearised(**{**lin.__dict__, "K": csr_matrix(0.5 * (lin.K + lin.K.T)), "unsymmetric": ()})
@@ -37,9 +37,9 @@ def free_motions(built: Built, rest: Rest) -> str:
     shapes = lin.of_frames(phi[np.asarray(zero, bool)])
     found = [_worded(shape, rest.length, names) for shape in shapes]
     frames = list(dict.fromkeys(frame for frame, _ in found))
-    what = "a motion" if len(found) == 1 else f"{len(found)} motions"
+    what = "is a motion" if len(found) == 1 else f"are {len(found)} motions"
     told = f"{found[0][1]}" if len(found) == 1 else f"of {' and of '.join(names(frame) for frame in frames)}"
-    return f"there is {what} that no joint and no stiffness holds: {told}; hold it by a joint, a spring or a drive"
+    return f"there {what} that no joint and no stiffness holds: {told}; hold it by a joint, a spring or a drive"
 
 
 def _worded(shape: Floats, length: float, names: Callable[[int], str]) -> tuple[int, str]:

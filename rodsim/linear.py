@@ -54,7 +54,7 @@ def linearise(
                 f"linearise: there is no load '{name}'; the loads are {', '.join(known) or 'none'}"
             )
         values[known.index(name)] = checks.vector(f"load '{name}'", "value", value)
-    found = equations.linearise(built.system, state, values, motion, names)
+    found = equations.linearise(built.system, state, values, motion, names, built.idle)
     return _with_names(found, built.layout)
 
 

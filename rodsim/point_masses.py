@@ -38,6 +38,15 @@ NEAR = 1e-9  # of the model's size: a point closer to the axis is on it
 ALWAYS = np.full(3, np.nan)  # asks for every rotation
 
 
+def idle_axes(model: Contents, placement: Placed) -> dict[int, Floats]:
+    """Frame -> (3, 3), the projection on its axes without inertia: what it turns about them by means nothing."""
+    return {
+        placement.body_frame[name]: body.properties.without_inertia
+        for name, body in model.bodies.items()
+        if np.any(body.properties.without_inertia)
+    }
+
+
 def check_rotations(model: Contents, system: System, placement: Placed) -> None:
     """Raise ModelError where something asks for a rotation that a body has no inertia for."""
     thin = {

@@ -16,17 +16,20 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
-from discretization.linearisation import applied
+from discretization.linearisation import applied, eigen
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.moving import angles, moved
 from discretization.linearisation.saddle import Saddle
 from discretization.measures import constraint_residual, element_states
+from discretization.others import OTHERS
 from discretization.system import System
 from rigid import checks, quaternions
 from rigid.errors import ConvergenceError, ModelError
+from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rodsim.building import Built
 from rodsim.linear import linearise
@@ -36,6 +39,8 @@ from rodsim.model import Model
 GRAVITY = "gravity"
 ITERATIONS = 30
 CONVERGED = 1e-12  # of the model's size: last correction of an equilibrium; of a factor: its last change
+SMALL = 100  # freedoms up to which linear factors are those of full matrices
+ROUNDING = 1e-13  # of the change of the stiffness: what the joints leave of it below this is none
 STEP = 1e-5  # of the model's size: displacements of the central differences for strains
 
 
@@ -73,7 +78,9 @@ class _Loaded(NamedTuple):
         size = model_size(state)
         for _ in range(ITERATIONS):
             lin = self.linear(state, factor)
-            x = Saddle(lin.K, lin.G).solve(-lin.force, -constraint_residual(self.built.system, state))
+            x = Saddle(lin.K, lin.G).solve(
+                -lin.force, -lin.below(constraint_residual(self.built.system, state))
+            )
             by_frame = lin.of_frames(x)
             change = max(float(np.abs(by_frame[:, :3]).max()), size * float(np.abs(by_frame[:, 3:]).max()))
             state = moved(self.built.system, state, by_frame)
@@ -134,7 +141,13 @@ def _loaded(built: Built, constant: Sequence[str], t: float) -> _Loaded:
     gravity = (g, none) if GRAVITY in stays else (none, g)
     loaded = _Loaded(built, np.where(kept, values, 0.0), np.where(kept, 0.0, values), gravity)
     if not np.any(loaded.growing) and not np.any(gravity[1]):
-        raise ModelError(f"model '{built.layout.name}': no load grows with the factor; add one, or gravity")
+        pressed = np.any(built.system.others.kind == OTHERS.index(PRESSED_EDGE))
+        cure = (
+            "pressures are there in full; ask `modes` under several of them"
+            if pressed
+            else "add one, or gravity"
+        )
+        raise ModelError(f"model '{built.layout.name}': no load grows with the factor; {cure}")
     return loaded
 
 
@@ -142,8 +155,8 @@ def _check_potential(loaded: _Loaded, state: State) -> None:
     reasons = loaded.linear(state, 1.0).unsymmetric
     if reasons:
         raise ModelError(
-            f"buckling: {', '.join(reasons)} has no potential, so that K is not symmetric and the model may flutter before "
-            "it buckles; ask `modes` under growing loads, or keep it `constant`"
+            f"buckling: {' and '.join(reasons)} {'has' if len(reasons) == 1 else 'have'} no potential, so that K is not "
+            "symmetric and the model may flutter before it buckles; ask `modes` under growing loads, or keep it `constant`"
         )
 
 
@@ -159,37 +172,47 @@ def _linear(loaded: _Loaded, state: State, lin: Linearised, n: int) -> tuple[Flo
     direction = lin.of_frames(saddle.solve((grown - none)[lin.frames].ravel()))
     size = model_size(state)
     largest = max(float(np.abs(direction[:, :3]).max()), size * float(np.abs(direction[:, 3:]).max()))
-    if largest == 0.0:
-        raise ModelError(
-            f"model '{loaded.built.layout.name}': its loads move nothing, and cannot make it buckle"
-        )
-    stressed = loaded._replace(built=_stressed(loaded.built, state, direction, STEP * size / largest))
+    stressed = loaded
+    if largest > 0.0:  # else joints alone carry the loads
+        stressed = loaded._replace(built=_stressed(loaded.built, state, direction, STEP * size / largest))
     change = csr_matrix(stressed.linear(state, 1.0).K - lin.K)
+    name = loaded.built.layout.name
+    inverse, phi = _ratios(name, lin, saddle, change, n)
+    if not np.any(inverse):
+        raise ModelError(f"model '{name}': its loads change no stiffness, and cannot make it buckle")
+    use = np.flatnonzero(inverse > 1e-9 * np.abs(inverse).max())
+    if not len(use):
+        raise ModelError(f"model '{name}': its loads do not make it buckle, only minus these might")
+    use = use[np.argsort(-inverse[use])][:n]
+    return 1.0 / inverse[use], phi.T[use]
+
+
+def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: int) -> tuple[Floats, Floats]:
+    """1/f of the lowest factors of K(0) + f K', and more, with their shapes (size, k)."""
+    free = lin.size - lin.G.shape[0]
+    if n > free:
+        raise ModelError(f"buckling: n = {n} of a model with {free} freedoms; give at most {free}")
+    failed = f"model '{name}': no buckling factors found ({{}}); is it held, and stable without loads?"
+    if free <= SMALL:
+        Z = eigen.null_space(lin.G)
+        onto = -Z.T @ (change @ Z)
+        onto[np.abs(onto) <= ROUNDING * abs(change).max()] = 0.0
+        try:
+            inverse, phi = eigh(onto, Z.T @ (lin.K @ Z))
+        except LinAlgError as error:
+            raise ModelError(failed.format(error)) from None
+        return inverse, Z @ phi
     # P(-K') is symmetric in the product of K(0) on the motions that the joints allow, to which P always leads back
     inverted = LinearOperator(
         (lin.size, lin.size), matvec=lambda x: -saddle.solve(change @ np.ravel(x)), dtype=float
     )
     start = inverted.matvec(saddle.solve(np.random.default_rng(1).standard_normal(lin.size)))
-    free = lin.size - lin.G.shape[0]
     many = min(n + 4, free - 2)
-    if many < n:
-        raise ModelError(
-            f"buckling: n = {n} of a model with {free} freedoms; give at most {max(free - 2, 0)}"
-        )
     try:
         inverse, phi = eigs(inverted, many, v0=start, which="LR", ncv=min(4 * many + 20, lin.size))
     except ArpackError as error:
-        raise ModelError(
-            f"model '{loaded.built.layout.name}': no buckling factors found ({error}); is it held, and stable without loads?"
-        ) from None
-    inverse, phi = inverse.real, phi.real
-    use = np.flatnonzero(inverse > 1e-9 * np.abs(inverse).max())
-    if not len(use):
-        raise ModelError(
-            f"model '{loaded.built.layout.name}': its loads do not make it buckle, only minus these might"
-        )
-    use = use[np.argsort(-inverse[use])][:n]
-    return 1.0 / inverse[use], phi.T[use]
+        raise ModelError(failed.format(error)) from None
+    return inverse.real, phi.real
 
 
 def _stressed(built: Built, state: State, direction: Floats, f: float) -> Built:

@@ -102,7 +102,7 @@ def equilibrium(
     if start is not None:
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, at, motions)
-    rest = Rest(built.system, state, loading)
+    rest = Rest(built.system, state, loading, idle=built.idle)
     if start is not None:
         rest.hold()
     if method not in METHODS:

@@ -78,7 +78,7 @@ def _newton(built: Built, state: State, spin: Floats, about: ArrayLike) -> tuple
     # beside a motion that costs nothing and that nothing pushes, such as a turn about a bar, K is singular
     shift = FREE * float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).reshape(-1, 6)[:, :3].max())
     try:
-        x = Saddle(csr_matrix(lin.K + shift * lin.M), lin.G).solve(-lin.force, -g)
+        x = Saddle(csr_matrix(lin.K + shift * lin.M), lin.G).solve(-lin.force, -lin.below(g))
     except ModelError:
         raise ModelError(
             f"model '{built.layout.name}': nothing holds it in axes that turn with {spin} rad/s; join it to the ground"

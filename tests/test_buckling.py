@@ -168,3 +168,39 @@ def test_stresses_of_linear_buckling_are_those_of_the_linear_response(element):
     pulled = tangents.forces(energies_of(stressed, built.state), built.state, np.zeros(0))
     K = tangents.stiffness(energies_of(built.system, built.state), built.state, np.zeros(0))
     assert pulled == pytest.approx(K.times(x), abs=1e-8 * np.abs(pulled).max())
+
+
+def links(n, stiffness=2.0, length=0.5):
+    """A pressed column of n rigid bars with torsion springs at its hinges, turning in the plane of x and y."""
+    model = Model("links")
+    before = model.ground
+    for k in range(n):
+        bar = model.add_body(
+            f"bar {k}", Box(length, 0.05, 0.05, mass=1.0), position=((k + 0.5) * length, 0, 0)
+        )
+        hinge = {"at": (k * length, 0, 0), "axis": (0, 0, 1)}
+        model.add_joint(f"hinge {k}", "revolute", before, bar, **hinge)
+        model.add_torsion_spring(f"spring {k}", before, bar, axis=(0, 0, 1), stiffness=stiffness)
+        before = bar
+    model.add_force("press", before.at((length / 2, 0, 0)), (-1.0, 0, 0))
+    return model
+
+
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_rigid_links_on_springs_buckle_at_the_closed_form(n):
+    """P = 4 k/L sin^2(pi/(2 (2n + 1)) (2j - 1)): joints alone carry the load, and one link has one freedom."""
+    many = min(n, 2)
+    exact = [16.0 * np.sin(np.pi * (2 * j - 1) / (2 * (2 * n + 1))) ** 2 for j in range(1, many + 1)]
+    found = buckling(links(n), many)
+    assert found.linear == pytest.approx(exact, rel=1e-9)
+    assert found.factors == pytest.approx(exact, rel=1e-9)
+
+
+def test_loads_that_change_no_stiffness_are_said_to_make_nothing_buckle():
+    model = links(1)
+    model.loads.clear()
+    model.add_force("across", model.bodies["bar 0"].at((0, 0, 0)), (0, 0, -1.0))  # along the hinge
+    with pytest.raises(ModelError, match="its loads change no stiffness"):
+        buckling(model)
+    with pytest.raises(ModelError, match="n = 2 of a model with 1 freedoms; give at most 1"):
+        buckling(links(1), 2)

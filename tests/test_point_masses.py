@@ -4,7 +4,26 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from rodsim import Box, Law, MassProperties, Model, ModelError, PointMass, audit, simulate
+from rigid.quaternions import rotate
+from rodsim import (
+    Box,
+    ConvergenceError,
+    Law,
+    MassProperties,
+    Model,
+    ModelError,
+    PointMass,
+    Probe,
+    Push,
+    Reaction,
+    audit,
+    buckling,
+    equilibrium,
+    frequency_response,
+    modes,
+    simulate,
+    steady_rotation,
+)
 
 EXACT = 1e-11
 LINE = MassProperties(3.0, (0.25, 0.0, 0.25))  # along y, of length 1
@@ -133,3 +152,132 @@ def test_a_spin_about_an_axis_without_inertia_is_refused():
 def test_a_negative_moment_is_refused():
     with pytest.raises(ModelError, match=r"are not all positive or zero"):
         MassProperties(1.0, (-1.0, 1.0, 1.0))
+
+
+def test_points_and_lines_have_equilibria_by_newton():
+    """Weights on springs against the balance by hand; no turn that means nothing makes the tangent singular."""
+    model = Model("hung", gravity=(0, 0, -10))
+    point = model.add_body("point", PointMass(2.0), position=(0.5, 0, -1))
+    line = model.add_body("line", LINE, position=(0.5, 0, -2), orientation=(0.8, 0, 0, 0.6))
+    ends = [line.at((0, y, 0)) for y in (-0.5, 0.5)]
+    model.add_spring("up", model.ground.at((0, 0, 0)), point.at((0, 0, 0)), 100.0, length=1.0)
+    for k, end in enumerate(ends):
+        model.add_spring(f"down {k}", point.at((0, 0, 0)), end, 60.0, length=1.0)
+    for k, (x, y) in enumerate(((-1, 0.3), (1, 1), (1, -1))):
+        model.add_spring(f"side {k}", model.ground.at((x, y, -2)), ends[k % 2], 50.0, length=0.5)
+    result = equilibrium(model)
+    assert "relaxation" not in result.statics
+    state = result.state()
+    assert audit(result).ok
+    for frame, mass in ((1, 2.0), (2, 3.0)):
+        pull = -mass * 10.0 * np.array([0, 0, 1.0])
+        for spring in model.springs.values():
+            p, q = (_place(state, model, anchor) for anchor in (spring.a, spring.b))
+            along = (q - p) / np.linalg.norm(q - p)
+            rest = spring.length if spring.length is not None else _initial(spring)
+            force = spring.stiffness * (np.linalg.norm(q - p) - rest) * along
+            pull += force * ((_frame(spring.a) == frame) - 1.0 * (_frame(spring.b) == frame))
+        assert np.abs(pull).max() < 1e-10
+
+
+def _frame(anchor):
+    return {"ground": 0, "point": 1, "line": 2}[getattr(anchor.part, "name", "ground")]
+
+
+def _place(state, model, anchor):
+    frame = _frame(anchor)
+    return state.r[frame] + rotate(state.quat[frame], anchor.X)
+
+
+def _initial(spring):
+    p, q = (
+        a.X if _frame(a) == 0 else a.part.position + rotate(a.part.orientation, a.X)
+        for a in (spring.a, spring.b)
+    )
+    return np.linalg.norm(q - p)
+
+
+def test_points_have_three_motions_and_lines_five():
+    """Free, they cost nothing; a turn that means nothing is no mode."""
+    for shape, free in ((PointMass(2.0), 3), (LINE, 5), (Box(1, 1, 1, mass=1.0), 6)):
+        model = Model("free")
+        model.add_body("free", shape)
+        assert modes(model, 10).kinds == ("rigid",) * free
+
+
+def test_a_point_on_a_string_swings_as_a_pendulum():
+    model = Model("pendulum", gravity=(0, 0, -10))
+    bob = model.add_body("bob", PointMass(2.0), position=(0, 0, -2.5))
+    string = model.add_joint("string", "distance", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)))
+    assert np.allclose(modes(model, 10).omega, [2.0, 2.0], rtol=1e-12)
+    push = [Push(bob.at((0, 0, 0)), (1, 0, 0))]
+    out = [Probe(bob.at((0, 0, 0)), (1, 0, 0)), Reaction(string, (1, 0, 0))]
+    x, force = frequency_response(model, push, out, [1.0])[0, :, 0]
+    assert x == pytest.approx(1 / (2.0 * (4 - 1)), rel=1e-12)
+    assert force == pytest.approx(-2.0 * 10 / 2.5 * x, rel=1e-12)  # weight along the string
+
+
+def test_a_line_in_turning_axes_swings_as_without_any_moment_about_itself():
+    """Hung up, seen from axes that turn with W: sqrt(3 g/(2 L)) + W and - W."""
+    model = Model("line", gravity=(0, 0, -10))
+    line = model.add_body("line", MassProperties(3.0, (0.25, 0.25, 0.0)), position=(0, 0, -0.5))
+    model.add_joint("pin", "spherical", model.ground, line, at=(0, 0, 0))
+    swing = np.sqrt(15.0)
+    found = modes(model, 10, spin=(0, 0, 3.0))
+    assert np.allclose(found.omega, [swing - 3.0, swing + 3.0], rtol=1e-12)
+
+
+def test_a_point_that_turns_is_pulled_out_as_a_mass_on_a_spring():
+    """k (x - L) = m W^2 x, and along it the frequency sqrt(k/m - W^2) where it is held across."""
+    model = Model("whirl")
+    bob = model.add_body("bob", PointMass(2.0), position=(1, 0, 0))
+    center, far = bob.at((0, 0, 0)), 1e4
+    model.add_spring("along", model.ground.at((0, 0, 0)), center, 200.0, length=1.0)
+    for k, across in enumerate(((0, far, 0), (0, 0, far))):
+        model.add_joint(f"across {k}", "distance", model.ground.at(np.add((1, 0, 0), across)), center)
+    state = steady_rotation(model, (0, 0, 5.0))
+    assert state.r[1, 0] == pytest.approx(
+        1 / (1 - 25 / 100), rel=1e-7
+    )  # the far ends let it fall by x^2/2 far
+    assert modes(model, 3, state, spin=(0, 0, 5.0)).omega[0] == pytest.approx(np.sqrt(75.0), rel=1e-3)
+
+
+def test_a_truss_of_a_point_and_springs_snaps_at_its_limit():
+    """Von Mises' truss: F(z) = 2 k (L0 - L) z/L, its largest value."""
+    model = Model("truss")
+    top = model.add_body("top", PointMass(1.0), position=(0, 0, 0.3))
+    point = top.at((0, 0, 0))
+    for x in (-1, 1):
+        model.add_spring(f"at {x}", model.ground.at((x, 0, 0)), point, 100.0)
+    model.add_spring("aside", model.ground.at((0, 1e5, 0.3)), point, 1e3, length=1e5)
+    model.add_force("press", point, (0, 0, -1.0))
+    path = equilibrium(
+        model,
+        method="arc-length",
+        monitors={"down": (point, (0, 0, -1))},
+        stop={"down": (-0.1, 0.7), "load_factor": (-2, 2)},
+    )
+    L0 = np.hypot(1, 0.3)
+    height = np.sqrt(L0 ** (2 / 3) - 1)  # where L^3 = L0
+    limit = 200.0 * (L0 - np.hypot(1, height)) * height / np.hypot(1, height)
+    found = [event["load_factor"] for event in path.events if event["kind"] == "limit"]
+    assert found == pytest.approx([limit, -limit], rel=1e-6)
+
+
+def test_a_mast_with_a_point_on_top_buckles_under_its_weight():
+    """A post of length L that does not stretch, held by stays k at its top: m g = k L."""
+    model = Model("mast", gravity=(0, 0, -1.0))
+    bob = model.add_body("bob", PointMass(3.0), position=(0, 0, 2.0))
+    model.add_joint("post", "distance", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)))
+    for k, x in enumerate(((1e3, 0, 2.0), (0, 1e3, 2.0))):
+        model.add_spring(f"stay {k}", model.ground.at(x), bob.at((0, 0, 0)), 6.0 + k)
+    assert buckling(model, 2, nonlinear=False).factors == pytest.approx([2.0 * 6 / 3, 2.0 * 7 / 3], rel=1e-5)
+
+
+def test_what_a_point_may_really_do_is_said_alone():
+    model = Model("loose")
+    bob = model.add_body("bob", PointMass(1.0), position=(1, 0, 0))
+    model.add_spring("hold", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)), 100.0)
+    model.add_force("push", bob.at((0, 0, 0)), (0, 1, 0))
+    with pytest.raises(ConvergenceError, match=r"there are 2 motions .* of body 'bob'"):
+        equilibrium(model, relaxation=False)

@@ -9,15 +9,20 @@ energies, the multipliers' lam . g, loads, dissipation of what spins, and the ce
 
 In equilibrium, with a potential, (2) is symmetric; away from it the torques that are left make half of a skew part, which
 is taken out: the symmetric part is the Hessian along exp(turn).
+
+Bodies without inertia about some axes, which nothing asks to turn about these, have rows of G that hold them there: a turn
+that means nothing is no motion of the model.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
-from scipy.sparse import bmat, csc_matrix, csr_matrix, diags
+from scipy.sparse import bmat, csc_matrix, csr_matrix, diags, vstack
 from scipy.sparse.linalg import splu
 
 from discretization.consistent import constraint_jacobian
@@ -28,6 +33,7 @@ from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.others import without_potential
 from discretization.system import System
+from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.constraints import rows_of
 from rigid.system import Floats, Ints, State
@@ -44,7 +50,7 @@ class Linearised:
     C: csr_matrix  # damping, N s/m ...
     gyroscopic: csr_matrix  # skew-symmetric
     K: csr_matrix  # N/m ...
-    G: csr_matrix  # (m, 6 k) rows of the joints
+    G: csr_matrix  # (m, 6 k) rows of the joints, behind them those of idle axes
     lam: Floats  # (m,) multipliers that hold the state
     force: Floats  # (6 k,) what is left of the balance: zero in equilibrium
     frames: Ints  # (k,) moving frames
@@ -71,35 +77,51 @@ class Linearised:
         out[..., self.frames, :] = x.reshape(*x.shape[:-1], -1, 6)
         return out
 
+    def below(self, g: Floats) -> Floats:
+        """Residuals of the joints, with zeros of idle axes behind them: (m,)."""
+        return np.append(g, np.zeros(self.G.shape[0] - len(g)))
+
     def rows(self, frame: int) -> slice:
         """Places of a moving frame's unknowns."""
         at = 6 * int(self.place[frame])
         return slice(at, at + 6)
 
 
-def linearise(system: System, state: State, loads: Floats, motion: SteadyMotion, names: Names) -> Linearised:
-    """(1) about `state`, whose multipliers are found anew; loads (l, 3) at that time."""
+def linearise(
+    system: System,
+    state: State,
+    loads: Floats,
+    motion: SteadyMotion,
+    names: Names,
+    idle: Mapping[int, Floats] = MappingProxyType({}),
+) -> Linearised:
+    """(1) about `state`, whose multipliers are found anew; loads (l, 3) at that time; idle: frame -> projection (3, 3) on its
+    axes without inertia.
+    """
+    turning = without(system, idle)  # what its spin is worth
     fixed = system.frames.fixed != 0
     place = np.where(fixed, -1, np.cumsum(~fixed) - 1).astype(np.int64)
     groups, resisting = energies_of(system, state), dissipations_of(system)
     force = tangents.forces(groups, state, np.zeros(0)) - applied.applied(system, state, loads)
-    force += inertia.at_rest(system, state, motion)
+    force += inertia.at_rest(turning, state, motion)
     resistance, C, circulating = tangents.damping(resisting, state, motion.spin)
     force += resistance
     use = (6 * np.flatnonzero(~fixed)[:, None] + np.arange(6)).ravel()
-    G = constraint_jacobian(system, state).tocsc()[:, use]
+    joints = constraint_jacobian(system, state).tocsc()[:, use]
+    G = vstack([joints, idle_rows(state, place, idle)], format="csc")
     M = inertia.mass(system, state).matrix(place)
     lam = multipliers(M, G, force.ravel()[use])
-    forces_of_rest = _stiffness(system, state, loads, lam)
+    forces_of_rest = _stiffness(system, state, loads, lam[: joints.shape[0]])
     parts = [forces_of_rest]
     spins = bool(np.any(motion.spin))
     if motion.turns:
-        parts.append(inertia.centrifugal(system, state, motion))
+        parts.append(inertia.centrifugal(turning, state, motion))
         _check_directions(system, loads, motion)
     if spins:
         parts.append(circulating)
     if spins or not motion.ground:
-        _check_constant(system, state, loads, motion, names, (forces_of_rest.matrix(place), M, G, place))
+        now = (forces_of_rest.matrix(place), M, joints, place)
+        _check_constant(system, state, loads, motion, names, now, idle)
     reasons = [f"load {k}" for k in applied.without_potential(system, loads)]
     if without_potential(system.others):
         reasons.append("a pressure along an open rod")
@@ -108,7 +130,7 @@ def linearise(system: System, state: State, loads: Floats, motion: SteadyMotion,
     K = joined(parts).matrix(place)
     if not reasons:
         K = 0.5 * (K + K.T)
-    gyr = inertia.gyroscopic(system, state, motion) if motion.turns else None
+    gyr = inertia.gyroscopic(turning, state, motion) if motion.turns else None
     return Linearised(
         M=csr_matrix(M),
         C=csr_matrix(C.matrix(place)),
@@ -125,6 +147,28 @@ def linearise(system: System, state: State, loads: Floats, motion: SteadyMotion,
         motion=motion,
         loads=loads,
     )
+
+
+def without(system: System, idle: Mapping[int, Floats]) -> System:
+    """The system without the numbers that stand for inertia about idle axes."""
+    J = system.frames.inertia.copy()
+    for frame, axes in idle.items():
+        J[frame] -= axes @ J[frame] @ axes
+    return system._replace(frames=system.frames._replace(inertia=J)) if idle else system
+
+
+def idle_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> csr_matrix:
+    """Rows of G that hold idle axes."""
+    size = 6 * (int(place.max()) + 1)
+    rows = []
+    for frame, axes in idle.items():
+        moments, own = np.linalg.eigh(axes)
+        held = quaternions.rotate(state.quat[frame], own.T[moments > 0.5])
+        for axis in held:
+            row = np.zeros(size)
+            row[6 * place[frame] + 3 : 6 * place[frame] + 6] = axis
+            rows.append(csr_matrix(row))
+    return vstack(rows, format="csr") if rows else csr_matrix((0, size))
 
 
 def _stiffness(system: System, state: State, loads: Floats, lam: Floats) -> Blocks:
@@ -179,6 +223,7 @@ def _check_constant(
     motion: SteadyMotion,
     names: Names,
     now: tuple[csr_matrix, csr_matrix, csc_matrix, Ints],
+    idle: Mapping[int, Floats],
 ) -> None:
     """Raise where stiffness, joints or forces change while the motion goes on."""
     K, M, G, place = now
@@ -190,9 +235,10 @@ def _check_constant(
         ]
         for x in (state, then)
     )
-    rest = inertia.at_rest(system, state, motion).ravel()[use]
+    rest = inertia.at_rest(without(system, idle), state, motion).ravel()[use]
     G1 = constraint_jacobian(system, then).tocsc()[:, use]
-    K1 = _stiffness(system, then, loads, multipliers(M, G1, after + rest)).matrix(place)
+    lam = multipliers(M, vstack([G1, idle_rows(then, place, idle)], format="csc"), after + rest)
+    K1 = _stiffness(system, then, loads, lam[: G1.shape[0]]).matrix(place)
     stiff = float(np.abs(K.data).max(initial=0.0))
     for what, change, size in (
         ("joints change", _turned_rows(system, G, G1), float(np.abs(G.data).max(initial=0.0))),

@@ -23,9 +23,10 @@ from discretization.statics.forces import (
 )
 from discretization.statics.strains import Prediction, exceed, foresee, shift
 from discretization.time.newton import residual_over_noise
-from discretization.workspace import AT_NOISE
+from discretization.workspace import AT_NOISE, rotation_of
 from rigid.compilation import allocating_inner_kernel, allocating_kernel, inner_kernel
 from rigid.kept import kept_in
+from rigid.linear_algebra import add_at, load9, product, product_transposed
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
@@ -56,6 +57,8 @@ class Iterating(NamedTuple):
     residual: Floats  # (N + 6,) kept while the tangent is assembled; given to SOLVE, found by RATES
     found: Floats  # (3,)
     strains: Prediction
+    idle: Ints  # (k,) frames with axes that nothing asks to turn about
+    idle_stiffness: Floats  # (k, 3, 3) N m about these, body-fixed; without it the tangent is singular
 
 
 @by_reference
@@ -80,9 +83,21 @@ def balance(system, numbering, state, work, load_values, tangent, general, own):
     level = forces_at_rest(system, numbering, state, work, load_values, tangent, general)
     if level < 0.0:
         return level
+    if tangent:
+        _hold_idle(numbering, work, own)
     for i in range(work.residual.shape[0]):
         work.residual[i] -= own.offset[i]
     return residual_over_noise(numbering, work)
+
+
+@inner_kernel
+def _hold_idle(numbering, work, own):
+    """What keeps idle axes from making the tangent singular, onto it."""
+    for k in range(own.idle.shape[0]):
+        f = own.idle[k]
+        R = rotation_of(work.R0, f)
+        stiffness = product_transposed(product(R, load9(own.idle_stiffness[k])), R)
+        add_at(work.values, numbering.frame_base[f], numbering.frame_stride[f], 1, 1, 1.0, stiffness)
 
 
 @inner_kernel
@@ -92,6 +107,7 @@ def tangent_foreseen(system, numbering, state, work, load_values, general, own):
         own.residual[i] = work.residual[i]
     shift(system, work, own.strains, 1.0)
     forces_at_rest(system, numbering, state, work, load_values, True, general)
+    _hold_idle(numbering, work, own)
     shift(system, work, own.strains, 0.0)
     for i in range(work.residual.shape[0]):
         work.residual[i] = own.residual[i]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.csgraph import connected_components
@@ -73,9 +75,18 @@ class Rest:
     """Equations (1), (2) of `discretization.statics.forces` of one system at one state, under a load factor.
 
     Vectors are in the order of `numbering`: 6 a moving frame (dr, spatial turn), then or between them the multipliers.
+    idle: frame -> projection (3, 3) on those of its axes about which nothing asks it to turn, bodies without inertia; it does
+    not.
     """
 
-    def __init__(self, system: System, state: State, loading: Loading, band_limit: int = BAND_LIMIT):
+    def __init__(
+        self,
+        system: System,
+        state: State,
+        loading: Loading,
+        band_limit: int = BAND_LIMIT,
+        idle: Mapping[int, Floats] | None = None,
+    ):
         self.system = resting(system)
         self.loading = loading.of(self.system)
         self.numbering = number(
@@ -114,6 +125,8 @@ class Rest:
             residual=np.zeros_like(self.work.residual),
             found=np.zeros(3),
             strains=prediction(self.system, self.work),
+            idle=np.array(list(idle), np.int64) if idle else np.zeros(0, np.int64),
+            idle_stiffness=np.array(list(idle.values())) if idle else np.zeros((0, 3, 3)),
         )
         rates, gravity_rate = self.loading.rates()
         self._standing = Standing(
@@ -129,10 +142,12 @@ class Rest:
             own=self._iterating,
         )
         self._kept = Kept(self._standing)
+        self.idle = idle or {}
         self.held: Floats | None = None  # of which 1 - load factor is the offset: see `hold`
         self.factor = 0.0
         self.n_factorisations = 0
         self.load_at(0.0)
+        self._hold_idle()
         self._balance()
 
     def __del__(self) -> None:
@@ -143,6 +158,13 @@ class Rest:
     def offset(self) -> Floats:
         """(N + 6,) forces that hold the model where it is"""
         return self._iterating.offset
+
+    def _hold_idle(self) -> None:
+        """Of the size of what the stiffest frame resists a turn of the model with."""
+        if self.idle:
+            self.assemble(True)
+            stiff = np.abs(self.matrix().diagonal()[self.unknowns[:, :3]]).max()
+            self._iterating.idle_stiffness[:] *= self.length**2 * stiff if stiff > 0.0 else 1.0
 
     def _levers(self) -> float:
         """Size of a model whose frames are all in one place: that of its joints' and springs' levers, m."""
