@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from discretization.linearisation import eigen
-from discretization.linearisation.equations import Linearised, linearise
+from discretization.linearisation.equations import linearise
 from discretization.linearisation.steady import steady_motion
 from discretization.statics.rest import Rest
 from rigid.errors import ModelError
@@ -27,8 +28,8 @@ def free_motions(built: Built, rest: Rest) -> str:
         lin = linearise(rest.system, rest.state, rest.values, motion, names, rest.idle)
     except ModelError:
         return ""
-    lin = Linearised(**{**lin.__dict__, "K": csr_matrix(0.5 * (lin.K + lin.K.T)), "unsymmetric": ()})
-    free = lin.size - lin.G.shape[0]
+    lin = replace(lin, K=csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=())
+    free = lin.free
     if free <= 0:
         return ""
     _, phi, zero = eigen.conservative(lin, min(MOST, free))
@@ -39,7 +40,9 @@ def free_motions(built: Built, rest: Rest) -> str:
     frames = list(dict.fromkeys(frame for frame, _ in found))
     what = "is a motion" if len(found) == 1 else f"are {len(found)} motions"
     told = f"{found[0][1]}" if len(found) == 1 else f"of {' and of '.join(names(frame) for frame in frames)}"
-    return f"there {what} that no joint and no stiffness holds: {told}; hold it by a joint, a spring or a drive"
+    return (
+        f"there {what} that no joint and no stiffness holds: {told}; hold it by a joint, a spring or a drive"
+    )
 
 
 def _worded(shape: Floats, length: float, names: Callable[[int], str]) -> tuple[int, str]:

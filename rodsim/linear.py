@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -85,7 +86,7 @@ def _with_names(found: Linearised, layout: Layout) -> Linearised:
         return f"load '{names[number]}'" if number < len(names) else "a distributed load"
 
     words = tuple(dict.fromkeys(map(worded, found.unsymmetric)))
-    return Linearised(**{**found.__dict__, "unsymmetric": words})
+    return replace(found, unsymmetric=words)
 
 
 def _check_state(built: Built, state: State) -> None:

@@ -12,6 +12,7 @@ A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,7 +123,7 @@ def frequency_response(
 
 def _motions(lin: Linearised, n_modes: int | None) -> Floats:
     """Z (size, k)."""
-    free = lin.size - lin.G.shape[0]
+    free = lin.free
     if n_modes is None:
         if free > MOST_FREEDOMS:
             raise ModelError(
@@ -130,7 +131,7 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
             )
         return eigen.null_space(lin.G)
     n = min(checks.count("state_space", "n_modes", n_modes), free)
-    symmetric = Linearised(**{**lin.__dict__, "K": csr_matrix(0.5 * (lin.K + lin.K.T))})
+    symmetric = replace(lin, K=csr_matrix(0.5 * (lin.K + lin.K.T)))
     return eigen.conservative(symmetric, n)[1].T
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -114,9 +114,9 @@ def modes(
     n = checks.count("modes", "n", n)
     lin = linearise(built, state, spin=spin, about=about, t=t, loads=loads)
     if checks.flag("modes", "undamped", undamped):
-        lin = Linearised(**{**lin.__dict__, "C": 0.0 * lin.C})
+        lin = replace(lin, C=0.0 * lin.C)
         lin.C.eliminate_zeros()
-    free = lin.size - lin.G.shape[0]
+    free = lin.free
     if free <= 0:
         raise ModelError(
             f"model '{built.layout.name}': its joints leave nothing that moves; there are no modes"

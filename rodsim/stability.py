@@ -189,7 +189,7 @@ def _linear(loaded: _Loaded, state: State, lin: Linearised, n: int) -> tuple[Flo
 
 def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: int) -> tuple[Floats, Floats]:
     """1/f of the lowest factors of K(0) + f K', and more, with their shapes (size, k)."""
-    free = lin.size - lin.G.shape[0]
+    free = lin.free
     if n > free:
         raise ModelError(f"buckling: n = {n} of a model with {free} freedoms; give at most {free}")
     failed = f"model '{name}': no buckling factors found ({{}}); is it held, and stable without loads?"

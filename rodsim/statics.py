@@ -73,7 +73,8 @@ def equilibrium(
     monitors: name -> (point of a part, world direction (3,)): its displacement in that direction, m.
     stop: "load_factor" or a monitor -> (lowest, highest) value at which the path ends, located exactly; by default the
     load factor stays within -1 and 1. most_points: equilibria at most.
-    branch: k or -k: leave the path at its k-th bifurcation, to one side or the other.
+    branch: k or -k: leave the path at its k-th bifurcation, to one side or the other. A branch that leads back to there ends:
+    `statics["stopped"]` is then "closed".
     relaxation: with "newton", where its steps come to an end before factor 1, go to the equilibrium that a damped motion
     under the full load creeps to; `statics["relaxation"]` says from which factor, and that it was used.
     first_step: longest first load step; with "arc-length" of the norm of the path.

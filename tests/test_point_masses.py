@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 from rigid.quaternions import rotate
 from rodsim import (
@@ -281,3 +282,33 @@ def test_what_a_point_may_really_do_is_said_alone():
     model.add_force("push", bob.at((0, 0, 0)), (0, 1, 0))
     with pytest.raises(ConvergenceError, match=r"there are 2 motions .* of body 'bob'"):
         equilibrium(model, relaxation=False)
+
+
+def test_a_branch_that_comes_back_to_its_bifurcation_ends_there():
+    """A steep truss of a point and two springs moves aside and, at the mirror image below, back: a closed branch, once round."""
+    model = Model("truss")
+    top = model.add_body("top", PointMass(1.0), position=(0, 0, 3.0))
+    point = top.at((0, 0, 0))
+    for x in (-1, 1):
+        model.add_spring(f"at {x}", model.ground.at((x, 0, 0)), point, 100.0)
+    model.add_joint("plane", "point_on_plane", model.ground, top, at=(0, 0, 3.0), axis=(0, 1, 0))
+    model.add_force("press", point, (0, 0, -100.0))
+    settings = {
+        "method": "arc-length",
+        "branch": 1,
+        "monitors": {"down": (point, (0, 0, -1)), "across": (point, (1, 0, 0))},
+        "stop": {"down": (-0.5, 6.5), "load_factor": (-9, 9)},
+    }
+    path = equilibrium(model, **settings)
+    assert path.statics["stopped"] == "closed"
+    L0 = np.sqrt(10.0)
+    # sideways stiffness at (0, z): 1 = (L0/L - 1) z^2
+    height = brentq(lambda z: (L0 / np.hypot(1, z) - 1) * z * z - 1, 2.0, 3.0)
+    load = 2.0 * (L0 / np.hypot(1, height) - 1) * height
+    found = [event["load_factor"] for event in path.events if event["kind"] in ("bifurcation", "limit")]
+    assert np.abs(found) == pytest.approx(load, rel=1e-6)
+    assert found[-1] > 0.0 > min(found)
+    assert len(path.t) < 60  # of 500
+    across = path.monitor("across")
+    assert across.min() == pytest.approx(-across.max(), rel=0.05)  # both sides, of outputs
+    assert np.abs(across).max() > 0.5

@@ -17,6 +17,8 @@ With D = C + Gyr or unsymmetric K, on z = (phi, lambda phi):
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +34,7 @@ from rigid.system import Floats
 EPS = 2.220446049250313e-16
 NOISE = 50.0  # times the round-off of an entry's share: eigenvalues below are zero
 DENSE = 60  # unknowns less constraints up to which everything is computed
+DROWNED = 1e-11  # of the lowest eigenvalue: more round-off of the highest than this is too much
 CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
 SMALL = 200  # the same up to which full matrices are sooner solved than Lanczos' iteration
 
@@ -47,7 +50,7 @@ class Spectrum(NamedTuple):
 def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
     K, M = lin.K, lin.M
-    size = lin.size - lin.G.shape[0]
+    size = lin.free
     if size <= SMALL:
         found = _held(lin, n)
         if found is not None:
@@ -87,7 +90,8 @@ def _lanczos(lin: Linearised, sigma: float, n: int) -> tuple[Floats, Floats]:
 def _noise(lin: Linearised, phi: Floats) -> Floats:
     """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; and of the multipliers."""
     # of displacements: turns may have next to no inertia
-    highest = float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).reshape(-1, 6)[:, :3].max(initial=0.0))
+    each = (np.abs(lin.K.diagonal()) / lin.M.diagonal()).reshape(-1, 6)
+    highest = float(each[:, :3].max(initial=0.0)) or float(each.max(initial=0.0))
     return np.maximum(NOISE * EPS * _shares(lin, phi), EPS * highest)
 
 
@@ -123,7 +127,20 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     from scipy.linalg import eigh
 
     Z = null_space(lin.G)
-    mu, y = eigh(Z.T @ (lin.K @ Z), Z.T @ (lin.M @ Z))
+    M, K = (Z.T @ (A @ Z) for A in (lin.M, lin.K))
+    mu, y = eigh(K, M)
+    low = np.abs(mu) > _noise(lin, (Z @ y).T)
+    if (
+        EPS * np.abs(mu).max() > DROWNED * np.abs(mu[low]).min(initial=np.inf)
+        and mu.min() > -np.abs(mu[low]).min()
+    ):
+        # the highest, of next to no mass, blurs the lowest: these are the largest of the inverse, beside a shift
+        shift = float(np.abs(mu[low]).min())
+        with suppress(np.linalg.LinAlgError):
+            _, y = eigh(M, K + shift * M)
+            y = y[:, ::-1]
+            y = y / np.sqrt(np.einsum("ij,ij->j", y, M @ y))
+            mu = np.einsum("ij,ij->j", y, K @ y)
     phi = (Z @ y).T
     order = np.sort(np.argsort(np.abs(mu))[:n])
     phi = phi[order]
@@ -147,7 +164,7 @@ def null_space(G: csr_matrix) -> Floats:
 def general(lin: Linearised, n: int) -> Spectrum:
     """The n eigenvalues nearest to zero with Im >= 0 (of a pair one) of (2)."""
     D = csr_matrix(lin.C + lin.gyroscopic)
-    free = lin.size - lin.G.shape[0]
+    free = lin.free
     if 2 * free <= 4 * DENSE or 2 * n + 14 >= 2 * free:
         values, vectors = _dense_general(lin, D)
     else:
@@ -184,6 +201,13 @@ def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
     inverse = np.linalg.inv(M)
     A = np.block([[np.zeros((k, k)), np.eye(k)], [-inverse @ K, -inverse @ D0]])
     values, z = eig(A)
+    sigma = _general_shift(lin)
+    if EPS * np.abs(values).max() ** 2 > DROWNED * sigma**2:  # as in `_dense`; by (2)
+        S = np.linalg.inv(sigma * sigma * M + sigma * D0 + K)
+        right, below = -S @ (D0 + sigma * M), -S @ M
+        nu, z = eig(np.block([[right, below], [sigma * right + np.eye(k), sigma * below]]))
+        nu = np.where(np.abs(nu) > EPS * np.abs(nu).max(), nu, EPS * np.abs(nu).max())
+        values = sigma + 1.0 / nu
     return values, (Z @ z[:k]).T
 
 
@@ -212,7 +236,7 @@ def _arnoldi(lin: Linearised, D: csr_matrix, n: int) -> tuple[NDArray, NDArray]:
 
 def _general_shift(lin: Linearised) -> float:
     """A real number beside zero, small against the lowest frequency."""
-    symmetric = Linearised(**{**lin.__dict__, "K": csr_matrix(0.5 * (lin.K + lin.K.T)), "unsymmetric": ()})
+    symmetric = replace(lin, K=csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=())
     mu, _, zero = conservative(symmetric, 8)
     others = np.abs(mu[~zero])
     speed = max(float(np.abs(lin.motion.W).max()), float(np.abs(lin.motion.spin).max(initial=0.0)))

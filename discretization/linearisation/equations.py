@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -32,6 +33,7 @@ from discretization.linearisation.interactions import constraints_of, dissipatio
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.others import without_potential
+from discretization.redundancy import redundancy
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
@@ -65,6 +67,12 @@ class Linearised:
     def size(self) -> int:
         """Unknowns."""
         return int(self.M.shape[0])
+
+    @cached_property
+    def free(self) -> int:
+        """Freedoms: unknowns less the joints' rows, but for those that repeat others."""
+        repeated = redundancy(self.system, self.state)
+        return self.size - self.G.shape[0] + (0 if repeated is None else repeated.excess)
 
     @property
     def conservative(self) -> bool:

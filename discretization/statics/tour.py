@@ -23,6 +23,10 @@ from discretization.statics.rest import Stand
 LOAD_FACTOR = "load_factor"
 APART = 1e-2  # of a step: critical points nearer to each other count as one
 PART = 0.1  # of the range of a stop, most that one step covers
+CLOSED = (
+    1e-3,
+    1e-6,
+)  # of the model's size and rad, of the load factor: a critical point as near as this is the same one
 MOVES = 1e-6  # of the model's size, rate of a monitor that counts
 
 
@@ -30,11 +34,19 @@ class Tour(NamedTuple):
     """How a walk along a path ended."""
 
     events: list[Event]
-    stopped: str  # what ended it: "load_factor", a monitor, "points"; "": it failed
+    stopped: str  # what ended it: "load_factor", a monitor, "points", "closed"; "": it failed
     failure: Solved | None
 
 
 Kept = tuple[Stand, Tangent]
+
+
+class Passed(NamedTuple):
+    """What a step passed."""
+
+    events: list[Event]
+    places: list[Kept]  # of these, and of some that count as one
+    bifurcation: Kept | None  # the place of the first among them
 
 
 def tour(
@@ -48,8 +60,9 @@ def tour(
     """Follow the path until a stop is met; `found` is told of every equilibrium, events among them.
 
     stops: load_factor or a monitor -> bounds at which the walk ends; first: length of the first step; branch: number of the
-    bifurcation, from 1, where to leave the path, and to which side.
+    bifurcation, from 1, where to leave the path, and to which side. A branch that comes back to where it began ends there.
     """
+    left: tuple[State, float] | None = None  # where the branch began
     events: list[Event] = []
     ds, points, crossed = first, 0, 0
     while points < most_points:
@@ -67,16 +80,21 @@ def tour(
                 arc.rest.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.rest.factor)))
                 newton(arc.rest)
             stopped = arc.here()
-            events += _events(arc, start, arc.located, stopped, found, moved.iterations)[0]
+            events += _events(arc, start, arc.located, stopped, found, moved.iterations).events
             arc.go_back(stopped)
             found(moved.iterations)
             return Tour(events, stop, None)
-        new, bifurcation = _events(arc, start, ds, end, found, moved.iterations)
+        new, places, bifurcation = _events(arc, start, ds, end, found, moved.iterations)
         events += new
+        again = [place for place in places if left is not None and _same(arc, left, place[0])]
+        if again:
+            arc.go_back(again[0])
+            return Tour(events, "closed", None)
         if bifurcation is not None:
             crossed += 1
             if branch is not None and crossed == branch[0]:
                 arc.go_back(bifurcation)
+                left = arc.rest.keep()
                 if not arc.switch(branch[1]):
                     return Tour(events, "", moved)
                 found(moved.iterations)
@@ -87,6 +105,17 @@ def tour(
         points += 1
         ds *= min(2.0, max(0.5, 2.0 ** (0.5 * (WANTED - moved.iterations))))
     return Tour(events, "points", None)
+
+
+def _same(arc: Arc, a: tuple[State, float], b: tuple[State, float]) -> bool:
+    """Whether two equilibria are one."""
+    frames = arc.rest.frames
+    moved = np.abs(a[0].r[frames] - b[0].r[frames]).max() / arc.rest.length
+    turned = (
+        1.0 - np.abs((a[0].quat[frames] * b[0].quat[frames]).sum(axis=1)).min()
+    )  # half of the half angle's square
+    near = max(moved, np.sqrt(8.0 * max(turned, 0.0))) < CLOSED[0]
+    return bool(near and abs(a[1] - b[1]) < CLOSED[1] * max(1.0, abs(a[1])))
 
 
 def _longest(arc: Arc, stops: Mapping[str, tuple[float, float]]) -> float:
@@ -119,10 +148,11 @@ def _first_stop(arc: Arc, stops: Mapping[str, tuple[float, float]], start: Kept,
 
 def _events(
     arc: Arc, start: Kept, ds: float, end: Kept, found: Callable[[int], None], iterations: int
-) -> tuple[list[Event], Kept | None]:
-    """What lies between two equilibria of the path; the place of a bifurcation among it. `arc` is at `end` afterwards."""
+) -> Passed:
+    """What lies between two equilibria of the path; `arc` is at `end` afterwards."""
     before, after = start[1], end[1]
     events: list[Event] = []
+    places: list[Kept] = []
     turned = before.factor * after.factor < 0.0
 
     def note(kind: str, value: Callable[[], float]) -> Kept | None:
@@ -131,6 +161,7 @@ def _events(
             return None
         place = arc.here()
         events.append(Event(kind, arc.factor, arc.measured()))
+        places.append(place)
         found(iterations)
         arc.go_back(end)
         return place
@@ -164,4 +195,4 @@ def _events(
         place = note(BIFURCATION, lambda: size() * np.sign(sign * arc.tangent.sign * arc.tangent.factor))
     elif several:
         place = note(BIFURCATION, lambda: size() * (1.0 if arc.tangent.down == before.down else -1.0))
-    return events, place
+    return Passed(events, places, place)

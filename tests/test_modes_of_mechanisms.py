@@ -1,0 +1,73 @@
+"""Modes of mechanisms: joints that repeat others, springs that only turn, parts of next to no mass."""
+
+import numpy as np
+import pytest
+
+from rodsim import Box, MassProperties, Model, Probe, Push, Section, modes, state_space
+
+
+def four_bar():
+    """A parallelogram of four parallel hinges: three of their equations repeat others."""
+    model = Model("four bars")
+    corners = np.array([(0, 0, 0), (0, 1, 0), (1.5, 1, 0), (1.5, 0, 0)], float)
+    before = model.ground
+    for k in range(3):
+        bar = model.add_body(f"bar {k}", Box(1, 0.1, 0.1, mass=1.0), position=corners[k : k + 2].mean(axis=0))
+        model.add_joint(f"hinge {k}", "revolute", before, bar, at=corners[k], axis=(0, 0, 1))
+        before = bar
+    model.add_joint("hinge 3", "revolute", before, model.ground, at=corners[3], axis=(0, 0, 1))
+    return model
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+def test_joints_that_repeat_others_take_no_freedom():
+    """The one motion of a planar four-bar is there with hinges; and with a spring it swings as without the repetitions."""
+    model = four_bar()
+    assert modes(model, 5).kinds == ("rigid",)
+    model.add_torsion_spring("spring", model.ground, model.bodies["bar 0"], axis=(0, 0, 1), stiffness=7.0)
+    push = [Push(model.bodies["bar 1"].at((0, 0, 0)), (1, 0, 0))]
+    probe = [Probe(model.bodies["bar 0"].at((0, 0, 0)), (0, 0, 1), "turn")]
+    cranks = 2 * ((1 + 0.01) / 12 + 0.25)  # about their hinges; the coupler goes in a circle of radius 1
+    assert modes(model, 5).omega == pytest.approx([np.sqrt(7.0 / (cranks + 1.0))], rel=1e-12)
+    A = state_space(model, push, probe).A
+    assert np.abs(np.linalg.eigvals(A).imag) == pytest.approx([np.sqrt(7.0 / (cranks + 1.0))] * 2, rel=1e-9)
+
+
+def test_turns_that_cost_nothing_are_rigid_beside_springs_that_only_turn():
+    model = Model("arm")
+    arm = model.add_body("arm", Box(1, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
+    model.add_joint(
+        "pin", "universal", model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), second_axis=(0, 0, 1)
+    )
+    model.add_torsion_spring("spring", model.ground, arm, axis=(0, 1, 0), stiffness=10.0)
+    found = modes(model, 5)
+    assert found.kinds == ("rigid", "oscillates")
+    assert found.omega[1] == pytest.approx(np.sqrt(10.0 / (1.01 / 12 + 0.25)), rel=1e-12)
+
+
+@pytest.mark.parametrize("speed", [0.0, 100.0, 300.0])
+def test_a_disc_on_a_shaft_of_next_to_no_mass_whirls_at_the_closed_form(speed):
+    """Overhung, free to spin: frequencies of 2 x 2 matrices, though the shaft's own are 1e7 times higher and more."""
+    length, EI, mass, J, polar = 0.5, 2000.0, 10.0, 0.1, 0.18
+    section = Section.from_stiffness(
+        EA=1e9, GA=1e9, GJ=1e7, EI=EI, mass_per_length=1e-5, inertia_per_length=1e-9
+    )
+    spin = (speed, 0, 0)
+    model = Model("rotor")
+    shaft = model.add_rod(
+        "shaft", [(0, 0, 0), (length, 0, 0)], section, 4, element="relative(4)", angular_velocity=spin
+    )
+    disc = model.add_body(
+        "disc", MassProperties(mass, (polar, J, J)), position=(length, 0, 0), angular_velocity=spin
+    )
+    model.add_joint("bearing", "revolute", model.ground, shaft.start, axis=(1, 0, 0))
+    model.add_joint("seat", "weld", shaft.end, disc)
+    found = modes(model, 5)
+    stiffness = EI * np.array([[12 / length**3, -6 / length**2], [-6 / length**2, 4 / length]])
+    A = np.zeros((4, 4), complex)
+    A[:2, 2:] = np.eye(2)
+    inverse = np.diag([1 / mass, 1 / J])
+    A[2:, :2], A[2:, 2:] = -inverse @ stiffness, 1j * speed * inverse @ np.diag([0.0, polar])
+    exact = np.sort(np.abs(np.linalg.eigvals(A).imag))
+    assert found.kinds[0] == "rigid"
+    assert np.sort(found.omega[1:]) == pytest.approx(exact, rel=1e-4)  # the shaft gives way to shear
