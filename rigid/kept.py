@@ -42,7 +42,8 @@ _KINDS: dict[int, KeptType] = {}
 class Kept:
     """A named tuple of a class `by_reference`, for kernels that read it by `kept_in`.
 
-    Its arrays may change, but not be replaced; they live as long as this.
+    Its arrays may change, but not be replaced; they live as long as this. The class must be one that any process can
+    import: the cache of machine code knows it by its name.
     """
 
     def __init__(self, values: Any):

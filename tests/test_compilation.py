@@ -13,6 +13,7 @@ import pytest
 from rigid.compilation import allocating_kernel, inner_kernel, kernel
 from rigid.kept import Kept, kept_in
 from rigid.references import Reference, by_reference, reference_to, with_field
+from rigid.system import State
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
 
@@ -58,11 +59,15 @@ def accumulate(outer, x):
 
 
 @allocating_kernel
-def total_of_kept(kept, x):
-    """`total` after `accumulate`, of one that was handed over before; with an array of its own."""
-    outer, more = kept_in(kept), np.full(1, x)
-    accumulate(outer, more[0])
-    return total(outer)
+def pushed(kept, x):
+    """Move a state that was handed over before by x, with an array of its own; the sum of its places and first turns."""
+    state, step, s = kept_in(kept), np.full(3, x), 0.0
+    for f in range(state.r.shape[0]):
+        for i in range(3):
+            state.r[f, i] += step[i]
+            s += state.r[f, i]
+        s += state.quat[f, 0]
+    return s
 
 
 @kernel
@@ -208,24 +213,28 @@ def test_equations_are_found_by_the_kind_of_a_model_without_a_look_at_its_types(
     assert stepper(1.0, hidden=True) is not first
 
 
+def some_state(n):
+    zero = np.zeros((n, 3))
+    return State(
+        zero + 1.0, np.ones((n, 4)), zero, zero, np.zeros(0), np.zeros(0), np.zeros((n, 6)), np.zeros(2)
+    )
+
+
 def test_what_is_kept_is_the_model_itself_for_as_long_as_its_address():
-    weights, matrix = np.array([1.0, 2.0, 3.0]), np.ones((2, 3))
-    pair = Pair(np.full(2, 10.0), np.full(2, 20.0))
-    kept = Kept(Outer(Inner(weights, 3), 0.5, matrix, pair))
-    del pair  # its arrays live on
+    kept, other = Kept(some_state(2)), Kept(some_state(3))
+    r, quat = kept.values.r, kept.values.quat
     for x in (1.0, 2.0):
-        before = weights.copy()
-        assert total_of_kept(kept, x) == pytest.approx(0.5 * (before + x).sum() + 30.0)
-        assert weights == pytest.approx(before + x)
-    matrix[1] = 3.0  # changes are seen
-    assert total_of_kept(kept, 0.0) == pytest.approx(1.5 * weights.sum() + 30.0)
-    other = Kept(Outer(Inner(np.ones(3), 2), 1.0, matrix, Pair(np.zeros(2), np.zeros(2))))
-    assert total_of_kept(other, 0.0) == 6.0
+        before = r.copy()
+        assert pushed(kept, x) == pytest.approx((before + x).sum() + 2.0)
+        assert r == pytest.approx(before + x)
+    quat[:] = 5.0  # changes are seen
+    assert pushed(kept, 0.0) == pytest.approx(r.sum() + 10.0)
+    assert pushed(other, 0.0) == 12.0
 
 
 @compiled_only
 def test_a_kept_model_that_needs_more_room_gets_it(monkeypatch):
     monkeypatch.setattr("rigid.kept.ROOM", 1)
-    kept = Kept(OUTER._replace(matrix=np.ones((2, 3)), inner=Inner(np.ones(3), 3)))
+    kept = Kept(some_state(2))
     assert kept._room.nbytes > 8
-    assert total_of_kept(kept, 0.0) == pytest.approx(0.5 * 3.0 + OUTER.pair.first[0])
+    assert pushed(kept, 0.0) == 8.0
