@@ -23,6 +23,7 @@ NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
 class DampingEntry(OtherEntry):
     """See `Model.add_external_damping`."""
 
+    plural = "external dampings"
     name: str
     a: Any  # the body or rod
     b: Any  # the same
@@ -53,6 +54,7 @@ class DampingEntry(OtherEntry):
 class PressureEntry(OtherEntry):
     """See `Model.add_pressure`."""
 
+    plural = "pressures"
     name: str
     a: Any  # the rod
     b: Any  # the same
@@ -81,6 +83,7 @@ class PressureEntry(OtherEntry):
 class FrictionEntry(OtherEntry):
     """See `Model.add_joint_friction`."""
 
+    plural = "joint frictions"
     name: str
     a: Any  # those of the joint
     b: Any

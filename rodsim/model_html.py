@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from rodsim.damping_entries import DampingEntry, FrictionEntry
 from rodsim.entries import Contents
-from rodsim.other_entries import BushingEntry, OtherEntry
 from rodsim.parts import Body, Rod
 from rodsim.sections import Section
 from rodsim.tables import MOST_ROWS, line, page, some, table, text
@@ -66,25 +63,17 @@ def section_words(section: Section) -> str:
 
 def _others(model: Contents) -> list[tuple[str, int, str]]:
     """What stands between and acts on the parts, by kind."""
-    kinds = Counter(_kind(entry) for entry in model.others.values())
+    kinds: dict[str, list[str]] = {}
+    for name, entry in model.others.items():
+        kinds.setdefault(entry.plural, []).append(name)
     found: list[tuple[str, list[str]]] = [
         ("springs", list(model.springs)),
         ("torsion springs", list(model.torsions)),
-        *((kind, [name for name, x in model.others.items() if _kind(x) == kind]) for kind in kinds),
+        *kinds.items(),
         ("loads", list(model.loads)),
         ("loads along rods", list(model.line_loads)),
         ("driven frames", list(model.driven)),
         ("drives", list(model.drives)),
+        ("gears", list(model.gears)),
     ]
     return [(kind, len(names), some(names)) for kind, names in found if names]
-
-
-def _kind(entry: OtherEntry) -> str:
-    for kind, words in (
-        (BushingEntry, "bushings"),
-        (DampingEntry, "external dampings"),
-        (FrictionEntry, "joint frictions"),
-    ):
-        if isinstance(entry, kind):
-            return words
-    return "springs with laws and limits"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -52,6 +52,7 @@ class Poses(Protocol):
 class OtherEntry(ABC):
     """Between `a` and `b`."""
 
+    plural: ClassVar[str]  # what many of them are called
     name: str
     a: Held
     b: Held
@@ -69,6 +70,7 @@ class OtherEntry(ABC):
 class BushingEntry(OtherEntry):
     """See `Model.add_bushing`."""
 
+    plural = "bushings"
     name: str
     a: Held
     b: Held
@@ -113,6 +115,7 @@ class BushingEntry(OtherEntry):
 class LawEntry(OtherEntry):
     """See `Model.add_law_spring` and `Model.add_limit`."""
 
+    plural = "springs with laws and limits"
     name: str
     a: Held
     b: Held

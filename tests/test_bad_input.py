@@ -13,7 +13,7 @@ from fuzz_scenes import fuzz
 from results_sample import sample_layout, sample_output
 
 from rodsim import Result
-from rodsim.cli import commands
+from rodsim.cli.errors import USER_ERRORS
 from rodsim.cli.main import main
 from rodsim.results.errors import ResultError
 from rodsim.results.writer import ResultWriter
@@ -143,15 +143,15 @@ def test_a_defect_of_ours_shows_its_traceback(error, monkeypatch):
     def broken(options):
         raise error("inside")
 
-    monkeypatch.setitem(commands.COMMANDS, "check", broken)
+    monkeypatch.setattr("rodsim.scenes.loading.load", broken)
     with pytest.raises(error, match="inside"):
         main(["check", str(CHAIN)])
 
 
 def test_every_user_error_is_a_class_of_its_own():
     bare = (Exception, ValueError, KeyError, RuntimeError, LookupError, TypeError, ArithmeticError)
-    assert not set(bare) & set(commands.USER_ERRORS)
-    assert not any(issubclass(kind, commands.USER_ERRORS) for kind in bare)
+    assert not set(bare) & set(USER_ERRORS)
+    assert not any(issubclass(kind, USER_ERRORS) for kind in bare)
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,12 @@ def test_a_run_that_cannot_go_on_gives_exit_3_and_keeps_what_it_has(tmp_path, ca
     assert np.all(np.isfinite(kept.rod("arm").r[-1]))
 
 
+def test_check_counts_all_that_a_scene_holds(capsys):
+    assert main(["check", str(SCENES / "planetary_gear.yaml")]) == 0
+    said = capsys.readouterr().out
+    assert "0 rods, 3 bodies, 3 joints, 0 springs, 1 torsion spring, 0 loads, 1 drive, 2 gears; em" in said
+
+
 def test_help_needs_nothing_heavy():
     code = "import sys, rodsim.cli.main as m; m.parser().format_help(); print(*sys.modules)"
     loaded = subprocess.run(

@@ -8,7 +8,11 @@ import pytest
 from discretization.measures import constraint_residual, energies, momenta, velocity_residual
 from rigid.errors import ConvergenceError, RedundantJointsWarning
 from rigid.signals import Sine
-from rodsim import Box, Material, Model, ModelError, Section, equilibrium, modes, simulate
+from rodsim import Box, Material, Model, ModelError, Section, compare, equilibrium, modes, simulate
+from rodsim.reporting.joints import carried
+from rodsim.reporting.tables import in_words, model_tables
+from rodsim.studies.errors import StudyError
+from rodsim.studies.measures import parse
 
 X, Y, Z = np.eye(3)
 ROUND_OFF = 1e-12
@@ -246,3 +250,45 @@ def test_a_circle_of_gears_that_is_off_by_less_than_a_tooth_is_named_when_it_can
     model.add_gear("c", ["drum", "idle"], (20, -10 * (1 + 1e-7)))
     with pytest.raises(ConvergenceError, match=r"repeats what '\w+', '\w+' fix, and cannot follow"):
         simulate(model, t_end=2.0, dt=0.01)
+
+
+def test_what_a_gear_does_is_told_beside_the_forces_of_joints_and_hides_none_of_them():
+    """It acts on several joints: no single force and moment are its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the velocities that are fitted to the gear
+        result = simulate(wheels_on_a_free_carrier(), t_end=0.05, dt=0.005, output_every=1)
+    gear, one = result.joint("mesh"), result.joint("one")
+    assert np.abs(gear.on("one")).max() > 0.1
+
+    found = compare(result, result)
+    told = {row.quantity: row for row in found.rows}
+    assert told["joint mesh, torque on one"].unit == "N m"
+    assert told["joint mesh, torque on one"].scale == pytest.approx(
+        np.abs(gear.on("one")[1:]).max(), rel=1e-6
+    )
+    assert told["joint one, force"].largest == 0.0
+
+    arrays = result.to_xarray()
+    assert np.array_equal(arrays["mesh.torque_on_two"], gear.on("two"))
+    assert list(arrays.joint) == ["one", "two"]
+    assert np.array_equal(arrays.joint_force.sel(joint="one"), one.force)
+
+    assert [joint.name for joint in carried(result, np.arange(result.n_outputs))] == ["one", "two"]
+    assert "2 joints and 1 gear." in in_words(result)
+    assert "17 × angle of &#x27;one&#x27; + 41 × angle of &#x27;two&#x27;" in model_tables(result)
+
+    named = parse("largest joints.mesh.multipliers[0]", result.layout)
+    assert named.reduce(result.t, named.quantity.read(result)) == np.abs(gear.multipliers).max()
+    with pytest.raises(StudyError, match=r"there is no 'force'; there are multipliers"):
+        parse("largest joints.mesh.force.norm", result.layout)
+
+
+def test_a_gear_that_takes_off_is_written_as_a_difference():
+    model = Model("inside")
+    frame = model.add_body("frame", Box(1, 1, 1, mass=1.0))
+    for k in (0, 1):
+        wheel = model.add_body(f"wheel {k}", Box(0.1, 0.1, 0.1, mass=1.0), position=(k, 0, 0))
+        model.add_joint(f"axle {k}", "revolute", frame, wheel, at=(k, 0, 0), axis=Z)
+    model.add_gear("ring", ["axle 0", "axle 1"], (20, -30))
+    result = simulate(model, t_end=0.01, dt=0.01)
+    assert "20 × angle of &#x27;axle 0&#x27; − 30 × angle of &#x27;axle 1&#x27;" in model_tables(result)

@@ -68,6 +68,28 @@ def test_a_model_shows_its_parts_and_what_joins_them():
     assert ["external dampings", "1", "air"] in rows
 
 
+def test_all_that_acts_between_the_parts_is_listed_by_its_kind():
+    model = small_model()
+    rod = model.rods["cord"]
+    model.add_pressure("wind", rod, 10.0, normal=(0, 0, 1))
+    model.add_bushing("rubber", rod.start, rod.end, stiffness=np.eye(6))
+    model.add_limit("stop", rod.start, rod.end, stiffness=1.0, width=0.1, upper=2.0, of="length")
+    for name, y in (("axle", 3), ("shaft", 4)):
+        wheel = model.add_body(f"wheel {name}", Sphere(0.1, mass=2.0), position=(0, y, 0))
+        model.add_joint(name, "revolute", model.ground, wheel, at=(0, y, 0), axis=(0, 0, 1))
+    model.add_joint_friction("rust", "axle", turning=0.1)
+    model.add_gear("mesh", ["axle", "shaft"], (2, 1))
+    rows = Reader(model._repr_html_()).rows
+    for kind, name in (
+        ("pressures", "wind"),
+        ("bushings", "rubber"),
+        ("springs with laws and limits", "stop"),
+        ("joint frictions", "rust"),
+        ("gears", "mesh"),
+    ):
+        assert [kind, "1", name] in rows
+
+
 def test_a_large_model_is_cut_and_says_so():
     model = Model("long")
     for k in range(200):

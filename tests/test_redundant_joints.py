@@ -246,6 +246,9 @@ def test_the_command_says_which_reactions_are_not_determined(tmp_path, capsys):
     scene, out = tmp_path / "door.yaml", str(tmp_path / "door.vtkhdf")
     scene.write_text(SCENE)
     assert main(["run", str(scene), "-o", out, "--quiet"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1  # in our words, not in Python's
+    assert said[0].startswith("rodsim: model 'scene': 5 equations of the joints 'upper', 'lower' repeat")
     assert main(["info", out]) == 0
     assert (
         "joints that repeat each other, forces and moments determined in part: upper, lower"

@@ -12,9 +12,9 @@ FILES = ("scene", "file", "a", "b", "plot", "output", "study")
 FOLDERS = {("audit", "output"), ("reproduce", "output"), ("validate", "output")}
 
 
-def add_parser(commands: Any, top: argparse.ArgumentParser) -> None:
-    """The command and its options; it completes all commands of `top`."""
-    completion = commands.add_parser(
+def add_parsers(commands: Any) -> None:
+    """The command and its options."""
+    parser = commands.add_parser(
         "completion",
         help="completion of commands, options and files in the shell",
         description="Print a script that completes commands, options, files and names.",
@@ -23,11 +23,11 @@ def add_parser(commands: Any, top: argparse.ArgumentParser) -> None:
         "for tcsh, once:   rodsim completion tcsh > ~/.rodsim.tcsh; echo 'source ~/.rodsim.tcsh' >> ~/.tcshrc",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    completion.add_argument("shell", choices=SHELLS)
-    completion.set_defaults(act=print_completion, top=top)
+    parser.add_argument("shell", choices=SHELLS)
+    parser.set_defaults(act=completion)
 
 
-def print_completion(options: argparse.Namespace) -> int:
+def completion(options: argparse.Namespace) -> int:
     """rodsim completion"""
     import shtab
 

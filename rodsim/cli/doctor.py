@@ -7,23 +7,23 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-OK, SOMETHING_BROKEN = 0, 1  # exit codes
+from rodsim.cli.exit_codes import FOUND_WRONG, OK
 
 
-def add_parser(commands: Any) -> None:
+def add_parsers(commands: Any) -> None:
     """The command and its options."""
-    doctor = commands.add_parser(
+    parser = commands.add_parser(
         "doctor",
         help="what is installed, which drivers work, the cache, and the time of a small run",
         description="Looks at the program, its packages and extras, the cache of compiled kernels, OpenGL, a screen for "
         "windows, ffmpeg, and times a small run. Exit code 1 where something is broken.",
     )
-    doctor.add_argument("--quick", action="store_true", help="without the run, the pictures and the movies")
-    doctor.add_argument("--json", action="store_true", help="for programs")
-    doctor.set_defaults(act=doctor_command)
+    parser.add_argument("--quick", action="store_true", help="without the run, the pictures and the movies")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.set_defaults(act=doctor)
 
 
-def doctor_command(options: argparse.Namespace) -> int:
+def doctor(options: argparse.Namespace) -> int:
     """rodsim doctor"""
     from rodsim.doctor.examination import examine
     from rodsim.doctor.findings import BROKEN
@@ -38,4 +38,4 @@ def doctor_command(options: argparse.Namespace) -> int:
         print(json.dumps({"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=2))
     else:
         print(f"broken: {', '.join(broken)}" if broken else "nothing is broken")
-    return SOMETHING_BROKEN if broken else OK
+    return FOUND_WRONG if broken else OK

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-NOT_CONVERGED = 3  # exit code, see `rodsim.cli.main`
+from rodsim.cli.exit_codes import NOT_CONVERGED, OK
 
 
-def add_parser(commands: Any) -> None:
+def add_parsers(commands: Any) -> None:
     """The command and its options."""
     modes = commands.add_parser("modes", help="frequencies and shapes of small motions")
     modes.add_argument("scene", help="scene file, YAML")
@@ -33,9 +33,10 @@ def add_parser(commands: Any) -> None:
     modes.add_argument("--undamped", action="store_true", help="leave dampers and viscosity out")
     modes.add_argument("--force", action="store_true", help="overwrite an existing result")
     modes.add_argument("--json", action="store_true", help="for programs")
+    modes.set_defaults(act=find_modes)
 
 
-def modes(options: argparse.Namespace) -> int:
+def find_modes(options: argparse.Namespace) -> int:
     """rodsim modes"""
     from rigid.errors import ConvergenceError, ModelError
     from rodsim.modal_analysis import modes as find
@@ -74,4 +75,4 @@ def modes(options: argparse.Namespace) -> int:
         mode_shapes(found, options.output, options.amplitude, overwrite=options.force)
         if not options.json:
             print(f"written to {options.output}: mode k at times k to k + 1")
-    return 0
+    return OK

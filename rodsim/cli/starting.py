@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from rodsim import templates
+from rodsim.cli.exit_codes import OK
 
 ENDINGS = (".yaml", ".yml")
 _WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # to YAML no texts
 
 
-def add_parser(commands: Any) -> None:
+def add_parsers(commands: Any) -> None:
     """The command and its options."""
     new = commands.add_parser(
         "new",
@@ -45,7 +46,7 @@ def new_scene(options: argparse.Namespace) -> int:
     print(f"wrote {path}: {templates.words()[template]}\nnext:")
     for command, words in following(file, result):
         print(f"  {command}  # {words}")
-    return 0
+    return OK
 
 
 def following(file: str, result: str) -> list[tuple[str, str]]:

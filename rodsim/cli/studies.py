@@ -8,54 +8,56 @@ import sys
 from pathlib import Path
 from typing import Any
 
-OK, NOT_CONVERGED, INTERRUPTED = 0, 3, 130  # exit codes, see `rodsim.cli.main`
+from rodsim.cli.exit_codes import INTERRUPTED, NOT_CONVERGED, OK
 
 
 def add_parsers(commands: Any) -> None:
     """The commands and their options."""
-    sweep = commands.add_parser("sweep", help="a scene under many parameters, on all cores or many machines")
-    sweep.add_argument("study", help="study file, YAML")
-    sweep.add_argument(
+    parser = commands.add_parser("sweep", help="a scene under many parameters, on all cores or many machines")
+    parser.add_argument("study", help="study file, YAML")
+    parser.add_argument(
         "-o", "--output", help="folder; default: the study's name. Cases done there are not run again"
     )
-    _add_cluster(sweep)
-    sweep.add_argument(
+    _add_cluster(parser)
+    parser.add_argument(
         "--keep",
         metavar="WHICH",
         help="results as files: none, all, or numbers of cases as 0,7; instead of the study's",
     )
-    sweep.add_argument(
+    parser.add_argument(
         "--plot",
         nargs="+",
         action="append",
         metavar="COLUMN",
         help="X Y, or X Y COLOUR: a picture of two or three columns; may be given again",
     )
-    sweep.add_argument("--retry", action="store_true", help="run cases again that have failed before")
-    sweep.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.add_argument("--retry", action="store_true", help="run cases again that have failed before")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.set_defaults(act=sweep)
 
-    converge = commands.add_parser(
+    parser = commands.add_parser(
         "converge", help="mesh and step of a scene: orders, and the choice for an error"
     )
-    converge.add_argument("scene", help="scene file, YAML")
-    converge.add_argument("--error", type=float, default=1e-3, help="wanted, relative; default: 1e-3")
-    converge.add_argument(
+    parser.add_argument("scene", help="scene file, YAML")
+    parser.add_argument("--error", type=float, default=1e-3, help="wanted, relative; default: 1e-3")
+    parser.add_argument(
         "--measure",
         action="append",
         metavar="WORDS",
         help="'final rods.arm.end.r.z' ...; may be given again; default: the motion of all parts",
     )
-    converge.add_argument(
+    parser.add_argument(
         "--levels", type=int, default=4, help="meshes, and steps, each half of the one before"
     )
-    converge.add_argument("--t-end", type=float, help="s, instead of the scene's")
-    converge.add_argument("--dt", type=float, help="s, the largest step, instead of the scene's")
-    converge.add_argument("--integrator", help="instead of the scene's")
-    converge.add_argument("-o", "--output", help="folder: cases done there are not run again; default: none")
-    converge.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
-    _add_cluster(converge)
-    converge.add_argument("--json", action="store_true", help="for programs")
-    converge.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.add_argument("--t-end", type=float, help="s, instead of the scene's")
+    parser.add_argument("--dt", type=float, help="s, the largest step, instead of the scene's")
+    parser.add_argument("--integrator", help="instead of the scene's")
+    parser.add_argument("-o", "--output", help="folder: cases done there are not run again; default: none")
+    parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
+    _add_cluster(parser)
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.set_defaults(act=converge)
 
 
 def _add_cluster(command: Any) -> None:

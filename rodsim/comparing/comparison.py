@@ -19,6 +19,8 @@ from rodsim.comparing.points import listed_parts, motion, parts_of, usual_points
 from rodsim.comparing.times import Pair, Series, aligned
 from rodsim.results.columns import ALGORITHMIC, ENERGIES
 from rodsim.results.errors import ResultError, checked_path
+from rodsim.results.gear_history import GearHistory
+from rodsim.results.joint_history import JointHistory
 from rodsim.results.part_energies import PartEnergy, energies_by_part
 from rodsim.results.result import Result, check_result
 from rodsim.results.whole_file import whole_file
@@ -338,15 +340,16 @@ def _forces(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> li
     for name in a.joints:
         if name not in b.joints:
             continue
-        strongest = np.abs(a.joint(name).force).max() * size
-        for what, unit in (("force", "N"), ("moment", "N m")):
-            in_a, in_b = (getattr(r.joint(name), what)[1:] for r in (a, b))
+        carried_a, carried_b = (_carried(r.joint(name)) for r in (a, b))
+        strongest = np.abs(carried_a["force"]).max() * size if "force" in carried_a else 0.0
+        for what in [what for what in carried_a if what in carried_b]:
+            in_a, in_b = carried_a[what][1:], carried_b[what][1:]
             largest = max(np.abs(in_a).max(initial=0.0), np.abs(in_b).max(initial=0.0))
             if largest == 0.0 or (what == "moment" and largest < ROUNDING_TOLD * strongest):
                 continue  # a joint that holds no moment leaves the rounding of one
             same = aligned(Series(times[0], in_a), Series(times[1], in_b), files)
             scale = float(np.linalg.norm(same.a, axis=1).max())
-            quantity = f"joint {name}, {what}"
+            quantity, unit = f"joint {name}, {what}", "N" if what.startswith("force") else "N m"
             of_scale = f"the largest {what} in A"
             rows.append(
                 _row("joint force", quantity, unit, scale, of_scale, same.t, same.a, same.b, same.rounding)
@@ -354,3 +357,10 @@ def _forces(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> li
             if what == "force":
                 pairs.append(Pair(name, same.t, same.a, same.b))
     return pairs
+
+
+def _carried(joint: JointHistory) -> dict[str, Floats]:
+    """Force and moment of a joint, of a gear what it does to each of the joints that it couples: (T, 3) or (T, 1)."""
+    if isinstance(joint, GearHistory):
+        return {name.replace("_", " ", 2): values[:, None] for name, values in joint.table().items()}
+    return {"force": joint.force, "moment": joint.moment}

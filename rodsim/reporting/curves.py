@@ -33,22 +33,26 @@ class Line(NamedTuple):
 
 
 def energies(result: Result, use: Ints, axis: str) -> Figure:
-    """Energies, work and dissipation; those that are zero all along are left out."""
+    """Energies, work, dissipation, what the integrator took out; those that are zero all along are left out."""
     E = result.energy[use]
     lines = [
         Line(name, E[name], color, width=2.2 if name == "total" else 1.6)
         for name, color in zip(ENERGIES, (*COLORS[:4], "#111111"), strict=True)
         if name == "total" or np.any(E[name] != 0)
     ]
-    for name, values, dash in (("work", result.work, "dash"), ("dissipation", result.dissipation, "dot")):
+    for name, values, dash in (
+        ("work", result.work, "dash"),
+        ("dissipation", result.dissipation, "dot"),
+        ("algorithmic", result.algorithmic, "dashdot"),
+    ):
         if np.any(values != 0):
             lines.append(Line(name, values[use], "#7f8792", dash))
     return _figure(result.t[use], lines, axis, "energy (J)")
 
 
 def balance(result: Result, use: Ints, axis: str, scale: float) -> Figure:
-    """|E - E0 - W + D| over the energy that was turned over."""
-    E, W, D = result.energy["total"], result.work, result.dissipation
+    """|E - E0 - W + D| over the energy that was turned over; D with what the integrator took out, as in the audit."""
+    E, W, D = result.energy["total"], result.work, result.dissipation + result.algorithmic
     defect = np.abs((E - E[0]) - (W - W[0]) + (D - D[0])) / (scale if scale > 0 else 1.0)
     return _figure(
         result.t[use],

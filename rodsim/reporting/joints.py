@@ -8,6 +8,7 @@ import numpy as np
 
 from rigid.system import Floats, Ints
 from rodsim.results.errors import ResultError
+from rodsim.results.gear_history import GearHistory
 from rodsim.results.result import Result
 from rodsim.results.sources import Key, Source
 
@@ -37,7 +38,7 @@ class SomeOutputs:
 
 
 def carried(result: Result, outputs: Ints) -> list[Carried]:
-    """Sizes of forces and moments of all joints; none where an older file does not have what they are made of."""
+    """Sizes of forces and moments of all joints but gears; none where an older file does not have what they are made of."""
     if not result.joints:
         return []
     source = result._source
@@ -47,6 +48,8 @@ def carried(result: Result, outputs: Ints) -> list[Carried]:
     with source.held(), np.errstate(all="ignore"):
         for name in result.joints:
             joint = result.joint(name)
+            if isinstance(joint, GearHistory):  # it acts on several joints
+                continue
             try:
                 force, moment = (np.linalg.norm(x, axis=1) for x in (joint.force, joint.moment))
             except ResultError:

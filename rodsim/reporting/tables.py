@@ -8,7 +8,9 @@ import numpy as np
 
 from discretization.space.spans import points_of
 from discretization.system import System
+from rodsim.joining import DRIVE
 from rodsim.reporting.markup import Safe, count, facts, join, number, span, table, vector
+from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.result import Result
 
@@ -23,7 +25,7 @@ def in_words(result: Result) -> str:
         for n, one, many in (
             (len(layout.rods), "rod", "rods"),
             (len(layout.bodies), "rigid body", "rigid bodies"),
-            (len(layout.joints), "joint", "joints"),
+            (sum(joint.kind not in (DRIVE, GEAR) for joint in layout.joints), "joint", "joints"),
             (
                 len(described.get("springs", {})) + len(described.get("torsion_springs", {})),
                 "spring",
@@ -31,6 +33,7 @@ def in_words(result: Result) -> str:
             ),
             (len(described.get("others", {})), "other element", "other elements"),
             (len(described.get("loads", {})) + len(described.get("line_loads", {})), "load", "loads"),
+            (len(described.get("gears", {})), "gear", "gears"),
             (len(layout.drives), "drive", "drives"),
         )
         if n
@@ -102,8 +105,11 @@ def model_tables(result: Result) -> Safe:
                 "springs",
             ),
             table(
-                ["element", "kind", "numbers"], _others(described), "Bushings, laws, limits, drag, friction"
+                ["element", "kind", "numbers"],
+                _others(described),
+                "Bushings, laws, limits, drag, friction, pressure",
             ),
+            table(["gear", "stays what it is at t = 0"], _gears(described), "Gears", "gears"),
             table(["load", "kind", "on", "value"], _loads(described), "Loads", "loads"),
             table(["drive", "of"], _drives(described), "Prescribed motion", "drives"),
         ]
@@ -217,6 +223,18 @@ def _others(described: dict[str, Any]) -> list[list[object]]:
         [name, str(own.get("kind", "")), _numbers({k: v for k, v in own.items() if k != "kind"})]
         for name, own in described.get("others", {}).items()
     ]
+
+
+def _gears(described: dict[str, Any]) -> list[list[object]]:
+    return [
+        [name, _sum([(own["ratio"], f"{own['of']} of '{own['joint']}'") for own in each])]
+        for name, each in described.get("gears", {}).items()
+    ]
+
+
+def _sum(terms: list[tuple[float, str]]) -> str:
+    words = " + ".join(f"{number(factor)} × {what}" for factor, what in terms)
+    return words.replace("+ -", "− ")
 
 
 def _loads(described: dict[str, Any]) -> list[list[object]]:

@@ -18,8 +18,9 @@ import rodsim
 from discretization.drives import WORK
 from rodsim.extras import extra
 from rodsim.results import native
-from rodsim.results.columns import ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.errors import ResultError, UnknownName
+from rodsim.results.gear_history import GearHistory, history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.sources import Source
@@ -122,7 +123,8 @@ def _variables(source: Source, parts: Collection[str]) -> Iterator[Variable]:
     if bodies:
         yield _names("body", bodies)
         yield from _stacked("body", _OF_BODIES, bodies)
-    joints = [JointHistory(source, joint) for joint in source.layout.joints if joint.name in parts]
+    every = [history_of(source, joint) for joint in source.layout.joints if joint.name in parts]
+    joints = [joint for joint in every if not isinstance(joint, GearHistory)]
     if joints:
         yield _names("joint", joints)
         determined = np.array([joint.determined for joint in joints])
@@ -133,6 +135,9 @@ def _variables(source: Source, parts: Collection[str]) -> Iterator[Variable]:
             yield from _stacked("joint", _OF_JOINTS, joints)
             for joint in joints:
                 yield from _joint(joint)
+    for gear in every:
+        if isinstance(gear, GearHistory):
+            yield from _gear(gear)
 
 
 def _of_all(source: Source) -> Iterator[Variable]:
@@ -144,6 +149,9 @@ def _of_all(source: Source) -> Iterator[Variable]:
         ("angular_momentum", ANGULAR_MOMENTUM, "kg m^2/s", "angular momentum about the origin"),
     ):
         yield Variable(name, ("t", "xyz"), table[:, [COLUMNS.index(x) for x in columns]], units, meaning)
+    if source.layout.n_memory:
+        taken = source.read(ALGORITHMIC).sum(axis=1)
+        yield Variable(ALGORITHMIC, ("t",), taken, "J", "energy taken out by the integrator since t = 0")
     if source.layout.drives:
         work = source.read("drive")[:, :, WORK]
         yield Variable("drive_work", ("t", "drive"), work, "J", "work of the drive since t = 0")
@@ -174,6 +182,14 @@ def _joint(joint: JointHistory) -> Iterator[Variable]:
             units, meaning = f"{unit}/s" if "_rate" in name else unit, name.replace("_", " ")
             meaning = f"{meaning} of {joint.kind} joint '{joint.name}'"
             yield Variable(f"{_plain(joint.name)}.{name}", ("t",), values, units, meaning)
+
+
+def _gear(gear: GearHistory) -> Iterator[Variable]:
+    """What it does to each of the joints that it couples."""
+    for name, values in gear.table().items():
+        units = "N m" if name.startswith("torque") else "N"
+        meaning = f"{name.replace('_', ' ', 2)}, of gear '{gear.name}'"
+        yield Variable(_plain(f"{gear.name}.{name}"), ("t",), values, units, meaning)
 
 
 def _names(dim: str, histories: list[Any]) -> Variable:

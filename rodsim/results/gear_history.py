@@ -7,6 +7,8 @@ from typing import Any
 from rigid.system import Floats
 from rodsim.results.errors import ResultError
 from rodsim.results.joint_history import JointHistory
+from rodsim.results.layout import JointLayout
+from rodsim.results.sources import Source
 
 GEAR = "gear"
 
@@ -45,3 +47,8 @@ class GearHistory(JointHistory):
         raise ResultError(
             f"gear '{self.name}': acts on several joints; `.on(joint)` tells what it does to one"
         )
+
+
+def history_of(source: Source, layout: JointLayout) -> JointHistory:
+    """The history of a joint, a drive or a gear."""
+    return (GearHistory if layout.kind == GEAR else JointHistory)(source, layout)

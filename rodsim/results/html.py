@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rodsim.results import native
-from rodsim.results.columns import COLUMNS, ENERGIES
+from rodsim.results.columns import ALGORITHMIC, COLUMNS, ENERGIES
 from rodsim.results.sources import Source
 from rodsim.tables import line, page, some, table, text
 
@@ -46,16 +46,13 @@ def _words(source: Source) -> list[str]:
 
 
 def _energies(source: Source) -> str:
-    table_of_run = source.read(native.AUDIT)
+    audited, t = source.read(native.AUDIT), source.read(native.TIME)
     names = (*ENERGIES, "work", "dissipation")
-    rows = [
-        (
-            f"t = {text(source.read(native.TIME)[k])}",
-            *(table_of_run[k, COLUMNS.index(name)] for name in names),
-        )
-        for k in (0, -1)
-    ]
-    return table(("energy (J)", *names), rows)
+    values = {name: audited[:, COLUMNS.index(name)] for name in names}
+    if source.layout.n_memory:
+        values[ALGORITHMIC] = source.read(ALGORITHMIC).sum(axis=1)
+    rows = [(f"t = {text(t[k])}", *(column[k] for column in values.values())) for k in (0, -1)]
+    return table(("energy (J)", *values), rows)
 
 
 def audit_html(audit: Any) -> str:

@@ -17,7 +17,7 @@ from rigid.system import Floats, Ints, State
 from rodsim.results import native
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.errors import ResultError, UnknownName
-from rodsim.results.gear_history import GEAR, GearHistory
+from rodsim.results.gear_history import history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
@@ -101,7 +101,7 @@ class Result:
     def joint(self, name: str) -> JointHistory:
         """The joint called `name`; UnknownName says which there are."""
         layout = self._find("joint", name, self.layout.joints)
-        return (GearHistory if layout.kind == GEAR else JointHistory)(self._source, layout)
+        return history_of(self._source, layout)
 
     def state(self, index: int = -1) -> State:
         """The full state of output number `index`, bit for bit; IndexError where there is no such output."""

@@ -7,6 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -88,7 +89,7 @@ def _measured(recipe: Recipe, case: Case, keep: bool) -> Any:
     """Measures, the file and samples of one case."""
     from rodsim.results.result import Result
 
-    with tempfile.TemporaryDirectory(prefix="rodsim-") if keep else _nowhere() as folder:
+    with tempfile.TemporaryDirectory(prefix="rodsim-") if keep else nullcontext("") as folder:
         output = Path(folder, "result.vtkhdf") if keep else None
         result = recipe.base.result(case.values, output)
         if not isinstance(result, Result):
@@ -98,16 +99,6 @@ def _measured(recipe: Recipe, case: Case, keep: bool) -> Any:
         samples = () if recipe.sampler is None else tuple(recipe.sampler(result))
         measures = measure(result, recipe.measures)
         return measures, output.read_bytes() if output is not None and output.is_file() else None, samples
-
-
-class _nowhere:
-    """In place of a folder, where none is needed."""
-
-    def __enter__(self) -> str:
-        return ""
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing."""
 
 
 def _words(failure: Exception) -> str:

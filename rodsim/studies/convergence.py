@@ -157,6 +157,7 @@ def converge(
     Raises
     ------
     StudyError, SceneError: the scene cannot be run as described; or a run failed.
+    StudyStopped: the scheduler is gone for good; what was done is in the folder.
     """
     error = number("converge", "error", error, positive=True)
     count("converge", "levels", levels)

@@ -75,13 +75,18 @@ class Folder:
 
     def kept(self, key: str) -> Path | None:
         """The result of a case that is here already."""
-        return next(iter(sorted((self.path / RESULTS).glob(f"case-*-{key[:8]}.vtkhdf"))), None)
+        return kept_result(self.path, key)
 
     def close(self) -> None:
         """End of writing."""
         if self._file is not None:
             self._file.close()
         self._lock.release()
+
+
+def kept_result(folder: Path, key: str) -> Path | None:
+    """The result of a case in the folder of a study, where it was kept."""
+    return next(iter(sorted((folder / RESULTS).glob(f"case-*-{key[:8]}.vtkhdf"))), None)
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rodsim.studies import table
 from rodsim.studies.cases import Outcome
 from rodsim.studies.designs import is_grid
+from rodsim.studies.folder import kept_result
 from rodsim.studies.study import Study
 
 if TYPE_CHECKING:
@@ -65,11 +66,7 @@ class Sweep:
 
     def result_file(self, number: int) -> Path | None:
         """The result of a case, where it was kept."""
-        if self.folder is None:
-            return None
-        case = self.study.cases[number]
-        found = sorted((self.folder / "results").glob(f"case-*-{case.key[:8]}.vtkhdf"))
-        return found[0] if found else None
+        return None if self.folder is None else kept_result(self.folder, self.study.cases[number].key)
 
     def plot(self, *columns: str, path: Path | str, kind: str | None = None, log: Sequence[str] = ()) -> Path:
         """A picture of two columns, y over x, or of three: the third as colour over both (.png, .pdf, .svg)."""

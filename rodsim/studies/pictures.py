@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,35 @@ if TYPE_CHECKING:
 CURVES, HEAT, SCATTER = "curves", "heat", "scatter"
 MOST_CURVES = 8
 MOST_STEPS = 40  # values of a parameter over which curves are drawn, not points
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """Where to paint, and what: columns of the cases that were done."""
+
+    figure: Figure
+    ax: Axes
+    table: pd.DataFrame
+    parameters: Sequence[str]
+    columns: Sequence[str]  # x, y, and the one to colour
+    log: Sequence[str]  # columns on a logarithmic scale
+
+    def paint(self, kind: str) -> None:
+        """Draw, with words at the axes."""
+        _KINDS[kind](self)
+        self.ax.set(xlabel=_label(self.table, self.columns[0]), ylabel=_label(self.table, self.columns[1]))
+        for column, scale in zip(self.columns, (self.ax.set_xscale, self.ax.set_yscale), strict=False):
+            if column in self.log:
+                scale("log")
+        self.ax.spines[["top", "right"]].set_visible(False)
+
+    def norm(self) -> str | None:
+        """How values become colours."""
+        return "log" if self.columns[2] in self.log else None
+
+    def explain(self, colored: Any) -> None:
+        """The bar of the colours."""
+        self.figure.colorbar(colored, ax=self.ax, label=_label(self.table, self.columns[2]))
 
 
 def draw(
@@ -51,19 +81,16 @@ def draw(
             f"plot: no '{kind}' of {len(columns)} columns; give curves or scatter of two, heat or scatter of three"
         )
     figure = Figure(figsize=(7.5, 5.2), layout="constrained", dpi=110)
-    canvas = FigureCanvasAgg(figure)
-    if target.suffix.lstrip(".").lower() not in canvas.get_supported_filetypes():
+    formats = FigureCanvasAgg(figure)
+    if target.suffix.lstrip(".").lower() not in formats.get_supported_filetypes():
         raise StudyError(f"plot: '{target}': no format '{target.suffix}'; end it in .png, .pdf or .svg")
     ax = figure.subplots()
     done = table[table[ERROR] == ""]
     if not len(done):
         raise StudyError("plot: no case was done; see the column error")
-    _KINDS[kind](figure, ax, done, parameters, columns, log)
-    ax.set(xlabel=_label(table, columns[0]), ylabel=_label(table, columns[1]))
-    for column, scale in zip(columns, (ax.set_xscale, ax.set_yscale), strict=False):
-        if column in log:
-            scale("log")
-    ax.spines[["top", "right"]].set_visible(False)
+    for column in log:
+        _check_log(done, column, everywhere=kind == HEAT and column in columns[:2])
+    Canvas(figure, ax, done, parameters, columns, log).paint(kind)
     failed = len(table) - len(done)
     if failed:
         ax.set_title(f"{failed} of {len(table)} cases failed", fontsize="small", color="grey")
@@ -80,6 +107,16 @@ def _check(table: pd.DataFrame, column: str) -> None:
         raise StudyError(f"plot: '{column}' holds words; choose a column of numbers")
 
 
+def _check_log(table: pd.DataFrame, column: str, everywhere: bool) -> None:
+    """Numbers above zero, some or everywhere: what lies between rectangles of a heat map has to be known."""
+    above = table[column] > 0.0
+    if not (above.all() if everywhere else above.any()):
+        raise StudyError(
+            f"plot: '{column}' goes down to {table[column].min():g}, a logarithmic scale takes what is above 0; "
+            "leave it out of log"
+        )
+
+
 def _label(table: pd.DataFrame, column: str) -> str:
     unit = table.attrs.get("units", {}).get(column, "")
     return f"{column} ({unit})" if unit else column
@@ -94,19 +131,14 @@ def _fitting(table: pd.DataFrame, parameters: Sequence[str], columns: Sequence[s
     return CURVES if x in parameters and table[x].nunique() <= MOST_STEPS and y not in parameters else SCATTER
 
 
-def _curves(
-    figure: Figure,
-    ax: Axes,
-    table: pd.DataFrame,
-    parameters: Sequence[str],
-    columns: Sequence[str],
-    log: Sequence[str],
-) -> None:
+def _curves(canvas: Canvas) -> None:
     """y over x, a curve for each combination of the other parameters; over seeds the mean, between smallest and largest."""
     import matplotlib
 
-    x, y = columns
-    others = [p for p in parameters if p not in (x, "seed", CASE) and 1 < table[p].nunique() < len(table)]
+    ax, table, (x, y) = canvas.ax, canvas.table, canvas.columns
+    others = [
+        p for p in canvas.parameters if p not in (x, "seed", CASE) and 1 < table[p].nunique() < len(table)
+    ]
     groups = list(table.groupby(others, sort=True)) if others else [((), table)]
     chosen = np.unique(np.linspace(0, len(groups) - 1, min(len(groups), MOST_CURVES)).round().astype(int))
     shades = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.9, len(chosen)))
@@ -129,22 +161,15 @@ def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, int | float | np.number) else str(value)
 
 
-def _heat(
-    figure: Figure,
-    ax: Axes,
-    table: pd.DataFrame,
-    parameters: Sequence[str],
-    columns: Sequence[str],
-    log: Sequence[str],
-) -> None:
+def _heat(canvas: Canvas) -> None:
     """The mean over all other parameters and seeds, in a rectangle about each pair."""
-    x, y, color = columns
-    cells = table.pivot_table(index=y, columns=x, values=color, aggfunc="mean")
+    x, y, color = canvas.columns
+    cells = canvas.table.pivot_table(index=y, columns=x, values=color, aggfunc="mean")
     edges = [
-        _edges(np.asarray(axis, float), name in log) for axis, name in ((cells.columns, x), (cells.index, y))
+        _edges(np.asarray(axis, float), name in canvas.log)
+        for axis, name in ((cells.columns, x), (cells.index, y))
     ]
-    image = ax.pcolormesh(*edges, cells.to_numpy(), cmap="viridis", norm="log" if color in log else None)
-    figure.colorbar(image, ax=ax, label=_label(table, color))
+    canvas.explain(canvas.ax.pcolormesh(*edges, cells.to_numpy(), cmap="viridis", norm=canvas.norm()))
 
 
 def _edges(centers: Any, log: bool) -> Any:
@@ -157,23 +182,14 @@ def _edges(centers: Any, log: bool) -> Any:
     return np.exp(edges) if log else edges
 
 
-def _scatter(
-    figure: Figure,
-    ax: Axes,
-    table: pd.DataFrame,
-    parameters: Sequence[str],
-    columns: Sequence[str],
-    log: Sequence[str],
-) -> None:
-    if len(columns) == 2:
-        ax.scatter(table[columns[0]], table[columns[1]], s=14, color=COLORS[0], alpha=0.8, linewidths=0)
+def _scatter(canvas: Canvas) -> None:
+    """A point a case."""
+    ax, (x, y, *color) = canvas.ax, (canvas.table[column] for column in canvas.columns)
+    if color:
+        canvas.explain(ax.scatter(x, y, s=22, c=color[0], cmap="viridis", norm=canvas.norm()))
     else:
-        norm = "log" if columns[2] in log else None
-        points = ax.scatter(
-            table[columns[0]], table[columns[1]], s=22, c=table[columns[2]], cmap="viridis", norm=norm
-        )
-        figure.colorbar(points, ax=ax, label=_label(table, columns[2]))
+        ax.scatter(x, y, s=14, color=COLORS[0], alpha=0.8, linewidths=0)
     ax.grid(True, color="#dddddd", linewidth=0.6)
 
 
-_KINDS: dict[str, Callable[..., None]] = {CURVES: _curves, HEAT: _heat, SCATTER: _scatter}
+_KINDS: dict[str, Callable[[Canvas], None]] = {CURVES: _curves, HEAT: _heat, SCATTER: _scatter}

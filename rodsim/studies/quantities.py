@@ -1,8 +1,8 @@
 """Scalar histories of a result by path: `energy.total`, `rods.cord.end.r.z`, `bodies.block@0.1,0,0.v.norm`, `joints.hip.angle`.
 
-    energy.KIND, work, dissipation, constraint ...      columns of the audit table
+    energy.KIND, work, dissipation, constraint ...      columns of the audit table; algorithmic: what `em-d` took out, J
     linear_momentum, angular_momentum                   vectors
-    drift.energy                                        |E - E0 - (W - D)|
+    drift.energy                                        |E - E0 - (W - D - A)|, A what `em-d` took out
     drift.linear_momentum, drift.angular_momentum       |P - P1|, P1 when the loads have ended; 0 before
     rods.NAME.PLACE.FIELD                               PLACE: start, middle, end, or largest over the rod; NAME@0.3.FIELD
     bodies.NAME.FIELD, bodies.NAME@X,Y,Z.FIELD          a point in the body's axes, m
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rodsim.results.layout import Layout
     from rodsim.results.result import Result
 
-UNITS_OF_COLUMNS = {"work": "J", "dissipation": "J"}
+UNITS_OF_COLUMNS = {"work": "J", "dissipation": "J", "algorithmic": "J"}
 AT_POINT = {"r": "m", "displacement": "m", "quat": ""}
 AT_NODE = {"v": "m/s", "Omega": "rad/s"}
 ON_ELEMENT = {"Gamma": "", "K": "1/m", "N": "N", "M": "N m"}
@@ -78,9 +78,9 @@ def _fail(text: str, why: str) -> StudyError:
 
 
 def _of_whole(text: str) -> tuple[_Field, str]:
-    from rodsim.results.columns import COLUMNS, ENERGIES
+    from rodsim.results.columns import ALGORITHMIC, COLUMNS, ENERGIES
 
-    plain = [name for name in COLUMNS if name not in ENERGIES]
+    plain = [*(name for name in COLUMNS if name not in ENERGIES), ALGORITHMIC]
     fields: dict[str, _Field] = {f"energy.{name}": _Field("J", None, _column(name)) for name in ENERGIES}
     fields |= {name: _Field(UNITS_OF_COLUMNS.get(name, ""), None, _column(name)) for name in plain}
     fields["linear_momentum"] = _Field("kg m/s", 3, lambda result: result.linear_momentum)
@@ -101,8 +101,9 @@ def _column(name: str) -> Read:
 
 
 def _energy_drift(result: Result) -> Floats:
-    energy = result.audit_column("total")
-    return np.abs(energy - energy[0] - (result.work - result.dissipation))
+    taken = result.work - result.dissipation - result.algorithmic
+    energy = result.audit_column("total") - taken
+    return np.abs(energy - energy[0])
 
 
 def _momentum_drift(name: str) -> Read:
@@ -224,10 +225,11 @@ def _of_body(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
 
 def _of_joint(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
     from rigid.joints import JOINTS
+    from rodsim.results.gear_history import GEAR
 
     name, rest = _named(text, rest, "joint", [joint.name for joint in layout.joints])
     joint = next(joint for joint in layout.joints if joint.name == name)
-    fields = dict(OF_JOINT)
+    fields = dict(OF_JOINT) if joint.kind != GEAR else {"multipliers": ""}  # it acts on several joints
     for known in JOINTS[joint.kind].coordinates if joint.kind in JOINTS else ():
         unit, rate = OF_COORDINATES[known]
         fields |= {known: unit, rate: f"{unit}/s"}

@@ -5,12 +5,25 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from rigid.errors import ConvergenceError, ModelError
+from rodsim.cli.exit_codes import LAW_BROKEN, NOT_CONVERGED, OK
 
 
-def find_equilibrium(options: argparse.Namespace) -> int:
-    """Write the equilibria of a scene; its exit code."""
+def add_parsers(commands: Any) -> None:
+    """The command and its options."""
+    parser = commands.add_parser("static", help="the equilibrium of a scene under its loads")
+    parser.add_argument("scene", help="scene file, YAML")
+    parser.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")
+    parser.add_argument("--method", choices=["newton", "arc-length"], help="instead of the scene's")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing result")
+    parser.add_argument("--quiet", action="store_true", help="no events, no audit")
+    parser.set_defaults(act=static)
+
+
+def static(options: argparse.Namespace) -> int:
+    """rodsim static"""
     from rodsim.results.audit import audit
     from rodsim.results.static_words import start_words
     from rodsim.scenes.equilibria import equilibrium_settings
@@ -31,12 +44,12 @@ def find_equilibrium(options: argparse.Namespace) -> int:
     except ConvergenceError as error:
         print(f"rodsim: {error}", file=sys.stderr)
         print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
-        return 3
+        return NOT_CONVERGED
     if options.quiet:
-        return 0
+        return OK
     for line in start_words(result.description):
         print(line)
     report = audit(result)
     print(report.text())
     print(f"written to {output}: {result.n_outputs} equilibria")
-    return 0 if report.ok else 4
+    return OK if report.ok else LAW_BROKEN

@@ -1,0 +1,155 @@
+"""rodsim check, rodsim info: what is in a scene or a result; rodsim audit: whether a result keeps its laws."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rigid.errors import ModelError
+from rodsim.cli.exit_codes import LAW_BROKEN, OK
+from rodsim.cli.files import is_scene, open_result
+
+if TYPE_CHECKING:
+    from rodsim.results.result import Result
+    from rodsim.scenes.loading import Loaded
+
+
+def add_parsers(commands: Any) -> None:
+    """The commands and their options."""
+    parser = commands.add_parser("check", help="check a scene without running it")
+    parser.add_argument("scene")
+    parser.set_defaults(act=check)
+
+    parser = commands.add_parser("info", help="what is in a scene or a result")
+    parser.add_argument("file")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.set_defaults(act=info)
+
+    parser = commands.add_parser("audit", help="energies, momenta, constraints of a result: were they kept?")
+    parser.add_argument("file")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument(
+        "--local",
+        action="store_true",
+        help="instead: what the local laws of energy and momenta leave along the rods, from output to output",
+    )
+    parser.add_argument("-o", "--output", help="with --local: folder for pictures; default: none are drawn")
+    parser.set_defaults(act=audit)
+
+
+def check(options: argparse.Namespace) -> int:
+    """rodsim check"""
+    from rodsim.scenes.loading import load
+
+    print(_scene_words(load(options.scene)))
+    return OK
+
+
+def info(options: argparse.Namespace) -> int:
+    """rodsim info"""
+    if is_scene(options.file):
+        from rodsim.scenes.loading import load
+
+        loaded = load(options.file)
+        print(loaded.scene.model_dump_json(indent=2) if options.json else _scene_words(loaded))
+        return OK
+    result = open_result(options.file)
+    if options.json:
+        print(json.dumps({**_facts(result), "description": result.description}, indent=2))
+    else:
+        print("\n".join(_result_words(result)))
+    return OK
+
+
+def _scene_words(loaded: Loaded) -> str:
+    """What a scene holds, in a line: parts, joints and loads, and of the rest what there is."""
+    scene = loaded.scene
+    counts = []
+    for key, items in scene:
+        if isinstance(items, list) and key != "gravity" and (items or key in _ALWAYS):
+            one, many = _NAMED.get(key, (key[:-1], key))
+            counts.append(f"{len(items)} {(one if len(items) == 1 else many).replace('_', ' ')}")
+    run = scene.run
+    how = f"{run.integrator}, dt = {run.dt:g} s to t = {run.t_end:g} s" if run else "equilibrium"
+    return f"scene '{scene.name}': {', '.join(counts)}; {how}"
+
+
+_ALWAYS = ("rods", "bodies", "joints", "springs", "loads")
+_NAMED = {"bodies": ("body", "bodies"), "driven": ("driven frame", "driven frames")}
+
+
+def _facts(result: Result) -> dict[str, Any]:
+    """For programs: what a result holds, and of what."""
+    t, layout, description = result.t, result.layout, result.description
+    return {
+        "model": layout.name,
+        "n_outputs": result.n_outputs,
+        "t_start": float(t[0]) if len(t) else None,
+        "t_end": float(t[-1]) if len(t) else None,
+        "rods": {rod.name: {"nodes": len(rod.frames), "elements": len(rod.elements)} for rod in layout.rods},
+        "bodies": [body.name for body in layout.bodies],
+        "joints": {joint.name: joint.kind for joint in layout.joints},
+        "run": description.get("run", {}),
+        "statics": description.get("statics", {}),
+        "start": description.get("start", {}),
+        "initial_velocity_change": description.get("initial_velocity_change", {}),
+        "undetermined": description.get("undetermined", []),
+    }
+
+
+def _result_words(result: Result) -> list[str]:
+    """The same in lines for people."""
+    from rodsim.results.static_words import start_words
+
+    t, layout, description = result.t, result.layout, result.description
+    span = f"t = {t[0]:g} to {t[-1]:g} s" if len(t) else "no output yet"
+    lines = [f"result of '{layout.name}': {result.n_outputs} outputs, {span}"]
+    lines += [
+        f"  rod '{rod.name}': {len(rod.frames)} nodes, {len(rod.elements)} elements" for rod in layout.rods
+    ]
+    if layout.bodies:
+        lines.append(f"  {len(layout.bodies)} bodies: {_some([body.name for body in layout.bodies])}")
+    if layout.joints:
+        joints = _some([f"{joint.name} ({joint.kind})" for joint in layout.joints])
+        lines.append(f"  {len(layout.joints)} joints: {joints}")
+    lines += [f"  {line}" for line in start_words(description)]
+    for part, (v, omega) in description.get("initial_velocity_change", {}).items():
+        lines.append(
+            f"  initial velocities of {part} were changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints"
+        )
+    for loop in description.get("undetermined", []):
+        lines.append(f"  joints that repeat each other, forces and moments determined in part: {_some(loop)}")
+    return lines
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (f", and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def audit(options: argparse.Namespace) -> int:
+    """rodsim audit"""
+    from rodsim.results.audit import audit as make_audit
+
+    if options.local:
+        return _local_audit(options)
+    if options.output is not None:
+        raise ModelError("-o is for the pictures of --local; give both, or leave it out")
+    report = make_audit(open_result(options.file))
+    print(report.to_json() if options.json else report.text())
+    return OK if report.ok else LAW_BROKEN
+
+
+def _local_audit(options: argparse.Namespace) -> int:
+    """rodsim audit --local: it measures, and judges nothing."""
+    from rodsim.results.local_audit import local_audit
+
+    found = local_audit(open_result(options.file))
+    print(found.to_json() if options.json else found.text())
+    if options.output is not None:
+        from rodsim.results.local_plot import plot_local
+
+        for path in plot_local(found, options.output):
+            print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
+    return OK

@@ -1,0 +1,32 @@
+"""rodsim export: a result for other programs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from rodsim.cli.exit_codes import OK
+from rodsim.cli.files import open_result
+
+
+def add_parsers(commands: Any) -> None:
+    """The command and its options."""
+    parser = commands.add_parser("export", help="write a result for older ParaView and other programs")
+    parser.add_argument("file")
+    parser.add_argument("--format", choices=["pvd", "vtu", "xdmf"], default="pvd")
+    parser.add_argument("-o", "--output", help="file to write; default: beside the result")
+    parser.add_argument("--every", type=int, default=1, help="every n-th output only")
+    parser.set_defaults(act=export)
+
+
+def export(options: argparse.Namespace) -> int:
+    """rodsim export"""
+    from rodsim.results.export import export as write
+
+    result = open_result(options.file)
+    suffix = ".xdmf" if options.format == "xdmf" else ".pvd"
+    output = Path(options.output) if options.output else Path(options.file).with_suffix(suffix)
+    files = write(result, output, options.format, options.every)
+    print(f"wrote {files[0]} ({len(files)} files)")
+    return OK

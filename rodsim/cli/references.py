@@ -1,0 +1,69 @@
+"""rodsim reproduce: what papers claim; rodsim validate: exact and published numbers; beside what is found."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from rodsim.cli.exit_codes import FOUND_WRONG, LAW_BROKEN, OK
+
+
+def add_parsers(commands: Any) -> None:
+    """The commands and their options."""
+    _add_reproduce(commands)
+    _add_validate(commands)
+
+
+def _add_reproduce(commands: Any) -> None:
+    parser = commands.add_parser("reproduce", help="published examples: what papers claim, what is measured")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="studies to run; without a name they are listed"
+    )
+    parser.add_argument("--all", action="store_true", help="run all of them")
+    parser.add_argument("-o", "--output", help="folder for pictures; default: none are drawn")
+    parser.set_defaults(act=reproduce)
+
+
+def _add_validate(commands: Any) -> None:
+    parser = commands.add_parser("validate", help="exact and published numbers beside what is found for them")
+    parser.add_argument("names", nargs="*", metavar="CASE", help="cases to run; default: all")
+    parser.add_argument("--list", action="store_true", help="list the cases and run none")
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder for the table as HTML and text")
+    parser.set_defaults(act=validate)
+
+
+def reproduce(options: argparse.Namespace) -> int:
+    """rodsim reproduce"""
+    from rodsim.papers.report import STUDIES
+    from rodsim.papers.report import reproduce as run_studies
+
+    if not options.names and not options.all:
+        width = max(map(len, STUDIES))
+        for name, (_, title) in STUDIES.items():
+            print(f"{name:{width}s}  {title}")
+        print("run some with `rodsim reproduce NAME ...`, all with `rodsim reproduce --all`")
+        return OK
+    names = list(STUDIES) if options.all else options.names
+    out = Path(options.output) if options.output else None
+    return FOUND_WRONG if run_studies(names, out, sys.stdout) else OK
+
+
+def validate(options: argparse.Namespace) -> int:
+    """rodsim validate"""
+    from rodsim.validation.registry import chosen
+    from rodsim.validation.report import validate as run_cases
+    from rodsim.validation.report import write
+
+    cases = chosen(options.names)
+    if options.list:
+        width = max(len(case.name) for case in cases)
+        for case in cases:
+            print(f"{case.name:{width}s}  {case.title}")
+        return OK
+    found = run_cases(cases, sys.stdout)
+    if options.output is not None:
+        for path in write(found, Path(options.output)):
+            print(f"wrote {path}")
+    return OK if all(outcome.ok for outcome in found) else LAW_BROKEN
