@@ -1,9 +1,47 @@
-"""Whether the picture of a study shows what the study found."""
+"""A scene that is varied, and whether the picture of a study shows what the study found."""
 
 from __future__ import annotations
 
 import numpy as np
 from PIL import Image
+
+from rodsim.scenes.reading import read
+from rodsim.studies.bases import scene_base
+from rodsim.studies.designs import made_parameter
+from rodsim.studies.schema import ParameterEntry
+
+SCENE = """
+name: pendulum
+sections:
+  thin: {type: stiffness, EA: 1000, GA: 1000, GJ: 10, EI: 10, mass_per_length: 1, inertia_per_length: [0.1, 0.05, 0.05]}
+rods:
+  - {name: cord.5, curve: [[0, 0, 0], [1, 0, 0]], section: thin, n_elements: 4}
+  - {name: cord, curve: [[0, 1, 0], [1, 1, 0]], section: thin, n_elements: 4, velocity: [0, 0, 1]}
+bodies:
+  - {name: ball, shape: {type: sphere, radius: 0.1, density: 100}, position: [3, 0, 0], velocity: [1, 2, 2]}
+joints:
+  - {name: hip, kind: revolute, a: {rod: cord, s: 0}, b: ground, axis: [0, 1, 0]}
+loads:
+  - {name: push, kind: force, on: ball, value: {function: triangle, peak: 3, t_peak: 0.01, t_end: 0.02, direction: [0, 0, 1]}}
+run: {t_end: 0.05, dt: 0.01}
+"""
+
+
+def written(folder):
+    """The scene as a file."""
+    file = folder / "scene.yaml"
+    file.write_text(SCENE)
+    return file
+
+
+def base_of(scene_file, **places):
+    """The base of a study of the scene, with these places by the names of their parameters."""
+    source = read(scene_file)
+    found = {
+        name: made_parameter(name, ParameterEntry(path=path, values=[1])).places
+        for name, path in places.items()
+    }
+    return scene_base(source.file, source.data, source.lines, scene_file.parent, found)
 
 
 def is_drawn(study, path) -> bool:

@@ -1,10 +1,7 @@
-"""Modes against exact frequencies: beams of all theories and ends, spinning bodies and shafts, damping, mechanisms."""
+"""Modes against exact frequencies: beams of all theories and ends, damping, mechanisms; spinning ones in test_modes_of_rotors."""
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
-from scipy.linalg import eigh
-from scipy.optimize import brentq
 
 from benchmarks.modes import (
     BENCHMARKS,
@@ -12,14 +9,12 @@ from benchmarks.modes import (
     EULER_BERNOULLI,
     EXACT,
     SHEAR_RIGID,
-    WRIGHT,
     beam_model,
     bending,
     frequencies,
     order,
     section_of,
     steel,
-    turning_modes,
 )
 from discretization.linearisation import eigen, equations
 from discretization.space.rod_elements import order_of
@@ -28,7 +23,6 @@ from rodsim.linear import linearise
 from rodsim.modal_analysis import DECAYS, GROWS, OSCILLATES, RIGID, modes
 from rodsim.modal_results import displaced, mode_shapes
 from rodsim.results.result import Result
-from rodsim.steady import steady_rotation
 
 
 @pytest.mark.parametrize(("thickness", "ends"), EXACT)
@@ -154,124 +148,6 @@ def test_joint_forces_stiffen_a_conical_pendulum_chain():
     assert swing == pytest.approx(wanted, rel=1e-9)
 
 
-def free_body(moments, spin, **more):
-    model = Model("body")
-    model.add_body("racket", MassProperties(1.5, np.diag(moments)), angular_velocity=spin, **more)
-    return model
-
-
-@pytest.mark.parametrize("moments", [(1.0, 2.0, 3.0), (0.9, 1.0, 1.7)])
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_a_body_spins_stably_about_its_outer_axes_and_leaves_the_middle_one_at_the_exact_rate(moments, axis):
-    speed = 5.0
-    spin = speed * np.eye(3)[axis]
-    I, (j, k) = np.array(moments), [a for a in range(3) if a != axis]
-    square = speed**2 * (I[axis] - I[j]) * (I[axis] - I[k]) / (I[j] * I[k])
-    found = modes(free_body(moments, spin, position=(1, 2, 3), velocity=3 * spin), 7)
-    if axis == 1:
-        assert found.growth[np.array(found.kinds) == GROWS] == pytest.approx([np.sqrt(-square)], rel=1e-9)
-        assert found.growth[np.array(found.kinds) == DECAYS] == pytest.approx([-np.sqrt(-square)], rel=1e-9)
-    else:
-        assert found.stable
-        # uniform motions, and an axis that is tilted, turn with the speed of the axes
-        assert sorted(found.omega[np.array(found.kinds) != RIGID]) == pytest.approx(
-            sorted([np.sqrt(square), speed, speed, speed]), rel=1e-6
-        )
-
-
-def test_a_rotor_whirls_forth_and_back_at_the_exact_frequencies():
-    m, Jd, Jp, c, a, b, speed = 2.0, 0.5, 0.8, 100.0, 0.5, 0.7, 40.0
-    model = Model("rotor")
-    disc = model.add_body("disc", MassProperties(m, np.diag([Jd, Jd, Jp])), angular_velocity=(0, 0, speed))
-    for k, z in enumerate((-a, b)):
-        for l, (x, y) in enumerate(((1, 0), (0, 1), (-1, 0), (0, -1))):
-            model.add_spring(f"bearing {k}{l}", model.ground.at((x, y, z)), disc.at((0, 0, z)), c)
-    found = modes(model, 6)
-    # complex displacement u = x + i y and tilt phi: two opposite springs make 2 c along their line
-    K = 2 * c * np.array([[2.0, b - a], [b - a, a * a + b * b]])
-    roots = np.roots(np.polysub(np.polymul([m, 0, -K[0, 0]], [Jd, -Jp * speed, -K[1, 1]]), [K[0, 1] ** 2]))
-    swing = found.omega[np.array(found.kinds) == OSCILLATES]
-    assert np.sort(swing) == pytest.approx(np.sort(np.abs(roots)), rel=1e-9)
-
-
-def shaft(n, speed, element="relative(2)", EI=80.0):
-    section = Section.from_stiffness(
-        EA=3e3, GA=2e3, GJ=50, EI=EI, mass_per_length=2.0, inertia_per_length=(1.0, 0.5, 0.5)
-    )
-    model = Model("shaft")
-    rod = model.add_rod(
-        "rod",
-        [(0, 0, 0), (2, 0, 0)],
-        section,
-        n,
-        element=element,
-        angular_velocity=(speed, 0, 0),
-        mass="lumped",
-    )
-    for name, anchor in (("left", rod.start), ("right", rod.end)):
-        model.add_joint(name, "spherical", model.ground, anchor)
-    return model
-
-
-def test_a_shaft_whirls_as_timoshenkos_spinning_beam():
-    """(GA k^2 - rho A w^2)(EI k^2 + GA - rho I w^2 + rho Jp W w) = (GA k)^2 for the waves between pins."""
-    GA, EI, A, I, Jp, speed = 2e3, 80.0, 2.0, 0.5, 1.0, 12.0
-    found = modes(shaft(32, speed), 12)
-    wanted = []
-    for k in np.pi / 2 * np.arange(1, 4):
-        left = np.polymul([-A, 0, GA * k * k], [-I, Jp * speed, EI * k * k + GA])
-        wanted += list(np.abs(np.roots(np.polysub(left, [(GA * k) ** 2]))))
-    omega = found.omega[np.array(found.kinds) == OSCILLATES]
-    for w in np.sort(wanted)[:4]:
-        assert np.abs(omega / w - 1).min() < 1e-5, w
-    assert found.stable
-
-
-def test_axes_that_turn_show_the_same_whirl_shifted_by_the_speed():
-    """In axes that turn with a round shaft a forward whirl is slower by the speed, a backward one faster."""
-    speed = 3.0
-    still, turning = modes(shaft(12, speed), 10), modes(shaft(12, 0.0), 30, spin=(speed, 0, 0))
-    of_axes = turning.omega[np.array(turning.kinds) == OSCILLATES]
-    lowest = [w for w, x in zip(still.omega, np.abs(still.shapes), strict=True) if x[:, 1:3].max() > 1e-3]
-    lowest = [w for w in lowest if w > 0][:2]  # backward, forward
-    for w, shift in zip(lowest, (speed, -speed), strict=True):
-        assert np.abs(of_axes - abs(w + shift)).min() < 1e-6 * w
-
-
-def test_inner_damping_drives_the_whirl_of_a_shaft_above_its_critical_speed():
-    def stable(speed):
-        model = shaft(8, speed, "se3")
-        section = Section.from_stiffness(
-            EA=3e3,
-            GA=2e3,
-            GJ=50,
-            EI=80,
-            mass_per_length=2.0,
-            inertia_per_length=(1e-3, 5e-4, 5e-4),
-            damping_time=1e-3,
-        )
-        model.rods["rod"] = type(model.rods["rod"])(**{**model.rods["rod"].__dict__, "section": section})
-        return modes(model, 4).stable
-
-    k = np.pi / 2
-    critical = np.sqrt(80 * k**4 / 2 / (1 + 80 * k * k / 2e3))  # of the shaft at rest, with shear
-    assert stable(0.9 * critical)
-    assert not stable(1.1 * critical)
-
-
-def test_a_shaft_that_is_not_round_has_no_constant_coefficients_unless_axes_turn_with_it():
-    with pytest.raises(ModelError, match=r"stiffness changes while the motion goes on.*give `spin=`"):
-        linearise(shaft(4, 3.0, "se3", EI=(80.0, 60.0)))
-    assert linearise(shaft(4, 3.0, "se3", EI=(80.0, 60.0)), spin=(3.0, 0, 0)).gyroscopic.nnz
-
-
-def test_velocities_that_are_no_steady_motion_are_named():
-    model = free_body((1, 2, 3), (0, 0, 1.0))
-    model.add_body("other", Box(1, 1, 1, density=1.0), position=(2, 0, 0), velocity=(0, 5, 0))
-    with pytest.raises(ModelError, match=r"body '(racket|other)' .*no steady rotation"):
-        linearise(model)
-
-
 def test_viscous_and_oscillating_eigenvalues_are_those_of_a_damped_oscillator():
     for damping, kinds in ((3.0, (OSCILLATES,)), (60.0, (DECAYS, DECAYS))):
         model = Model("oscillator")
@@ -382,64 +258,3 @@ def test_shapes_are_a_result_with_the_phase_as_time(tmp_path):
 
 def test_bending_frequencies_are_told_from_others():
     assert len(bending(modes(free_rod(), 20), 5)) == 5
-
-
-def flap_frequency(speed, hub, near):
-    """Of the classical equation w'''' - (N w')' = w^2 w, N = W^2 (hub (1 - x) + (1 - x^2)/2), by integration from the root."""
-
-    def ends(omega):
-        def rates(x, y):
-            N, dN = speed**2 * (hub * (1 - x) + 0.5 * (1 - x * x)), -(speed**2) * (hub + x)
-            return [y[1], y[2], y[3], N * y[2] + dN * y[1] + omega**2 * y[0]]
-
-        both = [
-            solve_ivp(rates, (0, 1), start, method="DOP853", rtol=1e-11, atol=1e-12).y[2:, -1]
-            for start in ([0, 0, 1, 0], [0, 0, 0, 1])
-        ]
-        return np.linalg.det(np.array(both))
-
-    return brentq(ends, near * (1 - 2e-3), near * (1 + 2e-3), xtol=1e-9)
-
-
-def ritz_flap_frequencies(speed, n=16):
-    """The three lowest of 1/2 int w''^2 + N w'^2 = w^2/2 int w^2, N = W^2 (1 - x^2)/2, with w = x^2 P_k(2 x - 1), k < n."""
-    nodes, weights = np.polynomial.legendre.leggauss(2 * n)
-    x, weights = 0.5 * (nodes + 1), 0.5 * weights
-    table = [
-        np.polynomial.Legendre.basis(k, [0, 1]) * np.polynomial.Legendre([1 / 3, 1 / 2, 1 / 6], [0, 1])
-        for k in range(n)
-    ]
-    w, dw, ddw = (
-        np.array([p.deriv(d)(x) if d else p(x) for p in table]) * np.sqrt(weights) for d in (0, 1, 2)
-    )
-    K = ddw @ ddw.T + (dw * speed**2 * 0.5 * (1 - x * x)) @ dw.T
-    return np.sqrt(eigh(K, w @ w.T, eigvals_only=True)[:3])
-
-
-@pytest.mark.parametrize("speed", WRIGHT)
-def test_the_table_of_wright_is_that_of_a_ritz_solution(speed):
-    assert pytest.approx(ritz_flap_frequencies(speed), abs=5.01e-5) == WRIGHT[speed]
-
-
-@pytest.mark.parametrize("speed", WRIGHT)
-def test_a_turning_blade_flaps_with_the_published_frequencies_and_swings_in_its_plane_below_them(speed):
-    flap, lag = turning_modes(speed)
-    assert flap == pytest.approx(WRIGHT[speed], abs=1e-4)  # to the digits of the table
-    # in the plane of rotation the centrifugal force also pulls outwards
-    assert lag**2 == pytest.approx(flap**2 - speed**2, rel=1e-4)
-
-
-@pytest.mark.parametrize(("speed", "hub"), [(3.0, 0.0), (5.0, 1.0), (10.0, 0.5)])
-def test_flap_frequencies_are_those_of_the_classical_equation_with_a_hub(speed, hub):
-    flap, lag = turning_modes(speed, hub)
-    wanted = [flap_frequency(speed, hub, w) for w in flap]
-    assert flap == pytest.approx(wanted, rel=2e-5)  # what is left of stretch, shear and rotary inertia
-    assert lag**2 == pytest.approx(np.square(wanted) - speed**2, rel=1e-4)
-
-
-def test_a_free_rod_turns_about_its_centre_and_is_stretched():
-    """r(s) = sin(k s)/(k cos(k L)) from the middle, k = W sqrt(rho/E), L half the length: L + k^2 L^3/3 at its ends."""
-    r = steady_rotation(free_rod(16), (0, 0, 30.0)).r[1:]
-    assert r.sum(axis=0) == pytest.approx(0.0, abs=1e-12)
-    stretch = 30.0**2 * 7850 / 2.1e11 * 0.5**3 / 3
-    assert r[-1, 0] - 0.5 == pytest.approx(stretch, rel=1e-2)

@@ -1,10 +1,11 @@
-"""Studies in this process: designs, places in a scene, measures, keys, tables, pictures; errors come before anything runs."""
+"""Studies in this process: keys, cases, tables, pictures, journals; errors come before anything runs."""
 
 import functools
+from pathlib import Path
 
 import numpy as np
 import pytest
-from studies import coloured
+from studies import SCENE, base_of, coloured, written
 
 from rigid.errors import ModelError
 from rodsim import Model, Result, Section, simulate, sweep
@@ -13,330 +14,20 @@ from rodsim.scenes.errors import SceneError
 from rodsim.studies import keys, table
 from rodsim.studies.bases import FunctionBase, scene_base
 from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
-from rodsim.studies.designs import made_parameter, rows
+from rodsim.studies.designs import made_parameter
 from rodsim.studies.errors import StudyError
 from rodsim.studies.folder import Folder
 from rodsim.studies.found import Sweep
-from rodsim.studies.measures import REDUCTIONS, measure, parse
-from rodsim.studies.paths import assign, locate
 from rodsim.studies.pictures import draw
 from rodsim.studies.reading import read_study
 from rodsim.studies.refinement import cheapest, series
 from rodsim.studies.schema import DesignEntry, ParameterEntry
-from rodsim.studies.spectra import frequency_peak
 from rodsim.studies.study import Study
-
-SCENE = """
-name: pendulum
-sections:
-  thin: {type: stiffness, EA: 1000, GA: 1000, GJ: 10, EI: 10, mass_per_length: 1, inertia_per_length: [0.1, 0.05, 0.05]}
-rods:
-  - {name: cord.5, curve: [[0, 0, 0], [1, 0, 0]], section: thin, n_elements: 4}
-  - {name: cord, curve: [[0, 1, 0], [1, 1, 0]], section: thin, n_elements: 4, velocity: [0, 0, 1]}
-bodies:
-  - {name: ball, shape: {type: sphere, radius: 0.1, density: 100}, position: [3, 0, 0], velocity: [1, 2, 2]}
-joints:
-  - {name: hip, kind: revolute, a: {rod: cord, s: 0}, b: ground, axis: [0, 1, 0]}
-loads:
-  - {name: push, kind: force, on: ball, value: {function: triangle, peak: 3, t_peak: 0.01, t_end: 0.02, direction: [0, 0, 1]}}
-run: {t_end: 0.05, dt: 0.01}
-"""
 
 
 @pytest.fixture(scope="module")
 def scene_file(tmp_path_factory):
-    file = tmp_path_factory.mktemp("studies") / "scene.yaml"
-    file.write_text(SCENE)
-    return file
-
-
-def base_of(scene_file, **places):
-    from rodsim.scenes.reading import read
-
-    source = read(scene_file)
-    found = {
-        name: made_parameter(name, ParameterEntry(path=path, values=[1])).places
-        for name, path in places.items()
-    }
-    return scene_base(source.file, source.data, source.lines, scene_file.parent, found)
-
-
-@pytest.fixture(scope="module")
-def result(scene_file):
-    return base_of(scene_file).result({}, None)
-
-
-# --- designs
-
-
-def design(parameters, type="grid", **more):
-    entries = {name: ParameterEntry(**entry) for name, entry in parameters.items()}
-    return rows(
-        [made_parameter(name, entry) for name, entry in entries.items()], DesignEntry(type=type, **more)
-    )
-
-
-def test_a_grid_has_all_combinations_and_the_last_parameter_changes_first():
-    found = design({"a": {"values": [1, 2]}, "b": {"low": 1.0, "high": 100.0, "n": 3, "scale": "log"}})
-    assert [row["a"] for row in found] == [1, 1, 1, 2, 2, 2]
-    assert [row["b"] for row in found] == pytest.approx([1, 10, 100] * 2)
-
-
-def test_a_list_takes_the_values_of_all_together():
-    found = design({"a": {"values": [1, 2, 5]}, "b": {"low": 0.0, "high": 1.0, "n": 3}}, "list")
-    assert found == [{"a": 1, "b": 0.0}, {"a": 2, "b": 0.5}, {"a": 5, "b": 1.0}]
-
-
-def test_a_latin_hypercube_has_one_sample_in_each_slice_of_each_parameter():
-    n = 16
-    found = design(
-        {"a": {"low": 2.0, "high": 4.0}, "b": {"low": 1.0, "high": 1e4, "scale": "log"}},
-        "latin_hypercube",
-        n=n,
-    )
-    for u in ([(row["a"] - 2) / 2 for row in found], [np.log10(row["b"]) / 4 for row in found]):
-        assert sorted(np.floor(np.array(u) * n).astype(int)) == list(range(n))
-
-
-def test_sobol_points_are_balanced_in_all_halves_of_pairs_of_parameters():
-    found = design({"a": {"low": 0.0, "high": 1.0}, "b": {"low": 0.0, "high": 1.0}}, "sobol", n=16)
-    cells = [(row["a"] < 0.5, row["b"] < 0.5) for row in found]
-    assert all(cells.count(cell) == 4 for cell in set(cells))
-    assert len(set(cells)) == 4
-
-
-def test_seeds_repeat_a_grid_with_other_random_values_the_same_for_all_of_a_seed():
-    spec = {"a": {"values": [1, 2]}, "flaw": {"normal": [5.0, 0.1]}, "shift": {"uniform": [0.0, 1.0]}}
-    found = design(spec, seeds=[3, 7])
-    assert [(row["a"], row["seed"]) for row in found] == [(1, 3), (2, 3), (1, 7), (2, 7)]
-    assert found[0]["flaw"] == found[1]["flaw"] != found[2]["flaw"]
-    assert design(spec, seeds=[3, 7]) == found
-    assert design({"flaw": spec["flaw"]}, seeds=[7])[0]["flaw"] == found[2]["flaw"]  # whatever else is varied
-    twins = design({"one": spec["flaw"], "two": spec["flaw"]}, seeds=[3])[0]
-    assert twins["one"] != twins["two"]  # drawn apart
-    many = [row["flaw"] for row in design({"flaw": spec["flaw"]}, seeds=2000)]
-    assert np.mean(many) == pytest.approx(5.0, abs=4 * 0.1 / np.sqrt(2000))
-    assert np.std(many) == pytest.approx(0.1, rel=0.1)
-    assert all(0 < row["shift"] < 1 for row in found)
-
-
-def test_seeds_draw_other_samples():
-    spec = {"a": {"low": 0.0, "high": 1.0}}
-    one, two = (design(spec, "latin_hypercube", n=4, seeds=[seed]) for seed in (1, 2))
-    assert [row["a"] for row in one] != [row["a"] for row in two]
-    assert design(spec, "latin_hypercube", n=4, seeds=2)[:4] == design(
-        spec, "latin_hypercube", n=4, seeds=[0]
-    )
-
-
-@pytest.mark.parametrize(
-    ("parameters", "type", "more", "told"),
-    [
-        ({"a": {"low": 0.0, "high": 1.0}}, "grid", {}, "without n"),
-        ({"a": {"values": [1]}, "b": {"values": [1, 2]}}, "list", {}, "as many values"),
-        ({"a": {"values": [1]}}, "sobol", {"n": 4}, "give both"),
-        ({"a": {"low": 0.0, "high": 1.0}}, "sobol", {}, "give n"),
-        ({"a": {"low": 0.0, "high": 1.0}}, "sobol", {"n": 100}, "use 64 or 128"),
-        ({"a": {"values": [1]}}, "grid", {"n": 4}, "give it to the parameters"),
-        ({"a": {"normal": [0.0, 1.0]}}, "grid", {}, "seeds: 10"),
-        (
-            {"a": {"values": list(range(2000))}, "b": {"values": list(range(2000))}},
-            "grid",
-            {},
-            "fewer values",
-        ),
-        ({"seed": {"values": [1]}}, "grid", {}, "another name"),
-    ],
-)
-def test_designs_that_make_no_cases_say_what_to_give(parameters, type, more, told):
-    with pytest.raises(StudyError, match=told):
-        design(parameters, type, **more)
-
-
-# --- places
-
-
-def test_places_are_found_by_name_number_and_through_sections(scene_file):
-    whole = base_of(scene_file).whole
-    assert locate(whole, "rods.cord.n_elements") == ("rods", 1, "n_elements")
-    assert locate(whole, "rods.cord.5.n_elements") == ("rods", 0, "n_elements")
-    assert locate(whole, "rods[1].curve[0][2]") == ("rods", 1, "curve", 0, 2)
-    assert locate(whole, "gravity[2]") == ("gravity", 2)
-    assert locate(whole, "rods.cord.section.EI") == ("rods", 1, "section", "EI")
-    assert locate(whole, "loads.push.value.t_end") == ("loads", 0, "value", "t_end")
-    assert locate(whole, "run.tolerance") == ("run", "tolerance")
-
-
-def test_what_is_put_at_a_place_is_there_and_nothing_else_changes(scene_file):
-    base = base_of(scene_file, EI="rods.cord.section.EI", g="gravity[2]", tolerance="run.tolerance")
-    case = base.case({"EI": 77.0, "g": -9.81, "tolerance": 1e-8})
-    assert case["rods"][1]["section"]["EI"] == 77.0  # its own section now
-    assert case["rods"][0]["section"] == "thin"
-    assert case["sections"]["thin"]["EI"] == 10
-    assert case["gravity"] == [0.0, 0.0, -9.81]
-    assert case["run"] == {"t_end": 0.05, "dt": 0.01, "tolerance": 1e-8}
-    assert base.case({"EI": 78.0, "g": 0.0, "tolerance": 0.0})["rods"][1]["section"]["GJ"] == 10
-    assert base.data["rods"][1]["section"] == "thin"
-
-
-def test_a_shared_section_is_changed_before_a_part_gets_its_own(scene_file):
-    base = base_of(scene_file, EI="rods.cord.section.EI", GJ="sections.thin.GJ")
-    case = base.case({"EI": 77.0, "GJ": 5.0})
-    assert (case["rods"][1]["section"]["GJ"], case["sections"]["thin"]["GJ"]) == (5.0, 5.0)
-
-
-def test_factors_scale_a_parameter_at_each_place_and_counts_stay_whole(scene_file):
-    base = base_of(
-        scene_file,
-        T={"loads.push.value.t_end": 1.0, "loads.push.value.t_peak": 0.5},
-        n={"rods.cord.n_elements": 2},
-    )
-    case = base.case({"T": 0.04, "n": 3})
-    assert (case["loads"][0]["value"]["t_end"], case["loads"][0]["value"]["t_peak"]) == (0.04, 0.02)
-    assert case["rods"][1]["n_elements"] == 6
-    assert isinstance(case["rods"][1]["n_elements"], int)
-
-
-@pytest.mark.parametrize(
-    ("path", "told"),
-    [
-        ("rods.kord.n_elements", "no 'kord' in rods; did you mean 'cord'"),
-        ("rods.cord.n_element", "did you mean 'n_elements'"),
-        ("rods.cord.section.EJ", "no 'EJ' in rods.cord.section"),
-        ("gravity[3]", r"give \[0\] to \[2\]"),
-        ("gravity.z", "has no parts"),
-        ("static.at", "gives no static"),
-        ("rods.cord.stress_free[1]", "gives no rods.cord.stress_free; give it there"),
-        ("run[1]", "is no list"),
-        ("rots.cord", "did you mean 'rods'"),
-    ],
-)
-def test_places_that_are_not_there_are_named_with_those_near(scene_file, path, told):
-    with pytest.raises(StudyError, match=told):
-        locate(base_of(scene_file).whole, path)
-
-
-def test_assigning_leaves_the_whole_scene_as_it_is(scene_file):
-    base = base_of(scene_file)
-    data = {"run": {"t_end": 1, "dt": 1}}
-    assign(data, base.whole, ("gravity", 1), 5.0)
-    assert data["gravity"][1] == 5.0
-    assert base.whole["gravity"] == [0.0, 0.0, 0.0]
-
-
-# --- measures
-
-
-def test_measures_are_what_the_result_says(result):
-    rod, ball = result.rod("cord"), result.body("ball")
-    found = measure(
-        result,
-        {
-            "z": "final rods.cord.end.r.z",
-            "far": "max bodies.ball.displacement.norm",
-            "v": "initial bodies.ball.v[1]",
-            "K": "max rods.cord.largest.K",
-            "M": "final rods.cord@0.3.M.y",
-            "at": "at 0.025 energy.total",
-            "hip": "largest joints.hip.force.norm",
-            "angle": "final joints.hip.angle",
-            "point": "final bodies.ball@0.1,0,-0.2.r.z",
-            "named": "mean rods.cord.5.start.v.x",
-            "own": lambda given: given.n_outputs,
-        },
-    )
-    energy = result.energy["total"]
-    assert found["z"] == rod.r[-1, -1, 2]
-    assert found["far"] == np.linalg.norm(ball.r - ball.r[0], axis=1).max()
-    assert found["v"] == 2.0
-    assert found["K"] == np.linalg.norm(rod.K, axis=2).max()
-    assert found["M"] == rod.M[-1, 1, 1]
-    assert found["at"] == pytest.approx(0.5 * (energy[2] + energy[3]), rel=1e-14)
-    assert found["hip"] == np.linalg.norm(result.joint("hip").force, axis=1).max()
-    assert found["angle"] == result.joint("hip").angle[-1]
-    assert found["point"] == pytest.approx(ball.r[-1, 2] - 0.2, abs=1e-12)  # it does not turn
-    assert found["own"] == 6.0
-
-
-def test_drifts_are_what_the_laws_leave(result):
-    found = measure(
-        result, {"E": "max drift.energy", "P": "max drift.linear_momentum", "L": "max drift.angular_momentum"}
-    )
-    energy = result.energy["total"]
-    assert found["E"] == np.abs(energy - energy[0] - result.work + result.dissipation).max() < 1e-12
-    momentum = result.linear_momentum
-    assert result.work[2] == result.work[-1] != result.work[1]  # the load has ended at output 2
-    assert (
-        found["P"] == np.linalg.norm(momentum[2:] - momentum[2], axis=1).max() > 0
-    )  # the hip holds the cord
-
-
-def test_nodes_and_elements_of_a_place_are_those_about_it(result):
-    rod = result.rod("cord")
-    r, v, M = (
-        measure(result, {"x": f"final rods.cord@{s}.{field}.z"})["x"]
-        for s, field in ((0.5, "r"), (0.375, "v"), (1, "M"))
-    )
-    assert r == rod.r[-1, 2, 2]
-    assert v == pytest.approx(0.5 * (rod.v[-1, 1, 2] + rod.v[-1, 2, 2]), rel=1e-14)
-    assert rod.M[-1, 3, 2] == M
-
-
-def test_reductions_are_those_of_a_known_history():
-    t = np.array([0.0, 1.0, 3.0])
-    x = np.array([1.0, -4.0, 2.0])
-    found = {name: reduce(t, x) for name, reduce in REDUCTIONS.items() if name != "frequency"}
-    assert found == {
-        "initial": 1.0,
-        "final": 2.0,
-        "max": 2.0,
-        "min": -4.0,
-        "mean": pytest.approx((-1.5 - 2.0) / 3),
-        "range": 6.0,
-        "largest": 4.0,
-        "rms": pytest.approx(np.sqrt((8.5 + 20.0) / 3)),
-        "time-of-max": 3.0,
-        "time-of-min": 1.0,
-    }
-
-
-@pytest.mark.parametrize("f", [0.731, 3.0, 7.77])
-def test_the_frequency_of_a_sine_on_a_slope_is_found_between_the_lines_of_the_spectrum(f):
-    t = np.linspace(0.0, 10.0, 501)
-    x = 5.0 + 0.3 * t + np.sin(2 * np.pi * f * t + 0.4) + 0.3 * np.sin(2 * np.pi * 2.3 * f * t)
-    assert frequency_peak(t, x) == pytest.approx(f, abs=0.005)  # 1/T is 0.1 Hz
-    assert np.isnan(frequency_peak(t, 3.0 + 0.1 * t))
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("last energy.total", "'last' is no reduction"),
-        ("final", "of what"),
-        ("at energy.total", "at which time"),
-        ("final energy.totl", "did you mean 'energy.total'"),
-        ("final rods.kord.end.r.z", "there is no rod 'kord'; did you mean 'cord'"),
-        ("final rods.cord.ent.r.z", "did you mean 'end'"),
-        ("final rods.cord.end.q.z", "there is no 'q'"),
-        ("final rods.cord.end.r", "end it with one of .x, .y, .z, .norm"),
-        ("final rods.cord.end.r[3]", "3 components"),
-        ("final rods.cord@1.5.r.z", "from 0 to 1"),
-        ("final rods.cord", "add a field"),
-        ("final bodies.ball@1.r.z", "as ball@0.1,0,0"),
-        ("final joints.hip.displacement", "there is no 'displacement'"),
-        ("final joints.hip.angle.x", "leave '.x' out"),
-        ("final rods.cord.largest.K.x", "leave .x out"),
-        ("final drives.motor.work", "there is no drive 'motor'; there are none"),
-    ],
-)
-def test_measures_that_cannot_be_are_refused_before_a_run(result, text, told):
-    with pytest.raises(StudyError, match=told):
-        parse(text, result.layout)
-
-
-def test_a_time_outside_the_run_is_told(result):
-    with pytest.raises(StudyError, match=r"from 0 to 0\.05 s"):
-        measure(result, {"x": "at 0.06 energy.total"})
+    return written(tmp_path_factory.mktemp("studies"))
 
 
 # --- keys
@@ -556,6 +247,18 @@ def test_a_journal_keeps_outcomes_to_the_bit_and_leaves_torn_lines_out(tmp_path)
     home.add(second, {"x": 2})  # on a line of its own
     home.close()
     assert Folder(tmp_path / "out").done() == {"one": first, "two": second}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_a_full_disk_is_told_with_the_name_of_the_journal_and_gives_the_folder_free(tmp_path):
+    home = Folder(tmp_path)
+    home._file = open("/dev/full", "a", encoding="utf-8")  # noqa: SIM115
+    told = r"No space left on device: '.*cases.jsonl'"
+    with pytest.raises(OSError, match=told):
+        home.add(Outcome(0, "one", {"y": 1.0}), {"x": 1})
+    with pytest.raises(OSError, match=told):
+        home.close()
+    Folder(tmp_path).close()
 
 
 def test_two_writers_do_not_share_a_folder(tmp_path):

@@ -311,6 +311,10 @@ class Rest:
         """The state and load factor, to come back to."""
         return self._all.copy(), self.factor
 
+    def state_of(self, kept: Stand) -> State:
+        """The state of `keep`, not copied."""
+        return _views(kept[0], self.state)
+
     def back_to(self, kept: Stand) -> None:
         """The state and load factor of `keep`."""
         self._all[:] = kept[0]
@@ -352,10 +356,14 @@ class Rest:
 
 def _side_by_side(state: State) -> tuple[Floats, State]:
     """A copy of a state whose arrays stand side by side in one, and that one: it is kept and restored as a whole."""
-    ends = np.cumsum([0, *(array.size for array in state)])
     room = np.concatenate([np.ravel(array) for array in state]).astype(float)
-    parts = [room[a:b].reshape(own.shape) for a, b, own in zip(ends[:-1], ends[1:], state, strict=True)]
-    return room, State(*parts)
+    return room, _views(room, state)
+
+
+def _views(room: Floats, like: State) -> State:
+    ends = np.cumsum([0, *(array.size for array in like)])
+    parts = [room[a:b].reshape(own.shape) for a, b, own in zip(ends[:-1], ends[1:], like, strict=True)]
+    return State(*parts)
 
 
 def _sparse_sign(factors: object) -> int:

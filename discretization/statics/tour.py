@@ -23,10 +23,8 @@ from discretization.statics.rest import Stand
 LOAD_FACTOR = "load_factor"
 APART = 1e-2  # of a step: critical points nearer to each other count as one
 PART = 0.1  # of the range of a stop, most that one step covers
-CLOSED = (
-    1e-3,
-    1e-6,
-)  # of the model's size and rad, of the load factor: a critical point as near as this is the same one
+# of the model's size and rad, and of the load factor: a critical point as near as this to where a branch began is that one
+NEAR_POSE, NEAR_FACTOR = 1e-3, 1e-6
 MOVES = 1e-6  # of the model's size, rate of a monitor that counts
 
 
@@ -62,7 +60,7 @@ def tour(
     stops: load_factor or a monitor -> bounds at which the walk ends; first: length of the first step; branch: number of the
     bifurcation, from 1, where to leave the path, and to which side. A branch that comes back to where it began ends there.
     """
-    left: tuple[State, float] | None = None  # where the branch began
+    left: Stand | None = None  # where the branch began
     events: list[Event] = []
     ds, points, crossed = first, 0, 0
     while points < most_points:
@@ -107,15 +105,15 @@ def tour(
     return Tour(events, "points", None)
 
 
-def _same(arc: Arc, a: tuple[State, float], b: tuple[State, float]) -> bool:
+def _same(arc: Arc, a: Stand, b: Stand) -> bool:
     """Whether two equilibria are one."""
     frames = arc.rest.frames
-    moved = np.abs(a[0].r[frames] - b[0].r[frames]).max() / arc.rest.length
-    turned = (
-        1.0 - np.abs((a[0].quat[frames] * b[0].quat[frames]).sum(axis=1)).min()
-    )  # half of the half angle's square
-    near = max(moved, np.sqrt(8.0 * max(turned, 0.0))) < CLOSED[0]
-    return bool(near and abs(a[1] - b[1]) < CLOSED[1] * max(1.0, abs(a[1])))
+    here, there = arc.rest.state_of(a), arc.rest.state_of(b)
+    moved = np.abs(here.r[frames] - there.r[frames]).max() / arc.rest.length
+    cosines = np.abs((here.quat[frames] * there.quat[frames]).sum(axis=1))  # of half angles
+    turned = np.sqrt(8.0 * max(1.0 - cosines.min(), 0.0))
+    near = max(moved, turned) < NEAR_POSE
+    return bool(near and abs(a[1] - b[1]) < NEAR_FACTOR * max(1.0, abs(a[1])))
 
 
 def _longest(arc: Arc, stops: Mapping[str, tuple[float, float]]) -> float:

@@ -36,7 +36,8 @@ class Stepper(StepperBase):
     bandwidth above which the linear solver is sparse; `hidden`: with `em-ggl`, for states whose velocities satisfy the
     joints; `tolerance`: relative, of the equations of a step, and so of what it keeps; 0: round-off;
     `drive_values(times)`: of prescribed motion; `joint_names`: by number, for what is said where joints repeat each other
-    and do not agree; `rho`: with `em-d`, its spectral radius at infinity; `spared`: frames whose velocities it leaves alone.
+    and do not agree, with `loop_of`, a joint's loop in words; `rho`: with `em-d`, its spectral radius at infinity; `spared`:
+    frames whose velocities it leaves alone.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -55,6 +56,7 @@ class Stepper(StepperBase):
         *,
         rho: float | None = None,
         spared: Sequence[int] = (),
+        loop_of: Callable[[str], str] | None = None,
     ):
         if not (np.isfinite(h) and h > 0.0):
             raise ModelError(f"the time step dt = {h} s must be a positive number")
@@ -62,7 +64,7 @@ class Stepper(StepperBase):
             _check_conservative(system, order, "-ggl" if hidden else "")
         if rho is not None:
             check_elements(system)
-        self.system, self.h, self._joint_names = system, h, joint_names
+        self.system, self.h, self._joint_names, self._loop_of = system, h, joint_names, loop_of
         jointed = len(system.constraints.kind) > 0
         hidden = hidden and jointed
         # `em` reverses what of the velocities the joints do not allow
@@ -144,9 +146,11 @@ class Stepper(StepperBase):
         known = dict(enumerate(self._joint_names))
         names = [known.get(number, str(number)) for number in dict.fromkeys(numbers)]
         others = ", ".join(f"'{name}'" for name in names[1:6]) + (" ..." if len(names) > 6 else "")
+        loop = self._loop_of(names[0]) if self._loop_of is not None else ""
         return (
-            f"joint '{names[0]}' repeats what {others} fix, and cannot follow them: |g| = {max(rows):.2g} is left over; "
-            f"place them so that they agree on the way, or leave one of them out; or {CURES[status]}"
+            f"joint '{names[0]}' repeats what {others} fix, and cannot follow them: |g| = {max(rows):.2g} is left over"
+            f"{' in ' if loop else ''}{loop}; place them so that they agree on the way, or leave one of them out; or "
+            f"{CURES[status]}"
         )
 
     def _run(self, state: State, h: float, starts: Floats, parts: int) -> tuple[int, np.ndarray, State]:
