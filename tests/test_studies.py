@@ -1,6 +1,7 @@
 """Studies in this process: designs, places in a scene, measures, keys, tables, pictures; errors come before anything runs."""
 
 import functools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -556,6 +557,18 @@ def test_a_journal_keeps_outcomes_to_the_bit_and_leaves_torn_lines_out(tmp_path)
     home.add(second, {"x": 2})  # on a line of its own
     home.close()
     assert Folder(tmp_path / "out").done() == {"one": first, "two": second}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_a_full_disk_is_told_with_the_name_of_the_journal_and_gives_the_folder_free(tmp_path):
+    home = Folder(tmp_path)
+    home._file = open("/dev/full", "a", encoding="utf-8")  # noqa: SIM115
+    told = r"No space left on device: '.*cases.jsonl'"
+    with pytest.raises(OSError, match=told):
+        home.add(Outcome(0, "one", {"y": 1.0}), {"x": 1})
+    with pytest.raises(OSError, match=told):
+        home.close()
+    Folder(tmp_path).close()
 
 
 def test_two_writers_do_not_share_a_folder(tmp_path):
