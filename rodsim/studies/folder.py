@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rodsim.results.lock import Lock
-from rodsim.results.whole_file import whole_file
+from rodsim.results.whole_file import named, whole_file
 from rodsim.studies.cases import Outcome
 from rodsim.studies.errors import StudyError
 
@@ -66,8 +66,9 @@ class Folder:
             "notes": outcome.notes,
             "samples": outcome.samples,
         }
-        self._file.write(json.dumps(record, default=str) + "\n")
-        self._file.flush()
+        with named(self.path / JOURNAL):
+            self._file.write(json.dumps(record, default=str) + "\n")
+            self._file.flush()
 
     def result(self, key: str, number: int) -> Path:
         """Where the result of a case stands: under its key, its number may be another in the next study."""
@@ -79,9 +80,12 @@ class Folder:
 
     def close(self) -> None:
         """End of writing."""
-        if self._file is not None:
-            self._file.close()
-        self._lock.release()
+        try:
+            if self._file is not None:
+                with named(self.path / JOURNAL):
+                    self._file.close()  # writes what a full disk did not take
+        finally:
+            self._lock.release()
 
 
 def kept_result(folder: Path, key: str) -> Path | None:
