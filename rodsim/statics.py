@@ -18,11 +18,13 @@ from discretization.statics.rest import REASONS, Rest
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.first_compilation import announce
+from rigid.joints import JOINTS
 from rigid.system import Floats
 from rodsim.building import Built
+from rodsim.entries import Attachable
 from rodsim.free_motions import free_motions
 from rodsim.model import Model
-from rodsim.parts import Anchor
+from rodsim.parts import Anchor, Ground
 from rodsim.provenance import provenance
 from rodsim.restart import restarted
 from rodsim.results.result import Result
@@ -104,6 +106,7 @@ def equilibrium(
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, at, motions)
     rest = Rest(built.system, state, loading, idle=built.idle)
+    rest.most_turn = _most_turn(model)
     if start is not None:
         rest.hold()
     if method not in METHODS:
@@ -132,6 +135,23 @@ def equilibrium(
         reason = REASONS.get(failure.status, "Newton's iteration did not converge")
         raise_not_converged(built, rest, reason, failure, result)
     return record.write(output)
+
+
+def _most_turn(model: Model) -> float:
+    """Radians that a part may turn by from one equilibrium to the next, so that the angles of joints are known: less than half
+    a turn of one side against the other.
+    """
+    turning = [
+        joint for joint in model.joints.values() if {"angle", "angles"} & set(JOINTS[joint.kind].coordinates)
+    ]
+    if not turning:
+        return np.inf
+    grounded = all(any(isinstance(_part(side), Ground) for side in (joint.a, joint.b)) for joint in turning)
+    return 3.0 if grounded else 1.5
+
+
+def _part(held: Attachable) -> object:
+    return held.part if isinstance(held, Anchor) else held
 
 
 def _relax(rest: Rest, record: Record, failure: Solved) -> Solved | None:
