@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,12 @@ def equilibrium(
     """
     if not isinstance(model, Model):
         raise ModelError(f"equilibrium: model = {checks.shown(model)} is no Model; give one")
+    checks.by_name("equilibrium", "loads", loads, "{name of a load: (3,)}")
+    checks.by_name("equilibrium", "motions", motions, "{name of a joint: {'displacement': (3,)}}")
+    checks.by_name("equilibrium", "monitors", monitors, "{name: (point, direction)}")
+    checks.by_name("equilibrium", "stop", stop, "{'load_factor' or a monitor: (lowest, highest)}")
+    if not isinstance(constant, Collection):
+        raise ModelError(f"equilibrium: constant = {checks.shown(constant)} is no list; give names of loads")
     first_step = checks.number("equilibrium", "first_step", first_step, positive=True)
     if output is not None:
         check_output(Path(output), False, overwrite)
@@ -227,6 +233,7 @@ def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any]) -> 
     _known("joint", name, joints)
     number = joints.index(name)
     owner = f"motion of joint '{name}'"
+    checks.by_name(owner, "what is given", given, "{'displacement': (3,), 'rotation': (3,)}")
     constraints = built.system.constraints
     mine = constraints.joint == number
     if not (constraints.frames[mine] == 0).any():
