@@ -7,6 +7,7 @@ A text is not a number, nor is a truth value; a count is a whole number of Pytho
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -182,3 +183,9 @@ def name_fault(value: object) -> str | None:
     if any(unicodedata.category(c) in ("Cc", "Cs", "Cn", "Zl", "Zp") for c in value):
         return "contains a control character, which no file can hold; leave it out"
     return None
+
+
+def by_name(owner: str, what: str, value: object, example: str) -> None:
+    """Raise ModelError unless `value` is None or a mapping; example: of one."""
+    if value is not None and not isinstance(value, Mapping):
+        raise ModelError(f"{owner}: {what} = {shown(value)} goes by no names; give {example}")

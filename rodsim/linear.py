@@ -41,6 +41,7 @@ def linearise(
     Raises ModelError where the velocities are those of no steady motion, or coefficients would change with time.
     """
     built = model.build() if isinstance(model, Model) else model
+    checks.by_name("linearise", "loads", loads, "{name of a load: (3,)}")
     check_elastic(built)
     state = fit_velocities(built).state if state is None else state
     _check_state(built, state)
@@ -90,6 +91,9 @@ def _with_names(found: Linearised, layout: Layout) -> Linearised:
 
 
 def _check_state(built: Built, state: State) -> None:
+    if not isinstance(state, State):
+        cure = "give what its method state() returns" if hasattr(state, "state") else "give one of a result"
+        raise ModelError(f"linearise: state = {checks.shown(state)} is no state; {cure}")
     for name, array, like in zip(State._fields, state, built.state, strict=True):
         if name in ("r", "quat", "v", "Omega", "angle") and np.shape(array) != like.shape:
             raise ModelError(

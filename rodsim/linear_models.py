@@ -105,14 +105,21 @@ def frequency_response(
     model, state: as in `linearise`. inputs: list of `Push`. outputs: list of `Probe`. about: `spin`, `about`, `t`,
     `loads` of `linearise`.
 
-    Raises ModelError where a point does not move, a direction is zero, or the state is no steady motion.
+    Raises ModelError where a point does not move, a direction is zero, nothing resists at a frequency, or the state is no
+    steady motion.
     """
     lin = linearise(model, state, **about)
     B, C, rates, carried = _columns(model, lin, inputs, outputs)
     D = lin.C + lin.gyroscopic
     found = []
     for w in np.atleast_1d(np.asarray(omega, float)):
-        saddle = Saddle(csr_matrix(-w * w * lin.M + 1j * w * D + lin.K), lin.G)
+        try:
+            saddle = Saddle(csr_matrix(-w * w * lin.M + 1j * w * D + lin.K), lin.G)
+        except ModelError:
+            raise ModelError(
+                f"frequency_response: nothing resists a motion at omega = {w:g} rad/s, so that it has no amplitude; leave this "
+                "frequency out, hold the motion by a spring, or give it damping"
+            ) from None
         x, y = saddle.reactions(B.astype(complex))
         out = (C.T @ x) * np.where(rates, 1j * w, 1.0)[:, None]
         for j, row in carried.items():

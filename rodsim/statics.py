@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,13 @@ from discretization.statics.rest import REASONS, Rest
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.first_compilation import announce
+from rigid.joints import JOINTS
 from rigid.system import Floats
 from rodsim.building import Built
+from rodsim.entries import Attachable
 from rodsim.free_motions import free_motions
 from rodsim.model import Model
-from rodsim.parts import Anchor
+from rodsim.parts import Anchor, Ground
 from rodsim.provenance import provenance
 from rodsim.restart import restarted
 from rodsim.results.result import Result
@@ -89,6 +91,12 @@ def equilibrium(
     """
     if not isinstance(model, Model):
         raise ModelError(f"equilibrium: model = {checks.shown(model)} is no Model; give one")
+    checks.by_name("equilibrium", "loads", loads, "{name of a load: (3,)}")
+    checks.by_name("equilibrium", "motions", motions, "{name of a joint: {'displacement': (3,)}}")
+    checks.by_name("equilibrium", "monitors", monitors, "{name: (point, direction)}")
+    checks.by_name("equilibrium", "stop", stop, "{'load_factor' or a monitor: (lowest, highest)}")
+    if not isinstance(constant, Collection):
+        raise ModelError(f"equilibrium: constant = {checks.shown(constant)} is no list; give names of loads")
     first_step = checks.number("equilibrium", "first_step", first_step, positive=True)
     if output is not None:
         check_output(Path(output), False, overwrite)
@@ -104,6 +112,7 @@ def equilibrium(
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, at, motions)
     rest = Rest(built.system, state, loading, idle=built.idle)
+    rest.most_turn = _most_turn(model)
     if start is not None:
         rest.hold()
     if method not in METHODS:
@@ -132,6 +141,23 @@ def equilibrium(
         reason = REASONS.get(failure.status, "Newton's iteration did not converge")
         raise_not_converged(built, rest, reason, failure, result)
     return record.write(output)
+
+
+def _most_turn(model: Model) -> float:
+    """Radians that a part may turn by from one equilibrium to the next, so that the angles of joints are known: less than half
+    a turn of one side against the other.
+    """
+    turning = [
+        joint for joint in model.joints.values() if {"angle", "angles"} & set(JOINTS[joint.kind].coordinates)
+    ]
+    if not turning:
+        return np.inf
+    grounded = all(any(isinstance(_part(side), Ground) for side in (joint.a, joint.b)) for joint in turning)
+    return 3.0 if grounded else 1.5
+
+
+def _part(held: Attachable) -> object:
+    return held.part if isinstance(held, Anchor) else held
 
 
 def _relax(rest: Rest, record: Record, failure: Solved) -> Solved | None:
@@ -207,6 +233,7 @@ def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any]) -> 
     _known("joint", name, joints)
     number = joints.index(name)
     owner = f"motion of joint '{name}'"
+    checks.by_name(owner, "what is given", given, "{'displacement': (3,), 'rotation': (3,)}")
     constraints = built.system.constraints
     mine = constraints.joint == number
     if not (constraints.frames[mine] == 0).any():

@@ -37,7 +37,7 @@ SMALLEST = 0.05  # share of a correction that goes no further before an element 
 WORSE = 3  # corrections in a row that may be no smaller than those before
 
 NOT_CONVERGED = 4
-ITERATIONS, LEVEL, FACTORISATIONS = range(3)  # of `Iterating.found`
+ITERATIONS, LEVEL, FACTORISATIONS, TURNED = range(4)  # of `Iterating.found`
 RENEWED = 0.1  # contraction by factors that are kept, above which they are made anew
 
 # tasks of `at_rest`
@@ -55,7 +55,7 @@ class Iterating(NamedTuple):
     offset: Floats  # (N + 6,) forces that hold the model where it is
     x: Floats  # (N,) correction
     residual: Floats  # (N + 6,) kept while the tangent is assembled; given to SOLVE, found by RATES
-    found: Floats  # (3,)
+    found: Floats  # (4,)
     strains: Prediction
     idle: Ints  # (k,) frames with axes that nothing asks to turn about
     idle_stiffness: Floats  # (k, 3, 3) N m about these, body-fixed; without it the tangent is singular
@@ -125,6 +125,7 @@ def take(system, numbering, state, work, own):
             turn += own.x[own.turns[k, i]] ** 2
         largest = max(largest, turn)
     share = min(1.0, LARGEST_TURN / np.sqrt(largest)) if largest > 0.0 else 1.0
+    own.found[TURNED] += share * np.sqrt(largest)
     if own.strains.excess.shape[0] == 0:
         return advanced(system, numbering, state, work, own.x, share)
     foresee(system, numbering, state, work, own.strains, own.x)
@@ -139,9 +140,11 @@ def take(system, numbering, state, work, own):
 
 @allocating_inner_kernel
 def newton(system, numbering, state, work, load_values, general, own):
-    """Move the state to the equilibrium under these loads; own.found receives iterations, level, factorisations."""
+    """Move the state to the equilibrium under these loads; own.found receives iterations, level, factorisations, and
+    the sum of the largest turns of the corrections: no frame has turned further, rad.
+    """
     found = own.found
-    found[FACTORISATIONS] = 0.0
+    found[FACTORISATIONS] = found[TURNED] = 0.0
     level = balance(system, numbering, state, work, load_values, True, general, own)
     before, smallest, worse, renewed = np.inf, np.inf, 0, True
     for iteration in range(MOST):

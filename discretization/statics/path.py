@@ -14,6 +14,7 @@ from discretization.statics.newton import Solved, newton
 from discretization.statics.rest import Rest
 
 SMALLEST_STEP = 1e-5  # of the way; below it something has happened that no shorter step cures
+LONG_ENOUGH = 0.02  # of the way; a step below is not cut where it turns far
 WANTED = 7  # iterations a step
 GROWTH = 4.0
 
@@ -62,6 +63,10 @@ def walk(
             step *= 0.25
             if step < SMALLEST_STEP:
                 return Walk(rest.factor, found_one)
+            continue
+        if rest.turned > rest.most_turn and step > LONG_ENOUGH:
+            rest.back_to(kept)  # angles are counted from one equilibrium to the next
+            step *= 0.5
             continue
         done = 1.0 if step == 1.0 - done else done + step
         found(Point(rest.factor, iterations, found_one.iterations))

@@ -29,6 +29,7 @@ from discretization.statics.iteration import (
     SOLVE,
     TAKE,
     TANGENT,
+    TURNED,
     Iterating,
     Standing,
     at_rest,
@@ -123,7 +124,7 @@ class Rest:
             offset=np.zeros_like(self.work.residual),
             x=np.zeros(self.size),
             residual=np.zeros_like(self.work.residual),
-            found=np.zeros(3),
+            found=np.zeros(4),
             strains=prediction(self.system, self.work),
             idle=np.array(list(idle), np.int64) if idle else np.zeros(0, np.int64),
             idle_stiffness=np.array(list(idle.values())) if idle else np.zeros((0, 3, 3)),
@@ -146,6 +147,7 @@ class Rest:
         self.held: Floats | None = None  # of which 1 - load factor is the offset: see `hold`
         self.factor = 0.0
         self.n_factorisations = 0
+        self.most_turn = np.inf  # rad that a frame may turn by in a load step
         self.load_at(0.0)
         self._hold_idle()
         self._balance()
@@ -237,6 +239,11 @@ class Rest:
         status, found = self._do(NEWTON), self._iterating.found
         self.n_factorisations += int(found[FACTORISATIONS])
         return int(status), int(found[ITERATIONS]), float(found[LEVEL])
+
+    @property
+    def turned(self) -> float:
+        """Radians that no frame has turned further by in the last `newton`."""
+        return float(self._iterating.found[TURNED])
 
     def take(self, x: Floats) -> int:
         """Correct the state by x: `discretization.statics.newton.take`."""

@@ -1,0 +1,42 @@
+"""Angles of joints at rest, counted through turns: parts may turn far under their loads."""
+
+import numpy as np
+import pytest
+
+from rodsim import Box, Model, equilibrium
+
+Z = (0, 0, 1)
+
+
+def wheels(moment, between=False):
+    """Two wheels on torsion springs, the second on the ground or on the first; the last is turned by a moment."""
+    model = Model("wheels")
+    first = model.add_body("first", Box(1, 1, 1, mass=1.0))
+    second = model.add_body("second", Box(1, 1, 1, mass=1.0))
+    model.add_joint("a", "revolute", model.ground, first, at=(0, 0, 0), axis=Z)
+    model.add_torsion_spring("k", model.ground, first, axis=Z, stiffness=4.0)
+    before = first if between else model.ground
+    model.add_joint("b", "revolute", before, second, at=(0, 0, 0), axis=Z)
+    model.add_torsion_spring("l", before, second, axis=Z, stiffness=2.0)
+    model.add_moment("turn", second.at((0, 0, 0)), (0, 0, moment))
+    return model
+
+
+@pytest.mark.parametrize("moment", [4.0, 7.0, -30.0])
+def test_an_angle_at_rest_is_moment_over_stiffness_through_turns(moment):
+    result = equilibrium(wheels(moment))
+    assert result.joint("b").angle[-1] == pytest.approx(moment / 2.0, rel=1e-12)
+
+
+def test_angles_between_parts_that_turn_apart_are_counted():
+    """Turned against each other by opposite moments, each by a turn and more."""
+    model = wheels(16.0, between=True)
+    model.add_moment("back", model.bodies["first"].at((0, 0, 0)), (0, 0, -48.0))
+    result = equilibrium(model)
+    assert result.joint("a").angle[-1] == pytest.approx(-8.0, rel=1e-12)
+    assert result.joint("b").angle[-1] == pytest.approx(8.0, rel=1e-12)
+    assert np.all(np.abs(np.diff(result.joint("b").angle)) < np.pi)
+
+
+def test_a_part_that_turns_by_little_takes_one_load_step():
+    assert len(equilibrium(wheels(3.0)).t) == 2
