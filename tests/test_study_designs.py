@@ -51,6 +51,18 @@ def test_sobol_points_are_balanced_in_all_halves_of_pairs_of_parameters():
     assert len(set(cells)) == 4
 
 
+@pytest.mark.parametrize(("scale", "middle"), [("linear", 17.0), ("log", 8.0)])
+def test_samples_go_from_low_to_high(scale, middle):
+    parameter = made_parameter("a", ParameterEntry(low=2.0, high=32.0, scale=scale))
+    assert [parameter.scaled(u) for u in (0.0, 0.5, 1.0)] == pytest.approx([2.0, middle, 32.0], rel=1e-15)
+
+
+def test_the_unit_of_a_parameter_is_that_of_its_place_unless_it_is_given():
+    assert made_parameter("softness", ParameterEntry(path="sections.thin.EI", values=[1])).unit == "N m^2"
+    assert made_parameter("sections.thin.EI", ParameterEntry(values=[1])).unit == "N m^2"
+    assert made_parameter("EI", ParameterEntry(values=[1], unit="kN m^2")).unit == "kN m^2"
+
+
 def test_seeds_repeat_a_grid_with_other_random_values_the_same_for_all_of_a_seed():
     spec = {"a": {"values": [1, 2]}, "flaw": {"normal": [5.0, 0.1]}, "shift": {"uniform": [0.0, 1.0]}}
     found = design(spec, seeds=[3, 7])
@@ -104,6 +116,7 @@ def test_places_are_found_by_name_number_and_through_sections(scene_file):
     assert locate(whole, "rods.cord.n_elements") == ("rods", 1, "n_elements")
     assert locate(whole, "rods.cord.5.n_elements") == ("rods", 0, "n_elements")
     assert locate(whole, "rods[1].curve[0][2]") == ("rods", 1, "curve", 0, 2)
+    assert locate(whole, "rods[-2].curve[0][-1]") == ("rods", 0, "curve", 0, 2)  # from the end
     assert locate(whole, "gravity[2]") == ("gravity", 2)
     assert locate(whole, "rods.cord.section.EI") == ("rods", 1, "section", "EI")
     assert locate(whole, "loads.push.value.t_end") == ("loads", 0, "value", "t_end")

@@ -6,6 +6,7 @@ from studies import base_of, written
 
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import REDUCTIONS, measure, parse
+from rodsim.studies.motion_samples import MotionSamples
 from rodsim.studies.spectra import frequency_peak
 
 
@@ -94,12 +95,62 @@ def test_reductions_are_those_of_a_known_history():
     }
 
 
+def test_the_mean_of_a_single_output_is_that_output():
+    for name in ("mean", "rms"):
+        assert REDUCTIONS[name](np.array([2.0]), np.array([3.0])) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("final energy.total", "J"),
+        ("time-of-max energy.total", "s"),
+        ("time-of-min rods.cord.end.r.z", "s"),
+        ("frequency rods.cord.end.r.z", "Hz"),
+        ("at 0.02 rods.cord.end.v.norm", "m/s"),
+    ],
+)
+def test_the_unit_of_a_measure_is_that_of_what_it_tells(result, text, unit):
+    assert parse(text, result.layout).unit == unit
+
+
+def test_components_are_those_of_the_arrays(result):
+    turn, lam = result.body("ball").quat[-1], result.joint("hip").multipliers[-1]
+    found = measure(
+        result,
+        {c: f"final bodies.ball.quat.{c}" for c in "wxyz"}
+        | {str(k): f"final joints.hip.multipliers[{k}]" for k in range(len(lam))},
+    )
+    assert list(found.values()) == [*turn, *lam]
+    with pytest.raises(StudyError, match=f"has {len(lam)} components"):
+        parse(f"final joints.hip.multipliers[{len(lam)}]", result.layout)
+
+
+def test_the_motion_is_the_farthest_way_of_a_point_and_the_places_at_the_times(result):
+    way, *last = MotionSamples(None)(result)
+    rods = [result.rod(name) for name in ("cord.5", "cord")]
+    ways = [np.linalg.norm(r - r[0], axis=-1).max() for r in (rods[0].r, rods[1].r, result.body("ball").r)]
+    assert way == pytest.approx(max(ways), rel=1e-12)
+    assert result.body("ball").r[-1] in np.reshape(last, (-1, 3))
+    assert len(last) == 3 * 7
+    two = list(MotionSamples((0.02, 0.05))(result))
+    assert len(two) == 1 + 2 * len(last)
+    with pytest.raises(StudyError, match=r"no output at t = 0\.025 s"):
+        MotionSamples((0.025,))(result)
+
+
 @pytest.mark.parametrize("f", [0.731, 3.0, 7.77])
 def test_the_frequency_of_a_sine_on_a_slope_is_found_between_the_lines_of_the_spectrum(f):
     t = np.linspace(0.0, 10.0, 501)
     x = 5.0 + 0.3 * t + np.sin(2 * np.pi * f * t + 0.4) + 0.3 * np.sin(2 * np.pi * 2.3 * f * t)
     assert frequency_peak(t, x) == pytest.approx(f, abs=0.005)  # 1/T is 0.1 Hz
     assert np.isnan(frequency_peak(t, 3.0 + 0.1 * t))
+    assert np.isnan(frequency_peak(t[:7], x[:7]))  # too short to tell
+
+
+def test_the_frequency_of_outputs_that_are_not_evenly_spaced_is_that_of_the_motion():
+    t = np.linspace(0.0, 1.0, 801) ** 1.5 * 10.0
+    assert frequency_peak(t, np.sin(2 * np.pi * 1.3 * t)) == pytest.approx(1.3, abs=0.01)
 
 
 @pytest.mark.parametrize(

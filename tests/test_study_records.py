@@ -1,0 +1,163 @@
+"""What a study remembers and finds again: contents of keys, the journal, cases done before, results that are kept."""
+
+import importlib.util
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rodsim.studies import keys
+from rodsim.studies.bases import FunctionBase
+from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
+from rodsim.studies.designs import made_parameter
+from rodsim.studies.errors import StudyError
+from rodsim.studies.folder import Folder
+from rodsim.studies.found import Sweep
+from rodsim.studies.running import _chosen, _known
+from rodsim.studies.schema import ChosenEntry, DesignEntry, ParameterEntry
+from rodsim.studies.study import Study
+
+
+def square(x):
+    return {"y": float(x * x)}
+
+
+def study(values=(1, 2, 3), measures=None, sampler=None, keep="none"):
+    parameters = {"x": made_parameter("x", ParameterEntry(values=list(values)))}
+    return Study(
+        "s", FunctionBase(square, {}), parameters, DesignEntry(), measures or {}, keep, sampler=sampler
+    )
+
+
+# --- keys
+
+
+def offset(x):
+    return x
+
+
+def test_keys_of_functions_follow_keyword_defaults_and_what_functions_inside_of_them_name():
+    def made(c):
+        return lambda x, *, k=c: k * x
+
+    def nested(x):
+        return [offset(y) for y in (x,)], (lambda: offset(x))()
+
+    assert keys.key(made(1.0)) == keys.key(made(1.0))
+    assert keys.key(made(1.0)) != keys.key(made(2.0))
+    before, old = keys.key(nested), globals()["offset"]
+    try:
+        globals()["offset"] = lambda x: x + 1
+        assert keys.key(nested) != before
+    finally:
+        globals()["offset"] = old
+
+
+def test_keys_follow_the_shape_of_arrays_and_not_the_order_of_sets():
+    assert keys.key(np.zeros((2, 3))) != keys.key(np.zeros((3, 2)))
+    assert keys.key({0, 8}) == keys.key({8, 0})  # of one place in the table: they come as they were put in
+    assert keys.key({0, 8}) != keys.key({0, 9})
+
+
+def test_a_switch_is_no_number_where_structures_are_told_apart():
+    assert keys.structure({"closed": True}) != keys.structure({"closed": False})
+    assert keys.structure({"n": 1}) == keys.structure({"n": 2.5})
+
+
+def test_the_program_follows_what_decides_about_numbers_and_nothing_else(tmp_path, monkeypatch):
+    package = tmp_path / "rodsim"
+    for name in ("model.py", "cli/main.py", "studies/measures.py", "studies/pictures.py"):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text("1")
+    here = SimpleNamespace(submodule_search_locations=[str(package)])
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: here if name == "rodsim" else None)
+    before, follows = keys.program.__wrapped__(), {}
+    for file in sorted(package.rglob("*.py")):
+        file.write_text("2")
+        follows[file.relative_to(package).as_posix()] = keys.program.__wrapped__() != before
+        file.write_text("1")
+    assert follows == {
+        "model.py": True, "studies/measures.py": True, "cli/main.py": False, "studies/pictures.py": False
+    }  # fmt: skip
+
+
+def test_cases_of_which_something_else_is_asked_have_other_keys():
+    plain = study().cases[0]
+    assert study().cases[0] == plain
+    assert study(measures={"y": "final energy.total"}).cases[0].key != plain.key
+    assert study(sampler=offset).cases[0].key != plain.key
+    assert study((2,)).cases[0].key == study((1, 2)).cases[1].key  # wherever it stands in the study
+
+
+# --- the journal and what is found in it
+
+
+def test_of_a_case_that_was_done_again_the_last_line_counts(tmp_path):
+    home = Folder(tmp_path)
+    killed = Outcome(0, "one", {}, "its worker died", lost=True, samples=(0.5, 0.25))
+    home.add(killed, {})
+    assert home.done() == {"one": killed}  # on disk at once: a kill loses nothing that was done
+    done = Outcome(0, "one", {"y": 1.0})
+    home.add(done, {})
+    home.close()
+    assert Folder(tmp_path).done() == {"one": done}
+
+
+def test_cases_done_before_are_found_under_their_numbers_now_and_the_lost_are_run_again(tmp_path):
+    asked, home = study((3, 2, 1)), Folder(tmp_path)
+    key = {case.values["x"]: case.key for case in asked.cases}
+    home.add(Outcome(7, key[1], {"y": 1.0}), {})
+    home.add(Outcome(8, key[2], {}, "ValueError: no"), {})
+    home.add(Outcome(9, key[3], {}, "its worker died", lost=True), {})
+    failed = Outcome(1, key[2], {}, "ValueError: no")
+    done = Outcome(2, key[1], {"y": 1.0})
+    assert _known(asked, home, retry=False) == {1: failed, 2: done}
+    assert _known(asked, home, retry=True) == {2: done}
+    home.close()
+
+
+def test_kept_are_the_cases_asked_for_and_the_largest_or_smallest_that_were_done():
+    outcomes = {
+        k: Outcome(k, str(k), {} if y is None else {"y": y}, "no" if y is None else "")
+        for k, y in enumerate([2.0, np.nan, 5.0, None, -7.0, 5.0])
+    }
+    assert _chosen(ChosenEntry(largest="y", n=2), outcomes) == {2, 5}
+    assert _chosen(ChosenEntry(largest="y"), outcomes) == {2}  # of equal ones the first
+    assert _chosen(ChosenEntry(smallest="y", n=2), outcomes) == {4, 0}
+    assert _chosen(ChosenEntry(cases=[3, 1], smallest="y"), outcomes) == {1, 3, 4}
+
+
+def test_a_case_to_keep_that_is_not_there_is_refused():
+    study(keep=ChosenEntry(cases=[2]))
+    with pytest.raises(StudyError, match="there is no case 3; the last is 2"):
+        study(keep=ChosenEntry(cases=[3]))
+
+
+# --- outcomes
+
+
+def test_warnings_of_a_case_are_its_notes_once_each_and_a_lack_of_memory_has_its_cure():
+    def f(x):
+        warnings.warn(f"x is {x}", stacklevel=1)
+        warnings.warn(f"x is {x}", stacklevel=1)
+        if x:
+            raise MemoryError
+        return {"y": 1.0}
+
+    cases = [Case(k, f"key{k}", "", {"x": k}) for k in range(2)]
+    found = run_batch(Recipe(FunctionBase(f, {}), {}, keys.program()), cases)
+    assert [outcome.notes for outcome in found] == [("x is 0",), ("x is 1",)]
+    assert [outcome.error for outcome in found] == [
+        "",
+        "out of memory; give each worker more, or start fewer",
+    ]
+
+
+def test_a_table_whose_cases_all_failed_has_its_columns_and_lists_stand_in_it_as_text():
+    asked = study(measures={"y": "final energy.total"})
+    frame = Sweep(asked, [Outcome(k, "", {}, "no") for k in range(3)]).frame
+    assert list(frame.columns) == ["case", "x", "y", "error"]
+    assert np.isnan(frame.y).all()
+    told = Sweep(lists := study([[1, 2], [3, 4]]), [Outcome(c.number, c.key, {}) for c in lists.cases]).frame
+    assert list(told.x) == ["[1, 2]", "[3, 4]"]
