@@ -98,6 +98,8 @@ def without_potential(own: Others) -> bool:
 
 def groups_of(own: Others, use: Ints) -> list[Group]:
     """The interactions `use` by kind and number of numbers; the row of each is its number among all."""
+    if not len(use):
+        return []
     found, width = [], np.diff(own.first)
     for number, size in np.unique(np.column_stack([own.kind, width])[use], axis=0):
         these = use[(own.kind[use] == number) & (width[use] == size)]
@@ -110,6 +112,8 @@ def groups_of(own: Others, use: Ints) -> list[Group]:
 def energies_of(own: Others) -> list[Group]:
     """The energies; the row of each is its place among them."""
     use = np.flatnonzero([not dissipates(OTHERS[k]) for k in own.kind])
+    if not len(use):
+        return []
     place = np.cumsum(np.isin(np.arange(len(own.kind)), use)) - 1
     return [each._replace(row=place[each.row]) for each in groups_of(own, use)]
 

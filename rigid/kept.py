@@ -132,3 +132,10 @@ def _values_of(kept: Kept) -> Any:
 
 # the named tuple of a `Kept`, in compiled code
 kept_in: Any = _kept_in if _COMPILED else _values_of
+
+
+def bound(function: Any, *arguments: Any) -> Any:
+    """A kernel for arguments of the types of these: a call that does not look for the machine code again."""
+    if not _COMPILED:
+        return function
+    return function.compile(tuple(numba.typeof(argument) for argument in arguments))

@@ -98,7 +98,8 @@ def _noise(lin: Linearised, phi: Floats) -> Floats:
 def _shares(lin: Linearised, phi: Floats) -> Floats:
     """Root of the sum of squares of the entries' parts in phi K phi."""
     squares = phi.T**2
-    return np.asarray(np.sqrt(np.sum(squares * (lin.K.power(2) @ squares), axis=0)))
+    own = lin.K.toarray() ** 2 if lin.size <= SMALL else lin.K.power(2)
+    return np.asarray(np.sqrt(np.sum(squares * (own @ squares), axis=0)))
 
 
 def _held(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray] | None:
@@ -109,7 +110,7 @@ def _held(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray] | None:
     from scipy.linalg import eigh
 
     Z = null_space(lin.G)
-    M, K = (Z.T @ (A @ Z) for A in (lin.M, lin.K))
+    M, K = (Z.T @ (A.toarray() @ Z) for A in (lin.M, lin.K))
     try:
         inverse, y = eigh(M, K, subset_by_index=[max(len(K) - n, 0), len(K) - 1], driver="gvx")
     except np.linalg.LinAlgError:
@@ -154,11 +155,15 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
 def null_space(G: csr_matrix) -> Floats:
     """Orthonormal motions (size, free) that the joints allow."""
     size = G.shape[1]
-    if not G.shape[0]:
-        return np.eye(size)
-    _, values, directions = np.linalg.svd(G.toarray(), full_matrices=True)
-    rank = int((values > 1e-10 * values.max()).sum())
-    return np.asarray(directions[rank:].T)
+    full = G.toarray()
+    known = full.any(axis=0)  # unknowns that a joint knows of
+    held, others = np.flatnonzero(known), np.flatnonzero(~known)
+    _, values, directions = np.linalg.svd(full[:, held], full_matrices=True)
+    rank = int((values > 1e-10 * values.max(initial=0.0)).sum())
+    Z = np.zeros((size, size - rank))
+    Z[others, np.arange(len(others))] = 1.0
+    Z[held[:, None], np.arange(len(others), size - rank)] = directions[rank:].T
+    return Z
 
 
 def general(lin: Linearised, n: int) -> Spectrum:

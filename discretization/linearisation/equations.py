@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from scipy.sparse import bmat, csc_matrix, csr_matrix, diags, vstack
@@ -38,6 +39,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.constraints import rows_of
+from rigid.interactions.kinds import Group
 from rigid.system import Floats, Ints, State
 
 SMALL = 250  # unknowns up to which full matrices are sooner solved than sparse ones
@@ -110,24 +112,32 @@ def linearise(
     fixed = system.frames.fixed != 0
     place = np.where(fixed, -1, np.cumsum(~fixed) - 1).astype(np.int64)
     groups, resisting = energies_of(system, state), dissipations_of(system)
-    force = tangents.forces(groups, state, np.zeros(0)) - applied.applied(system, state, loads)
+    spins = bool(np.any(motion.spin))
+    changes = spins or not motion.ground
+    # of small models full matrices are put together sooner than sparse ones
+    small = 6 * int((~fixed).sum()) <= SMALL and not changes
+
+    def matrix(blocks: Blocks) -> Any:
+        return blocks.full(place) if small else blocks.matrix(place)
+
+    poses = tangents.poses_of(state)
+    force = tangents.forces(groups, state, np.zeros(0), poses) - applied.applied(system, state, loads)
     force += inertia.at_rest(turning, state, motion)
     resistance, C, circulating = tangents.damping(resisting, state, motion.spin)
     force += resistance
     use = (6 * np.flatnonzero(~fixed)[:, None] + np.arange(6)).ravel()
-    joints = constraint_jacobian(system, state).tocsc()[:, use]
-    G = vstack([joints, idle_rows(state, place, idle)], format="csc")
-    M = inertia.mass(system, state).matrix(place)
+    joints, held = constraint_jacobian(system, state).tocsc()[:, use], idle_rows(state, place, idle)
+    G = np.vstack([joints.toarray(), held.toarray()]) if small else vstack([joints, held], format="csc")
+    M = matrix(inertia.mass(system, state))
     lam = multipliers(M, G, force.ravel()[use])
-    forces_of_rest = _stiffness(system, state, loads, lam[: joints.shape[0]])
+    forces_of_rest = _stiffness(system, state, loads, lam[: joints.shape[0]], groups, poses)
     parts = [forces_of_rest]
-    spins = bool(np.any(motion.spin))
     if motion.turns:
         parts.append(inertia.centrifugal(turning, state, motion))
         _check_directions(system, loads, motion)
     if spins:
         parts.append(circulating)
-    if spins or not motion.ground:
+    if changes:
         now = (forces_of_rest.matrix(place), M, joints, place)
         _check_constant(system, state, loads, motion, names, now, idle)
     reasons = [f"load {k}" for k in applied.without_potential(system, loads)]
@@ -135,16 +145,16 @@ def linearise(
         reasons.append("a pressure along an open rod")
     if spins and resisting:
         reasons.append("damping of what spins")
-    K = joined(parts).matrix(place)
+    K = matrix(joined(parts))
     if not reasons:
         K = 0.5 * (K + K.T)
     gyr = inertia.gyroscopic(turning, state, motion) if motion.turns else None
     return Linearised(
-        M=csr_matrix(M),
-        C=csr_matrix(C.matrix(place)),
+        M=_sparse(M),
+        C=_sparse(matrix(C)) if resisting else inertia.empty(len(use)),
         gyroscopic=inertia.empty(len(use)) if gyr is None else csr_matrix(gyr.matrix(place)),
-        K=csr_matrix(K),
-        G=csr_matrix(G),
+        K=_sparse(K),
+        G=_sparse(G),
         lam=lam,
         force=force.ravel()[use] + G.T @ lam,
         frames=np.flatnonzero(~fixed),
@@ -179,25 +189,44 @@ def idle_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> csr_matr
     return vstack(rows, format="csr") if rows else csr_matrix((0, size))
 
 
-def _stiffness(system: System, state: State, loads: Floats, lam: Floats) -> Blocks:
-    """The part of (2) that does not know of the motion."""
+def _sparse(matrix: Any) -> csr_matrix:
+    """Of a full matrix or a sparse one."""
+    if not isinstance(matrix, np.ndarray):
+        return csr_matrix(matrix)
+    rows, columns = np.nonzero(matrix)
+    ends = np.searchsorted(rows, np.arange(len(matrix) + 1))
+    return csr_matrix((matrix[rows, columns], columns, ends), shape=matrix.shape)
+
+
+def _stiffness(
+    system: System,
+    state: State,
+    loads: Floats,
+    lam: Floats,
+    groups: list[Group] | None = None,
+    poses: tangents.Poses | None = None,
+) -> Blocks:
+    """The part of (2) that does not know of the motion; groups: the energies, poses: of the state, if they are at hand."""
     return joined(
         [
-            tangents.stiffness(energies_of(system, state), state, np.zeros(0)),
-            tangents.stiffness(constraints_of(system, state), state, lam),
+            tangents.stiffness(groups or energies_of(system, state), state, np.zeros(0), poses),
+            tangents.stiffness(constraints_of(system, state), state, lam, poses),
             applied.stiffness(system, state, loads),
         ]
     )
 
 
-def multipliers(M: csr_matrix, G: csc_matrix, force: Floats) -> Floats:
-    """lam with  M a + force + G^T lam = 0,  G a = 0: none of the joints is left, what remains accelerates."""
+def multipliers(M: Any, G: Any, force: Floats) -> Floats:
+    """lam with  M a + force + G^T lam = 0,  G a = 0: none of the joints is left, what remains accelerates.
+
+    M and G may be full or sparse.
+    """
     if not G.shape[0]:
         return np.zeros(0)
     scale = float(M.diagonal().mean())
     if sum(G.shape) <= SMALL:
         n, full = M.shape[0], np.zeros((sum(G.shape),) * 2)
-        full[:n, :n], full[n:, :n] = M.toarray(), scale * G.toarray()
+        full[:n, :n], full[n:, :n] = (A if isinstance(A, np.ndarray) else A.toarray() for A in (M, scale * G))
         full[:n, n:] = full[n:, :n].T
         with suppress(np.linalg.LinAlgError):
             return scale * np.linalg.solve(full, np.concatenate([-force, np.zeros(G.shape[0])]))[n:]

@@ -22,9 +22,12 @@ def rods_of(system: System) -> list[Group]:
 
 def energies_of(system: System, state: State) -> list[Group]:
     """Rod elements, springs, and torsion springs, whose turns are counted in the state; gravity is a load here."""
-    t = system.torsions
-    numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, state.angle[: len(t.stiffness)]])
-    more = [of_columns(SPRING, system.springs), group(TORSION_SPRING, t.frames, numbers)]
+    t, more = system.torsions, []
+    if len(system.springs.stiffness):
+        more.append(of_columns(SPRING, system.springs))
+    if len(t.stiffness):
+        numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, state.angle[: len(t.stiffness)]])
+        more.append(group(TORSION_SPRING, t.frames, numbers))
     return rods_of(system) + _some([*more, *others.energies_of(system.others)])
 
 
@@ -40,15 +43,15 @@ def dissipations_of(system: System) -> list[Group]:
     """Viscous rods, dampers, friction."""
     s, t = system.springs, system.torsions
     use, turned = s.damping != 0.0, t.damping != 0.0
-    return _some(
-        [
-            *spans.dissipations_of(system.spans),
-            se3_dual.dissipations_of(system.elements),
-            group(DAMPER, s.frames[use], np.column_stack([s.Xa, s.Xb, s.damping])[use]),
-            group(TORSION_DAMPER, t.frames[turned], np.column_stack([t.Ua, t.Wa, t.Ub, t.damping])[turned]),
-            *others.dissipations_of(system.others),
-        ]
-    )
+    found = spans.dissipations_of(system.spans)
+    if system.elements.damping.any():
+        found.append(se3_dual.dissipations_of(system.elements))
+    if use.any():
+        found.append(group(DAMPER, s.frames[use], np.column_stack([s.Xa, s.Xb, s.damping])[use]))
+    if turned.any():
+        numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.damping])[turned]
+        found.append(group(TORSION_DAMPER, t.frames[turned], numbers))
+    return _some([*found, *others.dissipations_of(system.others)])
 
 
 def _some(groups: list[Group]) -> list[Group]:

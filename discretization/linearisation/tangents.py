@@ -48,6 +48,15 @@ class Blocks(NamedTuple):
         indptr = np.searchsorted(key // size, np.arange(size + 1))
         return bsr_matrix((data, key % size, indptr), shape=shape)
 
+    def full(self, place: Ints) -> Floats:
+        """The same, not sparse: for small models a tenth of the time."""
+        size = int(place.max(initial=-1)) + 1
+        rows, columns = place[self.rows], place[self.columns]
+        use = (rows >= 0) & (columns >= 0)
+        out = np.zeros((size * size, 6, 6))
+        np.add.at(out, (rows * size + columns)[use], self.values[use])
+        return np.ascontiguousarray(out.reshape(size, size, 6, 6).swapaxes(1, 2)).reshape(6 * size, 6 * size)
+
     def times(self, x: Floats) -> Floats:
         """Product with x (n, 6), (n, 6)."""
         out = np.zeros_like(x)
@@ -60,18 +69,21 @@ def joined(parts: Sequence[Blocks]) -> Blocks:
     return Blocks(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def stiffness(groups: Sequence[Group], state: State, lam: Floats) -> Blocks:
-    """(2) of energies, and of constraints times their multipliers lam."""
+Poses = tuple[Floats, Floats]  # r (n, 3), R (n, 3, 3)
+
+
+def stiffness(groups: Sequence[Group], state: State, lam: Floats, poses: Poses | None = None) -> Blocks:
+    """(2) of energies, and of constraints times their multipliers lam; poses: of the state, if they are at hand."""
     out = _room(groups)
-    r, R = _placed(state)
+    r, R = poses or poses_of(state)
     _differentiate(gathered(groups), r, R, lam, out.values)
     return out
 
 
-def forces(groups: Sequence[Group], state: State, lam: Floats) -> Floats:
+def forces(groups: Sequence[Group], state: State, lam: Floats, poses: Poses | None = None) -> Floats:
     """(1) of all frames, (n, 6)."""
     out = np.zeros((len(state.r), 6))
-    r, R = _placed(state)
+    r, R = poses or poses_of(state)
     _add_forces(gathered(groups), r, R, lam, out)
     return out
 
@@ -81,12 +93,13 @@ def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats
     out, C, K = np.zeros((len(state.r), 6)), _room(groups), _room(groups)
     if not groups:
         return out, C, K
-    r, R = _placed(state)
+    r, R = poses_of(state)
     _resist(gathered(groups), r, R, np.ascontiguousarray(spin), out, C.values, K.values)
     return out, C, K
 
 
-def _placed(state: State) -> tuple[Floats, Floats]:
+def poses_of(state: State) -> Poses:
+    """Of all frames."""
     return np.ascontiguousarray(state.r), np.ascontiguousarray(quaternions.to_matrix(state.quat))
 
 

@@ -39,7 +39,7 @@ from discretization.statics.strains import prediction
 from discretization.system import System
 from discretization.workspace import AT_NOISE, workspace
 from rigid.interactions.constraints import facts
-from rigid.kept import Kept
+from rigid.kept import Kept, bound
 from rigid.system import Floats, State
 
 Stand = tuple[Floats, float]  # a state, as numbers, and its load factor
@@ -144,6 +144,7 @@ class Rest:
         )
         self._kept = Kept(self._standing)
         self.idle = idle or {}
+        self._at_rest = bound(at_rest, self._kept, self._general, FORCES, 1.0)
         self.held: Floats | None = None  # of which 1 - load factor is the offset: see `hold`
         self.factor = 0.0
         self.n_factorisations = 0
@@ -232,7 +233,7 @@ class Rest:
         return self._do(TANGENT if tangent else FORCES)
 
     def _do(self, task: int, factor: float = 1.0) -> float:
-        return float(at_rest(self._kept, self._general, task, factor))
+        return float(self._at_rest(self._kept, self._general, task, float(factor)))
 
     def newton(self) -> tuple[int, int, float]:
         """Newton's method: status, iterations, residual over its round-off."""

@@ -6,6 +6,7 @@ A new kind is its own file and one line at the end of `CONSTRAINTS`. Its columns
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,13 @@ def number_of(kind: Kind) -> int:
 
 def facts(numbers: Ints, name: str) -> Any:
     """The fact `name` of the kind of each constraint."""
-    return np.array([getattr(kind, name) for kind in CONSTRAINTS])[np.asarray(numbers, np.int64)]
+    return _of_kinds(name, len(CONSTRAINTS))[np.asarray(numbers, np.int64)]
+
+
+@functools.cache
+def _of_kinds(name: str, count: int) -> Any:
+    """Of all kinds there are."""
+    return np.array([getattr(kind, name) for kind in CONSTRAINTS])
 
 
 def rows_of(constraints: Constraints) -> Ints:
@@ -66,8 +73,7 @@ def groups_of(constraints: Constraints, first_row: int = 0) -> list[Group]:
     """The constraints by kind; their rows in their own order, from `first_row` on."""
     row = first_row + first_rows(constraints)
     found = []
-    for number, kind in enumerate(CONSTRAINTS):
+    for number in sorted(set(constraints.kind.tolist())):
         use = np.flatnonzero(constraints.kind == number)
-        if len(use):
-            found.append(of_columns(kind, constraints, use, row[use]))
+        found.append(of_columns(CONSTRAINTS[number], constraints, use, row[use]))
     return found
