@@ -89,7 +89,7 @@ def linearise(system: System, state: State, loads: Floats, motion: SteadyMotion,
     use = (6 * np.flatnonzero(~fixed)[:, None] + np.arange(6)).ravel()
     G = constraint_jacobian(system, state).tocsc()[:, use]
     M = inertia.mass(system, state).matrix(place)
-    lam = multipliers(M, G, force.ravel()[use])
+    lam = multipliers(filled(M), G, force.ravel()[use])
     forces_of_rest = _stiffness(system, state, loads, lam)
     parts = [forces_of_rest]
     spins = bool(np.any(motion.spin))
@@ -136,6 +136,15 @@ def _stiffness(system: System, state: State, loads: Floats, lam: Floats) -> Bloc
             applied.stiffness(system, state, loads),
         ]
     )
+
+
+def filled(M: csr_matrix) -> csr_matrix:
+    """M with the mean of its diagonal where something has no mass: a measure of motions, of those too."""
+    m = M.diagonal()
+    if np.all(m > 0.0):
+        return M
+    mean = float(m[m > 0.0].mean()) if np.any(m > 0.0) else 1.0
+    return csr_matrix(M + diags(np.where(m > 0.0, 0.0, mean)))
 
 
 def multipliers(M: csr_matrix, G: csc_matrix, force: Floats) -> Floats:

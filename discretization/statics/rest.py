@@ -45,6 +45,9 @@ _take, _advanced, _factored, _solved = map(
 )
 
 
+NOTHING = 1e-300  # kg: of frames without mass, by which the noise of em's equations is divided
+
+
 def resting(system: System) -> System:
     """The system without what motion alone knows, dampers and shared masses; arrays that statics changes are its own."""
     elements, spans = system.elements, system.spans
@@ -63,6 +66,7 @@ def resting(system: System) -> System:
             **{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}
         ),
         gravity=system.gravity.copy(),
+        frames=system.frames._replace(mass=np.maximum(system.frames.mass, NOTHING)),
     )
 
 
