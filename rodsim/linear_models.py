@@ -29,6 +29,7 @@ from rigid.system import Floats, State
 from rodsim.building import Placed, Placement
 from rodsim.linear import linearise
 from rodsim.linear_reactions import Reaction, ReactionRow, reaction_row
+from rodsim.massless import check_mass
 from rodsim.model import Model
 from rodsim.parts import Anchor
 
@@ -69,6 +70,7 @@ def state_space(
 
     Raises ModelError where a point does not move, or the model has too many freedoms for full matrices.
     """
+    check_mass(model.build(), "state_space")
     lin = linearise(model, state, **about)
     B, C, rates, carried = _columns(model, lin, inputs, outputs)
     Z = _motions(lin, n_modes)

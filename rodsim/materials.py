@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from rigid.checks import number
 from rigid.errors import ModelError
+
+_NOT_GIVEN = float("nan")
 
 
 @dataclass(frozen=True)
 class Material:
-    """Young's modulus E (Pa), Poisson's ratio nu or shear modulus G (Pa), density (kg/m^3).
+    """Young's modulus E (Pa), Poisson's ratio nu or shear modulus G (Pa), density (kg/m^3; 0: of rods without mass, in
+    equilibria and modes).
 
     `shear_factor` multiplies G A; `damping_time` (s) is the ratio of viscosity to stiffness, D =
     damping_time C.
@@ -18,14 +23,17 @@ class Material:
 
     E: float
     nu: float | None = None
-    density: float = 0.0
+    density: float = _NOT_GIVEN
     G: float | None = None
     shear_factor: float = 5 / 6
     damping_time: float = 0.0
 
     def __post_init__(self) -> None:
-        for what in ("E", "density", "shear_factor"):
+        for what in ("E", "shear_factor"):
             self._set(what, number("Material", what, getattr(self, what), positive=True))
+        if isinstance(self.density, float) and np.isnan(self.density):
+            raise ModelError("Material: density is not given; give it, or 0 for rods without mass")
+        self._set("density", number("Material", "density", self.density, at_least=0.0))
         self._set("damping_time", number("Material", "damping_time", self.damping_time, at_least=0.0))
         if (self.nu is None) == (self.G is None):
             raise ModelError(

@@ -195,7 +195,8 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
         of_points = (weight * density.T).T.reshape(len(first), order, -1)
         of_nodes = np.einsum("mgk,ga->mak", of_points, share).reshape(-1, *density.shape[1:])
         np.add.at(out, (of_span % n).ravel(), of_nodes)
-    if mass.min() <= 0.0 or np.linalg.eigvalsh(inertia).min() < 0.0:
+    massless = not np.any(along.per_length)
+    if not massless and (mass.min() <= 0.0 or np.linalg.eigvalsh(inertia).min() < 0.0):
         raise ModelError(
             f"{rod}: its section changes so much along one element that a node has no mass; give more elements, "
             "or element='se3'"
@@ -203,7 +204,7 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
     shape = leading(order)
     lumped = np.einsum("mg,ga->ma", (weight * along.per_length).reshape(-1, order), share)
     full = lumped[:, :, None] * np.eye(order + 1) - (coupling[:, None, None] * np.outer(shape, shape))
-    if np.linalg.eigvalsh(full).min() <= 0.0:
+    if not massless and np.linalg.eigvalsh(full).min() <= 0.0:
         raise ModelError(
             f"{rod}: its section changes so much along one element that its mass is not positive; give mass='lumped'"
         )

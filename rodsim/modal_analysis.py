@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
 
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
+from discretization.linearisation.saddle import Saddle
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, State
@@ -104,6 +106,7 @@ def modes(
     model, state, spin, about, t, loads: as in `linearise`. undamped: leave dampers and viscosity out.
     anyway: also of a state that is no equilibrium; the stiffness is then the Hessian along the frames' turns.
 
+    What has no mass follows the rest and has no modes of its own.
     Rigid motions of free models and the motions of mechanisms come first, with frequency zero. Where there is damping,
     spin or a follower load the general problem is solved. A state that is unstable has modes that grow.
 
@@ -116,19 +119,26 @@ def modes(
     if checks.flag("modes", "undamped", undamped):
         lin = replace(lin, C=0.0 * lin.C)
         lin.C.eliminate_zeros()
-    free = lin.free
+    free = eigen.finite(lin)
     if free <= 0:
+        massless = " that has mass" if len(eigen.massless(lin)) else ""
         raise ModelError(
-            f"model '{built.layout.name}': its joints leave nothing that moves; there are no modes"
+            f"model '{built.layout.name}': its joints leave nothing that moves{massless}; there are no modes"
         )
-    if lin.conservative:
-        n = min(n, free)
-        mu, phi, zero = eigen.conservative(lin, n)
-        values = np.where(mu < 0, np.sqrt(np.abs(mu)), 1j * np.sqrt(np.abs(mu)))
-    else:
-        values, phi, zero = eigen.general(lin, n)
-        norms = np.array([np.vdot(x, lin.M @ x).real for x in phi])
-        phi = phi / np.sqrt(norms)[:, None]
+    try:
+        if lin.conservative:
+            n = min(n, free)
+            mu, phi, zero = eigen.conservative(lin, n)
+            values = np.where(mu < 0, np.sqrt(np.abs(mu)), 1j * np.sqrt(np.abs(mu)))
+        else:
+            values, phi, zero = eigen.general(lin, n)
+            norms = np.array([np.vdot(x, lin.M @ x).real for x in phi])
+            phi = phi / np.sqrt(norms)[:, None]
+    except eigen.Floppy as floppy:
+        raise ModelError(
+            f"model '{built.layout.name}': {frame_names(built.layout)(floppy.frame)} has no mass, and no joint and no "
+            "stiffness holds it; hold it, or give it mass"
+        ) from None
     values = np.where(zero, 0.0, values)
     kinds = tuple(_kind(value, bool(none)) for value, none in zip(values, zero, strict=True))
     if not checks.flag("modes", "anyway", anyway):
@@ -156,6 +166,13 @@ def _check_equilibrium(lin: Linearised, built: Built, values: NDArray, phi: NDAr
     # what a rigid mode is pushed by moves it without end: as far as the softest other mode would go
     squares = np.where(squares > 0, squares, some.min() if len(some) else 1.0)
     shift = np.abs(lin.of_frames(phi * (phi.conj() @ lin.force / squares)[:, None]))
+    light = eigen.massless(lin)
+    if len(light):  # moves where its own stiffness lets it
+        own = np.zeros((1, lin.size))
+        held = lin.G[:, light]
+        held = csr_matrix(held[np.diff(held.indptr) > 0])
+        own[0, light] = Saddle(csr_matrix(lin.K[light][:, light]), held).solve(lin.force[light])
+        shift = np.concatenate([shift, np.abs(lin.of_frames(own))])
     size = model_size(lin.state)
     far = np.maximum(shift[..., :3].max(axis=2), size * shift[..., 3:].max(axis=2)).max(axis=0)
     if far.max() > AWAY * size:

@@ -304,12 +304,14 @@ class Model(Dampings):
         """The model as a mechanical system for `integrate`: coordinates, mass matrix, potential and constraints.
 
         chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
-        Raises ModelError for dampers and viscous rods, which only `em` integrates.
+        Raises ModelError for dampers and viscous rods, which only `em` integrates, and for rods without mass.
         """
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import system_in_chart
+        from rodsim.massless import check_mass
 
         built = self.build()
+        check_mass(built, "mechanical_system")
         state = fit_velocities(built).state
         return system_in_chart(self.name, built.system, state, chart, built.load_values, parameter)
 

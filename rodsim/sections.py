@@ -58,18 +58,16 @@ class Section:
                     f"Section: damping has the eigenvalue {lowest:.3g}; it must not feed energy in"
                 )
             object.__setattr__(self, what, matrix)
-        if number("Section", "mass_per_length", self.mass_per_length) == 0.0:
-            raise ModelError(
-                "Section: mass_per_length = 0: a step knows only the mean of the forces on a node without mass, and the ends "
-                "of steps would ring; join the rod's ends by a bushing of stiffness C/L, which is one element without "
-                "mass, or by a spring, or give it a small mass"
-            )
-        mass = number("Section", "mass_per_length", self.mass_per_length, positive=True)
+        mass = number("Section", "mass_per_length", self.mass_per_length, at_least=0.0)
         inertia = vector("Section", "inertia_per_length", self.inertia_per_length)
+        if mass == 0.0 and np.any(inertia):
+            raise ModelError(
+                f"Section: mass_per_length = 0, but inertia_per_length = {inertia.tolist()}; give mass, or 0 for both"
+            )
         for k, moment in enumerate(inertia):
-            number("Section", f"inertia_per_length[{k}]", moment, positive=True)
+            number("Section", f"inertia_per_length[{k}]", moment, positive=mass > 0.0)
         J23 = number("Section", "product_of_inertia", self.product_of_inertia)
-        if inertia[1] * inertia[2] <= J23**2:
+        if inertia[1] * inertia[2] <= J23**2 and (mass > 0.0 or J23 != 0.0):
             raise ModelError(
                 f"Section: product_of_inertia = {J23:.6g} is too large for the moments {inertia[1]:.6g} and {inertia[2]:.6g}; "
                 "its square is below their product"
@@ -268,9 +266,9 @@ class Section:
 
         EA: N. GA: one number or (GA2, GA3), N. GJ: N m^2. EI: one number or (EI2, EI3), N m^2. C: (6, 6), in the
         place of these four.
-        mass_per_length: kg/m. inertia_per_length: about d1, d2, d3, (3,) or one number for all, kg m. damping_time:
-        of D = damping_time C,
-        s. D: (6, 6), in its place. radius: for drawing, m.
+        mass_per_length: kg/m. inertia_per_length: about d1, d2, d3, (3,) or one number for all, kg m; 0 for both: a rod
+        without mass, for equilibria and modes. damping_time: of D = damping_time C, s.
+        D: (6, 6), in its place. radius: for drawing, m.
 
         Raises ModelError where some of the four are missing, or C is given as well; where C is not symmetric and
         positive definite,

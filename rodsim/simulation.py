@@ -23,6 +23,7 @@ from rigid.system import State
 from rodsim.building import Built
 from rodsim.initial_velocities import Fitted, fit_velocities
 from rodsim.joining import loop_in_words
+from rodsim.massless import check_mass
 from rodsim.model import Model
 from rodsim.provenance import provenance
 from rodsim.restart import restarted
@@ -108,6 +109,7 @@ def simulate(
         )
     announce()
     built = model.build()
+    check_mass(built, "simulate")
     state, change, changed_parts = fit_velocities(built) if start is None else Fitted(built.state, 0.0, {})
     if start is not None:
         state, built.layout.description["start"] = restarted(built, start, at)

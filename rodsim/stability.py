@@ -21,7 +21,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
 from discretization.linearisation import applied, eigen
-from discretization.linearisation.equations import Linearised
+from discretization.linearisation.equations import Linearised, filled
 from discretization.linearisation.moving import angles, moved
 from discretization.linearisation.saddle import Saddle
 from discretization.measures import constraint_residual, element_states
@@ -247,11 +247,11 @@ def _refined(
     loaded: _Loaded, state: State, lin: Linearised, factor: float, phi: Floats
 ) -> tuple[float, Floats, State]:
     """The factor of (1) next to a linear one."""
-    before, (ratio_before, _) = 0.0, _lowest(lin, lin.M, phi)
+    before, (ratio_before, _) = 0.0, _lowest(lin, filled(lin.M), phi)
     last = np.inf
     for _ in range(ITERATIONS):
         state, here = loaded.settled(state, factor)
-        ratio, phi = _lowest(here, lin.M, phi)
+        ratio, phi = _lowest(here, filled(lin.M), phi)
         step = -ratio * (factor - before) / (ratio - ratio_before) if ratio != ratio_before else 0.0
         if abs(step) <= CONVERGED * factor or (abs(step) < 1e-4 * factor and abs(step) > 0.5 * last):
             break  # or it falls no further: that is round-off

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
+from discretization.linearisation import eigen
 from discretization.linearisation.moving import moved
 from discretization.linearisation.saddle import Saddle
 from discretization.measures import constraint_residual
@@ -76,7 +77,7 @@ def _newton(built: Built, state: State, spin: Floats, about: ArrayLike) -> tuple
     lin = linearise(built, state, spin=spin, about=about)
     g = constraint_residual(built.system, state)
     # beside a motion that costs nothing and that nothing pushes, such as a turn about a bar, K is singular
-    shift = FREE * float((np.abs(lin.K.diagonal()) / lin.M.diagonal()).reshape(-1, 6)[:, :3].max())
+    shift = FREE * float(eigen.squares(lin).reshape(-1, 6)[:, :3].max())
     try:
         x = Saddle(csr_matrix(lin.K + shift * lin.M), lin.G).solve(-lin.force, -lin.below(g))
     except ModelError:

@@ -76,11 +76,6 @@ def test_what_has_no_mass_is_refused_with_what_to_take_instead(shape):
         shape()
 
 
-def test_rods_without_mass_are_refused_with_what_to_take_instead():
-    with pytest.raises(ModelError, match=r"mass_per_length = 0: .*by a bushing of stiffness C/L"):
-        Section.from_stiffness(EA=1, GA=1, GJ=1, EI=1, mass_per_length=0.0, inertia_per_length=1.0)
-
-
 def test_drives_against_each_other_and_against_a_clamp_are_named():
     model, own = hinged()
     model.add_drive("one", "hinge", Sine(0.1, 1.0))

@@ -104,7 +104,7 @@ CASES = {
     "unknown kind": ("kind: clamp", "kind: clmp", 12, "joint 'wall': kind = 'clmp'"),
     "outside": ("s: 0}", "s: 1.5}", 12, "joint 'wall': a.s = 1.5"),
     "unknown rod": ("a: {rod: arm", "a: {rod: arn", 12, "no rod 'arn'; did you mean 'arm'"),
-    "bad density": ("density: 1000", "density: 0", 5, "material 'silicone': density = 0"),
+    "bad density": ("density: 1000", "density: -1", 5, "material 'silicone': density = -1"),
     "misspelt key": ("radius: 0.01", "radios: 0.01", 9, "radios"),
     "wrong degree": (
         "dt: 0.005",

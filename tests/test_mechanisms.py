@@ -1,5 +1,7 @@
 """Mechanisms of the IFToMM benchmarks against their exact or converged motions; joints that repeat each other in all but one."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,10 @@ from examples.mechanisms.bricard import bricard, corner
 from examples.mechanisms.four_bars import four_bars
 from examples.mechanisms.governor import governor
 from examples.mechanisms.squeezer import points, squeezer
+from examples.rigid_flexible import slider_crank
 from rodsim import audit, simulate
+from rodsim.validation.drives import SLIDER, shaft_model, slider_crank_model
+from rodsim.validation.rods import rubber_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
 
@@ -143,3 +148,91 @@ def test_the_governor_lifts_its_slider(integrator):
         assert pytest.approx(L[0], rel=1e-12) == L
     assert errors[-1] < 1e-6
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.3)
+
+
+def order_of(runs, exact):
+    """The mean order from the first step to the last, each half of the one before, and the last error; runs (k, ...)."""
+    errors = [np.abs(np.asarray(run) - exact).max() for run in runs]
+    return np.log2(errors[0] / errors[-1]) / (len(errors) - 1), errors[-1]
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order", "steps", "bound"),
+    [("em", 2, (100, 200), 7e-5), ("em-ggl", 2, (100, 200), 7e-5), ("em4-ggl", 4, (50, 100, 200), 7e-9)],
+)
+def test_the_slider_crank_turns_by_itself_as_one_quadrature_says(integrator, order, steps, bound):
+    """Three equations too many; places of the slider, m, of a crank of 0.1 m."""
+    exact, places = np.array(list(SLIDER.values())), []
+    for k in steps:
+        result = simulate(slider_crank_model(), 1.0, 1.0 / k, integrator, output_every=1)
+        places.append([result.body("slider").r[result.index_at(t), 0] for t in SLIDER])
+        report = audit(result)
+        assert report.energy_balance < 1e-12
+        assert report.constraint < 1e-13
+    found, error = order_of(places, exact)
+    assert error < bound
+    assert found == pytest.approx(order, abs=0.05)
+
+
+@functools.cache
+def rubber_end(k, integrator):
+    result = simulate(rubber_model(8), 0.5, 0.5 / k, integrator)
+    assert audit(result).energy_balance < 1e-12
+    return result.rod("rod").r[-1, -1]
+
+
+@functools.cache
+def sway(k, integrator):
+    result = simulate(shaft_model(8), 2.5, 2.5 / k, integrator, output_every=1)
+    assert audit(result).energy_balance < 1e-9  # of 3 J: round-off of 1e7 N/m, the stiffness of its elements
+    return np.array([result.body("disc").r[result.index_at(t), 1:] for t in (1.0, 1.5, 2.0, 2.5)])
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order", "steps", "bound"),
+    [("em", 2, (250, 500), 9e-6), ("em-ggl", 2, (250, 500), 9e-6), ("em4-ggl", 4, (125, 250, 500), 2e-9)],
+)
+def test_the_swinging_rubber_rod_has_the_order_once_its_waves_are_resolved(integrator, order, steps, bound):
+    """Eight elements to t = 0.5 s beside 2000 steps of em4-ggl; the fastest wave along the rod needs 2 ms from end to end."""
+    found, error = order_of([rubber_end(k, integrator) for k in steps], rubber_end(2000, "em4-ggl"))
+    assert error < bound
+    assert found == pytest.approx(order, abs=0.35)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "least", "steps", "bound"),
+    [
+        ("em", 1.9, (250, 500), 7e-6),
+        ("em-ggl", 1.9, (250, 500), 7e-6),
+        ("em4-ggl", 4.0, (100, 200, 400), 2e-9),
+    ],
+)
+def test_a_shaft_passes_its_critical_speed(integrator, least, steps, bound):
+    """The sway of the disc, 7e-4 m, beside 800 steps of em6-ggl."""
+    found, error = order_of([sway(k, integrator) for k in steps], sway(800, "em6-ggl"))
+    assert error < bound
+    assert found > least
+
+
+@pytest.mark.parametrize(
+    ("integrator", "E", "t_end", "steps", "order", "bound"),
+    [
+        ("em-ggl", 8e9, 0.4, (40, 80, 160), 2, 8e-5),
+        ("em4-ggl", 1e8, 0.1, (500, 1000), 4, 1e-10),
+        pytest.param("em4-ggl", 8e9, 0.1, (2000, 4000), 4, 2e-10, marks=pytest.mark.slow),
+    ],
+)
+def test_a_flexible_coupler_takes_the_order_once_its_waves_are_resolved(
+    integrator, E, t_end, steps, order, bound
+):
+    """The slider's place; from rest by a moment that begins at once, which excites all waves of the coupler."""
+
+    def place(k, scheme):
+        result = simulate(slider_crank.model(E, 4), t_end, t_end / k, scheme)
+        assert audit(result).energy_balance < 1e-11
+        return result.body("slider").r[-1]
+
+    exact = place(2 * steps[-1] if order == 4 else 320, "em6-ggl" if order == 4 else "em4-ggl")
+    found, error = order_of([place(k, integrator) for k in steps], exact)
+    assert error < bound
+    assert found == pytest.approx(order, abs=0.35)

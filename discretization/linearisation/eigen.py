@@ -5,8 +5,10 @@ Conservative, M x'' + K x + G^T y = 0, G x = 0, x = exp(lambda t) phi, mu = -lam
     K phi + G^T y = mu M phi:   Lanczos in the product of M on P M, P the inverse of K - sigma M with G (`saddle`)   (1)
 
 P maps into the null space of G, whose complement has eigenvalue zero of P M, so that a start in the range of P never
-leaves it. Where motions cost nothing K is singular; the shift then stands below zero, about as far as the lowest other
-eigenvalue: first one as small as round-off allows, then, where zeros were found, that which the first spectrum tells.
+leaves it. What has no mass follows the rest and has no eigenvalue of its own; P finds it with the rest, from a start in
+the range of P M, and full matrices are without it (`slow_motions`). Where motions cost nothing K is singular; the shift
+then stands below zero, about as far as the lowest other eigenvalue: first one as small as round-off allows, then, where
+zeros were found, that which the first spectrum tells.
 Small models are solved on that null space itself, by full matrices.
 
 With D = C + Gyr or unsymmetric K, on z = (phi, lambda phi):
@@ -29,12 +31,13 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.saddle import Saddle
 from rigid.errors import ModelError
-from rigid.system import Floats
+from rigid.system import Floats, Ints
 
 EPS = 2.220446049250313e-16
 NOISE = 50.0  # times the round-off of an entry's share: eigenvalues below are zero
 DENSE = 60  # unknowns less constraints up to which everything is computed
 DROWNED = 1e-11  # of the lowest eigenvalue: more round-off of the highest than this is too much
+RANK = 1e-10  # of the largest singular value
 CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
 SMALL = 200  # the same up to which full matrices are sooner solved than Lanczos' iteration
 
@@ -49,15 +52,14 @@ class Spectrum(NamedTuple):
 
 def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
-    K, M = lin.K, lin.M
-    size = lin.free
-    if size <= SMALL:
+    size = finite(lin)
+    if size <= SMALL and lin.free <= 2 * SMALL:
         found = _held(lin, n)
         if found is not None:
             return found
     if n >= size - 1 or size <= DENSE:
         return _dense(lin, n)
-    floor = 4.0 * EPS * float((np.abs(K.diagonal()) / M.diagonal()).max(initial=0.0))
+    floor = 4.0 * EPS * float(squares(lin).max(initial=0.0))
     shift = 100.0 * floor
     for _ in range(3):
         mu, phi = _lanczos(lin, -shift, min(n + 1, size - 2))
@@ -76,6 +78,12 @@ def _lanczos(lin: Linearised, sigma: float, n: int) -> tuple[Floats, Floats]:
     saddle = Saddle(csr_matrix(lin.K - sigma * lin.M), lin.G)
     P = LinearOperator((lin.size, lin.size), matvec=lambda b: saddle.solve(np.ravel(b)), dtype=float)
     start = saddle.solve(np.random.default_rng(1).standard_normal(lin.size))
+    light = massless(lin)
+    if len(light):  # of what moves with something that has mass alone
+        push = np.zeros(lin.size)
+        push[light] = start[light]
+        _check_held(lin, saddle.solve(push)[None])
+        start = saddle.solve(lin.M @ start)
     try:
         mu, phi = eigsh(
             lin.K, n, lin.M, sigma=sigma, OPinv=P, v0=start, ncv=min(max(2 * n + 10, 30), lin.size)
@@ -90,7 +98,7 @@ def _lanczos(lin: Linearised, sigma: float, n: int) -> tuple[Floats, Floats]:
 def _noise(lin: Linearised, phi: Floats) -> Floats:
     """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; and of the multipliers."""
     # of displacements: turns may have next to no inertia
-    each = (np.abs(lin.K.diagonal()) / lin.M.diagonal()).reshape(-1, 6)
+    each = squares(lin).reshape(-1, 6)
     highest = float(each[:, :3].max(initial=0.0)) or float(each.max(initial=0.0))
     return np.maximum(NOISE * EPS * _shares(lin, phi), EPS * highest)
 
@@ -109,7 +117,7 @@ def _held(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray] | None:
     """
     from scipy.linalg import eigh
 
-    Z = null_space(lin.G)
+    Z, _ = slow_motions(lin)
     M, K = (Z.T @ (A.toarray() @ Z) for A in (lin.M, lin.K))
     try:
         inverse, y = eigh(M, K, subset_by_index=[max(len(K) - n, 0), len(K) - 1], driver="gvx")
@@ -127,7 +135,7 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """All at once, on the null space of G."""
     from scipy.linalg import eigh
 
-    Z = null_space(lin.G)
+    Z, _ = slow_motions(lin)
     M, K = (Z.T @ (A @ Z) for A in (lin.M, lin.K))
     mu, y = eigh(K, M)
     low = np.abs(mu) > _noise(lin, (Z @ y).T)
@@ -159,17 +167,79 @@ def null_space(G: csr_matrix) -> Floats:
     known = full.any(axis=0)  # unknowns that a joint knows of
     held, others = np.flatnonzero(known), np.flatnonzero(~known)
     _, values, directions = np.linalg.svd(full[:, held], full_matrices=True)
-    rank = int((values > 1e-10 * values.max(initial=0.0)).sum())
+    rank = int((values > RANK * values.max(initial=0.0)).sum())
     Z = np.zeros((size, size - rank))
     Z[others, np.arange(len(others))] = 1.0
     Z[held[:, None], np.arange(len(others), size - rank)] = directions[rank:].T
     return Z
 
 
+def massless(lin: Linearised) -> Ints:
+    """Unknowns that have no mass."""
+    return np.flatnonzero(lin.M.diagonal() == 0.0)
+
+
+def squares(lin: Linearised) -> Floats:
+    """(size,) K_ii/M_ii, 1/s^2; zero of what has no mass."""
+    m = lin.M.diagonal()
+    return np.asarray(np.where(m > 0.0, np.abs(lin.K.diagonal()), 0.0) / np.where(m > 0.0, m, 1.0))
+
+
+def finite(lin: Linearised) -> int:
+    """How many pairs of eigenvalues there are: freedoms less those that move nothing that has mass."""
+    light = massless(lin)
+    if not len(light):
+        return lin.free
+    held = lin.G[:, light]
+    held = held[np.diff(held.indptr) > 0].toarray()
+    rank = np.linalg.matrix_rank(held, tol=RANK * np.abs(held).max()) if held.size else 0
+    return lin.free - len(light) + int(rank)
+
+
+def slow_motions(lin: Linearised) -> tuple[Floats, Floats]:
+    """T, L (size, k): the motions that the joints allow, L^T A T the matrices of them, where what has no mass follows.
+
+    With N the motions of that alone and R those across: T = R - N (N^T K N)^-1 N^T K R, L the same of K^T.
+    """
+    Z, light = null_space(lin.G), massless(lin)
+    if not len(light):
+        return Z, Z
+    own = null_space(csr_matrix(lin.G[:, light]))
+    N = np.zeros((lin.size, own.shape[1]))
+    N[light] = own
+    R = Z @ null_space(csr_matrix(N.T @ Z))
+    KN, stiff = lin.K @ N, N.T @ (lin.K @ N)
+    _, directions = np.linalg.eigh(0.5 * (stiff + stiff.T))
+    _check_held(lin, (N @ directions).T)
+    return R - N @ np.linalg.solve(stiff, N.T @ (lin.K @ R)), R - N @ np.linalg.solve(stiff.T, KN.T @ R)
+
+
+def _check_held(lin: Linearised, motions: Floats) -> None:
+    """Raise where one of these (k, size), of what has no mass, costs nothing."""
+    cost = np.abs(np.einsum("ki,ki->k", motions, (lin.K @ motions.T).T))
+    loose = cost <= NOISE * EPS * _shares(lin, motions)
+    if loose.any():
+        far = np.abs(lin.of_frames(motions[np.argmax(loose)])).max(axis=1)
+        raise Floppy(int(np.argmax(far)))
+
+
+class Floppy(Exception):
+    """A motion of frames without mass, most of this one, costs nothing."""
+
+    def __init__(self, frame: int) -> None:
+        super().__init__(f"frame {frame} has no mass, and nothing holds it")
+        self.frame = frame
+
+
 def general(lin: Linearised, n: int) -> Spectrum:
     """The n eigenvalues nearest to zero with Im >= 0 (of a pair one) of (2)."""
     D = csr_matrix(lin.C + lin.gyroscopic)
-    free = lin.free
+    light = massless(lin)
+    if len(light) and np.any(D[light].data):
+        raise ModelError(
+            "modes: a rod without mass is viscous or damped; give it mass, or leave the damping out (`undamped`)"
+        )
+    free = finite(lin)
     if 2 * free <= 4 * DENSE or 2 * n + 14 >= 2 * free:
         values, vectors = _dense_general(lin, D)
     else:
@@ -200,8 +270,8 @@ def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
 def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
     from scipy.linalg import eig
 
-    Z = null_space(lin.G)
-    M, D0, K = (Z.T @ (A @ Z) for A in (lin.M, D, lin.K))
+    Z, across = slow_motions(lin)
+    M, D0, K = (across.T @ (A @ Z) for A in (lin.M, D, lin.K))
     k = len(M)
     inverse = np.linalg.inv(M)
     A = np.block([[np.zeros((k, k)), np.eye(k)], [-inverse @ K, -inverse @ D0]])

@@ -129,7 +129,7 @@ def linearise(
     joints, held = constraint_jacobian(system, state).tocsc()[:, use], idle_rows(state, place, idle)
     G = np.vstack([joints.toarray(), held.toarray()]) if small else vstack([joints, held], format="csc")
     M = matrix(inertia.mass(system, state))
-    lam = multipliers(M, G, force.ravel()[use])
+    lam = multipliers(filled(M), G, force.ravel()[use])
     forces_of_rest = _stiffness(system, state, loads, lam[: joints.shape[0]], groups, poses)
     parts = [forces_of_rest]
     if motion.turns:
@@ -214,6 +214,16 @@ def _stiffness(
             applied.stiffness(system, state, loads),
         ]
     )
+
+
+def filled(M: Any) -> Any:
+    """M, full or sparse, with the mean of its diagonal where something has no mass: a measure of motions, of those too."""
+    m = M.diagonal()
+    if np.all(m > 0.0):
+        return M
+    mean = float(m[m > 0.0].mean()) if np.any(m > 0.0) else 1.0
+    fill = np.where(m > 0.0, 0.0, mean)
+    return M + np.diag(fill) if isinstance(M, np.ndarray) else csr_matrix(M + diags(fill))
 
 
 def multipliers(M: Any, G: Any, force: Floats) -> Floats:

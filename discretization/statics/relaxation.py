@@ -17,7 +17,7 @@ import numpy as np
 
 from discretization.statics.forces import SOLVED
 from discretization.statics.newton import NOT_CONVERGED, SAFE, STALLED, Solved, take
-from discretization.statics.rest import Rest
+from discretization.statics.rest import NOTHING, Rest
 
 MOST = 2000  # steps
 TURN, FAR = 0.3, 0.15  # rad; of the model's length: what a step moves at most
@@ -86,7 +86,13 @@ def _first(rest: Rest) -> float:
     frames = rest.system.frames
     mass = frames.mass[rest.frames]
     inertia = np.linalg.eigvalsh(frames.inertia[rest.frames])[:, 0]
-    fastest = np.linalg.norm(forces[:, :3], axis=1) / mass / (FAR * rest.length)
-    turning = np.linalg.norm(forces[:, 3:], axis=1) / np.maximum(inertia, 1e-300) / TURN
+    # what has no mass is where the rest lets it be
+    slow = np.where(mass > NOTHING, mass, np.inf)
+    fastest = np.linalg.norm(forces[:, :3], axis=1) / slow / (FAR * rest.length)
+    turning = (
+        np.linalg.norm(forces[:, 3:], axis=1)
+        / np.where(mass > NOTHING, np.maximum(inertia, 1e-300), np.inf)
+        / TURN
+    )
     largest = max(float(fastest.max(initial=0.0)), float(turning.max(initial=0.0)))
     return 1.0 / largest if largest > 0.0 else 1.0

@@ -51,6 +51,9 @@ REASONS = {
 }
 
 
+NOTHING = 1e-300  # kg: of frames without mass, by which the noise of em's equations is divided
+
+
 def resting(system: System) -> System:
     """The system without what motion alone knows, dampers and shared masses; arrays that statics changes are its own."""
     elements, spans = system.elements, system.spans
@@ -69,6 +72,7 @@ def resting(system: System) -> System:
             **{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}
         ),
         gravity=system.gravity.copy(),
+        frames=system.frames._replace(mass=np.maximum(system.frames.mass, NOTHING)),
     )
 
 

@@ -19,8 +19,8 @@ class MaterialScene(Part):
     """Poisson's ratio; give it or G [1]"""
     G: Positive | None = None
     """shear modulus; give it or nu [Pa]"""
-    density: Positive
-    """mass a volume [kg/m^3]"""
+    density: NotNegative
+    """mass a volume; 0: of rods without mass, in equilibria and modes [kg/m^3]"""
     shear_factor: Positive = 5 / 6
     """what multiplies G A in the shear stiffness [1]"""
     damping_time: NotNegative = 0.0
@@ -75,10 +75,10 @@ class StiffnessSection(WithMaterialLaws):
     """bending stiffness about d2 and d3, or one for both [N m^2]"""
     C: list[list[Number]] | None = None
     """symmetric, positive definite 6 x 6, rows Gamma1..3, K1..3, in place of the four [N, N m, N m^2]"""
-    mass_per_length: Positive
-    """mass a length [kg/m]"""
-    inertia_per_length: Positive | Annotated[list[Positive], Field(min_length=3, max_length=3)]
-    """rotary inertia about d1, d2, d3, or one for all [kg m]"""
+    mass_per_length: NotNegative
+    """mass a length; 0: a rod without mass, in equilibria and modes [kg/m]"""
+    inertia_per_length: NotNegative | Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
+    """rotary inertia about d1, d2, d3, or one for all; 0 without mass [kg m]"""
     damping_time: NotNegative = 0.0
     """viscosity over stiffness, D = damping_time C [s]"""
     radius: NotNegative = 0.0

@@ -69,28 +69,34 @@ def steady_beam() -> tuple[float, float]:
     return quad(density, 0.0, LENGTH, epsrel=1e-12)[0], np.tan(k * LENGTH) / k - LENGTH
 
 
-def shaft(level: int) -> Values:
-    """The turn of one end is prescribed, the other slides and turns in its bearing; in 2.5 s it goes to 25 rad/s."""
+def shaft_model(n: int) -> Model:
+    """The turn of one end is prescribed, the other slides and turns in its bearing; n elements."""
     model = Model("shaft through its critical speed")
     of = Section.from_stiffness(EA=1e6, GA=1e7, GJ=1e3, EI=1.0, mass_per_length=1e-6, inertia_per_length=1e-9)
     turn = (lambda t: 0.5 * ACCELERATION * t * t, lambda t: ACCELERATION * t)
     motor = model.add_driven("motor", turn=turn, axis=(1, 0, 0))
-    rod = model.add_rod("shaft", [(0, 0, 0), (1, 0, 0)], of, (32, 64)[level], mass="lumped")
+    rod = model.add_rod("shaft", [(0, 0, 0), (1, 0, 0)], of, n, mass="lumped")
     disc = model.add_body(
         "disc", MassProperties(1.0, np.diag([1e-2, 5e-3, 5e-3])), position=(0.5, UNBALANCE, 0.0)
     )
     model.add_joint("coupling", "weld", motor, rod.start, at=(0, 0, 0))
     model.add_joint("seat", "weld", rod.at(0.5), disc)
     model.add_joint("bearing", "cylindrical", model.ground, rod.end, axis=(1, 0, 0))
-    run = simulate(model, T_SHAFT, (0.0025, 0.00125)[level], output_every=(4, 8)[level])
-    r, n = run.rod("shaft").r, (32, 64)[level]
+    return model
+
+
+def shaft(level: int) -> Values:
+    """In 2.5 s it goes to 25 rad/s."""
+    n = (32, 64)[level]
+    run = simulate(shaft_model(n), T_SHAFT, (0.0025, 0.00125)[level], output_every=(4, 8)[level])
+    r = run.rod("shaft").r
     found: dict[str, Any] = {f"(y, z)({t:g})": r[run.index_at(t), n // 2, 1:] for t in JEFFCOTT}
     energy = run.energy["total"]
     found["work - energy"] = np.abs(run.drive_work("motor") - energy + energy[0]).max()
     return found
 
 
-def slider_crank(level: int) -> Values:
+def slider_crank_model() -> Model:
     """Three revolute joints and a slide, which repeat each other three times; no weight."""
     model = Model("slider-crank")
     tip = RATE * CRANK  # m/s across; at the dead centre the slider rests and the rod turns against the crank
@@ -114,9 +120,14 @@ def slider_crank(level: int) -> Values:
     model.add_joint("pin", "revolute", crank, rod, at=(CRANK, 0, 0), axis=axis)
     model.add_joint("wrist", "revolute", rod, slider, at=(CRANK + ROD, 0, 0), axis=axis)
     model.add_joint("slide", "prismatic", ground, slider, at=(CRANK + ROD, 0, 0), axis=(1, 0, 0))
+    return model
+
+
+def slider_crank(level: int) -> Values:
+    """From its dead centre on."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RedundantJointsWarning)
-        run = simulate(model, max(SLIDER), (0.005, 0.0025)[level], "em4", output_every=1)
+        run = simulate(slider_crank_model(), max(SLIDER), (0.005, 0.0025)[level], "em4", output_every=1)
     place, energy = run.body("slider").r[:, 0], run.energy["total"]
     return {f"slider({t:g})": place[run.index_at(t)] for t in SLIDER} | {
         "energy change": np.ptp(energy) / energy[0]

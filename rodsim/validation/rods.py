@@ -85,8 +85,8 @@ def plane_spaghetti(level: int) -> Values:
     return found
 
 
-def rubber(level: int) -> Values:
-    """A rod of 1 m, 1 cm thick, E = 5 MPa, swings on a hinge from horizontal."""
+def rubber_model(n: int) -> Model:
+    """A rod of 1 m, 1 cm thick, E = 5 MPa, swings on a hinge from horizontal; n elements."""
     radius, density, E = 0.005, 1100.0, 5e6
     A, inertia, G = np.pi * radius**2, np.pi * radius**4 / 4, 5e6 / 1.5
     section = Section.from_stiffness(
@@ -98,9 +98,14 @@ def rubber(level: int) -> Values:
         inertia_per_length=[density * inertia * k for k in (2.0, 1.0, 1.0)],
     )
     model = Model("swinging rubber rod", gravity=(-9.80665, 0.0, 0.0))
-    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 1)], section, (40, 80)[level], up=(0, 1, 0))
+    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 1)], section, n, up=(0, 1, 0))
     model.add_joint("hinge", "spherical", rod.start, model.ground)
-    run = simulate(model, 1.0, (0.005, 0.0025)[level], output_every=(10, 20)[level])
+    return model
+
+
+def rubber(level: int) -> Values:
+    """The first second."""
+    run = simulate(rubber_model((40, 80)[level]), 1.0, (0.005, 0.0025)[level], output_every=(10, 20)[level])
     return {"end(1)": run.rod("rod").r[-1, -1], "change of E": np.ptp(run.energy["total"])}
 
 

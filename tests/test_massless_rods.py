@@ -1,0 +1,164 @@
+"""Rods without mass: equilibria and small motions are the limit of those with less and less of it; motions are refused."""
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+from discretization.linearisation import eigen
+from rodsim import (
+    Box,
+    Material,
+    Model,
+    ModelError,
+    Push,
+    Section,
+    equilibrium,
+    modes,
+    simulate,
+    state_space,
+)
+
+LIGHT = 1e-7  # kg/m, beside bodies of 2 kg
+
+
+def section(mass=0.0, damping_time=0.0):
+    return Section.from_stiffness(
+        EA=1e6,
+        GA=4e5,
+        GJ=50.0,
+        EI=(100.0, 60.0),
+        mass_per_length=mass,
+        inertia_per_length=[2e-6 * mass, 1e-6 * mass, 1e-6 * mass],
+        damping_time=damping_time,
+    )
+
+
+def chain(mass, bodies=1, n=6, damping_time=0.0):
+    """Bodies at the ends of rods, one behind the other, from a wall, under their weight."""
+    model = Model("chain", gravity=(0, 0, -9.81 / bodies**3))
+    end = model.ground.at((0, 0, 0))
+    for k in range(bodies):
+        rod = model.add_rod(
+            f"rod {k}", [(1.2 * k, 0, 0), (1.2 * k + 1, 0, 0)], section(mass, damping_time), n
+        )
+        body = model.add_body(f"body {k}", Box(0.2, 0.1, 0.15, mass=2.0), (1.2 * k + 1.1, 0, 0))
+        model.add_joint(f"in {k}", "weld", end, rod.start)
+        model.add_joint(f"out {k}", "weld", rod.end, body.at((-0.1, 0, 0)))
+        end = body.at((0.1, 0, 0))
+    return model
+
+
+def both(n_modes, *about, **more):
+    """Modes about the equilibria, without mass and with next to none."""
+    found = []
+    for mass in (0.0, LIGHT):
+        model = chain(mass, *about, **more)
+        found.append(modes(model, n_modes, equilibrium(model).state(-1)))
+    return found
+
+
+def test_the_equilibrium_is_the_limit_of_light_rods():
+    none, light = (equilibrium(chain(mass)).body("body 0").r[-1] for mass in (0.0, LIGHT))
+    assert none[2] < -0.08
+    assert none == pytest.approx(light, abs=1e-8)
+
+
+def test_modes_are_the_limit_of_light_rods_and_as_many_as_what_has_mass_has_freedoms():
+    none, light = both(6)
+    assert none.frequency == pytest.approx(light.frequency, rel=1e-6)
+    model = chain(0.0)
+    every = modes(model, 20, equilibrium(model).state(-1))
+    assert len(every.frequency) == 6
+    assert eigen.finite(every.linear) == 6
+    assert every.kinds == ("oscillates",) * 6
+    # nothing pulls at the inner nodes, and what moves has unit mass
+    lin = every.linear
+    inside = np.concatenate(
+        [np.arange(lin.size)[lin.rows(f)] for f in every.built.layout.rods[0].frames[1:-1]]
+    )
+    phi = every.shapes[:, lin.frames].reshape(6, -1)
+    assert np.abs((lin.K @ phi.T)[inside]).max() < 1e-9 * np.abs(lin.K).max() * np.abs(phi).max()
+    assert phi @ (lin.M @ phi.T) == pytest.approx(np.eye(6), abs=1e-9)
+
+
+def test_large_models_by_lanczos_have_the_modes_of_what_has_mass_alone():
+    """72 freedoms that have mass among 576, the rest eliminated by full matrices."""
+    model = chain(0.0, 12)
+    found = modes(model, 5, equilibrium(model).state(-1))
+    lin = found.linear
+    assert lin.size == 576
+    assert eigen.finite(lin) == 72
+    T, _ = eigen.slow_motions(lin)
+    assert T.shape == (576, 72)
+    squares = eigh(T.T @ (lin.K @ T), T.T @ (lin.M @ T), eigvals_only=True)[:5]
+    assert found.omega**2 == pytest.approx(squares, rel=1e-7)
+
+
+def test_loads_that_follow_have_the_same_limit():
+    """Unsymmetric stiffness: the general problem."""
+    found = []
+    for mass in (0.0, LIGHT):
+        model = chain(mass)
+        model.add_force("push", model.bodies["body 0"].at((0.1, 0, 0)), (-20.0, 0, 0), following=True)
+        found.append(modes(model, 6, equilibrium(model).state(-1)))
+    none, light = found
+    assert none.linear.unsymmetric
+    assert none.values == pytest.approx(light.values, rel=1e-6)
+
+
+def test_a_load_that_the_rod_does_not_balance_is_no_equilibrium():
+    model = chain(0.0)
+    model.gravity[:] = 0.0
+    model.add_joint(
+        "guide", "prismatic", model.ground, model.bodies["body 0"], at=(1.1, 0, 0), axis=(0, 1, 0)
+    )
+    assert len(modes(model, 2).frequency) == 1
+    model.add_force("push", model.rods["rod 0"].at(0.5), (0, 0, 1.0))
+    with pytest.raises(ModelError, match=r"not in equilibrium: rod 'rod 0', node \d would move"):
+        modes(model, 2)
+
+
+def test_what_nothing_holds_and_has_no_mass_is_named():
+    """A rod between balls turns about itself for nothing."""
+    model = Model("loose")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(), 4)
+    body = model.add_body("body", Box(0.2, 0.1, 0.15, mass=2.0), (1.1, 0, 0))
+    model.add_joint("in", "spherical", model.ground, rod.start)
+    model.add_joint("out", "spherical", rod.end, body.at((-0.1, 0, 0)))
+    with pytest.raises(
+        ModelError, match=r"rod 'rod', node \d has no mass, and no joint and no stiffness holds it"
+    ):
+        modes(model, 2)
+
+
+def test_viscosity_without_mass_is_refused_and_can_be_left_out():
+    model = chain(0.0, damping_time=1e-3)
+    state = equilibrium(model).state(-1)
+    with pytest.raises(ModelError, match="without mass is viscous or damped; give it mass, or leave"):
+        modes(model, 2, state)
+    assert modes(model, 2, state, undamped=True).frequency == pytest.approx(both(2)[0].frequency, rel=1e-6)
+
+
+def test_motions_are_refused_with_what_to_take_instead():
+    model = chain(0.0)
+    tip = model.bodies["body 0"].at((0, 0, 0))
+    for asked, what in (
+        (lambda: simulate(model, 0.1, 0.1), "simulate"),
+        (lambda: simulate(model, 0.1, 0.1, "EML"), "simulate"),
+        (model.mechanical_system, "mechanical_system"),
+        (lambda: state_space(model, [Push(tip, (0, 0, 1))], []), "state_space"),
+    ):
+        with pytest.raises(
+            ModelError, match=f"'rod 0': has no mass .*, which {what} needs.*bushing of stiffness C/L"
+        ):
+            asked()
+
+
+def test_masses_are_asked_for_and_moments_without_mass_are_none():
+    with pytest.raises(ModelError, match="density is not given; give it, or 0"):
+        Material(E=1e6, nu=0.3)
+    with pytest.raises(ModelError, match=r"mass_per_length = 0, but inertia_per_length = \[1.0, 1.0, 1.0\]"):
+        Section.from_stiffness(EA=1, GA=1, GJ=1, EI=1, mass_per_length=0.0, inertia_per_length=1.0)
+    with pytest.raises(ModelError, match=r"inertia_per_length\[0\] = 0.0 is not positive"):
+        Section.from_stiffness(EA=1, GA=1, GJ=1, EI=1, mass_per_length=1.0, inertia_per_length=0.0)
+    assert Section.circular(0.01, Material(E=1e6, nu=0.3, density=0.0)).mass_per_length == 0.0

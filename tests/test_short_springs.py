@@ -1,0 +1,53 @@
+"""Springs whose ends come together: the force has no direction there, the step all the same."""
+
+import numpy as np
+import pytest
+
+from rodsim import Model, Sphere, audit, simulate
+
+
+def thrown(rest, miss, stiffness=1e3, damping=0.0, integrator="em", t_end=0.3):
+    """A ball of 1 kg at (1, miss, 0), thrown at the other end of its spring with 20 m/s."""
+    model = Model("thrown")
+    ball = model.add_body("ball", Sphere(0.1, mass=1.0), (1.0, miss, 0.0), velocity=(-20.0, 0.0, 0.0))
+    model.add_spring("spring", model.ground.at((0, 0, 0)), ball.at((0, 0, 0)), stiffness, rest, damping)
+    return simulate(model, t_end, 0.01, integrator, output_every=1)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em4"])
+@pytest.mark.parametrize("miss", [0.0, 1e-12, 1e-3])
+def test_a_spring_without_length_is_linear_through_its_end(miss, integrator):
+    """x'' + w^2 x = 0 by the midpoint rule, whose frequency is (2/h) atan(w h/2): one iteration a step."""
+    run = thrown(0.0, miss, integrator=integrator)
+    assert run.newton_iterations.max() <= 1.5
+    assert run.body("ball").r[:, 0].min() < -0.1
+    if integrator == "em":
+        w = 2 / 0.01 * np.arctan(np.sqrt(1e3) * 0.01 / 2)
+        y = run.body("ball").r[:, 1]
+        assert y == pytest.approx(miss * np.cos(w * run.t), abs=1e-13 + 1e-12 * miss)
+    assert audit(run).energy_balance < 1e-13
+
+
+@pytest.mark.parametrize("damping", [0.0, 3.0, 300.0])
+@pytest.mark.parametrize("stiffness", [1e3, 1e6])
+@pytest.mark.parametrize("miss", [0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.05])
+def test_a_spring_pressed_through_no_length_keeps_energy_and_spin(miss, stiffness, damping):
+    """In steps that jump over the end, where the stiffness across, k (1 - rest/length), has no bound."""
+    run = thrown(0.5, miss, stiffness, damping)
+    report = audit(run)
+    assert report.energy_balance < 1e-12
+    ball = run.body("ball")
+    spin = ball.r[:, 0] * ball.v[:, 1] - ball.r[:, 1] * ball.v[:, 0]
+    assert spin == pytest.approx(np.full(len(spin), 20.0 * miss), abs=1e-12 + 1e-16 * stiffness)  # round-off
+    assert run.halvings.sum() == 0
+
+
+def test_a_step_that_ends_where_the_spring_has_no_length_is_taken():
+    """Without a force on the way: rest at the mean of both lengths."""
+    model = Model("onto")
+    ball = model.add_body("ball", Sphere(0.1, mass=1.0), (1.0, 0.0, 0.0), velocity=(-100.0, 0.0, 0.0))
+    model.add_spring("spring", model.ground.at((0, 0, 0)), ball.at((0, 0, 0)), 1e3, 0.5)
+    run = simulate(model, 0.02, 0.01, output_every=1)
+    assert run.body("ball").r[1] == pytest.approx((0, 0, 0), abs=1e-15)
+    assert run.body("ball").r[2, 0] < -0.9
+    assert audit(run).energy_balance < 1e-13
