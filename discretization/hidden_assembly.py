@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.constraint_assembly import DELTA
-from discretization.numbering import carries_velocity, rows_of_joint
 from discretization.span_assembly import add_span_masses
 from discretization.system import System
+from discretization.vertices import carries_velocity, rows_of_joint
 from discretization.workspace import EPS, Workspace, rotation_of, three, unit_vector
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.errors import ModelError

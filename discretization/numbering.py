@@ -21,15 +21,22 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from discretization.block_places import Blocks, band_storage, column_storage
 from discretization.drives import driven_frames
 from discretization.linear.substructures import Substructures, no_substructures
-from discretization.others import pairs_of
-from discretization.space.spans import MOST_FRAMES, shared_masses
+from discretization.space.spans import MOST_FRAMES
 from discretization.system import System
-from rigid.interactions.constraints import facts, first_rows, rows_of
+from discretization.vertices import (
+    Vertices,
+    condensable,
+    couples_frames,
+    inner_vertices,
+    joined,
+    narrow_order,
+    vertices_of,
+)
+from rigid.interactions.constraints import first_rows, rows_of
 from rigid.references import by_reference
 from rigid.system import Ints
 
@@ -68,84 +75,6 @@ class Numbering(NamedTuple):
     indices: Ints
 
 
-def carries_velocity(system: System) -> np.ndarray:
-    """Moving frames (n,) whose velocities hidden constraints correct: at joints, or of rods that share their mass."""
-    marked = np.zeros(len(system.frames.mass), dtype=bool)
-    marked[system.constraints.frames.ravel()] = True
-    pairs, coupling = shared_masses(system.elements, system.spans)
-    marked[pairs[coupling != 0.0].ravel()] = True
-    return marked & (system.frames.fixed == 0)
-
-
-def rows_of_joint(system: System) -> Ints:
-    """Number of scalar constraints of the joint of each constraint, (c,): from a Lam to its gam."""
-    totals = np.bincount(system.constraints.joint, weights=rows_of(system.constraints))
-    return totals.astype(np.int64)[system.constraints.joint]
-
-
-def _inner(system: System, vertex_of_frame: Ints, pairs: Ints) -> Ints:
-    """(k, 3) inner vertices of spans that nothing else acts on, and the vertices at both ends of their spans."""
-    neighbours, found = np.bincount(pairs[:, 0], minlength=1), [np.zeros((0, 3), np.int64)]
-    for p in np.unique(system.spans.order):
-        vertices = vertex_of_frame[system.spans.frames[system.spans.order == p, : p + 1]]
-        size = (vertices >= 0).sum(axis=1)
-        for k in range(1, p):
-            alone = (vertices[:, k] >= 0) & (neighbours[vertices[:, k]] == size)
-            found.append(vertices[alone][:, [k, 0, p]])
-    return np.concatenate(found)
-
-
-def _condensable(system: System, vertex_of_frame: Ints, inner: Ints) -> np.ndarray:
-    """Spans (k,) whose frames move, and between whose ends nothing else acts."""
-    alone = np.zeros(len(vertex_of_frame) + 1, dtype=bool)
-    alone[inner[:, 0]] = True
-    found = np.zeros(len(system.spans.kind), dtype=bool)
-    for p in np.unique(system.spans.order):
-        use = np.flatnonzero(system.spans.order == p)
-        vertices = vertex_of_frame[system.spans.frames[use, : p + 1]]
-        found[use] = (vertices >= 0).all(axis=1) & alone[vertices[:, 1:p]].all(axis=1)
-    return found & (system.spans.order > 1)
-
-
-def _order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
-    """Vertices in an order of small bandwidth: reverse Cuthill-McKee, inner ones between the ends of their spans.
-
-    With them it would begin at one of them, since they have the fewest neighbours, and go along the rod both ways.
-    """
-    kept = np.setdiff1d(np.arange(n_vertices), inner[:, 0])
-    place = np.full(n_vertices, -1, dtype=np.int64)
-    place[kept] = np.arange(len(kept))
-    a, b = place[pairs].T
-    both = (a >= 0) & (b >= 0)
-    shape = (len(kept), len(kept))
-    graph = coo_matrix((np.ones(both.sum()), (a[both], b[both])), shape=shape).tocsr()
-    order = np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
-    position = np.full(n_vertices + 1, -1.0)  # the last entry: of fixed frames
-    position[kept[order]] = np.arange(len(kept))
-    position[inner[:, 0]] = position[inner[:, 1:]].max(axis=1, initial=0.0) - 0.5
-    return np.argsort(position[:-1], kind="stable")
-
-
-def _panels(system: System, use: Ints, weight: Ints, first_entry: int, first_unknown: int) -> dict[str, Ints]:
-    """Of the spans `use`, weight (k, MOST_FRAMES) of their frames: where panels begin, unknowns and places of the frames."""
-    order = system.spans.order[use]
-    place = np.zeros((len(use), MOST_FRAMES), np.int64)
-    inner = np.zeros(len(use), np.int64)
-    for k in range(1, MOST_FRAMES - 1):
-        is_inner = k < order
-        place[is_inner, k] = inner[is_inner]
-        inner += np.where(is_inner, weight[:, k], 0)
-    of_last = weight[np.arange(len(use)), order]
-    place[:, 0] = inner
-    place[np.arange(len(use)), order] = inner + weight[:, 0]
-    height = inner + weight[:, 0] + of_last
-    start = first_entry + np.cumsum(height**2) - height**2
-    first = first_unknown + np.cumsum(inner) - inner
-    return {
-        "start": start, "first": first, "inner": inner, "height": height, "split": weight[:, 0], "place": place
-    }  # fmt: skip
-
-
 def number(
     system: System, band_limit: int = BAND_LIMIT, hidden: bool = False, condense: bool = True
 ) -> Numbering:
@@ -153,203 +82,171 @@ def number(
 
     hidden: with the unknowns of hidden constraints; condense: inner frames of rod elements get panels.
     """
-    frames, constraints = system.frames, system.constraints
-    n = len(frames.mass)
-    fixed = frames.fixed.astype(bool)
-    rows = rows_of(constraints)
-    lam = first_rows(constraints)
-
-    # vertices: moving frames, then joints
-    vertex_of_frame = np.where(fixed, -1, np.cumsum(~fixed) - 1)
-    n_moving = int((~fixed).sum())
-    joints, vertex_of_constraint = np.unique(constraints.joint, return_inverse=True)
-    vertex_of_constraint = vertex_of_constraint + n_moving
-    n_vertices = n_moving + len(joints)
-    weight = np.full(n_vertices, 6, dtype=np.int64)
-    weight[n_moving:] = 0
-    np.add.at(weight, vertex_of_constraint, 2 * rows if hidden else rows)
-    if hidden:
-        weight[vertex_of_frame[carries_velocity(system)]] = 12
-    # the rows of a joint follow each other in the order of its constraints
-    order_in = np.argsort(vertex_of_constraint, kind="stable")
-    before = np.concatenate([[0], np.cumsum(rows[order_in])])[:-1]
-    first = np.searchsorted(vertex_of_constraint[order_in], vertex_of_constraint[order_in], side="left")
-    offset_in_joint = np.empty(len(rows), dtype=np.int64)
-    offset_in_joint[order_in] = before - before[first] if len(rows) else before
-    if len(constraints.shares):
-        offset_in_joint -= constraints.shares
-
-    of_spans = np.stack(
-        np.broadcast_arrays(system.spans.frames[:, :, None], system.spans.frames[:, None, :]), axis=3
+    vertices = vertices_of(system, hidden)
+    pairs = joined(system, vertices)
+    ordered = _ordered(system, vertices, pairs, condense)
+    if ordered.band > band_limit and len(ordered.condensed):
+        return number(system, band_limit, hidden, condense=False)
+    narrow = ordered.band <= band_limit
+    storage = (
+        band_storage(ordered.banded, ordered.band, len(vertices.weight))
+        if narrow
+        else column_storage(pairs, ordered.start, vertices.weight)
     )
-    inside = of_spans[(of_spans >= 0).all(axis=3)]
-    couples = [system.elements.frames, system.springs.frames, system.torsions.frames, inside]
-    couples.append(pairs_of(system.others))
-    full = ~facts(constraints.kind, "constant")  # their tangent couples both frames
-    couples.append(constraints.frames[full])
-    ab = vertex_of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
-    to_joint = [
-        np.stack([vertex_of_frame[constraints.frames[:, k]], vertex_of_constraint], axis=1) for k in (0, 1)
-    ]
-    pairs = np.concatenate([ab, *to_joint])
-    pairs = pairs[(pairs >= 0).all(axis=1)]
-    repeating = np.flatnonzero(constraints.repeats)
-    own = np.concatenate([np.arange(n_moving), vertex_of_constraint[repeating]])
-    diagonal = np.repeat(own[:, None], 2, axis=1)
-    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1], diagonal]), axis=0)
+    frame = _first_unknowns(system, vertices, ordered)
+    panels = _panels(system, vertices, ordered, storage.n_values)
+    n_values = storage.n_values + int((panels["height"] ** 2).sum())
+    blocks = Blocks(storage, n_values, frame, vertices.of_frame)
+    everything = np.arange(len(frame))
+    of_spans = _OfSpans(
+        base=blocks.of_groups(system.spans.frames),
+        stride=storage.stride[_vertices_of_spans(system, vertices)],
+        frame_base=blocks.of_frames(everything, everything),
+        frame_stride=storage.stride[vertices.of_frame],
+    )
+    substructures = no_substructures()
+    if len(ordered.condensed):
+        substructures = _moved_into(panels, system, ordered, frame, of_spans)
+    row = ordered.start[vertices.of_constraint] + vertices.offset
+    repeating = np.flatnonzero(system.constraints.repeats)
+    row_of, vertex_of = row[repeating], vertices.of_constraint[repeating]
+    return Numbering(
+        size=ordered.size,
+        banded=ordered.banded,
+        band=ordered.band if narrow else -1,
+        n_values=n_values,
+        n_dump=12 * int(max(storage.stride.max(initial=1), substructures.height.max(initial=0))) + 64,
+        handle=next(_handles),
+        frame=frame.astype(np.int64),
+        frame_stride=of_spans.frame_stride,
+        frame_base=of_spans.frame_base,
+        rows=rows_of(system.constraints),
+        row=row.astype(np.int64),
+        row_stride=storage.stride[vertices.of_constraint],
+        lam=first_rows(system.constraints),
+        constraint_base=_of_constraints(system, vertices, blocks, row),
+        repeating=repeating,
+        repeating_base=blocks.place(row_of, row_of, vertex_of, vertex_of),
+        element_base=blocks.of_pairs(system.elements.frames),
+        spring_base=blocks.of_pairs(system.springs.frames),
+        torsion_base=blocks.of_pairs(system.torsions.frames),
+        span_base=of_spans.base,
+        span_stride=of_spans.stride,
+        substructures=substructures,
+        other_base=blocks.of_groups(system.others.frames),
+        indptr=storage.indptr,
+        indices=storage.indices,
+    )
 
-    inner = _inner(system, vertex_of_frame, pairs)
-    order = _order(pairs, n_vertices, inner)
-    spans, of_span = (
-        system.spans,
-        np.where(system.spans.frames >= 0, vertex_of_frame[system.spans.frames], -1),
-    )
-    condensed = (
-        np.flatnonzero(_condensable(system, vertex_of_frame, inner)) if condense else np.zeros(0, np.int64)
-    )
+
+class _Ordered(NamedTuple):
+    """The unknowns in their order."""
+
+    size: int
+    banded: int  # the first of them, which are in the band
+    band: int  # half bandwidth of these
+    start: Ints  # (v,) first unknown of a vertex
+    condensed: Ints  # (k,) spans with a panel
+    is_inner: np.ndarray  # (k, MOST_FRAMES) their frames that have no place in the band
+
+
+def _ordered(system: System, vertices: Vertices, pairs: Ints, condense: bool) -> _Ordered:
+    weight, spans = vertices.weight, system.spans
+    inner = inner_vertices(system, vertices, pairs)
+    order = narrow_order(pairs, len(weight), inner)
+    condensed = condensable(system, vertices, inner) if condense else np.zeros(0, np.int64)
     is_inner = (np.arange(MOST_FRAMES) > 0) & (np.arange(MOST_FRAMES) < spans.order[condensed, None])
-    eliminated = of_span[condensed][is_inner]  # span by span
-    in_band = np.ones(n_vertices, dtype=bool)
+    eliminated = _vertices_of_spans(system, vertices)[condensed][is_inner]  # span by span
+    in_band = np.ones(len(weight), dtype=bool)
     in_band[eliminated] = False
     order = np.concatenate([order[in_band[order]], eliminated])
-    start = np.empty(n_vertices, dtype=np.int64)
+    start = np.empty(len(weight), dtype=np.int64)
     start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]
-    size, banded = int(weight.sum()), int(weight[in_band].sum())
-
-    frame = np.where(fixed, size, start[vertex_of_frame] if n_vertices else size)
-    driven = driven_frames(frames.fixed)
-    frame[driven] = size + 6 + 6 * np.arange(len(driven))  # what acts on them is kept apart: it does work
-    row = start[vertex_of_constraint] + offset_in_joint
     # from the first unknown of the upper vertex to the last one of the lower
     reach = start[pairs[:, 1]] + weight[pairs[:, 1]] - 1 - start[pairs[:, 0]]
     band = int(reach[in_band[pairs].all(axis=1)].max(initial=0))
-    if band > band_limit and len(condensed):
-        return number(system, band_limit, hidden, condense=False)
+    return _Ordered(int(weight.sum()), int(weight[in_band].sum()), band, start, condensed, is_inner)
 
-    if band <= band_limit:
-        width = 3 * band + 1
-        indptr = indices = np.empty(0, dtype=np.int64)
-        n_values = banded * width
-        column_stride = np.full(n_vertices + 1, width - 1, dtype=np.int64)
 
-        def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
-            return i + j * (width - 1) + 2 * band
+def _vertices_of_spans(system: System, vertices: Vertices) -> Ints:
+    """(k, MOST_FRAMES) -1: fixed, or no frame."""
+    frames = system.spans.frames
+    return np.where(frames >= 0, vertices.of_frame[frames], -1)
 
-    else:
-        # columns of one vertex share their pattern: a run of blocks sorted by row
-        by_column = np.lexsort((start[pairs[:, 0]], start[pairs[:, 1]]))
-        block_row, block_column = pairs[by_column].T
-        heights = weight[block_row]
-        length = np.zeros(n_vertices, dtype=np.int64)
-        np.add.at(length, block_column, heights)
-        above = np.cumsum(heights) - heights
-        first_block = np.searchsorted(start[block_column], start[block_column], side="left")
-        offset = above - above[first_block]
-        column_length = np.empty(size, dtype=np.int64)
-        for v_weight in np.unique(weight):
-            chosen = np.flatnonzero(weight == v_weight)
-            column_length[start[chosen][:, None] + np.arange(v_weight)] = length[chosen][:, None]
-        indptr = np.concatenate([[0], np.cumsum(column_length)]).astype(np.int64)
-        n_values = int(indptr[-1])
-        indices = np.empty(n_values, dtype=np.int64)
-        for k in range(int(heights.max(initial=0))):
-            for c in range(int(weight.max(initial=0))):
-                use = (heights > k) & (weight[block_column] > c)
-                at = indptr[start[block_column[use]] + c] + offset[use] + k
-                indices[at] = start[block_row[use]] + k
-        column_stride = np.concatenate([length, [1]])
-        key = block_column * np.int64(n_vertices + 1) + block_row
-        sorter = np.argsort(key)
 
-        def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
-            found = np.searchsorted(key[sorter], vj * np.int64(n_vertices + 1) + vi)
-            block = sorter[np.minimum(found, len(key) - 1)]
-            return indptr[start[vj]] + (j - start[vj]) * length[vj] + offset[block] + (i - start[vi])
+def _first_unknowns(system: System, vertices: Vertices, ordered: _Ordered) -> Ints:
+    """(n,) of frames: in the matrix, or behind it."""
+    moving = vertices.of_frame >= 0
+    frame = np.full(len(moving), ordered.size, dtype=np.int64)
+    frame[moving] = ordered.start[vertices.of_frame[moving]]
+    driven = driven_frames(system.frames.fixed)
+    frame[driven] = (
+        ordered.size + 6 + 6 * np.arange(len(driven))
+    )  # what acts on them is kept apart: it does work
+    return frame
 
-    def place(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
-        out = np.full(len(i), n_values, dtype=np.int64)
-        moving = (vi >= 0) & (vj >= 0)
-        out[moving] = base(i[moving], j[moving], vi[moving], vj[moving])
-        return out
 
-    def pair_blocks(pair: Ints) -> Ints:
-        a, b = pair.reshape(-1, 2).T
-        return np.stack(
-            [
-                place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
-                for i in (a, b)
-                for j in (a, b)
-            ],
-            axis=1,
-        )
+def _of_constraints(system: System, vertices: Vertices, blocks: Blocks, row: Ints) -> Ints:
+    """(c, 8) blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b."""
+    frames, vc = system.constraints.frames, vertices.of_constraint
+    full = couples_frames(system)
+    coupled = np.full((len(frames), 4), blocks.dump, dtype=np.int64)
+    coupled[full] = blocks.of_pairs(frames[full])
+    for side in (0, 1):
+        own = frames[~full, side]
+        coupled[~full, 3 * side] = blocks.of_frames(own, own)
+    first, vertex = blocks.frame[frames], vertices.of_frame[frames]
+    with_lam = [blocks.place(first[:, k], row, vertex[:, k], vc) for k in (0, 1)]
+    with_lam += [blocks.place(row, first[:, k], vc, vertex[:, k]) for k in (0, 1)]
+    return np.concatenate([coupled, np.stack(with_lam, axis=1)], axis=1)
 
-    def square_blocks(frames: Ints) -> Ints:
-        out = np.full((*frames.shape, frames.shape[1]), n_values, dtype=np.int64)
-        each, k, l = np.nonzero((frames[:, :, None] >= 0) & (frames[:, None, :] >= 0))
-        i, j = frames[each, k], frames[each, l]
-        out[each, k, l] = place(frame[i], frame[j], vertex_of_frame[i], vertex_of_frame[j])
-        return out
 
-    of_weight = np.where(of_span[condensed] >= 0, weight[of_span[condensed]], 0)
-    panels = _panels(system, condensed, of_weight, n_values, banded)
-    n_values += int((panels["height"] ** 2).sum())
+class _OfSpans(NamedTuple):
+    """Blocks of spans and of frames alone: in the band, or where they are given to panels in these."""
 
-    span_base, other_base = square_blocks(system.spans.frames), square_blocks(system.others.frames)
-    span_stride = column_stride[of_span]
-    stride_of_frame = column_stride[vertex_of_frame]  # the last entry serves fixed frames
-    everything = np.arange(n)
-    frame_base = place(frame, frame, vertex_of_frame[everything], vertex_of_frame[everything])
-    substructures = no_substructures()
-    if len(condensed):
-        last, height, at = spans.order[condensed], panels["height"][:, None], panels["place"]
-        ends = np.stack([np.zeros_like(last), last], axis=1)
-        corners = span_base[condensed[:, None, None], ends[:, :, None], ends[:, None, :]].reshape(-1, 4)
-        first = frame[spans.frames[condensed[:, None], ends]]
-        of_panel = {
-            name: np.ascontiguousarray(panels[name])
-            for name in ("start", "first", "inner", "height", "split")
-        }
-        substructures = Substructures(**of_panel, ends=first, corners=corners)
-        start_of = panels["start"][:, None]
-        span_base[condensed] = start_of[:, :, None] + at[:, :, None] + height[:, :, None] * at[:, None, :]
-        span_stride[condensed] = height
-        frames_inside = spans.frames[condensed][is_inner]
-        frame_base[frames_inside] = (start_of + at * (1 + height))[is_inner]
-        stride_of_frame[frames_inside] = np.broadcast_to(height, at.shape)[is_inner]
+    base: Ints  # (k, MOST_FRAMES, MOST_FRAMES)
+    stride: Ints  # (k, MOST_FRAMES)
+    frame_base: Ints  # (n,)
+    frame_stride: Ints  # (n,)
 
-    a, b = constraints.frames.reshape(-1, 2).T
-    va, vb, vc = vertex_of_frame[a], vertex_of_frame[b], vertex_of_constraint
-    coupled = np.full((len(rows), 4), n_values, dtype=np.int64)
-    coupled[full] = pair_blocks(constraints.frames[full])
-    coupled[~full, 0] = place(frame[a], frame[a], va, va)[~full]
-    coupled[~full, 3] = place(frame[b], frame[b], vb, vb)[~full]
-    with_lam = [place(frame[a], row, va, vc), place(frame[b], row, vb, vc)]
-    with_lam += [place(row, frame[a], vc, va), place(row, frame[b], vc, vb)]
-    row_of, vertex_of = row[repeating], vertex_of_constraint[repeating]
-    return Numbering(
-        size=size,
-        banded=banded,
-        band=band if band <= band_limit else -1,
-        n_values=n_values,
-        n_dump=12 * int(max(column_stride.max(initial=1), substructures.height.max(initial=0))) + 64,
-        handle=next(_handles),
-        frame=frame.astype(np.int64),
-        frame_stride=stride_of_frame,
-        frame_base=frame_base,
-        rows=rows,
-        row=row.astype(np.int64),
-        row_stride=column_stride[vertex_of_constraint],
-        lam=lam,
-        constraint_base=np.concatenate([coupled, np.stack(with_lam, axis=1)], axis=1),
-        repeating=repeating,
-        repeating_base=place(row_of, row_of, vertex_of, vertex_of),
-        element_base=pair_blocks(system.elements.frames),
-        spring_base=pair_blocks(system.springs.frames),
-        torsion_base=pair_blocks(system.torsions.frames),
-        span_base=span_base,
-        span_stride=span_stride,
-        substructures=substructures,
-        other_base=other_base,
-        indptr=indptr,
-        indices=indices,
+
+def _panels(system: System, vertices: Vertices, ordered: _Ordered, first_entry: int) -> dict[str, Ints]:
+    """Where panels begin, and in them the unknowns and places (k, MOST_FRAMES) of their frames."""
+    order, k = system.spans.order[ordered.condensed], np.arange(len(ordered.condensed))
+    of_span = _vertices_of_spans(system, vertices)[ordered.condensed]
+    weight = np.where(of_span >= 0, vertices.weight[of_span], 0)
+    place = np.zeros((len(k), MOST_FRAMES), np.int64)
+    inner = np.zeros(len(k), np.int64)
+    for j in range(1, MOST_FRAMES - 1):
+        is_inner = j < order
+        place[is_inner, j] = inner[is_inner]
+        inner += np.where(is_inner, weight[:, j], 0)
+    place[:, 0] = inner
+    place[k, order] = inner + weight[:, 0]
+    height = inner + weight[:, 0] + weight[k, order]
+    start = first_entry + np.cumsum(height**2) - height**2
+    first = ordered.banded + np.cumsum(inner) - inner
+    return {
+        "start": start, "first": first, "inner": inner, "height": height, "split": weight[:, 0], "place": place
+    }  # fmt: skip
+
+
+def _moved_into(
+    panels: dict[str, Ints], system: System, ordered: _Ordered, frame: Ints, of_spans: _OfSpans
+) -> Substructures:
+    """The panels; what `of_spans` says of their frames moves into them."""
+    condensed, spans = ordered.condensed, system.spans
+    start, height, at = panels["start"][:, None], panels["height"][:, None], panels["place"]
+    last = spans.order[condensed]
+    ends = np.stack([np.zeros_like(last), last], axis=1)
+    corners = of_spans.base[condensed[:, None, None], ends[:, :, None], ends[:, None, :]].reshape(-1, 4)
+    first = frame[spans.frames[condensed[:, None], ends]]
+    of_spans.base[condensed] = start[:, :, None] + at[:, :, None] + height[:, :, None] * at[:, None, :]
+    of_spans.stride[condensed] = height
+    inside = spans.frames[condensed][ordered.is_inner]
+    of_spans.frame_base[inside] = (start + at * (1 + height))[ordered.is_inner]
+    of_spans.frame_stride[inside] = np.broadcast_to(height, at.shape)[ordered.is_inner]
+    named = ("start", "first", "inner", "height", "split")
+    return Substructures(
+        **{name: np.ascontiguousarray(panels[name]) for name in named}, ends=first, corners=corners
     )

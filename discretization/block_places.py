@@ -1,0 +1,108 @@
+"""Where a dense block of the matrix begins: in a band, or in compressed columns.
+
+In both, the block of the unknowns from i on and those from j on has its entry (k, l) at `base + k + l * stride[J]`, J the
+vertex of j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid.system import Ints
+
+Base = Callable[
+    [Ints, Ints, Ints, Ints], Ints
+]  # unknowns i, j and their vertices -> where their block begins
+
+
+class Storage(NamedTuple):
+    """How the entries are stored."""
+
+    base: Base
+    stride: Ints  # (v + 1,) from column to column in those of a vertex; the last entry serves fixed frames
+    n_values: int
+    indptr: Ints  # of compressed columns, else empty
+    indices: Ints
+
+
+def band_storage(banded: int, half: int, n_vertices: int) -> Storage:
+    """As LAPACK wants a band: `half` the half bandwidth, `banded` columns."""
+    width = 3 * half + 1
+
+    def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
+        return i + j * (width - 1) + 2 * half
+
+    none = np.empty(0, dtype=np.int64)
+    stride = np.full(n_vertices + 1, width - 1, dtype=np.int64)
+    return Storage(base, stride, banded * width, none, none)
+
+
+def column_storage(pairs: Ints, start: Ints, weight: Ints) -> Storage:
+    """Compressed columns: those of one vertex share their pattern, a run of blocks sorted by row.
+
+    pairs (e, 2): vertices that share a block; start, weight (v,): their first unknowns and how many they have.
+    """
+    n_vertices = len(weight)
+    by_column = np.lexsort((start[pairs[:, 0]], start[pairs[:, 1]]))
+    block_row, block_column = pairs[by_column].T
+    heights = weight[block_row]
+    length = np.zeros(n_vertices, dtype=np.int64)
+    np.add.at(length, block_column, heights)
+    above = np.cumsum(heights) - heights
+    first_block = np.searchsorted(start[block_column], start[block_column], side="left")
+    offset = above - above[first_block]
+    column_length = np.empty(int(weight.sum()), dtype=np.int64)
+    for v_weight in np.unique(weight):
+        chosen = np.flatnonzero(weight == v_weight)
+        column_length[start[chosen][:, None] + np.arange(v_weight)] = length[chosen][:, None]
+    indptr = np.concatenate([[0], np.cumsum(column_length)]).astype(np.int64)
+    indices = np.empty(int(indptr[-1]), dtype=np.int64)
+    for k in range(int(heights.max(initial=0))):
+        for c in range(int(weight.max(initial=0))):
+            use = (heights > k) & (weight[block_column] > c)
+            at = indptr[start[block_column[use]] + c] + offset[use] + k
+            indices[at] = start[block_row[use]] + k
+    key = block_column * np.int64(n_vertices + 1) + block_row
+    sorter = np.argsort(key)
+
+    def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
+        found = np.searchsorted(key[sorter], vj * np.int64(n_vertices + 1) + vi)
+        block = sorter[np.minimum(found, len(key) - 1)]
+        return indptr[start[vj]] + (j - start[vj]) * length[vj] + offset[block] + (i - start[vi])
+
+    return Storage(base, np.concatenate([length, [1]]), len(indices), indptr, indices)
+
+
+class Blocks(NamedTuple):
+    """Places of blocks in a storage; those of fixed frames are all in the dump."""
+
+    storage: Storage
+    dump: int  # where it begins: behind all entries, also those of panels
+    frame: Ints  # (n,) first unknown
+    vertex: Ints  # (n,) -1: fixed
+
+    def place(self, i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
+        """(k,) of the unknowns i and j of the vertices vi and vj."""
+        out = np.full(len(i), self.dump, dtype=np.int64)
+        moving = (vi >= 0) & (vj >= 0)
+        out[moving] = self.storage.base(i[moving], j[moving], vi[moving], vj[moving])
+        return out
+
+    def of_frames(self, f: Ints, g: Ints) -> Ints:
+        """(k,) of the unknowns of the frames f and g."""
+        return self.place(self.frame[f], self.frame[g], self.vertex[f], self.vertex[g])
+
+    def of_pairs(self, pairs: Ints) -> Ints:
+        """(k, 4) aa, ab, ba, bb of pairs of frames (k, 2)."""
+        a, b = pairs.reshape(-1, 2).T
+        return np.stack([self.of_frames(i, j) for i in (a, b) for j in (a, b)], axis=1)
+
+    def of_groups(self, frames: Ints) -> Ints:
+        """(k, m, m) of groups of frames (k, m); -1: no frame."""
+        out = np.full((*frames.shape, frames.shape[1]), self.dump, dtype=np.int64)
+        each, k, l = np.nonzero((frames[:, :, None] >= 0) & (frames[:, None, :] >= 0))
+        out[each, k, l] = self.of_frames(frames[each, k], frames[each, l])
+        return out

@@ -1,0 +1,135 @@
+"""The graph behind the unknowns: moving frames and joints are its vertices, joined where they share a block of the matrix."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from discretization.others import pairs_of
+from discretization.space.spans import shared_masses
+from discretization.system import System
+from rigid.interactions.constraints import facts, rows_of
+from rigid.system import Ints
+
+
+class Vertices(NamedTuple):
+    """Moving frames, then joints."""
+
+    moving: int  # how many of them are frames
+    of_frame: Ints  # (n,) -1: fixed
+    of_constraint: Ints  # (c,) that of its joint
+    weight: Ints  # (v,) unknowns
+    offset: Ints  # (c,) of a constraint's first row among those of its joint
+
+
+def carries_velocity(system: System) -> np.ndarray:
+    """Moving frames (n,) whose velocities hidden constraints correct: at joints, or of rods that share their mass."""
+    marked = np.zeros(len(system.frames.mass), dtype=bool)
+    marked[system.constraints.frames.ravel()] = True
+    pairs, coupling = shared_masses(system.elements, system.spans)
+    marked[pairs[coupling != 0.0].ravel()] = True
+    return marked & (system.frames.fixed == 0)
+
+
+def rows_of_joint(system: System) -> Ints:
+    """Number of scalar constraints of the joint of each constraint, (c,): from a Lam to its gam."""
+    totals = np.bincount(system.constraints.joint, weights=rows_of(system.constraints))
+    return totals.astype(np.int64)[system.constraints.joint]
+
+
+def vertices_of(system: System, hidden: bool) -> Vertices:
+    """The vertices and what they weigh, with the unknowns of hidden constraints or without."""
+    fixed, constraints, rows = (
+        system.frames.fixed.astype(bool),
+        system.constraints,
+        rows_of(system.constraints),
+    )
+    of_frame = np.where(fixed, -1, np.cumsum(~fixed) - 1)
+    moving = int((~fixed).sum())
+    joints, of_constraint = np.unique(constraints.joint, return_inverse=True)
+    of_constraint = of_constraint + moving
+    weight = np.full(moving + len(joints), 6, dtype=np.int64)
+    weight[moving:] = 0
+    np.add.at(weight, of_constraint, 2 * rows if hidden else rows)
+    if hidden:
+        weight[of_frame[carries_velocity(system)]] = 12
+    # the rows of a joint follow each other in the order of its constraints
+    order_in = np.argsort(of_constraint, kind="stable")
+    before = np.concatenate([[0], np.cumsum(rows[order_in])])[:-1]
+    first = np.searchsorted(of_constraint[order_in], of_constraint[order_in], side="left")
+    offset = np.empty(len(rows), dtype=np.int64)
+    offset[order_in] = before - before[first] if len(rows) else before
+    if len(constraints.shares):
+        offset -= constraints.shares
+    return Vertices(moving, of_frame, of_constraint, weight, offset)
+
+
+def joined(system: System, vertices: Vertices) -> Ints:
+    """(e, 2) pairs of vertices that share a block: both ways, each once, and every vertex that has one with itself."""
+    constraints, frames = system.constraints, system.spans.frames
+    of_spans = np.stack(np.broadcast_arrays(frames[:, :, None], frames[:, None, :]), axis=3)
+    couples = [system.elements.frames, system.springs.frames, system.torsions.frames]
+    couples.append(of_spans[(of_spans >= 0).all(axis=3)])
+    couples.append(pairs_of(system.others))
+    couples.append(constraints.frames[couples_frames(system)])
+    of_frames = vertices.of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
+    to_joints = [
+        np.stack([vertices.of_frame[constraints.frames[:, k]], vertices.of_constraint], axis=1)
+        for k in (0, 1)
+    ]
+    pairs = np.concatenate([of_frames, *to_joints])
+    pairs = pairs[(pairs >= 0).all(axis=1)]
+    repeating = np.flatnonzero(constraints.repeats)
+    own = np.concatenate([np.arange(vertices.moving), vertices.of_constraint[repeating]])
+    return np.unique(np.concatenate([pairs, pairs[:, ::-1], np.repeat(own[:, None], 2, axis=1)]), axis=0)
+
+
+def couples_frames(system: System) -> np.ndarray:
+    """Constraints (c,) whose tangent couples both of their frames."""
+    return ~facts(system.constraints.kind, "constant")
+
+
+def inner_vertices(system: System, vertices: Vertices, pairs: Ints) -> Ints:
+    """(k, 3) inner vertices of spans that nothing else acts on, and the vertices at both ends of their spans."""
+    neighbours, found = np.bincount(pairs[:, 0], minlength=1), [np.zeros((0, 3), np.int64)]
+    for p in np.unique(system.spans.order):
+        of_span = vertices.of_frame[system.spans.frames[system.spans.order == p, : p + 1]]
+        size = (of_span >= 0).sum(axis=1)
+        for k in range(1, p):
+            alone = (of_span[:, k] >= 0) & (neighbours[of_span[:, k]] == size)
+            found.append(of_span[alone][:, [k, 0, p]])
+    return np.concatenate(found)
+
+
+def condensable(system: System, vertices: Vertices, inner: Ints) -> Ints:
+    """Spans (k,) whose frames move, and between whose ends nothing else acts."""
+    alone = np.zeros(len(vertices.of_frame) + 1, dtype=bool)
+    alone[inner[:, 0]] = True
+    found = np.zeros(len(system.spans.kind), dtype=bool)
+    for p in np.unique(system.spans.order):
+        use = np.flatnonzero(system.spans.order == p)
+        of_span = vertices.of_frame[system.spans.frames[use, : p + 1]]
+        found[use] = (of_span >= 0).all(axis=1) & alone[of_span[:, 1:p]].all(axis=1)
+    return np.flatnonzero(found & (system.spans.order > 1))
+
+
+def narrow_order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
+    """Vertices in an order of small bandwidth: reverse Cuthill-McKee, inner ones between the ends of their spans.
+
+    With them it would begin at one of them, since they have the fewest neighbours, and go along the rod both ways.
+    """
+    kept = np.setdiff1d(np.arange(n_vertices), inner[:, 0])
+    place = np.full(n_vertices, -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    a, b = place[pairs].T
+    both = (a >= 0) & (b >= 0)
+    shape = (len(kept), len(kept))
+    graph = coo_matrix((np.ones(both.sum()), (a[both], b[both])), shape=shape).tocsr()
+    order = np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
+    position = np.full(n_vertices + 1, -1.0)  # the last entry: of fixed frames
+    position[kept[order]] = np.arange(len(kept))
+    position[inner[:, 0]] = position[inner[:, 1:]].max(axis=1, initial=0.0) - 0.5
+    return np.argsort(position[:-1], kind="stable")
