@@ -25,6 +25,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from discretization.drives import driven_frames
+from discretization.linear.fronts import Fronts, no_fronts
 from discretization.linear.substructures import Substructures, no_substructures
 from discretization.others import pairs_of
 from discretization.space.spans import MOST_FRAMES, shared_masses
@@ -66,6 +67,7 @@ class Numbering(NamedTuple):
     other_base: Ints  # (e, MOST_FRAMES, MOST_FRAMES) of those of other interactions
     indptr: Ints  # compressed columns, else empty
     indices: Ints
+    fronts: Fronts  # of compressed columns, or none: `discretization.fronts_of_systems`
 
 
 def carries_velocity(system: System) -> np.ndarray:
@@ -352,4 +354,5 @@ def number(
         other_base=other_base,
         indptr=indptr,
         indices=indices,
+        fronts=no_fronts(),
     )
