@@ -64,7 +64,17 @@ PEER_SWEEPS: dict[str, dict[str, list[Run]]] = {
     "EX-princeton": _rests((8, 16, 32, 64, 128), (4, 8), (8, 16, 32, 64, 128), 0.2),
     "EX-beam2D": _rests((8, 16, 32, 64, 128), (16, 32), (16, 32, 64, 128), 0.2),
     "EX-LShape": _rests((4, 8, 16, 32, 64, 128), (4, 8), (4, 8, 16, 32, 64), 0.2),
-    "EX-grid": {"rodsim": _steps(1, 0.1, (50, 100)), "Exudyn": _steps(1, 0.1, (100, 50))},
+    "EX-grid": {
+        "rodsim": [
+            *_steps(1, 0.1, (15, 20, 50)),
+            *[(1, 0.1 / k, {"element": "relative(2)"}) for k in (10, 20, 50)],
+            (1, 0.1 / 50, {"element": "relative(4)"}),
+        ],
+        "Exudyn": [
+            *_steps(1, 0.1, (100, 25)),
+            *[(n, 0.1 / k, {}) for n, k in ((2, 25), (4, 50), (8, 100))],
+        ],
+    },
     "EX-eigenmodes": {
         "rodsim": _meshes("se3", 10, 16, 32, 64, 128) + _meshes("relative(4)", 8, 16, 32),
         "Exudyn": _meshes("se3", 16, 32, 64, 128),

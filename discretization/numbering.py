@@ -24,6 +24,7 @@ import numpy as np
 
 from discretization.block_places import Blocks, band_storage, column_storage
 from discretization.drives import driven_frames
+from discretization.linear.fronts import Fronts, no_fronts
 from discretization.linear.substructures import Substructures, no_substructures
 from discretization.space.spans import MOST_FRAMES
 from discretization.system import System
@@ -73,6 +74,7 @@ class Numbering(NamedTuple):
     other_base: Ints  # (e, MOST_FRAMES, MOST_FRAMES) of those of other interactions
     indptr: Ints  # compressed columns, else empty
     indices: Ints
+    fronts: Fronts  # of compressed columns, or none: `discretization.fronts_of_systems`
 
 
 def number(
@@ -136,6 +138,7 @@ def number(
         other_base=blocks.of_groups(system.others.frames),
         indptr=storage.indptr,
         indices=storage.indices,
+        fronts=no_fronts(),
     )
 
 

@@ -11,6 +11,7 @@ from discretization.drive_arrays import DriveWork, drive_work
 from discretization.drives import DRIVEN, count_drives
 from discretization.dual_assembly import ByDuals, OtherWork, by_duals, other_work
 from discretization.gears import GearWork, gear_work, of_one_scale, weights
+from discretization.linear.fronts import scratch_length
 from discretization.numbering import Numbering
 from discretization.space import se3_element
 from discretization.span_assembly import SpanWork, span_work
@@ -68,10 +69,13 @@ class Workspace(NamedTuple):
     noise: Floats  # the same, round-off level of each residual
     rhs: Floats  # (N,)
     values: Floats  # (n_values + n_dump,)
+    panels: Floats  # of fronts
     pivots: np.ndarray  # (N,) int32
-    integers: np.ndarray  # (8,) int32, arguments of LAPACK
+    integers: (
+        np.ndarray
+    )  # (8,) int32, arguments of LAPACK; of compressed columns the first: 1 where fronts hold the factors
     first: np.ndarray  # (N,) int32 first rows of the columns of U
-    multipliers: Floats  # (band + 8,) or, where it is larger, (height of a panel + 8,)
+    multipliers: Floats  # (band + 8,) or, where it is larger, what panels or fronts need
     K: Floats  # (9, 9) tangent of one element
 
 
@@ -122,10 +126,18 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         noise=np.zeros(numbering.size + 6 + 6 * n_driven),
         rhs=np.zeros(numbering.size),
         values=np.zeros(numbering.n_values + numbering.n_dump),
+        panels=np.zeros(int(numbering.fronts.start[-1]) + 8),
         pivots=np.zeros(numbering.size, dtype=np.int32),
         integers=np.zeros(8, dtype=np.int32),
         first=np.zeros(numbering.size, dtype=np.int32),
-        multipliers=np.zeros(max(numbering.band, numbering.substructures.height.max(initial=0)) + 8),
+        multipliers=np.zeros(
+            max(
+                numbering.band,
+                numbering.substructures.height.max(initial=0),
+                scratch_length(numbering.fronts),
+            )
+            + 8
+        ),
         K=np.zeros((9, 9)),
     )
 

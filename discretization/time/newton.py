@@ -18,6 +18,7 @@ from discretization.dissipation_assembly import add_damped_inertia
 from discretization.drive_assembly import add_hidden_drives
 from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct_hidden
 from discretization.linear.banded import band_factor, band_solve
+from discretization.linear.fronts import fronts_factor, fronts_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
 from discretization.linear.sparse import sparse_factor, sparse_solve
 from discretization.linear.substructures import condense, expand_solution, reduce_rhs
@@ -63,6 +64,13 @@ def factor(numbering, work):
         else:
             failed = band_factor(values, banded, band, work.pivots, work.integers)
         return SINGULAR if failed else 0
+    fronts, work.integers[0] = numbering.fronts, 0
+    if (
+        fronts.inner.size > 0
+        and fronts_factor(values, fronts, work.panels, work.pivots, work.multipliers) == 0
+    ):
+        work.integers[0] = 1
+        return 0
     indptr, indices, handle = numbering.indptr, numbering.indices, numbering.handle
     with objmode(status="int64"):
         status = sparse_factor(handle, values, indptr, indices)
@@ -80,6 +88,9 @@ def solve(numbering, work):
         else:
             band_solve(values, banded, band, work.pivots, work.rhs, work.integers)
         expand_solution(values, numbering.substructures, work.rhs)
+        return
+    if work.integers[0] == 1:
+        fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.multipliers)
         return
     rhs, handle = work.rhs, numbering.handle
     with objmode(solution="float64[::1]"):

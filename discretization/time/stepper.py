@@ -9,9 +9,10 @@ import numpy as np
 
 from discretization.dissipation_arrays import check_elements, dissipation_of, with_memory
 from discretization.drives import count_drives
+from discretization.fronts_of_systems import number_for_steps
 from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
-from discretization.numbering import BAND_LIMIT, number
+from discretization.numbering import BAND_LIMIT
 from discretization.others import OTHERS, dissipates
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
@@ -69,7 +70,7 @@ class Stepper(StepperBase):
         hidden = hidden and jointed
         # `em` reverses what of the velocities the joints do not allow
         self.fractions = fractions_of(order, reversing=jointed and not hidden)
-        self.numbering = number(system, band_limit, hidden)
+        self.numbering = number_for_steps(system, band_limit, hidden)
         self.work = workspace(system, self.numbering, tolerance=tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None
         self._load_values, self._drive_values = load_values, drive_values

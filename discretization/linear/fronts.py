@@ -1,0 +1,328 @@
+"""Multifrontal LU of matrices whose band is wide: frames and nets of rods, mechanisms with many loops.
+
+Unknowns come in groups that are eliminated together, such as those of a frame with the multipliers of a joint that holds it.
+They go in an order of small degree, each in a dense panel of its own, a *front*, column by column: its inner unknowns, then the
+outer ones, that what was eliminated before or the matrix itself couples them with,
+
+    [ A_ii  A_io ]           A_ii = P L U,    S = A_oo - A_oi A_ii^-1 A_io                                             (1)
+    [ A_oi  A_oo ]
+
+S is added to the front of the first of the outer unknowns to go (Duff and Reid 1983). Rows are exchanged among the inner ones
+only. A pivot far below the entries under it ends it: the caller then takes a solver that exchanges all rows.
+
+Of the inner unknowns multipliers are the first columns and the last rows: the rows of their frame hold them, and they those of
+the frame, so that little is exchanged, and what is zero of a joint's blocks stays so and is skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.linalg import splu
+
+from rigid.compilation import kernel, small_kernel
+from rigid.system import Ints
+
+_PIVOT = 0.1  # a row is exchanged where the diagonal is below this part of the largest inner entry under it
+_SAFE = 1e-8  # a pivot counts down to this part of the largest entry under it: Newton's iteration corrects what digits it costs
+_1, _2, _3, _4, _5, _6, _7 = (np.uintp(k) for k in range(1, 8))
+
+
+class Fronts(NamedTuple):
+    """Where everything stands; k fronts in the order of elimination, N unknowns."""
+
+    inner: Ints  # (k,) number of inner unknowns
+    start: Ints  # (k + 1,) first entry of a panel
+    first: Ints  # (k + 1,) first of its rows and columns in the lists of all
+    row: Ints  # rows of the panels, front by front: unknowns of the matrix
+    column: Ints  # columns alike
+    parent: Ints  # (k,) front that S is added to, -1: none
+    row_there: Ints  # rows of the panel of the parent that those of S are added to, in the list's places; 0 of inner ones
+    column_there: Ints
+    place: Ints  # (entries,) where an entry of the matrix stands in the panels
+    flops: int  # multiplications and additions of a factorisation
+
+
+def no_fronts() -> Fronts:
+    """None."""
+    none, one = np.zeros(0, np.int64), np.zeros(1, np.int64)
+    return Fronts(none, one, one, none, none, none, none, none, none, 0)
+
+
+def scratch_length(fronts: Fronts) -> int:
+    """Of the scratch array of a factorisation: two columns, which are read by eights."""
+    return int(2 * np.diff(fronts.first).max(initial=0) + 16)
+
+
+def fronts_of(indptr: Ints, indices: Ints, group: Ints, leads: np.ndarray) -> Fronts:
+    """Fronts of a matrix in compressed columns of symmetric pattern.
+
+    group (N,): unknowns of one number go together; leads (N,): true where a column comes first in its group.
+    """
+    n, count = len(indptr) - 1, int(group.max(initial=-1)) + 1
+    column = np.repeat(np.arange(n), np.diff(indptr))
+    pairs = np.stack(np.divmod(np.unique(group[indices] * np.int64(count) + group[column]), count), axis=1)
+    order = _minimum_degree(pairs[pairs[:, 0] != pairs[:, 1]], count)
+    inner, outer = _supernodes(pairs, order)
+
+    by_columns = np.lexsort((~leads, group))
+    by_rows = np.lexsort((leads, group))
+    bounds = np.searchsorted(group[by_rows], np.arange(count + 1))
+    rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    front_of = np.empty(count, np.int64)
+    sizes = np.zeros((len(inner), 2), np.int64)
+    for k, (own, others) in enumerate(zip(inner, outer, strict=True)):
+        front_of[own] = k
+        for listed, by in ((rows, by_rows), (columns, by_columns)):
+            listed += [by[bounds[g] : bounds[g + 1]] for g in own + others]
+        sizes[k] = [sum(bounds[g + 1] - bounds[g] for g in of) for of in (own, others)]
+    row, col = np.concatenate(rows), np.concatenate(columns)
+    height = sizes.sum(axis=1)
+    first, start = np.concatenate([[0], np.cumsum(height)]), np.concatenate([[0], np.cumsum(height**2)])
+    of_front = np.repeat(np.arange(len(height)), height)
+    places = [_places(of_front * n + listed, first[of_front]) for listed in (row, col)]
+
+    front = np.minimum(front_of[group[indices]], front_of[group[column]])
+    i, j = (find(front * n + x) for find, x in zip(places, (indices, column), strict=True))
+    parent = np.array([front_of[others[0]] if others else -1 for others in outer], np.int64)
+    is_outer = np.arange(len(row)) - first[of_front] >= sizes[of_front, 0]
+    there = [np.zeros(len(row), np.int64) for _ in places]
+    for target, find, unknown in zip(there, places, (row, col), strict=True):
+        target[is_outer] = find(parent[of_front[is_outer]] * n + unknown[is_outer])
+    pivots = np.concatenate(
+        [np.arange(h - 1, h - 1 - m, -1) for h, m in zip(height, sizes[:, 0], strict=True)]
+    )
+    return Fronts(
+        inner=np.ascontiguousarray(sizes[:, 0]),
+        start=start,
+        first=first,
+        row=row,
+        column=col,
+        parent=parent,
+        row_there=there[0],
+        column_there=there[1],
+        place=start[front] + i + j * height[front],
+        flops=int(2 * (pivots**2).sum()),
+    )
+
+
+def _places(keys: Ints, first: Ints) -> Callable[[Ints], Ints]:
+    """Function that finds where keys stand, counted from the first of their front."""
+    by_key = np.argsort(keys)
+    place = (np.arange(len(keys)) - first)[by_key]
+    return lambda wanted: place[np.searchsorted(keys[by_key], wanted)]
+
+
+def _minimum_degree(pairs: Ints, count: int) -> Ints:
+    """Groups in an order of small degree: that of SuperLU for a matrix with this graph."""
+    graph = coo_matrix((-np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count)).tocsc()
+    dominant = coo_matrix((1.0 - graph.sum(axis=0).A1, (np.arange(count), np.arange(count)))).tocsc()
+    factors = splu(
+        graph + dominant,
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    return np.argsort(factors.perm_c)
+
+
+def _supernodes(pairs: Ints, order: Ints) -> tuple[list[list[int]], list[list[int]]]:
+    """Inner and outer groups of every front, in the order of elimination.
+
+    A group whose outer ones are those of the next of them, and that itself, shares its front.
+    """
+    position = np.argsort(order)
+    later: list[set[int]] = [set() for _ in order]
+    for a, b in pairs.tolist():
+        if position[a] < position[b]:
+            later[a].add(b)
+    parent: dict[int, int] = {}
+    for g in order.tolist():
+        if later[g]:
+            parent[g] = min(later[g], key=position.__getitem__)
+            later[parent[g]] |= later[g] - {parent[g]}
+    inner: list[list[int]] = []
+    shared: dict[int, list[int]] = {}  # groups that go before one in its front
+    for g in order.tolist():
+        own = [*shared.get(g, []), g]
+        if g in parent and len(later[g]) == len(later[parent[g]]) + 1 and parent[g] not in shared:
+            shared[parent[g]] = own
+        else:
+            inner.append(own)
+    return inner, [sorted(later[own[-1]], key=position.__getitem__) for own in inner]
+
+
+@small_kernel
+def _update(values, multipliers, second, diagonal, i, height, columns):
+    """Eight rows from i + 2 under the diagonal, in all columns to the right but one: x -= l u + m w."""
+    l0, l1, l2, l3 = multipliers[i], multipliers[i + 1], multipliers[i + 2], multipliers[i + 3]
+    l4, l5, l6, l7 = multipliers[i + 4], multipliers[i + 5], multipliers[i + 6], multipliers[i + 7]
+    m = second + i
+    m0, m1, m2, m3 = multipliers[m], multipliers[m + 1], multipliers[m + 2], multipliers[m + 3]
+    m4, m5, m6, m7 = multipliers[m + 4], multipliers[m + 5], multipliers[m + 6], multipliers[m + 7]
+    if l0 == l1 == l2 == l3 == l4 == l5 == l6 == l7 == m0 == m1 == m2 == m3 == m4 == m5 == m6 == m7 == 0.0:
+        return
+    here = np.uintp(diagonal + height)
+    for _ in range(columns):
+        here += np.uintp(height)
+        u, w = values[here], values[here + _1]
+        if u == 0.0 and w == 0.0:
+            continue
+        k = here + np.uintp(2 + i)
+        x0, x1, x2, x3 = values[k], values[k + _1], values[k + _2], values[k + _3]
+        x4, x5, x6, x7 = values[k + _4], values[k + _5], values[k + _6], values[k + _7]
+        values[k] = x0 - l0 * u - m0 * w
+        values[k + _1] = x1 - l1 * u - m1 * w
+        values[k + _2] = x2 - l2 * u - m2 * w
+        values[k + _3] = x3 - l3 * u - m3 * w
+        values[k + _4] = x4 - l4 * u - m4 * w
+        values[k + _5] = x5 - l5 * u - m5 * w
+        values[k + _6] = x6 - l6 * u - m6 * w
+        values[k + _7] = x7 - l7 * u - m7 * w
+
+
+@kernel
+def _pivot(values, diagonal, inside, rows, height):
+    """Exchange the row of the pivot of a column, with `inside` of its `rows` entries under the diagonal to choose from, and
+    divide by it; its place, or -1 where it is too small.
+    """
+    pivot, largest, under, at = 0, abs(values[diagonal]), 0.0, 0
+    for i in range(1, inside + 1):
+        x = abs(values[np.uintp(diagonal + i)])
+        if x > under:
+            under, at = x, i
+    if largest < _PIVOT * under:
+        pivot, largest = at, under
+    for i in range(inside + 1, rows + 1):
+        under = max(under, abs(values[np.uintp(diagonal + i)]))
+    if not (largest > 0.0 and largest >= _SAFE * under):
+        return -1
+    if pivot != 0:
+        for c in range(rows + 1):
+            here = np.uintp(diagonal + c * height)
+            there = here + np.uintp(pivot)
+            x = values[here]
+            values[here] = values[there]
+            values[there] = x
+    scale = 1.0 / values[diagonal]
+    for i in range(1, rows + 1):
+        values[np.uintp(diagonal + i)] *= scale
+    return pivot
+
+
+@kernel
+def _eliminate_one(values, diagonal, rows, height):
+    """What the column of a pivot, divided by it, takes from all columns to the right."""
+    for c in range(1, rows + 1):
+        column = diagonal + c * height
+        u = values[np.uintp(column)]
+        if u != 0.0:
+            for i in range(1, rows + 1):
+                values[np.uintp(column + i)] -= values[np.uintp(diagonal + i)] * u
+
+
+@kernel
+def _eliminate(values, start, inner, height, pivots, multipliers):
+    """(1) of one panel in place, two columns at a time; pivots: a view of its own. 0, or 1 where a pivot is too small."""
+    second = height + 8
+    for j in range(0, inner, 2):
+        diagonal, rows = start + j * (height + 1), height - j - 1
+        pivots[j] = _pivot(values, diagonal, inner - j - 1, rows, height)
+        if pivots[j] < 0:
+            return 1
+        if j + 1 == inner:
+            _eliminate_one(values, diagonal, rows, height)
+            return 0
+        for i in range(rows):
+            multipliers[i] = values[np.uintp(diagonal + 1 + i)]
+        below = diagonal + height + 1
+        u = values[np.uintp(below - 1)]
+        for i in range(rows):
+            values[np.uintp(below + i)] -= multipliers[i] * u
+        rows -= 1
+        pivot = _pivot(values, below, inner - j - 2, rows, height)
+        if pivot < 0:
+            return 1
+        pivots[j + 1] = pivot
+        # the rest of this row and of that it is exchanged for have not seen the first column yet
+        u = multipliers[pivot]
+        multipliers[pivot] = multipliers[0]
+        for c in range(1, rows + 1):
+            here = np.uintp(below + c * height)
+            values[here] -= u * values[here - _1]
+        for i in range(rows):
+            multipliers[i] = multipliers[i + 1]
+            multipliers[second + i] = values[np.uintp(below + 1 + i)]
+        for i in range(rows, rows + 8):
+            multipliers[i] = multipliers[second + i] = 0.0
+        for i in range(0, rows, 8):
+            _update(values, multipliers, second, diagonal, i, height, rows)
+    return 0
+
+
+@kernel
+def fronts_factor(values, F, panels, pivots, multipliers):
+    """LU factors of the matrix with entries `values` into panels (start[-1] + 8,); pivots: (N,) int32; multipliers: scratch
+    of `scratch_length`. 0, or 1 where a pivot is too small.
+    """
+    panels[:] = 0.0
+    for e in range(F.place.size):
+        panels[F.place[e]] = values[e]
+    done = 0
+    for f in range(F.inner.size):
+        start, first, inner = F.start[f], F.first[f], F.inner[f]
+        height = F.first[f + 1] - first
+        if _eliminate(panels, start, inner, height, pivots[done : done + inner], multipliers) != 0:
+            return 1
+        done += inner
+        if F.parent[f] < 0:
+            continue
+        above = F.start[F.parent[f]]
+        stride = F.first[F.parent[f] + 1] - F.first[F.parent[f]]
+        for c in range(inner, height):
+            source, to = start + c * height, above + F.column_there[first + c] * stride
+            for i in range(inner, height):
+                panels[np.uintp(to + F.row_there[first + i])] += panels[np.uintp(source + i)]
+    return 0
+
+
+@kernel
+def fronts_solve(F, panels, pivots, rhs, x):
+    """Solve in place of rhs (N,) with the factors of `fronts_factor`; x: scratch (largest height,)."""
+    done = 0
+    for f in range(F.inner.size):
+        start, first, inner = F.start[f], F.first[f], F.inner[f]
+        height = F.first[f + 1] - first
+        for i in range(height):
+            x[i] = rhs[F.row[first + i]]
+        for j in range(inner):
+            here = j + pivots[done + j]
+            u = x[here]
+            x[here] = x[j]
+            x[j] = u
+            if u != 0.0:
+                column = start + j * height
+                for i in range(j + 1, height):
+                    x[np.uintp(i)] -= panels[np.uintp(column + i)] * u
+        for i in range(height):
+            rhs[F.row[first + i]] = x[i]
+        done += inner
+    for f in range(F.inner.size - 1, -1, -1):
+        start, first, inner = F.start[f], F.first[f], F.inner[f]
+        height = F.first[f + 1] - first
+        for i in range(inner):
+            x[i] = rhs[F.row[first + i]]
+        for c in range(height - 1, -1, -1):
+            column = start + c * height
+            if c >= inner:
+                u, rows = rhs[F.column[first + c]], inner
+            else:
+                u, rows = x[c] / panels[column + c], c
+                x[c] = u
+            for i in range(rows):
+                x[np.uintp(i)] -= panels[np.uintp(column + i)] * u
+        for i in range(inner):
+            rhs[F.column[first + i]] = x[i]
