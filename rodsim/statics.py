@@ -36,6 +36,8 @@ from rodsim.static_results import Equilibrium, Record
 GRAVITY = "gravity"
 METHODS = ("newton", "arc-length")
 MOST_POINTS = 500
+MOST_RELAXATIONS = 20  # on a way of moved ground points
+CREEP = 0.02  # of the way, that such a one goes
 
 
 def equilibrium(
@@ -136,6 +138,8 @@ def equilibrium(
             failure = walk(rest, 0.0, 1.0, first_step, found).failure
     if failure is not None and relaxation and not followed:
         failure = _relax(rest, record, failure)
+        if failure is not None and rest.loading.moves:
+            failure = _creep(rest, record, failure, found)
     if failure is not None:
         result = record.write(output)
         reason = REASONS.get(failure.status, "Newton's iteration did not converge")
@@ -171,6 +175,32 @@ def _relax(rest: Rest, record: Record, failure: Solved) -> Solved | None:
     record.settings["relaxation"] = {"from": kept[1], "steps": relaxed.iterations}
     record.add(1.0, rest, relaxed.iterations)
     return None
+
+
+def _creep(rest: Rest, record: Record, failure: Solved, found: Callable[[Point], None]) -> Solved | None:
+    """Relaxation by a part of the way, and load steps from there: moved ground points would not let it go the whole way."""
+    for _ in range(MOST_RELAXATIONS):
+        kept = rest.keep()
+        part = min(CREEP, 0.25 * rest.loading.longest_step(rest.length), 1.0 - kept[1])
+        for _ in range(3):
+            rest.load_at(kept[1] + part)
+            relaxed = relax(rest)
+            if relaxed.status == SOLVED:
+                break
+            rest.back_to(kept)
+            part *= 0.25
+        else:
+            return failure
+        used = record.settings.setdefault("relaxation", {"from": float(kept[1]), "steps": 0})
+        used["steps"] += relaxed.iterations
+        record.add(rest.factor, rest, relaxed.iterations)
+        if rest.factor >= 1.0:
+            return None
+        walked = walk(rest, rest.factor, 1.0, 1.0, found).failure
+        if walked is None:
+            return None
+        failure = walked
+    return failure
 
 
 def raise_not_converged(

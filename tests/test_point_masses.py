@@ -221,7 +221,8 @@ def test_a_point_on_a_string_swings_as_a_pendulum():
 def test_a_line_in_turning_axes_swings_as_without_any_moment_about_itself():
     """Hung up, seen from axes that turn with W: sqrt(3 g/(2 L)) + W and - W."""
     model = Model("line", gravity=(0, 0, -10))
-    line = model.add_body("line", MassProperties(3.0, (0.25, 0.25, 0.0)), position=(0, 0, -0.5))
+    upright = (0.5**0.5, 0.5**0.5, 0, 0)
+    line = model.add_body("line", LINE, position=(0, 0, -0.5), orientation=upright)
     model.add_joint("pin", "spherical", model.ground, line, at=(0, 0, 0))
     swing = np.sqrt(15.0)
     found = modes(model, 10, spin=(0, 0, 3.0))

@@ -100,6 +100,6 @@ def lines(result: Result) -> list[tuple[str, str, bool | None]]:
     relaxed = result.description["statics"].get("relaxation")
     if relaxed:
         out.append(
-            ("relaxation", f"load steps ended at {relaxed['from']:.6g}: the last state was relaxed to", None)
+            ("relaxation", f"load steps ended at {relaxed['from']:.6g}: what is beyond was relaxed to", None)
         )
     return out

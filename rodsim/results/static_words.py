@@ -20,7 +20,7 @@ def start_words(description: dict[str, Any]) -> list[str]:
             )
         if "relaxation" in statics:
             lines.append(
-                f"  load steps ended at {statics['relaxation']['from']:.6g}; the last state was found by relaxation"
+                f"  load steps ended at {statics['relaxation']['from']:.6g}; what is beyond was found by relaxation"
             )
     start = description.get("start")
     if start:
