@@ -18,12 +18,13 @@ _STIFFNESSES = ("EA", "GA₂", "GA₃", "GJ", "EI₂", "EI₃")
 def in_words(result: Result) -> str:
     """One or two sentences."""
     layout, described = result.layout, result.description
+    gears = described.get("gears", {})
     parts = [
         count(n, one, many)
         for n, one, many in (
             (len(layout.rods), "rod", "rods"),
             (len(layout.bodies), "rigid body", "rigid bodies"),
-            (len(layout.joints), "joint", "joints"),
+            (len(layout.joints) - len(layout.drives) - len(gears), "joint", "joints"),
             (
                 len(described.get("springs", {})) + len(described.get("torsion_springs", {})),
                 "spring",
@@ -32,6 +33,7 @@ def in_words(result: Result) -> str:
             (len(described.get("others", {})), "other element", "other elements"),
             (len(described.get("loads", {})) + len(described.get("line_loads", {})), "load", "loads"),
             (len(layout.drives), "drive", "drives"),
+            (len(gears), "gear", "gears"),
         )
         if n
     ]
@@ -106,6 +108,7 @@ def model_tables(result: Result) -> Safe:
             ),
             table(["load", "kind", "on", "value"], _loads(described), "Loads", "loads"),
             table(["drive", "of"], _drives(described), "Prescribed motion", "drives"),
+            table(["gear", "keeps"], _gears(described), "Gears (rad, m)", "gears"),
         ]
     )
 
@@ -251,6 +254,14 @@ def _numbers(fields: dict[str, Any]) -> str:
         return number(value) if isinstance(value, float | int) else str(value)
 
     return ", ".join(f"{key} {shown(value)}" for key, value in fields.items())
+
+
+def _gears(described: dict[str, Any]) -> list[list[object]]:
+    """The sum that each keeps as it is at t = 0."""
+    return [
+        [name, " + ".join(f"{number(x['ratio'])} × {x['of']} of joint '{x['joint']}'" for x in geared)]
+        for name, geared in described.get("gears", {}).items()
+    ]
 
 
 def _drives(described: dict[str, Any]) -> list[list[object]]:

@@ -7,7 +7,7 @@ import hashlib
 import importlib.util
 import json
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 _PACKAGES = ("rodsim", "rigid", "discretization")
 # of rodsim: they decide about no number of a case
-_ASIDE = ("cli", "papers", "validation", "comparing")
+_ASIDE = ("cli", "doctor", "papers", "reporting", "validation")
 _OF_STUDIES = (
     "bases.py",
     "cases.py",
@@ -27,22 +27,26 @@ _OF_STUDIES = (
 )  # these do
 
 
+def sources() -> Iterator[tuple[str, Path, Path]]:
+    """Files that decide about the numbers of a case: package, place in it, file."""
+    for package in _PACKAGES:
+        spec = importlib.util.find_spec(package)
+        for folder in (spec.submodule_search_locations or []) if spec else []:
+            for file in sorted(Path(folder).rglob("*.py")):
+                place = file.relative_to(folder)
+                aside = place.parts[0] in _ASIDE
+                if not aside and (place.parts[0] != "studies" or place.name in _OF_STUDIES):
+                    yield package, place, file
+
+
 @functools.cache
 def program() -> str:
     """Version of the program and a hash of its sources."""
     from rodsim import __version__
 
     digest = hashlib.sha256()
-    for package in _PACKAGES:
-        spec = importlib.util.find_spec(package)
-        for folder in (spec.submodule_search_locations or []) if spec else []:
-            for file in sorted(Path(folder).rglob("*.py")):
-                place = file.relative_to(folder)
-                if place.parts[0] in _ASIDE or (
-                    place.parts[0] == "studies" and place.name not in _OF_STUDIES
-                ):
-                    continue
-                digest.update(place.as_posix().encode() + b"\0" + file.read_bytes())
+    for _, place, file in sources():
+        digest.update(place.as_posix().encode() + b"\0" + file.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:12]}"
 
 
