@@ -131,7 +131,8 @@ class Stepper(StepperBase):
     def _cure(self, status: int) -> str:
         """What may help; where joints repeat each other it may be that they do not agree: g of theirs is then left over."""
         numbering, work = self.numbering, self.work
-        repeating = numbering.repeating[numbering.rows[numbering.repeating] > 0]  # a gear has one row for all its joints
+        # a gear has one row for all its joints
+        repeating = numbering.repeating[numbering.rows[numbering.repeating] > 0]
         if not len(repeating) or status != NOT_CONVERGED:
             return CURES[status]
         rows = [
