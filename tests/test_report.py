@@ -154,6 +154,20 @@ def test_what_is_written_of_the_model_are_its_numbers(hung, page):
         assert words in text
 
 
+def test_joints_drives_and_gears_are_counted_apart_and_what_a_gear_keeps_is_told(tmp_path):
+    wheels = Model("wheels")
+    for k, name in enumerate(("small", "large")):
+        wheel = wheels.add_body(name, Box(0.1, 0.1, 0.1, density=100), position=(k, 0, 0))
+        wheels.add_joint(f"axle of {name}", "revolute", wheels.ground, wheel, at=(k, 0, 0), axis=(0, 0, 1))
+    wheels.add_drive("motor", "axle of small", signals.SpinUp(1.0, 0.1))
+    wheels.add_gear("teeth", ["axle of small", "axle of large"], [20, 30])
+    path = report(simulate(wheels, 0.02, 0.01), tmp_path / "wheels.html")
+    found = Tags(path.read_text(encoding="utf-8"))
+    assert "2 rigid bodies, 2 joints, 1 gear and 1 drive." in found.text
+    assert "teeth 20 × angle of 'axle of small' + 30 × angle of 'axle of large'" in found.text
+    assert ("td", {"class": "short"}) in found.tags
+
+
 def test_extremes_are_over_all_elements_and_outputs(hung, monkeypatch):
     monkeypatch.setattr("rodsim.reporting.strains.BLOCK", 500)  # several blocks
     rod = hung.rod("cord")

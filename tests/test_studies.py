@@ -1,5 +1,6 @@
 """Studies in this process: keys, cases, tables, pictures, journals; errors come before anything runs."""
 
+import ast
 import functools
 from pathlib import Path
 
@@ -100,6 +101,18 @@ def test_the_program_is_known_by_its_version_and_sources():
     version, _, digest = keys.program().partition("+")
     assert version == __version__
     assert len(digest) == 12
+
+
+def test_what_decides_about_a_case_imports_nothing_that_its_key_does_not_follow():
+    """Else a case would count as done after a change of what measured it. Left out: words of errors, the keys themselves."""
+    known = {".".join([package, *place.with_suffix("").parts]) for package, place, _ in keys.sources()}
+    known |= {"rodsim.studies.errors", "rodsim.studies.keys"}
+    for package, place, file in keys.sources():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and place.name not in ("__init__.py", "__main__.py"):
+                name = node.module or ""
+                ours = name.split(".")[0] in ("rodsim", "rigid", "discretization")
+                assert not ours or name in known or f"{name}.__init__" in known, (package, place, name)
 
 
 # --- cases

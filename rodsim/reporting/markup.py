@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 MOST_ROWS = 100  # of a table; what is left out is said
+SHORT = 24  # letters that stay on one line beside long names, which may be broken anywhere
 
 
 class Safe(str):
@@ -116,4 +117,6 @@ def _cell(value: object) -> Safe:
         return tag("td", f"{value:,}", class_="number")
     words = str(value)
     first = words.lstrip("(-−")[:1]
-    return tag("td", value, class_="number") if first.isdigit() else tag("td", value)
+    if first.isdigit():
+        return tag("td", value, class_="number")
+    return tag("td", value, class_="short") if len(words) <= SHORT else tag("td", value)

@@ -7,7 +7,7 @@ import hashlib
 import importlib.util
 import json
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,8 @@ _PARTLY = {
 }
 
 
-@functools.cache
-def program() -> str:
-    """Version of the program and a hash of its sources."""
-    from rodsim import __version__
-
-    digest = hashlib.sha256()
+def sources() -> Iterator[tuple[str, Path, Path]]:
+    """Files that decide about the numbers of a case: package, place in it, file."""
     for package in _PACKAGES:
         spec = importlib.util.find_spec(package)
         for folder in (spec.submodule_search_locations or []) if spec else []:
@@ -37,7 +33,17 @@ def program() -> str:
                 first = place.parts[0]
                 if first in _ASIDE or (first in _PARTLY and place.stem not in _PARTLY[first].split()):
                     continue
-                digest.update(place.as_posix().encode() + b"\0" + file.read_bytes())
+                yield package, place, file
+
+
+@functools.cache
+def program() -> str:
+    """Version of the program and a hash of its sources."""
+    from rodsim import __version__
+
+    digest = hashlib.sha256()
+    for _, place, file in sources():
+        digest.update(place.as_posix().encode() + b"\0" + file.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:12]}"
 
 
