@@ -28,7 +28,7 @@ def free_motions(built: Built, rest: Rest) -> str:
     except ModelError:
         return ""
     lin = Linearised(**{**lin.__dict__, "K": csr_matrix(0.5 * (lin.K + lin.K.T)), "unsymmetric": ()})
-    free = lin.size - lin.G.shape[0]
+    free = lin.free
     if free <= 0:
         return ""
     _, phi, zero = eigen.conservative(lin, min(MOST, free))

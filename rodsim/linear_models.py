@@ -122,7 +122,7 @@ def frequency_response(
 
 def _motions(lin: Linearised, n_modes: int | None) -> Floats:
     """Z (size, k)."""
-    free = lin.size - lin.G.shape[0]
+    free = lin.free
     if n_modes is None:
         if free > MOST_FREEDOMS:
             raise ModelError(

@@ -116,7 +116,7 @@ def modes(
     if checks.flag("modes", "undamped", undamped):
         lin = Linearised(**{**lin.__dict__, "C": 0.0 * lin.C})
         lin.C.eliminate_zeros()
-    free = lin.size - lin.G.shape[0]
+    free = lin.free
     if free <= 0:
         raise ModelError(
             f"model '{built.layout.name}': its joints leave nothing that moves; there are no modes"

@@ -170,7 +170,7 @@ def _linear(loaded: _Loaded, state: State, lin: Linearised, n: int) -> tuple[Flo
         (lin.size, lin.size), matvec=lambda x: -saddle.solve(change @ np.ravel(x)), dtype=float
     )
     start = inverted.matvec(saddle.solve(np.random.default_rng(1).standard_normal(lin.size)))
-    free = lin.size - lin.G.shape[0]
+    free = lin.free
     many = min(n + 4, free - 2)
     if many < n:
         raise ModelError(

@@ -47,7 +47,7 @@ class Spectrum(NamedTuple):
 def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
     K, M = lin.K, lin.M
-    size = lin.size - lin.G.shape[0]
+    size = lin.free
     if size <= SMALL:
         found = _held(lin, n)
         if found is not None:
@@ -147,7 +147,7 @@ def null_space(G: csr_matrix) -> Floats:
 def general(lin: Linearised, n: int) -> Spectrum:
     """The n eigenvalues nearest to zero with Im >= 0 (of a pair one) of (2)."""
     D = csr_matrix(lin.C + lin.gyroscopic)
-    free = lin.size - lin.G.shape[0]
+    free = lin.free
     if 2 * free <= 4 * DENSE or 2 * n + 14 >= 2 * free:
         values, vectors = _dense_general(lin, D)
     else:

@@ -27,6 +27,7 @@ from discretization.linearisation.interactions import constraints_of, dissipatio
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.others import without_potential
+from discretization.redundancy import redundancy
 from discretization.system import System
 from rigid.errors import ModelError
 from rigid.interactions.constraints import rows_of
@@ -59,6 +60,12 @@ class Linearised:
     def size(self) -> int:
         """Unknowns."""
         return int(self.M.shape[0])
+
+    @property
+    def free(self) -> int:
+        """Motions that the joints leave: unknowns less the rows of joints, those apart that others imply."""
+        found = redundancy(self.system, self.state)
+        return self.size - int(self.G.shape[0]) + (0 if found is None else found.excess)
 
     @property
     def conservative(self) -> bool:
