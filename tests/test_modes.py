@@ -92,6 +92,51 @@ def test_sparse_and_dense_solvers_find_the_same_modes(monkeypatch):
         assert a == (6 * 13, 6 * 13)
 
 
+# limits up to which models go by the inverse on what joints leave free, and by all eigenvalues at once
+SOLVERS = {"held": (200, 60), "dense": (0, 10**6), "sparse": (0, 0)}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_motion_costs_what_its_own_frequency_says(solver, monkeypatch):
+    for limit, value in zip(("SMALL", "DENSE"), SOLVERS[solver], strict=True):
+        monkeypatch.setattr(eigen, limit, value)
+    found = modes(beam_model(steel(0.1), "CF", "se3", "mean", 4), 6)
+    lin = found.linear
+    phi = found.shapes[:, lin.frames].reshape(6, -1)
+    squares = found.omega**2
+    assert phi @ (lin.K @ phi.T) == pytest.approx(np.diag(squares), abs=1e-8 * squares[-1])
+
+
+def test_a_small_free_model_has_its_rigid_motions_too():
+    assert modes(free_rod(3), 8).kinds == (RIGID,) * 6 + (OSCILLATES,) * 2
+
+
+def test_nearest_to_zero_is_told_by_size_and_what_grows_comes_first():
+    """A short pendulum that stands on its head grows fast, a long one that hangs swings slowly."""
+    model, rates = Model("two", gravity=(0, 0, -9.81)), {}
+    for name, l, x in (("standing", 0.1, 0.0), ("hanging", -5.0, 1.0)):
+        body = model.add_body(name, MassProperties(1.0, 1e-3 * np.eye(3)), position=(x, 0, l))
+        model.add_joint(name, "revolute", model.ground, body, at=(x, 0, 0), axis=(0, 1, 0))
+        rates[name] = np.sqrt(9.81 * abs(l) / (1e-3 + l * l))
+    one, both = modes(model, 1), modes(model, 2)
+    assert (one.kinds, one.omega) == ((OSCILLATES,), pytest.approx([rates["hanging"]], rel=1e-9))
+    assert both.kinds == (GROWS, OSCILLATES)
+    assert both.growth[0] == pytest.approx(rates["standing"], rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
+def test_a_pendulum_on_two_hinges_swings_as_on_one():
+    def swing(hinges):
+        model = Model("flap", gravity=(0, 0, -9.81))
+        body = model.add_body("flap", Box(0.4, 0.3, 0.5, density=10.0), position=(0, 0, -0.25))
+        for y in (-0.1, 0.1)[:hinges]:
+            model.add_joint(f"hinge {y}", "revolute", model.ground, body, at=(0, y, 0), axis=(0, 1, 0))
+        return modes(model, 3).omega
+
+    assert swing(2) == pytest.approx(swing(1), rel=1e-9)
+    assert len(swing(2)) == 1
+
+
 def test_multipliers_of_small_models_are_those_of_large_ones(monkeypatch):
     model = Model("hanging", gravity=(0, 0, -9.81))
     rod = model.add_rod("rod", [(0, 0, 0), (0, 0, -1)], steel(0.1), 6)
