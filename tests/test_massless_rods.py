@@ -10,9 +10,12 @@ from rodsim import (
     Material,
     Model,
     ModelError,
+    Probe,
     Push,
     Section,
+    buckling,
     equilibrium,
+    frequency_response,
     modes,
     simulate,
     state_space,
@@ -121,6 +124,19 @@ def test_large_models_under_loads_that_follow_are_solved_by_arnoldi():
         assert np.abs(left).max() < 1e-8 * np.abs(lin.K).max() * np.abs(phi).max()
         assert np.vdot(phi, lin.M @ phi).real == pytest.approx(1.0)
     assert found.omega.min() > 0.0
+
+
+def test_buckling_loads_and_responses_are_those_of_light_rods():
+    found = []
+    for mass in (0.0, LIGHT):
+        model = chain(mass)
+        model.gravity[:] = 0.0
+        tip = model.bodies["body 0"].at((0, 0, 0))
+        up = (0, 0, 1)
+        response = frequency_response(model, [Push(tip, up)], [Probe(tip, up)], [0.0, 5.0, 50.0])
+        model.add_force("push", tip, (-1.0, 0, 0))
+        found.append([*buckling(model, 2).factors, *response.ravel().real])
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 
 def test_a_load_that_the_rod_does_not_balance_is_no_equilibrium():
