@@ -137,7 +137,7 @@ def _check_joints(built: Built, state: State) -> None:
     )
     raise ModelError(
         f"{joint.kind} joint '{joint.name}': {gap} at the stored state{f', {loop} does not close' if loop else ''}; it is "
-        f"where it was not in the model of that result, leave its {'axis' if of_axes else 'place'} as it was",
+        "where it was not in the model of that result, leave its place and its axes as they were",
         about=[PartName("joint", joint.name)],
     )
 

@@ -177,9 +177,9 @@ def door(turn=0.0, shift=0.0):
     [
         (
             door(turn=0.01),
-            r"its axes are 0.573 degrees apart at the stored state, .*leave its axis as it was",
+            r"its axes are 0.573 degrees apart at the stored state, .*leave its place and its axes as they were",
         ),
-        (door(shift=0.02), r"\|g\| = 0.02 at the stored state, .*leave its place as it was"),
+        (door(shift=0.02), r"\|g\| = 0.02 at the stored state, .*leave its place and its axes as they were"),
     ],
     ids=["axes", "places"],
 )

@@ -10,9 +10,12 @@ from rodsim import (
     Material,
     Model,
     ModelError,
+    Probe,
     Push,
     Section,
+    buckling,
     equilibrium,
+    frequency_response,
     modes,
     simulate,
     state_space,
@@ -88,7 +91,7 @@ def test_large_models_by_lanczos_have_the_modes_of_what_has_mass_alone():
     lin = found.linear
     assert lin.size == 576
     assert eigen.finite(lin) == 72
-    T, _ = eigen.slow_motions(lin)
+    T = eigen.slow_motions(lin)
     assert T.shape == (576, 72)
     squares = eigh(T.T @ (lin.K @ T), T.T @ (lin.M @ T), eigvals_only=True)[:5]
     assert found.omega**2 == pytest.approx(squares, rel=1e-7)
@@ -104,6 +107,36 @@ def test_loads_that_follow_have_the_same_limit():
     none, light = found
     assert none.linear.unsymmetric
     assert none.values == pytest.approx(light.values, rel=1e-6)
+
+
+def test_large_models_under_loads_that_follow_are_solved_by_arnoldi():
+    """150 freedoms that have mass among 750: lambda^2 M phi + K phi is what joints carry, and shapes have unit mass."""
+    model = chain(0.0, 25, 3)
+    model.add_force("push", model.bodies["body 24"].at((0.1, 0, 0)), (-1e-3, 0, 0), following=True)
+    found = modes(model, 3, equilibrium(model).state(-1))
+    lin = found.linear
+    assert lin.unsymmetric
+    assert eigen.finite(lin) == 150
+    Z = eigen.null_space(lin.G)
+    for value, shape in zip(found.values, found.shapes, strict=True):
+        phi = shape[lin.frames].ravel()
+        left = Z.T @ (value**2 * (lin.M @ phi) + lin.K @ phi)
+        assert np.abs(left).max() < 1e-8 * np.abs(lin.K).max() * np.abs(phi).max()
+        assert np.vdot(phi, lin.M @ phi).real == pytest.approx(1.0)
+    assert found.omega.min() > 0.0
+
+
+def test_buckling_loads_and_responses_are_those_of_light_rods():
+    found = []
+    for mass in (0.0, LIGHT):
+        model = chain(mass)
+        model.gravity[:] = 0.0
+        tip = model.bodies["body 0"].at((0, 0, 0))
+        up = (0, 0, 1)
+        response = frequency_response(model, [Push(tip, up)], [Probe(tip, up)], [0.0, 5.0, 50.0])
+        model.add_force("push", tip, (-1.0, 0, 0))
+        found.append([*buckling(model, 2).factors, *response.ravel().real])
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 
 def test_a_load_that_the_rod_does_not_balance_is_no_equilibrium():

@@ -117,7 +117,7 @@ def test_a_joint_that_was_moved_in_the_model_is_named() -> None:
     for k in (0, 1):
         rod = other.add_rod(f"rod {k}", [(0, k, 0), (1, k + 0.1 * k, 0)], square(0.05), 3)
         other.add_joint(f"clamp {k}", "clamp", rod.start)
-    with pytest.raises(ModelError, match=r"'clamp 1': .g. = .* at the stored state"):
+    with pytest.raises(ModelError, match=r"'clamp 1': its axes are 5.71 degrees apart at the stored state"):
         simulate(other, 0.01, 0.01, start=first, progress=False)
 
 

@@ -117,7 +117,7 @@ def _held(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray] | None:
     """
     from scipy.linalg import eigh
 
-    Z, _ = slow_motions(lin)
+    Z = slow_motions(lin)
     M, K = (Z.T @ (A.toarray() @ Z) for A in (lin.M, lin.K))
     try:
         inverse, y = eigh(M, K, subset_by_index=[max(len(K) - n, 0), len(K) - 1], driver="gvx")
@@ -135,7 +135,7 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """All at once, on the null space of G."""
     from scipy.linalg import eigh
 
-    Z, _ = slow_motions(lin)
+    Z = slow_motions(lin)
     M, K = (Z.T @ (A @ Z) for A in (lin.M, lin.K))
     mu, y = eigh(K, M)
     low = np.abs(mu) > _noise(lin, (Z @ y).T)
@@ -196,22 +196,22 @@ def finite(lin: Linearised) -> int:
     return lin.free - len(light) + int(rank)
 
 
-def slow_motions(lin: Linearised) -> tuple[Floats, Floats]:
-    """T, L (size, k): the motions that the joints allow, L^T A T the matrices of them, where what has no mass follows.
+def slow_motions(lin: Linearised) -> Floats:
+    """T (size, k): the motions that the joints allow, where what has no mass follows.
 
-    With N the motions of that alone and R those across: T = R - N (N^T K N)^-1 N^T K R, L the same of K^T.
+    With N the motions of that alone and R those across: T = R - N (N^T K N)^-1 N^T K R, so that N^T K T = 0.
     """
     Z, light = null_space(lin.G), massless(lin)
     if not len(light):
-        return Z, Z
+        return Z
     own = null_space(csr_matrix(lin.G[:, light]))
     N = np.zeros((lin.size, own.shape[1]))
     N[light] = own
     R = Z @ null_space(csr_matrix(N.T @ Z))
-    KN, stiff = lin.K @ N, N.T @ (lin.K @ N)
+    stiff = N.T @ (lin.K @ N)
     _, directions = np.linalg.eigh(0.5 * (stiff + stiff.T))
     _check_held(lin, (N @ directions).T)
-    return R - N @ np.linalg.solve(stiff, N.T @ (lin.K @ R)), R - N @ np.linalg.solve(stiff.T, KN.T @ R)
+    return np.asarray(R - N @ np.linalg.solve(stiff, N.T @ (lin.K @ R)))
 
 
 def _check_held(lin: Linearised, motions: Floats) -> None:
@@ -270,8 +270,8 @@ def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
 def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
     from scipy.linalg import eig
 
-    Z, across = slow_motions(lin)
-    M, D0, K = (across.T @ (A @ Z) for A in (lin.M, D, lin.K))
+    Z = slow_motions(lin)
+    M, D0, K = (Z.T @ (A @ Z) for A in (lin.M, D, lin.K))
     k = len(M)
     inverse = np.linalg.inv(M)
     A = np.block([[np.zeros((k, k)), np.eye(k)], [-inverse @ K, -inverse @ D0]])
