@@ -42,7 +42,7 @@ _TREE = {"module": "benchmarks.peers.exudyn_tree"}
 
 PEER_SWEEPS: dict[str, dict[str, list[Run]]] = {
     "EX-heavyTop": _mechanism(1, 0.2, (500, 2000), (200, 400), (100, 200, 400), 2000, (500, 8000)),
-    "EX-fourBars": _mechanism(5, 4.0, (250, 500, 1000), (50, 100), (50, 100), 400, (1000, 4000, 8000)),
+    "EX-fourBars": _mechanism(5, 4.0, (125, 250, 500, 1000), (50, 100), (50, 100), 400, (1000, 4000, 8000)),
     "EX-governor": {
         "rodsim": _steps(4, 5.0, (500, 1000, 2000, 4000, 10000)),
         "Exudyn": [

@@ -77,12 +77,6 @@ class Linearised:
         return self.size - self.G.shape[0] + (0 if repeated is None else repeated.excess)
 
     @property
-    def free(self) -> int:
-        """Motions that the joints leave: unknowns less the rows of joints, those apart that others imply."""
-        found = redundancy(self.system, self.state)
-        return self.size - int(self.G.shape[0]) + (0 if found is None else found.excess)
-
-    @property
     def conservative(self) -> bool:
         """M x'' + K x = 0 with symmetric K: frequencies are those of a real symmetric problem."""
         return not self.unsymmetric and self.C.nnz == 0 and self.gyroscopic.nnz == 0
