@@ -7,9 +7,21 @@ from typing import Any
 import numpy as np
 
 from discretization.system import System, fingerprint
-from rigid.signals import VectorSignal
+from rigid.signals import Signal, VectorSignal
 from rodsim.entries import Contents
 from rodsim.parts import Body
+
+
+def _in_time(value: Any) -> Any:
+    """A constant, a signal with its numbers, or "callable"."""
+    if isinstance(value, VectorSignal):
+        return _in_time(value.scalar) | {"direction": value.direction.tolist()}
+    if isinstance(value, Signal):
+        numbers = {name: np.asarray(own).tolist() for name, own in vars(value).items()}
+        return {"signal": type(value).__name__, **numbers}
+    return (
+        "callable" if callable(value) or isinstance(value, tuple) else np.asarray(value, dtype=float).tolist()
+    )
 
 
 def _described_more(model: Contents) -> dict[str, Any]:
@@ -20,13 +32,17 @@ def _described_more(model: Contents) -> dict[str, Any]:
             "rod": entry.rod.name,
             "following": entry.following,
             "between": list(entry.between),
+            "value": _in_time(entry.value),
         }
         for name, entry in model.line_loads.items()
     }
     found = {
         "others": {name: entry.described() for name, entry in model.others.items()},
         "line_loads": lines,
-        "drives": {name: {"joint": entry.joint.name, "of": entry.of} for name, entry in model.drives.items()},
+        "drives": {
+            name: {"joint": entry.joint.name, "of": entry.of, "value": _in_time(entry.motion.given)}
+            for name, entry in model.drives.items()
+        },
         "gears": {
             name: [{"joint": own.joint.name, "of": own.of, "ratio": own.ratio} for own in entry.each]
             for name, entry in model.gears.items()
@@ -49,12 +65,6 @@ def _rod_of(body: Body) -> dict[str, Any]:
 
 def description(model: Contents, system: System) -> dict[str, Any]:
     """The model in words and numbers, fit for JSON."""
-
-    def described(value: Any) -> Any:
-        if isinstance(value, VectorSignal):
-            fields = {k: np.asarray(v).tolist() for k, v in vars(value.scalar).items()}
-            return {"signal": type(value.scalar).__name__, **fields, "direction": value.direction.tolist()}
-        return "callable" if callable(value) else np.asarray(value, dtype=float).tolist()
 
     return {
         "name": model.name,
@@ -101,7 +111,7 @@ def description(model: Contents, system: System) -> dict[str, Any]:
                 "kind": "moment" if entry.kind else "force",
                 "on": str(entry.anchor),
                 "following": entry.following,
-                "value": described(entry.described),
+                "value": _in_time(entry.described),
             }
             for name, entry in model.loads.items()
         },

@@ -10,6 +10,7 @@ from results_sample import sample_layout, sample_output, write
 
 from rodsim import (
     Box,
+    Material,
     Model,
     Result,
     Section,
@@ -161,9 +162,18 @@ def test_joints_drives_and_gears_are_counted_apart_and_what_a_gear_keeps_is_told
         wheels.add_joint(f"axle of {name}", "revolute", wheels.ground, wheel, at=(k, 0, 0), axis=(0, 0, 1))
     wheels.add_drive("motor", "axle of small", signals.SpinUp(1.0, 0.1))
     wheels.add_gear("teeth", ["axle of small", "axle of large"], [20, 30])
+    line = [[0, 1, 0], [1, 1, 0]]
+    rod = wheels.add_rod(
+        "rod", line, Section.circular(0.01, Material(E=1e6, nu=0.3, density=1000)), n_elements=2
+    )
+    wheels.add_distributed_load("wind", rod, signals.Sine(1.0, 2.0).along((0, 0, 1)), between=(0.5, 1))
+    wheels.add_distributed_load("gusts", rod, lambda s, t: (0.0, 0.0, s * t))
     path = report(simulate(wheels, 0.02, 0.01), tmp_path / "wheels.html")
     found = Tags(path.read_text(encoding="utf-8"))
-    assert "2 rigid bodies, 2 joints, 1 gear and 1 drive." in found.text
+    assert "1 rod, 2 rigid bodies, 2 joints, 2 loads, 1 gear and 1 drive (2 rod elements)." in found.text
+    assert "motor angle of joint 'axle of small' SpinUp: speed 1, t_end 0.1" in found.text
+    assert "wind force a length rod 'rod', 0.5 to 1 of it Sine: amplitude 1, frequency 2" in found.text
+    assert "gusts force a length rod 'rod', 0 to 1 of it callable" in found.text
     assert "teeth 20 × angle of 'axle of small' + 30 × angle of 'axle of large'" in found.text
     assert ("td", {"class": "short"}) in found.tags
 

@@ -111,7 +111,7 @@ def model_tables(result: Result) -> Safe:
             ),
             table(["gear", "stays what it is at t = 0"], _gears(described), "Gears", "gears"),
             table(["load", "kind", "on", "value"], _loads(described), "Loads", "loads"),
-            table(["drive", "of"], _drives(described), "Prescribed motion", "drives"),
+            table(["drive", "of", "change from t = 0"], _drives(described), "Prescribed motion", "drives"),
         ]
     )
 
@@ -245,7 +245,8 @@ def _loads(described: dict[str, Any]) -> list[list[object]]:
     for name, own in described.get("line_loads", {}).items():
         a, b = own["between"]
         kind = f"{own['kind']} a length{', following' if own.get('following') else ''}"
-        rows.append([name, kind, f"rod '{own['rod']}', {number(a)} to {number(b)} of it", None])
+        value = _signal(own["value"]) if "value" in own else None  # older files do not say it
+        rows.append([name, kind, f"rod '{own['rod']}', {number(a)} to {number(b)} of it", value])
     return rows
 
 
@@ -273,6 +274,7 @@ def _numbers(fields: dict[str, Any]) -> str:
 
 def _drives(described: dict[str, Any]) -> list[list[object]]:
     rows: list[list[object]] = [
-        [name, f"{own['of']} of joint '{own['joint']}'"] for name, own in described.get("drives", {}).items()
+        [name, f"{own['of']} of joint '{own['joint']}'", _signal(own["value"]) if "value" in own else None]
+        for name, own in described.get("drives", {}).items()
     ]
-    return rows + [[name, "a frame that is moved"] for name in described.get("driven", {})]
+    return rows + [[name, "a frame that is moved", None] for name in described.get("driven", {})]
