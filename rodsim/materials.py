@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from rigid.checks import number
 from rigid.errors import ModelError
 
@@ -31,9 +29,10 @@ class Material:
     def __post_init__(self) -> None:
         for what in ("E", "shear_factor"):
             self._set(what, number("Material", what, getattr(self, what), positive=True))
-        if isinstance(self.density, float) and np.isnan(self.density):
+        if self.density is _NOT_GIVEN:
             raise ModelError("Material: density is not given; give it, or 0 for rods without mass")
-        self._set("density", number("Material", "density", self.density, at_least=0.0))
+        density = number("Material", "density", self.density, at_least=0.0)
+        self._set("density", number("Material", "density", density, positive=density > 0.0))
         self._set("damping_time", number("Material", "damping_time", self.damping_time, at_least=0.0))
         if (self.nu is None) == (self.G is None):
             raise ModelError(

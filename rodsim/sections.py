@@ -59,6 +59,7 @@ class Section:
                 )
             object.__setattr__(self, what, matrix)
         mass = number("Section", "mass_per_length", self.mass_per_length, at_least=0.0)
+        number("Section", "mass_per_length", mass, positive=mass > 0.0)
         inertia = vector("Section", "inertia_per_length", self.inertia_per_length)
         if mass == 0.0 and np.any(inertia):
             raise ModelError(

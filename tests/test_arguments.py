@@ -69,9 +69,10 @@ def run(**arguments):
     return simulate(model(), **arguments)
 
 
-# What stands for each argument: a number (positive, not negative, any), a vector, a count, a flag, a name.
-POSITIVE, NOT_NEGATIVE, NUMBER, VECTOR, COUNT, FLAG, NAME = (
+# What stands for each argument: a number (positive, that or 0, not negative, any), a vector, a count, a flag, a name.
+POSITIVE, POSITIVE_OR_0, NOT_NEGATIVE, NUMBER, VECTOR, COUNT, FLAG, NAME = (
     "positive",
+    "positive or 0",
     "not negative",
     "number",
     "vector",
@@ -113,7 +114,7 @@ CALLS = {
         {
             "E": POSITIVE,
             "nu": NUMBER,
-            "density": POSITIVE,
+            "density": POSITIVE_OR_0,
             "shear_factor": POSITIVE,
             "damping_time": NOT_NEGATIVE,
         },
@@ -138,7 +139,7 @@ CALLS = {
             "GA": POSITIVE,
             "GJ": POSITIVE,
             "EI": POSITIVE,
-            "mass_per_length": POSITIVE,
+            "mass_per_length": POSITIVE_OR_0,
             "inertia_per_length": POSITIVE,
             "damping_time": NOT_NEGATIVE,
             "radius": NOT_NEGATIVE,
@@ -257,6 +258,7 @@ NO_NUMBER = st.one_of(
 WRONG = {
     NUMBER: NO_NUMBER | st.lists(st.floats(-1, 1), min_size=4, max_size=5),
     POSITIVE: NO_NUMBER | st.floats(max_value=0.0) | st.integers(max_value=0) | st.just(1e-60),
+    POSITIVE_OR_0: NO_NUMBER | st.floats(max_value=-1e-300) | st.integers(max_value=-1) | st.just(1e-60),
     NOT_NEGATIVE: NO_NUMBER | st.floats(max_value=-1e-300) | st.integers(max_value=-1),
     VECTOR: NO_NUMBER
     | st.floats()
