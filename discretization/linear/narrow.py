@@ -13,7 +13,7 @@ import numpy as np
 from rigid.compilation import kernel, small_kernel
 
 # Bandwidth up to which this beats LAPACK; without the compiler LAPACK's entry points cannot be called at all.
-NARROW = 12 if not getattr(numba.config, "DISABLE_JIT", False) else 10**6
+NARROW = 32 if not getattr(numba.config, "DISABLE_JIT", False) else 10**6
 _PIVOT = 0.1
 _1, _2, _3, _4, _5, _6, _7 = (np.uintp(k) for k in range(1, 8))
 
