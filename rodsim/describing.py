@@ -19,9 +19,9 @@ def _in_time(value: Any) -> Any:
     if isinstance(value, Signal):
         numbers = {name: np.asarray(own).tolist() for name, own in vars(value).items()}
         return {"signal": type(value).__name__, **numbers}
-    return (
-        "callable" if callable(value) or isinstance(value, tuple) else np.asarray(value, dtype=float).tolist()
-    )
+    if callable(value) or (isinstance(value, tuple) and callable(value[0])):  # alone, or with its rate
+        return "callable"
+    return np.asarray(value, dtype=float).tolist()
 
 
 def _described_more(model: Contents) -> dict[str, Any]:

@@ -148,15 +148,16 @@ def _changes(old: Layout, new: Layout) -> list[str]:
     a, b = old.description, new.description
     if a.get("gravity") != b.get("gravity"):
         said.append(f"gravity {a.get('gravity')} -> {b.get('gravity')}")
-    for kind in ("loads", "springs", "torsion_springs"):
+    for kind in ("loads", "line_loads", "drives", "springs", "torsion_springs"):
         before, after = a.get(kind, {}), b.get(kind, {})
         what = kind[:-1].replace("_", " ")
         said += [f"{what} '{name}' is new" for name in after if name not in before]
         said += [f"{what} '{name}' is gone" for name in before if name not in after]
         both = [name for name in after if name in before and before[name] != after[name]]
         for name in both:
-            keys = [key for key in after[name] if before[name].get(key) != after[name][key]]
-            said += [f"{what} '{name}': {key} {before[name].get(key)} -> {after[name][key]}" for key in keys]
+            # older files do not say all of it
+            keys = [key for key, own in after[name].items() if before[name].get(key, own) != own]
+            said += [f"{what} '{name}': {key} {before[name][key]} -> {after[name][key]}" for key in keys]
     if old.system is not None and new.system is not None:
         said += _changed_parts(new, old.system, new.system)
     return said

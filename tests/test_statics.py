@@ -361,6 +361,7 @@ def test_a_restart_says_what_changed() -> None:
         made, _, end = cantilever(square(0.05, E=E), 1.0, 6)
         made.gravity[2] = gravity
         made.add_force("load", end, (0, load, 0))
+        made.add_distributed_load("wind", made.rods["rod"], (0, load, 0))
         return made
 
     first = equilibrium(model(0.2, -9.81, 1e6))
@@ -368,6 +369,7 @@ def test_a_restart_says_what_changed() -> None:
     said = " ".join(run.description["start"]["changes"])
     assert "gravity [0.0, 0.0, -9.81] -> [0.0, 0.0, 0.0]" in said
     assert "load 'load': value [0.0, 0.2, 0.0] -> [0.0, 0.4, 0.0]" in said
+    assert "line load 'wind': value [0.0, 0.2, 0.0] -> [0.0, 0.4, 0.0]" in said
     assert "rod 'rod': other stiffness" in said
     second = equilibrium(model(0.4, 0.0, 2e6), start=first)
     alone = equilibrium(model(0.4, 0.0, 2e6))
