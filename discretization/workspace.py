@@ -73,7 +73,7 @@ class Workspace(NamedTuple):
     pivots: np.ndarray  # (N,) int32
     integers: (
         np.ndarray
-    )  # (8,) int32, arguments of LAPACK; of compressed columns the first: 1 where fronts hold the factors
+    )  # (8,) int32, arguments of LAPACK; without a band the first: 1 where fronts have the factors
     first: np.ndarray  # (N,) int32 first rows of the columns of U
     multipliers: Floats  # (band + 8,) or, where it is larger, what panels or fronts need
     K: Floats  # (9, 9) tangent of one element

@@ -2,18 +2,16 @@
 
 import numpy as np
 import pytest
+from iterations import iterating
 from scipy.sparse import csc_matrix
 from test_assembly import dense
 
-from discretization.assembly import assemble, begin_step, move
 from discretization.fronts_of_systems import number_for_steps
-from discretization.hidden_assembly import add_hidden, begin_hidden_step, hidden_workspace
 from discretization.linear.fronts import fronts_factor, fronts_of, fronts_solve, scratch_length
 from discretization.numbering import number
 from discretization.time import stepper
 from discretization.time.newton import factor, solve
 from discretization.time.stepper import Stepper
-from discretization.workspace import workspace
 from rodsim import Box, Material, Model, Section
 
 H = 0.01
@@ -128,29 +126,17 @@ def test_unconnected_parts_are_solved():
     assert full @ x == pytest.approx(rhs, abs=1e-11)
 
 
-def iterating(hidden):
+def iteration_of_a_net(hidden):
     """Numbering, dense matrix and workspace of a net in the middle of a step."""
     built = net().build()
-    system, state = built.system, built.state
-    numbering = number_for_steps(system, hidden=hidden)
-    work = workspace(system, numbering)
-    rng = np.random.default_rng(4)
-    begin_step(system, numbering, state, work, H)
-    unknowns = hidden_workspace(system, work) if hidden else None
-    if hidden:
-        begin_hidden_step(system, numbering, unknowns, state, work, H)
-    for array in (work.dr, work.psi):
-        array[1:] = 0.02 * rng.normal(size=(len(array) - 1, 3))
-    move(system, state, work)
-    assert assemble(system, numbering, state, work, H, np.zeros((0, 3)), True) == 0
-    if hidden:
-        add_hidden(system, numbering, unknowns, state, work, H, True)
+    numbering = number_for_steps(built.system, hidden=hidden)
+    work = iterating(built, numbering, H, np.random.default_rng(4), 0.02, hidden)
     return numbering, dense(numbering, work.values), work
 
 
 @pytest.mark.parametrize("hidden", [False, True])
 def test_a_net_is_solved_by_fronts(hidden):
-    numbering, matrix, work = iterating(hidden)
+    numbering, matrix, work = iteration_of_a_net(hidden)
     assert numbering.fronts.inner.size > 0
     rhs = np.random.default_rng(5).normal(size=numbering.size)
     exact = np.linalg.solve(matrix, rhs)
@@ -162,7 +148,7 @@ def test_a_net_is_solved_by_fronts(hidden):
 
 
 def test_where_a_pivot_is_too_small_the_sparse_solver_takes_over():
-    numbering, matrix, work = iterating(hidden=False)
+    numbering, matrix, work = iteration_of_a_net(hidden=False)
     a = numbering.frame[2]
     rows = numbering.indices
     columns = np.repeat(np.arange(numbering.size), np.diff(numbering.indptr))

@@ -2,17 +2,15 @@
 
 import numpy as np
 import pytest
+from iterations import iterating
 from test_assembly import dense
 from test_closed_spans import H
 from test_spans import SPANS, free_rod
 
-from discretization.assembly import assemble, begin_step, move
-from discretization.hidden_assembly import add_hidden, begin_hidden_step, hidden_workspace
 from discretization.linear.substructures import Substructures, condense, expand_solution, reduce_rhs
 from discretization.numbering import number
 from discretization.space.rod_elements import order_of
 from discretization.time.newton import factor, solve
-from discretization.workspace import workspace
 
 HIGHER = [word for word in SPANS if order_of(word) > 1]
 
@@ -29,20 +27,8 @@ def model_of(element):
 def solved(element, hidden=False, condense=True, joined=True):
     """Numbering, dense matrix, right-hand side and what the solver makes of it, in a random iteration of a step."""
     built = (model_of(element) if joined else free_rod(element, 12)).build()
-    system, state = built.system, built.state
-    numbering = number(system, hidden=hidden, condense=condense)
-    work = workspace(system, numbering)
-    rng = np.random.default_rng(4)
-    begin_step(system, numbering, state, work, H)
-    unknowns = hidden_workspace(system, work) if hidden else None
-    if hidden:
-        begin_hidden_step(system, numbering, unknowns, state, work, H)
-    for array in (work.dr, work.psi):
-        array[1:] = 0.1 * rng.normal(size=(len(array) - 1, 3))
-    move(system, state, work)
-    assert assemble(system, numbering, state, work, H, np.zeros((0, 3)), True) == 0
-    if hidden:
-        add_hidden(system, numbering, unknowns, state, work, H, True)
+    numbering, rng = number(built.system, hidden=hidden, condense=condense), np.random.default_rng(4)
+    work = iterating(built, numbering, H, rng, 0.1, hidden)
     matrix, rhs = dense(numbering, work.values), rng.normal(size=numbering.size)
     work.rhs[:] = rhs
     assert factor(numbering, work) == 0

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, ModelError
-from rodsim.cli.exit_codes import INTERRUPTED, LAW_BROKEN, NOT_CONVERGED, OK
+from rodsim.cli.errors import not_converged
+from rodsim.cli.exit_codes import INTERRUPTED, LAW_BROKEN, OK
 
 if TYPE_CHECKING:
     from rodsim.scenes.loading import Loaded
@@ -67,9 +68,7 @@ def run(options: argparse.Namespace) -> int:
     except ModelError as error:
         raise translate(loaded.source, error) from None
     except ConvergenceError as error:
-        print(f"rodsim: {error}", file=sys.stderr)
-        print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
-        return NOT_CONVERGED
+        return not_converged(error, output)
     except KeyboardInterrupt:
         again = ["rodsim", "run", options.scene, "-o", str(output), "--resume"]
         for name in ("t_end", "dt", "integrator", "output_every", "chart", "tolerance"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
 from rigid.errors import ConvergenceError, ModelError
-from rodsim.cli.exit_codes import LAW_BROKEN, NOT_CONVERGED, OK
+from rodsim.cli.errors import not_converged
+from rodsim.cli.exit_codes import LAW_BROKEN, OK
 
 
 def add_parsers(commands: Any) -> None:
@@ -42,9 +42,7 @@ def static(options: argparse.Namespace) -> int:
     except ModelError as error:
         raise translate(loaded.source, error) from None
     except ConvergenceError as error:
-        print(f"rodsim: {error}", file=sys.stderr)
-        print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
-        return NOT_CONVERGED
+        return not_converged(error, output)
     if options.quiet:
         return OK
     for line in start_words(result.description):
