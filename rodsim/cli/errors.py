@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-from rigid.errors import ConvergenceError, ModelError
-from rodsim.cli.exit_codes import NOT_CONVERGED
+from rigid.errors import ModelError
 from rodsim.results.errors import ResultError
 from rodsim.scenes.errors import SceneError
 
@@ -18,10 +14,3 @@ def words(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"'{error.filename}': {error.strerror}"
     return str(error)
-
-
-def not_converged(error: ConvergenceError, output: Path) -> int:
-    """Tell why it ended and where the rest is; the exit code."""
-    print(f"rodsim: {error}", file=sys.stderr)
-    print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
-    return NOT_CONVERGED

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, ModelError
-from rodsim.cli.errors import not_converged
 from rodsim.cli.exit_codes import INTERRUPTED, LAW_BROKEN, OK
+from rodsim.cli.told import not_converged
 
 if TYPE_CHECKING:
     from rodsim.scenes.loading import Loaded

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rigid.errors import ConvergenceError, ModelError
-from rodsim.cli.errors import not_converged
 from rodsim.cli.exit_codes import LAW_BROKEN, OK
+from rodsim.cli.told import not_converged
 
 
 def add_parsers(commands: Any) -> None:

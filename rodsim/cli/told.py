@@ -1,4 +1,4 @@
-"""What a user should know of their model goes to stderr as a line of its own."""
+"""What a user should know of their model or run goes to stderr as a line of its own."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from rigid.errors import InitialVelocityWarning, RedundantJointsWarning
+from rigid.errors import ConvergenceError, InitialVelocityWarning, RedundantJointsWarning
+from rodsim.cli.exit_codes import NOT_CONVERGED
 
 _TOLD = (InitialVelocityWarning, RedundantJointsWarning)
 
@@ -30,3 +32,10 @@ def warnings_told() -> Iterator[None]:
         for category in _TOLD:
             warnings.simplefilter("always", category)
         yield
+
+
+def not_converged(error: ConvergenceError, output: Path) -> int:
+    """Tell why it ended and where the rest is; the exit code."""
+    print(f"rodsim: {error}", file=sys.stderr)
+    print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
+    return NOT_CONVERGED
