@@ -23,6 +23,7 @@ one interaction; lam is (1,) and 1 for an energy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +74,8 @@ class ClosedForms(NamedTuple):
     add_rows: Any = None
 
 
-class Straining(NamedTuple):
+@dataclass(frozen=True)
+class Straining:
     """What an energy V(e) of few strains e(y) declares: e, their discrete derivative, the stress dV/de.
 
         strains(y, X, e)            a value function: e (count,)
