@@ -93,6 +93,7 @@ class Straining:
     dual: Any
     law: Any
     shifted: Callable[[Floats, Floats, Floats], Floats]
+    period: float = 0.0  # of strains that one pose tells but for multiples of it: angles, 2 pi; 0: none
 
     def stress(self, X: Floats, e: Floats) -> Floats:
         """dV/de (k, count)."""

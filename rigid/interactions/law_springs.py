@@ -24,7 +24,7 @@ from rigid.interactions.kinds import (
     value_function,
 )
 from rigid.interactions.laws import law_force, law_quotient, law_value, with_constant
-from rigid.interactions.torsion_spring import angle_of, spread, turn_dual, turned_pair, turning
+from rigid.interactions.torsion_spring import TURN, angle_of, spread, turn_dual, turned_pair, turning
 from rigid.linear_algebra import average, dot, minus, times
 from rigid.system import Floats
 
@@ -228,7 +228,7 @@ ANGLE_SPRING = Kind(
     angle_value,
     angle_dual,
     no_bend,
-    straining=Straining(1, angle_strain, turn_dual, angle_law, partial(_shifted, ANGLE_LAW)),
+    straining=Straining(1, angle_strain, turn_dual, angle_law, partial(_shifted, ANGLE_LAW), TURN),
 )
 LENGTH_DAMPER = dissipation("damper with a law of the rate of its length", 2, length_step, length_rate)
 DISPLACEMENT_DAMPER = dissipation(

@@ -42,6 +42,7 @@ from rigid.linear_algebra import (
 from rigid.poses import direction, on_direction
 from rigid.system import Floats, TorsionSprings
 
+TURN = 2.0 * math.pi
 BRANCH = 11  # where the branch stands among the numbers
 
 
@@ -203,7 +204,7 @@ TORSION_SPRING = Kind(
     value,
     dual,
     no_bend,
-    straining=Straining(1, counted_angle, turn_dual, law, shifted),
+    straining=Straining(1, counted_angle, turn_dual, law, shifted, TURN),
 )
 
 
