@@ -6,6 +6,7 @@ from test_em_d import H, history, start_of
 from test_laws import full
 
 from discretization.measures import energies, momenta
+from discretization.stress_dissipation import factorise
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Law, Model, audit, simulate
@@ -78,6 +79,16 @@ def test_a_double_root_decays_by_its_power_times_a_straight_line(how, rho):
 
 
 WAVY = Law.function(lambda x: 30 * np.sin(6 * x) + 20 * x, -1.5, 1.5, 1e-6)  # falls in places
+
+
+def test_factors_of_a_stiffness_are_its_root_and_leave_out_what_is_not_positive():
+    B = np.random.default_rng(7).normal(size=(6, 3))
+    fallen = np.diag([3.0, -2.0, 5.0])
+    for A, expected in ((full(5, 3.0), full(5, 3.0)), (B @ B.T, B @ B.T), (fallen, np.maximum(fallen, 0.0))):
+        F = A.copy()
+        factorise(F, len(F))
+        F = np.tril(F)
+        assert np.abs(F @ F.T - expected).max() < 1e-12 * np.abs(A).max()
 
 
 def mount(stops=True):
