@@ -22,6 +22,7 @@ import numpy as np
 
 from discretization.dual_assembly import add_column_of, add_forces_of, put_ends, step_along, step_back
 from discretization.groups import Role, groups_of
+from discretization.own_variables import MEMORY
 from rigid.compilation import address_of, inner_kernel, small_kernel
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
@@ -101,9 +102,9 @@ def strain_work(groups: list[Group]) -> StrainWork:
 
 
 @inner_kernel
-def first_row(state, own):
-    """Of their z: the last rows of the memory."""
-    return state.memory.shape[0] - own.each.size
+def memory_of(state, own, e):
+    """Where z of interaction e begins in `State.own`: these rows are the last ones."""
+    return state.own.shape[0] - MEMORY * (own.each.size - e)
 
 
 @small_kernel
@@ -175,11 +176,11 @@ def _put_dual(own, kind, e, X, gamma, z):
 def add_stresses(numbering, state, work, h, tangent):
     """(1) in the residual and, on demand, the matrix."""
     own, gamma = work.dissipation.strained, work.dissipation.law[0]
-    first = first_row(state, own)
     for which in range(own.kinds.size):
         kind = own.kinds[which]
         for e in range(kind.first, kind.last):
-            entry, z = own.each[e], state.memory[first + e]
+            entry, at = own.each[e], memory_of(state, own, e)
+            z = state.own[at : at + MEMORY]
             X = own.numbers[entry.first : entry.last]
             put_ends(own, entry, kind.arity, state.r, work)
             _put_dual(own, kind, e, X, gamma, z)
@@ -196,12 +197,13 @@ def add_stresses(numbering, state, work, h, tangent):
 def end_stresses(state, work):
     """Memories at the end of the step: D and Y of (2)."""
     own, gamma, nu = work.dissipation.strained, work.dissipation.law[0], work.dissipation.law[1]
-    lost, kept, first = 0.0, 0.0, first_row(state, own)
+    lost, kept = 0.0, 0.0
     for which in range(own.kinds.size):
         kind = own.kinds[which]
         strains = value_at(kind.strains)
         for e in range(kind.first, kind.last):
-            entry, z = own.each[e], state.memory[first + e]
+            entry, at = own.each[e], memory_of(state, own, e)
+            z = state.own[at : at + MEMORY]
             put_ends(own, entry, kind.arity, state.r, work)
             strains(own.end, own.numbers[entry.first : entry.last], own.strain)
             for j in range(kind.count):

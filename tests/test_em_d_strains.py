@@ -6,6 +6,7 @@ from test_em_d import H, history, start_of
 from test_laws import full
 
 from discretization.measures import energies, momenta
+from discretization.own_variables import part
 from discretization.stress_dissipation import factorise
 from discretization.time.stepper import Stepper
 from rigid import quaternions
@@ -126,7 +127,8 @@ def test_between_free_bodies_both_momenta_stay_the_energy_is_accounted_for_and_n
     assert np.diff(taken[:, 1]).min() > 0.0
     assert taken[-1, 1] > 0.05 * total[0]
     # every interaction was in it: its row of the memory was not always empty
-    rows = np.abs([s.memory[-len(system.others.kind) :] for s in states]).max(axis=(0, 2))
+    memory = np.array([part(system, s, "memory")[-len(system.others.kind) :] for s in states])
+    rows = np.abs(memory).max(axis=(0, 2))
     assert rows.min() > 1e-3
 
 
