@@ -1,5 +1,6 @@
 """`em-d(rho)` on bushings, springs with laws and limits: what rings dies, and the laws of the scheme hold with them."""
 
+import h5py
 import numpy as np
 import pytest
 from test_em_d import H, history, start_of
@@ -10,7 +11,8 @@ from discretization.own_variables import part
 from discretization.stress_dissipation import factorise
 from discretization.time.stepper import Stepper
 from rigid import quaternions
-from rodsim import Box, Law, Model, audit, simulate
+from rodsim import Box, Law, Model, Result, audit, simulate
+from rodsim.results.errors import ResultError
 
 GRAVITY = (0.3, -0.5, -9.81)
 TURNED = quaternions.normalize(np.array([0.9, 0.2, -0.1, 0.3]))
@@ -209,3 +211,20 @@ def test_a_spring_of_an_angle_goes_round_with_its_body():
     em, em_d = (swinging(detent, 12.0, integrator) for integrator in ("em", "em-d(0.2)"))
     assert em_d.algorithmic_dissipation[-1] < 1e-3 * em.energy["kinetic"][0]
     assert em_d.body("body").r == pytest.approx(em.body("body").r, abs=0.02)
+
+
+def test_a_file_of_a_version_that_remembered_less_is_not_gone_on_with(tmp_path):
+    """But a new run may begin from it."""
+    model, path = on_a_line("bushing"), tmp_path / "older.vtkhdf"
+    run = {"dt": 0.05, "integrator": "em-d(0.2)", "progress": False}
+    simulate(model, 0.2, output=path, **run)
+    with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
+        root = file["rodsim"]
+        own = root["own"][...]
+        del root["own"]
+        root["own"] = own[:, :-6]  # without the row of the bushing
+        root["layout"].attrs["n_memory"] -= 1
+    with pytest.raises(ResultError, match=r"older version.*start="):
+        simulate(model, 0.4, output=path, resume=True, **run)
+    begun = simulate(model, 0.2, start=Result.open(path), **run)
+    assert begun.layout.n_memory == own.shape[1] // 6
