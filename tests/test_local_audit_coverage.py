@@ -153,6 +153,21 @@ def test_residuals_fall_with_order_2_whatever_acts(what):
         assert min(found[law]) > 3.0, found
     told = "\n".join(local_audit(run(what, SIZES[0])).not_covered)
     assert (NAMED[what] in told) if what in NAMED else ("box " not in told)
+    unheard = what in ("nothing", "stiffening", "expression", *NAMED)
+    assert ("material momentum" in told) == (not unheard)
+
+
+def test_a_spring_wound_through_turns_does_what_it_has_counted():
+    """Not what its angle within half a turn says; two states, wound by a turn and by three."""
+    result = run("torsion spring", 16)
+    system, state = result.layout.system, result.states(slice(-2, None))
+    node = system.torsions.frames[0, 1]
+    wound = [
+        sources(system, [], result.t[-2:], state._replace(angle=state.angle + 2 * np.pi * turns), node)
+        for turns in (np.zeros((2, 1)), np.array([[1.0], [3.0]]))
+    ]
+    more = (wound[1].moment - wound[0].moment)[:, node]
+    assert np.linalg.norm(more, axis=1) == pytest.approx(50.0 * 2 * np.pi * np.array([1.0, 3.0]), rel=1e-3)
 
 
 @pytest.mark.parametrize("what", [name for name in ACTING if name not in ("nothing", *NAMED)] + ["viscous"])

@@ -8,10 +8,9 @@ multipliers are means over steps, which states do not follow.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discretization.groups import Acting, Role, groups_of
 from discretization.system import System
@@ -66,8 +65,9 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
             found = evaluation.resistances([group], states)
         else:
             found = evaluation.gradients([group], states.r, states.quat)
+        of_frames = np.moveaxis(wrench[outputs], 1, 0)  # a view
         for k, each in enumerate(group.frames.T):
-            np.subtract.at(wrench, (outputs, each), found[:, :, k])
+            np.subtract.at(of_frames, each, np.moveaxis(found[:, :, k], 1, 0))
     force, torque = wrench[..., :3], wrench[..., 3:]
     omega = quaternions.rotate(state.quat, state.Omega)
     out = Sources(
@@ -96,8 +96,8 @@ def _at_states(system: System, state: State) -> Iterator[tuple[slice, Acting]]:
 
 def _among(own: Group, frames: Ints) -> Group:
     """Those that act on some of the frames, in rows of their own."""
-    return _chosen(own, np.isin(own.frames, frames).any(axis=1))
+    return _chosen(own, np.any(np.isin(own.frames, frames), axis=1))
 
 
-def _chosen(own: Group, use: NDArray[np.bool_]) -> Group:
+def _chosen(own: Group, use: Any) -> Group:
     return own._replace(frames=own.frames[use], numbers=own.numbers[use], row=np.arange(use.sum()))
