@@ -11,6 +11,7 @@ from discretization.groups import Role, groups_of
 from discretization.linearisation import tangents
 from discretization.measures import elastic_densities, element_states, energies
 from discretization.others import OTHERS
+from discretization.own_variables import part, with_part
 from discretization.space.spans import points_of
 from rigid.interactions import evaluation
 from rigid.interactions.spring import DAMPER, SPRING
@@ -162,8 +163,11 @@ def test_a_spring_wound_through_turns_does_what_it_has_counted():
     result = run("torsion spring", 16)
     system, state = result.layout.system, result.states(slice(-2, None))
     node = system.torsions.frames[0, 1]
+    counted = part(system, state, "angle")
     wound = [
-        sources(system, [], result.t[-2:], state._replace(angle=state.angle + 2 * np.pi * turns), node)
+        sources(
+            system, [], result.t[-2:], with_part(system, state, "angle", counted + 2 * np.pi * turns), node
+        )
         for turns in (np.zeros((2, 1)), np.array([[1.0], [3.0]]))
     ]
     more = (wound[1].moment - wound[0].moment)[:, node]

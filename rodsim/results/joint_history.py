@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.drives import NUMBERS, driven_rows
+from discretization.drives import NUMBERS, Varying, driven_rows
 from rigid.interactions.constraints import first_rows
 from rigid.joints import JOINTS
 from rigid.quaternions import rotate, to_matrix
@@ -213,8 +213,9 @@ class JointHistory:
         )
         own = own._replace(frames=np.tile([1 if a else 0, 2 if b else 0], (len(own.kind), 1)))
         none = np.zeros((len(r), 0))
-        state = State(r, quat, r, r, none, none, none, none, drive=self._driven(mine))
-        gradients = standing.gradients(own, slice(None), state)
+        state = State(r, quat, r, r, none, none, none, none)
+        numbers = Varying(self._driven(mine), none)
+        gradients = standing.gradients(own, slice(None), state, numbers)
         # the equations of motion contain + G^T lam: what acts on b is -lam times the gradient
         on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
         force = on_b[:, :3]
@@ -228,7 +229,7 @@ class JointHistory:
         of_mine = mine[driven_rows(every)]
         if not of_mine.any():
             return np.zeros((self._source.n_outputs, 0, NUMBERS))
-        return self._source.read("drive")[:, : len(of_mine)][:, of_mine]
+        return self._source.layout.own.part(self._source.read("own"), "drive")[:, : len(of_mine)][:, of_mine]
 
     def _mine(self) -> Any:
         """(c,) which constraints are of this joint."""

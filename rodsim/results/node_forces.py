@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.groups import Acting, Role, groups_of
+from discretization.own_variables import own_variables
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -84,7 +85,7 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
 def _at_states(system: System, state: State) -> Iterator[tuple[slice, Acting]]:
     """The sources with the numbers that they have at some of the states."""
     every = len(state.r)
-    if not state.angle.shape[-1]:
+    if not own_variables(system).angle:
         for own in sources_of(system):
             yield slice(0, every), own
         return

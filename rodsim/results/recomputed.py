@@ -35,6 +35,7 @@ from discretization.measures import (
     momenta,
     spring_energies,
 )
+from discretization.own_variables import part
 from discretization.space.spans import points_of
 from discretization.system import System
 from rigid.system import Floats, Ints, State
@@ -237,7 +238,7 @@ def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
     arms = np.linalg.norm(springs.Xa, axis=1) + np.linalg.norm(springs.Xb, axis=1)
     known = EPS * (reach[:, a] + reach[:, b] + arms + springs.length0)
     force = np.sqrt(2.0 * springs.stiffness * spring_energies(system, state))
-    counted = state.angle[..., : len(torsions.stiffness)]
+    counted = part(system, state, "angle")[..., : len(torsions.stiffness)]
     angle = np.abs(counted - torsions.angle0)
     turned = EPS * (np.abs(counted) + np.abs(torsions.angle0))
     linear = np.sum(force * known, axis=-1) + 0.5 * known**2 @ springs.stiffness

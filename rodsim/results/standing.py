@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.drives import at_states, varying
+from discretization.drives import Varying, at_states, varying
 from discretization.measures import rate_of, residual_of
 from discretization.statics.loading import Motion, Placing, moved_points, placing
 from rigid.interactions import evaluation
@@ -61,26 +61,28 @@ class Standing:
         """g (T, m) of all constraints."""
         assert self.constraints is not None
         if not self._moves(self.constraints):
-            return residual_of(self.constraints, state)
-        own, flat = self.at(self.constraints, outputs, state)
+            return residual_of(self.constraints, state, self._numbers(state))
+        own, flat = self.at(self.constraints, outputs, state, self._numbers(state))
         return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(len(state.r), -1)
 
     def rate(self, state: State) -> Floats:
         """dg/dt (T, m) of all constraints. Ground points are moved by equilibria alone, where nothing has a velocity."""
         assert self.constraints is not None
-        return rate_of(self.constraints, state)
+        return rate_of(self.constraints, state, self._numbers(state))
 
-    def gradients(self, constraints: Constraints, outputs: slice, state: State) -> Floats:
-        """Of every row (T, m, 2, 6), as `evaluation.gradients`, of some of the constraints."""
+    def gradients(self, constraints: Constraints, outputs: slice, state: State, numbers: Varying) -> Floats:
+        """Of every row (T, m, 2, 6), as `evaluation.gradients`, of some of the constraints with what states keep of them."""
         if not (self._moves(constraints) or varying(constraints)):
             return evaluation.gradients(groups_of(constraints), state.r, state.quat)
-        own, flat = self.at(constraints, outputs, state)
+        own, flat = self.at(constraints, outputs, state, numbers)
         found = evaluation.gradients(groups_of(own), flat.r, flat.quat)
         return found.reshape(len(state.r), -1, *found.shape[1:])
 
-    def at(self, constraints: Constraints, outputs: slice, state: State) -> tuple[Constraints, State]:
+    def at(
+        self, constraints: Constraints, outputs: slice, state: State, numbers: Varying
+    ) -> tuple[Constraints, State]:
         """Some of the constraints at all outputs, as one state of T copies of the frames: see `discretization.drives`."""
-        own, flat = at_states(constraints, state)
+        own, flat = at_states(constraints, state, numbers)
         # views: what is put into them is put into `own`
         each = {name: getattr(own, name).reshape(len(state.r), -1, 3) for name in _MOVED}
         for motion in self.motions.values():
@@ -134,6 +136,9 @@ class Standing:
         if frame != 0:
             return None
         return next((motion.at(outputs) for motion in self.motions.values() if motion.joint == joint), None)
+
+    def _numbers(self, state: State) -> Varying:
+        return self.layout.own.varying(state.own)
 
     def _moves(self, constraints: Constraints) -> bool:
         return any(bool(np.any(constraints.joint == motion.joint)) for motion in self.motions.values())
