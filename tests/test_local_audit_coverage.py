@@ -20,7 +20,7 @@ from rigid.joints import JOINTS
 from rigid.quaternions import rotate
 from rigid.system import FORCE, MOMENT
 from rodsim import Box, Law, Model, Section, local_audit, signals, simulate
-from rodsim.results.local_coverage import held_boxes, not_covered
+from rodsim.results.local_coverage import acts_along, held_boxes, not_covered
 from rodsim.results.node_forces import FORCES, RODS, Sources, is_unknown, sources, sources_of
 from rodsim.results.rod_grid import rod_grid
 
@@ -299,6 +299,26 @@ def test_a_wind_and_nodes_that_do_not_move_by_forces_are_left_out_and_named():
     grid = rod_grid(layout.system, rod)
     assert np.flatnonzero(held_boxes(layout, grid).unknown).tolist() == [3]
     assert any("does not move by forces" in note for note in not_covered(layout, rod, grid))
+
+
+@pytest.mark.parametrize("what", ["external damping", "viscous", "load along it"])
+def test_boxes_reach_from_element_to_element_where_something_acts_along_them(what):
+    own = model_of(what, 12, "relative(2)").build()
+    assert acts_along(own.layout, own.layout.rods[0], 2)
+
+
+@pytest.mark.parametrize(
+    "what", ["nothing", "spring", "force", "joint with friction", "relaxing", "stiffening"]
+)
+def test_boxes_stay_halves_of_elements_where_nothing_acts_along_them(what):
+    own = model_of(what, 12, "relative(2)").build()
+    assert not acts_along(own.layout, own.layout.rods[0], 2)
+
+
+def test_material_momentum_of_a_rod_that_relaxes_is_not_looked_at():
+    laws = local_audit(run("relaxing", SIZES[0])).rod("rod").laws
+    assert [law.law for law in laws] == list(LAWS)
+    assert local_audit(run("nothing", SIZES[0])).rod("rod").law("material_momentum").relative < 0.1
 
 
 def test_a_ring_is_covered_all_around():
