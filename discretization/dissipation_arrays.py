@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from discretization.others import pairs_of
+from discretization.groups import groups_of, held_from_outside, pairs_of
 from discretization.space.interpolation import leading
 from discretization.space.rod_elements import BY_NUMBER
 from rigid.errors import ModelError
@@ -104,16 +104,12 @@ def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None 
 
 def _groups(system: Any) -> Ints:
     """Which frames hang together by anything (n,), -1 for those that hang on the ground, a given motion or the air."""
-    n, spans, others = len(system.frames.mass), system.spans, system.others
-    chains = [spans.frames[:, [k, k + 1]] for k in range(spans.frames.shape[1] - 1)]
-    tables = (system.elements, system.constraints, system.springs, system.torsions)
-    pairs = np.concatenate([table.frames.reshape(-1, 2) for table in tables] + chains + [pairs_of(others)])
-    pairs = pairs[(pairs >= 0).all(axis=1)]
+    n, acting = len(system.frames.mass), groups_of(system)
+    pairs = pairs_of(acting)
     joined = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n))
     _, group = connected_components(joined, directed=False)
     held = system.frames.fixed != 0
-    alone = others.frames[(others.frames >= 0).sum(axis=1) == 1]
-    held[alone[alone >= 0]] = True  # what acts on one frame alone acts from outside
+    held[held_from_outside(acting)] = True
     free = ~np.isin(group, group[held])
     out = np.full(n, -1, np.int64)
     out[free] = np.unique(group[free], return_inverse=True)[1]

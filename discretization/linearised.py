@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from discretization.groups import rods_of
 from discretization.linearisation import inertia, tangents
-from discretization.linearisation.interactions import rods_of
 from discretization.system import System
 from rigid.system import State
 

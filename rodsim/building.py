@@ -13,14 +13,13 @@ import numpy as np
 from discretization.consistent import Held
 from discretization.drives import DRIVEN
 from discretization.gears import count_angles
+from discretization.groups import Role, groups_of, held_from_outside
 from discretization.measures import constraint_residual, element_states
-from discretization.others import OTHERS, Others, others_of
+from discretization.others import Others, others_of
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
-from rigid.interactions.drag import DRAG
-from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
 from rodsim.describing import description
 from rodsim.driving import check_drives, drive_values, first_drive
@@ -296,10 +295,6 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         )
         for body in model.bodies.values()
     ]
-    pairs = [system.constraints.frames, system.springs.frames, system.torsions.frames, system.others.frames]
-    around = [OTHERS.index(kind) for kind in (DRAG, PRESSED_EDGE)]
-    damped = bool(np.any(np.isin(system.others.kind, around)))  # by what does not move
-    held = np.append(system.frames.fixed != 0, False)  # the last entry: of -1, no frame
     return Layout(
         name=model.name,
         rods=rods,
@@ -312,6 +307,13 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         n_torsions=count_angles(system),
         n_branch=len(system.spans.weight) if np.any(system.spans.relaxation) else 0,
         system=system,
-        grounded=bool(any(held[pair].any() for pair in pairs) or damped),
+        grounded=_grounded(system),
         drives=[*model.drives, *model.driven],
     )
+
+
+def _grounded(system: System) -> bool:
+    """Whether something holds the model from outside: the ground, a given motion, the air, a pressure."""
+    acting, fixed = groups_of(system), system.frames.fixed != 0
+    held = any(fixed[own.group.frames].any() or own.role is Role.WORK for own in acting)
+    return bool(held or len(held_from_outside(acting)))

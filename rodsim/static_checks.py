@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from discretization.groups import Role, groups_of, pairs_of
 from rigid.errors import ModelError, PartName
 from rodsim.building import Built
 from rodsim.results.layout import Layout
@@ -40,18 +41,10 @@ def check_held(built: Built) -> None:
     """Raise ModelError where a part is connected to the ground by nothing, joint, rod or spring."""
     system = built.system
     n = len(system.frames.mass)
-    pairs = [system.elements.frames, system.constraints.frames, system.springs.frames, system.torsions.frames]
-    spans = system.spans.frames
-    if len(spans):
-        first = np.repeat(spans[:, :1], spans.shape[1], axis=1)
-        pairs.append(np.stack([first, spans], axis=2)[spans >= 0])
-    others = system.others.frames
-    if len(others):
-        first = np.repeat(others[:, :1], others.shape[1], axis=1)
-        pairs.append(np.stack([first, others], axis=2)[others >= 0])
+    acting = groups_of(system, None, Role.ENERGY, Role.WORK, Role.CONSTRAINT)  # dampers hold nothing at rest
     driven = np.flatnonzero(system.frames.fixed)
-    pairs.append(np.stack([np.zeros_like(driven), driven], axis=1))  # what stands where it is told is ground
-    a, b = np.concatenate([np.asarray(p, np.int64).reshape(-1, 2) for p in pairs]).T
+    standing = np.stack([np.zeros_like(driven), driven], axis=1)  # what stands where it is told is ground
+    a, b = np.concatenate([pairs_of(acting), standing]).T
     group = connected_components(coo_matrix((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)[1]
     free = np.flatnonzero((group != group[0]) & (system.frames.fixed == 0))
     if not len(free):

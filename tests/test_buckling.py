@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import jv
 
+from discretization.groups import energies_of
 from discretization.linearisation import tangents
-from discretization.linearisation.interactions import energies_of
 from rodsim import Box, Model, ModelError, Section, stability
 from rodsim.modal_analysis import GROWS, modes
 from rodsim.papers.study import observed_order

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from discretization.groups import constraints_of, dissipations_of, energies_of
 from discretization.linearisation import applied, inertia, tangents
-from discretization.linearisation.interactions import constraints_of, dissipations_of, energies_of
 from discretization.measures import constraint_residual, energies
 from rigid import quaternions
 from rodsim import Box, Model, Section

@@ -28,9 +28,9 @@ from scipy.sparse import bmat, csc_matrix, csr_matrix, diags, vstack
 from scipy.sparse.linalg import splu
 
 from discretization.consistent import constraint_jacobian
+from discretization.groups import constraints_of, dissipations_of, energies_of
 from discretization.linearisation import applied, inertia, tangents
 from discretization.linearisation.inertia import SteadyMotion
-from discretization.linearisation.interactions import constraints_of, dissipations_of, energies_of
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.others import without_potential

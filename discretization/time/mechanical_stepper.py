@@ -12,8 +12,9 @@ import numpy as np
 
 from discretization import others
 from discretization.drives import count_drives
+from discretization.groups import Role, groups_of
 from discretization.redundancy import constraint_jacobian
-from discretization.space import se3_dual, spans
+from discretization.space import spans
 from discretization.system import System
 from discretization.time.advance import Marched, Report, StepperBase
 from discretization.time.integrate import March
@@ -70,11 +71,11 @@ def system_in_chart(
         raise ModelError(
             f"model '{name}': a rod has a branch that relaxes, which no chart keeps; use integrator 'em' or 'em-ggl'"
         )
-    rods = (*spans.energies_of(system.spans), se3_dual.energies_of(system.elements))
-    viscous = (*spans.dissipations_of(system.spans), se3_dual.dissipations_of(system.elements))
-    rods, viscous = (
-        (*rods, *others.energies_of(system.others)),
-        (*viscous, *others.dissipations_of(system.others)),
+    # tables that a chart reads by itself
+    known = "constraints", "springs", "torsions"
+    more = [own for own in groups_of(system, state) if own.table not in known]
+    energies, viscous = (
+        tuple(own.group for own in more if own.role is role) for role in (Role.ENERGY, Role.DISSIPATION)
     )
     frames = system.frames
     weights = tuple(
@@ -96,7 +97,7 @@ def system_in_chart(
         system.loads,
         weights,
         signal,
-        rods,
+        energies,
         viscous,
         *spans.shared_masses(system.elements, system.spans),
     )

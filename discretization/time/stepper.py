@@ -10,10 +10,10 @@ import numpy as np
 from discretization.dissipation_arrays import check_elements, dissipation_of, with_memory
 from discretization.drives import count_drives
 from discretization.fronts_of_systems import number_for_steps
+from discretization.groups import Role, groups_of
 from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
 from discretization.numbering import BAND_LIMIT
-from discretization.others import OTHERS, dissipates
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
@@ -194,16 +194,11 @@ def _report(counts: np.ndarray) -> Report:
 
 
 def _check_conservative(system: System, order: int, kin: str) -> None:
-    for what, values in (
-        ("a rod with viscous material", system.elements.damping),
-        ("a rod with viscous material", system.spans.damping),
-        ("a rod with a branch that relaxes", system.spans.relaxation),
-        ("a damped spring", system.springs.damping),
-        ("a damped torsion spring", system.torsions.damping),
-        ("a damped bushing or spring", [dissipates(OTHERS[k]) for k in system.others.kind]),
-    ):
-        if np.any(values):
-            raise ModelError(
-                f"integrator 'em{order}{kin}' takes negative substeps, which {what} does not allow; "
-                f"use integrator 'em{kin}'"
-            )
+    found = [f"the {own.group.kind.name}" for own in groups_of(system, None, Role.DISSIPATION)]
+    if np.any(system.spans.relaxation):
+        found.insert(0, "a rod with a branch that relaxes")
+    if found:
+        raise ModelError(
+            f"integrator 'em{order}{kin}' takes negative substeps, which {found[0]} does not allow; "
+            f"use integrator 'em{kin}'"
+        )

@@ -1,0 +1,149 @@
+"""What acts in a system: groups of kinds, whichever of the tables of `System` they stand in.
+
+This is the one list of it for whoever only reads a system: small motions, statics, measures, audits, buckling, checks. Who
+reads by `groups_of` forgets nothing, and is told of a new kind by its role:
+
+    ENERGY       value, dual         CONSTRAINT   rows of g, their multipliers in `State.lam`
+    DISSIPATION  duals of rates      WORK         duals without a value: what they do is counted as work
+
+Loads whose values come from outside, weights and inertia are none of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization import others
+from discretization.drives import at_states, varying
+from discretization.others import OTHERS, dissipates
+from discretization.space import se3_dual, spans
+from discretization.system import System
+from rigid.interactions import constraints
+from rigid.interactions.kinds import Group, Kind, group, of_columns
+from rigid.interactions.spring import DAMPER, SPRING
+from rigid.interactions.torsion_spring import TORSION_DAMPER, TORSION_SPRING
+from rigid.system import Ints, State
+
+
+class Role(Enum):
+    """What a group does to the balance of energy."""
+
+    ENERGY = "energy"
+    CONSTRAINT = "constraint"
+    DISSIPATION = "dissipation"
+    WORK = "work"
+
+
+class Acting(NamedTuple):
+    """One group of a system, and where it stands."""
+
+    group: Group  # rows: of constraints those in `State.lam`, else the numbers of the interactions in their table
+    role: Role
+    table: str  # field of `System`
+    use: Ints  # (k,) its rows in that table
+
+
+def groups_of(system: System, state: State | None = None, *roles: Role) -> list[Acting]:
+    """All that acts, or what has one of these roles.
+
+    state: one state, of which what is driven and what is counted through turns is taken; None: numbers as the tables have
+    them, for those who ask who is joined to whom.
+    """
+    found = [*_rods(system), *_springs(system, state), *_others(system), *_constraints(system, state)]
+    return [own for own in found if len(own.use) and (not roles or own.role in roles)]
+
+
+def energies_of(system: System, state: State) -> list[Group]:
+    """What has a potential, or would have one if it closed: all forces that depend on the poses alone, but for weights."""
+    return [own.group for own in groups_of(system, state, Role.ENERGY, Role.WORK)]
+
+
+def constraints_of(system: System, state: State) -> list[Group]:
+    """The constraints; their rows are those of `State.lam`, what is driven stands as in the state."""
+    return [own.group for own in groups_of(system, state, Role.CONSTRAINT)]
+
+
+def dissipations_of(system: System) -> list[Group]:
+    """Viscous rods, dampers, friction."""
+    return [own.group for own in groups_of(system, None, Role.DISSIPATION)]
+
+
+def rods_of(system: System) -> list[Group]:
+    """The energies of all rod elements."""
+    return [own.group for own in _rods(system) if own.role is Role.ENERGY and len(own.use)]
+
+
+def pairs_of(acting: Sequence[Acting]) -> Ints:
+    """(k, 2) all pairs of frames that a group joins."""
+    return np.concatenate(
+        [
+            np.zeros((0, 2), np.int64),
+            *(own.group.frames[:, [a, b]] for own in acting for a, b in _couples(own.group.kind)),
+        ]
+    )
+
+
+def _couples(kind: Kind) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(kind.arity) for b in range(a + 1, kind.arity)]
+
+
+def held_from_outside(acting: Sequence[Acting]) -> Ints:
+    """Frames on which an interaction acts that joins them to nothing that moves: the air, a pressure."""
+    alone = [own.group.frames.ravel() for own in acting if own.group.kind.arity == 1]
+    return np.concatenate([np.zeros(0, np.int64), *alone])
+
+
+def _rods(system: System) -> Iterator[Acting]:
+    elements = system.elements
+    for own in spans.energies_of(system.spans):
+        yield Acting(own, Role.ENERGY, "spans", own.row)
+    every = np.arange(len(elements.length))
+    yield Acting(se3_dual.energies_of(elements), Role.ENERGY, "elements", every)
+    for own in spans.dissipations_of(system.spans):
+        yield Acting(own, Role.DISSIPATION, "spans", own.row)
+    use = np.flatnonzero(np.any(elements.damping, axis=(1, 2)))
+    yield Acting(se3_dual.dissipations_of(elements), Role.DISSIPATION, "elements", use)
+
+
+def _springs(system: System, state: State | None) -> Iterator[Acting]:
+    s, t = system.springs, system.torsions
+    every, turning = np.arange(len(s.stiffness)), np.arange(len(t.stiffness))
+    yield Acting(of_columns(SPRING, s, row=every), Role.ENERGY, "springs", every)
+    counted = np.zeros(len(turning)) if state is None else state.angle[: len(turning)]
+    numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, counted])
+    yield Acting(group(TORSION_SPRING, t.frames, numbers, turning), Role.ENERGY, "torsions", turning)
+    use = np.flatnonzero(s.damping)
+    numbers = np.column_stack([s.Xa, s.Xb, s.damping])[use]
+    yield Acting(group(DAMPER, s.frames[use], numbers, use), Role.DISSIPATION, "springs", use)
+    use = np.flatnonzero(t.damping)
+    numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.damping])[use]
+    yield Acting(group(TORSION_DAMPER, t.frames[use], numbers, use), Role.DISSIPATION, "torsions", use)
+
+
+def _others(system: System) -> Iterator[Acting]:
+    own = system.others
+    for number in np.unique(own.kind):
+        role = role_of(OTHERS[number])
+        for each in others.groups_of(own, np.flatnonzero(own.kind == number)):
+            yield Acting(each, role, "others", each.row)
+
+
+def role_of(kind: Kind) -> Role:
+    """Of a kind that is no element of a rod."""
+    if kind.rows:
+        return Role.CONSTRAINT
+    if dissipates(kind):
+        return Role.DISSIPATION
+    return Role.WORK if kind.works else Role.ENERGY
+
+
+def _constraints(system: System, state: State | None) -> Iterator[Acting]:
+    own = system.constraints
+    if state is not None and varying(own):
+        own, _ = at_states(own, state)
+    for number, each in zip(np.unique(own.kind), constraints.groups_of(own), strict=True):
+        yield Acting(each, Role.CONSTRAINT, "constraints", np.flatnonzero(own.kind == number))
