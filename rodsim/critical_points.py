@@ -19,6 +19,7 @@ Wriggers and Simo, Int. J. Numer. Meth. Engng 30 (1990) 155.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +44,8 @@ from rodsim.modal_analysis import model_size
 
 BIFURCATION, LIMIT = "bifurcation", "limit point"
 DEPENDENT = 1e-3  # what is left of a shape that others have in them
+SCARCELY = 1e-6  # of load times displacement: work below may be none
+PARTS = 16  # of the way to a linear factor, where the point is not next to it
 NEAR = 1.5  # times a linear factor: below, shapes are held beside that of this factor
 HALVINGS = 8  # of the way to a factor, where Newton's method does not go there at once
 DOUBLE = 1e-6  # of an eigenvalue without loads: nearer ones are one
@@ -81,16 +84,14 @@ def critical_point(loaded: Loaded, state: State, factors: Floats, shapes: Floats
     )  # a step of inverse iteration: without the round-off of what is stiff
     alike = DOUBLE * float(np.abs(first.squares).max())
     phi, factor = _along(unit[0], first, M, alike)[0], float(factors[which])
-    if abs(phi @ load) <= IDLE * work_scale(phi[None], load)[0]:
-        idle = np.abs(first.shapes @ load) <= IDLE * work_scale(first.shapes, load)
-        block = first.shapes[idle]
-        for held in (block, phi[None]) if len(block) > 1 else (phi[None],):
-            try:
-                found = _bifurcation(loaded, state, factor, phi, held, M)
-            except ConvergenceError:
-                continue
-            if found is not None:
-                return found
+    # coarse, for linear shapes have the round-off of K'; where the path goes along what is held shows at its end
+    if abs(phi @ load) <= SCARCELY * work_scale(phi[None], load)[0]:
+        idle = np.abs(first.shapes @ load) <= SCARCELY * work_scale(first.shapes, load)
+        for held, parts in ((first.shapes[idle], 1), (phi[None], 1), (first.shapes[idle], PARTS)):
+            with suppress(ConvergenceError):
+                found = _bifurcation(loaded, state, factor, phi, held, M, parts)
+                if found is not None:
+                    return found
     try:
         return _limit(loaded, state, factor, phi, M)
     except ConvergenceError as error:
@@ -119,28 +120,35 @@ def _along(phi: Floats, held: Held, M: csr_matrix, alike: float) -> tuple[Floats
 
 
 def _bifurcation(
-    loaded: Loaded, state: State, factor: float, phi: Floats, shapes: Floats, M: csr_matrix
+    loaded: Loaded, state: State, factor: float, phi: Floats, shapes: Floats, M: csr_matrix, parts: int
 ) -> Critical | None:
-    """Next to a factor, by secants, with shapes (k, size) held; None where the path goes along one of them."""
-    first = loaded.held(state, 0.0, shapes, M)
-    alike = DOUBLE * float(np.abs(first.squares).max())
-    phi, square_before = _along(phi, first, M, alike)
-    start = factor
-    here, before, last = first, 0.0, np.inf
-    for _ in range(ITERATIONS):
+    """Next to a factor, by secants, with shapes (k, size) held; None where the path goes along one of them.
+
+    parts: of the way to the factor at first; it ends where the eigenvalue changes its sign.
+    """
+    here = loaded.held(state, 0.0, shapes, M)
+    first = float(np.abs(here.squares).max())
+    phi, square = _along(phi, here, M, DOUBLE * first)
+    start, before, last = factor, 0.0, np.inf
+    for part in range(1, parts + 1):
+        before, square_before, factor = here.factor, square, start * part / parts
         here = _reached(loaded, here, before, factor, M)
-        phi, square = _along(phi, here, M, alike)
-        if np.any(np.abs(here.left) > _loose(loaded, here, factor)):
-            return None
+        phi, square = _along(phi, here, M, DOUBLE * first)
+        if square <= 0.0:
+            break
+    for _ in range(ITERATIONS):
         step = -square * (factor - before) / (square - square_before) if square != square_before else 0.0
         if abs(step) <= CONVERGED * factor or (abs(step) < 1e-4 * factor and abs(step) > 0.5 * last):
-            if abs(square) > ZERO * np.abs(first.squares).max():
+            if abs(square) > ZERO * first:
                 break
-            return Critical(BIFURCATION, factor, here.state, phi)  # or it falls no further: that is round-off
+            loose = np.any(np.abs(here.left) > _loose(loaded, here, factor))
+            return None if loose else Critical(BIFURCATION, factor, here.state, phi)
         before, square_before, last = factor, square, abs(step)
         factor = max(factor + step, 0.1 * factor)
         if not LEAST * start < factor < FAR * start:
             break
+        here = _reached(loaded, here, before, factor, M)
+        phi, square = _along(phi, here, M, DOUBLE * first)
     raise _no_end(factor, last / factor)
 
 
@@ -172,8 +180,11 @@ def _no_end(factor: float, residual: float) -> ConvergenceError:
 
 def _limit(loaded: Loaded, state: State, factor: float, phi: Floats, M: csr_matrix) -> Critical:
     """On the path from factor zero, where the eigenvalue of phi goes to zero."""
+    tried = np.inf
     for here in _towards_limit(loaded, state, factor, phi, M):
-        found = _polished(loaded, here, M)
+        if abs(here.squares[0]) > 0.5 * tried:
+            continue
+        found, tried = _polished(loaded, here, M), abs(here.squares[0])
         if found is not None:
             return found
     raise _no_end(here.factor, 1.0)
@@ -211,7 +222,7 @@ def _towards_limit(loaded: Loaded, state: State, factor: float, phi: Floats, M: 
     here = loaded.held(state, 0.0, phi[None], M)
     weight = M.diagonal().sum() * model_size(state) ** 2
     tangent, first, ds = _tangent(loaded, here, M, weight, factor, None), float(here.squares[0]), 0.05
-    between = False
+    between, most = False, 0.0
     for _ in range(STEPS):
         there = _stepped(loaded, here, M, weight, factor, tangent, ds)
         if there is None:
@@ -227,13 +238,13 @@ def _towards_limit(loaded: Loaded, state: State, factor: float, phi: Floats, M: 
                 yield there
             ds *= 0.5
             continue
-        here, tangent = there, after
+        here, tangent, most = there, after, max(most, there.factor)
         if here.squares[0] <= CLOSE * first:
             yield here
         if here.factor > FAR * factor or here.factor < 0.0:
             break
         ds *= 1.0 if between else 1.5
-    raise _no_end(here.factor, float(here.squares[0]) / first)
+    raise _no_end(most, float(here.squares[0]) / first)
 
 
 Tangent = tuple[Floats, float]  # of x (size,) and of the factor

@@ -23,11 +23,13 @@ from discretization.linearisation import applied
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.moving import moved
 from discretization.linearisation.saddle import Saddle
+from discretization.linearisation.steady import steady_motion
 from discretization.measures import constraint_residual
+from discretization.system import System
 from rigid.errors import ConvergenceError
 from rigid.system import Floats, State
 from rodsim.building import Built
-from rodsim.linear import linearise
+from rodsim.linear import frame_names, under
 from rodsim.modal_analysis import model_size
 
 ITERATIONS = 30
@@ -62,27 +64,37 @@ class Loaded(NamedTuple):
     growing: Floats
     gravity: tuple[Floats, Floats]  # constant, growing
 
-    def at(self, factor: float) -> tuple[Built, dict[str, Floats]]:
-        """The model with its weight, and its loads, at this factor."""
-        system = self.built.system._replace(gravity=self.gravity[0] + factor * self.gravity[1])
-        values = self.constant + factor * self.growing
-        names = list(self.built.layout.description["loads"])
-        return self.built._replace(system=system), dict(zip(names, values, strict=True))
+    def system(self, factor: float) -> System:
+        """With its weight at this factor."""
+        return self.built.system._replace(gravity=self.gravity[0] + factor * self.gravity[1])
+
+    def values(self, factor: float) -> Floats:
+        """(l, 3) of the loads, those of nodes that carry distributed ones among them."""
+        return self.constant + factor * self.growing
 
     def linear(self, state: State, factor: float) -> Linearised:
         """About a state under the loads of this factor."""
-        built, loads = self.at(factor)
-        return linearise(built, state, loads=loads)
+        built = self.built._replace(system=self.system(factor))
+        motion = steady_motion(built.system, state, None, np.zeros(3), frame_names(built.layout))
+        return under(built, state, self.values(factor), motion)
 
     def applied(self, lin: Linearised, factor: float) -> Floats:
         """(size,) what loads and weight do at this factor on the frames of `lin`, in its state."""
-        built, loads = self.at(factor)
-        values = np.array(list(loads.values())).reshape(-1, 3)
-        return applied.applied(built.system, lin.state, values)[lin.frames].ravel()
+        return self._by_frame(lin, factor)[1][lin.frames].ravel()
 
     def rate(self, lin: Linearised) -> Floats:
         """(size,) their change with the factor."""
-        return self.applied(lin, 1.0) - self.applied(lin, 0.0)
+        return self.grown(lin)[1][lin.frames].ravel()
+
+    def grown(self, lin: Linearised) -> tuple[Floats, Floats]:
+        """Loads (l, 3) that grow, and what they and the weight that does apply (n, 6)."""
+        (values, forces), (values0, forces0) = (self._by_frame(lin, factor) for factor in (1.0, 0.0))
+        return values - values0, forces - forces0
+
+    def _by_frame(self, lin: Linearised, factor: float) -> tuple[Floats, Floats]:
+        """Loads (l, 3), and what they and the weight apply (n, 6)."""
+        values = self.values(factor)
+        return values, applied.applied(self.system(factor), lin.state, values)
 
     def settled(self, state: State, factor: float, shapes: Floats, M: csr_matrix) -> Held:
         """The equilibrium next to a state, the amplitudes of the shapes (k, size), k may be 0, held."""

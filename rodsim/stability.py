@@ -18,16 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from discretization.linearisation import eigen
+from discretization.linearisation import eigen, prestress
 from discretization.linearisation.equations import Linearised, filled
-from discretization.linearisation.moving import angles, moved
 from discretization.linearisation.saddle import Saddle
-from discretization.measures import element_states
 from discretization.others import OTHERS
-from discretization.system import System
-from rigid import checks, quaternions
+from rigid import checks
 from rigid.errors import ModelError
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
@@ -36,13 +33,14 @@ from rodsim.critical_points import Critical, Unfound, critical_point
 from rodsim.growing_loads import Loaded, largest
 from rodsim.modal_analysis import model_size
 from rodsim.model import Model
+from rodsim.static_checks import check_elastic
 
 GRAVITY = "gravity"
 LINEAR = "linear"
 SAME_FACTOR, SAME_SHAPE = 1e-6, 0.9  # relative difference; cosine, M between: one point
 SMALL = 100  # freedoms up to which linear factors are those of full matrices
 ROUNDING = 1e-13  # of the change of the stiffness: what the joints leave of it below this is none
-STEP = 1e-5  # of the model's size: displacements of the central differences for strains
+STEP = 1e-3  # of the model's size: displacements of the differences for strains, of order 4
 
 
 class LinearFactorWarning(UserWarning):
@@ -73,6 +71,7 @@ def buckling(
     n = checks.count("buckling", "n", n)
     loaded = _loaded(built, constant, t)
     still = np.zeros_like(built.state.v)
+    check_elastic(built)
     start = built.state._replace(v=still, Omega=still)
     at_start = loaded.linear(start, 0.0)
     here = loaded.settled(start, 0.0, np.zeros((0, at_start.size)), filled(at_start.M))
@@ -136,7 +135,8 @@ def _loaded(built: Built, constant: Sequence[str], t: float) -> Loaded:
     for name in stays:
         if name not in [*names, GRAVITY]:
             raise ModelError(f"buckling: there is no load '{name}'; there are {', '.join([*names, GRAVITY])}")
-    kept = np.array([name in stays for name in names], bool)[:, None]
+    kept = np.zeros((len(values), 1), bool)  # behind those that have names are those of nodes, which grow
+    kept[: len(names), 0] = [name in stays for name in names]
     g, none = built.system.gravity, np.zeros(3)
     gravity = (g, none) if GRAVITY in stays else (none, g)
     loaded = Loaded(built, np.where(kept, values, 0.0), np.where(kept, 0.0, values), gravity)
@@ -166,21 +166,18 @@ def _linear(loaded: Loaded, state: State, lin: Linearised, n: int) -> tuple[Floa
     direction = lin.of_frames(saddle.solve(loaded.rate(lin)))
     size = model_size(state)
     farthest = largest(direction, size)
-    stressed = loaded
-    if farthest > 0.0:  # else joints alone carry the loads
-        stressed = loaded._replace(built=_stressed(loaded.built, state, direction, STEP * size / farthest))
-    change = csr_matrix(stressed.linear(state, 1.0).K - lin.K)
+    change = prestress.change(lin, loaded.grown(lin), direction, STEP * size / (farthest or 1.0))
     name = loaded.built.layout.name
     inverse, phi = _ratios(name, lin, saddle, change, n)
     if not np.any(inverse):
         raise ModelError(f"model '{name}': its loads change no stiffness, and cannot make it buckle")
-    use = np.flatnonzero(inverse > 1e-9 * np.abs(inverse).max())
+    use = np.flatnonzero(inverse > np.maximum(_rounding(lin, phi), 1e-9 * np.abs(inverse).max()))
     if not len(use):
         raise ModelError(f"model '{name}': its loads do not make it buckle, only minus these might")
-    use = use[
-        np.argsort(-inverse[use])
-    ]  # more than n: of shapes that are near, and where two lead to one point
-    return 1.0 / inverse[use], phi.T[use]
+    use = use[np.argsort(-inverse[use])]
+    # more than n: of shapes that are near, and where two lead to one point
+    factors, shapes = 1.0 / inverse[use], phi.T[use]
+    return factors, _apart(factors, shapes, filled(lin.M))
 
 
 def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: int) -> tuple[Floats, Floats]:
@@ -199,44 +196,30 @@ def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: i
             raise ModelError(failed.format(error)) from None
         return inverse, Z @ phi
     # P(-K') is symmetric in the product of K(0) on the motions that the joints allow, to which P always leads back
-    inverted = LinearOperator(
-        (lin.size, lin.size), matvec=lambda x: -saddle.solve(change @ np.ravel(x)), dtype=float
-    )
-    start = inverted.matvec(saddle.solve(np.random.default_rng(1).standard_normal(lin.size)))
+    inverted = LinearOperator((lin.size, lin.size), matvec=lambda x: saddle.solve(np.ravel(x)), dtype=float)
+    start = saddle.solve(change @ saddle.solve(np.random.default_rng(1).standard_normal(lin.size)))
     many = min(n + 4, free - 2)
+    ncv = min(4 * many + 20, lin.size)
     try:
-        inverse, phi = eigs(inverted, many, v0=start, which="LR", ncv=min(4 * many + 20, lin.size))
+        return eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)  # type: ignore[no-any-return]
     except ArpackError as error:
         raise ModelError(failed.format(error)) from None
-    return inverse.real, phi.real
 
 
-def _stressed(built: Built, state: State, direction: Floats, f: float) -> Built:
-    """The model with the stresses of a displacement `direction` (n, 6) in its present shape; differences at +-f of it."""
-    system = built.system
-    ends = [moved(system, state, sign * f * direction) for sign in (1.0, -1.0)]
-    strain = (element_states(system, ends[0])[0] - element_states(system, ends[1])[0]) / (2 * f)
-    m = len(system.elements.length)
-    longer = (_lengths(system, ends[0]) - _lengths(system, ends[1])) / (2 * f)
-    turned = (angles(system, ends[0]) - angles(system, ends[1])) / (2 * f)
-    return built._replace(
-        system=system._replace(
-            elements=system.elements._replace(strain0=system.elements.strain0 - strain[:m]),
-            spans=system.spans._replace(strain0=system.spans.strain0 - strain[m:]),
-            springs=system.springs._replace(length0=system.springs.length0 - longer),
-            torsions=system.torsions._replace(angle0=system.torsions.angle0 - turned),
-        )
-    )
+def _apart(factors: Floats, shapes: Floats, M: csr_matrix) -> Floats:
+    """Those of one factor orthogonal to each other, so that each leads to a point of its own where it is double."""
+    for k in range(len(factors)):
+        phi = shapes[k] / np.sqrt(shapes[k] @ (M @ shapes[k]))
+        for before in shapes[:k][factors[k] - factors[:k] <= SAME_FACTOR * factors[k]]:
+            phi = phi - (before @ (M @ phi)) * before
+        shapes[k] = phi / np.sqrt(phi @ (M @ phi))
+    return shapes
 
 
-def _lengths(system: System, state: State) -> Floats:
-    """Of all springs."""
-    a, b = system.springs.frames.T
-    p, q = (
-        state.r[k] + quaternions.rotate(state.quat[k], X)
-        for k, X in ((a, system.springs.Xa), (b, system.springs.Xb))
-    )
-    return np.linalg.norm(q - p, axis=1)
+def _rounding(lin: Linearised, phi: Floats) -> Floats:
+    """(k,) of phi K' phi over phi K phi: K' is a difference of stiffnesses, whose entries' shares are rounded."""
+    shares = np.sqrt(np.sum(phi**2 * (lin.K.power(2) @ phi**2), axis=0))
+    return np.asarray(eigen.NOISE * eigen.EPS * shares / np.sum(phi * (lin.K @ phi), axis=0))
 
 
 def _scaled(lin: Linearised, shapes: Floats) -> Floats:
