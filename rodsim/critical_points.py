@@ -23,11 +23,12 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 from scipy.sparse import csr_matrix
 
 from discretization.linearisation.equations import filled
 from discretization.linearisation.moving import moved
-from rigid.errors import ConvergenceError
+from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 from rodsim.growing_loads import (
     CONVERGED,
@@ -58,6 +59,9 @@ STEP = 1e-4  # of the model's size, or of the factor: displacements of the diffe
 FARTHEST = 0.2  # of the model's size, and of the factor: one correction of (2)
 
 
+FAILURES = (ConvergenceError, ModelError, LinAlgError)  # of a search; what was found before stays
+
+
 class Critical(NamedTuple):
     """A solution of (1)."""
 
@@ -79,22 +83,21 @@ def critical_point(loaded: Loaded, state: State, factors: Floats, shapes: Floats
     M, load = filled(lin.M), loaded.rate(lin)
     near = [which, *(k for k in range(len(factors)) if k != which and factors[k] <= NEAR * factors[which])]
     unit = _orthonormal(shapes[near], M)
-    first = loaded.held(
-        state, 0.0, unit, M
-    )  # a step of inverse iteration: without the round-off of what is stiff
+    # a step of inverse iteration: without the round-off of what is stiff
+    first = loaded.held(state, 0.0, unit, M)
     alike = DOUBLE * float(np.abs(first.squares).max())
     phi, factor = _along(unit[0], first, M, alike)[0], float(factors[which])
     # coarse, for linear shapes have the round-off of K'; where the path goes along what is held shows at its end
     if abs(phi @ load) <= SCARCELY * work_scale(phi[None], load)[0]:
         idle = np.abs(first.shapes @ load) <= SCARCELY * work_scale(first.shapes, load)
         for held, parts in ((first.shapes[idle], 1), (phi[None], 1), (first.shapes[idle], PARTS)):
-            with suppress(ConvergenceError):
+            with suppress(*FAILURES):
                 found = _bifurcation(loaded, state, factor, phi, held, M, parts)
                 if found is not None:
                     return found
     try:
         return _limit(loaded, state, factor, phi, M)
-    except ConvergenceError as error:
+    except FAILURES as error:
         raise Unfound(str(error)) from error
 
 

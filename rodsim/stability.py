@@ -81,9 +81,8 @@ def buckling(
     if nonlinear:
         points, factors = _refined(loaded, state, linear, shapes, n)
     else:
-        kinds = [LINEAR] * min(n, len(linear))
-        points = [Critical(*own, state, phi) for *own, phi in zip(kinds, linear, shapes, strict=False)]
-        factors = linear
+        factors = [float(factor) for factor in linear[:n]]
+        points = [Critical(LINEAR, factor, state, phi) for factor, phi in zip(factors, shapes, strict=False)]
     order = np.argsort([point.factor for point in points], kind="stable")
     ordered = [points[k] for k in order]
     return Buckling(
@@ -201,7 +200,7 @@ def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: i
     many = min(n + 4, free - 2)
     ncv = min(4 * many + 20, lin.size)
     try:
-        return eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)  # type: ignore[no-any-return]
+        return eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)
     except ArpackError as error:
         raise ModelError(failed.format(error)) from None
 

@@ -1,10 +1,10 @@
 """What the linear response to a load changes in the stiffness: K' of stresses C de in a shape that stays.
 
-    K' = d/ds K(stress + s C de),   de = e(y; u) - e(y),   K'' = that of lam', and of the loads that grow      (1)
+    K' = K(C, s + C de) - K(C, s) + K(lam') + K(F'),    de = de/dy u                                        (1)
 
-with u the linear response, e the strains of each energy and C its tangent stiffness in that shape. K is linear in stresses,
-multipliers and loads, so that (1) is a difference of two K whose C is the same; that C itself changes with the strains, where
-a law is no straight line, is no part of it. Whatever has an energy says what its strains are (`Straining`); rods have strains
+with u the linear response, e the strains of each energy, s its stress and C its tangent stiffness in that shape; lam' what the
+joints take more, F' the loads that grow. K is linear in stresses, multipliers and loads. That C changes with the strains too,
+where a law is no straight line, is no part of it. Whatever has an energy says what its strains are (`Straining`); rods have strains
 at points.
 """
 
@@ -29,12 +29,8 @@ from rigid.interactions import evaluation
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
-CENTRAL = (
-    (8 / 12, 1),
-    (-8 / 12, -1),
-    (-1 / 12, 2),
-    (1 / 12, -2),
-)  # weights and places of a derivative of order 4
+# of a derivative of order 4: weights, places
+CENTRAL = (8 / 12, 1), (-8 / 12, -1), (-1 / 12, 2), (1 / 12, -2)
 STRAIN = 1e-6  # differences of stresses for the tangent of a rod's law
 
 
@@ -90,7 +86,7 @@ Beside = Sequence[tuple[float, State]]  # weights of a derivative, and states
 def _rods(system: System, state: State, beside: Beside) -> tuple[System, System]:
     """The rods with the stiffness they have in `state`, without laws; and with rest strains that are less by de."""
     spans, m = system.spans, len(system.elements.length)
-    strain = sum(weight * element_states(system, there)[0] for weight, there in beside)
+    strain = np.sum([weight * element_states(system, there)[0] for weight, there in beside], axis=0)
     if np.any(spans.law >= 0):
         spans = _without_laws(spans, element_states(system, state)[0][m:])
     before = system._replace(spans=spans)
@@ -114,8 +110,8 @@ def _prestressed(acting: Acting, state: State, beside: Beside) -> Group:
     def measured(there: State) -> Floats:
         return evaluation.values([strains], there.r, there.quat).reshape(-1, straining.count)
 
-    de = sum(weight * measured(there) for weight, there in beside)
-    return own._replace(numbers=straining.prestressed(own.numbers, measured(state), np.asarray(de)))
+    de = np.sum([weight * measured(there) for weight, there in beside], axis=0)
+    return own._replace(numbers=straining.prestressed(own.numbers, measured(state), de))
 
 
 def _without_laws(spans: Spans, strain: Floats) -> Spans:
