@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discretization.drives import Varying
 from discretization.measures import (
     element_states,
     energies,
@@ -37,6 +38,7 @@ from discretization.measures import (
     residual_of,
     spring_energies,
 )
+from discretization.own_variables import part
 from discretization.space.spans import points_of
 from discretization.system import System
 from rigid.system import Constraints, Floats, Ints, State
@@ -95,7 +97,7 @@ def recompute(result: Result) -> Recomputed:
     drawn = False
     for outputs in blocks(result, drawing):
         state = result.states(outputs)
-        values = _of_frames(state, constraints)
+        values = _of_frames(state, constraints, result.layout.own.varying(state.own))
         if system is not None:
             strain, stress = element_states(system, state)
             noise = strain_noise(system, state)
@@ -186,7 +188,7 @@ def noise_power(system: System, state: State) -> Floats:
 Measured = dict[str, tuple[Floats, Floats]]  # values (T,) and their rounding (T,)
 
 
-def _of_frames(state: State, constraints: Constraints | None) -> Measured:
+def _of_frames(state: State, constraints: Constraints | None, numbers: Varying) -> Measured:
     """What needs no masses: the work and dissipation of the run, |q|, g, G v."""
     work, dissipation = state.totals[:, 0], state.totals[:, 1]
     unit = np.abs(np.linalg.norm(state.quat, axis=-1) - 1.0).max(axis=-1)
@@ -197,7 +199,7 @@ def _of_frames(state: State, constraints: Constraints | None) -> Measured:
     }
     if constraints is None:
         return out
-    g, rate = residual_of(constraints, state), rate_of(constraints, state)
+    g, rate = residual_of(constraints, state, numbers), rate_of(constraints, state, numbers)
     arm = np.linalg.norm([constraints.Xa, constraints.Xb], axis=-1).max(initial=0.0)
     reach = 1.0 + arm + _greatest(state.r)
     speed = _greatest(state.v) + _greatest(state.Omega) * reach
@@ -237,7 +239,7 @@ def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
     arms = np.linalg.norm(springs.Xa, axis=1) + np.linalg.norm(springs.Xb, axis=1)
     known = EPS * (reach[:, a] + reach[:, b] + arms + springs.length0)
     force = np.sqrt(2.0 * springs.stiffness * spring_energies(system, state))
-    counted = state.angle[..., : len(torsions.stiffness)]
+    counted = part(system, state, "angle")[..., : len(torsions.stiffness)]
     angle = np.abs(counted - torsions.angle0)
     turned = EPS * (np.abs(counted) + np.abs(torsions.angle0))
     linear = np.sum(force * known, axis=-1) + 0.5 * known**2 @ springs.stiffness
