@@ -9,7 +9,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from discretization.groups import groups_of, held_from_outside, pairs_of
-from discretization.own_variables import MEMORY, own_variables
+from discretization.own_variables import MEMORY, own_variables, remembered
 from discretization.space.interpolation import leading
 from discretization.space.rod_elements import BY_NUMBER
 from rigid.errors import ModelError
@@ -143,12 +143,8 @@ def _shares(system: Any, numbering: Any) -> Shares:
 
 
 def with_memory(system: Any, state: State) -> State:
-    """The state with room for what `em-d` remembers: of every frame, then of every place of the stresses; see
-    `dissipation_assembly`. A state that has it stays as it is.
-    """
-    count = len(system.frames.mass) + len(system.elements.length) + len(system.spans.weight)
-    count += len(system.springs.stiffness) + len(system.torsions.stiffness)
-    now = own_variables(system, state.own)
+    """The state with room for what `em-d` remembers. A state that has it stays as it is."""
+    count, now = remembered(system), own_variables(system, state.own)
     if now.memory == count:
         return state
     plain = state.own[: now.first("memory")]
