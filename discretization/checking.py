@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from discretization.own_variables import remembered
+from discretization.dissipation_arrays import remembered
 from discretization.state_shapes import Shapes, sizes_of, state_shapes
 from discretization.system import System
 from rigid import checks
@@ -43,11 +43,13 @@ def checked(state: State, shapes: Shapes, *fields: str, in_place: bool = False) 
 
 
 def shapes_for(system: System, states: State) -> Shapes:
-    """Of the system for who reads a state: with the memory of `em-d`, if it is as long as with it."""
-    shapes = state_shapes(sizes_of(system, memory=remembered(system)))
-    if isinstance(states, State) and np.shape(states.own)[-1:] == shapes["own"]:
-        return shapes
-    return state_shapes(sizes_of(system))
+    """Of the system for who only reads: `em-d` may remember something there or not."""
+    shapes = state_shapes(sizes_of(system))
+    found = np.shape(states.own)[-1:] if isinstance(states, State) else ()
+    if found and found > shapes["own"]:
+        longer = state_shapes(sizes_of(system, memory=remembered(system)))
+        return longer if found == longer["own"] else shapes
+    return shapes
 
 
 def check_states(system: System, states: State, *fields: str) -> None:

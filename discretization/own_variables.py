@@ -69,12 +69,6 @@ def own_variables(system: System, own: Floats | None = None) -> OwnVariables:
     return found if own is None else found._replace(memory=(own.shape[-1] - found.size) // MEMORY)
 
 
-def remembered(system: System) -> int:
-    """Rows of the memory of `em-d`: of every frame, then of every place of the stresses."""
-    count = len(system.frames.mass) + len(system.elements.length) + len(system.spans.weight)
-    return count + len(system.springs.stiffness) + len(system.torsions.stiffness)
-
-
 def part(system: System, state: State, block: str) -> Floats:
     """A block of one state or of many, see `OwnVariables.part`."""
     return own_variables(system, state.own).part(state.own, block)

@@ -25,7 +25,9 @@ def run(folder, tests="", **commands):
     here = {"make": "", "id": "echo 0", **commands}
     python = folder / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    for file, does in [(path / name.replace("_", "-"), does) for name, does in here.items()] + [(python, tests)]:
+    for file, does in [(path / name.replace("_", "-"), does) for name, does in here.items()] + [
+        (python, tests)
+    ]:
         noted = "" if file.name in ("id", "python") else f'echo "{file.name} $*" >> {log}\n'
         file.write_text(f"#!{path / 'bash'}\n{noted}{does}\n")
         file.chmod(0o755)

@@ -179,7 +179,11 @@ def test_kernels_that_check_their_indices_are_kept_apart(tmp_path):
         environment.pop("NUMBA_CACHE_DIR", None)
         code = "from rigid.compilation import CACHE_DIRECTORY; print(CACHE_DIRECTORY)"
         return subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=Path(__file__).parents[1]
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=Path(__file__).parents[1],
         ).stdout.strip()
 
     without, checking = folder(NUMBA_BOUNDSCHECK="0"), folder(NUMBA_BOUNDSCHECK="1")

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from discretization.checking import OF_SYSTEMS, checked, given_values, shapes_for
-from discretization.dissipation_arrays import check_elements, dissipation_of, with_memory
+from discretization.dissipation_arrays import check_elements, dissipation_of, remembered, with_memory
 from discretization.drives import count_drives, packed_rows
 from discretization.fronts_of_systems import number_for_steps
 from discretization.groups import Role, groups_of
 from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
 from discretization.numbering import BAND_LIMIT
-from discretization.own_variables import remembered
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
