@@ -146,14 +146,16 @@ def _shares(system: Any, numbering: Any) -> Shares:
     return Shares(own, first, other, mass, base, stride)
 
 
-def with_memory(system: Any, state: State) -> State:
-    """The state with room for what `em-d` remembers: of every frame, then of every place of the stresses; see
-    `dissipation_assembly`. A state that has it stays as it is.
-    """
+def remembered(system: Any) -> int:
+    """Rows of what `em-d` remembers: of every frame, then of every place of the stresses; see `dissipation_assembly`."""
     count = len(system.frames.mass) + len(system.elements.length) + len(system.spans.weight)
     count += len(system.springs.stiffness) + len(system.torsions.stiffness)
-    count += sum(len(own.row) for own in strained_of(system))
-    now = own_variables(system, state.own)
+    return count + sum(len(own.row) for own in strained_of(system))
+
+
+def with_memory(system: Any, state: State) -> State:
+    """The state with room for what `em-d` remembers. A state that has it stays as it is."""
+    count, now = remembered(system), own_variables(system, state.own)
     if now.memory == count:
         return state
     plain = state.own[: now.first("memory")]

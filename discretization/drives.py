@@ -51,6 +51,12 @@ def count_drives(system: System) -> int:
     return len(driven_rows(system.constraints)) + len(driven_frames(system.frames.fixed))
 
 
+def packed_rows(system: System) -> int:
+    """Rows of what `drive_values` gives for a time: of driven constraints, then of driven frames."""
+    constraints, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
+    return CONSTRAINT_ROWS * len(constraints) + FRAME_ROWS * len(frames)
+
+
 def pack_constraint(U: Floats, value: Floats, dU: Floats, dvalue: Floats) -> Floats:
     """(k, CONSTRAINT_ROWS, 3) of U (k, 3), value (k,) and their rates."""
     return np.stack([U, np.column_stack([value, dvalue, 0.0 * value]), dU], axis=1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from discretization.checking import POSES, check_states
 from discretization.groups import rods_of
 from discretization.linearisation import inertia, tangents
 from discretization.system import System
@@ -18,10 +19,12 @@ from rigid.system import State
 
 def stiffness_matrix(system: System, state: State) -> csr_matrix:
     """K of all rod elements, (6n, 6n)."""
+    check_states(system, state, *POSES)
     blocks = tangents.stiffness(rods_of(system), state, np.zeros(0))
     return csr_matrix(blocks.matrix(np.arange(len(state.r))))
 
 
 def mass_matrix(system: System, state: State) -> csr_matrix:
     """M of all frames, (6n, 6n)."""
+    check_states(system, state, *POSES)
     return csr_matrix(inertia.mass(system, state).matrix(np.arange(len(state.r))))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization import others
+from discretization.checking import POSES, check_states
 from discretization.drives import Varying, at_states, driven_rows, explicit_rates, varying
 from discretization.own_variables import part, varying_of
 from discretization.space.se3_element import element_strains
@@ -52,6 +53,7 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     A two-frame element has one point, a span as many as intervals: first all elements, then all spans. Stresses are
     elastic, those of relaxing branches among them.
     """
+    check_states(system, state, *POSES, "own")
     elements = system.elements
     n, m = state.r.shape[-2], len(elements.length)
     r, quat = (np.ascontiguousarray(a).reshape(-1, a.shape[-1]) for a in (state.r, state.quat))
@@ -108,6 +110,7 @@ def _squares(matrices: Floats, q: Floats) -> Floats:
 
 def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | None = None) -> Energies:
     """Energy by part; that of gravity is zero for a frame at the origin. `of_elements`: `element_states`, if known."""
+    check_states(system, state, *POSES, "v", "Omega", "own")
     frames, moving = system.frames, system.frames.fixed == 0
     v, Omega = state.v[..., moving, :], state.Omega[..., moving, :]
     mass, inertia = frames.mass[moving], frames.inertia[moving]
@@ -148,6 +151,7 @@ def momenta(system: System, state: State) -> tuple[Floats, Floats]:
     """Linear momentum (..., 3) in N s and angular momentum (..., 3) about the origin in N m s of all moving
     frames.
     """
+    check_states(system, state, *POSES, "v", "Omega")
     moving = system.frames.fixed == 0
     p = translational_momenta(system, state)[..., moving, :]
     spin = np.sum(system.frames.inertia[moving] * state.Omega[..., moving, None, :], axis=-1)
@@ -177,6 +181,7 @@ def _spread(pairs: Ints, state: State) -> Floats:
 
 def constraint_residual(system: System, state: State) -> Floats:
     """g (..., m) of all scalar constraints, in the order of State.lam: metres, or cosines."""
+    check_states(system, state, *POSES, "own")
     return residual_of(system.constraints, state, varying_of(system, state))
 
 
@@ -191,6 +196,7 @@ def residual_of(constraints: Constraints, state: State, numbers: Varying) -> Flo
 
 def velocity_residual(system: System, state: State) -> Floats:
     """dg/dt (..., m) of all scalar constraints."""
+    check_states(system, state, *POSES, "v", "Omega", "own")
     return rate_of(system.constraints, state, varying_of(system, state))
 
 

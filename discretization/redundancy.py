@@ -23,6 +23,7 @@ from scipy.sparse import bmat, coo_matrix, csr_matrix, diags, identity
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import SuperLU, splu
 
+from discretization.checking import POSES, check_states
 from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import alone, first_rows, groups_of, rows_of
@@ -53,6 +54,7 @@ def constraint_jacobian(system: System, state: State) -> coo_matrix:
     """G (m, 6 n): derivatives of all constraints to (r, turn) of all frames, spatial; zero columns for fixed
     frames.
     """
+    check_states(system, state, *POSES)
     constraints = system.constraints
     each = alone(constraints)
     gradients = evaluation.gradients(groups_of(each), state.r, state.quat).reshape(-1, 2, 6)

@@ -152,8 +152,18 @@ def multibody_system(
     )
     if interactions.torsions is not None:
         branches(system)[:] = torsion_angles(system, system.q0[None])[0]
-    if values is not None:
-        system.signal = lambda t: np.ascontiguousarray(values(t), float).ravel()
+    if values is not None or len(loads):
+        count = len(loads)
+
+        def signal(t: float) -> Floats:
+            found = np.zeros((count, 3)) if values is None else np.ascontiguousarray(values(t), float)
+            if found.size != 3 * count:
+                raise ModelError(
+                    f"system '{name}': signal at t = {t:g} s has shape {found.shape}; of {count} loads give {(count, 3)}"
+                )
+            return found.ravel()
+
+        system.signal = signal
     return system
 
 

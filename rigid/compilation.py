@@ -1,8 +1,8 @@
 """How kernels are compiled: one set of decorators, one cache.
 
 numba's file cache watches the file a kernel stands in but not the helpers it calls, so an edited helper
-would go unnoticed. The cache directory is therefore keyed on a hash of all kernel sources; it is numba's for our kernels
-alone, and NUMBA_CACHE_DIR, when set, is left alone.
+would go unnoticed, as would NUMBA_BOUNDSCHECK. The cache directory is therefore keyed on a hash of all kernel sources and of
+that switch; it is numba's for our kernels alone, and NUMBA_CACHE_DIR, when set, is left alone.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ def _kernel_sources() -> list[Path]:
 
 def _cache_directory() -> Path:
     digest = hashlib.sha256(numba.__version__.encode())
+    if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
+        digest.update(b"with checks of every index")
     for file in _kernel_sources():
         digest.update(file.read_bytes())
     home = Path(platformdirs.user_cache_dir("rodsim"))

@@ -12,6 +12,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import NativeValue, intrinsic, models, register_model, unbox
 
 from rigid.compilation import kernel
@@ -64,9 +65,11 @@ class Kept:
 @unbox(KeptType)
 def _address_from_python(kind: KeptType, argument: Any, c: Any) -> NativeValue:
     address = c.pyapi.object_getattr_string(argument, "address")
-    value = c.pyapi.long_as_longlong(address)
-    c.pyapi.decref(address)
-    return NativeValue(value)
+    value = cgutils.alloca_once_value(c.builder, ir.IntType(64)(0))
+    with c.builder.if_then(cgutils.is_not_null(c.builder, address)):
+        c.builder.store(c.pyapi.long_as_longlong(address), value)
+        c.pyapi.decref(address)
+    return NativeValue(c.builder.load(value), is_error=c.pyapi.c_api_error())
 
 
 def _copy(builder: Any, start: Any, end: Any) -> None:

@@ -251,7 +251,13 @@ class MechanicalSystem:
         return bool(self.data.flags & flag)
 
     def _call(self, name: str, shape: tuple[int, ...], *arguments: Floats) -> Floats:
-        """One function at real arguments, through the compiled one."""
+        """One function at real arguments, of q and the like, (n,); the last of `pull` are multipliers, (m,)."""
+        for k, a in enumerate(arguments):
+            size = self.m if name == "pull" and k else self.n
+            if np.shape(a) != (size,):
+                raise ModelError(
+                    f"system '{self.name}': {name} of numbers of shape {np.shape(a)}; give ({size},)"
+                )
         out = np.zeros(shape, complex)
         inputs = (np.ascontiguousarray(a, complex) for a in arguments)
         call(getattr(self.functions, name), (*inputs, self.data, out))
@@ -324,6 +330,19 @@ class MechanicalSystem:
     def signal_size(self) -> int:
         """Number of time functions."""
         return len(np.atleast_1d(self.signal(0.0)))
+
+    def signals(self, times: Floats) -> Floats:
+        """(k, s) of the time functions at times (k,).
+
+        Raises ModelError where their number changes.
+        """
+        size, values = self.signal_size, [np.atleast_1d(self.signal(float(t))) for t in times]
+        for t, value in zip(times, values, strict=True):
+            if value.shape != (size,):
+                raise ModelError(
+                    f"system '{self.name}': signal at t = {t:g} s has shape {value.shape}; give ({size},), as at t = 0"
+                )
+        return np.array(values, float).reshape(len(times), size)
 
 
 @allocating_kernel

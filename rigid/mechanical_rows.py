@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rigid.compilation import allocating_kernel
+from rigid.errors import ModelError
 from rigid.mechanical import INVERSE_MASS, PRODUCTS, MechanicalSystem
 from rigid.system import Floats
 
@@ -28,6 +29,11 @@ def call_row_pairs(function, first, second, D, out):
 
 
 def _at(system: MechanicalSystem, name: str, shape: tuple[int, ...], *rows: Floats) -> Floats:
+    for x in rows:
+        if np.shape(x) != (len(rows[0]), system.n):
+            raise ModelError(
+                f"system '{system.name}': {name} of rows of shape {np.shape(x)}; give {(len(rows[0]), system.n)}"
+            )
     out = np.zeros((len(rows[0]), *shape), complex)
     loop: Any = call_rows if len(rows) == 1 else call_row_pairs
     loop(getattr(system.functions, name), *(np.ascontiguousarray(x, complex) for x in rows), system.data, out)

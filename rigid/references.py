@@ -3,7 +3,8 @@
 A model is some 300 numbers and pointers. As values they would be arguments of every kernel: that was most of the compiler's
 time, and of a call where a model is small. A class marked `@by_reference` reaches compiled code as the place where its
 fields stand; they are read there under their names as before, and fields that are named tuples are references in turn.
-Named tuples made in compiled code are values until `reference_to` puts them somewhere.
+Named tuples made in compiled code are values until `reference_to` puts them somewhere. The arrays are borrowed from who
+calls: a kernel may not give parts of them back.
 """
 
 from __future__ import annotations
@@ -62,7 +63,12 @@ def by_reference(named_tuple: C) -> C:
 
 @unbox(Reference)
 def _from_python(reference: Reference, argument: Any, c: Any) -> NativeValue:
-    values = c.unbox(reference.pointee, argument)
+    """The arrays are borrowed: who calls holds the tuple, and so them, for as long as the kernel runs.
+
+    numba would take a reference to each of them and give none back, since a pointer holds none.
+    """
+    uncounted = c.context.subtarget(enable_nrt=False).get_python_api(c.builder)
+    values = uncounted.to_native_value(reference.pointee, argument)
     place = _place_of(c.builder, values.value)
     return NativeValue(place, is_error=values.is_error, cleanup=values.cleanup)
 

@@ -16,6 +16,7 @@ from discretization.groups import Role, groups_of, held_from_outside
 from discretization.measures import constraint_residual, element_states
 from discretization.others import Others, others_of
 from discretization.own_variables import own_variables, with_part
+from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
@@ -156,17 +157,17 @@ def build(model: Contents) -> Built:
         spans,
         _others(model, placement),
     )
+    shapes = state_shapes(sizes_of(system))
     drives = DriveValues.of(model, driven)
-    n, n_rows = len(placement.frames.mass), int(rows_of(constraints).sum())
     state = State(
         placement.r,
         placement.quat,
         placement.v,
         placement.Omega,
-        np.zeros(n_rows),
+        np.zeros(shapes["lam"]),
         own_variables(system).joined(drive=0.0 if drives is None else drives.first()),
-        np.zeros((n, 6)),
-        np.zeros(2),
+        np.zeros(shapes["acc"]),
+        np.zeros(shapes["totals"]),
     )
     if np.any(spans.relaxation):  # as if strained in this moment
         strain, _ = element_states(system, state)
@@ -266,7 +267,6 @@ def _check_assembled(model: Contents, placement: Placement, system: System, stat
 
 def _layout(model: Contents, placement: Placement, system: System, joints: list[JointLayout]) -> Layout:
     rods, first_element, first_point = [], 0, len(system.elements.length)
-    own = own_variables(system)
     for rod in model.rods.values():
         mesh, first = placement.meshes[rod.name], placement.first[rod.name]
         # strains are known in two-frame elements, numbered first, and at the points of spans
@@ -296,17 +296,18 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         )
         for body in model.bodies.values()
     ]
+    sizes = sizes_of(system)
     return Layout(
         name=model.name,
         rods=rods,
         bodies=bodies,
         joints=joints,
         description=description(model, system),
-        n_frames=len(system.frames.mass),
+        n_frames=sizes.frames,
         n_elements=len(system.elements.length) + len(system.spans.weight),
-        n_multipliers=int(rows_of(system.constraints).sum()),
-        n_torsions=own.angle,
-        n_branch=own.branch,
+        n_multipliers=sizes.multipliers,
+        n_torsions=sizes.own.angle,
+        n_branch=sizes.own.branch,
         system=system,
         grounded=_grounded(system),
         drives=[*model.drives, *model.driven],

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discretization.checking import OF_SYSTEMS, check_states
 from discretization.linearisation import equations
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.inertia import SteadyMotion
@@ -99,12 +100,7 @@ def _with_names(found: Linearised, layout: Layout) -> Linearised:
 
 
 def _check_state(built: Built, state: State) -> None:
-    if not isinstance(state, State):
-        cure = "give what its method state() returns" if hasattr(state, "state") else "give one of a result"
-        raise ModelError(f"linearise: state = {checks.shown(state)} is no state; {cure}")
-    for name, array, like in zip(State._fields, state, built.state, strict=True):
-        if name in ("r", "quat", "v", "Omega", "angle") and np.shape(array) != like.shape:
-            raise ModelError(
-                f"linearise: the state's {name} has shape {np.shape(array)}, that of model '{built.layout.name}' "
-                f"{like.shape}; give a state of this model"
-            )
+    try:
+        check_states(built.system, state, *OF_SYSTEMS)
+    except ModelError as error:
+        raise ModelError(f"linearise, model '{built.layout.name}': {error}") from None

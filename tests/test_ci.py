@@ -12,8 +12,10 @@ APT = "apt-get -qq -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60"
 UPDATE, INSTALL = f"{APT} update", f"{APT} install -y --no-install-recommends chromium xvfb"
 
 
-def run(folder, **commands):
-    """Exit code, and the calls in order; `commands`: what each does besides writing down that it was called."""
+def run(folder, tests="", **commands):
+    """Exit code, and the calls in order; `commands`: what each does besides writing down that it was called; tests: what
+    Python does.
+    """
     (folder / ".ci").mkdir()
     shutil.copy(SCRIPT, folder / ".ci")
     path, log = folder / "bin", folder / "log"
@@ -23,7 +25,9 @@ def run(folder, **commands):
     here = {"make": "", "id": "echo 0", **commands}
     python = folder / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    for file, does in [(path / name.replace("_", "-"), does) for name, does in here.items()] + [(python, "")]:
+    for file, does in [(path / name.replace("_", "-"), does) for name, does in here.items()] + [
+        (python, tests)
+    ]:
         noted = "" if file.name in ("id", "python") else f'echo "{file.name} $*" >> {log}\n'
         file.write_text(f"#!{path / 'bash'}\n{noted}{does}\n")
         file.chmod(0o755)
@@ -48,6 +52,12 @@ def run(folder, **commands):
 )
 def test_checks_go_on_where_a_browser_cannot_be_installed(commands, calls, tmp_path):
     assert run(tmp_path, **commands) == (0, [*calls, *CHECKS])
+
+
+@pytest.mark.parametrize("what", ["test_se3_element", "test_integrators", "Unraisable"])
+def test_small_tests_that_fail_beside_the_demo_end_the_script(what, tmp_path):
+    code, calls = run(tmp_path, tests=f'case "$*" in *{what}*) exit 3;; esac')
+    assert (code, calls) == (1, CHECKS[:3])
 
 
 def test_a_check_that_fails_ends_the_script(tmp_path):

@@ -171,6 +171,28 @@ def test_importing_leaves_the_cache_of_other_peoples_functions_alone():
 
 
 @compiled_only
+def test_kernels_that_check_their_indices_are_kept_apart(tmp_path):
+    """Or they would be found in the place of those that do not, and the other way round."""
+
+    def folder(**given):
+        environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)} | given
+        environment.pop("NUMBA_CACHE_DIR", None)
+        code = "from rigid.compilation import CACHE_DIRECTORY; print(CACHE_DIRECTORY)"
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=Path(__file__).parents[1],
+        ).stdout.strip()
+
+    without, checking = folder(NUMBA_BOUNDSCHECK="0"), folder(NUMBA_BOUNDSCHECK="1")
+    assert str(tmp_path) in without
+    assert str(tmp_path) in checking
+    assert without != checking
+
+
+@compiled_only
 def test_compiling_is_announced_once_and_what_is_cached_is_not(tmp_path):
     code = (
         "from rigid.first_compilation import announce\nfrom rigid.rotations import cayley_turn\n"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import objmode
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import SuperLU, splu
 
+from rigid.compilation import allocating_kernel
 from rigid.system import Floats, Ints
 
 _factors: dict[int, SuperLU] = {}
@@ -32,6 +34,25 @@ def sparse_solve(handle: int, rhs: Floats) -> Floats:
 def sparse_forget(handle: int) -> None:
     """Give the memory of the factors back."""
     _factors.pop(handle, None)
+
+
+@allocating_kernel
+def factored(handle, values, indptr, indices):
+    """`sparse_factor` for compiled code. Its own machine code: what is only linked into others cannot call Python in the
+    process that compiles it.
+    """
+    with objmode(status="int64"):
+        status = sparse_factor(handle, values, indptr, indices)
+    return status
+
+
+@allocating_kernel
+def solved(handle, rhs, x):
+    """x = `sparse_solve` for compiled code."""
+    with objmode(solution="float64[::1]"):
+        solution = sparse_solve(handle, rhs)
+    for i in range(solution.size):
+        x[i] = solution[i]
 
 
 def factors_of(handle: int) -> SuperLU:

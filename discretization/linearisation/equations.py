@@ -27,6 +27,7 @@ import numpy as np
 from scipy.sparse import bmat, csc_matrix, csr_matrix, diags, vstack
 from scipy.sparse.linalg import splu
 
+from discretization.checking import OF_SYSTEMS, checked, shapes_for
 from discretization.consistent import constraint_jacobian
 from discretization.groups import constraints_of, dissipations_of, energies_of
 from discretization.linearisation import applied, inertia, tangents
@@ -108,6 +109,7 @@ def linearise(
     """(1) about `state`, whose multipliers are found anew; loads (l, 3) at that time; idle: frame -> projection (3, 3) on its
     axes without inertia.
     """
+    checked(state, shapes_for(system, state), *OF_SYSTEMS)
     turning = without(system, idle)  # what its spin is worth
     fixed = system.frames.fixed != 0
     place = np.where(fixed, -1, np.cumsum(~fixed) - 1).astype(np.int64)

@@ -21,6 +21,8 @@ from scipy.sparse import bsr_matrix
 
 from rigid import quaternions
 from rigid.compilation import allocating_kernel, small_kernel
+from rigid.errors import ModelError
+from rigid.interactions.evaluation import check_frames
 from rigid.interactions.kinds import COMPLEX_STEP, MOST_FRAMES, Group, dual_at, frame, gathered
 from rigid.poses import torque_of
 from rigid.system import Floats, Ints, State
@@ -76,6 +78,7 @@ def stiffness(groups: Sequence[Group], state: State, lam: Floats, poses: Poses |
     """(2) of energies, and of constraints times their multipliers lam; poses: of the state, if they are at hand."""
     out = _room(groups)
     r, R = poses or poses_of(state)
+    _check(groups, r, R, lam)
     _differentiate(gathered(groups), r, R, lam, out.values)
     return out
 
@@ -84,6 +87,7 @@ def forces(groups: Sequence[Group], state: State, lam: Floats, poses: Poses | No
     """(1) of all frames, (n, 6)."""
     out = np.zeros((len(state.r), 6))
     r, R = poses or poses_of(state)
+    _check(groups, r, R, lam)
     _add_forces(gathered(groups), r, R, lam, out)
     return out
 
@@ -94,6 +98,9 @@ def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats
     if not groups:
         return out, C, K
     r, R = poses_of(state)
+    _check(groups, r, R, np.zeros(0))
+    if np.shape(spin) != r.shape:
+        raise ModelError(f"spin has shape {np.shape(spin)}, of {len(r)} frames; give {r.shape}")
     _resist(gathered(groups), r, R, np.ascontiguousarray(spin), out, C.values, K.values)
     return out, C, K
 
@@ -101,6 +108,22 @@ def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats
 def poses_of(state: State) -> Poses:
     """Of all frames."""
     return np.ascontiguousarray(state.r), np.ascontiguousarray(quaternions.to_matrix(state.quat))
+
+
+def _check(groups: Sequence[Group], r: Floats, R: Floats, lam: Floats) -> None:
+    """Raise ModelError where groups need more frames or multipliers than there are."""
+    if r.shape != (len(r), 3) or R.shape != (len(r), 3, 3):
+        raise ModelError(
+            f"State.r has shape {r.shape}, State.quat is of {len(R)} frames; give (n, 3) and (n, 4)"
+        )
+    check_frames(groups, len(r))
+    rows = max(
+        (int(own.row.max()) + own.kind.rows for own in groups if own.kind.rows and len(own.row)), default=0
+    )
+    if len(lam) < rows:
+        raise ModelError(
+            f"{len(lam)} multipliers for {rows} rows of constraints; give those of the same system"
+        )
 
 
 def _room(groups: Sequence[Group]) -> Blocks:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from discretization.dual_assembly import by_duals
 from discretization.system import System
 from rigid import quaternions
+from rigid.errors import ModelError
 from rigid.system import Constraints, Floats
 
 _SAMPLES = 200  # of a motion
@@ -44,6 +45,16 @@ class Loading:
 
     def of(self, system: System) -> Loading:
         """The same for this system, whose ground points are now those of factor 0's motion."""
+        for what, array, shape in (
+            ("constant_values", self.constant_values, (len(system.loads.kind), 3)),
+            ("varying_values", self.varying_values, (len(system.loads.kind), 3)),
+            ("constant_gravity", self.constant_gravity, (3,)),
+            ("varying_gravity", self.varying_gravity, (3,)),
+        ):
+            if np.shape(array) != shape:
+                raise ModelError(
+                    f"Loading.{what} has shape {np.shape(array)}, this system needs {shape}; give those of its loads"
+                )
         columns: Any = [column.copy() for column in system.constraints]
         kept = Constraints(*columns)
         return Loading(

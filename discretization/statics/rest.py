@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.csgraph import connected_components
 
+from discretization.checking import OF_SYSTEMS, checked, shapes_for
 from discretization.drives import as_driven
 from discretization.gears import of_one_scale
 from discretization.linear import sparse
@@ -96,7 +97,8 @@ class Rest:
         band_limit: int = BAND_LIMIT,
         idle: Mapping[int, Floats] | None = None,
     ):
-        self.system = resting(system, state)
+        self.shapes = shapes_for(system, state)
+        self.system = resting(system, checked(state, self.shapes, *OF_SYSTEMS))
         self.loading = loading.of(self.system)
         self.numbering = number(
             self.system, band_limit, condense=False
@@ -338,6 +340,7 @@ class Rest:
 
     def stand(self, state: State, factor: float) -> None:
         """A state and load factor from elsewhere."""
+        checked(state, self.shapes, *OF_SYSTEMS)
         for own, new in zip(self.state, state, strict=True):
             own[...] = new
         self.load_at(factor)

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.checking import checked
+from discretization.state_shapes import Shapes
 from rigid.errors import ConvergenceError, Reached
 from rigid.system import Floats, State
 
@@ -63,6 +65,7 @@ class StepperBase(ABC):
     """Advances states of one system by steps of one length `h`."""
 
     h: float
+    shapes: Shapes  # of the states it takes
 
     @abstractmethod
     def march(self, state: State, h: float, starts: Floats) -> Marched:
@@ -74,9 +77,10 @@ class StepperBase(ABC):
         """State after the steps first_step + 1 ... first_step + n_steps; step k ends at t = k h. `state` is
         not changed.
 
-        Raises ConvergenceError, with `reached` and `report`, where a step fails even after MAX_HALVINGS halvings.
+        Raises ConvergenceError, with `reached` and `report`, where a step fails even after MAX_HALVINGS halvings, and
+        ModelError for a state of another system.
         """
-        state, report = copy_of(state), Report()
+        state, report = copy_of(checked(state, self.shapes)), Report()
         step, last = first_step, first_step + n_steps
         while step < last:
             state, done, cost, failure = self.march(state, self.h, self.h * np.arange(step, last))

@@ -184,8 +184,7 @@ class _Problem:
         self._check_size()
         self._number()
         times = h * (np.arange(n_elements)[:, None] + np.array(self.scheme.nodes))
-        values = [np.atleast_1d(system.signal(float(t))) for t in times.ravel()]
-        signals = np.array(values, float).reshape(*times.shape, system.signal_size)
+        signals = system.signals(times.ravel()).reshape(*times.shape, system.signal_size)
         options = shape_table(k, points, self.tests - 1)
         self.elements = Elements(self.h, k, self.tests, options, signals)
         self.work = new_work(system.n, system.m, matrices=not system.has(PRODUCTS))
@@ -330,13 +329,13 @@ class _Problem:
     def _accelerations(self, z: Floats, nodes: Ints) -> tuple[Floats, Floats]:
         """d^2 g/dt^2 (N, m) at z = (q, p, gamma) (N, 2n + m) of these nodes, and its derivatives (N, m, 2n + m)."""
         system, m = self.system, self.system.m
-        signals = [np.atleast_1d(system.signal(float(node) * self.h / self.k)) for node in nodes]
+        signals = system.signals(nodes * self.h / self.k)
         values, slopes = np.zeros((len(z), m)), np.zeros((len(z), m, z.shape[1]))
         evaluate_accelerations(
             system.functions,
             system.data,
             self.work,
-            np.array(signals, float),
+            signals,
             np.ascontiguousarray(z, complex),
             np.zeros(m, complex),
             values,

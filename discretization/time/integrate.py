@@ -277,8 +277,7 @@ def signals_at(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: floa
     size = system.signal_size
     if not system.has_signal:
         return np.zeros((*times.shape, size))
-    values = [np.atleast_1d(system.signal(float(t))) for t in times.ravel()]
-    return np.array(values, float).reshape(*times.shape, size)
+    return system.signals(times.ravel()).reshape(*times.shape, size)
 
 
 def solver_for(

@@ -11,10 +11,12 @@ from collections.abc import Callable
 import numpy as np
 
 from discretization import others
+from discretization.checking import OF_SYSTEMS, checked, given_values, shapes_for
 from discretization.drives import count_drives
 from discretization.groups import Role, groups_of
 from discretization.redundancy import constraint_jacobian
 from discretization.space import spans
+from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from discretization.time.advance import Marched, Report, StepperBase
 from discretization.time.integrate import March
@@ -85,10 +87,10 @@ def system_in_chart(
     )
     signal = None
     if load_values is not None and len(system.loads.kind):
-        values = load_values
+        values, shape = load_values, (len(system.loads.kind), 3)
 
         def signal(t: float) -> Floats:
-            return values(np.array([t]))[0]
+            return given_values("load_values", values, np.array([t]), shape)[0]
 
     parts = Interactions(
         system.constraints,
@@ -144,21 +146,25 @@ class MechanicalStepper(StepperBase):
                 f"{', '.join(REPEATING)}, or leave some of the joints more motion"
             )
         self.chart = default_chart(self.scheme) if chart is None else chart
+        checked(state, shapes_for(system, state), *OF_SYSTEMS)
         self.mechanical = system_in_chart(name, system, state, self.chart, load_values)
         # halves of a step, not damping from other starts, which may end in directors that are reflected
         self._march = March(self.mechanical, self.scheme, attempts=0)
         self.h = h
+        self.shapes = state_shapes(sizes_of(system, chart=3 * self.mechanical.n + 2 * self.mechanical.m))
 
     def start(self, state: State) -> State:
         """`state`, the initial one, with its place in the chart."""
         q, v = self.mechanical.q0, self.mechanical.v0
         none = np.zeros(2 * self.mechanical.m)
-        return state._replace(chart=np.concatenate([q, self.mechanical.momentum(q, v), v, none]))
+        own = np.concatenate([q, self.mechanical.momentum(q, v), v, none])
+        return checked(checked(state, self.shapes, *OF_SYSTEMS)._replace(chart=own), self.shapes)
 
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h from `starts`; the state is not changed. A torsion spring that is wound too far for its
         potential is counted anew from where it stands.
         """
+        checked(state, self.shapes)
         n, m = self.mechanical.n, self.mechanical.m
         ends = np.append(starts, starts[-1] + h)
         done, report = 0, Report()

@@ -9,7 +9,7 @@ a safe factor of that level.
 import functools
 from typing import Any
 
-from numba import objmode, typeof, types
+from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly import add_forces, assemble, move
@@ -17,10 +17,10 @@ from discretization.constraint_assembly import add_constraint_noise
 from discretization.dissipation_assembly import add_damped_inertia
 from discretization.drive_assembly import add_hidden_drives
 from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct_hidden
+from discretization.linear import sparse
 from discretization.linear.banded import band_factor, band_solve
 from discretization.linear.fronts import fronts_factor, fronts_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
-from discretization.linear.sparse import sparse_factor, sparse_solve
 from discretization.linear.substructures import condense, expand_solution, reduce_rhs
 from discretization.stress_dissipation import add_stresses
 from discretization.system import System
@@ -72,10 +72,8 @@ def factor(numbering, work):
     ):
         work.integers[0] = 1
         return 0
-    indptr, indices, handle = numbering.indptr, numbering.indices, numbering.handle
-    with objmode(status="int64"):
-        status = sparse_factor(handle, values, indptr, indices)
-    return SINGULAR if status else 0
+    failed = sparse.factored(numbering.handle, values, numbering.indptr, numbering.indices)
+    return SINGULAR if failed else 0
 
 
 @allocating_inner_kernel
@@ -93,11 +91,7 @@ def solve(numbering, work):
     if work.integers[0] == 1:
         fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.multipliers)
         return
-    rhs, handle = work.rhs, numbering.handle
-    with objmode(solution="float64[::1]"):
-        solution = sparse_solve(handle, rhs)
-    for i in range(numbering.size):
-        work.rhs[i] = solution[i]
+    sparse.solved(numbering.handle, work.rhs, work.rhs)
 
 
 @inner_kernel

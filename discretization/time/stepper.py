@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from discretization.dissipation_arrays import check_elements, dissipation_of, with_memory
-from discretization.drives import count_drives
+from discretization.checking import OF_SYSTEMS, checked, given_values, shapes_for
+from discretization.dissipation_arrays import check_elements, dissipation_of, remembered, with_memory
+from discretization.drives import count_drives, packed_rows
 from discretization.fronts_of_systems import number_for_steps
 from discretization.groups import Role, groups_of
 from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
 from discretization.numbering import BAND_LIMIT
+from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
@@ -76,6 +78,9 @@ class Stepper(StepperBase):
         self._load_values, self._drive_values = load_values, drive_values
         if drive_values is None and count_drives(system):
             raise ModelError("the model has prescribed motion; give its values as `drive_values`")
+        self._drive_rows = packed_rows(system)
+        memory = 0 if rho is None else remembered(system)
+        self.shapes = state_shapes(sizes_of(system, memory=memory))
         self._plain: System | None = None
         if rho is not None:
             self._dissipate(rho, spared)
@@ -102,7 +107,10 @@ class Stepper(StepperBase):
 
     def start(self, state: State) -> State:
         """The state with room for what the integrator remembers besides it."""
-        return state if self._plain is None else with_memory(self._plain, state)
+        if self._plain is None:
+            return checked(state, self.shapes)
+        checked(state, shapes_for(self._plain, state), *OF_SYSTEMS)
+        return checked(with_memory(self._plain, state), self.shapes)
 
     def __del__(self) -> None:
         if hasattr(self, "numbering"):
@@ -112,7 +120,7 @@ class Stepper(StepperBase):
         """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report
         for each; 1 <= k <= `count`, fewer where a step must be halved. `state` is not changed.
         """
-        current = copy_of(state)
+        current = copy_of(checked(state, self.shapes))
         starts: Floats = self.h * np.arange(first_step, first_step + count * every)
         _, counts, kept = self._run(current, self.h, starts, count)
         done = int(np.sum(counts[:, STEPS] == every))
@@ -156,6 +164,7 @@ class Stepper(StepperBase):
 
     def _run(self, state: State, h: float, starts: Floats, parts: int) -> tuple[int, np.ndarray, State]:
         """Whole steps of length h from `starts`, in place: status, counts (parts, N_COUNTS), the state after each part."""
+        checked(state, self.shapes, in_place=True)
         kept = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts, N_COUNTS), dtype=np.int64)
         if self._equations is None:
@@ -180,13 +189,14 @@ class Stepper(StepperBase):
         """Of the loads at the middle of each substep of steps from `starts` on, and of the drives at its end."""
         middles = (starts[:, None] + h * midpoints(self.fractions)).ravel()
         n_loads = len(self.system.loads.kind)
-        values = np.zeros((len(middles), n_loads, 3))
+        values: Floats = np.zeros((len(middles), n_loads, 3))
         if self._load_values is not None and n_loads > 0:
-            values = np.ascontiguousarray(self._load_values(middles), dtype=float)
+            values = given_values("load_values", self._load_values, middles, (n_loads, 3))
         if self._drive_values is None:
             return values
         ends = (starts[:, None] + h * np.cumsum(self.fractions)).ravel()
-        return np.concatenate([values, self._drive_values(ends)], axis=1)
+        of_drives = given_values("drive_values", self._drive_values, ends, (self._drive_rows, 3))
+        return np.concatenate([values, of_drives], axis=1)
 
 
 def _report(counts: np.ndarray) -> Report:

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rigid.compilation import allocating_kernel, small_kernel
+from rigid.errors import ModelError
 from rigid.interactions.kinds import MOST_FRAMES, MOST_ROWS, Group, dual_at, frame, gathered, value_at
 from rigid.linear_algebra import apply, cross, dot, load3, minus
 from rigid.poses import torque_of
@@ -177,10 +178,25 @@ def rates(groups: Sequence[Group], state: State) -> Floats:
     return _evaluated(RATES, groups, (state.r, state.quat, state.v, state.Omega))[..., 0, 0]
 
 
+def check_frames(groups: Sequence[Group], n: int) -> None:
+    """Raise ModelError where groups stand on more than n frames: compiled code would read what lies behind the last."""
+    last = max((int(own.frames.max()) for own in groups if own.frames.size), default=-1)
+    if last >= n:
+        raise ModelError(
+            f"poses of {n} frames, but something acts on frame {last}; give the state of that system"
+        )
+
+
 def _evaluated(
     what: int, groups: Sequence[Group], arrays: tuple[Floats, ...], each: tuple[int, int] = (1, 1)
 ) -> Floats:
-    lead = arrays[0].shape[:-2]
+    lead, n = arrays[0].shape[:-2], arrays[0].shape[-2]
+    for name, array, width in zip(("r", "quat", "v", "Omega"), arrays, (3, 4, 3, 3), strict=True):
+        if array.shape != (*lead, n, width):
+            raise ModelError(
+                f"State.{name} has shape {array.shape}; with r of {n} frames give {(*lead, n, width)}"
+            )
+    check_frames(groups, n)
     r, quat, v, Omega = (
         np.ascontiguousarray(array, float).reshape(-1, *array.shape[-2:]) for array in arrays
     )

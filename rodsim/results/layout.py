@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discretization.gears import count_angles
 from discretization.own_variables import OwnVariables
+from discretization.state_shapes import Sizes, sizes_of, state_shapes
 from discretization.system import System
-from rigid.interactions.constraints import rows_of
 from rigid.system import Constraints, Floats, Ints, State
 
 
@@ -168,11 +167,14 @@ class Layout:
             self.constraints = system.constraints
         if self.gravity is None:
             self.gravity = system.gravity
+        sizes = sizes_of(system)
         for what, number, found in (
-            ("frames", self.n_frames, len(system.frames.mass)),
+            ("frames", self.n_frames, sizes.frames),
             ("elements", self.n_elements, len(system.elements.length) + len(system.spans.weight)),
-            ("multipliers", self.n_multipliers, int(rows_of(system.constraints).sum())),
-            ("counted angles", self.n_torsions, count_angles(system)),
+            ("multipliers", self.n_multipliers, sizes.multipliers),
+            ("counted angles", self.n_torsions, sizes.own.angle),
+            ("relaxing points", self.n_branch, sizes.own.branch),
+            ("drives", len(self.drives), sizes.own.drive),
         ):
             if number != found:
                 raise ValueError(f"model '{self.name}': {number} {what}, but its system has {found}")
@@ -190,23 +192,10 @@ class Layout:
         return OwnVariables(self.n_torsions, self.n_branch, len(self.drives), self.n_memory)
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shape of every field of a `State` of this model."""
-        n = self.n_frames
-        shapes: dict[str, tuple[int, ...]] = {
-            "r": (n, 3),
-            "quat": (n, 4),
-            "v": (n, 3),
-            "Omega": (n, 3),
-            "lam": (self.n_multipliers,),
-            "own": (self.own.size,),
-            "acc": (n, 6),
-            "totals": (2,),
-        }
-        if self.n_chart:
-            shapes["chart"] = (self.n_chart,)
-        if self.n_memory:
-            shapes["algorithmic"] = (2,)
-        return shapes
+        """Shape of every field of a `State` of this model that a file holds."""
+        shapes = state_shapes(Sizes(self.n_frames, self.n_multipliers, self.own, self.n_chart))
+        # what may be left out of a state is not stored where it is empty
+        return {k: s for k, s in shapes.items() if s[0] or k not in State._field_defaults}
 
     def check_state(self, state: State, count: int) -> None:
         """Raise ValueError where the `count` states do not have the shapes of this model."""

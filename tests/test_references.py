@@ -1,0 +1,233 @@
+"""Compiled code gives back every array it is handed: no run keeps the arrays of its model, and memory does not grow."""
+
+import gc
+import os
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from discretization.statics.loading import Loading
+from discretization.statics.rest import Rest
+from discretization.time.advance import copy_of
+from discretization.time.em_names import em_integrator
+from discretization.time.mechanical_stepper import MechanicalStepper
+from discretization.time.stepper import Stepper
+from rigid.compilation import allocating_kernel
+from rigid.kept import Kept, kept_in
+from rigid.system import State
+from rodsim import Box, Model, Section, equilibrium, linearise, modes, simulate
+
+H = 1e-3
+RESIDENT = Path("/proc/self/statm")
+MIB = 2.0**20
+
+
+def arm(n_elements=2):
+    """A rod, a body on a hinge, a spring, a load: a model that has a bit of everything and an equilibrium."""
+    model = Model("arm", gravity=(0, 0, -9.81))
+    section = Section.from_stiffness(
+        EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0.1)], section, n_elements, mass="lumped")
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.3, 0.1))
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_joint("pin", "revolute", rod.end, body, axis=(0, 1, 0))
+    model.add_spring("string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0)
+    model.add_force("push", rod.end, (0, 1, 0))
+    return model
+
+
+def counts(*things):
+    """How many hold each array of nested tuples, by its place."""
+    found = {}
+
+    def visit(thing, place):
+        for name in getattr(thing, "_fields", ()):
+            value = getattr(thing, name)
+            if isinstance(value, np.ndarray):
+                found[f"{place}.{name}"] = sys.getrefcount(value)
+            visit(value, f"{place}.{name}")
+
+    for k, thing in enumerate(things):
+        visit(thing, f"{k}")
+    assert len(found) > 20
+    return found
+
+
+def em_family(integrator):
+    """What marches, and what it works with."""
+    built, own = arm().build(), em_integrator(integrator)
+    stepper = Stepper(built.system, H, own.order, built.load_values, hidden=own.hidden, rho=own.rho)
+    state = stepper.start(copy_of(built.state))
+    return stepper, state, (stepper.system, stepper.numbering, stepper.work, stepper._hidden, stepper._plain)
+
+
+def mechanical(integrator):
+    """The same of a scheme of mechanical systems."""
+    built = arm().build()
+    stepper = MechanicalStepper("arm", built.system, built.state, H, integrator, None, built.load_values)
+    march = stepper._march
+    own = built.system, march._marched.data, march._marched.functions, march._work, march._solver, march._ends
+    return stepper, stepper.start(built.state), own
+
+
+@pytest.mark.parametrize("integrator", ["em", "em4", "em-ggl", "em-d(0.5)"])
+def test_a_march_of_em_and_its_kin_keeps_no_array(integrator):
+    stepper, state, own = em_family(integrator)
+    march = lambda k: stepper.march(state, H, H * np.array([k, k + 1.0]))  # noqa: E731
+    march(0)  # what is found once, is
+    before = counts(state, *own)
+    for k in range(3):
+        assert march(2 + 2 * k).failure is None
+    stepper.record(state, 8, 2, 3)
+    stepper.advance(state, 8, 2)
+    assert counts(state, *own) == before
+
+
+@pytest.mark.parametrize("integrator", ["EML", "GGL-EM", "VI-B(0.5, 0.5)", "GL-SPARK(2)", "mG(2)"])
+def test_a_march_of_mechanical_systems_keeps_no_array(integrator):
+    stepper, state, own = mechanical(integrator)
+    stepper.advance(state, 0, 1)
+    before = counts(state, *own)
+    for k in range(3):
+        assert stepper.march(state, H, H * np.array([k, k + 1.0])).failure is None
+    assert counts(state, *own) == before
+
+
+def test_a_sparse_solver_keeps_no_array():
+    """Its matrix goes to Python and its solution comes from there."""
+    built = arm(4).build()
+    stepper = Stepper(built.system, H, load_values=built.load_values, band_limit=0)
+    assert stepper.numbering.band < 0
+    fronts = stepper.numbering.fronts
+    stepper.numbering = stepper.numbering._replace(fronts=fronts._replace(inner=fronts.inner[:0]))
+    state = copy_of(built.state)
+    stepper.march(state, H, np.zeros(1))
+    before = counts(state, stepper.numbering, stepper.work)
+    for k in range(3):
+        assert stepper.march(state, H, np.array([H * k])).failure is None
+    assert counts(state, stepper.numbering, stepper.work) == before
+
+
+def test_newton_at_rest_keeps_no_array():
+    built = arm().build()
+    values = built.load_values(np.zeros(1))[0]
+    rest = Rest(
+        built.system, built.state, Loading(0 * values, values, np.zeros(3), built.system.gravity.copy())
+    )
+    rest.load_at(0.5)
+    own = rest.system, rest.numbering, rest.work, rest.state, rest._standing
+    before = counts(*own)
+    for _ in range(3):
+        rest.newton()
+        rest.assemble()
+    assert counts(*own) == before
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda model: simulate(model, 4 * H, H),
+        lambda model: simulate(model, 4 * H, H, "EML"),
+        equilibrium,
+        linearise,
+        lambda model: modes(model, 2, anyway=True),
+    ],
+    ids=["em", "EML", "equilibrium", "linearise", "modes"],
+)
+def test_whatever_is_asked_of_a_model_keeps_no_array(what, monkeypatch):
+    model = arm()
+    built = model.build()
+    monkeypatch.setattr(Model, "build", lambda self: built)
+    held = []
+    for _ in range(3):
+        what(model)
+        gc.collect()
+        held.append(counts(built.system, built.state))
+    assert held[1] == held[0]
+    assert held[2] == held[0]
+
+
+@allocating_kernel
+def first_of(state, n):
+    """Reads a state by reference, and allocates."""
+    return state.r[0, 0] + np.zeros(n)[0]
+
+
+@allocating_kernel
+def first_of_kept(kept):
+    """Of one that was handed over before."""
+    return kept_in(kept).r[0, 0]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="numba's part")
+def test_arguments_that_cannot_be_taken_are_told_and_not_kept():
+    """Where the machine code is called as it is: it is made for one type, what it is given may be another."""
+    z = np.zeros((2, 3))
+    state = State(z, np.zeros((2, 4)), z, z, np.zeros(0), np.zeros(0), np.zeros((2, 6)), np.zeros(2))
+    assert first_of(state, 1) == 0.0
+    direct = first_of.overloads[first_of.signatures[0]].entry_point
+    wrong = state._replace(quat="no array"), state._replace(acc=np.zeros((2, 6), np.float32))
+    before = [counts_of_arrays(each) for each in wrong]
+    for _ in range(3):
+        for each in wrong:
+            with pytest.raises(TypeError, match="can't unbox array"):
+                direct(each, 1)
+        with pytest.raises(TypeError):
+            direct(state, None)  # what comes after the state
+    assert [counts_of_arrays(each) for each in wrong] == before
+    kept = Kept(state)
+    assert first_of_kept(kept) == 0.0
+    direct = first_of_kept.overloads[first_of_kept.signatures[0]].entry_point
+    for other in (state, None):
+        with pytest.raises(AttributeError, match="address"):
+            direct(other)
+
+
+def counts_of_arrays(state):
+    """How many hold each array of a state."""
+    return [sys.getrefcount(x) for x in state if isinstance(x, np.ndarray)]
+
+
+def grown(action, times):
+    """MiB that the process has grown by over so many calls, after a tenth as many to begin with."""
+    for _ in range(max(1, times // 10)):
+        action()
+    gc.collect()
+    before = resident()
+    for _ in range(times):
+        action()
+    gc.collect()
+    return resident() - before
+
+
+def resident():
+    """MiB of this process that are in memory."""
+    return int(RESIDENT.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MIB
+
+
+@pytest.mark.skipif(not RESIDENT.exists(), reason="reads the size of the process from Linux")
+def test_memory_does_not_grow_with_the_number_of_runs():
+    """A run of this model has 0.3 MiB of arrays: kept, 1000 would be 300."""
+    built = arm(20).build()
+
+    def run():
+        stepper = Stepper(built.system, H, load_values=built.load_values)
+        stepper.march(copy_of(built.state), H, np.zeros(1))
+
+    assert grown(run, 1000) < 8.0
+
+
+@pytest.mark.skipif(not RESIDENT.exists(), reason="reads the size of the process from Linux")
+def test_memory_does_not_grow_with_the_number_of_outputs():
+    """What numba remembers of the references of one call are 75 kB: kept, 10,000 would be 700 MiB."""
+    stepper, state, _ = em_family("em")
+
+    def output():
+        nonlocal state
+        state, _ = stepper.advance(state, 0, 1)
+
+    assert grown(output, 10_000) < 8.0
