@@ -24,6 +24,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import SuperLU, splu
 
 from discretization.checking import POSES, check_states
+from discretization.drives import as_driven
+from discretization.own_variables import varying_of
 from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import alone, first_rows, groups_of, rows_of
@@ -51,11 +53,11 @@ class Redundancy(NamedTuple):
 
 
 def constraint_jacobian(system: System, state: State) -> coo_matrix:
-    """G (m, 6 n): derivatives of all constraints to (r, turn) of all frames, spatial; zero columns for fixed
-    frames.
+    """G (m, 6 n): derivatives of all constraints, driven ones as they stand in the state, to (r, turn) of all frames, spatial;
+    zero columns for fixed frames.
     """
     check_states(system, state, *POSES)
-    constraints = system.constraints
+    constraints = as_driven(system.constraints, varying_of(system, state))
     each = alone(constraints)
     gradients = evaluation.gradients(groups_of(each), state.r, state.quat).reshape(-1, 2, 6)
     frames = np.repeat(constraints.frames.reshape(-1, 2), rows_of(each), axis=0)

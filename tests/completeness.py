@@ -17,7 +17,7 @@ NUMBERS: dict = {
     "GJ": 3.0,
     "EI": (2.0, 4.0),
     "mass_per_length": 1.5,
-    "inertia_per_length": (0.5, 0.2, 0.3),
+    "inertia_per_length": (0.4, 0.2, 0.3),
 }
 SOFT = Section.from_stiffness(**NUMBERS)
 VISCOUS = Section.from_stiffness(**NUMBERS, damping_time=0.01)

@@ -44,6 +44,10 @@ REFUSED: dict[tuple[str, str], str] = {
         for what in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
     },
     ("midpoints", "em-d"): "the rod element 'midpoint' does not tell its strains",
+    ("loaded", "GGL-EM"): "the inverse of the mass, which couples all nodes of the rods of 'loaded'",
+    ("loaded", "linear buckling"): "load 'dead moment' and load 'following force' .* have no potential",
+    ("pressed", "linear buckling"): "no load grows with the factor; pressures are there in full",
+    ("geared", "linear buckling"): "its loads change no stiffness",
 }
 
 
