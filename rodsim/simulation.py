@@ -28,6 +28,7 @@ from rodsim.model import Model
 from rodsim.provenance import provenance
 from rodsim.restart import restarted
 from rodsim.results.columns import COLUMNS
+from rodsim.results.layout import Functions
 from rodsim.results.outputs import Outputs
 from rodsim.results.recorder import Recorder
 from rodsim.results.result import Result
@@ -109,6 +110,7 @@ def simulate(
         )
     announce()
     built = model.build()
+    built.layout.functions = Functions(built.load_values, built.drive_values)
     check_mass(built, "simulate")
     state, change, changed_parts = fit_velocities(built) if start is None else Fitted(built.state, 0.0, {})
     if start is not None:
@@ -120,6 +122,9 @@ def simulate(
     if own is not None:
         if chart is not None:
             raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
+        spared = _without_inertia(model, built)
+        if spared and own.rho is not None:
+            built.layout.description["without_inertia"] = spared
         stepper = Stepper(
             built.system,
             dt,
@@ -130,7 +135,7 @@ def simulate(
             drive_values=built.drive_values,
             joint_names=[joint.name for joint in built.layout.joints],
             rho=own.rho,
-            spared=_without_inertia(model, built),
+            spared=spared,
             loop_of=partial(loop_in_words, model),
         )
         state = stepper.start(state)
@@ -324,7 +329,9 @@ def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> R
     if isinstance(writer, MemoryWriter):
         return writer.result()
     assert output is not None
-    return Result.open(output)
+    result = Result.open(output)
+    result.layout.functions = writer.layout.functions
+    return result
 
 
 class _Progress:
