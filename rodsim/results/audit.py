@@ -151,6 +151,8 @@ def _measure(result: Result) -> Audit:
         chart=str(run.get("chart", "")),
         promises=tuple(each for each in PROMISES if each in promises),
         of_scheme=bool(own),
+        unread=found.unread,
+        rate="G W p" if ENERGY in own else "G v",
         energy=energy_of,
         other_energy_balance=other,
         of_velocities=(of_velocities.balance, of_velocities.linear, of_velocities.angular) if own else None,

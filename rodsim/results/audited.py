@@ -60,6 +60,8 @@ class Audit:
     chart: str = ""
     promises: tuple[str, ...] = ()  # of the integrator in this chart, see `discretization.time.promises`
     of_scheme: bool = False  # energies and momenta are formed from the scheme's own q and p
+    unread: str = ""  # why they are not, where they should be
+    rate: str = "G v"  # what of the joints' velocities was measured
     energy: str = ""  # of what the energies are, where that is not T + V
     other_energy_balance: float | None = None  # of the generalised energy, where the scheme keeps both
     # the same of T + V, P, L of the velocities: energy balance, drifts of the momenta; None: they are the above

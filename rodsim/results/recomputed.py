@@ -40,6 +40,7 @@ from discretization.measures import (
 from discretization.others import works
 from discretization.space.spans import points_of
 from discretization.system import System
+from rigid.errors import ModelError
 from rigid.system import Constraints, Floats, Ints, State
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.drawing import Drawing
@@ -93,6 +94,7 @@ class Recomputed:
     of_scheme: dict[str, Floats] = field(
         default_factory=dict
     )  # (T,) `rodsim.results.of_scheme.NAMES`, energies whole
+    unread: str = ""  # why there is no chart to read
 
 
 def recompute(result: Result) -> Recomputed:
@@ -104,7 +106,10 @@ def recompute(result: Result) -> Recomputed:
     evaluation = power = inertia = 0.0
     reach = speed = 0.0  # m, m/s, of the points of joints
     drawn = False
-    scheme = reader_of(result)
+    try:
+        scheme, unread = reader_of(result), ""
+    except ModelError as error:  # what it began with does not fit its joints
+        scheme, unread = None, str(error)
     own: dict[str, list[Floats]] = {}
     for outputs in blocks(result, drawing):
         state = result.states(outputs)
@@ -143,7 +148,7 @@ def recompute(result: Result) -> Recomputed:
     whole = {name: np.concatenate(parts) for name, parts in columns.items()}
     of_scheme = {name: np.concatenate(parts) for name, parts in own.items()}
     if system is None:
-        return Recomputed(whole, found.differences(), drawn)
+        return Recomputed(whole, found.differences(), drawn, unread=unread)
     steps = result.step
     n_steps = int(steps[-1] - steps[0])
     h = float(result.t[-1] - result.t[0]) / n_steps if n_steps else 0.0
@@ -161,6 +166,7 @@ def recompute(result: Result) -> Recomputed:
         misses * EPS * (4.0 * speed + 4e-2 * reach / h) if h else 0.0,
         speed,
         of_scheme,
+        unread,
     )
 
 

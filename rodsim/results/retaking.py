@@ -88,7 +88,7 @@ def take_again(result: Result) -> Retaken:
     except _Unknown as unknown:
         return Retaken(reason=str(unknown), same_version=same)
     except ModelError as error:
-        return Retaken(reason=f"the model cannot be advanced again: {error}", same_version=same)
+        return Retaken(failed=f"the run cannot begin: {error}", same_version=same)
     found: dict[str, Difference] = {}
     done, reason, failed = 0, "", ""
     for k in chosen:

@@ -88,7 +88,7 @@ def _of_places(a: Audit) -> list[Verdict]:
     verdicts.append(_promised(a, ("position",), "joints, positions", position, kept if joints else None))
     if not joints:
         return verdicts
-    law, found = "joints, velocities", f"|G {'W p' if a.of_scheme else 'v'}| <= {a.velocity_constraint:.1e}"
+    law, found = "joints, velocities", f"|{a.rate}| <= {a.velocity_constraint:.1e}"
     if "velocity" in a.promises:
         found += f", velocities up to {a.velocity_scale:.3g} m/s"
         allowed = (ROUND_OFF + a.tolerance) * a.velocity_scale + a.velocity_rounding
@@ -143,6 +143,8 @@ def of_file(a: Audit) -> list[Verdict]:
         ("times", "times", False),
     ):
         differences = [str(d) for d in a.differences if d.part == part]
+        if part == "chart" and a.unread:
+            differences = [f"the chart of output 0 cannot be made: {a.unread}"]
         if differences:
             more = f"; {len(differences) - 1} more differ" if len(differences) > 1 else ""
             verdicts.append(Verdict(law, differences[0] + more, False))
