@@ -1,0 +1,63 @@
+"""The numbers of a state by kind: what is of one kind is of one size, and is compared, or moved, together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rigid.system import Floats, State
+
+# columns of fields that hold several kinds: where the next one begins, and their names
+_COLUMNS = {
+    "acc": ((3,), ("of velocities", "of turns")),
+    "drive": ((3, 4, 7, 8), ("directions", "values", "rates of directions", "rates of values", "work")),
+    "totals": ((1,), ("work", "dissipation")),
+    "algorithmic": ((1,), ("in memory", "dissipated")),
+    "branch": ((3,), ("shear and stretch", "bending and twist")),
+    "memory": ((3,), ("first half", "second half")),
+}
+_CHART = ("q", "p", "v", "lam", "gam")
+_OF_FRAMES = ("r", "quat", "v", "Omega")
+_STARTING = (
+    *_OF_FRAMES,
+    "angle",
+    "branch",
+    "memory",
+    "chart q",
+    "chart p",
+    "chart v",
+)  # what a step depends on
+
+
+def parts_of(state: State, n: int, m: int) -> dict[str, Floats]:
+    """Views of the arrays of a state, those that are not empty; n, m: coordinates and constraints of its chart."""
+    found: dict[str, Floats] = {}
+    for field, x in state._asdict().items():
+        if field == "chart":
+            pieces = np.split(x, np.cumsum([n, n, n, m])) if x.size else []
+            found |= {f"chart {name}": piece for name, piece in zip(_CHART, pieces, strict=False)}
+        elif field in _COLUMNS:
+            at, names = _COLUMNS[field]
+            pieces = np.split(x, at, axis=-1)
+            found |= {f"{field}, {name}": piece for name, piece in zip(names, pieces, strict=True)}
+        else:
+            found[field] = x
+    return {name: x for name, x in found.items() if x.size}
+
+
+def moved(state: State, part: float, gained: tuple[float, float], free: Floats, n: int, m: int) -> State:
+    """A copy, all that a step depends on moved by `part` of the size of its kind, each number up or down.
+
+    gained: m/s, rad/s, what velocities may gain in a step, which is their size where they are zero; free: (frames,) which
+    of them move by forces.
+    """
+    way = np.random.default_rng(0)
+    copy = State(*(x.copy() for x in state))
+    more = dict(zip(("v", "Omega"), gained, strict=True))
+    for name, x in parts_of(copy, n, m).items():
+        if name.partition(",")[0] not in _STARTING:
+            continue
+        size = 1.0 if name == "quat" else float(np.abs(x).max()) + more.get(name, 0.0)
+        step = part * size * way.choice([-1.0, 1.0], x.shape)
+        x += step * free[:, None] if name in _OF_FRAMES else step
+    copy.quat[...] /= np.linalg.norm(copy.quat, axis=-1, keepdims=True)
+    return copy
