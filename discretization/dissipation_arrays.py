@@ -9,6 +9,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from discretization.groups import groups_of, held_from_outside, pairs_of
+from discretization.own_variables import MEMORY, own_variables
 from discretization.space.interpolation import leading
 from discretization.space.rod_elements import BY_NUMBER
 from rigid.errors import ModelError
@@ -147,6 +148,8 @@ def with_memory(system: Any, state: State) -> State:
     """
     count = len(system.frames.mass) + len(system.elements.length) + len(system.spans.weight)
     count += len(system.springs.stiffness) + len(system.torsions.stiffness)
-    if state.memory.shape[-2] == count:
+    now = own_variables(system, state.own)
+    if now.memory == count:
         return state
-    return state._replace(memory=np.zeros((count, 6)), algorithmic=np.zeros(2))
+    plain = state.own[: now.first("memory")]
+    return state._replace(own=np.concatenate([plain, np.zeros(count * MEMORY)]), algorithmic=np.zeros(2))

@@ -28,6 +28,7 @@ strains what makes (1) of them: C (ebar - e0) + gamma C (de - e~) = C (ebar - (e
 from __future__ import annotations
 
 from discretization.assembly import load_step
+from discretization.own_variables import BRANCH, MEMORY
 from discretization.space.closed_spans import STRAINS_END, STRAINS_START, forces_at
 from discretization.space.relaxation import begin_branch
 from discretization.space.rod_points import FIRST, POINT, STRAIN0
@@ -65,24 +66,31 @@ _SWEEPS = 40  # over frames that share mass; each shrinks what is missing tenfol
 
 
 @inner_kernel
+def memory_at(work, row):
+    """Where in `State.own` is what `em-d` remembers (6,) of a frame or a place of strains."""
+    return work.own.memory + MEMORY * row
+
+
+@inner_kernel
 def begin_stresses(system, plain, state, work, h):
     """Damping and stress-free strains of the step; before `begin_step`."""
-    gamma, memory, row = work.dissipation.law[0], state.memory, state.r.shape[0]
+    gamma, row = work.dissipation.law[0], state.r.shape[0]
     elements, own = system.elements, plain.elements
     for m in range(own.length.shape[0]):
+        memory = memory_at(work, row + m)
         for i in range(6):
-            elements.strain0[m, i] = own.strain0[m, i] + gamma * memory[row + m, i]
+            elements.strain0[m, i] = own.strain0[m, i] + gamma * state.own[memory + i]
             for j in range(6):
                 elements.damping[m, i, j] = own.damping[m, i, j] + gamma * h * own.stiffness[m, i, j]
     row += own.length.shape[0] + plain.spans.weight.shape[0]
     for s in range(plain.springs.stiffness.shape[0]):
         k = plain.springs.stiffness[s]
-        system.springs.length0[s] = plain.springs.length0[s] + gamma * memory[row + s, 0]
+        system.springs.length0[s] = plain.springs.length0[s] + gamma * state.own[memory_at(work, row + s)]
         system.springs.damping[s] = plain.springs.damping[s] + gamma * h * k
     row += plain.springs.stiffness.shape[0]
     for s in range(plain.torsions.stiffness.shape[0]):
         k = plain.torsions.stiffness[s]
-        system.torsions.angle0[s] = plain.torsions.angle0[s] + gamma * memory[row + s, 0]
+        system.torsions.angle0[s] = plain.torsions.angle0[s] + gamma * state.own[memory_at(work, row + s)]
         system.torsions.damping[s] = plain.torsions.damping[s] + gamma * h * k
 
 
@@ -95,9 +103,11 @@ def _begin_spans(system, state, work, h):
         for g in range(own.first[m + 1] - own.first[m]):
             point = own.first[m] + g
             D = own.viscosity[own.at[m] + FIRST + POINT * g : own.at[m + 1]]
+            memory = memory_at(work, row + point)
             if spans.relaxation[point] > 0.0:
                 material = spans.damping[point], spans.branch[point], spans.relaxation[point]
-                begin_branch(material, state.branch[point], h, D, STRAIN0)
+                at = work.own.branch + BRANCH * point
+                begin_branch(material, state.own[at : at + BRANCH], h, D, STRAIN0)
             else:
                 for i in range(6):
                     D[STRAIN0 + i] = 0.0
@@ -107,7 +117,7 @@ def _begin_spans(system, state, work, h):
                 for j in range(6):
                     C = gamma * h * spans.stiffness[point, i, j]
                     D[6 * i + j] += C
-                    D[STRAIN0 + i] -= C * state.memory[row + point, j]
+                    D[STRAIN0 + i] -= C * state.own[memory + j]
 
 
 @inner_kernel
@@ -143,7 +153,7 @@ def begin_dissipation(system, numbering, state, work, h):
             continue
         c = _reference(own.group, own.before, f)
         w = minus(times(1.0 / frames.mass[f], _momentum(own, state.v, f)), c)
-        start = plus(apply_transposed(rotation_of(work.R0, f), w), load3(state.memory[f, 0:3]))
+        start = plus(apply_transposed(rotation_of(work.R0, f), w), load3(state.own[memory_at(work, f) :]))
         store3(start, own.start[f])
         rounding = EPS * abs(h) * own.gamma[f] * frames.mass[f] * (norm(w) + norm(c)) * norm(w)
         for i in range(3):
@@ -202,7 +212,7 @@ def _end_velocities(system, state, work, h):
         turn = times(1.0 / h, apply_transposed(rotation_of(work.R0, f), load3(work.psi[f])))
         turn = minus(turn, times(0.5 - gamma, load3(state.Omega[f])))
         if gamma != 0.0:
-            turn = plus(turn, times(gamma, load3(state.memory[f, 3:6])))
+            turn = plus(turn, times(gamma, load3(state.own[memory_at(work, f) + 3 :])))
         store3(times(1.0 / (0.5 + gamma), turn), own.end[f, 3:6])
 
 
@@ -316,7 +326,7 @@ def _add_shared(system, work, h):
 @inner_kernel
 def _end_frames(system, state, work, h):
     """Memories of the velocities: D and Y of (5)."""
-    frames, own, memory = system.frames, work.dissipation, state.memory
+    frames, own = system.frames, work.dissipation
     nu, lost, kept = own.law[1], 0.0, 0.0
     for k in range(own.total.shape[0]):
         store3((0.0, 0.0, 0.0), own.shift[k])
@@ -324,20 +334,22 @@ def _end_frames(system, state, work, h):
         if frames.fixed[f] != 0:
             continue
         gamma, mass, J = own.gamma[f], frames.mass[f], load9(frames.inertia[f])
+        at = memory_at(work, f)
+        memory = state.own[at : at + MEMORY]
         if gamma != 0.0:
             _, w1 = _relative_velocities(system, state, work, f)
             unseen = minus(apply_transposed(rotation_of(work.R1, f), w1), load3(own.start[f]))
-            add3(times(nu, unseen), memory[f, 0:3])
-            now = load3(memory[f, 0:3])
+            add3(times(nu, unseen), memory[0:3])
+            now = load3(memory[0:3])
             lost += gamma * (1.0 - 0.5 * nu) * mass * dot(unseen, unseen)
             kept += 0.5 * gamma / nu * mass * dot(now, now)
             if own.group[f] >= 0:
                 group = own.group[f]
                 add3(times(-mass / own.total[group], _extra(work, h, f, w1)), own.shift[group])
         turning = minus(load3(own.end[f, 3:6]), load3(state.Omega[f]))
-        unseen = minus(turning, load3(memory[f, 3:6]))
-        add3(times(nu, unseen), memory[f, 3:6])
-        now = load3(memory[f, 3:6])
+        unseen = minus(turning, load3(memory[3:6]))
+        add3(times(nu, unseen), memory[3:6])
+        now = load3(memory[3:6])
         lost += own.law[0] * (1.0 - 0.5 * nu) * dot(unseen, apply(J, unseen))
         kept += 0.5 * own.law[0] / nu * dot(now, apply(J, now))
     return lost, kept
@@ -368,7 +380,8 @@ def _end_strains(system, state, work, h):
         change = work.strain1[m]  # is found anew in the next step
         for i in range(6):
             change[i] -= work.start[m, E0 + i]
-        one = _remember(gamma, nu, elements.stiffness[m], change, state.memory[row + m])
+        at = memory_at(work, row + m)
+        one = _remember(gamma, nu, elements.stiffness[m], change, state.own[at : at + MEMORY])
         for i in range(6):
             change[i] += work.start[m, E0 + i]
         lost, kept = lost + elements.length[m] * one[0], kept + elements.length[m] * one[1]
@@ -381,7 +394,8 @@ def _end_strains(system, state, work, h):
             point, change = own.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
             for i in range(6):
                 change[i] -= K[STRAINS_START, 6 * g + i]
-            one = _remember(gamma, nu, spans.stiffness[point], change, state.memory[row + point])
+            at = memory_at(work, row + point)
+            one = _remember(gamma, nu, spans.stiffness[point], change, state.own[at : at + MEMORY])
             lost, kept = lost + spans.weight[point] * one[0], kept + spans.weight[point] * one[1]
     return lost, kept
 
@@ -391,7 +405,8 @@ def _end_springs(system, state, work, h):
     """The same of springs and torsion springs."""
     springs, torsions, law = system.springs, system.torsions, work.dissipation.law
     lost, kept = 0.0, 0.0
-    row = state.memory.shape[0] - springs.stiffness.shape[0] - torsions.stiffness.shape[0]
+    row = (state.own.shape[0] - work.own.memory) // MEMORY
+    row -= springs.stiffness.shape[0] + torsions.stiffness.shape[0]
     for s in range(springs.stiffness.shape[0] + torsions.stiffness.shape[0]):
         if s < springs.stiffness.shape[0]:
             d0, _, end = spring_ends(springs, state, work, s)
@@ -400,11 +415,12 @@ def _end_springs(system, state, work, h):
             k = springs.stiffness[s]
         else:
             t = s - springs.stiffness.shape[0]
-            change, k = torsion_step(torsions, work, state.angle[t], t, h)[0], torsions.stiffness[t]
-        unseen = change - state.memory[row + s, 0]
-        state.memory[row + s, 0] += law[1] * unseen
+            change, k = torsion_step(torsions, work, state.own[t], t, h)[0], torsions.stiffness[t]
+        memory = memory_at(work, row + s)
+        unseen = change - state.own[memory]
+        state.own[memory] += law[1] * unseen
         lost += law[0] * (1.0 - 0.5 * law[1]) * k * unseen * unseen
-        kept += 0.5 * law[0] / law[1] * k * state.memory[row + s, 0] * state.memory[row + s, 0]
+        kept += 0.5 * law[0] / law[1] * k * state.own[memory] * state.own[memory]
     return lost, kept
 
 

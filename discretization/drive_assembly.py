@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from discretization.dual_assembly import _add_pulled, _put
 from discretization.hidden_assembly import hidden_ends, places_of
+from discretization.own_variables import DRIVE
 from discretization.workspace import rotation_of, three
 from rigid.compilation import inner_kernel
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
@@ -25,7 +26,13 @@ from rigid.interactions.kinds import dual_at, value_at
 from rigid.linear_algebra import apply_transposed, cross, dot, load3, minus, plus, store3, times
 from rigid.rotations import load4
 
-WORK = 8  # of a row of `State.drive`
+WORK = 8  # of a row of drives in `State.own`
+
+
+@inner_kernel
+def drive_at(work, k):
+    """Where in `State.own` are the numbers (9,) of drive k."""
+    return work.own.drive + DRIVE * k
 
 
 @inner_kernel
@@ -34,7 +41,8 @@ def begin_drives(system, hidden, state, work, h, signals):
     drives, at = work.drives, system.loads.kind.shape[0]
     mean, end, rates = work.by_duals.interacting.numbers, work.by_duals.at_end, work.by_duals.rates
     for k in range(drives.rows.shape[0]):
-        before, U, w = state.drive[k], drives.direction[k], drives.value[k]
+        kept, U, w = drive_at(work, k), drives.direction[k], drives.value[k]
+        before = state.own[kept : kept + DRIVE]
         for i in range(3):
             end[U + i], rates[U + i] = signals[at, i], signals[at + 2, i]
             mean[U + i] = 0.5 * (before[i] + signals[at, i])
@@ -72,9 +80,11 @@ def end_drives(system, state, work, signals):
     """Take the end of the step over into the state; after the work has been counted."""
     drives, at = work.drives, system.loads.kind.shape[0]
     for k in range(drives.rows.shape[0]):
+        first = drive_at(work, k)
+        kept = state.own[first : first + DRIVE]
         for i in range(3):
-            state.drive[k, i], state.drive[k, 4 + i] = signals[at, i], signals[at + 2, i]
-        state.drive[k, 3], state.drive[k, 7] = signals[at + 1, 0], signals[at + 1, 1]
+            kept[i], kept[4 + i] = signals[at, i], signals[at + 2, i]
+        kept[3], kept[7] = signals[at + 1, 0], signals[at + 1, 1]
         at += 3
     for k in range(drives.frames.shape[0]):
         f = drives.frames[k]
@@ -134,7 +144,7 @@ def add_hidden_drives(system, numbering, hidden, state, work, h, tangent):
 
 @inner_kernel
 def account_drives(system, numbering, hidden, state, work, h):
-    """Count the work of the step into `State.drive`; all of it, J."""
+    """Count the work of the step into the drives' numbers; all of it, J."""
     own, drives, done = work.by_duals, work.drives, 0.0
     for k in range(drives.rows.shape[0]):
         c, e = drives.rows[k], drives.entry[k]
@@ -147,7 +157,7 @@ def account_drives(system, numbering, hidden, state, work, h):
         one = lam * mean  # (1)
         if hidden is not None:
             one -= _hidden_change(system, numbering, hidden, state, work, h, c)  # (2)
-        state.drive[k, WORK] += one
+        state.own[drive_at(work, k) + WORK] += one
         done += one
     for k in range(drives.frames.shape[0]):
         f = drives.frames[k]
@@ -159,7 +169,7 @@ def account_drives(system, numbering, hidden, state, work, h):
             for c in range(system.constraints.kind.shape[0]):
                 if system.constraints.frames[c, 0] == f or system.constraints.frames[c, 1] == f:
                     one += _hidden_work(system, numbering, hidden, state, work, h, c, f)  # (2)
-        state.drive[drives.rows.shape[0] + k, WORK] += one
+        state.own[drive_at(work, drives.rows.shape[0] + k) + WORK] += one
         done += one
     return done
 

@@ -1,7 +1,7 @@
 """Prescribed motion in a system: driven rows (`rigid.interactions.driven`) and driven frames, and what a state keeps of them.
 
 A driven frame is one that does not move by forces (`Frames.fixed` is DRIVEN): its poses and rates at both ends of a step are
-given. `State.drive` has a row for every driven constraint, in their order, then one for every driven frame:
+given. Their block of `State.own` has a row for every driven constraint, in their order, then one for every driven frame:
 
     U_a (3), value, dU_a/dt (3), dvalue/dt, work done so far (J);   of frames all but the work are zero
 
@@ -10,6 +10,8 @@ behind the loads: U; value, dvalue/dt, 0; dU/dt of a driven constraint, r; v; Om
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +27,13 @@ WORK = 8  # the last of them
 CONSTRAINT_ROWS, FRAME_ROWS = 3, 5  # packed
 
 
+class Varying(NamedTuple):
+    """Numbers of constraints that states keep: blocks of `discretization.own_variables`."""
+
+    drive: Floats  # (..., d, NUMBERS)
+    angle: Floats  # (..., s), those of geared joints at the end
+
+
 def driven_rows(constraints: Constraints) -> Ints:
     """Numbers of the driven constraints."""
     return (
@@ -38,7 +47,7 @@ def driven_frames(fixed: np.ndarray) -> Ints:
 
 
 def count_drives(system: System) -> int:
-    """Rows of `State.drive`."""
+    """Rows of drives in `State.own`."""
     return len(driven_rows(system.constraints)) + len(driven_frames(system.frames.fixed))
 
 
@@ -58,7 +67,17 @@ def varying(constraints: Constraints) -> bool:
     return len(driven_rows(constraints)) + len(counted_rows(constraints)) > 0
 
 
-def at_states(constraints: Constraints, state: State) -> tuple[Constraints, State]:
+def as_driven(constraints: Constraints, numbers: Varying) -> Constraints:
+    """The constraints with the driven numbers of one state in the place of those at t = 0."""
+    rows = driven_rows(constraints)
+    if not len(rows):
+        return constraints
+    Ua, value = constraints.Ua.copy(), constraints.value.copy()
+    Ua[rows], value[rows] = numbers.drive[: len(rows), :3], numbers.drive[: len(rows), 3]
+    return constraints._replace(Ua=Ua, value=value)
+
+
+def at_states(constraints: Constraints, state: State, numbers: Varying) -> tuple[Constraints, State]:
     """Many states (T, n, ...) of such constraints as one state of T copies of the frames, with the constraints of each.
 
     Of one state: it and its constraints.
@@ -66,7 +85,7 @@ def at_states(constraints: Constraints, state: State) -> tuple[Constraints, Stat
     rows, counted = driven_rows(constraints), counted_rows(constraints)
     n = state.r.shape[-2]
     copies = int(np.prod(state.r.shape[:-2]))
-    drive = state.drive[..., : len(rows), :].reshape(copies if len(rows) else 0, len(rows), NUMBERS)
+    drive = numbers.drive[..., : len(rows), :].reshape(copies if len(rows) else 0, len(rows), NUMBERS)
     each = {
         name: np.tile(values, (copies, *[1] * (np.ndim(values) - 1)))
         for name, values in constraints._asdict().items()
@@ -79,7 +98,7 @@ def at_states(constraints: Constraints, state: State) -> tuple[Constraints, Stat
     own.Ua[place] = drive[..., :3].reshape(-1, 3)
     own.value[place] = drive[..., 3].ravel()
     place = (c * np.arange(copies)[:, None] + counted).ravel()
-    own.value[place] = state.angle[..., state.angle.shape[-1] - len(counted) :].ravel()
+    own.value[place] = numbers.angle[..., numbers.angle.shape[-1] - len(counted) :].ravel()
     flat = {
         name: np.ascontiguousarray(getattr(state, name)).reshape(-1, getattr(state, name).shape[-1])
         for name in ("r", "quat", "v", "Omega")
@@ -87,11 +106,11 @@ def at_states(constraints: Constraints, state: State) -> tuple[Constraints, Stat
     return own, state._replace(**flat)
 
 
-def explicit_rates(constraints: Constraints, state: State) -> Floats:
+def explicit_rates(constraints: Constraints, state: State, numbers: Varying) -> Floats:
     """Part (..., d) of dg/dt of the driven rows that is there without motion: g(y, dX/dt) of `rigid.interactions.driven`."""
     rows, lead = driven_rows(constraints), state.r.shape[:-2]
-    drive = state.drive[..., : len(rows), :]
+    drive = numbers.drive[..., : len(rows), :]
     moved = np.concatenate([drive[..., 4:8], np.zeros((*drive.shape[:-1], 5))], axis=-1)
     alone = constraints.chosen(rows)
-    own, flat = at_states(alone, state._replace(drive=moved))
+    own, flat = at_states(alone, state, numbers._replace(drive=moved))
     return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(*lead, len(rows))

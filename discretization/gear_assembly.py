@@ -13,7 +13,7 @@ def begin_gears(numbering, state, work):
     """Each angle is the one nearest to that at the start; its rounding."""
     gears, duals = work.gears, work.by_duals
     for k in range(gears.entry.shape[0]):
-        angle, c = state.angle[gears.first + k], duals.interacting.each[gears.entry[k]].row
+        angle, c = state.own[gears.first + k], duals.interacting.each[gears.entry[k]].row
         work.noise[numbering.row[c]] += 2.0 * EPS * work.scale[c] * gears.size[k] * abs(angle)
         duals.interacting.numbers[gears.branch[k]] = angle
         duals.at_end[gears.branch[k]] = angle
@@ -29,4 +29,4 @@ def end_gears(state, work):
         _put_pair(work.r1, work.R1, own, e, own.end)
         value_of_kind = value_at(kind.value)
         value_of_kind(own.end, own.at_end[entry.first : entry.last], own.g)
-        state.angle[gears.first + k] = own.g[0].real / gears.size[k]
+        state.own[gears.first + k] = own.g[0].real / gears.size[k]

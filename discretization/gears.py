@@ -1,6 +1,6 @@
 """Geared joints: constraints that share a row, and the angles that a state counts for them (`rigid.interactions.gear`).
 
-`State.angle` has those of the torsion springs first, then one for every constraint whose kind is `counted`, in their order.
+The block of angles in `State.own` has those of torsion springs first, then one for every constraint whose kind is `counted`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def counted_rows(constraints: Constraints) -> Ints:
 
 
 def count_angles(system: Any) -> int:
-    """Numbers in `State.angle`."""
+    """Rows of angles in `State.own`."""
     return len(system.torsions.stiffness) + len(counted_rows(system.constraints))
 
 
@@ -58,7 +58,7 @@ class GearWork(NamedTuple):
     entry: Ints  # (k,) place among the constraints that go by their duals
     branch: Ints  # (k,) where the counted angle stands in their numbers
     size: Floats  # (k,) |U|
-    first: int  # of them in `State.angle`
+    first: int  # of them in `State.own`
 
 
 def gear_work(system: Any, duals: Any) -> GearWork:

@@ -20,6 +20,7 @@ import numpy as np
 from discretization import others
 from discretization.drives import at_states, varying
 from discretization.others import OTHERS, dissipates
+from discretization.own_variables import part, varying_of
 from discretization.space import se3_dual, spans
 from discretization.system import System
 from rigid.interactions import constraints
@@ -113,7 +114,7 @@ def _springs(system: System, state: State | None) -> Iterator[Acting]:
     s, t = system.springs, system.torsions
     every, turning = np.arange(len(s.stiffness)), np.arange(len(t.stiffness))
     yield Acting(of_columns(SPRING, s, row=every), Role.ENERGY, "springs", every)
-    counted = np.zeros(len(turning)) if state is None else state.angle[: len(turning)]
+    counted = np.zeros(len(turning)) if state is None else part(system, state, "angle")[: len(turning)]
     numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, counted])
     yield Acting(group(TORSION_SPRING, t.frames, numbers, turning), Role.ENERGY, "torsions", turning)
     use = np.flatnonzero(s.damping)
@@ -144,6 +145,6 @@ def role_of(kind: Kind) -> Role:
 def _constraints(system: System, state: State | None) -> Iterator[Acting]:
     own = system.constraints
     if state is not None and varying(own):
-        own, _ = at_states(own, state)
+        own, _ = at_states(own, state, varying_of(system, state))
     for number, each in zip(np.unique(own.kind), constraints.groups_of(own), strict=True):
         yield Acting(each, Role.CONSTRAINT, "constraints", np.flatnonzero(own.kind == number))

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization import others
-from discretization.drives import at_states, driven_rows, explicit_rates, varying
+from discretization.drives import Varying, at_states, driven_rows, explicit_rates, varying
+from discretization.own_variables import part, varying_of
 from discretization.space.se3_element import element_strains
 from discretization.space.spans import energies_of, points_of, shared_masses, strains_of, with_laws
 from discretization.system import System
@@ -60,8 +61,9 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     stress = np.sum(stiffness * strain[..., None, :], axis=-1)
     if np.any(system.spans.law >= 0):
         stress[..., m:, :] = with_laws(system.spans, strain[..., m:, :], stress[..., m:, :])
-    if state.branch.shape[-2]:
-        stress[..., m:, :] += np.sum(system.spans.branch * state.branch[..., None, :], axis=-1)
+    branch = part(system, state, "branch")
+    if branch.shape[-2]:
+        stress[..., m:, :] += np.sum(system.spans.branch * branch[..., None, :], axis=-1)
     return strain, stress
 
 
@@ -80,11 +82,12 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     elastic = 0.5 * _sum(system.elements.length, np.sum(strain[..., :m, :] * stress[..., :m, :], axis=-1))
     if len(system.spans.kind):
         elastic = elastic + _sum(evaluation.values(energies_of(system.spans), state.r, state.quat))
-    if state.branch.shape[-2]:
-        of_branch = np.sum(system.spans.branch * state.branch[..., None, :], axis=-1)
-        elastic = elastic + 0.5 * _sum(system.spans.weight, np.sum(state.branch * of_branch, axis=-1))
+    branch = part(system, state, "branch")
+    if branch.shape[-2]:
+        of_branch = np.sum(system.spans.branch * branch[..., None, :], axis=-1)
+        elastic = elastic + 0.5 * _sum(system.spans.weight, np.sum(branch * of_branch, axis=-1))
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
-    angle = state.angle[..., : len(system.torsions.stiffness)]
+    angle = part(system, state, "angle")[..., : len(system.torsions.stiffness)]
     spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, angle))
     if len(system.others.kind):
         spring = spring + _sum(evaluation.values(others.energies_of(system.others), state.r, state.quat))
@@ -136,13 +139,13 @@ def _spread(pairs: Ints, state: State) -> Floats:
 
 def constraint_residual(system: System, state: State) -> Floats:
     """g (..., m) of all scalar constraints, in the order of State.lam: metres, or cosines."""
-    return residual_of(system.constraints, state)
+    return residual_of(system.constraints, state, varying_of(system, state))
 
 
-def residual_of(constraints: Constraints, state: State) -> Floats:
-    """g (..., m) of `constraints`."""
+def residual_of(constraints: Constraints, state: State, numbers: Varying) -> Floats:
+    """g (..., m) of `constraints`; numbers: what states keep of them."""
     if varying(constraints):
-        own, flat = at_states(constraints, state)
+        own, flat = at_states(constraints, state, numbers)
         g = evaluation.values(groups_of(own), flat.r, flat.quat)
         return g.reshape(*state.r.shape[:-2], -1)
     return evaluation.values(groups_of(constraints), state.r, state.quat)
@@ -150,16 +153,16 @@ def residual_of(constraints: Constraints, state: State) -> Floats:
 
 def velocity_residual(system: System, state: State) -> Floats:
     """dg/dt (..., m) of all scalar constraints."""
-    return rate_of(system.constraints, state)
+    return rate_of(system.constraints, state, varying_of(system, state))
 
 
-def rate_of(constraints: Constraints, state: State) -> Floats:
-    """dg/dt (..., m) of `constraints`."""
+def rate_of(constraints: Constraints, state: State, numbers: Varying) -> Floats:
+    """dg/dt (..., m) of `constraints`; numbers: what states keep of them."""
     if varying(constraints):
-        own, flat = at_states(constraints, state)
+        own, flat = at_states(constraints, state, numbers)
         rates = evaluation.rates(groups_of(own), flat).reshape(*state.r.shape[:-2], -1)
         rows = driven_rows(constraints)
         if len(rows):
-            rates[..., first_rows(constraints)[rows]] += explicit_rates(constraints, state)
+            rates[..., first_rows(constraints)[rows]] += explicit_rates(constraints, state, numbers)
         return rates
     return evaluation.rates(groups_of(constraints), state)

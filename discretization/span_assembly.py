@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.dual_assembly import EnergyDuals, energy_duals, fill_by_duals, lost_by_duals
+from discretization.own_variables import BRANCH
 from discretization.space.closed_spans import FORCE, MATRIX_ROWS, STRAINS_END, STRAINS_START, forces_at
 from discretization.space.interpolation import MOST, leading
 from discretization.space.relaxation import begin_branch, relax_branch
@@ -104,7 +105,7 @@ def add_span_noise(system, numbering, work, h):
 def begin_spans(system, state, work, h):
     """The viscosity of a step of this length where branches relax."""
     spans, own = system.spans, work.spans
-    if state.branch.shape[0] == 0:
+    if work.own.branch == work.own.drive:
         return
     for m in range(spans.kind.size):
         for g in range(own.first[m + 1] - own.first[m]):
@@ -112,7 +113,8 @@ def begin_spans(system, state, work, h):
             if spans.relaxation[point] > 0.0:
                 D = own.viscosity[own.at[m] + FIRST + POINT * g : own.at[m + 1]]
                 material = spans.damping[point], spans.branch[point], spans.relaxation[point]
-                begin_branch(material, state.branch[point], h, D, STRAIN0)
+                at = work.own.branch + BRANCH * point
+                begin_branch(material, state.own[at : at + BRANCH], h, D, STRAIN0)
         if own.forces[m] == 0 and own.viscous[m] != 0:
             duals = own.duals.dissipations
             first = duals.each[own.duals.place[m, 1]].first
@@ -231,7 +233,9 @@ def spans_dissipate(system, state, work, h):
             if spans.relaxation[point] > 0.0:
                 material = spans.branch[point], spans.relaxation[point]
                 ends = K[STRAINS_START, 6 * g : 6 * g + 6], K[STRAINS_END, 6 * g : 6 * g + 6]
-                lost += spans.weight[point] * relax_branch(material, ends, h, state.branch[point])
+                at = work.own.branch + BRANCH * point
+                branch = state.own[at : at + BRANCH]
+                lost += spans.weight[point] * relax_branch(material, ends, h, branch)
             for i in range(6):
                 for j in range(6):
                     rate_i = K[STRAINS_END, 6 * g + i] - K[STRAINS_START, 6 * g + i]

@@ -22,7 +22,7 @@ def begin_springs(system, numbering, state, work, h):
         a, b = springs.frames[s, 0], springs.frames[s, 1]
         add_noise(work.noise, numbering.frame[a], numbering.frame[b], level, level)
     for s in range(torsions.stiffness.shape[0]):
-        level = EPS * abs(h * torsions.stiffness[s]) * (1.0 + abs(state.angle[s]))
+        level = EPS * abs(h * torsions.stiffness[s]) * (1.0 + abs(state.own[s]))
         a, b = torsions.frames[s, 0], torsions.frames[s, 1]
         add_noise(work.noise, numbering.frame[a], numbering.frame[b], 0.0, level)
 
@@ -85,7 +85,7 @@ def add_torsions(system, numbering, state, work, h, tangent):
     torsions, values = system.torsions, work.values
     for s in range(torsions.stiffness.shape[0]):
         a, b = torsions.frames[s, 0], torsions.frames[s, 1]
-        _, _, torque, to_a, to_b = torsion_step(torsions, work, state.angle[s], s, h)
+        _, _, torque, to_a, to_b = torsion_step(torsions, work, state.own[s], s, h)
         at, bt = numbering.frame[a], numbering.frame[b]
         add3(times(h, torque), work.residual[at + 3 : at + 6])
         add3(times(-h, torque), work.residual[bt + 3 : bt + 6])

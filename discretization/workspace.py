@@ -13,6 +13,7 @@ from discretization.dual_assembly import ByDuals, OtherWork, by_duals, other_wor
 from discretization.gears import GearWork, gear_work, of_one_scale, weights
 from discretization.linear.fronts import scratch_length
 from discretization.numbering import Numbering
+from discretization.own_variables import OwnPlaces, own_places
 from discretization.space import se3_element
 from discretization.span_assembly import SpanWork, span_work
 from discretization.system import System
@@ -59,6 +60,7 @@ class Workspace(NamedTuple):
     element_scale: Floats  # (elements, 2) largest stiffness of force and of moment, for the noise
     scale: Floats  # (c,) scale of constraint rows
     facts: ConstraintFacts
+    own: OwnPlaces
     by_duals: ByDuals
     drives: DriveWork
     gears: GearWork
@@ -116,6 +118,7 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         element_scale=scale,
         scale=np.ones(len(constraints.kind)),
         facts=_facts(system, has_forms),
+        own=own_places(system),
         by_duals=duals,
         drives=drive_work(system, duals),
         gears=gear_work(system, duals),

@@ -113,16 +113,10 @@ class State(NamedTuple):
     v: Floats  # (n, 3) velocities, inertial
     Omega: Floats  # (n, 3) angular velocities, body-fixed
     lam: Floats  # (m,) constraint impulses of the last step divided by its length (forces, moments)
-    # angles of the torsion springs, then of the geared joints, (s,), counted through full turns
-    angle: Floats
+    own: Floats  # (k,) own variables of what acts, block behind block: `discretization.own_variables`
     acc: Floats  # (n, 6) rates of (v, spatial angular velocity) over the last step: the predictor's memory
     totals: Floats  # (2,) work done by loads and drives, energy dissipated, since t = 0
     # of an integrator of mechanical systems: its coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
     chart: Floats = np.zeros(0)
-    branch: Floats = np.zeros((0, 6))  # (g, 6) elastic strains of relaxing branches, at the points of spans
-    # (d, 9) driven numbers, their rates, and the work of each drive so far, J: see `discretization.drives`
-    drive: Floats = np.zeros((0, 9))
-    # of `em-d`, see `discretization.dissipation_assembly`: what it remembers of velocities and strains (k, 6), then (2,) the
-    # energy in that memory, J, and what it has dissipated, J
-    memory: Floats = np.zeros((0, 6))
+    # of `em-d`: (2,) the energy in what it remembers (`discretization.own_variables`), J, and what it has dissipated, J
     algorithmic: Floats = np.zeros(0)

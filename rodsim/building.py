@@ -12,17 +12,17 @@ import numpy as np
 
 from discretization.consistent import Held
 from discretization.drives import DRIVEN
-from discretization.gears import count_angles
 from discretization.groups import Role, groups_of, held_from_outside
 from discretization.measures import constraint_residual, element_states
 from discretization.others import Others, others_of
+from discretization.own_variables import own_variables, with_part
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
 from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
 from rodsim.describing import description
-from rodsim.driving import check_drives, drive_values, first_drive
+from rodsim.driving import DriveValues, check_drives
 from rodsim.entries import Contents, TorsionEntry
 from rodsim.joining import ASSEMBLED, constraints_of, joint_layouts, without_doubt
 from rodsim.load_arrays import line_loads, load_arrays, load_values, speaking_of
@@ -42,9 +42,7 @@ class Built(NamedTuple):
     layout: Layout
     load_values: Callable[[Floats], Floats]
     held: Held  # which of its velocities were given
-    drive_values: Callable[[Floats], Floats] | None = (
-        None  # of prescribed motion, see `discretization.drives`
-    )
+    drive_values: DriveValues | None = None  # of prescribed motion, see `discretization.drives`
     idle: Mapping[int, Floats] = MappingProxyType({})  # frame -> (3, 3) on its axes without inertia
 
 
@@ -158,6 +156,7 @@ def build(model: Contents) -> Built:
         spans,
         _others(model, placement),
     )
+    drives = DriveValues.of(model, driven)
     n, n_rows = len(placement.frames.mass), int(rows_of(constraints).sum())
     state = State(
         placement.r,
@@ -165,22 +164,23 @@ def build(model: Contents) -> Built:
         placement.v,
         placement.Omega,
         np.zeros(n_rows),
-        np.zeros(count_angles(system)),
+        own_variables(system).joined(drive=0.0 if drives is None else drives.first()),
         np.zeros((n, 6)),
         np.zeros(2),
-        drive=first_drive(model, driven),
     )
     if np.any(spans.relaxation):  # as if strained in this moment
         strain, _ = element_states(system, state)
-        state = state._replace(branch=strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None])
+        branch = strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None]
+        state = with_part(system, state, "branch", branch)
     _check_assembled(model, placement, system, state)
     check_drives(model, system, state)
     check_rotations(model, system, placement)
     system, undetermined = without_doubt(model, system, state)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
-    values, drives = load_values(model, lines), drive_values(model, driven)
-    return Built(system, state, layout, values, placement.held, drives, idle_axes(model, placement))
+    return Built(
+        system, state, layout, load_values(model, lines), placement.held, drives, idle_axes(model, placement)
+    )
 
 
 def _given(value: Floats | None) -> Floats:
@@ -266,6 +266,7 @@ def _check_assembled(model: Contents, placement: Placement, system: System, stat
 
 def _layout(model: Contents, placement: Placement, system: System, joints: list[JointLayout]) -> Layout:
     rods, first_element, first_point = [], 0, len(system.elements.length)
+    own = own_variables(system)
     for rod in model.rods.values():
         mesh, first = placement.meshes[rod.name], placement.first[rod.name]
         # strains are known in two-frame elements, numbered first, and at the points of spans
@@ -304,8 +305,8 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         n_frames=len(system.frames.mass),
         n_elements=len(system.elements.length) + len(system.spans.weight),
         n_multipliers=int(rows_of(system.constraints).sum()),
-        n_torsions=count_angles(system),
-        n_branch=len(system.spans.weight) if np.any(system.spans.relaxation) else 0,
+        n_torsions=own.angle,
+        n_branch=own.branch,
         system=system,
         grounded=_grounded(system),
         drives=[*model.drives, *model.driven],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from discretization.drives import (
 )
 from discretization.redundancy import constraint_jacobian
 from discretization.system import System
+from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import first_rows, number_of
 from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
@@ -24,6 +26,7 @@ from rigid.joints import Marker
 from rigid.joints.base import Row
 from rigid.system import Floats, State
 from rodsim.entries import Contents, DriveEntry
+from rodsim.parts import Driven
 
 _NONE = np.zeros(3)
 LARGEST_LOOP = 1500  # rows: for more the search, by singular values, would take longer than the run
@@ -31,10 +34,13 @@ DEPENDENT = 1e-9  # of unit rows: what is left of one that the others imply
 
 
 class DrivenRow(NamedTuple):
-    """A driven constraint: its row at t = 0, and U_a, value and their rates at times (k,)."""
+    """A driven constraint: its row at t = 0; U_a, value and their rates at times (k,), for a coordinate that begins at a number;
+    and the coordinate in a state.
+    """
 
     row: Row
-    numbers: Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
+    numbers: Callable[[Floats, float], tuple[Floats, Floats, Floats, Floats]]
+    coordinate: Callable[[State], float]
 
 
 def driven_row(entry: DriveEntry, a: Marker, b: Marker) -> DrivenRow:
@@ -45,48 +51,73 @@ def driven_row(entry: DriveEntry, a: Marker, b: Marker) -> DrivenRow:
     if entry.of == "angle":
         e1, e2 = a.axes[:, 0], a.axes[:, 1]
 
-        def turning(t: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-            angle, rate = (motion.value(t) - first)[:, None], motion.rate(t)[:, None]
+        def turning(t: Floats, start: float) -> tuple[Floats, Floats, Floats, Floats]:
+            angle, rate = (start + motion.value(t) - first)[:, None], motion.rate(t)[:, None]
             # e2 turned: across the direction that e1 of b should have
             U = np.cos(angle) * e2 - np.sin(angle) * e1
             dU = -rate * (np.sin(angle) * e2 + np.cos(angle) * e1)
             return U, np.zeros(len(t)), dU, np.zeros(len(t))
 
-        return DrivenRow(Row(number_of(DRIVEN_ANGLE), e2, b.axes[:, 0]), turning)
+        def angle_in(state: State) -> float:
+            u, w, x = _turned(state, a, e1), _turned(state, a, e2), _turned(state, b, b.axes[:, 0])
+            return float(np.arctan2(w @ x, u @ x))
+
+        return DrivenRow(Row(number_of(DRIVEN_ANGLE), e2, b.axes[:, 0]), turning, angle_in)
     axis = a.axes[:, 2]
 
-    def moving(t: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def moving(t: Floats, start: float) -> tuple[Floats, Floats, Floats, Floats]:
         U = np.tile(axis, (len(t), 1))
-        return U, motion.value(t) - first, 0.0 * U, motion.rate(t)
+        return U, start + motion.value(t) - first, 0.0 * U, motion.rate(t)
 
-    return DrivenRow(Row(number_of(DRIVEN_DISPLACEMENT), axis, _NONE), moving)
+    def place_in(state: State) -> float:
+        p, q = (state.r[x.frame] + _turned(state, x, x.X) for x in (a, b))
+        return float(_turned(state, a, axis) @ (q - p))
+
+    return DrivenRow(Row(number_of(DRIVEN_DISPLACEMENT), axis, _NONE), moving, place_in)
 
 
-def drive_values(model: Contents, rows: list[DrivenRow]) -> Callable[[Floats], Floats] | None:
-    """Times (k,) -> (k, rows, 3) as `discretization.drives` packs them; None where nothing is driven."""
-    if not rows and not model.driven:
-        return None
-    owners = [*(f"drive '{name}'" for name in model.drives), *(f"driven '{name}'" for name in model.driven)]
+def _turned(state: State, marker: Marker, X: Floats) -> Floats:
+    """A vector of the marker's frame, inertial axes."""
+    return quaternions.rotate(state.quat[marker.frame], X)
 
-    def values(times: Floats) -> Floats:
-        parts = [pack_constraint(*own.numbers(times)) for own in rows]
-        parts += [pack_frame(*driven.motion(times)) for driven in model.driven.values()]
-        for owner, part in zip(owners, parts, strict=True):
+
+@dataclass(frozen=True, eq=False)
+class DriveValues:
+    """What all drives of a model prescribe, as a function of times."""
+
+    rows: Mapping[str, DrivenRow]  # by the name of the drive
+    driven: Mapping[str, Driven]
+    start: Floats  # (d,) coordinates from which the rows begin, rad or m
+
+    @classmethod
+    def of(cls, model: Contents, rows: list[DrivenRow]) -> DriveValues | None:
+        """Of a model whose joints begin at zero; None where nothing is driven."""
+        if not rows and not model.driven:
+            return None
+        return cls(dict(zip(model.drives, rows, strict=True)), dict(model.driven), np.zeros(len(rows)))
+
+    def __call__(self, times: Floats) -> Floats:
+        """Times (k,) -> (k, rows, 3) as `discretization.drives` packs them."""
+        pairs = zip(self.rows.items(), self.start, strict=True)
+        parts = {f"drive '{name}'": pack_constraint(*own.numbers(times, x)) for (name, own), x in pairs}
+        parts |= {f"driven '{name}'": pack_frame(*own.motion(times)) for name, own in self.driven.items()}
+        for owner, part in parts.items():
             bad = ~np.isfinite(part).all(axis=(1, 2))
             if bad.any():
                 raise ModelError(f"{owner}: its motion at t = {times[np.argmax(bad)]:g} s is not finite")
-        return np.concatenate(parts, axis=1)
+        return np.concatenate(list(parts.values()), axis=1)
 
-    return values
+    def first(self) -> Floats:
+        """(d, NUMBERS) the numbers of drives in `State.own` at t = 0."""
+        out = np.zeros((len(self.rows) + len(self.driven), NUMBERS))
+        for k, (own, start) in enumerate(zip(self.rows.values(), self.start, strict=True)):
+            U, value, dU, dvalue = own.numbers(np.zeros(1), start)
+            out[k, :8] = [*U[0], value[0], *dU[0], dvalue[0]]
+        return out
 
-
-def first_drive(model: Contents, rows: list[DrivenRow]) -> Floats:
-    """`State.drive` at t = 0."""
-    out = np.zeros((len(rows) + len(model.driven), NUMBERS))
-    for k, own in enumerate(rows):
-        U, value, dU, dvalue = own.numbers(np.zeros(1))
-        out[k, :8] = [*U[0], value[0], *dU[0], dvalue[0]]
-    return out
+    def begun_at(self, state: State) -> DriveValues:
+        """The same for joints that begin as a state has them."""
+        return replace(self, start=np.array([own.coordinate(state) for own in self.rows.values()]))
 
 
 def check_drives(model: Contents, system: System, state: State) -> None:

@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.measures import constraint_residual
+from discretization.consistent import everything_held
+from discretization.drives import driven_frames
+from discretization.measures import constraint_residual, element_states, velocity_residual
+from discretization.own_variables import own_variables, with_part
 from discretization.statics.loading import moved_points
 from discretization.system import System, fingerprint
 from rigid import checks, quaternions
@@ -15,17 +18,22 @@ from rigid.interactions.constraints import rows_of
 from rigid.joints import JOINTS
 from rigid.system import PERPENDICULAR, Floats, State
 from rodsim.building import Built
+from rodsim.initial_velocities import fit_velocities
 from rodsim.loops import Link, loop_closed_by
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
 from rodsim.static_checks import part_at
 
 _FITS = 1e-7  # of the model's size: gaps of joints at the stored state
+_JUMP = 1e-9  # of the model's speed: changes of the rates of drives below are rounding
+# fields of a state that begin anew; own variables partly do, all others are as they were stored
+_ANEW = ("totals", "chart", "algorithmic")
 
 
 class Restart(NamedTuple):
     """Where a run begins instead of at the initial state of its model."""
 
+    built: Built  # the model, whose drives go on from where its joints stand
     state: State
     told: dict[str, Any]  # for the description: from what, which output, what changed
 
@@ -45,16 +53,9 @@ def restarted(built: Built, start: Result, at: float | None) -> Restart:
     _check_same_parts(old, new)
     index = start.n_outputs - 1 if at is None else start.index_at(at)
     stored = start.state(index)
-    state = State(
-        r=stored.r.copy(),
-        quat=stored.quat.copy(),
-        v=stored.v.copy(),
-        Omega=stored.Omega.copy(),
-        lam=stored.lam.copy(),
-        angle=stored.angle.copy(),
-        acc=stored.acc.copy(),
-        totals=np.zeros(2),
-    )
+    own, said = _own_variables(built, old, stored)
+    anew: dict[str, Any] = {name: getattr(built.state, name).copy() for name in _ANEW} | {"own": own}
+    state = State(**{name: anew.get(name, array.copy()) for name, array in stored._asdict().items()})
     for before, body in zip(old.bodies, new.bodies, strict=True):
         # the reference point stays, wherever the centre of mass is now
         shift = before.reference - body.reference
@@ -63,14 +64,90 @@ def restarted(built: Built, start: Result, at: float | None) -> Restart:
             state.r[k] += quaternions.rotate(state.quat[k], shift)
             state.v[k] += quaternions.rotate(state.quat[k], np.cross(state.Omega[k], shift))
     moved = _move_ground(built, old, start, index)
+    built, state = _driven(built, state)
     _check_joints(built, state)
+    state, pushed = _fit_to_drives(built, state, _rates(built, state, stored))
     told = {
         "model": old.name,
         "output": index,
         "t": float(start.t[index]),
-        "changes": [*_changes(old, new), *moved],
+        "changes": [*_changes(old, new), *moved, *said, *pushed],
     }
-    return Restart(state, told)
+    return Restart(built, state, told)
+
+
+def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
+    """`State.own` where a run begins, but for its drives, and what of it is not as it was stored."""
+    system, said = built.system, []
+    before, blocks = old.own, own_variables(built.system)
+    own = np.zeros(blocks.size)
+    blocks.part(own, "angle")[...] = before.part(stored.own, "angle")
+    if blocks.branch:
+        # one that was not there yet begins as strained in this moment, as where a model begins
+        first = len(system.elements.length)
+        relaxes = system.spans.relaxation > 0.0
+        strain = element_states(system, stored._replace(own=own))[0][first:] * relaxes[:, None]
+        had = np.zeros(blocks.branch, bool)
+        if before.branch:
+            assert old.system is not None
+            had = old.system.spans.relaxation > 0.0
+            strain[had] = before.part(stored.own, "branch")[had]
+        blocks.part(own, "branch")[...] = strain
+        if np.any(relaxes & ~had):
+            said.append("branches that relax are new and strained as their rods are")
+    elif before.branch:
+        said.append("branches that relax are gone")
+    return own, said
+
+
+def _driven(built: Built, state: State) -> tuple[Built, State]:
+    """The model with drives that go on from where its joints stand, driven frames with the rates of their motions; ModelError
+    where these stand elsewhere than the motions begin.
+    """
+    if built.drive_values is None:
+        return built, state
+    layout, initial = built.layout, built.state
+    built = built._replace(drive_values=built.drive_values.begun_at(state))
+    size = max(float(np.ptp(state.r, axis=0).max()), 1.0)
+    v, Omega = state.v.copy(), state.Omega.copy()
+    names = layout.drives[len(layout.drives) - len(driven_frames(built.system.frames.fixed)) :]
+    for name, f in zip(names, driven_frames(built.system.frames.fixed), strict=True):
+        gap = float(np.linalg.norm(state.r[f] - initial.r[f]))
+        turn = 2.0 * float(np.arccos(min(abs(float(state.quat[f] @ initial.quat[f])), 1.0)))
+        if gap > _FITS * size or turn > 1e-6:
+            raise ModelError(
+                f"driven '{name}': begins {gap:.3g} m and {np.degrees(turn):.3g} degrees from where the stored state has it; "
+                f"give it position = {_words(state.r[f])} and orientation = {_words(state.quat[f])}, or another motion",
+            )
+        state.r[f], state.quat[f] = initial.r[f], initial.quat[f]
+        v[f], Omega[f] = initial.v[f], initial.Omega[f]
+    assert built.drive_values is not None
+    state = with_part(built.system, state._replace(v=v, Omega=Omega), "drive", built.drive_values.first())
+    return built, state
+
+
+def _rates(built: Built, state: State, stored: State) -> Floats:
+    """What the drives begin to do to the joints that they did not do before, (m,): m/s or rad/s."""
+    if built.drive_values is None or not len(state.lam):
+        return np.zeros(1)
+    system, blocks = built.system, own_variables(built.system, stored.own)
+    before = with_part(system, state, "drive", blocks.part(stored.own, "drive"))
+    before = before._replace(v=stored.v, Omega=stored.Omega)
+    return velocity_residual(system, state) - velocity_residual(system, before)
+
+
+def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, list[str]]:
+    """Velocities that drives allow which begin with other rates than the stored state has: those after the impact."""
+    size = max(float(np.ptp(state.r, axis=0).max()), 1.0)
+    speed = max(
+        float(np.abs(state.v).max()), size * float(np.abs(state.Omega).max()), float(np.abs(jump).max())
+    )
+    if np.abs(jump).max() <= _JUMP * speed:
+        return state, []
+    fitted = fit_velocities(built._replace(state=state, held=everything_held(built.system)))
+    return fitted.state, [
+        f"velocities jump by up to {fitted.change:.3g} m/s or rad/s, to the rates that drives begin with"
+    ]
 
 
 def _check_same_parts(old: Layout, new: Layout) -> None:
@@ -87,6 +164,8 @@ def _check_same_parts(old: Layout, new: Layout) -> None:
             [(joint.name, joint.kind) for joint in new.joints],
         ),
         ("torsion springs", old.n_torsions, new.n_torsions),
+        ("drives", old.drives, new.drives),
+        ("frames", old.n_frames, new.n_frames),
     ):
         if before != after:
             raise ModelError(

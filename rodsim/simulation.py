@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discretization.own_variables import own_variables
 from discretization.time.em_names import NAMES, em_integrator
 from discretization.time.stepper import Stepper
 from rigid import checks
@@ -110,13 +111,14 @@ def simulate(
         )
     announce()
     built = model.build()
-    built.layout.functions = Functions(built.load_values, built.drive_values)
     check_mass(built, "simulate")
     state, change, changed_parts = fit_velocities(built) if start is None else Fitted(built.state, 0.0, {})
     if start is not None:
-        state, built.layout.description["start"] = restarted(built, start, at)
+        built, state, told = restarted(built, start, at)
+        built.layout.description["start"] = told
     elif at is not None:
         raise ModelError("simulate: at is the time of a stored state; give start as well, or leave it out")
+    built.layout.functions = Functions(built.load_values, built.drive_values)
     stepper: Stepper | MechanicalStepper
     own = em_integrator(integrator)
     if own is not None:
@@ -139,7 +141,7 @@ def simulate(
             loop_of=partial(loop_in_words, model),
         )
         state = stepper.start(state)
-        built.layout.n_memory = len(state.memory)
+        built.layout.n_memory = own_variables(built.system, state.own).memory
     else:
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper

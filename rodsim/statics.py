@@ -109,7 +109,8 @@ def equilibrium(
     check_held(built)
     state = built.state
     if start is not None:
-        state, built.layout.description["start"] = restarted(built, start, start_at)
+        built, state, told = restarted(built, start, start_at)
+        built.layout.description["start"] = told
     if start is not None:
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, at, motions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.others import Other, Others, others_of
+from discretization.own_variables import own_variables
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER, bushing_numbers, damper_numbers
 from discretization.space.elements import Elements
 from discretization.system import System
@@ -64,7 +65,7 @@ def make_state(system: System, r, quat=None, v=None, Omega=None, angle=()) -> St
         all_frames(v, [0.0, 0.0, 0.0]),
         all_frames(Omega, [0.0, 0.0, 0.0]),
         zeros(int(rows_of(system.constraints).sum())),
-        np.asarray(angle, float),
+        own_variables(system).joined(angle=angle if len(angle) else 0.0),
         zeros((n, 6)),
         zeros(2),
     )

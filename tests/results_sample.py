@@ -85,7 +85,7 @@ def sample_output(layout, i):
         v=random.normal(size=(n, 3)),
         Omega=random.normal(size=(n, 3)),
         lam=random.normal(size=4),
-        angle=random.normal(size=1),
+        own=random.normal(size=1),
         acc=random.normal(size=(n, 6)),
         totals=random.normal(size=2),
     )

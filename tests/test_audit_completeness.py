@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
+from discretization.drives import WORK
 from discretization.time.promises import PROMISES, promises_of
 from rigid.signals import Sine
 from rigid.system import State
@@ -143,7 +144,13 @@ def test_whatever_is_changed_in_a_file_is_found(stored, tmp_path):
     assert not missed
 
 
-@pytest.mark.parametrize("names", [("time", "steps"), ("lam",), ("drive",)])
+def with_twice_the_work(layout, own):
+    """Of all drives."""
+    layout.own.part(own, "drive")[..., WORK] *= 2.0
+    return own
+
+
+@pytest.mark.parametrize("names", [("time", "steps"), ("lam",), ("own",)])
 def test_a_file_that_agrees_with_itself_does_not_with_its_steps(names, stored, tmp_path):
     """Both clocks, the forces of all joints, the work of all drives: twice what they were, at all outputs."""
     path = tmp_path / "twice.vtkhdf"
@@ -151,13 +158,13 @@ def test_a_file_that_agrees_with_itself_does_not_with_its_steps(names, stored, t
     with h5py.File(path, "r+") as file:
         for name in names:
             array = file[vtkhdf.VALUES] if name == "steps" else file[f"rodsim/{name}"]
-            if name == "drive":
-                array[:, :, 8] *= 2.0
+            if name == "own":
+                array[...] = with_twice_the_work(Result.open(stored).layout, array[...])
             else:
                 array[...] = 2.0 * array[...]
     found = audit(Result.open(path))
     assert not found.ok
-    told = {"time": "times", "lam": "steps taken again", "drive": "steps taken again"}[names[0]]
+    told = {"time": "times", "lam": "steps taken again", "own": "steps taken again"}[names[0]]
     assert told in {v.law for v in found.verdicts if v.kept is False}
 
 
@@ -219,7 +226,7 @@ def test_the_work_of_drives_is_all_there_is_where_nothing_else_works(tmp_path):
     simulate(model, STEPS * H, H, output=path, output_every=2)
     assert audit(Result.open(path)).ok
     with h5py.File(path, "r+") as file:
-        file["rodsim/drive"][:, :, 8] *= 2.0
+        file["rodsim/own"][...] = with_twice_the_work(Result.open(path).layout, file["rodsim/own"][...])
     broken = [v for v in audit(Result.open(path)).verdicts if v.kept is False]
     assert any("work of drives" in v.measured for v in broken)
 
@@ -232,6 +239,40 @@ def test_of_long_runs_a_part_is_taken_again(monkeypatch):
         found = audit(result)
         assert found.retaken.steps == steps
         assert ("not judged: 2 steps from one output to the next" in found.text()) is (steps == 0)
+
+
+def bars(integrator="em"):
+    """Two bodies and a rod that swing, without anything that counts or remembers; outputs are 30 steps apart."""
+    model = Model("bars", gravity=(0, 0, -9.81))
+    body = model.add_body("body", Box(0.4, 0.2, 0.1, density=300), position=(0.2, 0, 0))
+    rod = model.add_rod("rod", [(0.4, 0, 0), (0.9, 0.3, 0.1)], section(), 2, mass="lumped")
+    model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_joint("end", "spherical", body, rod.start, at=(0.4, 0, 0))
+    model.add_force("push", rod.end, Sine(2.0, 3.0).along((0, 0, 1)))
+    return simulate(model, 0.6, H, integrator, output_every=30)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em4"])
+@pytest.mark.parametrize("name", ["lam", "acc", "v", "Omega"])
+def test_the_last_step_is_taken_again_where_there_are_many_between_outputs(integrator, name, monkeypatch):
+    monkeypatch.setattr("rodsim.results.retaking.FEW", 2)
+    result = bars(integrator)
+    sound = audit(result)
+    assert sound.ok, sound.text()
+    assert sound.retaken.steps == 2
+    assert "the last one before 2 outputs" in sound.text()
+    for change in (twice, lambda array: array * (1.0 + 1e-6)):
+        found = take_again(changed(result, name, change))
+        assert found.steps == 2
+        assert found.differences
+
+
+def test_steps_of_half_the_length_are_found_by_the_accelerations(monkeypatch):
+    monkeypatch.setattr("rodsim.results.retaking.FEW", 2)
+    result = bars()
+    result = changed(result, "time", lambda t: t / 2)
+    result.description["run"]["dt"] = H / 2
+    assert take_again(result).differences
 
 
 # -- promises ------------------------------------------------------------------------------------------------

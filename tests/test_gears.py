@@ -237,7 +237,7 @@ def test_a_rigid_twin_keeps_its_gears():
     model.add_gear("more", ["shaft", "drum"], (1, 3))
     twin = model.rigidified()
     assert twin.gears["more"].each[0].joint is twin.joints["shaft"]
-    assert len(twin.build().state.angle) == len(model.build().state.angle) == 1 + 4
+    assert len(twin.build().state.own) == len(model.build().state.own) == 1 + 4
 
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")

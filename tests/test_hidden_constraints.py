@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from arrays import make_state, make_system
 
+from discretization.drives import Varying
 from discretization.measures import rate_of
 from rigid import quaternions
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
@@ -83,7 +84,8 @@ def test_a_hidden_constraint_is_the_rate_of_its_constraint(kind):
     system = make_system(np.ones(2), np.tile(np.eye(3), (2, 1, 1)), constraints=constraints)
     r, R, v, Omega = (np.array(x) for x in zip(*pair.start, strict=True))
     state = make_state(system, r, np.array(pair.quat), v, Omega)
-    expected = rate_of(constraints, state._replace(angle=np.zeros(int(kind == GEAR))))
+    numbers = Varying(np.zeros((0, 9)), np.zeros(int(kind == GEAR)))
+    expected = rate_of(constraints, state, numbers)
     value = pair.value(kind, pair.start)
     if kind == COINCIDENT:
         value = R[0] @ value

@@ -94,7 +94,7 @@ def test_tangent_matrices_are_those_of_the_linearisation() -> None:
         gravity=np.zeros(3),
     )
     none = np.zeros((0, 3))
-    alone = Rest(rods, rest.state._replace(angle=np.zeros(0)), Loading(none, none, np.zeros(3), np.zeros(3)))
+    alone = Rest(rods, rest.state._replace(own=np.zeros(0)), Loading(none, none, np.zeros(3), np.zeros(3)))
     K = stiffness_matrix(rods, alone.state).toarray()[columns][:, columns]
     np.testing.assert_allclose(tangent(alone).K.toarray(), K, atol=1e-11 * np.abs(K).max())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.gears import counted_rows
+from discretization.own_variables import part, with_part
 from discretization.system import System
 from rigid import quaternions
 from rigid.system import Floats, State
@@ -14,7 +15,7 @@ def moved(system: System, state: State, x: Floats) -> State:
     """Every frame displaced and turned by x (n, 6); torsion springs are wound on."""
     quat = quaternions.multiply(quaternions.from_rotation_vector(x[:, 3:]), state.quat)
     there = state._replace(r=state.r + x[:, :3], quat=quaternions.normalize(quat))
-    return there._replace(angle=angles(system, there))
+    return with_part(system, there, "angle", angles(system, there))
 
 
 def angles(system: System, state: State) -> Floats:
@@ -29,4 +30,5 @@ def angles(system: System, state: State) -> Floats:
     along = quaternions.rotate(state.quat[b], of_b)
     c, s = (np.sum(quaternions.rotate(state.quat[a], u) * along, axis=1) for u in (U, W))
     angle = np.arctan2(s, c)
-    return np.asarray(angle + 2 * np.pi * np.round((state.angle - angle) / (2 * np.pi)))
+    counted = part(system, state, "angle")
+    return np.asarray(angle + 2 * np.pi * np.round((counted - angle) / (2 * np.pi)))

@@ -158,7 +158,7 @@ def advanced(system, numbering, state, work, x, factor):
     if _passed_pi(system, state, work):
         return FOLDED
     for s in range(system.torsions.stiffness.shape[0]):
-        state.angle[s] += torsion_step(system.torsions, work, state.angle[s], s, 1.0)[0]
+        state.own[s] += torsion_step(system.torsions, work, state.own[s], s, 1.0)[0]
     begin_gears(numbering, state, work)
     end_gears(state, work)
     for f in range(frames.mass.shape[0]):

@@ -8,11 +8,13 @@ import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.csgraph import connected_components
 
+from discretization.drives import as_driven
 from discretization.gears import of_one_scale
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
 from discretization.numbering import BAND_LIMIT, number
 from discretization.others import energies_alone
+from discretization.own_variables import varying_of
 from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED
 from discretization.statics.iteration import (
     ADVANCE,
@@ -54,10 +56,12 @@ REASONS = {
 NOTHING = 1e-300  # kg: of frames without mass, by which the noise of em's equations is divided
 
 
-def resting(system: System) -> System:
-    """The system without what motion alone knows, dampers and shared masses; arrays that statics changes are its own."""
+def resting(system: System, state: State) -> System:
+    """The system without what motion alone knows, dampers and shared masses, drives as they stand in the state; arrays that
+    statics changes are its own.
+    """
     elements, spans = system.elements, system.spans
-    constraints = system.constraints
+    constraints = as_driven(system.constraints, varying_of(system, state))
     return system._replace(
         elements=elements._replace(
             damping=np.zeros_like(elements.damping),
@@ -92,7 +96,7 @@ class Rest:
         band_limit: int = BAND_LIMIT,
         idle: Mapping[int, Floats] | None = None,
     ):
-        self.system = resting(system)
+        self.system = resting(system, state)
         self.loading = loading.of(self.system)
         self.numbering = number(
             self.system, band_limit, condense=False

@@ -106,8 +106,8 @@ def _account(system, numbering, hidden, state, work, h, load_values):
             d0, _, end = spring_ends(springs, state, work, s)
             lost += force_of_step((0.0, springs.damping[s], 0.0), h, d0, end[4])[2]
     for s in range(system.torsions.stiffness.shape[0]):
-        delta, dissipated, _, _, _ = torsion_step(system.torsions, work, state.angle[s], s, h)
-        state.angle[s] += delta
+        delta, dissipated, _, _, _ = torsion_step(system.torsions, work, state.own[s], s, h)
+        state.own[s] += delta
         lost += dissipated
     if _has_drives(work):
         done += account_drives(system, numbering, hidden, state, work, h)
@@ -167,14 +167,8 @@ def _copy(source, target):
         for i in range(6):
             target.acc[f, i] = source.acc[f, i]
     copy(source.lam, target.lam)
-    copy(source.angle, target.angle)
+    copy(source.own, target.own)
     copy(source.totals, target.totals)
-    for g in range(source.branch.shape[0]):
-        copy(source.branch[g], target.branch[g])
-    for k in range(source.drive.shape[0]):
-        copy(source.drive[k], target.drive[k])
-    for k in range(source.memory.shape[0]):
-        copy(source.memory[k], target.memory[k])
     copy(source.algorithmic, target.algorithmic)
 
 

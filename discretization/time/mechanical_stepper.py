@@ -163,7 +163,7 @@ class MechanicalStepper(StepperBase):
         ends = np.append(starts, starts[-1] + h)
         done, report = 0, Report()
         while done < len(starts):
-            branches(self.mechanical)[:] = state.angle
+            branches(self.mechanical)[:] = state.own  # a chart has no other own variables than angles
             q, p, v, lam, gam = np.split(state.chart, np.cumsum([n, n, n, m]))
             start = Start(starts[done], q, p, v, lam, gam, state.totals)
             run, failure = self._march.run(h, ends[done:], start)
@@ -187,12 +187,12 @@ class MechanicalStepper(StepperBase):
         new.r[...], new.quat[...], new.v[...], new.Omega[...] = r, quat, velocity, Omega
         new.lam[...] = last.lam[self.mechanical.info["places"].internal :]
         new.totals[...] = last.totals
-        if len(new.angle):
+        if len(new.own):
             angles = torsion_angles(self.mechanical, run.q)
             whole = np.unwrap(angles, axis=0)
-            counted = state.angle + whole[-1] - whole[0]
+            counted = state.own + whole[-1] - whole[0]
             # the same bits however the steps are divided into marches
-            new.angle[...] = angles[-1] + 2 * np.pi * np.round((counted - angles[-1]) / (2 * np.pi))
+            new.own[...] = angles[-1] + 2 * np.pi * np.round((counted - angles[-1]) / (2 * np.pi))
         return new
 
     def _velocity(self, at: Start) -> Floats:

@@ -16,14 +16,8 @@ def _keep(state, kept, k):
         copy(state.Omega[f], kept.Omega[k, f])
         copy(state.acc[f], kept.acc[k, f])
     copy(state.lam, kept.lam[k])
-    copy(state.angle, kept.angle[k])
+    copy(state.own, kept.own[k])
     copy(state.totals, kept.totals[k])
-    for g in range(state.branch.shape[0]):
-        copy(state.branch[g], kept.branch[k, g])
-    for i in range(state.drive.shape[0]):
-        copy(state.drive[i], kept.drive[k, i])
-    for i in range(state.memory.shape[0]):
-        copy(state.memory[i], kept.memory[k, i])
     copy(state.algorithmic, kept.algorithmic[k])
 
 

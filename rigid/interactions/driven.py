@@ -9,7 +9,7 @@ Both are linear in their driven numbers X = (U_a, value), so that with means Xba
 
 exactly, with the discrete derivative of the constraint at rest: momenta are kept, and the last term times the multiplier is the
 work of the drive. Their numbers at t = 0 stand in `Constraints`, those of a state in
-`State.drive`.
+`State.own`.
 """
 
 from __future__ import annotations

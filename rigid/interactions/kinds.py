@@ -87,7 +87,7 @@ class Kind(NamedTuple):
         False  # Ua and value are functions of time (`rigid.interactions.driven`): `em` goes by the dual
     )
     works: bool = False  # an energy without a value: what its duals do is work of a load
-    counted: bool = False  # value is the angle counted in `State.angle` (`discretization.gears`)
+    counted: bool = False  # value is an angle counted in `State.own` (`discretization.gears`)
 
     @property
     def directed(self) -> bool:

@@ -153,7 +153,7 @@ def _of_all(source: Source) -> Iterator[Variable]:
         taken = source.read(ALGORITHMIC).sum(axis=1)
         yield Variable(ALGORITHMIC, ("t",), taken, "J", "energy taken out by the integrator since t = 0")
     if source.layout.drives:
-        work = source.read("drive")[:, :, WORK]
+        work = source.layout.own.part(source.read("own"), "drive")[..., WORK]
         yield Variable("drive_work", ("t", "drive"), work, "J", "work of the drive since t = 0")
     statics: Mapping[str, Any] = source.layout.description.get("statics", {})
     for name, values in statics.get("monitors", {}).items():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
+from discretization.own_variables import part
 from discretization.time.em_names import em_integrator
 from discretization.time.stepper import DriveValues, LoadValues, Stepper
 from rigid.system import Floats, State
@@ -44,7 +45,8 @@ class GoingOn:
             float(settings["dt"]),
             em_integrator(settings["integrator"]),
         )
-        self.n = self.m = 0  # coordinates and constraints of a chart
+        # blocks of own variables; coordinates and constraints of a chart
+        self.shape = layout.own, 0, 0
         self.loads = _load_values(layout)
         self.drives: DriveValues | None = None
         # from the state at the end of the step, which is then the only one
@@ -64,7 +66,7 @@ class GoingOn:
 
         chart, name = settings.get("chart"), str(settings["integrator"])
         own = MechanicalStepper(layout.name, self.system, result.state(0), self.h, name, chart, self.loads)
-        self._stepper, self.n, self.m = own, own.mechanical.n, own.mechanical.m
+        self._stepper, self.shape = own, (layout.own, own.mechanical.n, own.mechanical.m)
 
     def stepper(self, h: float, order: int) -> Stepper:
         """Of `em` and its kin."""
@@ -97,7 +99,7 @@ class GoingOn:
         if state is None or len(times) != 1:
             raise Unknown(_DRIVES)
         rows, frames = driven_rows(constraints), driven_frames(self.system.frames.fixed)
-        each = state.drive[: len(rows), None]
+        each = part(self.system, state, "drive")[: len(rows), None]
         parts = [pack_constraint(x[:, :3], x[:, 3], x[:, 4:7], x[:, 7]) for x in each]
         parts += [
             pack_frame(*(x[None, f] for x in (state.r, state.quat, state.v, state.Omega))) for f in frames

@@ -223,10 +223,11 @@ class JointHistory:
         assert every is not None
         first = first_rows(every)[driven_rows(every)]
         mine = (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
-        drive = self._source.read("drive")[:, : len(first)][:, mine]
+        numbers = self._source.layout.own.varying(self._source.read("own"))
+        numbers = numbers._replace(drive=numbers.drive[:, : len(first)][:, mine])
         none = np.zeros((len(r), 0))
-        state = State(r, quat, r, r, none, none, none, none, drive=drive)
-        own, flat = at_states(alone, state)
+        state = State(r, quat, r, r, none, none, none, none)
+        own, flat = at_states(alone, state, numbers)
         found = evaluation.gradients(groups_of(own), flat.r, flat.quat)
         return found.reshape(len(r), -1, *found.shape[1:])
 

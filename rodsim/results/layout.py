@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discretization.drives import NUMBERS
 from discretization.gears import count_angles
+from discretization.own_variables import OwnVariables
 from discretization.system import System
 from rigid.interactions.constraints import rows_of
 from rigid.system import Constraints, Floats, Ints, State
@@ -134,7 +134,7 @@ class Layout:
     n_elements: int = 0
     n_multipliers: int = 0
     n_torsions: int = 0  # counted angles: of torsion springs, then of geared joints
-    drives: list[str] = field(default_factory=list)  # names, in the order of `State.drive`
+    drives: list[str] = field(default_factory=list)  # names, in the order of their numbers in `State.own`
     n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
     n_branch: int = 0  # points of rods whose branches relax
     n_memory: int = 0  # rows that `em-d` remembers
@@ -196,6 +196,11 @@ class Layout:
                 f"{owner}: {what} numbers {numbers.min()} to {numbers.max()}, but there are {count}"
             )
 
+    @property
+    def own(self) -> OwnVariables:
+        """The blocks of `State.own`."""
+        return OwnVariables(self.n_torsions, self.n_branch, len(self.drives), self.n_memory)
+
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every field of a `State` of this model."""
         n = self.n_frames
@@ -205,18 +210,14 @@ class Layout:
             "v": (n, 3),
             "Omega": (n, 3),
             "lam": (self.n_multipliers,),
-            "angle": (self.n_torsions,),
+            "own": (self.own.size,),
             "acc": (n, 6),
             "totals": (2,),
         }
         if self.n_chart:
             shapes["chart"] = (self.n_chart,)
-        if self.n_branch:
-            shapes["branch"] = (self.n_branch, 6)
         if self.n_memory:
-            shapes["memory"], shapes["algorithmic"] = (self.n_memory, 6), (2,)
-        if self.drives:
-            shapes["drive"] = (len(self.drives), NUMBERS)
+            shapes["algorithmic"] = (2,)
         return shapes
 
     def check_state(self, state: State, count: int) -> None:

@@ -16,6 +16,7 @@ from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from discretization.system import System
 from rigid.system import Constraints, Frames, Loads, Springs, TorsionSprings
+from rodsim.results import older_files
 from rodsim.results.columns import COLUMNS
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     import h5py
 
 ROOT = "rodsim"
-FORMAT = 1  # raised when an older reader would misread the file
-TIME, STEP, AUDIT = "time", "step", "audit"
+FORMAT = 2  # raised when an older reader would misread the file; 1 is read too: `rodsim.results.older_files`
+TIME, STEP, AUDIT, OWN = "time", "step", "audit", "own"
 TABLES = {
     "frames": Frames,
     "elements": Elements,
@@ -161,6 +162,14 @@ def _markers(joints: h5py.Group) -> list[tuple[Any, ...]]:
     return list(zip(*columns, strict=True))
 
 
+def read_rows(file: h5py.File, name: str, outputs: Any) -> NDArray[Any]:
+    """Some outputs, an int or a slice, of a dataset that grows."""
+    root = file[ROOT]
+    if name == OWN and older_files.is_older(root):
+        return older_files.read_own(root, outputs)
+    return np.asarray(root[name][outputs])
+
+
 def count(file: h5py.File) -> int:
     """Number of outputs in the file."""
     return int(file["VTKHDF/Steps"].attrs["NSteps"])
@@ -181,7 +190,7 @@ def check_file(file: h5py.File, path: Path) -> h5py.Group:
         raise ResultError(
             f"'{path}' is an HDF5 file, but not a rodsim result: it has no group '{ROOT}'; give another file"
         )
-    if root.attrs["format"] != FORMAT:
+    if root.attrs["format"] not in (older_files.FORMAT, FORMAT):
         raise ResultError(
             f"'{path}' has format {root.attrs['format']}, this rodsim reads {FORMAT}; update rodsim"
         )
@@ -205,7 +214,11 @@ def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:
     capacity, counter = int(file[ROOT].attrs["capacity"]), file[ROOT].attrs["counter"]
     if not 0 <= n_outputs <= capacity or np.shape(counter) != (len(Counter._fields),):
         raise ValueError(f"it says to hold {n_outputs} outputs in room for {capacity}")
-    for item in series(layout):
+    items = series(layout)
+    if older_files.is_older(file[ROOT]):
+        items = [item for item in items if item.path != f"{ROOT}/{OWN}"]
+        items += older_files.own_series(ROOT, layout.own)
+    for item in items:
         dataset = file[item.path]
         if dataset.shape[1:] != item.shape or len(dataset) < n_outputs or dataset.dtype != item.dtype:
             raise ValueError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rodsim.results import native, vtkhdf
+from rodsim.results import native, older_files, vtkhdf
 from rodsim.results.drawing import Drawing
 from rodsim.results.layout import Layout
 from rodsim.results.storage import COPY_BYTES, Counter, Series, create_series, open_file
@@ -68,7 +68,10 @@ def extend(path: Path, layout: Layout, drawing: Drawing, n: int, capacity: int) 
         with open_file(path, "r") as old, open_file(working, "r+") as new:
             for item in all_series(layout, drawing):
                 rows = n * item.shape[0] if item.flat else n
-                _copy_rows(old[item.path], new[item.path], rows)
+                if item.path in old:
+                    _copy_rows(old[item.path], new[item.path], rows)
+                else:  # of an older file
+                    new[item.path][:rows] = older_files.read_own(old[native.ROOT], slice(0, n))
             new[vtkhdf.VALUES].id.set_extent((n,))
             new[vtkhdf.VALUES][:n] = old[f"{native.ROOT}/{native.TIME}"][:n]
             counter = Counter(*(int(place) for place in new[native.ROOT].attrs["counter"]))

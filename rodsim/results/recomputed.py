@@ -25,10 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discretization.drives import Varying
 from discretization.measures import (
     element_states,
     energies,
@@ -38,6 +39,7 @@ from discretization.measures import (
     spring_energies,
 )
 from discretization.others import works
+from discretization.own_variables import part
 from discretization.space.spans import points_of
 from discretization.system import System
 from rigid.errors import ModelError
@@ -113,7 +115,7 @@ def recompute(result: Result) -> Recomputed:
     own: dict[str, list[Floats]] = {}
     for outputs in blocks(result, drawing):
         state = result.states(outputs)
-        values = _of_frames(state, constraints)
+        values = _of_frames(state, constraints, result.layout.own.varying(state.own))
         if constraints is not None and len(constraints.kind):
             farther, faster = _of_points(state, constraints)
             reach, speed = max(reach, farther), max(speed, faster)
@@ -221,7 +223,8 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
     arm = np.linalg.norm(springs.Xa, axis=1), np.linalg.norm(springs.Xb, axis=1)
 
     def add(to: Floats, frames: Ints, values: Floats) -> None:
-        np.add.at(to, (..., frames), values)
+        every: Any = (..., frames)
+        np.add.at(to, every, values)
 
     for side in (0, 1):
         add(force, points.frames[:, side], of_element)
@@ -240,7 +243,7 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
 Measured = dict[str, tuple[Floats, Floats]]  # values (T,) and their rounding (T,)
 
 
-def _of_frames(state: State, constraints: Constraints | None) -> Measured:
+def _of_frames(state: State, constraints: Constraints | None, numbers: Varying) -> Measured:
     """What needs no masses: the work and dissipation of the run, |q|, g, G v."""
     work, dissipation = state.totals[:, 0], state.totals[:, 1]
     unit = np.abs(np.linalg.norm(state.quat, axis=-1) - 1.0).max(axis=-1)
@@ -251,7 +254,7 @@ def _of_frames(state: State, constraints: Constraints | None) -> Measured:
     }
     if constraints is None:
         return out
-    g, rate = residual_of(constraints, state), rate_of(constraints, state)
+    g, rate = residual_of(constraints, state, numbers), rate_of(constraints, state, numbers)
     arm = np.linalg.norm([constraints.Xa, constraints.Xb], axis=-1).max(initial=0.0)
     reach = 1.0 + arm + _greatest(state.r)
     speed = _greatest(state.v) + _greatest(state.Omega) * reach
@@ -299,7 +302,7 @@ def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
     arms = np.linalg.norm(springs.Xa, axis=1) + np.linalg.norm(springs.Xb, axis=1)
     known = EPS * (reach[:, a] + reach[:, b] + arms + springs.length0)
     force = np.sqrt(2.0 * springs.stiffness * spring_energies(system, state))
-    counted = state.angle[..., : len(torsions.stiffness)]
+    counted = part(system, state, "angle")[..., : len(torsions.stiffness)]
     angle = np.abs(counted - torsions.angle0)
     turned = EPS * (np.abs(counted) + np.abs(torsions.angle0))
     linear = np.sum(force * known, axis=-1) + 0.5 * known**2 @ springs.stiffness

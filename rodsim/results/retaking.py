@@ -102,12 +102,7 @@ class _Retaking:
         """The last step before some outputs."""
         own = self._run.own
         state = self._result.state(-1)
-        if (
-            own is None
-            or own.hidden
-            or own.rho is not None
-            or state.angle.size + state.branch.size + state.drive.size
-        ):
+        if own is None or own.hidden or own.rho is not None or state.own.size:
             gap = int(np.diff(self._steps).min())
             self.reason = f"{gap} steps from one output to the next, more than are taken again"
             return
@@ -162,9 +157,9 @@ class _Retaking:
     ) -> Iterator[Difference]:
         """What output i has otherwise than the end that its start leads to."""
         run = self._run
-        again = parts_of(end(start), run.n, run.m)
+        again = parts_of(end(start), *run.shape)
         d: dict[str, Floats] = {}
-        for name, there in parts_of(stored, run.n, run.m).items():
+        for name, there in parts_of(stored, *run.shape).items():
             new = again[name]
             if np.array_equal(there, new) or (fields and name.partition(",")[0] not in fields):
                 continue
@@ -174,8 +169,8 @@ class _Retaking:
                     np.abs(start.acc[:, 3:]).max(),
                 )
                 free = np.asarray(run.system.frames.fixed == 0, float)
-                shifted = end(moved(start, MOVED, (run.h * gained[0], run.h * gained[1]), free, run.n, run.m))
-                d = {what: np.abs(x - again[what]) for what, x in parts_of(shifted, run.n, run.m).items()}
+                shifted = end(moved(start, MOVED, (run.h * gained[0], run.h * gained[1]), free, *run.shape))
+                d = {what: np.abs(x - again[what]) for what, x in parts_of(shifted, *run.shape).items()}
             allowed = SAME * EPS * self._missed * (d[name].max() / MOVED + np.abs(new).max())
             off = np.nan_to_num(np.abs(there - new), nan=np.inf)
             if off.max() > allowed:

@@ -117,6 +117,8 @@ class FileSource:
         if isinstance(first, slice):  # the file has room for more outputs than it holds
             first = slice(*first.indices(self.n_outputs))
         with self._open() as file:  # once for all: that takes longer than reading a row
+            if len(key) == 1:
+                return {name: native.read_rows(file, name, first) for name in names}
             return {name: np.asarray(file[f"{native.ROOT}/{name}"][(first, *key[1:])]) for name in names}
 
     def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:

@@ -79,7 +79,8 @@ def _stored(names: list[str], name: str, motion: dict[str, Any]) -> Motion:
 
 def _gap(constraints: Constraints, result: Result, i: int) -> float:
     state = result.state(i)
-    return float(np.abs(residual_of(constraints, state)).max(initial=0.0))
+    numbers = result.layout.own.varying(state.own)
+    return float(np.abs(residual_of(constraints, state, numbers)).max(initial=0.0))
 
 
 def lines(result: Result) -> list[tuple[str, str, bool | None]]:

@@ -167,6 +167,9 @@ def _of_steps(a: Audit) -> Verdict:
         return Verdict(law, f"not judged, the file is of another version of rodsim: {words}", None)
     if not found.steps:
         return Verdict(law, f"not judged: {found.reason}; that leaves {CARRIED} unjudged", None)
+    if found.last:
+        words = f"the last one before {found.steps} outputs leads to forces of joints, velocities and accelerations stored"
+        return Verdict(law, f"{words}; not judged: work, of too many steps between outputs", True)
     count = f"{found.steps} of {a.n_steps}" if found.steps < a.n_steps else f"all {found.steps}"
     return Verdict(law, f"{count} lead to the states that are stored, with {CARRIED}", True)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rigid.system import Floats, State
-from rodsim.results import native, vtkhdf
+from rodsim.results import native, older_files, vtkhdf
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
@@ -169,14 +169,15 @@ class ResultWriter:
             if n < 1:
                 raise ResultError(f"'{path}' holds no output to resume from; run without resume")
             t, step = float(root[native.TIME][n - 1]), int(root[native.STEP][n - 1])
-            state = State(**{name: root[name][n - 1] for name in layout.state_shapes()})
+            state = State(**{name: native.read_rows(file, name, n - 1) for name in layout.state_shapes()})
+            older = older_files.is_older(root)
             counter = Counter(*(int(place) for place in root.attrs["counter"]))
             length = file[vtkhdf.VALUES].shape[0]
         drawing = Drawing(layout)
         with open(path, "rb") as raw:
             in_place = counter.holds(raw, n, length)
         wanted = room_for(layout, drawing, n, max(capacity, n))
-        if wanted > room or not in_place or stored.description != _plain(layout):
+        if older or wanted > room or not in_place or stored.description != _plain(layout):
             extend(path, layout, drawing, n, max(wanted, room))
         return cls(path, path, layout, drawing, max(capacity, n), lock), t, step, state
 
@@ -319,12 +320,8 @@ def _native_values(outputs: Outputs) -> dict[str, NDArray[Any]]:
     values = outputs.state._asdict()
     if outputs.state.chart.shape[-1] == 0:
         del values["chart"]
-    if outputs.state.branch.shape[-2] == 0:
-        del values["branch"]
-    if outputs.state.drive.shape[-2] == 0:
-        del values["drive"]
-    if outputs.state.memory.shape[-2] == 0:
-        del values["memory"], values["algorithmic"]
+    if outputs.state.algorithmic.shape[-1] == 0:
+        del values["algorithmic"]
     return {
         **values,
         "strains": outputs.strains,

@@ -1,0 +1,37 @@
+"""Files of format 1: own variables of a state stood in four arrays, by name, where there is `own` today."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discretization.own_variables import WIDTHS, OwnVariables
+from rodsim.results.storage import Series
+
+if TYPE_CHECKING:
+    import h5py
+
+FORMAT = 1
+
+
+def is_older(root: h5py.Group) -> bool:
+    """Whether the `rodsim` group is of that format."""
+    return bool(root.attrs["format"] == FORMAT)
+
+
+def own_series(prefix: str, own: OwnVariables) -> list[Series]:
+    """The datasets of the blocks; one without rows had none, but for angles."""
+    return [
+        Series(f"{prefix}/{name}", (rows,) if width == 1 else (rows, width), np.float64)
+        for (name, width), rows in zip(WIDTHS.items(), own, strict=True)
+        if rows or name == "angle"
+    ]
+
+
+def read_own(root: h5py.Group, outputs: Any) -> NDArray[np.float64]:
+    """`State.own` of some outputs, an int or a slice: block behind block, row behind row."""
+    parts = [np.asarray(root[name][outputs]) for name in WIDTHS if name in root]
+    lead = parts[0].shape[:-1]  # of the angles, which have one more axis
+    return np.concatenate([values.reshape(*lead, -1) for values in parts], axis=-1)
