@@ -12,10 +12,11 @@ from rigid.system import COINCIDENT, Constraints, State
 from rodsim import Material, Model, Section, simulate
 from rodsim.cli.main import main
 from rodsim.results import COLUMNS, MemoryWriter, recomputed
-from rodsim.results.audit import ROUND_OFF, audit
+from rodsim.results.audit import audit
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.outputs import stacked
 from rodsim.results.tabulate import tabulate
+from rodsim.results.verdicts import ROUND_OFF
 
 MASS, SPEED = 2.0, 3.0
 

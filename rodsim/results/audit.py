@@ -29,16 +29,14 @@ from discretization.system import fingerprint
 from discretization.time.promises import PROMISES, promises_of
 from rigid.errors import ModelError
 from rigid.system import Floats
-from rodsim.results.audited import Audit, Verdict
+from rodsim.results.audited import Audit
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.of_scheme import ENERGY, GENERALISED, POSITION, RATE
 from rodsim.results.recomputed import recompute, tolerance_of
 from rodsim.results.result import Result, check_result
-from rodsim.results.retaking import take_again
+from rodsim.results.retaking import Retaken, take_again
 from rodsim.results.static_audit import lines as static_lines
-from rodsim.results.verdicts import ROUND_OFF, of_equilibria, of_run
-
-__all__ = ["ROUND_OFF", "Audit", "Verdict", "audit"]
+from rodsim.results.verdicts import of_equilibria, of_run
 
 SAMPLES = 64  # outputs looked at for the size and speed of the model
 _WORDS = {ENERGY: "T*(q, p) + V", GENERALISED: "p . v - T(q, v) + V"}
@@ -54,7 +52,12 @@ def audit(result: Result) -> Audit:
         measured = _measure(result)
         if "statics" in result.description:
             return replace(measured, verdicts=of_equilibria(measured, static_lines(result)))
-        measured = replace(measured, retaken=take_again(result), model_fits=_model_fits(result))
+        fits = _model_fits(result)
+        # what a changed model would make of frames that it does not have
+        retaken = (
+            Retaken(reason="the model is not the one of the run") if fits is False else take_again(result)
+        )
+        measured = replace(measured, retaken=retaken, model_fits=fits)
         return replace(measured, verdicts=of_run(measured))
 
 
