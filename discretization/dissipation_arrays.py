@@ -12,6 +12,7 @@ from discretization.groups import groups_of, held_from_outside, pairs_of
 from discretization.own_variables import MEMORY, own_variables
 from discretization.space.interpolation import leading
 from discretization.space.rod_elements import BY_NUMBER
+from discretization.stress_dissipation import StrainWork, strain_work, strained_of
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
 
@@ -41,6 +42,7 @@ class Dissipation(NamedTuple):
     end: Floats  # (n, 6) v1, Omega1
     slopes: Floats  # (n, 18) dv1/d dr, dv1/d eta
     shares: Shares
+    strained: StrainWork
 
 
 def coefficients(rho: float) -> tuple[float, float]:
@@ -64,6 +66,7 @@ def no_dissipation() -> Dissipation:
         np.zeros((0, 6)),
         np.zeros((0, 18)),
         shares,
+        strain_work([]),
     )
 
 
@@ -100,6 +103,7 @@ def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None 
         np.zeros((n, 6)),
         np.zeros((n, 18)),
         shares,
+        strain_work(strained_of(system)),
     )
 
 
@@ -148,6 +152,7 @@ def with_memory(system: Any, state: State) -> State:
     """
     count = len(system.frames.mass) + len(system.elements.length) + len(system.spans.weight)
     count += len(system.springs.stiffness) + len(system.torsions.stiffness)
+    count += sum(len(own.row) for own in strained_of(system))
     now = own_variables(system, state.own)
     if now.memory == count:
         return state

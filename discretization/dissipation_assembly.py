@@ -21,8 +21,10 @@ W: of the matrices L C, m, J, k. Where omega h -> inf both roots of a mode, of (
 docs/numerics.md derives this.
 
 The memory holds, in this order, a row for each frame (u~, Omega~), each element and point of spans (e~), each spring and
-torsion spring (first column). `plain` is the system as it is; that of the step has in the place of damping and stress-free
-strains what makes (1) of them: C (ebar - e0) + gamma C (de - e~) = C (ebar - (e0 + gamma e~)) + (gamma h C) de/h.
+torsion spring (first column), each other energy of strains, whose part is in `stress_dissipation`. `plain` is the system as it
+is; that of the step has in the place of damping and stress-free strains what makes (1) of them:
+
+    C (ebar - e0) + gamma C (de - e~) = C (ebar - (e0 + gamma e~)) + (gamma h C) de/h.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from discretization.space.relaxation import begin_branch
 from discretization.space.rod_points import FIRST, POINT, STRAIN0
 from discretization.space.se3_element import E0
 from discretization.spring_assembly import spring_ends, torsion_step
+from discretization.stress_dissipation import begin_strains, end_stresses
 from discretization.workspace import EPS, norm, rotation_of
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.linear_algebra import (
@@ -141,6 +144,7 @@ def begin_dissipation(system, numbering, state, work, h):
     """What the Newton iterations of a step share; after `begin_step`."""
     frames, own, noise = system.frames, work.dissipation, work.noise
     _begin_spans(system, state, work, h)
+    begin_strains(state, work)
     for k in range(own.total.shape[0]):
         store3((0.0, 0.0, 0.0), own.before[k])
     for f in range(frames.mass.shape[0]):
@@ -405,8 +409,7 @@ def _end_springs(system, state, work, h):
     """The same of springs and torsion springs."""
     springs, torsions, law = system.springs, system.torsions, work.dissipation.law
     lost, kept = 0.0, 0.0
-    row = (state.own.shape[0] - work.own.memory) // MEMORY
-    row -= springs.stiffness.shape[0] + torsions.stiffness.shape[0]
+    row = state.r.shape[0] + system.elements.length.shape[0] + system.spans.weight.shape[0]
     for s in range(springs.stiffness.shape[0] + torsions.stiffness.shape[0]):
         if s < springs.stiffness.shape[0]:
             d0, _, end = spring_ends(springs, state, work, s)
@@ -429,9 +432,9 @@ def end_dissipation(system, state, work, h):
     """Memories at the end of the step, Y and D into state.algorithmic; free groups are moved onto their centres."""
     frames, own = system.frames, work.dissipation
     of_frames, of_strains = _end_frames(system, state, work, h), _end_strains(system, state, work, h)
-    of_springs = _end_springs(system, state, work, h)
-    state.algorithmic[0] = of_frames[1] + of_strains[1] + of_springs[1]
-    state.algorithmic[1] += of_frames[0] + of_strains[0] + of_springs[0]
+    of_springs, of_others = _end_springs(system, state, work, h), end_stresses(state, work)
+    state.algorithmic[0] = of_frames[1] + of_strains[1] + of_springs[1] + of_others[1]
+    state.algorithmic[1] += of_frames[0] + of_strains[0] + of_springs[0] + of_others[0]
     for f in range(frames.mass.shape[0]):
         if own.group[f] >= 0:
             add3(load3(own.shift[own.group[f]]), work.dr[f])

@@ -72,7 +72,7 @@ def _put(r, R, a, f, y, k):
 
 
 @small_kernel
-def _move(y, k, j):
+def step_along(y, k, j):
     """An imaginary step of frame k along coordinate j of (dr, eta)."""
     if j < 3:
         y[k, 0, j] += COMPLEX_STEP * 1j
@@ -82,6 +82,14 @@ def _move(y, k, j):
         d_p, d_q = y[k, i, p], y[k, i, q]
         y[k, i, q] += COMPLEX_STEP * 1j * d_p
         y[k, i, p] -= COMPLEX_STEP * 1j * d_q
+
+
+@small_kernel
+def step_back(y, k):
+    """Pose of frame k without its imaginary step."""
+    for i in range(4):
+        for l in range(3):
+            y[k, i, l] = y[k, i, l].real
 
 
 @small_kernel
@@ -130,7 +138,7 @@ def add_constraints_by_duals(system, numbering, state, work, tangent):
                 f = entry.frames[k]
                 stride = numbering.frame_stride[f]
                 for j in range(6):
-                    _move(y1, k, j)
+                    step_along(y1, k, j)
                     dual_of_kind(y0, y1, X, lam, dual)
                     for l in range(2):
                         force, torque = _pulled(dual, y0, y1, l)
@@ -194,7 +202,7 @@ def fill_by_duals(own, r, work, e, h, tangent, K):
 
 
 @inner_kernel
-def _put_ends(own, entry, arity, r, work):
+def put_ends(own, entry, arity, r, work):
     """Poses of the frames of an interaction at both ends of the step, from the place of the first at the start."""
     first = entry.frames[0]
     for k in range(arity):
@@ -211,22 +219,20 @@ def _add_by_duals(interacting, own, column, factor, r, work, e, tangent, K):
     kind, entry = interacting.kinds[own.kind[e, column]], interacting.each[own.place[e, column]]
     dual_of_kind, X = dual_at(kind.dual), interacting.numbers[entry.first : entry.last]
     lam[0] = factor
-    _put_ends(own, entry, kind.arity, r, work)
+    put_ends(own, entry, kind.arity, r, work)
     dual_of_kind(y0, y1, X, lam, dual)
     for k in range(kind.arity):
         _add_pulled(dual, y0, y1, k, K[FORCE], 6 * k, 1)
     for k in range(kind.arity if tangent else 0):
         for j in range(6):
-            _move(y1, k, j)
+            step_along(y1, k, j)
             dual_of_kind(y0, y1, X, lam, dual)
             for l in range(kind.arity):
                 force, torque = _pulled(dual, y0, y1, l)
                 for i in range(3):
                     K[6 * k + j, 6 * l + i] += force[i].imag / COMPLEX_STEP
                     K[6 * k + j, 6 * l + 3 + i] += torque[i].imag / COMPLEX_STEP
-            for i in range(4):
-                for l in range(3):
-                    y1[k, i, l] = y1[k, i, l].real
+            step_back(y1, k)
 
 
 @small_kernel
@@ -249,7 +255,7 @@ def lost_by_duals(own, r, work, e, h):
     kind, entry = interacting.kinds[which], interacting.each[own.place[e, 1]]
     dual_of_kind = dual_at(kind.dual)
     own.lam[0] = 1.0 / h
-    _put_ends(own, entry, kind.arity, r, work)
+    put_ends(own, entry, kind.arity, r, work)
     dual_of_kind(own.start, own.end, interacting.numbers[entry.first : entry.last], own.lam, own.dual)
     return _work(own.dual, own.start, own.end, kind.arity)
 
@@ -290,9 +296,32 @@ def add_other_noise(system, numbering, work, h):
 
 
 @inner_kernel
+def add_forces_of(own, entry, arity, numbering, h, residual):
+    """h times the dual of one interaction, on its frames."""
+    for k in range(arity):
+        force, torque = _pulled(own.dual, own.start, own.end, k)
+        at = numbering.frame[entry.frames[k]]
+        for i in range(3):
+            residual[at + i] += h * force[i].real
+            residual[at + 3 + i] += h * torque[i].real
+
+
+@inner_kernel
+def add_column_of(own, entry, arity, numbering, h, k, j, values):
+    """Its derivative along coordinate j of frame k, from the imaginary parts."""
+    stride = numbering.frame_stride[entry.frames[k]]
+    for l in range(arity):
+        force, torque = _pulled(own.dual, own.start, own.end, l)
+        at = numbering.other_base[entry.row, l, k] + j * stride
+        for i in range(3):
+            values[at + i] += h * force[i].imag / COMPLEX_STEP
+            values[at + 3 + i] += h * torque[i].imag / COMPLEX_STEP
+
+
+@inner_kernel
 def add_others(system, numbering, state, work, h, tangent):
     """Residual and, on demand, matrix."""
-    own, values = work.others, work.values
+    own = work.others
     interacting, y0, y1, dual, lam = own.interacting, own.start, own.end, own.dual, own.lam
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
@@ -301,28 +330,15 @@ def add_others(system, numbering, state, work, h, tangent):
         for e in range(kind.first, kind.last):
             entry = interacting.each[e]
             X = interacting.numbers[entry.first : entry.last]
-            _put_ends(own, entry, kind.arity, state.r, work)
+            put_ends(own, entry, kind.arity, state.r, work)
             dual_of_kind(y0, y1, X, lam, dual)
-            for k in range(kind.arity):
-                force, torque = _pulled(dual, y0, y1, k)
-                at = numbering.frame[entry.frames[k]]
-                for i in range(3):
-                    work.residual[at + i] += h * force[i].real
-                    work.residual[at + 3 + i] += h * torque[i].real
+            add_forces_of(own, entry, kind.arity, numbering, h, work.residual)
             for k in range(kind.arity if tangent else 0):
-                stride = numbering.frame_stride[entry.frames[k]]
                 for j in range(6):
-                    _move(y1, k, j)
+                    step_along(y1, k, j)
                     dual_of_kind(y0, y1, X, lam, dual)
-                    for l in range(kind.arity):
-                        force, torque = _pulled(dual, y0, y1, l)
-                        at = numbering.other_base[entry.row, l, k] + j * stride
-                        for i in range(3):
-                            values[at + i] += h * force[i].imag / COMPLEX_STEP
-                            values[at + 3 + i] += h * torque[i].imag / COMPLEX_STEP
-                    for i in range(4):
-                        for l in range(3):
-                            y1[k, i, l] = y1[k, i, l].real
+                    add_column_of(own, entry, kind.arity, numbering, h, k, j, work.values)
+                    step_back(y1, k)
 
 
 @inner_kernel
@@ -338,7 +354,7 @@ def others_take(what, system, state, work, h):
         dual_of_kind = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
             entry = interacting.each[e]
-            _put_ends(own, entry, kind.arity, state.r, work)
+            put_ends(own, entry, kind.arity, state.r, work)
             dual_of_kind(own.start, own.end, interacting.numbers[entry.first : entry.last], own.lam, own.dual)
             lost += _work(own.dual, own.start, own.end, kind.arity)
     return lost

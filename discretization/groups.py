@@ -22,6 +22,7 @@ from discretization.drives import at_states, varying
 from discretization.others import OTHERS, dissipates
 from discretization.own_variables import part, varying_of
 from discretization.space import se3_dual, spans
+from discretization.space.rod_elements import BY_NUMBER
 from discretization.system import System
 from rigid.interactions import constraints
 from rigid.interactions.kinds import Group, Kind, group, of_columns
@@ -148,3 +149,22 @@ def _constraints(system: System, state: State | None) -> Iterator[Acting]:
         own, _ = at_states(own, state, varying_of(system, state))
     for number, each in zip(np.unique(own.kind), constraints.groups_of(own), strict=True):
         yield Acting(each, Role.CONSTRAINT, "constraints", np.flatnonzero(own.kind == number))
+
+
+def registered() -> dict[str, list[Kind]]:
+    """All kinds that there are, by the table of `System` that their interactions stand in."""
+    of_spans = [
+        kind
+        for element in BY_NUMBER
+        for table in (element.kernels().ENERGIES, element.kernels().DISSIPATIONS)
+        for order, kind in table.items()
+        if order == element.order
+    ]
+    return {
+        "elements": [se3_dual.SE3_ELEMENT, se3_dual.VISCOUS_SE3_ELEMENT],
+        "spans": of_spans,
+        "springs": [SPRING, DAMPER],
+        "torsions": [TORSION_SPRING, TORSION_DAMPER],
+        "others": list(OTHERS),
+        "constraints": list(constraints.CONSTRAINTS),
+    }

@@ -14,7 +14,14 @@ from discretization import others
 from discretization.drives import Varying, at_states, driven_rows, explicit_rates, varying
 from discretization.own_variables import part, varying_of
 from discretization.space.se3_element import element_strains
-from discretization.space.spans import energies_of, points_of, shared_masses, strains_of, with_laws
+from discretization.space.spans import (
+    energies_of,
+    energies_with_laws,
+    points_of,
+    shared_masses,
+    strains_of,
+    with_laws,
+)
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -67,6 +74,38 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     return strain, stress
 
 
+def elastic_densities(system: System, state: State, strain: Floats) -> Floats:
+    """Stored energies per length (..., g), J/m, at all points of rods with these strains of `element_states`: of the section, of
+    its law and of what its branch keeps.
+    """
+    m = len(system.elements.length)
+    stiffness = points_of(system.elements, system.spans).stiffness
+    density = 0.5 * np.sum(strain * np.sum(stiffness * strain[..., None, :], axis=-1), axis=-1)
+    if np.any(system.spans.law >= 0):
+        density[..., m:] = energies_with_laws(system.spans, strain[..., m:, :], density[..., m:])
+    branch = part(system, state, "branch")
+    if branch.shape[-2]:
+        density[..., m:] += 0.5 * _squares(system.spans.branch, branch)
+    return density
+
+
+def branch_losses(system: System, state: State) -> Floats:
+    """Power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.relaxation`."""
+    lost = np.zeros((*state.r.shape[:-2], len(system.elements.length) + len(system.spans.weight)))
+    branch = part(system, state, "branch")
+    if branch.shape[-2]:
+        tau = system.spans.relaxation
+        rate = np.divide(1.0, tau, out=np.zeros_like(tau), where=tau > 0.0)
+        lost[..., len(system.elements.length) :] = rate * _squares(system.spans.branch, branch)
+    return lost
+
+
+def _squares(matrices: Floats, q: Floats) -> Floats:
+    """q . C q (..., g)."""
+    squares: Floats = np.sum(q * np.sum(matrices * q[..., None, :], axis=-1), axis=-1)
+    return squares
+
+
 def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | None = None) -> Energies:
     """Energy by part; that of gravity is zero for a frame at the origin. `of_elements`: `element_states`, if known."""
     frames, moving = system.frames, system.frames.fixed == 0
@@ -84,8 +123,7 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
         elastic = elastic + _sum(evaluation.values(energies_of(system.spans), state.r, state.quat))
     branch = part(system, state, "branch")
     if branch.shape[-2]:
-        of_branch = np.sum(system.spans.branch * branch[..., None, :], axis=-1)
-        elastic = elastic + 0.5 * _sum(system.spans.weight, np.sum(branch * of_branch, axis=-1))
+        elastic = elastic + 0.5 * _sum(system.spans.weight, _squares(system.spans.branch, branch))
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
     angle = part(system, state, "angle")[..., : len(system.torsions.stiffness)]
     spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, angle))

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from discretization.linearisation import equations
 from discretization.linearisation.equations import Linearised
+from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.steady import steady_motion
 from rigid import checks
 from rigid.errors import ModelError
-from rigid.system import State
+from rigid.system import Floats, State
 from rodsim.building import Built
 from rodsim.initial_velocities import fit_velocities
 from rodsim.model import Model
@@ -56,8 +57,15 @@ def linearise(
                 f"linearise: there is no load '{name}'; the loads are {', '.join(known) or 'none'}"
             )
         values[known.index(name)] = checks.vector(f"load '{name}'", "value", value)
-    found = equations.linearise(built.system, state, values, motion, names, built.idle)
-    return _with_names(found, built.layout)
+    return under(built, state, values, motion)
+
+
+def under(built: Built, state: State, values: Floats, motion: SteadyMotion) -> Linearised:
+    """About a state of a model, in a steady motion, under loads of these values (l, 3)."""
+    names = frame_names(built.layout)
+    return _with_names(
+        equations.linearise(built.system, state, values, motion, names, built.idle), built.layout
+    )
 
 
 def frame_names(layout: Layout) -> Callable[[int], str]:

@@ -10,7 +10,6 @@ from discretization.consistent import everything_held
 from discretization.drives import driven_frames
 from discretization.measures import constraint_residual, element_states, velocity_residual
 from discretization.own_variables import own_variables, with_part
-from discretization.statics.loading import moved_points
 from discretization.system import System, fingerprint
 from rigid import checks, quaternions
 from rigid.errors import ModelError, PartName
@@ -22,6 +21,7 @@ from rodsim.initial_velocities import fit_velocities
 from rodsim.loops import Link, loop_closed_by
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
+from rodsim.results.standing import Standing
 from rodsim.static_checks import part_at
 
 _FITS = 1e-7  # of the model's size: gaps of joints at the stored state
@@ -63,7 +63,7 @@ def restarted(built: Built, start: Result, at: float | None) -> Restart:
             k = body.frame
             state.r[k] += quaternions.rotate(state.quat[k], shift)
             state.v[k] += quaternions.rotate(state.quat[k], np.cross(state.Omega[k], shift))
-    moved = _move_ground(built, old, start, index)
+    moved = _move_ground(built, old, index)
     built, state = _driven(built, state)
     _check_joints(built, state)
     state, pushed = _fit_to_drives(built, state, _rates(built, state, stored))
@@ -71,7 +71,16 @@ def restarted(built: Built, start: Result, at: float | None) -> Restart:
         "model": old.name,
         "output": index,
         "t": float(start.t[index]),
-        "changes": [*_changes(old, new), *moved, *said, *pushed],
+        "changes": [
+            *_changes(old, new),
+            *(
+                f"the ground side of joint '{name}' stays where the equilibrium has moved it"
+                for name in moved
+            ),
+            *said,
+            *pushed,
+        ],
+        "moved": moved,
     }
     return Restart(built, state, told)
 
@@ -174,23 +183,15 @@ def _check_same_parts(old: Layout, new: Layout) -> None:
             )
 
 
-def _move_ground(built: Built, old: Layout, start: Result, index: int) -> list[str]:
-    """Move the ground points of joints as the equilibrium had them: what was moved, in words."""
-    motions = start.description.get("statics", {}).get("motions", {})
-    names = [joint.name for joint in old.joints]
-    for name, motion in motions.items():
-        d, turn = (np.asarray(x, float) for x in motion["path"][index])
-        moved_points(
-            built.system.constraints,
-            built.system.constraints,
-            names.index(name),
-            np.asarray(motion["about"]),
-            d,
-            turn,
-        )
-    if motions:
+def _move_ground(built: Built, old: Layout, index: int) -> list[str]:
+    """Move the ground points of joints as equilibria had them: the names of the joints that were moved."""
+    standing = Standing(old)
+    moved = list(dict.fromkeys([*standing.moved_before, *standing.motions]))
+    for name in moved:
+        standing.move(index, name, built.system.constraints, built.layout)
+    if moved:
         built.layout.description["fingerprint"] = fingerprint(built.system)
-    return [f"the ground side of joint '{name}' stays where the equilibrium has moved it" for name in motions]
+    return moved
 
 
 def _check_joints(built: Built, state: State) -> None:

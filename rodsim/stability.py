@@ -5,12 +5,12 @@ Loads that grow with a factor f move a model along equilibria x(f), from x(0) un
     K(x(f)) phi + G^T y = 0,   G phi = 0                                                                      (1)
 
 has a solution it may buckle. Linear buckling takes K(f) = K(0) + f K', with K' of the stresses that the loads cause in the
-shape x(0): of rest strains that are less by those strains. Then f is found of (1) itself: the path is followed by Newton's
-method, the eigenvalue of K(f) phi = w^2 M phi next to zero by inverse iteration, its root by secants.
+shape x(0): of rest strains that are less by those strains. Then f is found of (1) itself (`critical_points`).
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,86 +18,43 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from discretization.linearisation import applied, eigen
+from discretization.linearisation import eigen, prestress
 from discretization.linearisation.equations import Linearised, filled
-from discretization.linearisation.moving import angles, moved
 from discretization.linearisation.saddle import Saddle
-from discretization.measures import constraint_residual, element_states
 from discretization.others import OTHERS
-from discretization.system import System
-from rigid import checks, quaternions
-from rigid.errors import ConvergenceError, ModelError
+from rigid import checks
+from rigid.errors import ModelError
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rodsim.building import Built
-from rodsim.linear import linearise
+from rodsim.critical_points import Critical, Unfound, critical_point
+from rodsim.growing_loads import Loaded, largest
 from rodsim.modal_analysis import model_size
 from rodsim.model import Model
+from rodsim.static_checks import check_elastic
 
 GRAVITY = "gravity"
-ITERATIONS = 30
-CONVERGED = 1e-12  # of the model's size: last correction of an equilibrium; of a factor: its last change
+LINEAR = "linear"
+SAME_FACTOR, SAME_SHAPE = 1e-6, 0.9  # relative difference; cosine, M between: one point
 SMALL = 100  # freedoms up to which linear factors are those of full matrices
 ROUNDING = 1e-13  # of the change of the stiffness: what the joints leave of it below this is none
-STEP = 1e-5  # of the model's size: displacements of the central differences for strains
+STEP = 1e-3  # of the model's size: displacements of the differences for strains, of order 4
+
+
+class LinearFactorWarning(UserWarning):
+    """A factor is that of linear buckling."""
 
 
 class Buckling(NamedTuple):
     """The lowest positive factors, k of them."""
 
     factors: Floats  # (k,) of (1)
-    linear: Floats  # (k,) of K(0) + f K'
+    linear: Floats  # (k,) of K(0) + f K', those that led to them
     shapes: NDArray  # (k, n, 6) displacement and turn of every frame, largest displacement 1
-    states: list[State]  # equilibria at the factors
-
-
-class _Loaded(NamedTuple):
-    """A model whose loads grow with a factor."""
-
-    built: Built
-    constant: Floats  # (l, 3)
-    growing: Floats
-    gravity: tuple[Floats, Floats]  # constant, growing
-
-    def at(self, factor: float) -> tuple[Built, dict[str, Floats]]:
-        """The model with its weight, and its loads, at this factor."""
-        system = self.built.system._replace(gravity=self.gravity[0] + factor * self.gravity[1])
-        values = self.constant + factor * self.growing
-        names = list(self.built.layout.description["loads"])
-        return self.built._replace(system=system), dict(zip(names, values, strict=True))
-
-    def linear(self, state: State, factor: float) -> Linearised:
-        """About a state under the loads of this factor."""
-        built, loads = self.at(factor)
-        return linearise(built, state, loads=loads)
-
-    def settled(self, state: State, factor: float) -> tuple[State, Linearised]:
-        """The equilibrium next to a state, and the linear equations there."""
-        size = model_size(state)
-        for _ in range(ITERATIONS):
-            lin = self.linear(state, factor)
-            x = Saddle(lin.K, lin.G).solve(
-                -lin.force, -lin.below(constraint_residual(self.built.system, state))
-            )
-            by_frame = lin.of_frames(x)
-            change = max(float(np.abs(by_frame[:, :3]).max()), size * float(np.abs(by_frame[:, 3:]).max()))
-            state = moved(self.built.system, state, by_frame)
-            if change <= 1e3 * CONVERGED * size:  # quadratic: what follows would be below CONVERGED
-                return state, self.linear(state, factor)
-            if not np.isfinite(change) or change > 10 * size:
-                break
-        raise ConvergenceError(
-            t=factor,
-            h=0.0,
-            iterations=ITERATIONS,
-            residual=change,
-            message=(
-                f"model '{self.built.layout.name}': no equilibrium found at load factor {factor:.6g}; where it has a limit "
-                'point before, follow it by equilibrium(method="arc-length")'
-            ),
-        )
+    states: list[State]  # equilibria at the factors; of linear ones that at factor zero
+    kinds: tuple[str, ...]  # "bifurcation", "limit point", or "linear: " and why (1) has no solution near it
 
 
 def buckling(
@@ -114,32 +71,74 @@ def buckling(
     n = checks.count("buckling", "n", n)
     loaded = _loaded(built, constant, t)
     still = np.zeros_like(built.state.v)
-    state, lin = loaded.settled(built.state._replace(v=still, Omega=still), 0.0)
+    check_elastic(built)
+    start = built.state._replace(v=still, Omega=still)
+    at_start = loaded.linear(start, 0.0)
+    here = loaded.settled(start, 0.0, np.zeros((0, at_start.size)), filled(at_start.M))
+    state, lin = here.state, here.lin
     _check_potential(loaded, state)
-    factors, shapes = _linear(loaded, state, lin, n)
-    if not nonlinear:
-        return Buckling(factors, factors, _scaled(lin, shapes), [state] * len(factors))
-    found = [_refined(loaded, state, lin, factor, phi) for factor, phi in zip(factors, shapes, strict=True)]
-    order = np.argsort([factor for factor, _, _ in found])
+    linear, shapes = _linear(loaded, state, lin, n)
+    if nonlinear:
+        points, factors = _refined(loaded, state, linear, shapes, n)
+    else:
+        factors = [float(factor) for factor in linear[:n]]
+        points = [Critical(LINEAR, factor, state, phi) for factor, phi in zip(factors, shapes, strict=False)]
+    order = np.argsort([point.factor for point in points], kind="stable")
+    ordered = [points[k] for k in order]
     return Buckling(
-        np.array([found[k][0] for k in order]),
-        factors,
-        _scaled(lin, np.array([found[k][1] for k in order])),
-        [found[k][2] for k in order],
+        np.array([point.factor for point in ordered]),
+        np.array([factors[k] for k in order]),
+        _scaled(lin, np.array([point.shape for point in ordered])),
+        [point.state for point in ordered],
+        tuple(point.kind for point in ordered),
     )
 
 
-def _loaded(built: Built, constant: Sequence[str], t: float) -> _Loaded:
+def _refined(
+    loaded: Loaded, state: State, linear: Floats, shapes: Floats, n: int
+) -> tuple[list[Critical], list[float]]:
+    """The first n points that linear factors lead to, each told once, and these factors."""
+    points: list[Critical] = []
+    factors: list[float] = []
+    M = filled(loaded.linear(state, 0.0).M)
+    for which, factor in enumerate(linear):
+        if len(points) == n:
+            break
+        try:
+            point = critical_point(loaded, state, linear, shapes, which)
+        except Unfound as why:
+            point = Critical(f"{LINEAR}: {why}", float(factor), state, shapes[which])
+            warnings.warn(
+                f"model '{loaded.built.layout.name}': factor {factor:.6g} is that of linear buckling alone; {why}",
+                LinearFactorWarning,
+                stacklevel=3,
+            )
+        if not any(_same(point, known, M) for known in points):
+            points.append(point)
+            factors.append(float(factor))
+    return points, factors
+
+
+def _same(a: Critical, b: Critical, M: csr_matrix) -> bool:
+    """Whether they are one; double points have two shapes."""
+    if LINEAR in a.kind or LINEAR in b.kind or abs(a.factor - b.factor) > SAME_FACTOR * b.factor:
+        return False
+    products = [x @ (M @ y) for x, y in ((a.shape, b.shape), (a.shape, a.shape), (b.shape, b.shape))]
+    return bool(products[0] ** 2 > SAME_SHAPE**2 * products[1] * products[2])
+
+
+def _loaded(built: Built, constant: Sequence[str], t: float) -> Loaded:
     names = list(built.layout.description["loads"])
     values = built.load_values(np.array([checks.number("buckling", "t", t)]))[0]
     stays = [constant] if isinstance(constant, str) else list(constant)
     for name in stays:
         if name not in [*names, GRAVITY]:
             raise ModelError(f"buckling: there is no load '{name}'; there are {', '.join([*names, GRAVITY])}")
-    kept = np.array([name in stays for name in names], bool)[:, None]
+    kept = np.zeros((len(values), 1), bool)  # behind those that have names are those of nodes, which grow
+    kept[: len(names), 0] = [name in stays for name in names]
     g, none = built.system.gravity, np.zeros(3)
     gravity = (g, none) if GRAVITY in stays else (none, g)
-    loaded = _Loaded(built, np.where(kept, values, 0.0), np.where(kept, 0.0, values), gravity)
+    loaded = Loaded(built, np.where(kept, values, 0.0), np.where(kept, 0.0, values), gravity)
     if not np.any(loaded.growing) and not np.any(gravity[1]):
         pressed = np.any(built.system.others.kind == OTHERS.index(PRESSED_EDGE))
         cure = (
@@ -151,7 +150,7 @@ def _loaded(built: Built, constant: Sequence[str], t: float) -> _Loaded:
     return loaded
 
 
-def _check_potential(loaded: _Loaded, state: State) -> None:
+def _check_potential(loaded: Loaded, state: State) -> None:
     reasons = loaded.linear(state, 1.0).unsymmetric
     if reasons:
         raise ModelError(
@@ -160,31 +159,24 @@ def _check_potential(loaded: _Loaded, state: State) -> None:
         )
 
 
-def _linear(loaded: _Loaded, state: State, lin: Linearised, n: int) -> tuple[Floats, Floats]:
+def _linear(loaded: Loaded, state: State, lin: Linearised, n: int) -> tuple[Floats, Floats]:
     """Factors and shapes of K(0) + f K'."""
     saddle = Saddle(lin.K, lin.G)
-    grown, none = (
-        applied.applied(
-            loaded.at(f)[0].system, state, np.array(list(loaded.at(f)[1].values())).reshape(-1, 3)
-        )
-        for f in (1.0, 0.0)
-    )
-    direction = lin.of_frames(saddle.solve((grown - none)[lin.frames].ravel()))
+    direction = lin.of_frames(saddle.solve(loaded.rate(lin)))
     size = model_size(state)
-    largest = max(float(np.abs(direction[:, :3]).max()), size * float(np.abs(direction[:, 3:]).max()))
-    stressed = loaded
-    if largest > 0.0:  # else joints alone carry the loads
-        stressed = loaded._replace(built=_stressed(loaded.built, state, direction, STEP * size / largest))
-    change = csr_matrix(stressed.linear(state, 1.0).K - lin.K)
+    farthest = largest(direction, size)
+    change = prestress.change(lin, loaded.grown(lin), direction, STEP * size / (farthest or 1.0))
     name = loaded.built.layout.name
     inverse, phi = _ratios(name, lin, saddle, change, n)
     if not np.any(inverse):
         raise ModelError(f"model '{name}': its loads change no stiffness, and cannot make it buckle")
-    use = np.flatnonzero(inverse > 1e-9 * np.abs(inverse).max())
+    use = np.flatnonzero(inverse > np.maximum(_rounding(lin, phi), 1e-9 * np.abs(inverse).max()))
     if not len(use):
         raise ModelError(f"model '{name}': its loads do not make it buckle, only minus these might")
-    use = use[np.argsort(-inverse[use])][:n]
-    return 1.0 / inverse[use], phi.T[use]
+    use = use[np.argsort(-inverse[use])]
+    # more than n: of shapes that are near, and where two lead to one point
+    factors, shapes = 1.0 / inverse[use], phi.T[use]
+    return factors, _apart(factors, shapes, filled(lin.M))
 
 
 def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: int) -> tuple[Floats, Floats]:
@@ -203,82 +195,30 @@ def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: i
             raise ModelError(failed.format(error)) from None
         return inverse, Z @ phi
     # P(-K') is symmetric in the product of K(0) on the motions that the joints allow, to which P always leads back
-    inverted = LinearOperator(
-        (lin.size, lin.size), matvec=lambda x: -saddle.solve(change @ np.ravel(x)), dtype=float
-    )
-    start = inverted.matvec(saddle.solve(np.random.default_rng(1).standard_normal(lin.size)))
+    inverted = LinearOperator((lin.size, lin.size), matvec=lambda x: saddle.solve(np.ravel(x)), dtype=float)
+    start = saddle.solve(change @ saddle.solve(np.random.default_rng(1).standard_normal(lin.size)))
     many = min(n + 4, free - 2)
+    ncv = min(4 * many + 20, lin.size)
     try:
-        inverse, phi = eigs(inverted, many, v0=start, which="LR", ncv=min(4 * many + 20, lin.size))
+        return eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)
     except ArpackError as error:
         raise ModelError(failed.format(error)) from None
-    return inverse.real, phi.real
 
 
-def _stressed(built: Built, state: State, direction: Floats, f: float) -> Built:
-    """The model with the stresses of a displacement `direction` (n, 6) in its present shape; differences at +-f of it."""
-    system = built.system
-    ends = [moved(system, state, sign * f * direction) for sign in (1.0, -1.0)]
-    strain = (element_states(system, ends[0])[0] - element_states(system, ends[1])[0]) / (2 * f)
-    m = len(system.elements.length)
-    longer = (_lengths(system, ends[0]) - _lengths(system, ends[1])) / (2 * f)
-    turned = (angles(system, ends[0]) - angles(system, ends[1])) / (2 * f)
-    return built._replace(
-        system=system._replace(
-            elements=system.elements._replace(strain0=system.elements.strain0 - strain[:m]),
-            spans=system.spans._replace(strain0=system.spans.strain0 - strain[m:]),
-            springs=system.springs._replace(length0=system.springs.length0 - longer),
-            torsions=system.torsions._replace(angle0=system.torsions.angle0 - turned),
-        )
-    )
+def _apart(factors: Floats, shapes: Floats, M: csr_matrix) -> Floats:
+    """Those of one factor orthogonal to each other, so that each leads to a point of its own where it is double."""
+    for k in range(len(factors)):
+        phi = shapes[k] / np.sqrt(shapes[k] @ (M @ shapes[k]))
+        for before in shapes[:k][factors[k] - factors[:k] <= SAME_FACTOR * factors[k]]:
+            phi = phi - (before @ (M @ phi)) * before
+        shapes[k] = phi / np.sqrt(phi @ (M @ phi))
+    return shapes
 
 
-def _lengths(system: System, state: State) -> Floats:
-    """Of all springs."""
-    a, b = system.springs.frames.T
-    p, q = (
-        state.r[k] + quaternions.rotate(state.quat[k], X)
-        for k, X in ((a, system.springs.Xa), (b, system.springs.Xb))
-    )
-    return np.linalg.norm(q - p, axis=1)
-
-
-def _refined(
-    loaded: _Loaded, state: State, lin: Linearised, factor: float, phi: Floats
-) -> tuple[float, Floats, State]:
-    """The factor of (1) next to a linear one."""
-    before, (ratio_before, _) = 0.0, _lowest(lin, filled(lin.M), phi)
-    last = np.inf
-    for _ in range(ITERATIONS):
-        state, here = loaded.settled(state, factor)
-        ratio, phi = _lowest(here, filled(lin.M), phi)
-        step = -ratio * (factor - before) / (ratio - ratio_before) if ratio != ratio_before else 0.0
-        if abs(step) <= CONVERGED * factor or (abs(step) < 1e-4 * factor and abs(step) > 0.5 * last):
-            break  # or it falls no further: that is round-off
-        before, ratio_before, last = factor, ratio, abs(step)
-        factor = max(factor + step, 0.1 * factor)
-    else:
-        raise ConvergenceError(
-            t=factor,
-            h=0.0,
-            iterations=ITERATIONS,
-            residual=last / factor,
-            message=f"buckling: the factor near {factor:.6g} was not found; the linear one is all there is",
-        )
-    return factor, phi, state
-
-
-def _lowest(here: Linearised, M: csr_matrix, phi: Floats) -> tuple[float, Floats]:
-    """The eigenvalue of K(f) against M next to zero, 1/s^2, from its shape near by."""
-    saddle = Saddle(here.K, here.G)
-    square = np.inf
-    for _ in range(12):
-        phi = saddle.solve(M @ phi)
-        phi = phi / np.sqrt(phi @ (M @ phi))
-        before, square = square, float(phi @ (here.K @ phi))
-        if abs(square - before) <= 1e-12 * abs(square):
-            break
-    return square, phi
+def _rounding(lin: Linearised, phi: Floats) -> Floats:
+    """(k,) of phi K' phi over phi K phi: K' is a difference of stiffnesses, whose entries' shares are rounded."""
+    shares = np.sqrt(np.sum(phi**2 * (lin.K.power(2) @ phi**2), axis=0))
+    return np.asarray(eigen.NOISE * eigen.EPS * shares / np.sum(phi * (lin.K @ phi), axis=0))
 
 
 def _scaled(lin: Linearised, shapes: Floats) -> Floats:

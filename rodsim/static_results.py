@@ -16,6 +16,7 @@ from rodsim.building import Built
 from rodsim.results.errors import UnknownName
 from rodsim.results.outputs import stacked
 from rodsim.results.result import Result
+from rodsim.results.standing import Standing
 from rodsim.results.tabulate import tabulate
 from rodsim.results.writer import MemoryWriter, ResultWriter
 
@@ -118,7 +119,7 @@ class Record:
         if n:
             newton = np.zeros((n, 3))
             newton[:, 0] = newton[:, 1] = self.iterations
-            outputs = tabulate(system, 1.0, np.arange(n), stacked(self.states), newton)
+            outputs = tabulate(system, 1.0, np.arange(n), stacked(self.states), newton, Standing(layout))
             writer.extend(outputs._replace(t=self._times()))
         writer.close()
         result = writer.result()

@@ -13,7 +13,7 @@ from discretization.measures import energies, momenta
 from discretization.space.rod_elements import number_of
 from discretization.time.stepper import Stepper
 from rigid import quaternions
-from rodsim import Box, Model, ModelError, PointMass, Result, Section, audit, simulate
+from rodsim import Box, Law, Model, ModelError, PointMass, Result, Section, audit, simulate
 from rodsim.reporting import curves
 from rodsim.reporting.arrays import unpacked
 from rodsim.studies.quantities import quantity
@@ -194,7 +194,9 @@ def test_em_d_has_order_two(rho):
 
 
 def held():
-    """On the ground and driven: a viscous rod on a body with a motor, under gravity; free: a body that a following force tows."""
+    """On the ground and driven: a viscous rod on a body with a motor, under gravity, with a bushing and a spring with a law;
+    free: a body that a following force tows.
+    """
     model = Model("held", gravity=(0, 0, -9.81))
     section = Section.from_stiffness(
         EA=1600,
@@ -210,6 +212,9 @@ def held():
     model.add_joint("pin", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
     model.add_joint("weld", "weld", body, rod.start)
     model.add_drive("motor", "pin", lambda t: 0.1 * (1 - np.cos(3 * t)))
+    model.add_bushing("strap", model.ground.at((1.2, 0, 0.1)), rod.end, [60, 50, 40, 3, 2, 1])
+    detent = Law.polynomial([0.5, 30.0, 0.0, 20.0])
+    model.add_law_spring("detent", model.ground, body, detent, of="angle", axis=(0, 1, 0))
     loose = model.add_body("loose", Box(0.4, 0.3, 0.2, density=50), (0, 2, 0), angular_velocity=(3, 1, 2))
     model.add_force("tow", loose.at((0.1, 2.1, 0)), (3, 1, 2), following=True)
     model.add_force("tip", rod.end, (0, 2, 5))

@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rodsim import Box, MassProperties, Model, ModelError, Section, audit, equilibrium, simulate
+from rodsim import (
+    Box,
+    InitialVelocityWarning,
+    MassProperties,
+    Model,
+    ModelError,
+    Section,
+    audit,
+    equilibrium,
+    signals,
+    simulate,
+)
 from tests.statics_models import section, square
 
 
@@ -137,3 +148,91 @@ def test_work_and_losses_are_counted_anew() -> None:
     assert then.dissipation[0] == 0.0
     assert then.audit_column("work")[0] == 0.0
     assert audit(then).energy_balance < 1e-12
+
+
+def arm(motion: signals.Signal) -> Model:
+    """A bar on a driven hinge, with another on a spring behind it."""
+    model = Model("arm", gravity=(0.0, 0.0, -9.81))
+    bar = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1000.0), position=(0.5, 0.0, 0.0))
+    model.add_joint("pin", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_drive("motor", "pin", motion)
+    weight = model.add_body("weight", Box(0.2, 0.1, 0.1, density=500.0), position=(1.3, 0.0, 0.0))
+    model.add_bushing("coupling", bar, weight, 200.0, at=(1.1, 0, 0))
+    return model
+
+
+def test_a_drive_goes_on_from_where_its_joint_stands() -> None:
+    there, back = signals.SmoothStep(0.5, 0.0, 0.4), signals.SmoothStep(-0.3, 0.0, 0.4)
+    first = simulate(arm(there), 0.5, 0.01, output_every=1, progress=False)
+    then = simulate(arm(back), 0.5, 0.01, output_every=1, start=first, progress=False)
+    whole = simulate(
+        arm((lambda t: there(t) + back(t - 0.5), lambda t: there.rate(t) + back.rate(t - 0.5))),
+        1.0,
+        0.01,
+        output_every=1,
+        progress=False,
+    )
+    np.testing.assert_allclose(then.state().r, whole.state().r, atol=1e-11)
+    assert then.joint("pin").angle[-1] == pytest.approx(0.2, abs=1e-12)
+    work = whole.drive_work("motor")
+    np.testing.assert_allclose(then.drive_work("motor"), work[50:] - work[50], atol=1e-10)
+    assert audit(then).ok
+    at_rest = equilibrium(arm(back), start=first)
+    assert at_rest.joint("pin").angle[-1] == pytest.approx(0.5, abs=1e-12)
+
+
+def test_a_drive_that_begins_with_another_rate_is_an_impact_that_is_told() -> None:
+    first = simulate(arm(signals.SmoothStep(0.5, 0.0, 0.4)), 0.5, 0.01, progress=False)
+    with pytest.warns(InitialVelocityWarning, match="'bar'"):
+        then = simulate(arm(signals.Steady(2.0)), 0.1, 0.01, start=first, progress=False)
+    (said,) = [words for words in then.description["start"]["changes"] if words.startswith("velocities jump")]
+    assert "rates that drives begin with" in said
+    assert then.joint("pin").angle_rate[0] == pytest.approx(2.0, rel=1e-12)
+    assert audit(then).ok
+
+
+def shaken(displacement: signals.Signal, position: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Model:
+    model = Model("shaken")
+    shaker = model.add_driven("shaker", position=position, displacement=displacement.along((1, 0, 0)))
+    ball = model.add_body("ball", Box(0.2, 0.2, 0.2, density=100.0), position=(0.0, 0.0, 0.5))
+    model.add_spring("spring", shaker.at((0, 0, 0)), ball.at((0, 0, 0)), stiffness=30.0, length=0.5)
+    return model
+
+
+def test_a_driven_frame_goes_on_from_where_it_stands_and_is_refused_elsewhere() -> None:
+    first = simulate(shaken(signals.SmoothStep(0.1, 0.0, 0.2)), 0.3, 0.01, progress=False)
+    with pytest.raises(
+        ModelError, match=r"driven 'shaker': begins 0.1 m .* give it position = \[0.1, 0.0, 0.0\]"
+    ):
+        simulate(shaken(signals.SmoothStep(0.1, 0.0, 0.2)), 0.1, 0.01, start=first, progress=False)
+    then = simulate(
+        shaken(signals.SmoothStep(0.1, 0.0, 0.2), (0.1, 0, 0)), 0.3, 0.01, start=first, progress=False
+    )
+    assert audit(then).ok
+    np.testing.assert_allclose(then.state(0).r, first.state().r, atol=1e-15)
+    assert then.state().r[2, 0] == pytest.approx(0.2, abs=1e-15)
+
+
+def soft(relaxes: bool) -> Model:
+    """A clamped rod under its weight."""
+    own = section(EA=1600.0, GA=800.0, GJ=12.0, EI=16.0)
+    model = Model("soft", gravity=(0.0, 0.0, -9.81))
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (1, 0, 0)], own.with_relaxation(0.3, fraction=0.5) if relaxes else own, 4
+    )
+    model.add_joint("clamp", "clamp", rod.start)
+    return model
+
+
+def test_branches_that_relax_are_taken_along_and_begin_with_the_strains_that_are_there() -> None:
+    first = simulate(soft(True), 0.3, 0.01, output_every=1, progress=False)
+    then = simulate(soft(True), 0.2, 0.01, output_every=1, start=first, progress=False)
+    whole = simulate(soft(True), 0.5, 0.01, output_every=1, progress=False)
+    np.testing.assert_allclose(then.state().own, whole.state().own, atol=1e-10)
+    assert np.abs(whole.state().own).max() > 1e-3
+    rest = equilibrium(soft(False))
+    begun = simulate(soft(True), 0.2, 0.01, output_every=1, start=rest, progress=False)
+    strains = rest.strains(rest.n_outputs - 1)
+    np.testing.assert_allclose(begun.layout.own.part(begun.state(0).own, "branch"), strains, atol=1e-14)
+    assert "branches that relax are new" in begun.description["start"]["changes"][-1]
+    assert audit(begun).ok

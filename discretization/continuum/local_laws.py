@@ -2,15 +2,15 @@
 
     density_t + flux_S = source                                                       (43)
 
-    energy              h = T + U - rho_A a . phi          flux -(n . phi_t + m . w)
+    energy              h = T + U - rho_A a . phi          flux -(n . phi_t + m . w)    source -d
     momentum            rho_A phi_t                        flux -n                      source rho_A a
     angular momentum    phi x rho_A phi_t + I_rho w        flux -(phi x n + m)          source phi x rho_A a
     material momentum   phi_S . rho_A phi_t + omega . I_rho w      flux U - T - n . phi_S - m . omega - rho_A a . phi
 
-with a uniform acceleration a. A box is a time step and the halves of the two elements at an inner node, the middles of
-which carry strains, stresses and fluxes; a density is the mean over the halves, a flux that of both times. Second order
-in step and element length together (the last law, where the rod is the same all along). Written on states alone, it
-serves any element and any integrator; it is no law of theirs, so residuals are small, not zero.
+with a uniform acceleration a, and d the power that the material loses. A box is a time step and the halves of the two elements
+at an inner node, the middles of which carry strains, stresses and fluxes; a density is the mean over the halves, a flux that of
+both times. Second order in step and element length together (the last law, where the rod is the same all along). Written on
+states alone, it serves any element and any integrator; it is no law of theirs, so residuals are small, not zero.
 """
 
 from __future__ import annotations
@@ -62,10 +62,11 @@ class LocalTerms(NamedTuple):
 
 
 class Loading(NamedTuple):
-    """Strains less those without stress, and stresses, at the middles of the elements, (n_times, n_elements, 6) each."""
+    """What the rod carries at the middles of the elements, (n_times, n_elements, ...)."""
 
-    strain: Floats  # (Gamma, Omega)
-    stress: Floats  # (N, M), section axes
+    stress: Floats  # (.., 6) (N, M), section axes
+    energy: Floats  # J/m, U
+    lost: Floats  # W/m, d
 
 
 class Strains(NamedTuple):
@@ -120,7 +121,8 @@ def local_laws(
     strains = middle_strains(grid.S, grid.r, grid.quat)
     stretch, bend = strains.Gamma - np.asarray(rest[0], float), strains.Omega - np.asarray(rest[1], float)
     stress = np.concatenate([apply(rod.C_N, stretch), apply(rod.C_M, bend)], axis=-1)
-    own = Loading(np.concatenate([stretch, bend], axis=-1), stress)
+    U = 0.5 * inner(np.concatenate([stretch, bend], axis=-1), stress)
+    own = Loading(stress, U, np.zeros_like(U))
     terms = local_terms(rod.rho_A, rod.J_rho, *grid, own, gravity)
     return LocalLaws(terms.t, terms.S, *(term.residual for term in terms[2:]))
 
@@ -137,7 +139,7 @@ def local_terms(
     own: Loading,
     gravity: ArrayLike = (0.0, 0.0, 0.0),
 ) -> LocalTerms:
-    """The terms of the laws with the strains and stresses that a rod element gives itself; arguments as above.
+    """The terms of the laws with the stresses and energies that a rod element gives itself; arguments as above.
 
     Differences over an element that bends know no stretch: of a slender rod they err by EA (Omega L)^2/24, an element's own
     stress does not.
@@ -147,7 +149,7 @@ def local_terms(
     a = np.asarray(gravity, float)
     strains = middle_strains(grid.S, grid.r, grid.quat)
     n, m = apply(strains.E, own.stress[..., :3]), apply(strains.E, own.stress[..., 3:])
-    U = 0.5 * inner(own.strain, own.stress)
+    U = own.energy
     omega = apply(strains.E, strains.Omega)
     rho = np.broadcast_to(np.asarray(rho_A, float), grid.S.size - 1)[:, None]
 
@@ -176,6 +178,7 @@ def local_terms(
         law(
             [end.T + U + high for end, high in zip(ends, height, strict=True)],
             -(inner(n, v_bar) + inner(m, w_bar)),
+            [-own.lost, -own.lost],
         ),
         law([end.p for end in ends], -n, [np.broadcast_to(fall, end.p.shape) for end in ends]),
         law(

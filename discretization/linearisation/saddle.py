@@ -41,20 +41,18 @@ class Saddle:
             except RuntimeError:
                 raise ModelError("linear equations: the matrix is singular; shift it") from None
 
-    def reactions(self, b: NDArray) -> tuple[NDArray, NDArray]:
-        """x = P b and y of A x + G^T y = b."""
-        full = np.zeros((self.size + self._rows, *b.shape[1:]), b.dtype)
-        full[: self.size] = b
-        found = np.asarray(self._factors.solve(full))
-        return found[: self.size], self._scale * found[self.size :]
-
-    def solve(self, b: NDArray, below: NDArray | None = None) -> NDArray:
-        """P b, b (k,) or (k, columns); below: instead of G x = 0, G x = below."""
+    def reactions(self, b: NDArray, below: NDArray | None = None) -> tuple[NDArray, NDArray]:
+        """x and y of A x + G^T y = b, G x = below, by default zero: x = P b. b (k,) or (k, columns)."""
         full = np.zeros((self.size + self._rows, *b.shape[1:]), b.dtype)
         full[: self.size] = b
         if below is not None:
             full[self.size :] = self._scale * below
-        return np.asarray(self._factors.solve(full)[: self.size])
+        found = np.asarray(self._factors.solve(full))
+        return found[: self.size], self._scale * found[self.size :]
+
+    def solve(self, b: NDArray, below: NDArray | None = None) -> NDArray:
+        """The x of `reactions` alone."""
+        return self.reactions(b, below)[0]
 
 
 def _factored(A: csc_matrix) -> Any:

@@ -18,7 +18,18 @@ import numpy as np
 
 from discretization.space import se3_dual
 from rigid.compilation import small_kernel
-from rigid.interactions.kinds import Kind, dissipation, dual_function, frame, no_bend, store, value_function
+from rigid.interactions.kinds import (
+    Kind,
+    Straining,
+    dissipation,
+    dual_function,
+    frame,
+    no_bend,
+    store,
+    stress_function,
+    value_function,
+    vector,
+)
 from rigid.linear_algebra import average, dot, minus, plus, times
 from rigid.system import Floats
 
@@ -82,17 +93,58 @@ def put_back(frames, y0, y1):
     store(frames[3], y1, 1)
 
 
-@value_function
-def value(y, X, out):
-    """V."""
+@small_kernel
+def strains_at(y, X):
+    """Gamma, K, as the element counts them."""
     a, b = marker(frame(y, 0), 0, X), marker(frame(y, 1), 1, X)
     Y, k, _ = se3_dual.invariants(a, b, minus(b[0], a[0]), 1.0)
     u = 0.25 * dot(k, k)
     f, _, _, p, _, _ = se3_dual.complex_differences(u, u)
-    Gamma, K = se3_dual.strain_of(Y, k, f, p, 1.0)
+    return se3_dual.strain_of(Y, k, f, p, 1.0)
+
+
+@value_function
+def value(y, X, out):
+    """V."""
+    Gamma, K = strains_at(y, X)
     Gamma, K = se3_dual.unloaded(Gamma, K, X[MARKERS:])
     N, M = se3_dual.stress_of(Gamma, K, X[MARKERS:])
     out[0] = 0.5 * (dot(Gamma, N) + dot(K, M))
+
+
+@value_function
+def strains(y, X, out):
+    """Gamma, K."""
+    Gamma, K = strains_at(y, X)
+    for i in range(3):
+        out[i], out[3 + i] = Gamma[i], K[i]
+
+
+@dual_function
+def strain_dual(y0, y1, X, lam, out):
+    """The stress lam on the strains."""
+    frames = put_markers(y0, y1, X)
+    start, end, functions = se3_dual.ends_of(y0, y1, 1.0)
+    se3_dual.spread(y0, y1, start, end, functions, 1.0, vector(lam, 0), vector(lam, 3), out)
+    spread_on_frames(out, 0, X)
+    spread_on_frames(out, 1, X)
+    put_back(frames, y0, y1)
+
+
+@stress_function
+def law(e, X, out):
+    """C (e - e0)."""
+    Gamma, K = se3_dual.unloaded(vector(e, 0), vector(e, 3), X[MARKERS:])
+    N, M = se3_dual.stress_of(Gamma, K, X[MARKERS:])
+    for i in range(3):
+        out[i], out[3 + i] = N[i], M[i]
+
+
+def shifted(X: Floats, de: Floats, dstress: Floats) -> Floats:
+    """The stress-free strains are less by de."""
+    at = MARKERS + se3_dual.STRAIN0
+    X[:, at : at + 6] -= de
+    return X
 
 
 @dual_function
@@ -135,7 +187,9 @@ def rate_dual(y, z, X, lam, out):
     put_back(frames, y, z)
 
 
-BUSHING = Kind("bushing", 2, 0, value, dual, no_bend)
+BUSHING = Kind(
+    "bushing", 2, 0, value, dual, no_bend, straining=Straining(6, strains, strain_dual, law, shifted)
+)
 BUSHING_DAMPER = dissipation("damper of a bushing", 2, step_dual, rate_dual)
 
 

@@ -16,7 +16,7 @@ from discretization.space.elements import Elements
 from discretization.space.interpolation import MOST, leading
 from discretization.space.laws import AXIAL, EXPRESSIONS, GENERAL, LAWS
 from discretization.space.laws.expressions import law_of
-from discretization.space.laws.functions import PARAMETERS, quotient_at
+from discretization.space.laws.functions import PARAMETERS, density_at, energy_at, quotient_at
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.rod_points import (
     INVARIANT,
@@ -26,6 +26,7 @@ from discretization.space.rod_points import (
     STRAIN0,
     general_between,
     invariant_of,
+    six,
 )
 from rigid.compilation import address_of, allocating_kernel
 from rigid.interactions.kinds import Group, Kind, group
@@ -210,13 +211,36 @@ def _law_stresses(first, X, strain, out):
                     out[t, g, 5] += s * X[at + 35] * K[2]
 
 
+@allocating_kernel
+def _law_energies(first, X, strain, out):
+    for t in range(strain.shape[0]):
+        for g in range(strain.shape[1]):
+            at, e = first[g], strain[t, g]
+            Gamma, K = (e[0], e[1], e[2]), (e[3], e[4], e[5])
+            if X[at + LAW_ENERGY] != 0.0:
+                if X[at + INVARIANT] == GENERAL:
+                    out[t, g] = density_at(int(X[at + LAW_ENERGY]))(six(Gamma, K), X, at).real
+                else:
+                    x = invariant_of(Gamma, K, X, at) + 0j
+                    out[t, g] += energy_at(int(X[at + LAW_ENERGY]))(x, X, at).real
+
+
 def with_laws(spans: Spans, strain: Floats, linear: Floats) -> Floats:
     """Stresses (..., g, 6) of strains less the stress-free ones, from those of the linear law."""
+    return _beyond_linear(_law_stresses, spans, strain, linear)
+
+
+def energies_with_laws(spans: Spans, strain: Floats, linear: Floats) -> Floats:
+    """Stored energies per length (..., g), J/m, of strains less the stress-free ones, from those of the linear law."""
+    return _beyond_linear(_law_energies, spans, strain, linear)
+
+
+def _beyond_linear(add: Any, spans: Spans, strain: Floats, linear: Floats) -> Floats:
     each = [
         numbers_of(spans, np.array([k]), spans.stiffness, spans.strain0)[0, 2:]
         for k in range(len(spans.kind))
     ]
     many = np.ascontiguousarray(strain).reshape(-1, *strain.shape[-2:])
-    out = np.array(linear, float).reshape(many.shape)
-    _law_stresses(POINT * np.arange(len(spans.weight)), np.concatenate(each), many, out)
-    return out.reshape(strain.shape)
+    out = np.array(linear, float).reshape(len(many), *linear.shape[strain.ndim - 2 :])
+    add(POINT * np.arange(len(spans.weight)), np.concatenate(each), many, out)
+    return out.reshape(linear.shape)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discretization.dual_assembly import by_duals
 from discretization.system import System
@@ -91,21 +92,40 @@ class Loading:
         assert self._rest is not None
         own, rest = system.constraints, self._rest
         for motion in self.motions:
-            d, turn = (np.asarray(x, dtype=float) for x in motion.path(factor))
-            moved_points(rest, own, motion.joint, motion.center, d, turn)
+            moved_points(rest, own, motion.joint, placing(motion.center, *motion.path(factor)))
         if len(work.by_duals.interacting.each):
             which = np.ones(len(own.kind), bool)
             which[work.facts.closed] = False
             work.by_duals.interacting.numbers[:] = by_duals(own, which).interacting.numbers
 
 
-def moved_points(
-    rest: Constraints, own: Constraints, joint: int, center: Floats, d: Floats, turn: Floats
-) -> None:
-    """Ground points and directions of a joint in `rest`, turned about `center` by a rotation vector and shifted, into `own`."""
+class Placing(NamedTuple):
+    """Where ground points and directions are moved to, X -> c + R (X - c) + d and U -> R U, once or many times (...)."""
+
+    center: Floats  # (3,) m
+    d: Floats  # (..., 3) m
+    R: Floats  # (..., 3, 3)
+
+    def point(self, X: Floats) -> Floats:
+        """(..., 3) of X (3,), m"""
+        return self.center + self.direction(X - self.center) + self.d
+
+    def direction(self, U: Floats) -> Floats:
+        """(..., 3) of U (3,)"""
+        turned: Floats = self.R @ U
+        return turned
+
+
+def placing(center: ArrayLike, d: ArrayLike, turn: ArrayLike) -> Placing:
+    """Of a displacement and a rotation vector about `center`, both (..., 3)."""
     R = quaternions.to_matrix(quaternions.from_rotation_vector(turn))
+    return Placing(np.asarray(center, float), np.asarray(d, float), R)
+
+
+def moved_points(rest: Constraints, own: Constraints, joint: int, place: Placing) -> None:
+    """Ground points and directions of a joint in `rest`, moved, into `own`, whose columns are (..., c, 3)."""
     for k in np.flatnonzero(rest.joint == joint):
         for side, X, U in ((0, "Xa", "Ua"), (1, "Xb", "Ub")):
             if rest.frames[k, side] == 0:
-                getattr(own, X)[k] = center + R @ (getattr(rest, X)[k] - center) + d
-                getattr(own, U)[k] = R @ getattr(rest, U)[k]
+                getattr(own, X)[..., k, :] = place.point(getattr(rest, X)[k])
+                getattr(own, U)[..., k, :] = place.direction(getattr(rest, U)[k])

@@ -22,6 +22,7 @@ from discretization.linear.fronts import fronts_factor, fronts_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
 from discretization.linear.sparse import sparse_factor, sparse_solve
 from discretization.linear.substructures import condense, expand_solution, reduce_rhs
+from discretization.stress_dissipation import add_stresses
 from discretization.system import System
 from discretization.workspace import Workspace
 from rigid.compilation import allocating_inner_kernel, compiled, inner_kernel
@@ -170,6 +171,7 @@ def _damped_equations(system, numbering, hidden, state, work, h, load_values, ta
         for i in range(numbering.n_values):
             work.values[i] = 0.0
     add_damped_inertia(system, numbering, state, work, h, load_values, tangent)
+    add_stresses(numbering, state, work, h, tangent)
     return FOLDED if add_forces(system, numbering, state, work, h, load_values, tangent) != 0 else 0
 
 

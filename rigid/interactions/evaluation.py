@@ -5,8 +5,11 @@ every frame, the gradient of one row is
 
     force f_0, torque sum_k d_k x f_k,   rate = sum over frames of force . v + torque . omega            (1)
 
+and so is the resistance of a dissipation to the rates of the poses, v and omega x d_k.
+
 Poses and velocities are taken from the place of the first frame of an interaction, so that far from the origin no
-digits are lost: for interactions that a common translation leaves alone, all but weight. What is evaluated are one
+digits are lost: for interactions that a common translation leaves alone, all but weight; velocities against which something
+resists are those of the frames themselves. What is evaluated are one
 state or many: leading axes of its arrays are those of what is returned, and each of many is evaluated to the same bits
 as alone.
 """
@@ -19,7 +22,7 @@ import numpy as np
 
 from rigid.compilation import allocating_kernel, small_kernel
 from rigid.interactions.kinds import MOST_FRAMES, MOST_ROWS, Group, dual_at, frame, gathered, value_at
-from rigid.linear_algebra import apply, dot, load3, minus
+from rigid.linear_algebra import apply, cross, dot, load3, minus
 from rigid.poses import torque_of
 from rigid.rotations import load4, rotation_matrix
 from rigid.system import Floats, State
@@ -74,6 +77,36 @@ def _put_gradients(kind, own, numbers, y, lam, dual, out):
 
 
 @small_kernel
+def _put_moving(own, arity, moving, y, z):
+    """Rates z (arity, 4, 3) of the poses y, of orientations, velocities and angular velocities `moving`."""
+    quat, v, Omega = moving
+    for k in range(arity):
+        f = own.frames[k]
+        omega = apply(rotation_matrix(load4(quat[f])), load3(Omega[f]))
+        for i in range(3):
+            z[k, 0, i] = v[f, i]
+        for j in range(1, 4):
+            d = cross(omega, (y[k, j, 0].real, y[k, j, 1].real, y[k, j, 2].real))
+            for i in range(3):
+                z[k, j, i] = d[i]
+
+
+@small_kernel
+def _put_resistances(kind, own, numbers, y, z, lam, dual, out):
+    """out (m, arity, 6) = forces and torques against the rates z."""
+    for i in range(lam.size):
+        lam[i] = 1.0 if i == 0 else 0.0
+    function = dual_at(kind.bend)
+    function(y, z, numbers, lam, dual)
+    for a in range(kind.arity):
+        f = frame(dual, a)
+        force, torque = _real(f[0]), _real(torque_of(f, frame(y, a)))
+        for i in range(3):
+            out[own.row, a, i] = force[i]
+            out[own.row, a, 3 + i] = torque[i]
+
+
+@small_kernel
 def _put_rates(kind, own, numbers, y, moving, lam, dual, out):
     """out (m, 1, 1) = (1), of orientations, velocities and angular velocities `moving`."""
     quat, v, Omega = moving
@@ -90,13 +123,14 @@ def _put_rates(kind, own, numbers, y, moving, lam, dual, out):
         out[own.row + k, 0, 0] += rate
 
 
-VALUES, GRADIENTS, RATES = range(3)
+VALUES, GRADIENTS, RATES, RESISTANCES = range(4)
 
 
 @allocating_kernel
 def _evaluate(what, interacting, r, quat, v, Omega, out):
-    """out (N, m, ...) of N states; v and Omega are read for rates only."""
+    """out (N, m, ...) of N states; v and Omega are read for rates and resistances only."""
     y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    z = np.zeros((MOST_FRAMES, 4, 3), np.complex128)
     rows = MOST_ROWS
     for which in range(interacting.kinds.size):
         rows = max(rows, interacting.kinds[which].rows)
@@ -112,8 +146,11 @@ def _evaluate(what, interacting, r, quat, v, Omega, out):
                     _put_values(kind, own, numbers, y, row, out[t])
                 elif what == GRADIENTS:
                     _put_gradients(kind, own, numbers, y, row, dual, out[t])
-                else:
+                elif what == RATES:
                     _put_rates(kind, own, numbers, y, (quat[t], v[t], Omega[t]), row, dual, out[t])
+                else:
+                    _put_moving(own, kind.arity, (quat[t], v[t], Omega[t]), y, z)
+                    _put_resistances(kind, own, numbers, y, z, row, dual, out[t])
 
 
 def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
@@ -125,6 +162,14 @@ def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
     """Of every row (..., m, arity, 6): force and spatial torque on each frame, for groups of one arity and rows of their own."""
     arity = max((own.kind.arity for own in groups), default=0)
     return _evaluated(GRADIENTS, groups, (r, quat, r, r), (arity, 6))
+
+
+def resistances(groups: Sequence[Group], state: State) -> Floats:
+    """Of every dissipation (..., m, arity, 6): the force and the spatial torque with which it resists the rates of each frame,
+    which act with the opposite sign; groups as of `gradients`.
+    """
+    arity = max((own.kind.arity for own in groups), default=0)
+    return _evaluated(RESISTANCES, groups, (state.r, state.quat, state.v, state.Omega), (arity, 6))
 
 
 def rates(groups: Sequence[Group], state: State) -> Floats:

@@ -13,6 +13,9 @@ A dissipation (`dissipation`) has no value; its duals resist a motion:
     step_dual(y0, y1, X, lam, out)   to the change of the strains times lam = 1/h: out . (y1 - y0) is what a step dissipates
     rate_dual(y, z, X, lam, out)     to the rate z of the poses, lam = 1: out . z is the power that is lost; linear in z
 
+An energy V(e) of few scalar strains e(y) may declare them (`Straining`): who asks for prestress or for what a strain
+dissipates then needs no kind by name.
+
 Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix is a complex step; X are the numbers of
 one interaction; lam is (1,) and 1 for an energy.
 """
@@ -20,12 +23,13 @@ one interaction; lam is (1,) and 1 for an energy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import from_dtype, types
 
-from rigid.compilation import address_of, compiled, function_at, small_kernel
+from rigid.compilation import address_of, allocating_kernel, compiled, function_at, small_kernel
 from rigid.system import Floats, Ints
 
 C1, F1 = types.complex128[::1], types.float64[::1]
@@ -33,11 +37,12 @@ POSES = types.complex128[:, :, ::1]
 
 VALUE = types.void(POSES, F1, C1)
 DUAL = types.void(POSES, POSES, F1, C1, POSES)
+STRESS = types.void(C1, F1, C1)
 
-MOST_FRAMES, MOST_ROWS = 8, 3  # of one interaction
+MOST_FRAMES, MOST_ROWS, MOST_STRAINS = 8, 3, 6  # of one interaction
 COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is subtracted
 
-value_at, dual_at = function_at(VALUE), function_at(DUAL)
+value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
 
 
 class ClosedForms(NamedTuple):
@@ -69,6 +74,60 @@ class ClosedForms(NamedTuple):
     add_rows: Any = None
 
 
+@dataclass(frozen=True)
+class Straining:
+    """What an energy V(e) of few strains e(y) declares: e, their discrete derivative, the stress dV/de.
+
+        strains(y, X, e)            a value function: e (count,)
+        dual(y0, y1, X, lam, out)   a dual function: of lam . e, lam (count,)
+        law(e, X, out)              a stress function: dV/de (count,)
+        shifted(X, de, dstress)     numbers (k, w) of interactions with the same stiffness, where C de = dstress (k, count) is
+                                    added to the stress: a singular C cannot be given any stress by its rest strains, this one
+                                    it can; what has a law may take it as a constant force
+
+    The methods are of many interactions at once: X (k, w), e and de (k, count).
+    """
+
+    count: int
+    strains: Any
+    dual: Any
+    law: Any
+    shifted: Callable[[Floats, Floats, Floats], Floats]
+    period: float = 0.0  # of strains that one pose tells but for multiples of it: angles, 2 pi; 0: none
+
+    def stress(self, X: Floats, e: Floats) -> Floats:
+        """dV/de (k, count)."""
+        return self._of_law(X, np.asarray(e, complex)).real
+
+    def stiffness(self, X: Floats, e: Floats) -> Floats:
+        """The tangent C (k, count, count): of the stresses, by rows, to the strains."""
+        C = np.zeros((len(X), self.count, self.count))
+        for j in range(self.count):
+            step = np.asarray(e, complex).copy()
+            step[:, j] += COMPLEX_STEP * 1j
+            C[:, :, j] = self._of_law(X, step).imag / COMPLEX_STEP
+        return C
+
+    def prestressed(self, X: Floats, e: Floats, de: Floats) -> Floats:
+        """Numbers (k, w) of interactions of the same stiffness C at e, whose stress is greater by C de."""
+        X = np.array(X, float)
+        return self.shifted(X, de, np.einsum("kij,kj->ki", self.stiffness(X, e), de)) if len(X) else X
+
+    def _of_law(self, X: Floats, e: Any) -> Any:
+        out = np.zeros((len(X), self.count), complex)
+        _evaluate_laws(
+            address_of(self.law), np.ascontiguousarray(X, float), np.ascontiguousarray(e, complex), out
+        )
+        return out
+
+
+@allocating_kernel
+def _evaluate_laws(address, X, e, out):
+    law = stress_at(address)
+    for k in range(out.shape[0]):
+        law(e[k], X[k], out[k])
+
+
 class Kind(NamedTuple):
     """One kind of interaction: its functions, and the frames and rows one of it has."""
 
@@ -88,6 +147,7 @@ class Kind(NamedTuple):
     )
     works: bool = False  # an energy without a value: what its duals do is work of a load
     counted: bool = False  # value is an angle counted in `State.own` (`discretization.gears`)
+    straining: Straining | None = None  # of an energy of strains
 
     @property
     def directed(self) -> bool:
@@ -145,6 +205,11 @@ def value_function(function: Callable[..., Any]) -> Any:
 def dual_function(function: Callable[..., Any]) -> Any:
     """Decorator: compile as the `dual` or the `bend` of a kind."""
     return compiled(DUAL)(function)
+
+
+def stress_function(function: Callable[..., Any]) -> Any:
+    """Decorator: compile as the `law` of a `Straining`."""
+    return compiled(STRESS)(function)
 
 
 @value_function

@@ -9,20 +9,24 @@ F(dx/dt) with F(0) = 0, in a step F((x1 - x0)/h), resists if x F(x) >= 0. Number
 """
 
 import cmath
+from functools import partial
 
 from rigid.compilation import small_kernel
-from rigid.interactions import along
+from rigid.interactions import along, spring
 from rigid.interactions.distance import between, pull_together
 from rigid.interactions.kinds import (
     Kind,
+    Straining,
     dissipation,
     dual_function,
     no_bend,
+    stress_function,
     value_function,
 )
-from rigid.interactions.laws import law_force, law_quotient, law_value
-from rigid.interactions.torsion_spring import angle_of, spread, turned_pair, turning
+from rigid.interactions.laws import law_force, law_quotient, law_value, with_constant
+from rigid.interactions.torsion_spring import TURN, angle_of, spread, turn_dual, turned_pair, turning
 from rigid.linear_algebra import average, dot, minus, times
+from rigid.system import Floats
 
 # where the numbers of the law begin: behind (Xa, Xb), (Xa, Xb, Ua), (Ua, Wa, Ub, middle)
 LENGTH_LAW, DISPLACEMENT_LAW, ANGLE_LAW = 6, 9, 10
@@ -149,11 +153,83 @@ def angle_rate(y, z, X, lam, out):
     spread(moment / square, (c, s, u, w, b), X, out)
 
 
-LENGTH_SPRING = Kind("spring with a law of its length", 2, 0, length_value, length_dual, no_bend)
-DISPLACEMENT_SPRING = Kind(
-    "spring with a law of a displacement", 2, 0, displacement_value, displacement_dual, no_bend
+@stress_function
+def length_law(e, X, out):
+    """F(l)."""
+    out[0] = law_force(X, LENGTH_LAW, e[0])
+
+
+@value_function
+def displacement_strain(y, X, out):
+    """x."""
+    out[0] = displacement(y, X)[0]
+
+
+@dual_function
+def displacement_strain_dual(y0, y1, X, lam, out):
+    """lam on the bilinear x."""
+    _, u0, d0 = displacement(y0, X)
+    _, u1, d1 = displacement(y1, X)
+    along.spread(average(u0, u1), average(d0, d1), X, lam[0], out)
+
+
+@stress_function
+def displacement_law(e, X, out):
+    """F(x)."""
+    out[0] = law_force(X, DISPLACEMENT_LAW, e[0])
+
+
+@value_function
+def angle_strain(y, X, out):
+    """x."""
+    c, s, _, _, _ = turned_pair(y, X)
+    out[0] = angle_of(c, s, X[MIDDLE])
+
+
+@stress_function
+def angle_law(e, X, out):
+    """F(x)."""
+    out[0] = law_force(X, ANGLE_LAW, e[0])
+
+
+def _shifted(at: int, X: Floats, de: Floats, dstress: Floats) -> Floats:
+    """A constant is added to the law, whose argument stays."""
+    return with_constant(X, at, dstress[:, 0])
+
+
+LENGTH_SPRING = Kind(
+    "spring with a law of its length",
+    2,
+    0,
+    length_value,
+    length_dual,
+    no_bend,
+    straining=Straining(1, spring.length, spring.length_dual, length_law, partial(_shifted, LENGTH_LAW)),
 )
-ANGLE_SPRING = Kind("spring with a law of an angle", 2, 0, angle_value, angle_dual, no_bend)
+DISPLACEMENT_SPRING = Kind(
+    "spring with a law of a displacement",
+    2,
+    0,
+    displacement_value,
+    displacement_dual,
+    no_bend,
+    straining=Straining(
+        1,
+        displacement_strain,
+        displacement_strain_dual,
+        displacement_law,
+        partial(_shifted, DISPLACEMENT_LAW),
+    ),
+)
+ANGLE_SPRING = Kind(
+    "spring with a law of an angle",
+    2,
+    0,
+    angle_value,
+    angle_dual,
+    no_bend,
+    straining=Straining(1, angle_strain, turn_dual, angle_law, partial(_shifted, ANGLE_LAW), TURN),
+)
 LENGTH_DAMPER = dissipation("damper with a law of the rate of its length", 2, length_step, length_rate)
 DISPLACEMENT_DAMPER = dissipation(
     "damper with a law of the rate of a displacement", 2, displacement_step, displacement_rate

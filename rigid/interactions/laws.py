@@ -120,6 +120,16 @@ def law_numbers(owner: str, force: PPoly) -> Floats:
     return numbers
 
 
+def with_constant(X: Floats, at: int, force: Floats) -> Floats:
+    """Numbers (k, w) whose laws, all with as many knots, have a constant force (k,) added: V grows by force times x."""
+    n = int(X[0, at])
+    knots, V = X[:, at + 1 : at + 1 + n], X[:, at + 1 + n :].reshape(len(X), n + 1, 5)
+    more = np.zeros_like(V)
+    more[:, :, 0] = force[:, None] * np.column_stack([knots[:, 0], knots])
+    more[:, :, 1] = force[:, None]
+    return np.column_stack([X[:, : at + 1 + n], (V + more).reshape(len(X), -1)])
+
+
 def steepest(numbers: Floats) -> float:
     """Largest |dF/dx| at the knots and in the middle of the pieces: what the rounding of F is measured by."""
     n = int(numbers[0])

@@ -12,8 +12,17 @@ import math
 
 from rigid.compilation import small_kernel
 from rigid.interactions.distance import between, pull_together
-from rigid.interactions.kinds import Kind, dissipation, dual_function, no_bend, value_function
+from rigid.interactions.kinds import (
+    Kind,
+    Straining,
+    dissipation,
+    dual_function,
+    no_bend,
+    stress_function,
+    value_function,
+)
 from rigid.linear_algebra import average, dot, minus, times
+from rigid.system import Floats
 
 
 @value_function
@@ -35,6 +44,36 @@ def dual(y0, y1, X, lam, out):
     pull_together(times(lam[0] * X[6] * (length - X[7]) / length, average(d0, d1)), X, out)
 
 
+@value_function
+def length(y, X, out):
+    """l, the strain."""
+    d = between(y, X)
+    out[0] = cmath.sqrt(dot(d, d))
+
+
+@dual_function
+def length_dual(y0, y1, X, lam, out):
+    """lam dbar/lbar on p_b: l1 - l0 = dbar . (d1 - d0)/lbar; none where lbar is zero."""
+    d0, d1 = between(y0, X), between(y1, X)
+    mean = 0.5 * (cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1)))
+    if mean == 0.0:
+        pull_together(times(0j, d0), X, out)
+        return
+    pull_together(times(lam[0] / mean, average(d0, d1)), X, out)
+
+
+@stress_function
+def law(e, X, out):
+    """k (l - l0)."""
+    out[0] = X[6] * (e[0] - X[7])
+
+
+def shifted(X: Floats, de: Floats, dstress: Floats) -> Floats:
+    """The unstretched length is less by de."""
+    X[:, 7] -= de[:, 0]
+    return X
+
+
 @small_kernel
 def force_of_step(law, h, d0, d1):
     """Real closed form of (1), law: k, c, l0: sigma, d sigma/d l1 divided by l1, the dissipation over the step."""
@@ -51,7 +90,16 @@ def force_of_step(law, h, d0, d1):
     return sigma, slope, damping * elongation * elongation / h
 
 
-SPRING = Kind("spring", 2, 0, value, dual, no_bend, columns=("Xa", "Xb", "stiffness", "length0"))
+SPRING = Kind(
+    "spring",
+    2,
+    0,
+    value,
+    dual,
+    no_bend,
+    columns=("Xa", "Xb", "stiffness", "length0"),
+    straining=Straining(1, length, length_dual, law, shifted),
+)
 
 
 @dual_function

@@ -16,11 +16,13 @@ import math
 from rigid.compilation import small_kernel
 from rigid.interactions.kinds import (
     Kind,
+    Straining,
     dissipation,
     dual_function,
     frame,
     no_bend,
     store,
+    stress_function,
     value_function,
     vector,
 )
@@ -40,6 +42,7 @@ from rigid.linear_algebra import (
 from rigid.poses import direction, on_direction
 from rigid.system import Floats, TorsionSprings
 
+TURN = 2.0 * math.pi
 BRANCH = 11  # where the branch stands among the numbers
 
 
@@ -124,6 +127,32 @@ def dual(y0, y1, X, lam, out):
     spread(lam[0] * X[9] * (start + 0.5 * delta - X[10]) * ratio, middle, X, out)
 
 
+@value_function
+def counted_angle(y, X, out):
+    """alpha, the strain."""
+    c, s, _, _, _ = turned_pair(y, X)
+    out[0] = angle_of(c, s, X[BRANCH])
+
+
+@dual_function
+def turn_dual(y0, y1, X, lam, out):
+    """The moment lam on the angle, whichever its branch."""
+    _, ratio, _, _, middle = turning(y0, y1, X)
+    spread(lam[0] * ratio, middle, X, out)
+
+
+@stress_function
+def law(e, X, out):
+    """k (alpha - angle0)."""
+    out[0] = X[9] * (e[0] - X[10])
+
+
+def shifted(X: Floats, de: Floats, dstress: Floats) -> Floats:
+    """angle0 is less by de."""
+    X[:, 10] -= de[:, 0]
+    return X
+
+
 @small_kernel
 def angle_over_sine(a):
     """a/sin(a) and its derivative, |a| < pi."""
@@ -168,7 +197,15 @@ def torque_of_step(law, h, alpha, start, end):
     return delta, damping * delta * delta / h, torque, to_a, to_b
 
 
-TORSION_SPRING = Kind("torsion spring", 2, 0, value, dual, no_bend)
+TORSION_SPRING = Kind(
+    "torsion spring",
+    2,
+    0,
+    value,
+    dual,
+    no_bend,
+    straining=Straining(1, counted_angle, turn_dual, law, shifted, TURN),
+)
 
 
 @dual_function

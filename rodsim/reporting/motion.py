@@ -22,6 +22,7 @@ from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.result import Result
 from rodsim.results.scene import VISIBLE
 from rodsim.results.stage import BODIES, RODS, palette
+from rodsim.results.standing import Standing
 
 # Components along rods: name, array of `Drawing.arrays`, component, words, unit.
 COMPONENTS = (
@@ -86,6 +87,7 @@ def motion(result: Result, thin: Thinning) -> Motion:
     places = np.concatenate([np.zeros(0, np.int64), *of_rods, [body.frame for body in layout.bodies]]).astype(
         np.int64
     )
+    standing = Standing(layout)
     r, quat, joints, springs, sticks, low, high = [], [], [], [], [], [], []
     fields: dict[str, list[NDArray[Any]]] = {}
     for i in thin.outputs.tolist():
@@ -93,9 +95,9 @@ def motion(result: Result, thin: Thinning) -> Motion:
         everything, arrays = drawing.arrays(state, result.strains(i), result.stresses(i))
         r.append(state.r[places])
         quat.append(state.quat[places])
-        joints.append(_joint_points(layout, state))
+        joints.append(_joint_points(standing, i, state))
         springs.append(_spring_ends(layout, state))
-        sticks.append(_sticks(layout, state))
+        sticks.append(_sticks(standing, i, state))
         seen = np.concatenate([everything, state.r[places], joints[-1], springs[-1].reshape(-1, 3)])
         seen = seen[np.isfinite(seen).all(axis=1)] if not np.isfinite(seen).all() else seen
         low.append(seen.min(axis=0) if len(seen) else np.zeros(3))
@@ -211,12 +213,13 @@ def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
     return {"words": words, "unit": unit, "low": low, "high": high, "both": both, "values": packed(values)}
 
 
-def _joint_points(layout: Layout, state: State) -> Floats:
+def _joint_points(standing: Standing, i: int, state: State) -> Floats:
+    layout = standing.layout
     joints = [joint for joint in layout.joints[:MOST_MARKS] if joint.frames is not None]
     if not joints or len(joints) < min(MOST_MARKS, len(layout.joints)):
         return np.zeros((0, 3))
     frames = np.array([joint.frames[0] for joint in joints if joint.frames is not None])
-    X = np.array([joint.points[0] for joint in joints])
+    X = np.array([standing.sides(joint, slice(i, i + 1)).points[0, 0] for joint in joints])
     return state.r[frames] + rotate(state.quat[frames], X)
 
 
@@ -228,10 +231,11 @@ def _spring_ends(layout: Layout, state: State) -> Floats:
     return state.r[frames] + rotate(state.quat[frames], X)
 
 
-def _sticks(layout: Layout, state: State) -> Floats:
+def _sticks(standing: Standing, i: int, state: State) -> Floats:
+    layout = standing.layout
     bare = {body.frame for body in layout.bodies if not len(body.faces)}
     sides = [
-        (frame, joint.points[side])
+        (frame, standing.sides(joint, slice(i, i + 1)).points[side, 0])
         for joint in layout.joints
         if joint.frames is not None
         for side, frame in enumerate(joint.frames)

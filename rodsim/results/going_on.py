@@ -114,7 +114,7 @@ def _load_values(layout: Layout) -> LoadValues | None:
     functions = []
     for load in node_loads(layout):
         if load.value is None:
-            raise Unknown(f"a file does not keep the values of load '{load.name}'")
+            raise Unknown(f"a file does not keep the values of {load.name}")
         functions.append(load.value)
     if not functions:
         return None

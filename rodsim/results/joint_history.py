@@ -7,20 +7,20 @@ without an axis they are the world's at t = 0, of generic ones those of part a. 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.drives import at_states, driven_rows
-from rigid.interactions import evaluation
-from rigid.interactions.constraints import first_rows, groups_of
+from discretization.drives import NUMBERS, Varying, driven_rows
+from rigid.interactions.constraints import first_rows
 from rigid.joints import JOINTS
 from rigid.quaternions import rotate, to_matrix
-from rigid.system import Constraints, Floats, State
+from rigid.system import Floats, State
 from rodsim.results import native
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import JointLayout
 from rodsim.results.sources import Source
+from rodsim.results.standing import Standing
 
 INERTIAL, JOINT = "inertial", "joint"
 
@@ -191,56 +191,55 @@ class JointHistory:
             np.stack([self._source.read(name, (slice(None), f)) for f in frames])
             for name in ("r", "quat", "v", "Omega")
         )
+        own = Standing(self._source.layout).sides(self.layout, slice(None))
         omega = rotate(quat, Omega)
-        arm = rotate(quat, self.layout.points[:, None, :])
+        arm = rotate(quat, own.points)
         d = r[1] - r[0] + arm[1] - arm[0]
         speed = v + np.cross(omega, arm)
         rate = speed[1] - speed[0] - np.cross(omega[0], d)
-        a, b = to_matrix(quat) @ self.layout.axes[:, None]
+        a, b = to_matrix(quat) @ own.axes
         return _Sides((a, b), d, rate, omega[1] - omega[0])
 
     @cached_property
     def _wrench(self) -> tuple[Floats, Floats]:
-        constraints = self._constraints()
-        a, b = constraints.frames[0]
+        standing, mine = Standing(self._source.layout), self._mine()
+        assert standing.constraints is not None
+        own = standing.constraints.chosen(mine)
+        a, b = (int(f) for f in own.frames[0])
+        # the ground and the two frames alone, so that what is fixed to the ground stays known as such
         r, quat = (
-            np.stack([self._source.read(name, (slice(None), int(f))) for f in (a, b)], axis=1)
+            np.stack([self._source.read(name, (slice(None), f)) for f in (0, a, b)], axis=1)
             for name in ("r", "quat")
         )
-        alone = constraints._replace(frames=np.tile([0, 1], (len(constraints.kind), 1)))
-        if len(driven_rows(alone)):
-            gradients = self._driven_gradients(alone, r, quat)
-        else:
-            gradients = evaluation.gradients(groups_of(alone), r, quat)
+        own = own._replace(frames=np.tile([1 if a else 0, 2 if b else 0], (len(own.kind), 1)))
+        none = np.zeros((len(r), 0))
+        state = State(r, quat, r, r, none, none, none, none)
+        numbers = Varying(self._driven(mine), none)
+        gradients = standing.gradients(own, slice(None), state, numbers)
         # the equations of motion contain + G^T lam: what acts on b is -lam times the gradient
         on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
         force = on_b[:, :3]
-        return force, on_b[:, 3:] - np.cross(rotate(quat[:, 1], constraints.Xb[0]), force)
+        point = standing.point(own, 1, slice(None))
+        return force, on_b[:, 3:] - np.cross(rotate(quat[:, 2], point), force)
 
-    def _driven_gradients(self, alone: Constraints, r: Floats, quat: Floats) -> Floats:
-        """Of constraints with the driven numbers of every output."""
+    def _driven(self, mine: Any) -> Floats:
+        """(T, d, 9) what the drive of this row keeps; without rows where it is none."""
         every = self._source.layout.constraints
         assert every is not None
-        first = first_rows(every)[driven_rows(every)]
-        mine = (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
-        numbers = self._source.layout.own.varying(self._source.read("own"))
-        numbers = numbers._replace(drive=numbers.drive[:, : len(first)][:, mine])
-        none = np.zeros((len(r), 0))
-        state = State(r, quat, r, r, none, none, none, none)
-        own, flat = at_states(alone, state, numbers)
-        found = evaluation.gradients(groups_of(own), flat.r, flat.quat)
-        return found.reshape(len(r), -1, *found.shape[1:])
+        of_mine = mine[driven_rows(every)]
+        if not of_mine.any():
+            return np.zeros((self._source.n_outputs, 0, NUMBERS))
+        return self._source.layout.own.part(self._source.read("own"), "drive")[:, : len(of_mine)][:, of_mine]
 
-    def _constraints(self) -> Constraints:
-        """The constraints of this joint."""
+    def _mine(self) -> Any:
+        """(c,) which constraints are of this joint."""
         every = self._source.layout.constraints
         if every is None:
             raise ResultError(
                 f"joint '{self.name}': the layout of this result has no constraints; use `.multipliers`"
             )
         first = first_rows(every)
-        mine = (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
-        return every.chosen(mine)
+        return (first >= self.layout.rows[0]) & (first < self.layout.rows[1])
 
 
 _RATES = {"angle": "angle_rate", "angles": "angle_rates", "displacement": "displacement_rate"}

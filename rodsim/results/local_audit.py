@@ -4,8 +4,9 @@
 
 `discretization.continuum.local_laws` on the stored states of any element and integrator. No scheme keeps these laws: their
 residuals fall with the square of the time between outputs and of the elements' length together, and are told beside the
-size of the terms that should cancel. Strains and stresses are those that the elements make of the states; gravity and loads
-of known values on nodes are sources. What is not covered is left out and named.
+size of the terms that should cancel. Stresses and energies are those that the elements make of the states; gravity, loads of
+known values and whatever acts on nodes with forces that states tell (`node_forces`) are sources, what a material loses is a
+sink. What is not covered is left out and named.
 """
 
 from __future__ import annotations
@@ -13,20 +14,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discretization.continuum.local_laws import LocalTerms, Term, local_terms
-from discretization.measures import element_states
+from discretization.measures import branch_losses, elastic_densities, element_states
 from discretization.system import System
-from rigid.system import Floats, State
+from rigid.system import Floats, Ints, State
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout, RodLayout
-from rodsim.results.local_coverage import Held, held_boxes, not_covered
-from rodsim.results.node_loads import Acting, NodeLoad, acting, node_loads
+from rodsim.results.local_coverage import Held, acts_along, held_boxes, not_covered
+from rodsim.results.node_forces import Sources, sources
+from rodsim.results.node_loads import NodeLoad, node_loads
 from rodsim.results.result import Result, check_result
-from rodsim.results.rod_grid import RodGrid, rod_grid
+from rodsim.results.rod_grid import RodGrid, order_of, rod_grid
 
 UNITS = {"energy": "W/m", "momentum": "N/m", "angular_momentum": "N", "material_momentum": "N/m"}
 BLOCK = 1_000_000  # numbers worked on at once
@@ -168,7 +170,11 @@ def local_audit(result: Result) -> LocalAudit:
 
 def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
     t = result.t
-    grids = {rod.name: rod_grid(system, rod) for rod in layout.rods if len(rod.frames)}
+    grids = {
+        rod.name: rod_grid(system, rod, acts_along(layout, rod, order_of(system, rod)))
+        for rod in layout.rods
+        if len(rod.frames)
+    }
     chosen = [rod for rod in layout.rods if len(grids[rod.name].S) > 2]
     notes = [
         f"rod '{rod.name}': it has no node between two elements; give it more"
@@ -179,23 +185,19 @@ def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
         raise ResultError(f"local audit: {'; '.join(notes)}")
     known = [load for load in node_loads(layout) if load.value is not None]
     sums = {rod.name: _Sums(grids[rod.name], held_boxes(layout, grids[rod.name])) for rod in chosen}
+    frames = np.concatenate([grids[rod.name].nodes for rod in chosen])
     for outputs in _blocks(result):
-        state = result.states(outputs)
-        strain, stress = element_states(system, state)
+        stored = _stored(system, t[outputs], result.states(outputs), known, frames)
         for rod in chosen:
             grid, own = grids[rod.name], sums[rod.name]
-            terms = _terms(grid, t[outputs], state, strain, stress, layout, known)
-            own.add(terms, t[outputs])
+            own.add(_terms(grid, stored, layout), t[outputs])
             if len(t) > 2:
-                half = slice(None, None, 2)
-                of_half = State(*(x[half] for x in state))
-                if len(t[outputs][half]) > 1:
-                    own.add_half(
-                        _terms(grid, t[outputs][half], of_half, strain[half], stress[half], layout, known)
-                    )
+                of_half = _every_second(stored)
+                if len(of_half.t) > 1:
+                    own.add_half(_terms(grid, of_half, layout))
     rods = tuple(sums[rod.name].audited(rod, _element(layout, rod)) for rod in chosen)
     for rod, found in zip(chosen, rods, strict=True):
-        notes += [*not_covered(layout, system, rod, grids[rod.name]), *_slow(found)]
+        notes += [*not_covered(layout, rod, grids[rod.name]), *_slow(found)]
     return LocalAudit(
         layout.name,
         result.n_outputs,
@@ -215,35 +217,40 @@ def _blocks(result: Result) -> Iterator[slice]:
         yield slice(start, min(start + size + 1, result.n_outputs))
 
 
-def _terms(
-    grid: RodGrid,
-    t: Floats,
-    state: State,
-    strain: Floats,
-    stress: Floats,
-    layout: Layout,
-    loads: list[NodeLoad],
-) -> LocalTerms:
-    """The terms at some outputs, with the loads on nodes as sources of their boxes."""
-    of_rod = (x[:, grid.frames] for x in (state.r, state.quat, state.v, state.Omega))
+class _Stored(NamedTuple):
+    """Some outputs, and what follows from them."""
+
+    t: Floats
+    state: State
+    loading: tuple[Floats, Floats, Floats]  # of all points: stress, energy, what is lost
+    acting: Sources
+
+
+def _stored(system: System, t: Floats, state: State, loads: list[NodeLoad], frames: Ints) -> _Stored:
+    strain, stress = element_states(system, state)
+    loading = stress, elastic_densities(system, state, strain), branch_losses(system, state)
+    return _Stored(t, state, loading, sources(system, loads, t, state, frames))
+
+
+def _every_second(stored: _Stored) -> _Stored:
+    half = slice(None, None, 2)
+    state = State(*(x[half] for x in stored.state))
+    stress, energy, lost = (x[half] for x in stored.loading)
+    return _Stored(stored.t[half], state, (stress, energy, lost), Sources(*(x[half] for x in stored.acting)))
+
+
+def _terms(grid: RodGrid, stored: _Stored, layout: Layout) -> LocalTerms:
+    """The terms at some outputs, with what acts on nodes as sources of their boxes."""
+    state = stored.state
     gravity = np.zeros(3) if layout.gravity is None else layout.gravity
-    r, quat, v, Omega = of_rod
-    own = grid.loading(strain, stress)
-    terms = local_terms(grid.rho_A, grid.J_rho, t, grid.S, r, quat, v, Omega, own, gravity)
-    width = 0.5 * (grid.S[2:] - grid.S[:-2])
-    for load in loads:
-        for box in np.flatnonzero(grid.frames[1:-1] == load.frame):
-            _add(terms, int(box), acting(load, t, state), float(width[box]))
+    r, quat, v, Omega = (x[:, grid.frames] for x in (state.r, state.quat, state.v, state.Omega))
+    own = grid.loading(*stored.loading)
+    terms = local_terms(grid.rho_A, grid.J_rho, stored.t, grid.S, r, quat, v, Omega, own, gravity)
+    laws = terms.momentum, terms.angular_momentum, terms.energy
+    for term, values in zip(laws, stored.acting, strict=True):
+        does = grid.in_boxes(values)
+        term.source[...] += 0.5 * (does[1:] + does[:-1])
     return terms
-
-
-def _add(terms: LocalTerms, box: int, does: Acting, width: float) -> None:
-    for term, value in (
-        (terms.energy, does.power),
-        (terms.momentum, does.force),
-        (terms.angular_momentum, does.moment),
-    ):
-        term.source[:, box] += 0.5 * (value[1:] + value[:-1]) / width
 
 
 class _Sums:
@@ -251,7 +258,9 @@ class _Sums:
 
     def __init__(self, grid: RodGrid, held: Held) -> None:
         self._grid = grid
-        self._laws = [law for law in UNITS if law != "material_momentum" or grid.uniform]
+        self._laws = [
+            law for law in UNITS if law != "material_momentum" or (grid.uniform and not grid.relaxing)
+        ]
         self._left_out = {
             law: held.unknown | held.loaded if law == "material_momentum" else held.unknown
             for law in self._laws

@@ -8,58 +8,92 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.system import System
+from discretization.groups import Role, groups_of
 from rigid.system import Ints
 from rodsim.results.layout import Layout, RodLayout
+from rodsim.results.node_forces import is_unknown, sources_of
 from rodsim.results.node_loads import node_loads
 from rodsim.results.rod_grid import RodGrid
 
 
 class Held(NamedTuple):
-    """Boxes (n - 2,) where something unknown acts on the node; where a load acts, known or not."""
+    """Boxes (n - 2,) where something unknown acts on a node; where anything does, known or not."""
 
     unknown: NDArray[np.bool_]
     loaded: NDArray[np.bool_]
 
 
+class Unknown(NamedTuple):
+    """What acts with a force that states do not tell."""
+
+    words: str
+    frames: Ints
+
+
 def held_boxes(layout: Layout, grid: RodGrid) -> Held:
     """The boxes of a rod that cannot be looked at."""
-    system = layout.system
-    assert system is not None
-    tables = (system.constraints, system.springs, system.torsions)
-    loads = node_loads(layout)
-    frames = [table.frames.ravel() for table in tables]
-    frames.append(np.array([load.frame for load in loads if load.value is None], np.int64))
-    inner = grid.frames[1:-1]
-    loaded = np.isin(inner, [load.frame for load in loads])
-    return Held(np.isin(inner, np.concatenate(frames)), loaded)
+    unknown = np.zeros(len(grid.S) - 2, bool)
+    for own in _unknown(layout):
+        unknown |= grid.boxes_of(own.frames)
+    assert layout.system is not None
+    loaded = unknown | grid.boxes_of(np.array([load.frame for load in node_loads(layout)], np.int64))
+    for each in sources_of(layout.system):
+        loaded |= grid.boxes_of(each.group.frames.ravel())
+    return Held(unknown, loaded)
 
 
-def not_covered(layout: Layout, system: System, rod: RodLayout, grid: RodGrid) -> list[str]:
+def acts_along(layout: Layout, rod: RodLayout, order: int) -> bool:
+    """Whether something acts on all nodes of an element of this rod: along it, as far as can be told."""
+    assert layout.system is not None
+    nodes = len(rod.frames)
+    of_elements = order * np.arange(len(rod.elements) // order)[:, None] + np.arange(order + 1)
+    frames, loads = rod.frames[of_elements % nodes], node_loads(layout)
+    each = [own.group.frames for own in sources_of(layout.system)]
+    each += [
+        np.array([load.frame for load in loads if load.name == name]) for name in {x.name for x in loads}
+    ]
+    return any(bool(np.isin(frames, own).all(axis=1).any()) for own in each)
+
+
+def not_covered(layout: Layout, rod: RodLayout, grid: RodGrid) -> list[str]:
     """What the local audit does not look at of a rod."""
-    owner, inner = f"rod '{rod.name}'", grid.frames[1:-1]
+    owner = f"rod '{rod.name}'"
     notes = []
     if not rod.closed:
         notes.append(f"{owner}: the halves of the boxes at its two ends")
-    if grid.viscous:
-        notes.append(f"{owner}: viscous stresses; the residuals contain their force and power")
-    if not grid.uniform:
+    if grid.relaxing:
+        notes.append(f"{owner}: material momentum, which a branch that relaxes does not keep")
+    elif not grid.uniform:
         notes.append(
             f"{owner}: material momentum, since sections or stress-free strains change along the rod"
         )
-    for joint, frames in _joints(layout, system):
-        if np.isin(inner, frames).any():
-            notes.append(f"{owner}: the box where joint '{joint}' holds it")
-    for what, table in (("spring", system.springs), ("torsion spring", system.torsions)):
-        if np.isin(inner, table.frames).any():
-            notes.append(f"{owner}: boxes where a {what} holds it")
-    for load in node_loads(layout):
-        if load.frame in inner and load.value is None:
-            notes.append(f"{owner}: the box of load '{load.name}', whose values a file does not keep")
+    for own in _unknown(layout):
+        count = int(grid.boxes_of(own.frames).sum())
+        if count:
+            notes.append(f"{owner}: the {'box' if count == 1 else f'{count} boxes'} {own.words}")
+    held = held_boxes(layout, grid)
+    count = int((held.loaded & ~held.unknown).sum())
+    if count and grid.uniform and not grid.relaxing:
+        notes.append(f"{owner}: material momentum in the {count} boxes on whose nodes something acts")
     return notes
 
 
-def _joints(layout: Layout, system: System) -> Iterator[tuple[str, Ints]]:
-    for number, joint in enumerate(layout.joints):
-        mine = system.constraints.joint == number
-        yield joint.name, system.constraints.frames[mine]
+def _unknown(layout: Layout) -> Iterator[Unknown]:
+    """Joints, driven frames, loads whose values a file does not keep, and what has a role that is not known here."""
+    system = layout.system
+    assert system is not None
+    of_joints: dict[int, list[Ints]] = {}
+    for own in filter(is_unknown, groups_of(system)):
+        if own.role is not Role.CONSTRAINT:
+            yield Unknown(f"where a {own.group.kind.name} acts", own.group.frames.ravel())
+            continue
+        for number, frames in zip(system.constraints.joint[own.use], own.group.frames, strict=True):
+            of_joints.setdefault(int(number), []).append(frames)
+    for number, each in sorted(of_joints.items()):
+        yield Unknown(f"where joint '{layout.joints[number].name}' holds it", np.concatenate(each))
+    fixed = np.flatnonzero(system.frames.fixed)
+    yield Unknown("whose node does not move by forces", fixed[fixed > 0])
+    unknown = [load for load in node_loads(layout) if load.value is None]
+    for name in dict.fromkeys(load.name for load in unknown):
+        frames = np.array([load.frame for load in unknown if load.name == name])
+        yield Unknown(f"of {name}, whose values a file does not keep", frames)

@@ -7,10 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.space.interpolation import VALUES
+from discretization.space.spans import points_of
 from rigid import quaternions, signals
 from rigid.errors import ModelError
 from rigid.system import FORCE, Floats, State
 from rodsim.results.layout import Layout
+from rodsim.results.rod_grid import order_of
+
+Value = Callable[[Floats], Floats]  # t (T,) -> (T, 3)
 
 
 class NodeLoad(NamedTuple):
@@ -21,7 +26,7 @@ class NodeLoad(NamedTuple):
     frame: int
     X: Floats  # (3,)
     following: bool
-    value: Callable[[Floats], Floats] | None
+    value: Value | None
 
 
 class Acting(NamedTuple):
@@ -38,21 +43,43 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
     if loads is None:
         return []
     # loads at points come first, then those of the nodes of distributed ones
-    names = [*described, *(str(k) for k in range(len(described), len(loads.frame)))]
+    told: list[tuple[str, Value | None]] = [
+        (f"load '{name}'", _function(own["value"])) for name, own in described.items()
+    ]
+    for name, own in layout.description.get("line_loads", {}).items():
+        share = _spread(layout, own)
+        if not np.array_equal(loads.frame[len(told) : len(told) + len(share)], list(share)):
+            break
+        value = _function(own["value"])
+        told += [(f"load '{name}'", value and _times(x, value)) for x in share.values()]
+    told += [("a load along it, or a wind", None)] * (len(loads.frame) - len(told))
     return [
-        NodeLoad(
-            name,
-            int(loads.kind[k]),
-            int(loads.frame[k]),
-            loads.X[k],
-            bool(loads.following[k]),
-            _function(described[name]["value"]) if name in described else None,
-        )
-        for k, name in enumerate(names)
+        NodeLoad(name, int(loads.kind[k]), int(loads.frame[k]), loads.X[k], bool(loads.following[k]), value)
+        for k, (name, value) in enumerate(told)
     ]
 
 
-def _function(value: Any) -> Callable[[Floats], Floats] | None:
+def _spread(layout: Layout, line: dict[str, Any]) -> dict[int, float]:
+    """Frame -> length of the rod that it stands for, m, of the nodes that carry a distributed load: see `rodsim.distributed`."""
+    rod = next(rod for rod in layout.rods if rod.name == line["rod"])
+    assert layout.system is not None
+    p, weight = order_of(layout.system, rod), points_of(layout.system.elements, layout.system.spans).weight
+    of_elements = weight[rod.elements].reshape(-1, p)
+    length = of_elements.sum(axis=1)
+    middle = (np.cumsum(length) - 0.5 * length) / length.sum()
+    share: dict[int, float] = {}
+    for e in np.flatnonzero((middle > line["between"][0]) & (middle < line["between"][1])):
+        for a, x in enumerate(of_elements[e] @ VALUES[p, :p, : p + 1]):
+            frame = int(rod.frames[(p * e + a) % len(rod.frames)])
+            share[frame] = share.get(frame, 0.0) + float(x)
+    return {frame: share[frame] for frame in rod.frames.tolist() if frame in share}
+
+
+def _times(length: float, value: Value) -> Value:
+    return lambda t: length * np.asarray(value(t))
+
+
+def _function(value: Any) -> Value | None:
     """The function of time that a description tells."""
     if isinstance(value, dict):
         kind = getattr(signals, str(value.get("signal")), None)

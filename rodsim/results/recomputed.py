@@ -29,13 +29,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discretization.drives import Varying
 from discretization.measures import (
     element_states,
     energies,
     momenta,
-    rate_of,
-    residual_of,
     spring_energies,
 )
 from discretization.others import works
@@ -47,6 +44,7 @@ from rigid.system import Constraints, Floats, Ints, State
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.drawing import Drawing
 from rodsim.results.of_scheme import ENERGY, GENERALISED, reader_of
+from rodsim.results.standing import Standing
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -102,6 +100,7 @@ class Recomputed:
 def recompute(result: Result) -> Recomputed:
     """All that follows from the stored states; without the system (older files) only what joints and pictures say."""
     system, constraints = result.layout.system, result.layout.constraints
+    standing = Standing(result.layout)
     found = _Found(result)
     drawing = Drawing(result.layout)
     columns: dict[str, list[Floats]] = {}
@@ -115,7 +114,7 @@ def recompute(result: Result) -> Recomputed:
     own: dict[str, list[Floats]] = {}
     for outputs in blocks(result, drawing):
         state = result.states(outputs)
-        values = _of_frames(state, constraints, result.layout.own.varying(state.own))
+        values = _of_frames(state, standing, outputs)
         if constraints is not None and len(constraints.kind):
             farther, faster = _of_points(state, constraints)
             reach, speed = max(reach, farther), max(speed, faster)
@@ -243,7 +242,7 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
 Measured = dict[str, tuple[Floats, Floats]]  # values (T,) and their rounding (T,)
 
 
-def _of_frames(state: State, constraints: Constraints | None, numbers: Varying) -> Measured:
+def _of_frames(state: State, standing: Standing, outputs: slice) -> Measured:
     """What needs no masses: the work and dissipation of the run, |q|, g, G v."""
     work, dissipation = state.totals[:, 0], state.totals[:, 1]
     unit = np.abs(np.linalg.norm(state.quat, axis=-1) - 1.0).max(axis=-1)
@@ -252,9 +251,10 @@ def _of_frames(state: State, constraints: Constraints | None, numbers: Varying) 
         "dissipation": (dissipation, EPS * np.abs(dissipation)),
         "quat_norm": (unit, np.full(len(unit), EPS)),
     }
+    constraints = standing.constraints
     if constraints is None:
         return out
-    g, rate = residual_of(constraints, state, numbers), rate_of(constraints, state, numbers)
+    g, rate = standing.residual(outputs, state), standing.rate(state)
     arm = np.linalg.norm([constraints.Xa, constraints.Xb], axis=-1).max(initial=0.0)
     reach = 1.0 + arm + _greatest(state.r)
     speed = _greatest(state.v) + _greatest(state.Omega) * reach

@@ -7,6 +7,9 @@ stresses, known at p Gauss points, come to the middles of the intervals by the p
 Files keep masses of nodes, which are sums over the points g of an element of weight_g l_a(x_g) rho_g (`meshing`); rho is
 found from them by least squares, next to the mean of the rod where they leave it open (closed rods of an even number of
 two-frame elements).
+
+What acts on a node acts in the box where it lies. What acts along a rod does so on all nodes of an element, with weights that
+are even about its middle: where those of even order share the middle between boxes, boxes reach from element to element.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_matrix, identity
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix, csr_matrix, identity
 from scipy.sparse.linalg import splu
 
 from discretization.continuum.local_laws import Loading
@@ -37,30 +41,55 @@ class RodGrid(NamedTuple):
     points: Ints  # (m, p) rows of strains and stresses, element by element
     to_middles: Floats  # (k, p): from the points of an element to the middles of its k intervals
     uniform: bool  # the same section and stress-free strains all along
-    viscous: bool
+    relaxing: bool
+    nodes: Ints  # (N,) frames of all nodes of the rod
+    shares: csr_matrix  # (n - 2, N) parts of what acts on the nodes that belong to the boxes
 
-    def loading(self, strain: Floats, stress: Floats) -> Loading:
-        """At the middles of the intervals, of all points (T, g, 6)."""
-        return Loading(*(self._at_middles(values) for values in (strain, stress)))
+    def loading(self, stress: Floats, energy: Floats, lost: Floats) -> Loading:
+        """At the middles of the intervals, of all points (T, g, ...)."""
+        return Loading(*(self._at_middles(values) for values in (stress, energy, lost)))
 
     def _at_middles(self, values: Floats) -> Floats:
-        found = np.einsum("kp,tmpi->tmki", self.to_middles, values[:, self.points])
-        found = found.reshape(len(values), -1, values.shape[-1])
+        found = np.einsum("kp,tmp...->tmk...", self.to_middles, values[:, self.points])
+        found = found.reshape(len(values), -1, *values.shape[2:])
         return found[:, np.arange(len(self.S) - 1) % found.shape[1]]
 
+    def in_boxes(self, values: Floats) -> Floats:
+        """(T, n - 2, ...) what is done in the boxes a length, of what is done to all frames (T, frames, ...)."""
+        of_nodes = np.moveaxis(values[:, self.nodes], 1, 0)
+        summed = self.shares @ of_nodes.reshape(len(self.nodes), -1)
+        width = 0.5 * (self.S[2:] - self.S[:-2])
+        return np.moveaxis((summed / width[:, None]).reshape(-1, *of_nodes.shape[1:]), 0, 1)
 
-def rod_grid(system: System, rod: RodLayout) -> RodGrid:
-    """The grid of a rod."""
+    def boxes_of(self, frames: Ints) -> NDArray[np.bool_]:
+        """(n - 2,) whether one of the frames is a node in the box."""
+        return np.asarray(self.shares @ np.isin(self.nodes, frames) > 0.0)
+
+
+def order_of(system: System, rod: RodLayout) -> int:
+    """Of the elements of a rod."""
     m = len(system.elements.length)
     orders = np.concatenate([np.ones(m, np.int64), np.repeat(system.spans.order, system.spans.order)])
-    p = int(orders[rod.elements[0]])
-    parts = 2 - p % 2 if p > 1 else 1
+    return int(orders[rod.elements[0]])
+
+
+def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
+    """The grid of a rod; along: something acts along it."""
+    p = order_of(system, rod)
+    parts = 2 - p % 2 if p > 1 and not along else 1
     step, n_elements = p // parts, len(rod.elements) // p
     every = points_of(system.elements, system.spans)
     weight = every.weight[rod.elements]
     density = _densities(system, rod, p, weight)
     free = every.strain0[rod.elements] * np.repeat([1.0, weight.sum()], 3)
     same = _even(density) and _even(every.stiffness[rod.elements]) and _even(free, 1.0)
+    of_spans = rod.elements - len(system.elements.length)
+    relaxing = False
+    if of_spans[0] >= 0:
+        spans = system.spans
+        more = (spans.law[:, None], spans.parameters)
+        same = same and all(_even(own[of_spans].astype(float)) for own in more if own.size)
+        relaxing = bool(np.any(spans.relaxation[of_spans] > 0.0))
     of_intervals = weight.reshape(-1, step)
     mean = np.einsum("ks,ksi->ki", of_intervals, density.reshape(-1, step, 10))
     mean /= of_intervals.sum(axis=1)[:, None]
@@ -76,8 +105,24 @@ def rod_grid(system: System, rod: RodLayout) -> RodGrid:
         rod.elements.reshape(n_elements, p),
         _interpolation(points(p)[0], (np.arange(parts) + 0.5) / parts),
         same,
-        bool(np.any(every.damping[rod.elements])),
+        relaxing,
+        rod.frames,
+        _shares(S, rod.arclength, weight.sum() if rod.closed else None),
     )
+
+
+def _shares(S: Floats, nodes: Floats, around: float | None) -> csr_matrix:
+    """(n - 2, N) of nodes at these places, once around the rod where it is closed; one between two boxes has half in each."""
+    edges = 0.5 * (S[1:] + S[:-1])
+    near = 1e-9 * (S[-1] - S[0])
+    of_node = np.arange(len(nodes))
+    if around is not None:
+        nodes, of_node = np.append(nodes, nodes + around), np.append(of_node, of_node)
+    before, behind = np.searchsorted(edges, nodes - near) - 1, np.searchsorted(edges, nodes + near) - 1
+    box, node = np.append(before, behind), np.append(of_node, of_node)
+    inside = (box >= 0) & (box < len(S) - 2)
+    share = np.full(int(inside.sum()), 0.5)  # of those that are no edge both are the same box
+    return csr_matrix((share, (box[inside], node[inside])), shape=(len(S) - 2, int(of_node.max()) + 1))
 
 
 def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats:

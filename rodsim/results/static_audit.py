@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from discretization.measures import residual_of
-from discretization.statics.loading import Loading, Motion
+from discretization.statics.loading import Loading
 from discretization.statics.rest import Rest
-from rigid.system import Constraints
+from rodsim.results.standing import Standing
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -33,14 +32,14 @@ def balance(result: Result) -> Balance:
     system, statics = result.layout.system, result.description["statics"]
     if system is None or result.n_outputs == 0:
         return Balance(np.nan, np.nan, np.nan, 0)
-    names = [joint.name for joint in result.layout.joints]
+    standing = Standing(result.layout)
     loads = {key: np.array(statics["loads"][key], float).reshape(shape) for key, shape in _SHAPES}
     loading = Loading(
         loads["constant"],
         loads["varying"],
         loads["constant_gravity"],
         loads["varying_gravity"],
-        [_stored(names, name, motion) for name, motion in statics["motions"].items()],
+        standing.by_number(),
     )
     rest = Rest(system, result.state(0), loading)
     gone_on = "start" in result.description
@@ -58,7 +57,9 @@ def balance(result: Result) -> Balance:
         forces = rest.residual[rest.unknowns]
         residual = max(residual, float(np.abs(forces[:, :3]).max(initial=0.0)))
         largest = max(largest, rest.largest_force())
-        gap = max(gap, _gap(rest.system.constraints, result, i) / rest.length)
+        one = slice(i, i + 1)
+        g = standing.residual(one, result.states(one))
+        gap = max(gap, float(np.abs(g).max(initial=0.0)) / rest.length)
     joints = gap if len(system.constraints.kind) else np.nan
     return Balance(residual / largest if largest > 0.0 else 0.0, rounding, joints, judged)
 
@@ -69,18 +70,6 @@ _SHAPES = (
     ("constant_gravity", (3,)),
     ("varying_gravity", (3,)),
 )
-
-
-def _stored(names: list[str], name: str, motion: dict[str, Any]) -> Motion:
-    """A motion by the number of the equilibrium."""
-    path = [(np.array(d, float), np.array(turn, float)) for d, turn in motion["path"]]
-    return Motion(names.index(name), lambda i: path[round(i)], np.array(motion["about"], float))
-
-
-def _gap(constraints: Constraints, result: Result, i: int) -> float:
-    state = result.state(i)
-    numbers = result.layout.own.varying(state.own)
-    return float(np.abs(residual_of(constraints, state, numbers)).max(initial=0.0))
 
 
 def lines(result: Result) -> list[tuple[str, str, bool | None]]:

@@ -18,12 +18,22 @@ from discretization.time.advance import Report
 from rigid.system import Floats, Ints, State
 from rodsim.results.columns import COLUMNS
 from rodsim.results.outputs import Outputs
+from rodsim.results.standing import Standing
 
 
-def tabulate(system: System, dt: float, steps: Ints, states: State, newton: Floats) -> Outputs:
-    """The outputs after `steps` (k,), whose states have k rows; newton: (k, 3) of `newton_columns`."""
+def tabulate(
+    system: System, dt: float, steps: Ints, states: State, newton: Floats, standing: Standing | None = None
+) -> Outputs:
+    """The outputs after `steps` (k,), whose states have k rows; newton: (k, 3) of `newton_columns`.
+
+    standing: of all outputs of a result, where its constraints move besides; None: they are those of the system.
+    """
     strains, stresses = of_elements = element_states(system, states)
     energy = energies(system, states, of_elements)
+    if standing is None:
+        g, rate = constraint_residual(system, states), velocity_residual(system, states)
+    else:
+        g, rate = standing.residual(slice(None), states), standing.rate(states)
     P, L = momenta(system, states)
     columns = {
         **energy._asdict(),
@@ -32,8 +42,8 @@ def tabulate(system: System, dt: float, steps: Ints, states: State, newton: Floa
         "dissipation": states.totals[:, 1],
         **{f"P{axis}": P[:, i] for i, axis in enumerate("xyz")},
         **{f"L{axis}": L[:, i] for i, axis in enumerate("xyz")},
-        "constraint": _largest(constraint_residual(system, states)),
-        "velocity_constraint": _largest(velocity_residual(system, states)),
+        "constraint": _largest(g),
+        "velocity_constraint": _largest(rate),
         "quat_norm": _largest(np.linalg.norm(states.quat, axis=-1) - 1.0),
         "newton_mean": newton[:, 0],
         "newton_max": newton[:, 1],

@@ -355,6 +355,11 @@ def _check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
             f"'{path}' is the result of another model ('{stored.name}' differs from '{layout.name}' in "
             f"{', '.join(keys)}); give another output, or do not resume"
         )
+    if stored.n_memory != layout.n_memory:
+        raise ResultError(
+            f"'{path}' is of an older version, whose 'em-d' did not dissipate in bushings and springs with laws; go on with "
+            "that version, or in a new file from this one: simulate(..., start=)"
+        )
     same = (
         stored.state_shapes() == layout.state_shapes()
         and stored.n_elements == layout.n_elements

@@ -1,0 +1,131 @@
+"""What the linear response to a load changes in the stiffness: K' of stresses C de in a shape that stays.
+
+    K' = K(C, s + C de) - K(C, s) + K(lam') + K(F'),    de = de/dy u                                        (1)
+
+with u the linear response, e the strains of each energy, s its stress and C its tangent stiffness in that shape; lam' what the
+joints take more, F' the loads that grow. K is linear in stresses, multipliers and loads. That C changes with the strains too,
+where a law is no straight line, is no part of it. Whatever has an energy says what its strains are (`Straining`); rods have strains
+at points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from discretization.groups import Acting, Role, constraints_of, groups_of, rods_of
+from discretization.linearisation import applied, tangents
+from discretization.linearisation.equations import Linearised, filled, multipliers
+from discretization.linearisation.moving import moved
+from discretization.linearisation.tangents import Blocks, joined
+from discretization.measures import element_states
+from discretization.space.spans import Spans, with_laws
+from discretization.system import System
+from rigid.errors import ModelError
+from rigid.interactions import evaluation
+from rigid.interactions.kinds import Group
+from rigid.system import Floats, State
+
+# of a derivative of order 4: weights, places
+CENTRAL = (8 / 12, 1), (-8 / 12, -1), (-1 / 12, 2), (1 / 12, -2)
+STRAIN = 1e-6  # differences of stresses for the tangent of a rod's law
+
+
+class Stressed(NamedTuple):
+    """Energies of a system in a shape: with the stiffness they have there, and with more stress."""
+
+    before: list[Group]
+    after: list[Group]
+
+
+def stressed(system: System, state: State, direction: Floats, f: float) -> Stressed:
+    """The stresses of a displacement `direction` (n, 6) of the shape `state`; strains by differences at +-f, +-2f of it.
+
+    Raises ModelError where a kind does not say what its strains are.
+    """
+    beside = [(s / f, moved(system, state, t * f * direction)) for s, t in CENTRAL]
+    before, after = (rods_of(of) for of in _rods(system, state, beside))
+    for own in groups_of(system, state, Role.ENERGY):
+        if own.table in ("spans", "elements"):
+            continue
+        before.append(own.group)
+        after.append(_prestressed(own, state, beside))
+    return Stressed(before, after)
+
+
+def change(lin: Linearised, grown: tuple[Floats, Floats], direction: Floats, f: float) -> csr_matrix:
+    """(1), (size, size), about the state of `lin`.
+
+    grown: loads (l, 3) and what they and the weight apply (n, 6) at factor one less those at factor zero.
+    """
+    system, state = lin.system, lin.state
+    loads, forces = grown
+    both = stressed(system, state, direction, f)
+    poses = tangents.poses_of(state)
+    none = np.zeros(0)
+    more, less = (tangents.forces(groups, state, none, poses) for groups in (both.after, both.before))
+    # what the joints take of it
+    lam = multipliers(filled(lin.M), lin.G, (more - less - forces)[lin.frames].ravel())
+    K, K0 = (tangents.stiffness(groups, state, none, poses) for groups in (both.after, both.before))
+    parts = [
+        K,
+        Blocks(K0.rows, K0.columns, -K0.values),
+        tangents.stiffness(constraints_of(system, state), state, lam[: len(state.lam)], poses),
+        applied.stiffness(system, state, loads),
+    ]
+    found = csr_matrix(joined(parts).matrix(lin.place))
+    return csr_matrix(0.5 * (found + found.T))
+
+
+Beside = Sequence[tuple[float, State]]  # weights of a derivative, and states
+
+
+def _rods(system: System, state: State, beside: Beside) -> tuple[System, System]:
+    """The rods with the stiffness they have in `state`, without laws; and with rest strains that are less by de."""
+    spans, m = system.spans, len(system.elements.length)
+    strain = np.sum([weight * element_states(system, there)[0] for weight, there in beside], axis=0)
+    if np.any(spans.law >= 0):
+        spans = _without_laws(spans, element_states(system, state)[0][m:])
+    before = system._replace(spans=spans)
+    after = before._replace(
+        elements=system.elements._replace(strain0=system.elements.strain0 - strain[:m]),
+        spans=spans._replace(strain0=spans.strain0 - strain[m:]),
+    )
+    return before, after
+
+
+def _prestressed(acting: Acting, state: State, beside: Beside) -> Group:
+    own, straining = acting.group, acting.group.kind.straining
+    if straining is None:
+        raise ModelError(
+            f"buckling: a {own.kind.name} does not say what its strains are, so that its stress under the loads is not known; "
+            "give its kind a `straining`, or leave it out"
+        )
+    kind = own.kind._replace(value=straining.strains, rows=straining.count, straining=None)
+    strains = own._replace(kind=kind, row=straining.count * np.arange(len(own.frames)))
+
+    def measured(there: State) -> Floats:
+        return evaluation.values([strains], there.r, there.quat).reshape(-1, straining.count)
+
+    de = np.sum([weight * measured(there) for weight, there in beside], axis=0)
+    return own._replace(numbers=straining.prestressed(own.numbers, measured(state), de))
+
+
+def _without_laws(spans: Spans, strain: Floats) -> Spans:
+    """With the tangents (g, 6, 6) of the laws at these strains; the stress there is another, which no difference sees."""
+
+    def stress(e: Floats) -> Floats:
+        return with_laws(spans, e, np.sum(spans.stiffness * e[:, None, :], axis=-1))
+
+    stiffness = np.empty_like(spans.stiffness)
+    scale = STRAIN / spans.length.max()
+    for j in range(6):
+        step = np.zeros(6)
+        step[j] = STRAIN if j < 3 else scale
+        stiffness[:, :, j] = (stress(strain + step) - stress(strain - step)) / (2 * step[j])
+    return spans._replace(
+        stiffness=0.5 * (stiffness + stiffness.swapaxes(1, 2)), law=np.full_like(spans.law, -1)
+    )

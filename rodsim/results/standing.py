@@ -1,0 +1,144 @@
+"""Constraints as they stand at the stored states of a result, the only way in which they are read.
+
+A table of constraints says how they are at the beginning. Driven numbers and counted angles are kept by the states
+(`discretization.drives`), ground points that an equilibrium has moved by the description, for every output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.drives import Varying, at_states, varying
+from discretization.measures import rate_of, residual_of
+from discretization.statics.loading import Motion, Placing, moved_points, placing
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import groups_of
+from rigid.system import Constraints, Floats, State
+from rodsim.results.layout import JointLayout, Layout
+
+_MOVED = ("Xa", "Xb", "Ua", "Ub")
+
+
+class _Moving(NamedTuple):
+    """The ground side of one joint at every output."""
+
+    joint: int
+    center: Floats  # (3,) m
+    d: Floats  # (T, 3) m
+    turn: Floats  # (T, 3) rad
+
+    def at(self, outputs: slice) -> Placing:
+        return placing(self.center, self.d[outputs], self.turn[outputs])
+
+
+class Sides(NamedTuple):
+    """Markers of a joint on a and b, in the axes of their frames."""
+
+    points: Floats  # (2, T or 1, 3) m
+    axes: Floats  # (2, T or 1, 3, 3) columns e1, e2, e3
+
+
+class Standing:
+    """The constraints of the outputs of a result: `outputs` is a slice of them, and `state` are theirs, (T, n, ...)."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.constraints = layout.constraints  # None: of an older file
+        names = [joint.name for joint in layout.joints]
+        told = layout.description.get("statics", {}).get("motions", {})
+        # joints whose ground side is where an equilibrium that this result began with had moved it
+        self.moved_before: list[str] = layout.description.get("start", {}).get("moved", [])
+        self.motions: dict[str, _Moving] = {}
+        for name, motion in told.items():
+            path = np.array(motion["path"], float).reshape(-1, 2, 3)
+            center = np.array(motion["about"], float)
+            self.motions[name] = _Moving(names.index(name), center, path[:, 0], path[:, 1])
+
+    def residual(self, outputs: slice, state: State) -> Floats:
+        """g (T, m) of all constraints."""
+        assert self.constraints is not None
+        if not self._moves(self.constraints):
+            return residual_of(self.constraints, state, self._numbers(state))
+        own, flat = self.at(self.constraints, outputs, state, self._numbers(state))
+        return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(len(state.r), -1)
+
+    def rate(self, state: State) -> Floats:
+        """dg/dt (T, m) of all constraints. Ground points are moved by equilibria alone, where nothing has a velocity."""
+        assert self.constraints is not None
+        return rate_of(self.constraints, state, self._numbers(state))
+
+    def gradients(self, constraints: Constraints, outputs: slice, state: State, numbers: Varying) -> Floats:
+        """Of every row (T, m, 2, 6), as `evaluation.gradients`, of some of the constraints with what states keep of them."""
+        if not (self._moves(constraints) or varying(constraints)):
+            return evaluation.gradients(groups_of(constraints), state.r, state.quat)
+        own, flat = self.at(constraints, outputs, state, numbers)
+        found = evaluation.gradients(groups_of(own), flat.r, flat.quat)
+        return found.reshape(len(state.r), -1, *found.shape[1:])
+
+    def at(
+        self, constraints: Constraints, outputs: slice, state: State, numbers: Varying
+    ) -> tuple[Constraints, State]:
+        """Some of the constraints at all outputs, as one state of T copies of the frames: see `discretization.drives`."""
+        own, flat = at_states(constraints, state, numbers)
+        # views: what is put into them is put into `own`
+        each = {name: getattr(own, name).reshape(len(state.r), -1, 3) for name in _MOVED}
+        for motion in self.motions.values():
+            moved_points(constraints, own._replace(**each), motion.joint, motion.at(outputs))
+        return own, flat
+
+    def point(self, constraints: Constraints, side: int, outputs: slice) -> Floats:
+        """(T or 1, 3) m, X of the first of the constraints on a or b."""
+        X = (constraints.Xa, constraints.Xb)[side][0]
+        place = self._placing(int(constraints.joint[0]), int(constraints.frames[0, side]), outputs)
+        return X[None] if place is None else place.point(X)
+
+    def sides(self, joint: JointLayout, outputs: slice) -> Sides:
+        """Markers of a joint; of one that nothing moves once for all outputs."""
+        if joint.name not in self.motions or joint.frames is None:
+            return Sides(joint.points[:, None], joint.axes[:, None])
+        points, axes = [], []
+        for frame, X, E in zip(joint.frames, joint.points, joint.axes, strict=True):
+            place = self._placing(self.motions[joint.name].joint, frame, outputs)
+            count = len(self.motions[joint.name].d[outputs])
+            points.append(np.tile(X, (count, 1)) if place is None else place.point(X))
+            axes.append(np.tile(E, (count, 1, 1)) if place is None else place.direction(E))
+        return Sides(np.array(points), np.array(axes))
+
+    def move(self, index: int, name: str, constraints: Constraints, layout: Layout) -> None:
+        """Put the ground side of the joint called `name` of another model of these parts where it is at an output, in place."""
+        number = [joint.name for joint in layout.joints].index(name)
+        mine, one = layout.joints[number], slice(index, index + 1)
+        if name in self.moved_before:  # the other model is as it was before that
+            assert self.constraints is not None
+            theirs = self.layout.joints[number]
+            mine.points, mine.axes = theirs.points.copy(), theirs.axes.copy()
+            for k in np.flatnonzero(constraints.joint == number):
+                for side in np.flatnonzero(constraints.frames[k] == 0):
+                    for column in _MOVED[side::2]:
+                        getattr(constraints, column)[k] = getattr(self.constraints, column)[k]
+        if name in self.motions:
+            moved_points(constraints, constraints, number, self.motions[name].at(one))
+            sides = self.sides(mine, one)
+            mine.points, mine.axes = sides.points[:, 0], sides.axes[:, 0]
+
+    def by_number(self) -> list[Motion]:
+        """What moves, with the number of the output in the place of the load factor."""
+
+        def path(motion: _Moving) -> Callable[[float], tuple[Floats, Floats]]:
+            return lambda i: (motion.d[round(i)], motion.turn[round(i)])
+
+        return [Motion(motion.joint, path(motion), motion.center) for motion in self.motions.values()]
+
+    def _placing(self, joint: int, frame: int, outputs: slice) -> Placing | None:
+        if frame != 0:
+            return None
+        return next((motion.at(outputs) for motion in self.motions.values() if motion.joint == joint), None)
+
+    def _numbers(self, state: State) -> Varying:
+        return self.layout.own.varying(state.own)
+
+    def _moves(self, constraints: Constraints) -> bool:
+        return any(bool(np.any(constraints.joint == motion.joint)) for motion in self.motions.values())

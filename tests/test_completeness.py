@@ -1,0 +1,222 @@
+"""Nothing that acts and nothing that a state keeps is forgotten: every kind and every field through every consumer.
+
+A consumer either does what it is for with a model, or refuses it by name, as `REFUSED` lists; a kind that is registered and
+that no model has, a block of own variables that none has, or a refusal that is none any more fails here.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discretization.groups import groups_of, registered
+from discretization.own_variables import WIDTHS, own_variables
+from rigid.errors import InitialVelocityWarning, ModelError
+from rigid.system import State
+from rodsim import audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
+from rodsim.results.errors import ResultError
+from rodsim.results.result import Result
+from tests.completeness import DT, MODELS, T_END
+
+pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
+
+_NO_RODS = ("joints", "forces", "drives", "shaken", "geared")
+_RELAXES = "rod 'rod': its section relaxes"
+_NO_CHART = {
+    "pressed": "count the work of a pressure",
+    "relaxing": "a branch that relaxes, which no chart keeps",
+    "drives": "only em and its kin know prescribed motion",
+    "shaken": "only em and its kin know prescribed motion",
+    "geared": "only em and its kin know gears",
+}
+# what is not there yet, or cannot be, and in which words the program says so
+REFUSED: dict[tuple[str, str], str] = {
+    **{(name, "local audit"): f"model '{name}' has no rods" for name in _NO_RODS},
+    **{(name, "rigid twin"): f"model '{name}': has no rod to make rigid" for name in _NO_RODS},
+    **{(name, scheme): words for name, words in _NO_CHART.items() for scheme in ("EML-kappa", "GGL-EM")},
+    **{
+        ("relaxing", what): _RELAXES
+        for what in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
+    },
+    ("midpoints", "em-d"): "the rod element 'midpoint' does not tell its strains",
+}
+
+
+@functools.cache
+def run(name: str, t_end: float = T_END, integrator: str = "em") -> Result:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InitialVelocityWarning)
+        return simulate(MODELS[name](), t_end, DT, integrator, output_every=1, progress=False)
+
+
+@functools.cache
+def at_rest(name: str) -> Result:
+    return equilibrium(MODELS[name]())
+
+
+def resume(name: str, folder: Path) -> None:
+    """A run that is stopped half-way and gone on with is the whole one, field by field, to the bit."""
+    path = folder / "run.vtkhdf"
+    for t_end, again in ((0.5 * T_END, False), (T_END, True)):
+        simulate(MODELS[name](), t_end, DT, output=path, output_every=1, resume=again, progress=False)
+    found, expected = Result.open(path).states(slice(None)), run(name).states(slice(None))
+    for field, one, other in zip(State._fields, found, expected, strict=True):
+        assert np.array_equal(one, other), field
+
+
+# what begins anew where a run starts from another, and all of it that does not
+ANEW = {"totals", "chart", "algorithmic"}
+
+
+def start_from_run(name: str, folder: Path) -> None:
+    """A run that starts from another at its end is the longer run: nothing that a state keeps is left behind."""
+    first, whole = run(name), run(name, 2 * T_END)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InitialVelocityWarning)
+        then = simulate(MODELS[name](), T_END, DT, output_every=1, start=first, progress=False)
+    middle, n = first.n_outputs - 1, then.n_outputs
+    blocks = then.layout.own
+    for k, j in ((0, middle), (n - 1, middle + n - 1)):
+        one, other = then.state(k), whole.state(j)
+        for field in State._fields:
+            a, b = getattr(one, field), getattr(other, field)
+            if field == "totals":
+                b = b - whole.state(middle).totals
+            elif field == "own":
+                a, b = a.copy(), b.copy()
+                work = blocks.part(whole.state(middle).own, "drive")[..., 8]
+                blocks.part(b, "drive")[..., 8] -= work
+            elif field in ANEW:
+                continue
+            # what Newton's method leaves, of forces and accelerations that stiffness and 1/h enlarge
+            loose = 1e-6 if field in ("lam", "acc") else 1e-9
+            assert a == pytest.approx(b, abs=loose * max(1.0, np.abs(b).max(initial=0.0))), field
+    assert audit(then).ok, audit(then).text()
+
+
+def start_from_equilibrium(name: str, folder: Path) -> None:
+    """What stands in equilibrium stays there, but for what is driven."""
+    rest = at_rest(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InitialVelocityWarning)
+        then = simulate(MODELS[name](), T_END, DT, output_every=1, start=rest, progress=False)
+    found = audit(then)
+    assert found.ok, found.text()
+    assert np.array_equal(then.state(0).r, rest.state().r)
+    if not then.layout.drives:
+        assert np.abs(then.states(slice(None)).r - rest.state().r).max() < 1e-7
+
+
+def audited(name: str, folder: Path) -> None:
+    assert audit(run(name)).ok, audit(run(name)).text()
+
+
+def audited_at_rest(name: str, folder: Path) -> None:
+    assert audit(at_rest(name)).ok, audit(at_rest(name)).text()
+
+
+def audited_locally(name: str, folder: Path) -> None:
+    found = local_audit(run(name))
+    assert found.rods or found.not_covered
+
+
+def buckled(name: str, folder: Path) -> None:
+    found = buckling(MODELS[name](), 1, nonlinear=False)
+    assert np.isfinite(found.factors).all()
+
+
+def dissipated(name: str, folder: Path) -> None:
+    """em-d takes energy, never gives any, and the balance knows all of it."""
+    result = run(name, T_END, "em-d(0.5)")
+    assert audit(result).ok, audit(result).text()
+    assert np.diff(result.algorithmic_dissipation).min() >= 0.0 < result.algorithmic_dissipation[-1]
+
+
+def rigid(name: str, folder: Path) -> None:
+    """The twin says of each thing that it left out, has all others, and runs."""
+    model = MODELS[name]()
+    twin = model.rigidified()
+    told = " ".join(twin.left_out)
+    for what, entries in vars(model).items():
+        if isinstance(entries, dict) and what not in ("bodies", "rods"):
+            for entry in entries:
+                assert entry in getattr(twin, what) or f"'{entry}'" in told, entry
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InitialVelocityWarning)
+        assert audit(simulate(twin, T_END, DT, progress=False)).ok
+
+
+def reported(name: str, folder: Path) -> None:
+    """A report names everything in the model that has a name."""
+    page = report(run(name), folder / "page.html").read_text()
+    for what, entries in vars(MODELS[name]()).items():
+        if isinstance(entries, dict):
+            for entry in entries:
+                assert entry in page, f"{what} '{entry}'"
+
+
+def compared(name: str, folder: Path) -> None:
+    """A run is like itself, and unlike its longer self by nothing where they overlap."""
+    found = compare(run(name), run(name, 2 * T_END), names=("short", "long"))
+    assert found.worst() == 0.0
+
+
+def in_a_chart(integrator: str, name: str, folder: Path) -> None:
+    result = run(name, T_END, integrator)
+    assert audit(result).ok, audit(result).text()
+
+
+def small_motions(name: str, folder: Path) -> None:
+    found = modes(MODELS[name](), 1, at_rest(name).state())
+    assert np.isfinite(found.values).all()
+
+
+CONSUMERS: dict[str, Callable[[str, Path], None]] = {
+    "resume": resume,
+    "start= from a run": start_from_run,
+    "start= from an equilibrium": start_from_equilibrium,
+    "audit": audited,
+    "audit at rest": audited_at_rest,
+    "local audit": audited_locally,
+    "linear buckling": buckled,
+    "em-d": dissipated,
+    "modes": small_motions,
+    "rigid twin": rigid,
+    "report": reported,
+    "compare": compared,
+    "em-ggl": functools.partial(in_a_chart, "em-ggl"),
+    "EML-kappa": functools.partial(in_a_chart, "EML-kappa"),
+    "GGL-EM": functools.partial(in_a_chart, "GGL-EM"),
+}
+
+
+@pytest.mark.parametrize("consumer", CONSUMERS)
+@pytest.mark.parametrize("name", MODELS)
+def test_every_kind_goes_through_every_consumer_or_is_refused_by_name(
+    name: str, consumer: str, tmp_path: Path
+) -> None:
+    refused = REFUSED.get((name, consumer))
+    if refused is None:
+        CONSUMERS[consumer](name, tmp_path)
+        return
+    with pytest.raises((ModelError, ResultError), match=refused):
+        CONSUMERS[consumer](name, tmp_path)
+
+
+def test_every_kind_that_is_registered_acts_in_a_model() -> None:
+    acting = {own.group.kind.name for make in MODELS.values() for own in groups_of(make().build().system)}
+    assert {kind.name for kinds in registered().values() for kind in kinds} == acting
+
+
+def test_every_block_of_own_variables_is_kept_by_a_model() -> None:
+    rows = np.zeros(len(WIDTHS))
+    for make in MODELS.values():
+        built = make().build()
+        rows += own_variables(built.system, built.state.own)
+    assert dict(zip(WIDTHS, rows > 0, strict=True)) == {name: name != "memory" for name in WIDTHS}
+    assert run("forces", T_END, "em-d(0.5)").layout.own.memory > 0

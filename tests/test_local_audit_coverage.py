@@ -1,0 +1,380 @@
+"""The local audit of whatever acts on rods: its residuals fall with order 2, or it is named; nothing is neither."""
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from discretization.drives import DRIVEN
+from discretization.groups import Role, groups_of
+from discretization.linearisation import tangents
+from discretization.measures import elastic_densities, element_states, energies
+from discretization.others import OTHERS
+from discretization.own_variables import part, with_part
+from discretization.space.spans import points_of
+from rigid.interactions import evaluation
+from rigid.interactions.spring import DAMPER, SPRING
+from rigid.interactions.torsion_spring import TORSION_DAMPER, TORSION_SPRING
+from rigid.joints import JOINTS
+from rigid.quaternions import rotate
+from rigid.system import FORCE, MOMENT
+from rodsim import Box, Law, Model, Section, local_audit, signals, simulate
+from rodsim.results.local_coverage import acts_along, held_boxes, not_covered
+from rodsim.results.node_forces import FORCES, RODS, Sources, is_unknown, sources, sources_of
+from rodsim.results.rod_grid import rod_grid
+
+SECTION = {
+    "EA": 60.0,
+    "GA": 40.0,
+    "GJ": 3.0,
+    "EI": (2.0, 4.0),
+    "mass_per_length": 1.5,
+    "inertia_per_length": (0.5, 0.2, 0.3),
+}
+SIZES, TIME = (16, 32, 64), 0.32
+LAWS = ("energy", "momentum", "angular_momentum")
+SMOOTH = signals.SmoothStep(1.0, 0.0, 0.3)
+LINEAR = Law.polynomial([0.0, 8.0], 5.0)  # a damper
+
+
+def beside(model):
+    """A point of the ground a metre above the middle of the rod."""
+    return model.ground.at((1.0, 0.0, 1.0))
+
+
+def law_spring(of, axis=None):
+    """At rest in the beginning, as is the middle of the rod: what acts at a point begins smoothly."""
+    law = Law.polynomial([-60.0, 50.0, 0.0, 10.0] if of == "length" else [0.0, 50.0, 0.0, 90.0], 3.0)
+
+    def add(model, rod):
+        a = beside(model) if of == "length" else model.ground.at((1.0, 0.0, 0.0))
+        model.add_law_spring("spring", a, rod.at(0.5), law, LINEAR, of=of, axis=axis)
+
+    return add
+
+
+def box(model, rod):
+    return model.add_body("box", Box(0.2, 0.2, 0.2, density=200.0), (1.0, 0.0, 0.0))
+
+
+def with_friction(model, rod):
+    model.add_joint("hinge", "revolute", rod.at(0.5), box(model, rod), axis=(0, 0, 1))
+    model.add_joint_friction("friction", "hinge", turning=2.0)
+
+
+def limit(model, rod):
+    model.add_limit("limit", beside(model), rod.at(0.5), 300.0, 0.5, lower=1.0, of="length")
+
+
+# what acts, on a rod whose middle is at rest when it begins: name -> (model, rod) -> None
+ACTING = {
+    "nothing": lambda model, rod: None,
+    "external damping": lambda model, rod: model.add_external_damping("air", rod, rate=5.0, rotation=3.0),
+    "pressure": lambda model, rod: model.add_pressure("pressure", rod, 5.0, (0, 0, 1)),
+    "bushing": lambda model, rod: model.add_bushing(
+        "bushing", model.ground, rod.at(0.5), 40.0, 4.0, at=(1.0, 0.1, 0.2)
+    ),
+    "law spring of a length": law_spring("length"),
+    "law spring of a displacement": law_spring("displacement", (0, 0.6, 0.8)),
+    "law spring of an angle": law_spring("angle", (1, 0, 0)),
+    "limit": limit,
+    "spring": lambda model, rod: model.add_spring("spring", beside(model), rod.at(0.5), 50.0, damping=5.0),
+    "torsion spring": lambda model, rod: model.add_torsion_spring(
+        "spring", model.ground, rod.at(0.5), (1, 0, 0), 50.0, damping=5.0
+    ),
+    "force": lambda model, rod: model.add_force("load", rod.at(0.5, (0, 0.2, 0.1)), SMOOTH.along((3, 1, -2))),
+    "moment": lambda model, rod: model.add_moment(
+        "load", rod.at(0.5), SMOOTH.along((1, 2, -1)), following=True
+    ),
+    "load along it": lambda model, rod: model.add_distributed_load("load", rod, (3, 1, -2), following=True),
+    "moment along it": lambda model, rod: model.add_distributed_load(
+        "load", rod, SMOOTH.along((3, 1, -2)), kind="moment"
+    ),
+    "joint with friction": with_friction,
+    "load of a function": lambda model, rod: model.add_force("load", rod.at(0.5), lambda t: (0, 0, 4 * t**3)),
+}
+NAMED = {"joint with friction": "joint 'hinge'", "load of a function": "load 'load'"}
+
+# what a material does: name -> section
+MATERIALS = {
+    "viscous": lambda: Section.from_stiffness(**SECTION, damping_time=0.02),
+    "relaxing": lambda: Section.from_stiffness(**SECTION).with_relaxation(time=0.1, fraction=0.8),
+    "stiffening": lambda: Section.from_stiffness(**SECTION).with_law("stiffening", strain=0.25),
+    "expression": lambda: Section.from_stiffness(**SECTION).with_energy(
+        "EA*Gamma1**2/2 + GA2*Gamma2**2/2 + GA3*Gamma3**2/2 + GJ*K1**2/2 + EI2*K2**2/2 + EI3*K3**2/2 + a*Gamma1**4 + b*K3**4",
+        a=200.0,
+        b=2.0,
+    ),
+}
+
+
+def push(s):
+    """Nothing at the ends and in the middle, to the third derivative."""
+    return np.sin(2 * np.pi * s) ** 4 * np.array([0.8, -0.5, 1.0])
+
+
+def spin(s):
+    return np.sin(2 * np.pi * s) ** 4 * np.array([1.0, 0.7, -0.4])
+
+
+def model_of(what, n, element="se3"):
+    model = Model("acting")
+    section = MATERIALS.get(what, lambda: Section.from_stiffness(**SECTION))()
+    rod = model.add_rod(
+        "rod",
+        [(0, 0, 0), (2, 0, 0)],
+        section,
+        n,
+        velocity=push,
+        angular_velocity=spin,
+        mass="lumped",
+        element=element,
+    )
+    if what in ACTING:
+        ACTING[what](model, rod)
+    return model
+
+
+@cache
+def run(what, n, element="se3"):
+    return simulate(model_of(what, n, element), TIME, TIME / (2 * n), output_every=1, progress=False)
+
+
+def falls(what, element="se3", sizes=SIZES):
+    """What each law leaves, relative, over what it leaves with half the elements and twice the time between outputs."""
+    found = [local_audit(run(what, n, element)).rod("rod") for n in sizes]
+    return {law: [a.law(law).relative / b.law(law).relative for a, b in pairwise(found)] for law in LAWS}
+
+
+@pytest.mark.parametrize("what", [*ACTING, *MATERIALS])
+def test_residuals_fall_with_order_2_whatever_acts(what):
+    found = falls(what)
+    for law in LAWS:
+        assert min(found[law]) > 3.0, found
+    told = "\n".join(local_audit(run(what, SIZES[0])).not_covered)
+    assert (NAMED[what] in told) if what in NAMED else ("box " not in told)
+    unheard = what in ("nothing", "stiffening", "expression", *NAMED)
+    assert ("material momentum" in told) == (not unheard)
+
+
+def test_a_spring_wound_through_turns_does_what_it_has_counted():
+    """Not what its angle within half a turn says; two states, wound by a turn and by three."""
+    result = run("torsion spring", 16)
+    system, state = result.layout.system, result.states(slice(-2, None))
+    node = system.torsions.frames[0, 1]
+    counted = part(system, state, "angle")
+    wound = [
+        sources(
+            system, [], result.t[-2:], with_part(system, state, "angle", counted + 2 * np.pi * turns), node
+        )
+        for turns in (np.zeros((2, 1)), np.array([[1.0], [3.0]]))
+    ]
+    more = (wound[1].moment - wound[0].moment)[:, node]
+    assert np.linalg.norm(more, axis=1) == pytest.approx(50.0 * 2 * np.pi * np.array([1.0, 3.0]), rel=1e-3)
+
+
+@pytest.mark.parametrize("what", [name for name in ACTING if name not in ("nothing", *NAMED)] + ["viscous"])
+def test_residuals_do_not_fall_where_what_acts_is_left_out(what, monkeypatch):
+    """That each of them acts strongly enough to be noticed."""
+    monkeypatch.setattr(
+        "rodsim.results.local_audit.sources",
+        lambda *given: Sources(*(np.zeros_like(x) for x in sources(*given))),
+    )
+    found = falls(what)
+    for law in ("energy", "angular_momentum"):
+        assert max(found[law]) < 1.5, found
+
+
+def linear(system, state, strain):
+    """Half of strains times stresses."""
+    return 0.5 * np.sum(strain * element_states(system, state)[1], axis=-1)
+
+
+def none(system, state):
+    return np.zeros(element_states(system, state)[0].shape[:-1])
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "otherwise"),
+    [
+        ("relaxing", "elastic_densities", linear),
+        ("relaxing", "branch_losses", none),
+        ("stiffening", "elastic_densities", linear),
+        ("expression", "elastic_densities", linear),
+    ],
+)
+def test_the_energy_law_needs_the_energy_that_a_material_keeps_and_what_it_loses(
+    what, name, otherwise, monkeypatch
+):
+    monkeypatch.setattr(f"rodsim.results.local_audit.{name}", otherwise)
+    assert falls(what)["energy"][-1] < 2.0
+
+
+@pytest.mark.parametrize("what", ["external damping", "viscous", "load along it"])
+@pytest.mark.parametrize("element", ["relative(2)", "lagrange(3)"])
+def test_what_acts_along_rods_of_elements_of_higher_order_falls_too(what, element):
+    found = falls(what, element, (24, 48, 96))
+    for law in LAWS:
+        assert found[law][-1] > 3.0, found
+        assert found[law][0] > 2.0, found
+
+
+@pytest.mark.parametrize("along", [False, True])
+@pytest.mark.parametrize("element", ["se3", "relative(2)", "lagrange(3)", "relative(4)"])
+def test_what_acts_on_a_node_acts_in_the_box_where_it_lies(element, along):
+    """Of a node on the edge of two boxes half in each; at the ends outside of all."""
+    own = model_of("nothing", 12, element).build()
+    rod = own.layout.rods[0]
+    grid = rod_grid(own.system, rod, along)
+    edges = 0.5 * (grid.S[1:] + grid.S[:-1])
+    for frame, S in zip(rod.frames, rod.arclength, strict=True):
+        unit = np.zeros((1, own.layout.n_frames))
+        unit[0, frame] = 1.0
+        does = grid.in_boxes(unit)[0] * np.diff(edges)
+        wanted = np.where((edges[:-1] < S) & (edges[1:] > S), 1.0, 0.0)
+        wanted[np.isclose(edges[:-1], S) | np.isclose(edges[1:], S)] = 0.5
+        assert does == pytest.approx(wanted, abs=1e-12)
+        assert np.array_equal(grid.boxes_of(np.array([frame])), wanted > 0)
+
+
+def built(what):
+    return model_of(what, 12).build()
+
+
+def kinds_on_inner_nodes(what):
+    own = built(what)
+    inner = own.layout.rods[0].frames[1:-1]
+    return {each.group.kind.name for each in groups_of(own.system) if np.isin(inner, each.group.frames).any()}
+
+
+def test_every_kind_that_may_act_on_a_node_is_looked_at():
+    """A kind that is new needs a place in ACTING, where its residuals are seen to fall, or its name to be told."""
+    found = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
+    wanted = {kind.name for kind in (*OTHERS, SPRING, DAMPER, TORSION_SPRING, TORSION_DAMPER)}
+    assert wanted <= found, wanted - found
+    assert {kind for what in ACTING for kind in built(what).system.loads.kind} == {FORCE, MOMENT}
+
+
+def test_whatever_role_a_group_has_it_is_a_source_or_unknown():
+    for what in [*ACTING, *MATERIALS]:
+        system = built(what).system
+        placed = [(own.table, own.group.kind.name) for own in sources_of(system)]
+        for own in groups_of(system):
+            of_rod = own.table in RODS
+            assert is_unknown(own) or of_rod or (own.table, own.group.kind.name) in placed
+    assert set(Role) == {*FORCES, Role.CONSTRAINT}
+
+
+@pytest.mark.parametrize("kind", sorted(JOINTS))
+def test_boxes_of_joints_of_every_kind_are_left_out_and_named(kind):
+    model = model_of("nothing", 12)
+    rod = next(iter(model.rods.values()))
+    joint = JOINTS[kind]
+    given = {"axis": (0, 0, 1)} if joint.axis else {}
+    given |= {"second_axis": (1, 0, 0)} if joint.second_axis == "perpendicular" else {}
+    given |= {"screw": {"pitch": 0.1}, "generic": {"locked": ["x", "rz"]}}.get(kind, {})
+    sides = [rod.at(0.5)]
+    if not joint.to_ground:
+        body = model.add_body("box", Box(0.2, 0.2, 0.2, density=200.0), (1.0, 0.0, 0.5))
+        sides.append(body.at((0.0, 0.0, 0.1)) if joint.apart else body)
+    model.add_joint("held", kind, *sides, **given)
+    own = model.build()
+    layout, of_rod = own.layout, own.layout.rods[0]
+    grid = rod_grid(own.system, of_rod)
+    assert np.flatnonzero(held_boxes(layout, grid).unknown).tolist() == [5]
+    assert any("joint 'held'" in note for note in not_covered(layout, of_rod, grid))
+
+
+def test_a_wind_and_nodes_that_do_not_move_by_forces_are_left_out_and_named():
+    """The file keeps the damping but not the wind."""
+    model = model_of("nothing", 12)
+    model.add_external_damping("air", next(iter(model.rods.values())), 3.0, ambient=(1.0, 0.0, 0.0))
+    found = local_audit(simulate(model, 0.02, 0.01, output_every=1, progress=False))
+    assert any("the 11 boxes of a load along it, or a wind" in note for note in found.not_covered)
+    assert found.rod("rod").laws == ()
+    own = built("nothing")
+    layout, rod = own.layout, own.layout.rods[0]
+    layout.system.frames.fixed[rod.frames[4]] = DRIVEN
+    grid = rod_grid(layout.system, rod)
+    assert np.flatnonzero(held_boxes(layout, grid).unknown).tolist() == [3]
+    assert any("does not move by forces" in note for note in not_covered(layout, rod, grid))
+
+
+@pytest.mark.parametrize("what", ["external damping", "viscous", "load along it"])
+def test_boxes_reach_from_element_to_element_where_something_acts_along_them(what):
+    own = model_of(what, 12, "relative(2)").build()
+    assert acts_along(own.layout, own.layout.rods[0], 2)
+
+
+@pytest.mark.parametrize(
+    "what", ["nothing", "spring", "force", "joint with friction", "relaxing", "stiffening"]
+)
+def test_boxes_stay_halves_of_elements_where_nothing_acts_along_them(what):
+    own = model_of(what, 12, "relative(2)").build()
+    assert not acts_along(own.layout, own.layout.rods[0], 2)
+
+
+def test_material_momentum_of_a_rod_that_relaxes_is_not_looked_at():
+    laws = local_audit(run("relaxing", SIZES[0])).rod("rod").laws
+    assert [law.law for law in laws] == list(LAWS)
+    assert local_audit(run("nothing", SIZES[0])).rod("rod").law("material_momentum").relative < 0.1
+
+
+def test_a_ring_is_covered_all_around():
+    """Also where it closes: what acts on its first two nodes acts in its last boxes."""
+    found = []
+    for n in (16, 32):
+        model = Model("ring")
+        ring = lambda s: (np.cos(2 * np.pi * s) / 3, np.sin(2 * np.pi * s) / 3, 0.0)  # noqa: E731
+        rod = model.add_rod(
+            "rod",
+            ring,
+            Section.from_stiffness(**SECTION),
+            n,
+            closed=True,
+            mass="lumped",
+            velocity=(0.3, 0.1, 0.2),
+        )
+        model.add_external_damping("air", rod, rate=5.0)
+        model.add_pressure("pressure", rod, 5.0, (0, 0, 1))
+        result = simulate(model, 0.1, 0.8 / n / 8, output_every=1, progress=False)
+        found.append(local_audit(result).rod("rod").law("momentum"))
+    assert found[0].values.shape[1] == 16
+    for law in found:
+        assert np.isfinite(law.values).all()
+        across = law.values / np.sqrt(np.mean(law.values**2))
+        assert across.max() < 5.0
+    assert found[0].relative > 3.0 * found[1].relative
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)", "lagrange(3)"])
+@pytest.mark.parametrize("what", ["nothing", *MATERIALS])
+def test_densities_of_energy_add_up_to_the_elastic_energy(what, element):
+    state, system = run(what, 24, element).state(), run(what, 24, element).layout.system
+    strain, _ = element_states(system, state)
+    weight = points_of(system.elements, system.spans).weight
+    whole = energies(system, state).elastic
+    assert whole > 1e-3
+    assert weight @ elastic_densities(system, state, strain) == pytest.approx(whole, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "what", ["external damping", "bushing", "law spring of an angle", "spring", "torsion spring", "viscous"]
+)
+def test_resistances_of_dissipations_are_those_of_small_motions(what):
+    """`linearisation.tangents` has them as matrices of unit rates."""
+    state, system = run(what, 16).state(), run(what, 16).layout.system
+    rates = np.concatenate([state.v, rotate(state.quat, state.Omega)], axis=1)
+    groups = [own.group for own in groups_of(system, state, Role.DISSIPATION)]
+    assert groups
+    for group in groups:
+        found = np.zeros((len(state.r), 6))
+        own = group._replace(row=np.arange(len(group.row)))
+        each = evaluation.resistances([own], state)
+        for k, frames in enumerate(group.frames.T):
+            np.add.at(found, frames, each[:, k])
+        _, C, _ = tangents.damping([group], state, np.zeros_like(state.r))
+        if "law" not in what:  # linear in the rates
+            assert found == pytest.approx(C.times(rates), rel=1e-10, abs=1e-10 * np.abs(found).max())
+        assert np.sum(found * rates) > 0.0
