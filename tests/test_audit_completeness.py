@@ -241,6 +241,28 @@ def test_of_long_runs_a_part_is_taken_again(monkeypatch):
         assert ("not judged: 2 steps from one output to the next" in found.text()) is (steps == 0)
 
 
+@pytest.mark.parametrize("name", ["r", "quat", "v", "Omega", "lam"])
+def test_frames_and_forces_belong_to_their_chart_at_all_outputs(name, monkeypatch):
+    """Also where no step is taken again."""
+    monkeypatch.setattr("rodsim.results.retaking.FEW", 0)
+    monkeypatch.setattr("rodsim.results.retaking.SHARE", 0)
+    result = run_of("EML-kappa")
+    assert audit(result).ok
+    assert audit(result).retaken.steps == 0
+    found = audit(changed(result, name, pushed))
+    assert "frames of the chart" in {v.law for v in found.verdicts if v.kept is False}
+
+
+def test_no_step_is_taken_of_a_run_whose_clock_is_wrong():
+    def late(step):
+        step[-1] += 10**12
+        return step
+
+    found = take_again(changed(run_of("em"), "step", late))
+    assert found.steps == 0
+    assert found.reason == "times and numbers of steps do not agree"
+
+
 def bars(integrator="em"):
     """Two bodies and a rod that swing, without anything that counts or remembers; outputs are 30 steps apart."""
     model = Model("bars", gravity=(0, 0, -9.81))
