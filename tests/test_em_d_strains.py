@@ -197,7 +197,7 @@ def test_a_stop_out_of_reach_takes_nothing_and_one_that_is_met_does():
         swinging(add, 2.0).body("body") for add in (lambda model, body: None, stop(1.0), stop(0.2))
     )
     assert np.abs(free.r[:, 0]).max() > 0.2
-    assert np.abs(far.r - free.r).max() < 1e-11
+    assert np.abs(far.r - free.r).max() < 1e-10  # its stiffness says how well a step is solved
     assert np.abs(near.Omega[-20:, 2]).max() < 0.5 * np.abs(free.Omega[-20:, 2]).max()
 
 
@@ -210,7 +210,7 @@ def test_a_spring_of_an_angle_goes_round_with_its_body():
 
     em, em_d = (swinging(detent, 12.0, integrator) for integrator in ("em", "em-d(0.2)"))
     assert em_d.algorithmic_dissipation[-1] < 1e-3 * em.energy["kinetic"][0]
-    assert em_d.body("body").r == pytest.approx(em.body("body").r, abs=0.02)
+    assert em_d.body("body").r == pytest.approx(em.body("body").r, abs=5e-3)
 
 
 def test_a_file_of_a_version_that_remembered_less_is_not_gone_on_with(tmp_path):
