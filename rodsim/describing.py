@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,35 +25,90 @@ def _in_time(value: Any) -> Any:
     return np.asarray(value, dtype=float).tolist()
 
 
-def _described_more(model: Contents) -> dict[str, Any]:
-    """Of what older files do not have: nothing where the model has none."""
-    lines = {
-        name: {
-            "kind": "moment" if entry.kind else "force",
-            "rod": entry.rod.name,
-            "following": entry.following,
-            "between": list(entry.between),
-            "value": _in_time(entry.value),
-        }
-        for name, entry in model.line_loads.items()
-    }
-    found = {
-        "others": {name: entry.described() for name, entry in model.others.items()},
-        "line_loads": lines,
-        "drives": {
+class Section(NamedTuple):
+    """Things of one sort that act, by name."""
+
+    word: str  # of one
+    each: Callable[[Contents], dict[str, Any]]
+    table: str = ""  # field of `System` in which they stand alone
+    always: bool = True  # False: older files do not have it, and it is left out where the model has none
+
+
+# by the key in the description of a result; who tells what changed loops over it
+ACTING: dict[str, Section] = {
+    "springs": Section(
+        "spring",
+        lambda model: {
+            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
+            for name, entry in model.springs.items()
+        },
+        "springs",
+    ),
+    "torsion_springs": Section(
+        "torsion spring",
+        lambda model: {
+            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
+            for name, entry in model.torsions.items()
+        },
+        "torsions",
+    ),
+    "others": Section(
+        "interaction",
+        lambda model: {name: entry.described() for name, entry in model.others.items()},
+        "others",
+        always=False,
+    ),
+    "line_loads": Section(
+        "line load",
+        lambda model: {
+            name: {
+                "kind": "moment" if entry.kind else "force",
+                "rod": entry.rod.name,
+                "following": entry.following,
+                "between": list(entry.between),
+                "value": _in_time(entry.value),
+            }
+            for name, entry in model.line_loads.items()
+        },
+        always=False,
+    ),
+    "drives": Section(
+        "drive",
+        lambda model: {
             name: {"joint": entry.joint.name, "of": entry.of, "value": _in_time(entry.motion.given)}
             for name, entry in model.drives.items()
         },
-        "gears": {
+        always=False,
+    ),
+    "gears": Section(
+        "gear",
+        lambda model: {
             name: [{"joint": own.joint.name, "of": own.of, "ratio": own.ratio} for own in entry.each]
             for name, entry in model.gears.items()
         },
-        "driven": {
+        always=False,
+    ),
+    "driven": Section(
+        "driven",
+        lambda model: {
             name: {"position": part.position.tolist(), "orientation": part.orientation.tolist()}
             for name, part in model.driven.items()
         },
-    }
-    return {name: value for name, value in found.items() if value}
+        always=False,
+    ),
+    "loads": Section(
+        "load",
+        lambda model: {
+            name: {
+                "kind": "moment" if entry.kind else "force",
+                "on": str(entry.anchor),
+                "following": entry.following,
+                "value": _in_time(entry.described),
+            }
+            for name, entry in model.loads.items()
+        },
+    ),
+}
 
 
 def _rod_of(body: Body) -> dict[str, Any]:
@@ -97,22 +153,5 @@ def description(model: Contents, system: System) -> dict[str, Any]:
             | ({} if entry.length is None else {"length": entry.length})
             for name, entry in model.joints.items()
         },
-        "springs": {
-            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
-            for name, entry in model.springs.items()
-        },
-        "torsion_springs": {
-            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
-            for name, entry in model.torsions.items()
-        },
-        **_described_more(model),
-        "loads": {
-            name: {
-                "kind": "moment" if entry.kind else "force",
-                "on": str(entry.anchor),
-                "following": entry.following,
-                "value": _in_time(entry.described),
-            }
-            for name, entry in model.loads.items()
-        },
+        **{key: found for key, own in ACTING.items() if (found := own.each(model)) or own.always},
     }

@@ -8,6 +8,7 @@ import numpy as np
 
 from discretization.consistent import everything_held
 from discretization.drives import driven_frames
+from discretization.groups import groups_of
 from discretization.measures import constraint_residual, element_states, velocity_residual
 from discretization.own_variables import own_variables, with_part
 from discretization.system import System, fingerprint
@@ -17,6 +18,7 @@ from rigid.interactions.constraints import rows_of
 from rigid.joints import JOINTS
 from rigid.system import PERPENDICULAR, Floats, State
 from rodsim.building import Built
+from rodsim.describing import ACTING
 from rodsim.initial_velocities import fit_velocities
 from rodsim.loops import Link, loop_closed_by
 from rodsim.results.layout import Layout
@@ -225,21 +227,40 @@ def _check_joints(built: Built, state: State) -> None:
 def _changes(old: Layout, new: Layout) -> list[str]:
     """What is not as it was, part by part, in words."""
     said: list[str] = []
+    told: set[str] = set()  # tables of `System` of which something was said
     a, b = old.description, new.description
     if a.get("gravity") != b.get("gravity"):
         said.append(f"gravity {a.get('gravity')} -> {b.get('gravity')}")
-    for kind in ("loads", "line_loads", "drives", "springs", "torsion_springs"):
-        before, after = a.get(kind, {}), b.get(kind, {})
-        what = kind[:-1].replace("_", " ")
+    for key, section in ACTING.items():
+        before, after, what = a.get(key, {}), b.get(key, {}), section.word
+        if before != after:
+            told.add(section.table)
         said += [f"{what} '{name}' is new" for name in after if name not in before]
         said += [f"{what} '{name}' is gone" for name in before if name not in after]
         both = [name for name in after if name in before and before[name] != after[name]]
         for name in both:
+            if not isinstance(after[name], dict):
+                said.append(f"{what} '{name}': {before[name]} -> {after[name]}")
+                continue
             # older files do not say all of it
             keys = [key for key, own in after[name].items() if before[name].get(key, own) != own]
             said += [f"{what} '{name}': {key} {before[name][key]} -> {after[name][key]}" for key in keys]
     if old.system is not None and new.system is not None:
         said += _changed_parts(new, old.system, new.system)
+        said += _changed_numbers(old.system, new.system, told)
+    return said
+
+
+def _changed_numbers(a: System, b: System, told: set[str]) -> list[str]:
+    """Interactions whose numbers are others than before, by kind, where nothing has been said of their table yet."""
+    before = {(own.table, own.group.kind.name): own.group.numbers for own in groups_of(a)}
+    said = []
+    for own in groups_of(b):
+        numbers = before.get((own.table, own.group.kind.name))
+        if own.table in told | {"elements", "spans", "constraints"} or numbers is None:
+            continue
+        if numbers.shape == own.group.numbers.shape and not np.array_equal(numbers, own.group.numbers):
+            said.append(f"{own.group.kind.name}: other numbers")
     return said
 
 

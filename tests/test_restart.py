@@ -236,3 +236,28 @@ def test_branches_that_relax_are_taken_along_and_begin_with_the_strains_that_are
     np.testing.assert_allclose(begun.layout.own.part(begun.state(0).own, "branch"), strains, atol=1e-14)
     assert "branches that relax are new" in begun.description["start"]["changes"][-1]
     assert audit(begun).ok
+
+
+def held(stiffness: float = 50.0, damping: float = 0.1, rest: float = 0.0) -> Model:
+    """A body on a spring and a bushing."""
+    model = Model("held")
+    body = model.add_body("body", Box(0.2, 0.2, 0.2, density=100.0))
+    model.add_spring("line", model.ground.at((1, 0, 0)), body.at((0, 0, 0)), 40.0, damping=damping)
+    model.add_bushing("rubber", model.ground, body, stiffness, at=(0, 0, 0), rest=(rest, 0, 0, 0, 0, 0))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({}, ""),
+        ({"stiffness": 60.0}, "interaction 'rubber': stiffness"),
+        ({"damping": 0.3}, "damper: other numbers"),
+        ({"rest": 0.1}, "bushing: other numbers"),
+    ],
+)
+def test_whatever_acts_otherwise_than_before_is_told(other: dict, words: str) -> None:
+    first = simulate(held(), 0.02, 0.01, progress=False)
+    said = simulate(held(**other), 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
+    assert len(said) == bool(words)
+    assert "".join(said).startswith(words)

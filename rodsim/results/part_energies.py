@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.measures import element_states, translational_momenta
-from discretization.space.spans import energies_of
+from discretization.measures import elastic_densities, element_states, translational_momenta
+from discretization.space.spans import points_of
 from discretization.system import System
-from rigid.interactions import evaluation
 from rigid.system import Floats, Ints, State
 from rodsim.results.result import Result
 
@@ -25,16 +24,10 @@ class PartEnergy(NamedTuple):
 
 
 def stored_energies(system: System, state: State) -> tuple[Floats, Ints]:
-    """Elastic energy (..., m) of all rod elements, two-frame ones first, and a frame (m,) of each."""
-    strain, stress = element_states(system, state)
-    m = len(system.elements.length)
-    stored = 0.5 * system.elements.length * np.sum((strain * stress)[..., :m, :], axis=-1)
-    first = system.elements.frames[:, 0]
-    if len(system.spans.kind):
-        of_spans = evaluation.values(energies_of(system.spans), state.r, state.quat)
-        stored = np.concatenate([stored, of_spans.reshape(*stored.shape[:-1], -1)], axis=-1)
-        first = np.concatenate([first, system.spans.frames[:, 0]])
-    return stored, first
+    """Elastic energy (..., g) at all points of rods, those of two-frame elements first, and a frame (g,) beside each."""
+    points = points_of(system.elements, system.spans)
+    strain, _ = element_states(system, state)
+    return points.weight * elastic_densities(system, state, strain), points.frames[:, 0]
 
 
 def energies_by_part(result: Result) -> dict[str, PartEnergy]:
