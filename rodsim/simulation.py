@@ -29,6 +29,7 @@ from rodsim.model import Model
 from rodsim.provenance import provenance
 from rodsim.restart import restarted
 from rodsim.results.columns import COLUMNS
+from rodsim.results.layout import Functions
 from rodsim.results.outputs import Outputs
 from rodsim.results.recorder import Recorder
 from rodsim.results.result import Result
@@ -117,11 +118,15 @@ def simulate(
         built.layout.description["start"] = told
     elif at is not None:
         raise ModelError("simulate: at is the time of a stored state; give start as well, or leave it out")
+    built.layout.functions = Functions(built.load_values, built.drive_values)
     stepper: Stepper | MechanicalStepper
     own = em_integrator(integrator)
     if own is not None:
         if chart is not None:
             raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
+        spared = _without_inertia(model, built)
+        if spared and own.rho is not None:
+            built.layout.description["without_inertia"] = spared
         stepper = Stepper(
             built.system,
             dt,
@@ -132,7 +137,7 @@ def simulate(
             drive_values=built.drive_values,
             joint_names=[joint.name for joint in built.layout.joints],
             rho=own.rho,
-            spared=_without_inertia(model, built),
+            spared=spared,
             loop_of=partial(loop_in_words, model),
         )
         state = stepper.start(state)
@@ -326,7 +331,9 @@ def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> R
     if isinstance(writer, MemoryWriter):
         return writer.result()
     assert output is not None
-    return Result.open(output)
+    result = Result.open(output)
+    result.layout.functions = writer.layout.functions
+    return result
 
 
 class _Progress:

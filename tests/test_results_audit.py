@@ -12,10 +12,11 @@ from rigid.system import COINCIDENT, Constraints, State
 from rodsim import Material, Model, Section, simulate
 from rodsim.cli.main import main
 from rodsim.results import COLUMNS, MemoryWriter, recomputed
-from rodsim.results.audit import ROUND_OFF, audit
+from rodsim.results.audit import audit
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.outputs import stacked
 from rodsim.results.tabulate import tabulate
+from rodsim.results.verdicts import ROUND_OFF
 
 MASS, SPEED = 2.0, 3.0
 
@@ -270,7 +271,7 @@ def test_an_integrator_that_need_not_keep_the_energy_breaks_no_law():
 
 @pytest.mark.parametrize(("unit", "code"), [(1e-12, 0), (-1.0, 4)])
 def test_a_run_ends_with_exit_4_where_its_audit_finds_a_broken_law(unit, code, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("rodsim.results.audit.UNIT", unit)
+    monkeypatch.setattr("rodsim.results.verdicts.UNIT", unit)
     scene = tmp_path / "ball.yaml"
     scene.write_text(
         "bodies: [{name: b, shape: {type: sphere, radius: 1, mass: 1}}]\nrun: {t_end: 0.1, dt: 0.1}"

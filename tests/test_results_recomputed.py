@@ -64,7 +64,7 @@ TAMPERED = {
     "v times ten": ("rodsim/v", times_ten, "table", "Px", 0),
     "Omega": ("rodsim/Omega", at_output_4(1, 2, 1e-6), "table", "Lz", 4),
     "no positions": ("rodsim/r", zeroed, "table", "gravity", 0),
-    "angle": ("rodsim/angle", one_more, "table", "spring", 4),
+    "angle": ("rodsim/own", one_more, "table", "spring", 4),
     "totals": ("rodsim/totals", one_more, "table", "dissipation", 4),
     "table": ("rodsim/audit", lambda array: array[:, 0].__iadd__(1e-6), "table", "kinetic", 0),
     "strains": ("rodsim/strains", at_output_4(1, 3, 1e-6), "elements", "strains", 4),

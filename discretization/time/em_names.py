@@ -1,4 +1,4 @@
-"""The names of `em` and its kin: `em`, `em4`, `em6`, each also with `-ggl`, and `em-d(rho)`."""
+"""The names of `em` and its kin: `em`, `em4`, `em6`, each also with `-ggl`, and `em-d(rho)`; what they promise."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ class EmIntegrator(NamedTuple):
     order: int
     hidden: bool
     rho: float | None = None  # spectral radius at infinity; None: nothing dissipates
+
+    @property
+    def promises(self) -> frozenset[str]:
+        """What it keeps of any model, in the words of `Scheme.joined`; "energy" of `em-d` with what it takes out itself."""
+        kept = {"energy", "linear momentum", "angular momentum", "position"}
+        return frozenset(kept | {"velocity"} if self.hidden else kept)
 
 
 def em_integrator(name: str) -> EmIntegrator | None:

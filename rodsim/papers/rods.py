@@ -17,6 +17,7 @@ from discretization.time.bubnov import solve_global
 from discretization.time.em_names import em_integrator
 from discretization.time.integrate import Trajectory, integrate
 from discretization.time.integrators import parse
+from discretization.time.promises import promises_of
 from discretization.time.symplecticity import symplectic_defect
 from rigid.inertia import Box
 from rigid.mechanical import SINGULAR_MASS, MechanicalSystem
@@ -174,11 +175,7 @@ def promised(integrator: str, chart: str) -> frozenset[str]:
     """What the integrator keeps of bodies and rods that are joined."""
     if integrator.startswith("BG"):
         return frozenset({"linear momentum"})
-    if chart == "cayley":
-        kept = {"energy", "linear momentum", "angular momentum", "position"}
-        return frozenset(kept | {"velocity"} if integrator.endswith("-ggl") else kept)
-    joined = parse(integrator).joined
-    return joined.directors if chart == "director" else joined.quaternions
+    return promises_of(integrator, chart)
 
 
 def declared_order(integrator: str) -> int:

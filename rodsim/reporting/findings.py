@@ -11,7 +11,7 @@ from rodsim.provenance import versions
 from rodsim.reporting.joints import Carried
 from rodsim.reporting.markup import Safe, count, facts, join, number, table, tag
 from rodsim.reporting.strains import Extremes
-from rodsim.results.audit import Audit
+from rodsim.results.audited import Audit
 from rodsim.results.result import Result
 
 LARGEST_TEXT = 600_000  # characters of a scene or description in a page

@@ -23,8 +23,8 @@ from rodsim.reporting.strains import extremes
 from rodsim.reporting.surfaces import body_surfaces
 from rodsim.reporting.tables import in_words, model_tables
 from rodsim.reporting.thinning import MOST_MARKS, Thinning, thinning
-from rodsim.results.audit import Audit
 from rodsim.results.audit import audit as make_audit
+from rodsim.results.audited import Audit
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError, checked_path
 from rodsim.results.overlay import digits_for

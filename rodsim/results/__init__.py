@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rodsim.results.audit import Audit
+    from rodsim.results.audited import Audit
     from rodsim.results.columns import COLUMNS
     from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
     from rodsim.results.result import Result
     from rodsim.results.writer import MemoryWriter, ResultWriter
 
 _HOMES = {
-    "Audit": "audit",
+    "Audit": "audited",
     "BodyLayout": "layout",
     "COLUMNS": "columns",
     "JointLayout": "layout",

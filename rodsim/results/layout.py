@@ -8,8 +8,9 @@ one body.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -112,6 +113,13 @@ class JointLayout:
         self.axes = _array(owner, "axes", self.axes, (2, 3, 3), np.float64)
 
 
+class Functions(NamedTuple):
+    """What a model gives to a step, as functions of times; a file keeps of it what its description says."""
+
+    loads: Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
+    drives: Callable[[Floats], Floats] | None  # times (k,) -> (k, rows, 3), see `discretization.drives`
+
+
 @dataclass(eq=False)
 class Layout:
     """Everything a result needs to know of a model besides its states."""
@@ -136,6 +144,10 @@ class Layout:
     # For the audit: which momenta should be kept. None: not known, judged from constraints and energies.
     gravity: Floats | None = None  # (3,) m/s^2
     grounded: bool | None = None  # a joint, a spring or a fixed frame holds something to the ground
+    functions: Functions | None = None  # where the model was built in this process
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "functions": None}  # a user's functions stay where they were made
 
     def __post_init__(self) -> None:
         if self.system is not None:

@@ -24,8 +24,8 @@ tolerance misses in every step, and always the same way, tolerance/eps times tha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,12 +35,15 @@ from discretization.measures import (
     momenta,
     spring_energies,
 )
+from discretization.others import works
 from discretization.own_variables import part
 from discretization.space.spans import points_of
 from discretization.system import System
-from rigid.system import Floats, Ints, State
+from rigid.errors import ModelError
+from rigid.system import Constraints, Floats, Ints, State
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.drawing import Drawing
+from rodsim.results.of_scheme import ENERGY, GENERALISED, reader_of
 from rodsim.results.standing import Standing
 
 if TYPE_CHECKING:
@@ -53,11 +56,14 @@ BLOCK = 4_000_000  # numbers worked on at once
 SAMPLES = 64  # outputs whose arrays for the eye are looked at; their points are looked at in all
 
 
+_SOURCES = {"steps": "the steps before", "chart": "its chart", "times": "the number of its steps"}
+
+
 @dataclass(frozen=True)
 class Difference:
     """A number of the file that does not belong to its states, at the first output where it does not."""
 
-    part: str  # "table", "elements" or "drawing"
+    part: str  # "table", "elements", "drawing", "chart", "times" or "steps"
     what: str
     outputs: int  # how many outputs differ
     output: int  # the first
@@ -69,7 +75,7 @@ class Difference:
         more = f" and at {self.outputs - 1} more" if self.outputs > 1 else ""
         return (
             f"{self.what} at output {self.output} (t = {self.t:g} s){more}: "
-            f"{self.stored:.9g} in the file, {self.recomputed:.9g} by its state"
+            f"{self.stored:.9g} in the file, {self.recomputed:.9g} by {_SOURCES.get(self.part, 'its state')}"
         )
 
 
@@ -83,19 +89,35 @@ class Recomputed:
     mass: float = 0.0  # kg; this and what follows: zero without the system
     inertia: float = 0.0  # kg m^2 about the origin, the largest
     energy_rounding: float = 0.0  # J, (2), (3) and (4)
+    rate_rounding: float = 0.0  # of G v, (5)
+    speed: float = 0.0  # m/s, largest of a point of a joint
+    of_scheme: dict[str, Floats] = field(
+        default_factory=dict
+    )  # (T,) `rodsim.results.of_scheme.NAMES`, energies whole
+    unread: str = ""  # why there is no chart to read
 
 
 def recompute(result: Result) -> Recomputed:
     """All that follows from the stored states; without the system (older files) only what joints and pictures say."""
-    system, standing = result.layout.system, Standing(result.layout)
+    system, constraints = result.layout.system, result.layout.constraints
+    standing = Standing(result.layout)
     found = _Found(result)
     drawing = Drawing(result.layout)
     columns: dict[str, list[Floats]] = {}
     evaluation = power = inertia = 0.0
+    reach = speed = 0.0  # m, m/s, of the points of joints
     drawn = False
+    try:
+        scheme, unread = reader_of(result), ""
+    except ModelError as error:  # what it began with does not fit its joints
+        scheme, unread = None, str(error)
+    own: dict[str, list[Floats]] = {}
     for outputs in blocks(result, drawing):
         state = result.states(outputs)
         values = _of_frames(state, standing, outputs)
+        if constraints is not None and len(constraints.kind):
+            farther, faster = _of_points(state, constraints)
+            reach, speed = max(reach, farther), max(speed, faster)
         if system is not None:
             strain, stress = element_states(system, state)
             noise = strain_noise(system, state)
@@ -103,29 +125,50 @@ def recompute(result: Result) -> Recomputed:
             stress_noise = np.einsum("mij,...mj->...mi", stiffness, noise)
             values |= _of_system(system, state, strain, stress, noise, stress_noise)
             evaluation = max(evaluation, _largest(values["total"][1]))
-            power = max(power, _largest(noise_power(system, state)))
+            power = max(power, _largest(noise_power(system, state, noise if scheme else None)))
             inertia = max(inertia, _largest(_inertia(system, state)))
             found.elements("strains", outputs, strain, noise + EPS * np.abs(strain))
             found.elements("stresses", outputs, stress, stress_noise + EPS * np.abs(stress))
         for name, (value, rounding) in values.items():
             found.table(name, outputs, value, rounding)
             columns.setdefault(name, []).append(value)
+        if scheme is not None:
+            read = scheme.read(state)
+            found.frames(outputs, state, read.frames)
+            potential = values["elastic"][0] + values["gravity"][0] + values["spring"][0]
+            for name, value in read.columns.items():
+                whole_energy = potential if name in (ENERGY, GENERALISED) else 0.0
+                own.setdefault(name, []).append(value + whole_energy)
         drawn = found.points(drawing, outputs, state) or drawn
+    found.times()
+    found.work_of_drives()
     if drawn:
-        found.times()
         chosen = np.linspace(0, result.n_outputs - 1, min(SAMPLES, result.n_outputs)).astype(int)
         for i in np.unique(chosen):
             found.arrays(drawing, int(i))
     whole = {name: np.concatenate(parts) for name, parts in columns.items()}
+    of_scheme = {name: np.concatenate(parts) for name, parts in own.items()}
     if system is None:
-        return Recomputed(whole, found.differences(), drawn)
+        return Recomputed(whole, found.differences(), drawn, unread=unread)
     steps = result.step
     n_steps = int(steps[-1] - steps[0])
     h = float(result.t[-1] - result.t[0]) / n_steps if n_steps else 0.0
     mass = float(system.frames.mass[system.frames.fixed == 0].sum())
     missed = NEWTON * np.sqrt(n_steps) + tolerance_of(result) / EPS * n_steps
     rounding = 2 * evaluation + missed * abs(h) * power
-    return Recomputed(whole, found.differences(), drawn, mass, inertia, float(rounding))
+    misses = max(NEWTON, tolerance_of(result) / EPS)
+    return Recomputed(
+        whole,
+        found.differences(),
+        drawn,
+        mass,
+        inertia,
+        float(rounding),
+        misses * EPS * (4.0 * speed + 4e-2 * reach / h) if h else 0.0,
+        speed,
+        of_scheme,
+        unread,
+    )
 
 
 def tolerance_of(result: Result) -> float:
@@ -136,7 +179,11 @@ def tolerance_of(result: Result) -> float:
 def blocks(result: Result, drawing: Drawing) -> Iterator[slice]:
     """Slices of outputs, so that what is worked on at once stays bounded."""
     layout = result.layout
-    each = 60 * (layout.n_frames + layout.n_elements + layout.n_multipliers) + 20 * drawing.n_points
+    each = (
+        60 * (layout.n_frames + layout.n_elements + layout.n_multipliers)
+        + 20 * drawing.n_points
+        + 6 * layout.n_chart
+    )
     size = max(1, BLOCK // each)
     for start in range(0, result.n_outputs, size):
         yield slice(start, min(start + size, result.n_outputs))
@@ -159,28 +206,37 @@ def _orders(system: System) -> tuple[Ints, Ints]:
     return orders, orders
 
 
-def noise_power(system: System, state: State) -> Floats:
-    """(3): sqrt of the sum of (f |v|)^2 + (m |Omega|)^2 over all frames, W."""
+def noise_power(system: System, state: State, noise: Floats | None = None) -> Floats:
+    """(3): sqrt of the sum of (f |v|)^2 + (m |Omega|)^2 over all frames, W; noise: (1), where forces are known as that."""
     springs, torsions = system.springs, system.torsions
     points = points_of(system.elements, system.spans)
-    force, moment = np.zeros((2, len(system.frames.mass)))
+    force, moment = np.zeros((2, *state.r.shape[:-1]))
     C, length = np.abs(points.stiffness), points.weight / np.repeat(*_orders(system))
     of_element = EPS * C[:, :3, :3].max(axis=(1, 2), initial=0.0)
-    about = of_element * length + EPS * C[:, 3:, 3:].max(axis=(1, 2), initial=0.0) / length
+    of_turns = EPS * C[:, 3:, 3:].max(axis=(1, 2), initial=0.0) / length
+    if noise is not None:
+        of_strains = np.einsum("mij,...mj->...mi", C, noise)
+        of_element, of_turns = of_strains[..., :3].max(axis=-1), of_strains[..., 3:].max(axis=-1)
+    about = of_element * length + of_turns
     of_spring = EPS * springs.stiffness * (1.0 + springs.length0)
     arm = np.linalg.norm(springs.Xa, axis=1), np.linalg.norm(springs.Xb, axis=1)
+
+    def add(to: Floats, frames: Ints, values: Floats) -> None:
+        every: Any = (..., frames)
+        np.add.at(to, every, values)
+
     for side in (0, 1):
-        np.add.at(force, points.frames[:, side], of_element)
-        np.add.at(moment, points.frames[:, side], about)
-        np.add.at(force, springs.frames[:, side], of_spring)
-        np.add.at(moment, springs.frames[:, side], of_spring * arm[side])
-        np.add.at(moment, torsions.frames[:, side], EPS * torsions.stiffness)
+        add(force, points.frames[:, side], of_element)
+        add(moment, points.frames[:, side], about)
+        add(force, springs.frames[:, side], of_spring)
+        add(moment, springs.frames[:, side], of_spring * arm[side])
+        add(moment, torsions.frames[:, side], EPS * torsions.stiffness)
     which, place = np.nonzero(system.others.frames >= 0)
-    np.add.at(force, system.others.frames[which, place], EPS * system.others.size[which, 0])
-    np.add.at(moment, system.others.frames[which, place], EPS * system.others.size[which, 1])
+    add(force, system.others.frames[which, place], EPS * system.others.size[which, 0])
+    add(moment, system.others.frames[which, place], EPS * system.others.size[which, 1])
     v, Omega = (np.sum(rate**2, axis=-1) for rate in (state.v, state.Omega))
     moving = system.frames.fixed == 0
-    return np.sqrt(v @ (moving * force**2) + Omega @ (moving * moment**2))
+    return np.sqrt((v * force**2 + Omega * moment**2) @ moving)
 
 
 Measured = dict[str, tuple[Floats, Floats]]  # values (T,) and their rounding (T,)
@@ -205,6 +261,14 @@ def _of_frames(state: State, standing: Standing, outputs: slice) -> Measured:
     out["constraint"] = (np.abs(g).max(axis=-1, initial=0.0), EPS * reach**2)
     out["velocity_constraint"] = (np.abs(rate).max(axis=-1, initial=0.0), EPS * speed * reach)
     return out
+
+
+def _of_points(state: State, constraints: Constraints) -> tuple[float, float]:
+    """2 l + arm (m) and the largest speed of a point (m/s) of (5)."""
+    arm = np.linalg.norm([constraints.Xa, constraints.Xb], axis=-1).max(initial=0.0)
+    held = np.unique(constraints.frames)
+    speed = np.linalg.norm(state.v[:, held], axis=-1) + arm * np.linalg.norm(state.Omega[:, held], axis=-1)
+    return 1.0 + 2.0 * float(arm + _largest(_greatest(state.r))), _largest(speed)
 
 
 def _of_system(
@@ -294,10 +358,45 @@ class _Found:
         return True
 
     def times(self) -> None:
-        every = slice(0, self._result.n_outputs)
-        stored = self._result.drawn("Steps/Values", every, 1)
+        """Times are numbers of steps; those of the picture are the same."""
+        result, every = self._result, slice(0, self._result.n_outputs)
+        dt = result.description.get("run", {}).get("dt")
+        if dt is not None:
+            t = result.step * float(dt)
+            self._compare("times", "t", every, self._t, t, EPS * np.abs(t))
+        stored = result.drawn("Steps/Values", every, 1)
         if stored is not None:
             self._compare("drawing", "times", every, stored.ravel(), self._t, EPS * np.abs(self._t))
+
+    def frames(self, outputs: slice, state: State, read: State) -> None:
+        """Compare the frames and multipliers of a state with its chart."""
+        of_poses = (state.r, read.r, EPS * np.abs(read.r)), (state.quat, read.quat, SAME * EPS)
+        of_rates = (
+            (x, y, SAME * EPS * np.abs(y).max(initial=0.0))
+            for x, y in ((state.v, read.v), (state.Omega, read.Omega))
+        )
+        for name, (stored, value, allowed) in zip(
+            ("r", "quat", "v", "Omega"), (*of_poses, *of_rates), strict=True
+        ):
+            self._compare("chart", name, outputs, stored, value, allowed)
+        first = max(outputs.start, 1)  # what a run began with may be the multipliers of another one
+        k = first - outputs.start
+        self._compare("chart", "lam", slice(first, outputs.stop), state.lam[k:], read.lam[k:], 0.0)
+
+    def work_of_drives(self) -> None:
+        """Where drives alone do work, theirs is all of it."""
+        result = self._result
+        system = result.layout.system
+        if not result.drives or system is None or len(system.loads.kind) or works(system.others):
+            return
+        W = result.drive_work()
+        parts = [np.abs(result.drive_work(name)) for name in result.drives]
+        # sums of as many numbers as there are steps
+        steps = np.maximum(1, result.step - result.step[0])
+        allowed = EPS * steps * np.maximum.accumulate(np.sum(parts, axis=0))
+        self._compare(
+            "table", "work of drives", slice(0, len(W)), W, self._result.work - result.work[0], allowed
+        )
 
     def arrays(self, drawing: Drawing, i: int) -> None:
         """Compare the arrays on points of one output."""

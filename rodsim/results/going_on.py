@@ -1,0 +1,121 @@
+"""A run of a result made ready to go on from any of its outputs: the stepper that it had, with its loads and drives.
+
+Where the model was built in this process its functions are there; of others the description says what they are, and what
+moves as it is told stands in the states at the ends of steps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
+from discretization.own_variables import part
+from discretization.time.em_names import em_integrator
+from discretization.time.stepper import DriveValues, LoadValues, Stepper
+from rigid.system import Floats, State
+from rodsim.results.layout import Layout
+from rodsim.results.node_loads import node_loads
+from rodsim.results.recomputed import tolerance_of
+
+if TYPE_CHECKING:
+    from discretization.time.advance import StepperBase
+    from rodsim.results.result import Result
+
+_DRIVES = "drives whose motion a file does not keep, and more than one step from one output to the next"
+
+
+class Unknown(Exception):
+    """Something that acted is not known; says what."""
+
+
+class GoingOn:
+    """Takes steps of a run once more.
+
+    Raises Unknown where the result does not say how it was run, ModelError where it cannot have been run so.
+    """
+
+    def __init__(self, result: Result) -> None:
+        layout, settings = result.layout, result.description.get("run", {})
+        if layout.system is None or "dt" not in settings or "integrator" not in settings:
+            raise Unknown("the file does not say how it was run (of an older version)")
+        self.system, self.h, self.own = (
+            layout.system,
+            float(settings["dt"]),
+            em_integrator(settings["integrator"]),
+        )
+        # blocks of own variables; coordinates and constraints of a chart
+        self.shape = layout.own, 0, 0
+        self.loads = _load_values(layout)
+        self.drives: DriveValues | None = None
+        # from the state at the end of the step, which is then the only one
+        self._read = bool(count_drives(self.system)) and layout.functions is None
+        self._end: State | None = None
+        if layout.functions is not None:
+            self.drives = layout.functions.drives
+        elif self._read:
+            self.drives = self._given
+        self._tolerance, self._spared = tolerance_of(result), result.description.get("without_inertia", [])
+        self._stepper: StepperBase
+        if self.own is not None:
+            self._stepper = self.stepper(self.h, self.own.order)
+            return
+        # imported where needed: its kernels take half a second to load
+        from discretization.time.mechanical_stepper import MechanicalStepper
+
+        chart, name = settings.get("chart"), str(settings["integrator"])
+        own = MechanicalStepper(layout.name, self.system, result.state(0), self.h, name, chart, self.loads)
+        self._stepper, self.shape = own, (layout.own, own.mechanical.n, own.mechanical.m)
+
+    def stepper(self, h: float, order: int) -> Stepper:
+        """Of `em` and its kin."""
+        assert self.own is not None
+        return Stepper(
+            self.system,
+            h,
+            order,
+            self.loads,
+            hidden=self.own.hidden,
+            tolerance=self._tolerance,
+            drive_values=self.drives,
+            rho=self.own.rho,
+            spared=self._spared,
+        )
+
+    def end(self, start: State, first: int, count: int, stored: State, halvings: int) -> State:
+        """The state after the steps first + 1 ... first + count; stored: as the result has it; halvings: there were.
+
+        Raises Unknown where what drives did in between is not known.
+        """
+        if self._read and (count > 1 or self.own is None or self.own.order > 2 or halvings):
+            raise Unknown(_DRIVES)
+        self._end = stored
+        return self._stepper.advance(start, first, count)[0]
+
+    def _given(self, times: Floats) -> Floats:
+        """What drives give at the end of the step, (1, rows, 3), as `discretization.drives` packs it."""
+        state, constraints = self._end, self.system.constraints
+        if state is None or len(times) != 1:
+            raise Unknown(_DRIVES)
+        rows, frames = driven_rows(constraints), driven_frames(self.system.frames.fixed)
+        each = part(self.system, state, "drive")[: len(rows), None]
+        parts = [pack_constraint(x[:, :3], x[:, 3], x[:, 4:7], x[:, 7]) for x in each]
+        parts += [
+            pack_frame(*(x[None, f] for x in (state.r, state.quat, state.v, state.Omega))) for f in frames
+        ]
+        return np.concatenate(parts, axis=1)
+
+
+def _load_values(layout: Layout) -> LoadValues | None:
+    """Of all loads; None where there are none."""
+    if layout.functions is not None:
+        return layout.functions.loads
+    functions = []
+    for load in node_loads(layout):
+        if load.value is None:
+            raise Unknown(f"a file does not keep the values of {load.name}")
+        functions.append(load.value)
+    if not functions:
+        return None
+    return lambda times: np.stack([value(times) for value in functions], axis=1)

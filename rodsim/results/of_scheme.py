@@ -1,0 +1,98 @@
+"""What a result of a scheme in a chart says of energies and momenta: formed from the scheme's own coordinates and momenta.
+
+`State.chart` holds q, p, v of the chart and the multipliers. What a scheme keeps it keeps of these; the velocities of the
+frames, from which the audit's table is made, follow them to the scheme's order only. Frames and multipliers of a state are
+read off its chart, and so must agree with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.errors import ModelError
+from rigid.system import Floats, State
+from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
+
+if TYPE_CHECKING:
+    from rodsim.results.result import Result
+
+ENERGY, GENERALISED, POSITION, RATE = "energy", "generalised energy", "position", "velocity"
+NAMES = (ENERGY, GENERALISED, *LINEAR_MOMENTUM, *ANGULAR_MOMENTUM, POSITION, RATE)
+
+
+class OfScheme(NamedTuple):
+    """Of some outputs."""
+
+    columns: dict[str, Floats]  # (T,) each, of `NAMES` those there are; of energies T* and p . v - T alone
+    frames: State  # what the chart says of frames and multipliers
+
+
+class SchemeReader:
+    """Reads the charts of a result.
+
+    Raises ModelError where the chart of the model cannot be made.
+    """
+
+    def __init__(self, result: Result) -> None:
+        # their kernels take half a second to load
+        from discretization.time.integrators import parse
+        from discretization.time.mechanical_stepper import system_in_chart
+        from rigid.mechanical import SINGULAR_MASS
+
+        layout, settings = result.layout, result.description["run"]
+        if layout.system is None:
+            raise ModelError(f"result of '{layout.name}': it keeps no system")
+        self._system = system_in_chart(layout.name, layout.system, result.state(0), str(settings["chart"]))
+        self._singular = self._system.has(SINGULAR_MASS)
+        self._own_velocity = self._singular or parse(str(settings["integrator"])).singular_mass
+
+    def read(self, states: State) -> OfScheme:
+        """Of outputs in a row, whose charts are (T, c)."""
+        from rigid import mechanical_rows
+
+        system = self._system
+        n, m = system.n, system.m
+        q, p, v, lam, _ = np.split(states.chart, np.cumsum([n, n, n, m]), axis=1)
+        columns = {GENERALISED: np.einsum("ij,ij->i", p, v) - mechanical_rows.kinetic_energies(system, q, v)}
+        w = v
+        if not self._singular:
+            w = mechanical_rows.velocities(system, q, p)
+            columns[ENERGY] = 0.5 * np.einsum("ij,ij->i", p, w)
+        # of frames and joints: directors are orthonormal, quaternions unit
+        columns[POSITION] = np.abs(mechanical_rows.constraints(system, q)).max(axis=1, initial=0.0)
+        columns[RATE] = np.abs(mechanical_rows.rates(system, q, w)).max(axis=1, initial=0.0)
+        momenta = (own for own in system.symmetries if own.name in NAMES)
+        columns |= {own.name: own(q, p) for own in momenta}
+        lam = lam[:, system.info["places"].internal :]
+        return OfScheme(columns, self._frames(states, q, v if self._own_velocity else w)._replace(lam=lam))
+
+    def _frames(self, states: State, q: Floats, rate: Floats) -> State:
+        """Poses and velocities; fixed frames as they are. Of the two quaternions of a pose that of the state."""
+        places, of_quaternions = self._system.info["places"], self._system.info["chart"] == "quaternion"
+        r, quat, v, Omega = (x.copy() for x in (states.r, states.quat, states.v, states.Omega))
+        for f, (at, to) in enumerate(zip(places.position, places.orientation, strict=True)):
+            if at >= 0:
+                r[:, f], v[:, f] = q[:, at : at + 3], rate[:, at : at + 3]
+            if to < 0:
+                continue
+            own, turning = (x[:, to : to + places.size] for x in (q, rate))
+            if of_quaternions:
+                Omega[:, f] = 2.0 * quaternions.multiply(quaternions.conjugate(own), turning)[:, 1:]
+            else:
+                R, dR = (x.reshape(-1, 3, 3).transpose(0, 2, 1) for x in (own, turning))
+                spin = np.einsum("tji,tjk->tik", R, dR)
+                Omega[:, f] = 0.5 * (spin - spin.transpose(0, 2, 1))[:, (2, 0, 1), (1, 2, 0)]
+                own = quaternions.from_matrix(R)
+            own = quaternions.normalize(own)
+            quat[:, f] = np.where(np.sum(own * quat[:, f], axis=1, keepdims=True) < 0.0, -own, own)
+        return states._replace(r=r, quat=quat, v=v, Omega=Omega)
+
+
+def reader_of(result: Result) -> SchemeReader | None:
+    """None where the result is of `em`, or keeps no chart."""
+    run = result.description.get("run", {})
+    known = result.layout.n_chart and result.layout.system is not None and "chart" in run
+    return SchemeReader(result) if known else None

@@ -1,0 +1,206 @@
+"""Steps of a run taken once more, from one output to the next: whatever a state holds must come out again.
+
+A state is everything that is needed to go on to the last bit, so that the steps from an output to the next one give that
+again, with whatever it holds: multipliers, accelerations, momenta of a chart, the work of drives, memories, and the length
+of the steps. On the processor of the run they come out to the bit. Elsewhere they differ by rounding, and how far that goes
+is found by the steps themselves: they are taken a third time from a start that is moved by a part `MOVED` of the size of its
+numbers, each up or down, which moves an end x by d. Rounding is a part eps of them, Newton's residual counts as solved
+within some rounding levels, and so an end may differ by
+
+    SAME (eps/MOVED |d| + eps |x|)                                                                          (1)
+
+A run with a tolerance misses every equation by tolerance/eps levels instead of NEWTON.
+
+Of long runs a part is taken again, evenly chosen: `SHARE` of their steps, or `FEW`. Where there are more steps from each
+output to the next, the last one before an output is: `em` remembers the accelerations a of its last step, so that with the
+state 1 at the end, h and spatial w1 = R1 Omega1,
+
+    v0 = v1 - h a,   w0 = w1 - h a_w,   r0 = r1 - h (v0 + v1)/2,   R0 = cay(-psi) R1                        (2)
+
+where psi = h (w0 + cay(-psi) w1)/2 of `discretization.time.em` (2) is, with (1 + hat(k)) cay(-2 k) = 1 - hat(k),
+
+    (2 + h/2 hat(w0 - w1)) k = h/2 (w0 + w1),   psi = 2 k                                                   (3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.errors import ConvergenceError, ModelError
+from rigid.system import Floats, Ints, State
+from rodsim.results.going_on import GoingOn, Unknown
+from rodsim.results.recomputed import EPS, NEWTON, SAME, Difference, tolerance_of
+from rodsim.results.state_parts import moved, parts_of
+
+if TYPE_CHECKING:
+    from rodsim.results.result import Result
+
+MOVED = 2.0**-26  # moves the end of a step by more than rounding, and hardly bends it
+FEW, SHARE = 64, 1 / 20  # steps that are taken again at most: so many, or that part of the run
+
+
+@dataclass(frozen=True)
+class Retaken:
+    """What became of it."""
+
+    steps: int = 0  # taken again
+    last: bool = False  # the last ones before outputs, from accelerations: work is not judged
+    reason: str = ""  # why none were
+    failed: str = ""  # the first that could not be taken, and why
+    differences: tuple[Difference, ...] = ()
+    same_version: bool = True  # the file is of this version of rodsim
+
+
+def take_again(result: Result) -> Retaken:
+    """Steps between outputs, taken again, and compared with what is stored."""
+    from rodsim import __version__
+
+    versions = result.description.get("provenance", {}).get("versions", {})
+    same = versions.get("rodsim", __version__) == __version__
+    try:
+        found = _Retaking(result)
+        found.all()
+    except Unknown as unknown:
+        return Retaken(reason=str(unknown), same_version=same)
+    except ModelError as error:
+        return Retaken(failed=f"the run cannot begin: {error}", same_version=same)
+    differences = tuple(found.differences.values())
+    return Retaken(found.done, found.last, found.reason, found.failed, differences, same)
+
+
+class _Retaking:
+    """Differences, gathered output by output."""
+
+    def __init__(self, result: Result) -> None:
+        self._result, self._steps, self._t = result, result.step, result.t
+        self._run = GoingOn(result)
+        self._missed = max(1.0, tolerance_of(result) / (NEWTON * EPS))
+        self.done, self.last, self.reason, self.failed = 0, False, "", ""
+        self.differences: dict[str, Difference] = {}
+
+    def all(self) -> None:
+        """As many steps as may be."""
+        if len(self._steps) < 2:
+            self.reason = "there is one output alone"
+        elif not np.all(np.abs(self._t - self._steps * self._run.h) <= EPS * np.abs(self._t)):
+            self.reason = "times and numbers of steps do not agree"
+        elif np.diff(self._steps).min() < 1:
+            self.reason = "the numbers of steps do not increase"
+        else:
+            chosen = list(_chosen(self._steps))
+            for k in chosen:
+                self._try(k, self._from_before, int(self._steps[k + 1] - self._steps[k]))
+            if not chosen:
+                self._last_steps()
+
+    def _last_steps(self) -> None:
+        """The last step before some outputs."""
+        own = self._run.own
+        state = self._result.state(-1)
+        if own is None or own.hidden or own.rho is not None or state.own.size:
+            gap = int(np.diff(self._steps).min())
+            self.reason = f"{gap} steps from one output to the next, more than are taken again"
+            return
+        self.last = True
+        outputs = np.linspace(len(self._steps) - 2, 0, min(FEW, len(self._steps) - 1)).round().astype(int)
+        for k in outputs.tolist():
+            self._try(k, self._by_accelerations, 1)
+
+    def _try(self, k: int, differences: Callable[[int], Iterator[Difference]], count: int) -> None:
+        try:
+            found = list(differences(k))
+        except Unknown as unknown:
+            self.reason = str(unknown)
+            return
+        except (ConvergenceError, ModelError) as error:
+            self.failed = self.failed or f"those before output {k + 1} (t = {self._t[k + 1]:g} s): {error}"
+            return
+        self.done += count
+        for each in found:
+            earlier = self.differences.get(each.what, each)
+            number = 1 + (earlier.outputs if each.what in self.differences else 0)
+            self.differences[each.what] = Difference(**{**vars(earlier), "outputs": number})
+
+    def _from_before(self, k: int) -> Iterator[Difference]:
+        """Of output k + 1, by the steps from output k."""
+        run, steps = self._run, self._steps
+        stored = self._result.state(k + 1)
+        halvings = int(self._result.halvings[k + 1])
+
+        def end(start: State) -> State:
+            return run.end(start, int(steps[k]), int(steps[k + 1] - steps[k]), stored, halvings)
+
+        yield from self._compared(k + 1, self._result.state(k), stored, end)
+
+    def _by_accelerations(self, k: int) -> Iterator[Difference]:
+        """Of output k + 1, by its last step, or substep."""
+        assert self._run.own is not None
+        stored = self._result.state(k + 1)
+        whole = self._run.stepper(self._run.h, self._run.own.order)
+        h = self._run.h * float(whole.fractions[-1])
+        stepper = self._run.stepper(h, 2)
+
+        def end(start: State) -> State:
+            return stepper.march(State(*(x.copy() for x in start)), h, np.array([self._t[k + 1] - h])).state
+
+        yield from self._compared(
+            k + 1, _before(stored, h), stored, end, ("r", "quat", "v", "Omega", "lam", "acc")
+        )
+
+    def _compared(
+        self, i: int, start: State, stored: State, end: Callable[[State], State], fields: tuple[str, ...] = ()
+    ) -> Iterator[Difference]:
+        """What output i has otherwise than the end that its start leads to."""
+        run = self._run
+        again = parts_of(end(start), *run.shape)
+        d: dict[str, Floats] = {}
+        for name, there in parts_of(stored, *run.shape).items():
+            new = again[name]
+            if np.array_equal(there, new) or (fields and name.partition(",")[0] not in fields):
+                continue
+            if not d:
+                gained = (
+                    np.abs(start.acc[:, :3]).max() + np.abs(run.system.gravity).max(),
+                    np.abs(start.acc[:, 3:]).max(),
+                )
+                free = np.asarray(run.system.frames.fixed == 0, float)
+                shifted = end(moved(start, MOVED, (run.h * gained[0], run.h * gained[1]), free, *run.shape))
+                d = {what: np.abs(x - again[what]) for what, x in parts_of(shifted, *run.shape).items()}
+            allowed = SAME * EPS * self._missed * (d[name].max() / MOVED + np.abs(new).max())
+            off = np.nan_to_num(np.abs(there - new), nan=np.inf)
+            if off.max() > allowed:
+                worst = np.unravel_index(np.argmax(off), off.shape)
+                numbers = float(there[worst]), float(new[worst])
+                yield Difference("steps", name, 1, i, float(self._t[i]), *numbers)
+
+
+def _chosen(steps: Ints) -> Iterator[int]:
+    """Numbers of outputs from which the steps to the next one are taken again: evenly, within bounds, the last one first."""
+    gaps = np.diff(steps)
+    most = max(FEW, int(SHARE * (steps[-1] - steps[0])))
+    count = max(1, min(len(gaps), int(most // np.mean(gaps))))
+    for k in np.unique(np.linspace(len(gaps) - 1, 0, count).round().astype(int))[::-1].tolist():
+        most -= int(gaps[k])
+        if most >= 0:
+            yield k
+
+
+def _before(state: State, h: float) -> State:
+    """The start of the step of `em` that led to the state: (2), (3)."""
+    w1 = quaternions.rotate(state.quat, state.Omega)
+    v0, w0 = state.v - h * state.acc[:, :3], w1 - h * state.acc[:, 3:]
+    d = w0 - w1
+    zero = np.zeros(len(d))
+    hat = np.array([[zero, -d[:, 2], d[:, 1]], [d[:, 2], zero, -d[:, 0]], [-d[:, 1], d[:, 0], zero]])
+    k = np.linalg.solve(2.0 * np.eye(3) + 0.5 * h * hat.transpose(2, 0, 1), (0.5 * h * (w0 + w1))[..., None])[
+        ..., 0
+    ]
+    turn = quaternions.normalize(np.concatenate([np.ones((len(k), 1)), -k], axis=1))
+    quat = quaternions.normalize(quaternions.multiply(turn, state.quat))
+    Omega = quaternions.rotate(quaternions.conjugate(quat), w0)
+    return state._replace(r=state.r - 0.5 * h * (v0 + state.v), quat=quat, v=v0, Omega=Omega)

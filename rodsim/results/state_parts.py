@@ -1,0 +1,67 @@
+"""The numbers of a state by kind: what is of one kind is of one size, and is compared, or moved, together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.own_variables import OwnVariables
+from rigid.system import Floats, State
+
+# columns of arrays that hold several kinds: where the next one begins, and their names
+_COLUMNS = {
+    "acc": ((3,), ("of velocities", "of turns")),
+    "drive": ((3, 4, 7, 8), ("directions", "values", "rates of directions", "rates of values", "work")),
+    "totals": ((1,), ("work", "dissipation")),
+    "algorithmic": ((1,), ("in memory", "dissipated")),
+    "branch": ((3,), ("shear and stretch", "bending and twist")),
+    "memory": ((3,), ("first half", "second half")),
+}
+_CHART = ("q", "p", "v", "lam", "gam")
+_OF_FRAMES = ("r", "quat", "v", "Omega")
+_STARTING = (
+    *_OF_FRAMES,
+    "angle",
+    "branch",
+    "memory",
+    "chart q",
+    "chart p",
+    "chart v",
+)  # what a step depends on
+
+
+def parts_of(state: State, own: OwnVariables, n: int, m: int) -> dict[str, Floats]:
+    """Views of the numbers of a state, those there are; own: its blocks; n, m: coordinates and constraints of its chart."""
+    arrays = state._asdict()
+    values, chart = arrays.pop("own"), arrays.pop("chart")
+    arrays |= {block: own.part(values, block) for block in own._fields}
+    found: dict[str, Floats] = {}
+    for name, x in arrays.items():
+        at, words = _COLUMNS.get(name, ((), ("",)))
+        pieces = np.split(x, at, axis=-1) if at else [x]
+        found |= {
+            f"{name}, {word}" if word else name: piece for word, piece in zip(words, pieces, strict=True)
+        }
+    pieces = np.split(chart, np.cumsum([n, n, n, m])) if chart.size else []
+    found |= {f"chart {name}": piece for name, piece in zip(_CHART, pieces, strict=False)}
+    return {name: x for name, x in found.items() if x.size}
+
+
+def moved(
+    state: State, part: float, gained: tuple[float, float], free: Floats, own: OwnVariables, n: int, m: int
+) -> State:
+    """A copy, all that a step depends on moved by `part` of the size of its kind, each number up or down.
+
+    gained: m/s, rad/s, what velocities may gain in a step, which is their size where they are zero; free: (frames,) which
+    of them move by forces.
+    """
+    way = np.random.default_rng(0)
+    copy = State(*(x.copy() for x in state))
+    more = dict(zip(("v", "Omega"), gained, strict=True))
+    for name, x in parts_of(copy, own, n, m).items():
+        if name.partition(",")[0] not in _STARTING:
+            continue
+        size = 1.0 if name == "quat" else float(np.abs(x).max()) + more.get(name, 0.0)
+        step = part * size * way.choice([-1.0, 1.0], x.shape)
+        x += step * free[:, None] if name in _OF_FRAMES else step
+    copy.quat[...] /= np.linalg.norm(copy.quat, axis=-1, keepdims=True)
+    return copy

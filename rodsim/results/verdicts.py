@@ -1,0 +1,218 @@
+"""Verdicts: of every law whether it was kept, measured against what rounding and the run's tolerance allow.
+
+What the integrator promises is judged; the rest is told.
+"""
+
+from __future__ import annotations
+
+from discretization.time.em_names import em_integrator
+from rodsim.results.audited import Audit, Verdict
+
+ROUND_OFF = 1e-10  # relative to the natural size; what an energy-momentum step with a converged Newton stays far below
+UNIT = 1e-12  # of |q| - 1
+PLACES = 10.0  # sizes of the model in whose rounding places are known: `constraint_assembly`
+
+_BALANCE = "energy balance E - E0 = W - D"
+# fields of a state that only the steps before say
+CARRIED = "forces of joints, accelerations, work and memories"
+
+
+def of_run(a: Audit) -> tuple[Verdict, ...]:
+    """Of motions in time."""
+    laws = (*_of_energies(a), *_of_momenta(a), *_of_places(a), *_of_integrator(a))
+    return (*laws, *of_file(a), _of_steps(a), *_of_model(a), *_of_start(a))
+
+
+def of_equilibria(a: Audit, lines: list[tuple[str, str, bool | None]]) -> tuple[Verdict, ...]:
+    """Equilibria keep no balances over time: forces balance in each."""
+    return (*(Verdict(*line) for line in lines), _of_quaternions(a), *of_file(a))
+
+
+def _of_energies(a: Audit) -> list[Verdict]:
+    free, of = _free(a), _of(a)
+    missed = ROUND_OFF + a.tolerance * a.n_steps
+    allowed = missed * a.energy_scale + a.energy_rounding
+
+    def judged(relative: float) -> bool:
+        return _absolute(relative, a.energy_scale) < allowed or relative == 0.0
+
+    formed = f" (E = {a.energy})" if a.energy else ""
+    promises = ("energy", "generalised energy")
+    verdicts = [
+        _promised(a, promises, _BALANCE, f"{a.energy_balance:.1e} {of}{formed}", judged(a.energy_balance)),
+        _promised(
+            a,
+            promises,
+            "E + D without work",
+            free if a.energy_drift is None else f"{a.energy_drift:.1e} {of}, {free}",
+            None if a.energy_drift is None else judged(a.energy_drift),
+        ),
+    ]
+    if a.other_energy_balance is not None:
+        law = "the same of p . v - T(q, v) + V"
+        found = f"{a.other_energy_balance:.1e} {of}"
+        verdicts.append(_promised(a, promises[1:], law, found, judged(a.other_energy_balance)))
+    return verdicts
+
+
+def _of_momenta(a: Audit) -> list[Verdict]:
+    free, missed = _free(a), ROUND_OFF + a.tolerance * a.n_steps
+    verdicts = []
+    for name, drift, scale, unit in (
+        ("linear momentum", a.linear_momentum_drift, a.linear_momentum_scale, "kg m/s"),
+        ("angular momentum", a.angular_momentum_drift, a.angular_momentum_scale, "kg m^2/s"),
+    ):
+        measured = (
+            a.momentum_note
+            if drift is None
+            else f"{drift:.1e} of {scale:.4g} {unit}, {free} ({a.momentum_note})"
+        )
+        verdicts.append(_promised(a, (name,), name, measured, None if drift is None else drift < missed))
+    if a.of_velocities is not None:
+        names = ("energy", "P", "L")
+        told = [f"{name} {x:.1e}" for name, x in zip(names, a.of_velocities, strict=True) if x is not None]
+        found = f"T + V, P and L formed from the frames' velocities: {', '.join(told)}, to the order of the scheme"
+        verdicts.append(Verdict("the same of velocities", found, None))
+    return verdicts
+
+
+def _of_places(a: Audit) -> list[Verdict]:
+    joints = a.constraint > 0 or a.velocity_constraint > 0
+    position = (
+        f"|g| <= {a.constraint:.1e}, {a.constraint_relative:.1e} of the model's size"
+        if joints
+        else "no joints"
+    )
+    kept = a.constraint_relative < ROUND_OFF + PLACES * a.tolerance
+    verdicts = [_of_quaternions(a)]
+    verdicts.append(_promised(a, ("position",), "joints, positions", position, kept if joints else None))
+    if not joints:
+        return verdicts
+    law, found = "joints, velocities", f"|{a.rate}| <= {a.velocity_constraint:.1e}"
+    if "velocity" in a.promises:
+        found += f", velocities up to {a.velocity_scale:.3g} m/s"
+        allowed = (ROUND_OFF + a.tolerance) * a.velocity_scale + a.velocity_rounding
+        kept = a.velocity_constraint < allowed or a.velocity_constraint == 0.0
+        verdicts.append(_promised(a, ("velocity",), law, found, kept))
+        return verdicts
+    # `em` keeps g = 0 at its ends; G v = 0 holds for its mean velocity, at the ends to its order
+    if not a.chart:
+        found += "; with em, em4, em6 it falls with dt to order 2, 4, 6, with em-ggl it is round-off"
+    verdicts.append(Verdict(law, found, None))
+    return verdicts
+
+
+def _of_quaternions(a: Audit) -> Verdict:
+    return Verdict("unit quaternions", f"||q| - 1| <= {a.quat_norm:.1e}", a.quat_norm < UNIT)
+
+
+def _of_integrator(a: Audit) -> list[Verdict]:
+    verdicts = []
+    if "symplectic" in a.promises:
+        told = "promised; one motion does not show it (tests/test_integrators.py asserts it)"
+        verdicts.append(Verdict("symplectic", told, None))
+    if a.algorithmic != 0.0:
+        part = _relative(a.algorithmic, a.energy_scale)
+        taken = f"{a.algorithmic:.4g} J, {part:.1e} {_of(a)}: counted as D above"
+        verdicts.append(Verdict(f"taken out by {a.integrator}", taken, None))
+    if a.tolerance > 0.0:
+        asked = f"{a.tolerance:g} was asked for: every step may miss its laws by that part"
+        verdicts.append(Verdict("tolerance", asked, None))
+    return verdicts
+
+
+def _of_start(a: Audit) -> list[Verdict]:
+    if not a.initial_velocity_change:
+        return []
+    name, (v, omega) = max(a.initial_velocity_change.items(), key=lambda item: max(item[1]))
+    others = len(a.initial_velocity_change) - 1
+    more = f", and those of {others} more parts less" if others else ""
+    words = f"those of {name} changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints{more}"
+    return [Verdict("initial velocities", words, None)]
+
+
+def of_file(a: Audit) -> list[Verdict]:
+    """Whether what stands beside the states belongs to them, and the states to each other."""
+    verdicts = []
+    old = "not recomputed: the file keeps no masses and stiffnesses (of an older version)"
+    for part, law, whole in (
+        ("table", "table of the run", a.recomputed),
+        ("elements", "strains and stresses", a.recomputed),
+        ("drawing", "points and arrays drawn", a.drawing_compared),
+        ("chart", "frames of the chart", a.of_scheme),
+        ("times", "times", False),
+    ):
+        differences = [str(d) for d in a.differences if d.part == part]
+        if part == "chart" and a.unread:
+            differences = [f"the chart of output 0 cannot be made: {a.unread}"]
+        if differences:
+            more = f"; {len(differences) - 1} more differ" if len(differences) > 1 else ""
+            verdicts.append(Verdict(law, differences[0] + more, False))
+        elif whole:
+            verdicts.append(Verdict(law, "as recomputed from the states", True))
+        elif part == "table":
+            verdicts.append(Verdict(law, old, None))
+    return verdicts
+
+
+def _of_steps(a: Audit) -> Verdict:
+    """Whether the steps from one output to the next lead there once more."""
+    found, law = a.retaken, "steps taken again"
+    if found.failed or found.differences:
+        differences = found.failed or str(found.differences[0])
+        more = len(found.differences) - (0 if found.failed else 1)
+        words = differences + (f"; {more} more differ" if more else "")
+        if found.same_version:
+            return Verdict(law, words, False)
+        return Verdict(law, f"not judged, the file is of another version of rodsim: {words}", None)
+    if not found.steps:
+        return Verdict(law, f"not judged: {found.reason}; that leaves {CARRIED} unjudged", None)
+    if found.last:
+        words = f"the last one before {found.steps} outputs leads to forces of joints, velocities and accelerations stored"
+        return Verdict(law, f"{words}; not judged: work, of too many steps between outputs", True)
+    count = f"{found.steps} of {a.n_steps}" if found.steps < a.n_steps else f"all {found.steps}"
+    return Verdict(law, f"{count} lead to the states that are stored, with {CARRIED}", True)
+
+
+def _of_model(a: Audit) -> list[Verdict]:
+    """Whether the masses, stiffnesses and joints of the file are those that were built."""
+    if a.model_fits is None or (not a.model_fits and not a.retaken.same_version):
+        return []
+    words = "as they were built" if a.model_fits else "the file's masses, joints or stiffnesses were changed"
+    return [Verdict("numbers of the model", words, a.model_fits)]
+
+
+def _promised(a: Audit, promises: tuple[str, ...], law: str, measured: str, kept: bool | None) -> Verdict:
+    """Judged where one of `promises` was given, of what is kept: the scheme's own coordinates and momenta."""
+    if not set(promises) & set(a.promises):
+        return Verdict(law, f"{measured}; '{a.integrator}' need not keep it", None)
+    if promises != ("position",) and not a.of_scheme and not _of_em(a):
+        return Verdict(
+            law, f"{measured}; not judged, the momenta of '{a.integrator}' are not in the file", None
+        )
+    return Verdict(law, measured, kept)
+
+
+def _of_em(a: Audit) -> bool:
+    """`em` and its kin keep things of the frames' velocities."""
+    return not a.integrator or em_integrator(a.integrator) is not None
+
+
+def _free(a: Audit) -> str:
+    return "loads act until the end" if a.free_from is None else f"from t = {a.free_from:g} s on"
+
+
+def _of(a: Audit) -> str:
+    of = f"of {a.energy_scale:.4g} J"
+    if a.energy_rounding > ROUND_OFF * a.energy_scale:  # then it decides
+        of += f", rounding {a.energy_rounding:.1e} J"
+    return of
+
+
+def _absolute(relative: float, scale: float) -> float:
+    """What `_relative` was made of."""
+    return relative * scale if scale > 0 else relative
+
+
+def _relative(value: float, scale: float) -> float:
+    return value / scale if scale > 0 else value
