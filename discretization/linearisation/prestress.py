@@ -4,8 +4,8 @@
 
 with u the linear response, e the strains of each energy, s its stress and C its tangent stiffness in that shape; lam' what the
 joints take more, F' the loads that grow. K is linear in stresses, multipliers and loads. That C changes with the strains too,
-where a law is no straight line, is no part of it. Whatever has an energy says what its strains are (`Straining`); rods have strains
-at points.
+where a law is no straight line, is no part of it. Whatever has an energy says what its strains are (`Straining`); rods have
+strains at points.
 """
 
 from __future__ import annotations
