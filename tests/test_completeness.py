@@ -20,6 +20,7 @@ from rigid.errors import InitialVelocityWarning, ModelError
 from rigid.system import State
 from rodsim import audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
 from rodsim.results.errors import ResultError
+from rodsim.results.part_energies import energies_by_part
 from rodsim.results.result import Result
 from tests.completeness import DT, MODELS, T_END
 
@@ -170,6 +171,16 @@ def compared(name: str, folder: Path) -> None:
     assert found.worst() == 0.0
 
 
+def shared_out(name: str, folder: Path) -> None:
+    """The energies of all parts are those of the whole, but for springs."""
+    result = run(name)
+    parts = energies_by_part(result)
+    for what in ("kinetic", "elastic", "gravity"):
+        whole = result.energy[what]
+        size = 1e-13 * max(np.abs(result.energy[other]).max() for other in ("kinetic", "elastic", "gravity"))
+        assert sum(getattr(part, what) for part in parts.values()) == pytest.approx(whole, abs=size), what
+
+
 def in_a_chart(integrator: str, name: str, folder: Path) -> None:
     result = run(name, T_END, integrator)
     assert audit(result).ok, audit(result).text()
@@ -193,6 +204,7 @@ CONSUMERS: dict[str, Callable[[str, Path], None]] = {
     "rigid twin": rigid,
     "report": reported,
     "compare": compared,
+    "energies of parts": shared_out,
     "em-ggl": functools.partial(in_a_chart, "em-ggl"),
     "EML-kappa": functools.partial(in_a_chart, "EML-kappa"),
     "GGL-EM": functools.partial(in_a_chart, "GGL-EM"),
