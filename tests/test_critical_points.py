@@ -100,6 +100,8 @@ def test_a_strut_buckles_at_the_load_under_which_it_is_so_short():
     found = buckling(strut([half_spring, half_law]))
     assert found.factors[0] == pytest.approx(SIDE * HIGH / (1 + SIDE * HIGH / STIFF), rel=1e-4)
     assert found.linear[0] == pytest.approx(SIDE * HIGH, rel=1e-9)
+    # pulled aside it follows its shape: what would have to be held there is no equilibrium of its own
+    assert found.kinds == (LIMIT,)
 
 
 @pytest.mark.parametrize("halves", pairs(ABOUT), ids=named)
@@ -161,6 +163,19 @@ def test_a_truss_snaps_through_at_the_exact_limit_load(high):
     assert found.factors[0] == pytest.approx(2e4 * z * (l0 ** (2 / 3) - 1.0), rel=1e-10)
     assert found.states[0].r[1, 2] == pytest.approx(z, rel=1e-7)  # the load is flat there: root of round-off
     assert found.linear[0] > 5 * found.factors[0]
+
+
+def test_two_linear_factors_that_lead_to_one_point_are_told_once():
+    from rodsim import stability
+
+    built = truss(0.2).build()
+    loaded = stability._loaded(built, (), 0.0)
+    lin = loaded.linear(built.state, 0.0)
+    factors, shapes = stability._linear(loaded, built.state, lin, 1)
+    twice = np.append(factors, 1.1 * factors), np.concatenate([shapes, -2.0 * shapes])
+    points, led = stability._refined(loaded, built.state, *twice, 2)
+    assert [point.kind for point in points] == [LIMIT]
+    assert led == pytest.approx(factors)
 
 
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0.3, 0.5, -0.7)])
