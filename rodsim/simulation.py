@@ -83,7 +83,8 @@ def simulate(
     keeps energy and momenta to that part; 0 (the default): to round-off.
     start, at: begin with the state of another result at its time `at` (s; by default the last) instead of the initial one:
     an equilibrium, at rest exactly, or a run of the same parts. Time begins at 0 anew; loads, gravity and parameters
-    may be others, and the result's description says under "start" what changed.
+    may be others, and the result's description says under "start" what changed. A drive goes on from the coordinate that
+    its joint has; where it begins with another rate, velocities jump to it, which is told.
     progress: show a progress line on stderr; by default where that is a terminal.
 
     Raises
