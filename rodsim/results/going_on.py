@@ -14,6 +14,7 @@ from discretization.drives import count_drives, driven_frames, driven_rows, pack
 from discretization.own_variables import part
 from discretization.time.em_names import em_integrator
 from discretization.time.stepper import DriveValues, LoadValues, Stepper
+from rigid.motions import STEP
 from rigid.system import Floats, State
 from rodsim.results.layout import Layout
 from rodsim.results.node_loads import node_loads
@@ -52,8 +53,10 @@ class GoingOn:
         # from the state at the end of the step, which is then the only one
         self._read = bool(count_drives(self.system)) and layout.functions is None
         self._end: State | None = None
-        if layout.functions is not None:
-            self.drives = layout.functions.drives
+        self.moved = 0.0  # part of their sizes by which drives give other numbers than they do
+        if layout.functions is not None and layout.functions.drives is not None:
+            self._functions: DriveValues = layout.functions.drives
+            self.drives = self._by_functions
         elif self._read:
             self.drives = self._given
         self._tolerance, self._spared = tolerance_of(result), result.description.get("without_inertia", [])
@@ -92,6 +95,21 @@ class GoingOn:
             raise Unknown(_DRIVES)
         self._end = stored
         return self._stepper.advance(start, first, count)[0]
+
+    def _by_functions(self, times: Floats) -> Floats:
+        """What drives give at these times; moved, rates by as much more as differences over `STEP` enlarge a rounding."""
+        values = self._functions(times)
+        if self.moved == 0.0:
+            return values
+        rows = len(driven_rows(self.system.constraints))
+        size = np.abs(values)
+        of_rows, of_frames = size[:, : 3 * rows].reshape(len(times), rows, 3, 3), size[:, 3 * rows :]
+        of_rows[:, :, 2] += 1.0 / STEP  # dU/dt of a unit vector
+        of_rows[:, :, 1, 1] += of_rows[:, :, 1, 0] / STEP
+        of_frames = of_frames.reshape(len(times), -1, 5, 3)
+        of_frames[:, :, 1] += np.abs(of_frames[:, :, 0]).max(initial=0.0) / STEP
+        of_frames[:, :, 2] += 1.0 / STEP
+        return values + self.moved * size * np.random.default_rng(1).choice([-1.0, 1.0], size.shape)
 
     def _given(self, times: Floats) -> Floats:
         """What drives give at the end of the step, (1, rows, 3), as `discretization.drives` packs it."""

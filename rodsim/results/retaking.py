@@ -4,8 +4,8 @@ A state is everything that is needed to go on to the last bit, so that the steps
 again, with whatever it holds: multipliers, accelerations, momenta of a chart, the work of drives, memories, and the length
 of the steps. On the processor of the run they come out to the bit. Elsewhere they differ by rounding, and how far that goes
 is found by the steps themselves: they are taken a third time from a start that is moved by a part `MOVED` of the size of its
-numbers, each up or down, which moves an end x by d. Rounding is a part eps of them, Newton's residual counts as solved
-within some rounding levels, and so an end may differ by
+numbers, each up or down, with what drives give moved likewise. That moves an end x by d. Rounding is a part eps of them,
+Newton's residual counts as solved within some rounding levels, and so an end may differ by
 
     SAME (eps/MOVED |d| + eps |x|)                                                                          (1)
 
@@ -169,7 +169,13 @@ class _Retaking:
                     np.abs(start.acc[:, 3:]).max(),
                 )
                 free = np.asarray(run.system.frames.fixed == 0, float)
-                shifted = end(moved(start, MOVED, (run.h * gained[0], run.h * gained[1]), free, *run.shape))
+                run.moved = MOVED
+                try:
+                    shifted = end(
+                        moved(start, MOVED, (run.h * gained[0], run.h * gained[1]), free, *run.shape)
+                    )
+                finally:
+                    run.moved = 0.0
                 d = {what: np.abs(x - again[what]) for what, x in parts_of(shifted, *run.shape).items()}
             allowed = SAME * EPS * self._missed * (d[name].max() / MOVED + np.abs(new).max())
             off = np.nan_to_num(np.abs(there - new), nan=np.inf)
