@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.groups import groups_of
 from discretization.system import fingerprint
 from discretization.time.promises import PROMISES, promises_of
 from rigid.errors import ModelError
@@ -174,12 +175,8 @@ def _measure(result: Result) -> Audit:
 
 def _promises(result: Result) -> frozenset[str]:
     """Of the integrator, in its chart; of `em` where the result does not say."""
-    run, layout = result.description.get("run", {}), result.layout
-    system = layout.system
-    tables = (
-        () if system is None else (system.springs.stiffness, system.torsions.stiffness, system.others.kind)
-    )
-    joined = system is None or layout.n_multipliers + layout.n_elements + sum(len(x) for x in tables) > 0
+    run, system = result.description.get("run", {}), result.layout.system
+    joined = system is None or bool(groups_of(system))
     try:
         return promises_of(str(run.get("integrator", "em")) or "em", run.get("chart"), joined)
     except ModelError:  # of a newer version
