@@ -205,3 +205,25 @@ def test_loads_that_change_no_stiffness_are_said_to_make_nothing_buckle():
         buckling(model)
     with pytest.raises(ModelError, match="n = 2 of a model with 1 freedoms; give at most 1"):
         buckling(links(1), 2)
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_the_stress_of_a_law_is_that_of_its_tangent_where_the_rod_stands(element):
+    """Along a straight rod that is stretched already nothing but the law resists: K is its tangent there."""
+    section = Section.from_stiffness(
+        EA=3e3, GA=2e3, GJ=50, EI=80, mass_per_length=2.0, inertia_per_length=(0.5, 0.3, 0.3)
+    ).with_law("stiffening", strain=0.2)
+    model = Model("stretched")
+    ends = [(0, 0, 0), (1.2, 0, 0)]
+    model.add_rod("rod", ends, section, 4, element=element, stress_free=[(0, 0, 0), (1, 0, 0)])
+    built = model.build()
+    x = np.zeros((len(built.state.r), 6))
+    x[1:, 0] = 1e-3 * np.random.default_rng(2).standard_normal(len(x) - 1)
+    both = prestress.stressed(built.system, built.state, x, 1e-3)
+    after, before = (tangents.forces(own, built.state, np.zeros(0)) for own in (both.after, both.before))
+    K = tangents.stiffness(energies_of(built.system, built.state), built.state, np.zeros(0)).times(x)
+    assert after - before == pytest.approx(K, abs=1e-7 * np.abs(K).max())
+    # not that of the unstretched rod: N = EA Gamma (1 + (Gamma/strain)^2)
+    stretch = np.diff(x[1:3, 0])[0] * 4.0
+    if element == "se3":
+        assert (before - after)[1, 0] == pytest.approx(3e3 * (1 + 3 * (0.2 / 0.2) ** 2) * stretch, rel=1e-7)
