@@ -16,6 +16,7 @@ from discretization.drives import (
     pack_constraint,
     pack_frame,
 )
+from discretization.extent import extent
 from discretization.redundancy import constraint_jacobian
 from discretization.system import System
 from rigid import quaternions
@@ -133,7 +134,7 @@ def check_drives(model: Contents, system: System, state: State) -> None:
         frames=system.frames._replace(fixed=np.where(system.frames.fixed == DRIVEN, 0, system.frames.fixed))
     )
     G = constraint_jacobian(loose, state).toarray()
-    size = float(np.ptp(state.r, axis=0).max()) or 1.0
+    size = extent(state.r)
     G[:, np.arange(G.shape[1]) % 6 > 2] /= size
     held = np.ones(G.shape[1], bool)
     held[(6 * frames[:, None] + np.arange(6)).ravel()] = False

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.consistent import held_changes, project_velocities
+from discretization.extent import extent
 from rigid.errors import InitialVelocityWarning
 from rigid.system import State
 from rodsim.building import Built
@@ -35,7 +36,7 @@ def fit_velocities(built: Built, warn: bool = True) -> Fitted:
         return Fitted(state, change, {})
     layout = built.layout
     by_frame = held_changes(built.held, built.state, state)
-    size = float(np.ptp(state.r, axis=0).max()) or 1.0
+    size = extent(state.r)
     speed, turn = (float(np.linalg.norm(x, axis=1).max()) for x in (built.state.v, built.state.Omega))
     least = TOLD * np.array([speed + turn * size, turn + speed / size])
     frames = {f"body '{body.name}'": np.array([body.frame]) for body in layout.bodies}

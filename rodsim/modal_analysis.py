@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
+from discretization.extent import extent
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.saddle import Saddle
@@ -148,7 +149,7 @@ def modes(
 
 def model_size(state: State) -> float:
     """m."""
-    return float(np.ptp(state.r, axis=0).max()) or 1.0
+    return extent(state.r)
 
 
 def _kind(value: complex, zero: bool) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from discretization.consistent import everything_held
 from discretization.drives import driven_frames
+from discretization.extent import extent
 from discretization.groups import groups_of
 from discretization.measures import constraint_residual, element_states, velocity_residual
 from discretization.own_variables import own_variables, with_part
@@ -199,7 +200,7 @@ def _move_ground(built: Built, old: Layout, index: int) -> list[str]:
 def _check_joints(built: Built, state: State) -> None:
     constraints = built.system.constraints
     g = np.abs(constraint_residual(built.system, state))
-    size = float(np.ptp(state.r, axis=0).max()) or 1.0
+    size = extent(state.r)
     if not len(g) or g.max() <= _FITS * max(size, 1.0):
         return
     worst = int(np.repeat(np.arange(len(constraints.kind)), rows_of(constraints))[np.argmax(g)])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from discretization.extent import extent
 from discretization.statics.loading import Loading
 from discretization.statics.rest import Rest
 from discretization.time.advance import copy_of
@@ -86,7 +87,7 @@ class Record:
         if self.settings["method"] == "newton":
             return factors
         r = np.array([state.r for state in self.states])
-        size = float(np.ptp(r[0], axis=0).max()) or 1.0
+        size = extent(r[0])
         moved = np.sqrt((np.diff(r, axis=0) ** 2).sum(axis=2).mean(axis=1)) / size
         return np.concatenate([[0.0], np.cumsum(np.hypot(moved, np.diff(factors)))])
 

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import splu
 
 from rigid.errors import ModelError
 
+ROUNDING = 1e-12  # of the largest diagonal entry
 REDUNDANT = (
     1e-9  # of the scaled rows: what stands on the multipliers' diagonal where rows depend on each other
 )
@@ -26,7 +27,9 @@ class Saddle:
         self.size = A.shape[0]
         self._rows = G.shape[0]
         diagonal = np.abs(A.diagonal())
-        scale = float(np.exp(np.mean(np.log(diagonal[diagonal > 0])))) if diagonal.any() else 1.0
+        # without what is zero but for rounding: its logarithm would decide
+        counts = diagonal[diagonal > ROUNDING * diagonal.max(initial=0.0)]
+        scale = float(np.exp(np.mean(np.log(counts)))) if len(counts) else 1.0
         self._scale, G = scale, scale * G
         try:
             self._factors = _factored(

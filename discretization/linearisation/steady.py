@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from discretization.extent import extent
 from discretization.linearisation.inertia import SteadyMotion, hats, resting, spatial_inertia
 from discretization.system import System
 from rigid import quaternions
@@ -37,7 +38,7 @@ def steady_motion(
     omega = np.where(moving[:, None], quaternions.rotate(state.quat, state.Omega), 0.0)
     v = np.where(moving[:, None], state.v, 0.0)
     n = len(state.r)
-    size = float(np.ptp(state.r, axis=0).max()) or 1.0
+    size = extent(state.r)
     speed = float(np.abs(omega).max(initial=0.0)) + float(np.abs(v).max(initial=0.0)) / size
     if spin is not None:
         at_rest = speed == 0.0

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from discretization.checking import OF_SYSTEMS, checked, shapes_for
 from discretization.drives import as_driven
+from discretization.extent import extent
 from discretization.gears import of_one_scale
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
@@ -123,7 +124,7 @@ class Rest:
         moving = self.system.frames.fixed == 0
         self.unknowns = self.numbering.frame[moving][:, None] + np.arange(6)  # (moving frames, 6)
         self.frames = np.flatnonzero(moving)
-        self.length = float(np.ptp(state.r[self._seen()], axis=0).max(initial=0.0)) or self._levers()
+        self.length = extent(state.r[self._seen()], self._levers())
         weight = np.zeros(self.size)
         weight[self.unknowns] = np.array([self.length**-2] * 3 + [1.0] * 3) / max(1, len(self.frames))
         self.weight = weight
