@@ -211,6 +211,8 @@ def test_a_driven_frame_goes_on_from_where_it_stands_and_is_refused_elsewhere() 
     assert audit(then).ok
     np.testing.assert_allclose(then.state(0).r, first.state().r, atol=1e-15)
     assert then.state().r[2, 0] == pytest.approx(0.2, abs=1e-15)
+    begun = simulate(shaken(signals.Sine(0.02, 1.0), (0.1, 0, 0)), 0.1, 0.01, start=first, progress=False)
+    assert begun.state(0).v[2] == pytest.approx([0.02 * 2 * np.pi, 0, 0], rel=1e-12)
 
 
 def soft(relaxes: bool) -> Model:
