@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from discretization.system import System, fingerprint
 from rigid.signals import Signal, VectorSignal
-from rodsim.entries import Contents
+from rodsim.entries import Contents, SpringEntry, TorsionEntry
 from rodsim.parts import Body
 
 
@@ -25,6 +25,14 @@ def _in_time(value: Any) -> Any:
     return np.asarray(value, dtype=float).tolist()
 
 
+def _linear(entries: Mapping[str, SpringEntry | TorsionEntry]) -> dict[str, Any]:
+    """Springs, or torsion springs."""
+    return {
+        name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
+        for name, entry in entries.items()
+    }
+
+
 class Section(NamedTuple):
     """Things of one sort that act, by name."""
 
@@ -38,18 +46,12 @@ class Section(NamedTuple):
 ACTING: dict[str, Section] = {
     "springs": Section(
         "spring",
-        lambda model: {
-            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
-            for name, entry in model.springs.items()
-        },
+        lambda model: _linear(model.springs),
         "springs",
     ),
     "torsion_springs": Section(
         "torsion spring",
-        lambda model: {
-            name: {"a": str(entry.a), "b": str(entry.b), "stiffness": entry.stiffness}
-            for name, entry in model.torsions.items()
-        },
+        lambda model: _linear(model.torsions),
         "torsions",
     ),
     "others": Section(
