@@ -26,6 +26,7 @@ from rigid.system import Floats, Ints
 
 EPS = 2.220446049250313e-16
 AT_NOISE = 4.0  # residual/noise of a step that is solved to round-off
+NEAREST = 1e-9  # m, reach of joints whose frames and points are all at the origin: their rounding is not zero
 
 
 class ConstraintFacts(NamedTuple):
@@ -159,7 +160,7 @@ def _facts(system: System, has_forms: np.ndarray) -> ConstraintFacts:
         first=np.cumsum([0, *(len(own) for own in by_kind)]),
         turns=turns,
         lightest=of_one_scale(constraints, np.where(np.isfinite(lightest), lightest, 0.0)),
-        reach=reach,
+        reach=np.maximum(reach, NEAREST),
         arm=reach + np.where(facts(kind, "constant"), 0.0, 1.0),
         size=weights(constraints)
         * np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),

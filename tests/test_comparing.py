@@ -98,7 +98,7 @@ def test_points_of_bodies_and_two_names():
     found = compare(a, b, ["stone@0.2,0,0=pebble@0.2,0.1,0"])
     assert row_of(found, "stone@0.2,0,0 = pebble@0.2,0.1,0").largest == pytest.approx(0.1, rel=1e-12)
     # from the reference point, which is 0.1 m from the centre of mass, at the origin at t = 0
-    assert found.points[0].a[0] == pytest.approx([0.2, 0.0, 0.0], abs=1e-15)
+    assert found.points[0].a[0] == pytest.approx([0.2, 0.0, 0.0], abs=1e-14)
 
 
 @pytest.mark.parametrize("turn", [1e-9, 5e-3, 0.02, 1.5])
@@ -179,7 +179,8 @@ def test_forces_of_joints_are_compared_at_the_middle_of_their_steps():
     found = compare(pushed(0.01), pushed(0.02))
     row = row_of(found, "joint wall, force")
     assert row.scale == pytest.approx(5.0 * 0.19, rel=0.03)
-    assert row.largest < 1e-11
+    # a place is known to 1e-15 m, which a clamp closes with 4 m/h^2 times that in its first step
+    assert row.largest < 1e-9
     assert not any(row.quantity == "joint wall, moment" for row in found.rows)
 
 

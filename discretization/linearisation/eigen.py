@@ -38,6 +38,7 @@ NOISE = 50.0  # times the round-off of an entry's share: eigenvalues below are z
 DENSE = 60  # unknowns less constraints up to which everything is computed
 DROWNED = 1e-11  # of the lowest eigenvalue: more round-off of the highest than this is too much
 RANK = 1e-10  # of the largest singular value
+OF_PLACES = 16.0  # rounding of places, turns and the strains between them
 CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
 SMALL = 200  # the same up to which full matrices are sooner solved than Lanczos' iteration
 
@@ -107,11 +108,33 @@ def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None)
 
 
 def _noise(lin: Linearised, phi: Floats) -> Floats:
-    """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; and of the multipliers."""
+    """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; of the multipliers; and of
+    the state's own forces.
+    """
     # of displacements: turns may have next to no inertia
     each = squares(lin).reshape(-1, 6)
     highest = float(each[:, :3].max(initial=0.0)) or float(each.max(initial=0.0))
-    return np.maximum(NOISE * EPS * _shares(lin, phi), EPS * highest)
+    return np.maximum(NOISE * EPS * _shares(lin, phi), EPS * highest) + _of_places(lin, phi)
+
+
+def _of_places(lin: Linearised, phi: NDArray) -> Floats:
+    """(k,) of what is known to eps: frames are, the forces between them to eps of their stiffness s, and these stiffen by it,
+
+        phi K phi to OF_PLACES eps sum of s_ab |phi_a - phi_b|^2,   s_ab the largest entry of a block of K            (3)
+
+    and s_aa, what it has beyond its neighbours, of |phi_a|^2; displacements and turns apart.
+    """
+    blocks = lin.K.tobsr((3, 3))
+    places = lin.K.shape[0] // 3
+    sizes = csr_matrix((np.abs(blocks.data).max(axis=(1, 2)), blocks.indices, blocks.indptr), (places, places))
+    out = np.zeros(len(phi))
+    for kind in (0, 1):  # displacements, turns
+        own, x = sizes[kind::2, kind::2].tocoo(), phi.reshape(len(phi), -1, 2, 3)[:, :, kind]
+        beside = own.row != own.col
+        a, b, s = own.row[beside], own.col[beside], own.data[beside]
+        beyond = np.maximum(own.diagonal() - np.bincount(a, s, own.shape[0]), 0.0)
+        out += 0.5 * (np.abs(x[:, a] - x[:, b]) ** 2).sum(axis=2) @ s + (np.abs(x) ** 2).sum(axis=2) @ beyond
+    return OF_PLACES * EPS * out
 
 
 def _shares(lin: Linearised, phi: Floats) -> Floats:
@@ -334,4 +357,5 @@ def _noise_general(lin: Linearised, vectors: NDArray) -> Floats:
     """Of |lambda|^2: a double eigenvalue zero is found to the root of round-off only."""
     mass = np.array([np.vdot(x, lin.M @ x).real for x in vectors])
     of_real = [np.abs(x) for x in vectors]
-    return 1e4 * NOISE * EPS * _shares(lin, np.array(of_real)) / np.maximum(mass, 1e-300)
+    own = 1e4 * NOISE * EPS * _shares(lin, np.array(of_real)) + _of_places(lin, vectors)
+    return own / np.maximum(mass, 1e-300)

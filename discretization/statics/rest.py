@@ -192,10 +192,13 @@ class Rest:
         return seen
 
     def _balance(self) -> None:
-        """Scale of the constraint rows: the stiffness of what they hold, so that the pivots are of one size."""
+        """Scale of the constraint rows: the stiffness of what they hold, so that the pivots are of one size. Their rounding is
+        that of places in a model of this size.
+        """
         constraints = self.system.constraints
         if not len(constraints.kind):
             return
+        self.work.facts.reach[:] = np.maximum(self.work.facts.reach, self.length)
         self.work.facts.lightest[:] = 0.5
         self.assemble(True)
         diagonal = np.zeros((len(self.system.frames.mass), 6))

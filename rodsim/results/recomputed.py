@@ -19,6 +19,12 @@ which for stiff rods and large steps is far more than eps times the energy: it i
 tolerance misses in every step, and always the same way, tolerance/eps times that:
 
     (tolerance/eps) h steps max_t sqrt(sum of (f |v|)^2 + (m |Omega|)^2)                                (4)
+
+What is joined begins with joints open by the rounding of its places, and closes them: their forces do, at most,
+
+    max_t |g| max_t sum |lam|                                                                           (6)
+
+as far as |g| is rounding.
 """
 
 from __future__ import annotations
@@ -88,7 +94,7 @@ class Recomputed:
     drawn: bool  # whether there are points for the eye to compare
     mass: float = 0.0  # kg; this and what follows: zero without the system
     inertia: float = 0.0  # kg m^2 about the origin, the largest
-    energy_rounding: float = 0.0  # J, (2), (3) and (4)
+    energy_rounding: float = 0.0  # J, (2), (3), (4) and (6)
     rate_rounding: float = 0.0  # of G v, (5)
     speed: float = 0.0  # m/s, largest of a point of a joint
     of_scheme: dict[str, Floats] = field(
@@ -106,6 +112,7 @@ def recompute(result: Result) -> Recomputed:
     columns: dict[str, list[Floats]] = {}
     evaluation = power = inertia = 0.0
     reach = speed = 0.0  # m, m/s, of the points of joints
+    gap = held = 0.0  # m, N: of (6)
     drawn = False
     try:
         scheme, unread = reader_of(result), ""
@@ -118,6 +125,9 @@ def recompute(result: Result) -> Recomputed:
         if constraints is not None and len(constraints.kind):
             farther, faster = _of_points(state, constraints)
             reach, speed = max(reach, farther), max(speed, faster)
+            open_by, known = values["constraint"]
+            gap = max(gap, _largest(np.minimum(open_by, SAME * known)))
+            held = max(held, _largest(np.abs(state.lam).sum(axis=-1)))
         if system is not None:
             strain, stress = element_states(system, state)
             noise = strain_noise(system, state)
@@ -155,7 +165,7 @@ def recompute(result: Result) -> Recomputed:
     h = float(result.t[-1] - result.t[0]) / n_steps if n_steps else 0.0
     mass = float(system.frames.mass[system.frames.fixed == 0].sum())
     missed = NEWTON * np.sqrt(n_steps) + tolerance_of(result) / EPS * n_steps
-    rounding = 2 * evaluation + missed * abs(h) * power
+    rounding = 2 * evaluation + missed * abs(h) * power + gap * held
     misses = max(NEWTON, tolerance_of(result) / EPS)
     return Recomputed(
         whole,
