@@ -58,7 +58,7 @@ def test_twist_turns_the_sections_about_the_tangent_by_the_right_hand():
     c = np.sqrt(0.5)
     start, middle, end = np.eye(3), [[1, 0, 0], [0, c, c], [0, -c, c]], [[1, 0, 0], [0, 0, 1], [0, -1, 0]]
     for node, axes in ((0, start), (2, middle), (4, end)):
-        assert np.abs(d[node].T - axes).max() < 1e-15
+        assert np.abs(d[node].T - axes).max() < 1e-14
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,12 @@ def test_a_blade_made_with_a_twist_has_no_stress(options):
     made = built(LINE, 5, **options)
     assert directors(made)[-1][:, 2] == pytest.approx([0, -np.sin(1.5), np.cos(1.5)], abs=1e-14)
     assert made.system.elements.strain0[:, 3] == pytest.approx(1.5 / 2, rel=1e-13)
-    assert energies(made.system, made.state).elastic < 1e-25  # rounding squared
+    assert energies(made.system, made.state).elastic < 1e-23  # rounding squared
 
 
 def test_the_stress_free_shape_has_an_up_of_its_own():
     """Turned by one angle at all places, sections have no strain; turned by more and more, they have."""
-    assert elastic(LINE, up=(0, 0, 1), stress_free_up=(0, 1, 1)) < 1e-25
+    assert elastic(LINE, up=(0, 0, 1), stress_free_up=(0, 1, 1)) < 1e-23
     turning = elastic(LINE, up=(0, 0, 1), stress_free_up=lambda s: (0, np.sin(s), np.cos(s)))
     assert turning == pytest.approx(GJ / (2 * 2), rel=1e-12)
 
@@ -194,7 +194,7 @@ def test_a_curve_alone_fixes_no_stretch():
 def test_callables_for_an_angular_velocity_spin_each_section():
     made = built(LINE, 4, angular_velocity=lambda s: (s, 0, 3))
     assert quaternions.rotate(made.state.quat[1:], made.state.Omega[1:]) == pytest.approx(
-        np.array([(s, 0, 3) for s in np.linspace(0, 1, 5)]), abs=1e-15
+        np.array([(s, 0, 3) for s in np.linspace(0, 1, 5)]), abs=1e-14
     )
 
 

@@ -79,7 +79,7 @@ def stress_of(word, end, K=0.0, element="relative(4)"):
 @pytest.mark.parametrize("stretch", [0.7, 1.0, 1.01, 1.8])
 def test_a_section_that_keeps_its_volume_thins(stretch, element):
     N = stress_of("thinning", stretch, element=element)[0]
-    assert pytest.approx(3e3 * (1 - 1 / stretch), rel=1e-12, abs=1e-11) == N
+    assert pytest.approx(3e3 * (1 - 1 / stretch), rel=1e-12, abs=1e-10) == N
 
 
 @pytest.mark.parametrize("stretch", [0.9, 1.1])
