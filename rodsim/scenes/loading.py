@@ -301,22 +301,23 @@ class _Loader:
         add = self._model.add_force if item.kind == "force" else self._model.add_moment
         add(item.name, self._point((*path, "on"), item.on), _value(item.value), item.following)
 
-    def _pair(self, path: Path, item: Any) -> Any:
-        return (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
+    def _pair(self, path: Path, item: Any, points: bool) -> Any:
+        held = self._point if points else self._anchor
+        return (held((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
 
     def _bushing(self, path: Path, item: schema_motion.BushingScene) -> None:
-        a, b = self._pair(path, item)
+        a, b = self._pair(path, item, points=item.at is None)
         given = item.stiffness, item.damping, item.at, item.axes, item.rest
         self._model.add_bushing(item.name, a, b, *given)
 
     def _law_spring(self, path: Path, item: schema_motion.LawSpringScene) -> None:
-        a, b = self._pair(path, item)
+        a, b = self._pair(path, item, points=item.of != "angle")
         self._model.add_law_spring(
             item.name, a, b, law_of(item.law), law_of(item.damping), item.of, item.axis
         )
 
     def _limit(self, path: Path, item: schema_motion.LimitScene) -> None:
-        a, b = self._pair(path, item)
+        a, b = self._pair(path, item, points=item.of != "angle")
         given = item.stiffness, item.width, item.lower, item.upper, item.of, item.axis
         self._model.add_limit(item.name, a, b, *given)
 
