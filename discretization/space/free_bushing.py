@@ -162,7 +162,7 @@ def dual(y0, y1, X, lam, out):
     u1, t1 = coordinates(frame(y1, 0), frame(y1, 1), X[MARKERS])
     u, t = se3_dual.unloaded(average(u0, u1), average(t0, t1), X[MARKERS:])
     N, M = se3_dual.stress_of(u, t, X[MARKERS:])
-    spread_on_bodies(y0, y1, X, times(lam[0], N), times(lam[0], M), out)
+    spread_on_bodies(y0, y1, X, times(lam[0], N), (0j, lam[0] * M[1], lam[0] * M[2]), out)
     put_back(frames, y0, y1)
 
 
