@@ -96,7 +96,7 @@ def full(seed, size, free=None):
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_it_keeps_energy_balance_and_both_momenta_through_turns(integrator, damping):
     """With full matrices, the free axis askew; the damping resists all turns."""
-    result = simulate(pair(full(1, 200.0, ASKEW), full(2, 50.0 * damping)), 1.5, 0.005, integrator)
+    result = simulate(pair(full(1, 200.0, ASKEW), full(2, 0.2 * damping)), 1.5, 0.005, integrator)
     found = audit(result)
     assert found.ok
     assert found.energy_balance < EXACT
@@ -107,14 +107,18 @@ def test_it_keeps_energy_balance_and_both_momenta_through_turns(integrator, damp
     assert np.ptp(result.energy["spring"]) > 0.01 * found.energy_scale
 
 
-def test_alike_in_all_directions_it_does_not_matter_which_marker_is_called_a():
-    model = bearing(ASKEW, 300.0, 20.0)
-    ends = []
-    for swapped in (False, True):
-        made = pair(model, 0.01 * model, swapped)
-        made.others["mount"].rest[:] = 0.0
-        ends.append(simulate(made, 1.0, 0.005).state().r)
-    assert np.abs(ends[0] - ends[1]).max() < 1e-10
+def test_stiffness_alike_in_all_directions_does_not_mind_which_marker_is_called_a():
+    """The motion is the same, that of the steps but for terms of their order."""
+    gaps = []
+    for h in (0.005, 0.0025):
+        ends = []
+        for swapped in (False, True):
+            made = pair(bearing(ASKEW, 300.0, 20.0), swapped=swapped)
+            made.others["mount"].rest[:] = 0.0
+            ends.append(simulate(made, 1.0, h).state().r)
+        gaps.append(np.abs(ends[0] - ends[1]).max())
+    assert gaps[0] < 1e-3
+    assert gaps[0] / gaps[1] == pytest.approx(4.0, rel=0.1)
 
 
 def test_what_is_not_alike_across_the_axis_stays_with_marker_a():
@@ -143,7 +147,7 @@ def test_damping_about_the_free_axis_slows_the_turn():
     h = t_end / 200
     result = simulate(model, 200 * h, h)
     assert turn_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
-    assert result.state().Omega[1, 1] == pytest.approx(10.0, rel=1e-5)
+    assert result.state().Omega[1, 1] == pytest.approx(10.0, rel=5e-4)  # (w h)^2/6
     assert result.dissipation[-1] == pytest.approx(0.5 * J * (20.0**2 - result.state().Omega[1, 1] ** 2), rel=1e-9)
 
 
@@ -195,20 +199,25 @@ def test_which_axis_is_free():
 def test_a_bushing_whose_turn_ends_is_named_with_its_angle_and_the_cure():
     """Nearly free, but resisting all turns."""
     model = Model("spun")
-    body = model.add_body("body", BRICK, angular_velocity=(0, 0, 9.0))
+    body = model.add_body("body", BRICK, angular_velocity=(0.3, 0.1, 9.0))
     model.add_body("other", BRICK, (3, 0, 0))
-    model.add_bushing("gentle", model.ground, model.bodies["other"], 100.0)
+    model.add_bushing("gentle", model.ground, model.bodies["other"], 100.0, at=(3, 0, 0))
     model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 50, 60, 1e-3], at=(0, 0, 0))
     with pytest.raises(ConvergenceError, match=r"bushing 'mount' is turned by 3\.1\d* rad.*axis that turns be 0.*torsion spring"):
         simulate(model, 1.0, 0.02)
 
 
-def test_a_free_axis_whose_tilt_ends_is_named():
-    model = Model("spun")
-    body = model.add_body("body", BRICK, angular_velocity=(0, 9.0, 0))
-    model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 0.05, 0.06, 0], at=(0, 0, 0))
-    with pytest.raises(ConvergenceError, match=r"bushing 'mount' is tilted by 3\.1\d* rad.*limit"):
-        simulate(model, 1.0, 0.02)
+def test_a_free_axis_whose_tilt_nearly_ends_is_named():
+    """However far it is turned about its axis."""
+    model = Model("tilted")
+    body = model.add_body("body", BRICK)
+    model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 50, 60, 0], at=(0, 0, 0))
+    built = model.build()
+    for tilt, told in ((2.5, "bushing 'mount' is tilted by 2.5 rad"), (1.9, "")):
+        turn = quaternions.from_rotation_vector(np.array([[tilt, 0, 0], [0, 0, 3.0]]))
+        quat = np.stack([built.state.quat[0], quaternions.multiply(turn[0], turn[1])])
+        assert turned_in_words(built, built.state._replace(quat=quat)).startswith(told)
+        assert bool(told) == bool(turned_in_words(built, built.state._replace(quat=quat)))
 
 
 def twisted(element="se3", closed=False):
