@@ -11,16 +11,15 @@ from rigid.system import State
 from rodsim.building import Built
 
 WIDE = 2.0  # rad: a step that fails beside such a turn may fail for it
+FINE = 0.5  # rad from one end of an element to the other: a bend that is resolved
 
 
 def turned_in_words(built: Built, state: State, folded: bool = False) -> str:
     """Which rod element or bushing is turned most, by how much and what helps; empty where all turns are small.
 
-    folded: it is known that an element of a rod passed pi.
+    folded: it is known that one passed pi.
     """
     turns = largest_turns(built.system, state)
-    if folded:
-        turns = [own for own in turns if own.table != "others"]
     if not turns or (turns[0].angle < WIDE and not folded):
         return ""
     most = turns[0]
@@ -36,8 +35,9 @@ def _element(built: Built, own: Turned) -> str:
     start = high if closing else low
     return (
         f"element {start + 1} of {n} of rod '{rod.name}' (from {rod.arclength[start]:.4g} m on) is bent or twisted by "
-        f"{own.angle:.3g} rad from one end to the other, and an element knows turns up to pi: give the rod more elements there, "
-        "stiffness or damping"
+        f"{own.angle:.3g} rad from one end to the other, and an element knows turns up to pi: give the rod about "
+        f"{int(np.ceil(n * own.angle / FINE))} elements, of which one would turn by {FINE} rad here, more if it bends more "
+        "sharply then, or more stiffness or damping"
     )
 
 
