@@ -290,8 +290,15 @@ class _Loader:
     def _point(self, path: Path, given: Any) -> Anchor:
         thing = self._anchor(path, given)
         if isinstance(thing, Ground):
-            raise SceneProblem(path, "'ground' alone is no point; give {ground: [x, y, z]}")
+            raise SceneProblem(path, f"{self._who(path)}'ground' alone is no point; give {{ground: [x, y, z]}}")
         return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body | Driven) else thing
+
+    def _who(self, path: Path) -> str:
+        """The object at a path, for the beginning of a message; nothing for what has no name."""
+        head, k = path[:2]
+        if head not in OBJECTS:
+            return ""
+        return f"{OBJECTS[str(head)]} '{getattr(self._scene, str(head))[k].name}': "
 
     def _torsion(self, path: Path, item: schema.TorsionSpringScene) -> None:
         a, b = (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
