@@ -13,6 +13,7 @@ from rigid.interactions.law_springs import ANGLE_DAMPER, DISPLACEMENT_DAMPER, LE
 from rigid.interactions.laws import law_numbers
 from rigid.interactions.spring import DAMPER
 from rigid.interactions.torsion_spring import TORSION_DAMPER
+from rodsim import Box, Model, ModelError, integrate, simulate
 from rodsim.laws import Law
 
 LAWS = (LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER)  # here with a straight law
@@ -174,3 +175,38 @@ def test_points_in_one_place_are_not_resisted(kind):
     y[:, 1:] = np.eye(3)
     assert not np.any(dual(kind, y, y, X, [1.0]))
     assert not np.any(dual(kind, y, np.ones((2, 4, 3)), X, [1.0], "bend"))
+
+
+# -- who is named, who takes them -------------------------------------------------------------------------------------
+
+
+LOSSY = {
+    "external damping": lambda model, body: model.add_external_damping("air", body, 0.5),
+    "damper of a bushing": lambda model, body: model.add_bushing("b", model.ground, body, 1.0, 0.1, at=(0, 0, 0)),
+    "damper of a bushing with a free axis": lambda model, body: model.add_bushing(
+        "b", model.ground, body, [1, 1, 1, 1, 0, 1], 0.1, at=(0, 0, 0)
+    ),
+    "damper": lambda model, body: model.add_spring("s", model.ground.at((1, 0, 0)), body.at((0, 0, 0)), 1.0, damping=0.1),
+    "torsion damper": lambda model, body: model.add_torsion_spring("s", model.ground, body, (0, 1, 0), 1.0, damping=0.1),
+}
+
+
+def lossy(what):
+    model = Model("lossy")
+    body = model.add_body("body", Box(0.1, 0.2, 0.3, mass=1.0), velocity=(1, 0, 0), angular_velocity=(0, 3, 0))
+    LOSSY[what](model, body)
+    return model
+
+
+@pytest.mark.parametrize("what", LOSSY)
+def test_compositions_refuse_what_dissipates_by_its_own_name(what):
+    with pytest.raises(ModelError, match=rf"'em4' takes negative substeps, which the {what} does not allow; use integrator 'em'"):
+        simulate(lossy(what), 0.1, 0.1, "em4")
+
+
+@pytest.mark.parametrize("what", LOSSY)
+def test_a_mechanical_system_takes_dampers_and_a_variational_scheme_refuses_them(what):
+    system = lossy(what).mechanical_system(chart="director")
+    assert integrate(system, "GGL-EM", 0.01, 0.05).totals[-1, 1] > 0.0
+    with pytest.raises(ModelError, match="variational: it has no place for the dampers"):
+        integrate(system, "VI-S", 0.01, 0.05)
