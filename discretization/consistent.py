@@ -1,8 +1,9 @@
 """Consistent initial velocities: what was given is kept as well as the joints allow, what was not given follows.
 
 Every frame has two quantities, the velocity of one of its points and its angular velocity, each held (given, with a
-target) or free (left out, target zero, or what comes next). Of all w = (velocities) with G w = 0 wanted is the one that changes the held
-ones d_h least in the kinetic metric M_h, and among these the one with the least kinetic energy of the free ones:
+target) or free (left out, target zero, or what comes last here). Of all w = (velocities) with G w = 0 wanted is the one that
+changes the held ones d_h least in the kinetic metric M_h, and among these the one with the least kinetic energy of the free
+ones:
 
     minimise d_h . M_h d_h/2 subject to G (w* + d) = 0,   then  d_f . M_f d_f/2 at this d_h                  (1)
 
@@ -106,7 +107,9 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     weight = diags(np.where(free, WEIGHT, 1.0) ** 0.5)
     mass = weight @ (_block_diagonal(blocks) + _shared_mass(system, 6 * n)) @ weight
     # what the drives, whose motion is none of the unknowns, do to the joints
-    given = velocity_residual(system, state) - G @ velocity if count_drives(system) else np.zeros(len(state.lam))
+    given = (
+        velocity_residual(system, state) - G @ velocity if count_drives(system) else np.zeros(len(state.lam))
+    )
     repeating = bool(np.any(system.constraints.repeats))
     wish = np.zeros(6 * n)
     if held.together:

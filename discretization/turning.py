@@ -3,9 +3,9 @@
 Elements of rods and bushings know a turn up to pi: the rotation vector has no continuation there. Of elements between several
 frames it is the turn of each frame against the middle one; of a bushing with a free axis, that of the axis.
 
-Elements look by themselves whether they passed pi in a step; a bushing, whose force would turn round without a word, is looked at when
-the step is solved (`turned_over`): by the relative quaternion of its markers, which is followed through the step, its scalar changes its
-sign there; a tilt beyond pi/2 points to the other side.
+Elements look by themselves whether they passed pi in a step. A bushing, whose force would turn round without a word, is
+looked at when the step is solved (`turned_over`): of the relative quaternion of its markers, which is followed through the
+step, the scalar changes its sign there; a tilt beyond pi/2 points to the other side.
 """
 
 from __future__ import annotations

@@ -96,11 +96,13 @@ class Placement:
         fixed[0] = 1
         fixed[list(self.driven_frame.values())] = DRIVEN
         self.frames = Frames(mass, inertia, fixed)
-        following = [rod for rod in model.rods.values() if rod.velocity is None and rod.angular_velocity is None]
+        following = [
+            rod for rod in model.rods.values() if rod.velocity is None and rod.angular_velocity is None
+        ]
         together = tuple(self.frames_of(rod) for rod in following)
         self.held = Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), together)
-        for own in together:
-            self.held.v[own] = self.held.Omega[own] = False
+        for nodes in together:
+            self.held.v[nodes] = self.held.Omega[nodes] = False
         for k, body in enumerate(bodies, start=1):
             self.held.v[k] = body.velocity is not None
             self.held.Omega[k] = body.angular_velocity is not None
@@ -277,7 +279,9 @@ def _check_assembled(model: Contents, placement: Placement, system: System, stat
     what, name = model.constraint_names[worst]
     about = [PartName(what, name)]
     if what != "joint":
-        raise ModelError(f"{what} '{name}': |g| = {g.max():.3g} at t = 0; place its joints so that they fit it", about)
+        raise ModelError(
+            f"{what} '{name}': |g| = {g.max():.3g} at t = 0; place its joints so that they fit it", about
+        )
     entry = model.joints[name]
     raise ModelError(
         f"{entry.kind} joint '{name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`", about

@@ -14,7 +14,10 @@ from rodsim.entries import Geared, GearEntry, JointEntry
 from rodsim.model_drives import Drives
 
 COORDINATES = "angle", "displacement"  # of those that joints have
-RATIOS = 1e-50, 1e12  # the smallest one; how much larger the largest one of a gear may be: more is lost in rounding
+RATIOS = (
+    1e-50,
+    1e12,
+)  # the smallest one; how much larger the largest one of a gear may be: more is lost in rounding
 
 
 class Gears(Drives):

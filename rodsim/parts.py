@@ -148,7 +148,9 @@ class Rod:
     stress_free: RodShape  # the same object where the rod begins without stress
     section: Section | Callable[[float], Section]
     n_elements: int
-    velocity: Floats | Callable[[float], ArrayLike] | None  # None, and the next too: what the joints imply, else zero
+    velocity: (
+        Floats | Callable[[float], ArrayLike] | None
+    )  # None, and the next too: what the joints imply, else zero
     angular_velocity: Floats | Callable[[float], ArrayLike] | None
     consistency: float = 0.5  # part of the consistent in the translational mass
     element: str = DEFAULT  # a word of `discretization.space.rod_elements`

@@ -7,8 +7,8 @@ import numpy as np
 from discretization.others import Other, Others, others_of
 from discretization.own_variables import own_variables
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER, bushing_numbers, damper_numbers
-from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER, free_numbers
 from discretization.space.elements import Elements
+from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER, free_numbers
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import rows_of

@@ -86,7 +86,11 @@ def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind, angles)
     (y0, quat0), (y1, quat1) = poses(rng, angles[0]), poses(rng, angles[1])
     before, matrix = measures(kind, y0, quat0, X)
     change = measures(kind, y1, quat1, X)[0] - before
-    turns = slice(3, 4) if kind is FREE_BUSHING_DAMPER else slice(0, len(change) * (kind in (TORSION_DAMPER, ANGLE_DAMPER)))
+    turns = (
+        slice(3, 4)
+        if kind is FREE_BUSHING_DAMPER
+        else slice(0, len(change) * (kind in (TORSION_DAMPER, ANGLE_DAMPER)))
+    )
     change[turns] = (change[turns] + np.pi) % (2 * np.pi) - np.pi
     work = np.sum(dual(kind, y0, y1, X, [1 / TAU], "dual").real * (y1 - y0))
     assert work == pytest.approx(change @ matrix @ change / TAU, rel=1e-12)
@@ -182,25 +186,36 @@ def test_points_in_one_place_are_not_resisted(kind):
 
 LOSSY = {
     "external damping": lambda model, body: model.add_external_damping("air", body, 0.5),
-    "damper of a bushing": lambda model, body: model.add_bushing("b", model.ground, body, 1.0, 0.1, at=(0, 0, 0)),
+    "damper of a bushing": lambda model, body: model.add_bushing(
+        "b", model.ground, body, 1.0, 0.1, at=(0, 0, 0)
+    ),
     "damper of a bushing with a free axis": lambda model, body: model.add_bushing(
         "b", model.ground, body, [1, 1, 1, 1, 0, 1], 0.1, at=(0, 0, 0)
     ),
-    "damper": lambda model, body: model.add_spring("s", model.ground.at((1, 0, 0)), body.at((0, 0, 0)), 1.0, damping=0.1),
-    "torsion damper": lambda model, body: model.add_torsion_spring("s", model.ground, body, (0, 1, 0), 1.0, damping=0.1),
+    "damper": lambda model, body: model.add_spring(
+        "s", model.ground.at((1, 0, 0)), body.at((0, 0, 0)), 1.0, damping=0.1
+    ),
+    "torsion damper": lambda model, body: model.add_torsion_spring(
+        "s", model.ground, body, (0, 1, 0), 1.0, damping=0.1
+    ),
 }
 
 
 def lossy(what):
     model = Model("lossy")
-    body = model.add_body("body", Box(0.1, 0.2, 0.3, mass=1.0), velocity=(1, 0, 0), angular_velocity=(0, 3, 0))
+    body = model.add_body(
+        "body", Box(0.1, 0.2, 0.3, mass=1.0), velocity=(1, 0, 0), angular_velocity=(0, 3, 0)
+    )
     LOSSY[what](model, body)
     return model
 
 
 @pytest.mark.parametrize("what", LOSSY)
 def test_compositions_refuse_what_dissipates_by_its_own_name(what):
-    with pytest.raises(ModelError, match=rf"'em4' takes negative substeps, which the {what} does not allow; use integrator 'em'"):
+    with pytest.raises(
+        ModelError,
+        match=rf"'em4' takes negative substeps, which the {what} does not allow; use integrator 'em'",
+    ):
         simulate(lossy(what), 0.1, 0.1, "em4")
 
 

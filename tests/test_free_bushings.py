@@ -62,11 +62,15 @@ def test_a_stiff_one_is_a_hinge():
         hold(model, body)
         return simulate(model, 1.2, 0.002).body("body")
 
-    hinge = swung(lambda model, body: model.add_joint("pin", "revolute", model.ground, body, at=(0, 0, 0), axis=ASKEW))
+    hinge = swung(
+        lambda model, body: model.add_joint("pin", "revolute", model.ground, body, at=(0, 0, 0), axis=ASKEW)
+    )
     gaps = []
     for stiff in (1e6, 1e7):
         C = bearing(ASKEW, stiff, stiff)
-        own = swung(lambda model, body, C=C: model.add_bushing("mount", model.ground, body, C, C / 1e3, at=(0, 0, 0)))
+        own = swung(
+            lambda model, body, C=C: model.add_bushing("mount", model.ground, body, C, C / 1e3, at=(0, 0, 0))
+        )
         assert turn_about(ASKEW, own.quat)[-1] > 2 * np.pi
         gaps.append(np.abs(own.r - hinge.r).max())
     assert gaps[0] < 0.02
@@ -77,10 +81,16 @@ def pair(stiffness, damping=0.0, swapped=False):
     """Two free bodies, turning fast against each other about the axis of a bushing between them."""
     model = Model("pair")
     turn = quaternions.from_rotation_vector([0.3, -0.4, 0.5])
-    a = model.add_body("a", Box(0.3, 0.4, 0.5, density=100), velocity=(0.1, 0, 0.3), angular_velocity=(0.4, -0.3, 0.2))
-    b = model.add_body("b", BRICK, (0.5, 0.3, -0.2), turn, velocity=(0, 0.5, 0), angular_velocity=15.0 * ASKEW)
+    a = model.add_body(
+        "a", Box(0.3, 0.4, 0.5, density=100), velocity=(0.1, 0, 0.3), angular_velocity=(0.4, -0.3, 0.2)
+    )
+    b = model.add_body(
+        "b", BRICK, (0.5, 0.3, -0.2), turn, velocity=(0, 0.5, 0), angular_velocity=15.0 * ASKEW
+    )
     sides = (b, a) if swapped else (a, b)
-    model.add_bushing("mount", *sides, stiffness, damping, at=(0.4, 0.2, -0.1), rest=(0.02, 0, -0.01, 0.1, 0.2, -0.05))
+    model.add_bushing(
+        "mount", *sides, stiffness, damping, at=(0.4, 0.2, -0.1), rest=(0.02, 0, -0.01, 0.1, 0.2, -0.05)
+    )
     return model
 
 
@@ -143,13 +153,17 @@ def test_damping_about_the_free_axis_slows_the_turn():
     model = Model("slowed")
     body = model.add_body("body", BRICK, angular_velocity=(0, 20.0, 0))
     J, d = body.properties.inertia[1, 1], 0.2
-    model.add_bushing("mount", model.ground, body, [1e3, 1e3, 1e3, 50, 0, 50], [0, 0, 0, 0, d, 0], at=(0, 0, 0))
+    model.add_bushing(
+        "mount", model.ground, body, [1e3, 1e3, 1e3, 50, 0, 50], [0, 0, 0, 0, d, 0], at=(0, 0, 0)
+    )
     t_end = np.log(2) * J / d
     h = t_end / 200
     result = simulate(model, 200 * h, h)
     assert turn_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
     assert result.state().Omega[1, 1] == pytest.approx(10.0, rel=5e-4)  # (w h)^2/6
-    assert result.dissipation[-1] == pytest.approx(0.5 * J * (20.0**2 - result.state().Omega[1, 1] ** 2), rel=1e-9)
+    assert result.dissipation[-1] == pytest.approx(
+        0.5 * J * (20.0**2 - result.state().Omega[1, 1] ** 2), rel=1e-9
+    )
 
 
 def test_it_moves_bodies_alike_in_every_chart():
@@ -204,7 +218,10 @@ def test_a_bushing_whose_turn_ends_is_named_with_its_angle_and_the_cure():
     model.add_body("other", BRICK, (3, 0, 0))
     model.add_bushing("gentle", model.ground, model.bodies["other"], 100.0, at=(3, 0, 0))
     model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 50, 60, 1e-3], at=(0, 0, 0))
-    with pytest.raises(ConvergenceError, match=r"bushing 'mount' is turned by 3\.1\d* rad.*axis that turns be 0.*torsion spring"):
+    with pytest.raises(
+        ConvergenceError,
+        match=r"bushing 'mount' is turned by 3\.1\d* rad.*axis that turns be 0.*torsion spring",
+    ):
         simulate(model, 1.0, 0.02)
 
 
@@ -241,7 +258,9 @@ def test_an_element_that_passes_pi_is_named_with_its_rod_its_place_and_its_angle
     assert "more elements" in str(failure.value)
 
 
-@pytest.mark.parametrize(("node", "angle", "words"), [(2, 2.5, "element 2 of 4 .*from 0.25 m.* 2.5 rad"), (2, 1.9, "")])
+@pytest.mark.parametrize(
+    ("node", "angle", "words"), [(2, 2.5, "element 2 of 4 .*from 0.25 m.* 2.5 rad"), (2, 1.9, "")]
+)
 def test_the_most_turned_element_is_told_where_it_is_turned_far(node, angle, words):
     model, _ = twisted()
     built = model.build()
@@ -256,7 +275,14 @@ def test_the_most_turned_element_is_told_where_it_is_turned_far(node, angle, wor
 def test_of_a_closed_rod_the_element_that_joins_the_ends_is_the_last_one():
     section = Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000))
     model = Model("ring")
-    model.add_rod("ring", lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0), section, 6, closed=True, up=(0, 0, 1))
+    model.add_rod(
+        "ring",
+        lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0),
+        section,
+        6,
+        closed=True,
+        up=(0, 0, 1),
+    )
     built = model.build()
     quat = built.state.quat.copy()
     last = built.layout.rods[0].frames[-1]
@@ -273,7 +299,11 @@ materials:
   carbon: {E: 6.0e9, nu: 0.3, density: 1600, damping_time: 5.0e-4}
   line: {E: 5.0e7, nu: 0.45, density: 900, damping_time: 0.002}
 rods:
-  - {name: rod, curve: [[0, 0, 1], [0, 0, 3.7]], section: {type: circular, radius: 0.006, material: carbon}, n_elements: 16, up: [1, 0, 0]}
+  - name: rod
+    curve: [[0, 0, 1], [0, 0, 3.7]]
+    section: {type: circular, radius: 0.006, material: carbon}
+    n_elements: 16
+    up: [1, 0, 0]
   - name: line
     curve: [[0, 0, 3.7], [-3, 0, 3.2], [-8, 0, 3.0]]
     section: {type: circular, radius: 0.0008, material: line}
@@ -300,3 +330,15 @@ def test_a_fly_line_that_folds_in_one_element_is_told_which_and_the_mesh_it_need
     assert int(number) <= 3
     assert abs(elements - 60 * float(angle) / 0.5) < 1.0
     assert 300 < elements < 400
+
+
+def test_an_equilibrium_that_would_pass_pi_in_an_element_names_it():
+    """Wrung to pi in each element in front of the moment."""
+    model, rod = twisted()
+    # M L/(4 GJ) = pi at a load factor of a half
+    GJ = 1e6 / 2.6 * np.pi * 0.02**4 / 2
+    model.add_moment("wring", rod.at(0.5), (2 * np.pi * 4 * GJ, 0, 0))
+    with pytest.raises(
+        ConvergenceError, match=r"element [12] of 4 of rod 'thin' .* rad from one end to the other"
+    ):
+        equilibrium(model)

@@ -147,7 +147,9 @@ def test_what_is_refused_when_the_model_is_built_is_told_at_its_line_too(plural,
     """Both ends on one node of a rod."""
     who, given = POINTS[plural]
     scene = tmp_path / "s.yaml"
-    text = ON_GROUND.replace("PLURAL", plural).replace("GIVEN", given).replace("b: a, a: GROUND", "a: X, b: Y")
+    text = (
+        ON_GROUND.replace("PLURAL", plural).replace("GIVEN", given).replace("b: a, a: GROUND", "a: X, b: Y")
+    )
     scene.write_text(
         text.replace("X", "{rod: r, s: 0.5}").replace("Y", "{rod: r, s: 0.5000000000001}")
         + """rods: [{name: r, curve: [[0, 0, 0], [1, 0, 0]], n_elements: 2, section: {type: circular, radius: 0.01, material: m}}]

@@ -290,7 +290,9 @@ class _Loader:
     def _point(self, path: Path, given: Any) -> Anchor:
         thing = self._anchor(path, given)
         if isinstance(thing, Ground):
-            raise SceneProblem(path, f"{self._who(path)}'ground' alone is no point; give {{ground: [x, y, z]}}")
+            raise SceneProblem(
+                path, f"{self._who(path)}'ground' alone is no point; give {{ground: [x, y, z]}}"
+            )
         return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body | Driven) else thing
 
     def _who(self, path: Path) -> str:
