@@ -1,8 +1,9 @@
 """Consistent initial velocities: what was given is kept as well as the joints allow, what was not given follows.
 
 Every frame has two quantities, the velocity of one of its points and its angular velocity, each held (given, with a
-target) or free (left out, target zero). Of all w = (velocities) with G w = 0 wanted is the one that changes the held
-ones d_h least in the kinetic metric M_h, and among these the one with the least kinetic energy of the free ones:
+target) or free (left out, target zero, or what comes last here). Of all w = (velocities) with G w = 0 wanted is the one that
+changes the held ones d_h least in the kinetic metric M_h, and among these the one with the least kinetic energy of the free
+ones:
 
     minimise d_h . M_h d_h/2 subject to G (w* + d) = 0,   then  d_f . M_f d_f/2 at this d_h                  (1)
 
@@ -19,17 +20,22 @@ exactly. The error falls by about eps m_f/m_h an iteration, at once where the he
 Where joints repeat each other the matrix (3) is singular. -delta (mu_after - mu_before) in its lower rows cures that and
 changes nothing once mu does not change any more.
 
+The frames of a rod that nothing was given of move together, as one rigid body with six velocities: first the same is done
+with these, and what comes out are the targets of everything free. Where the joints leave the rod stiff, as one that turns
+with its hub, that is the end of it; where they do not, both ends moved apart, its frames change next, least in (1). Rigid
+rods can make joints repeat each other that do not; the first matrix is always the softened one.
+
 Where a held velocity belongs to another point than the centre of mass and the turn is free, or the other way round,
 the metric is that of the two quantities apart: m of the point, J about the centre.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import bmat, bsr_matrix, coo_matrix, diags
+from scipy.sparse import bmat, bsr_matrix, coo_matrix, csr_matrix, diags
 from scipy.sparse.linalg import splu
 
 from discretization.drives import count_drives
@@ -39,7 +45,7 @@ from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.system import Floats, State
+from rigid.system import Floats, Ints, State
 
 WEIGHT = 1e-6  # eps of (3)
 SOFT = 1e-8  # of the multipliers' diagonal where joints repeat each other
@@ -52,6 +58,7 @@ class Held(NamedTuple):
     v: NDArray[np.bool_]  # (n,) of the point at `point`
     Omega: NDArray[np.bool_]  # (n,)
     point: Floats  # (n, 3) m, from the frame's origin, inertial axes
+    together: tuple[Ints, ...] = ()  # frames of rods that nothing was given of, rod by rod
 
 
 def _shared_mass(system: System, size: int) -> coo_matrix:
@@ -99,19 +106,41 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
     weight = diags(np.where(free, WEIGHT, 1.0) ** 0.5)
     mass = weight @ (_block_diagonal(blocks) + _shared_mass(system, 6 * n)) @ weight
-    repeating = bool(np.any(system.constraints.repeats))
-    soft = SOFT * (G.multiply(G) @ (1.0 / mass.diagonal())) if repeating else None
-    matrix = bmat([[mass, G.T], [G, None if soft is None else -diags(soft)]], format="csc")
-    change, size, mu = np.zeros(6 * n), np.inf, np.zeros(len(state.lam))
     # what the drives, whose motion is none of the unknowns, do to the joints
-    given = velocity_residual(system, state) - G @ velocity if count_drives(system) else 0.0 * mu
+    given = (
+        velocity_residual(system, state) - G @ velocity if count_drives(system) else np.zeros(len(state.lam))
+    )
+    repeating = bool(np.any(system.constraints.repeats))
+    wish = np.zeros(6 * n)
+    if held.together:
+        S = _rigidly(state.r, held.together)
+        of_rods = (abs(S).T @ free.astype(float)) > 0.0
+        rigid = S @ _least_change(S.T @ mass @ S, G @ S, G @ velocity + given, of_rods, soft=True)
+        wish = np.where(free, rigid, 0.0)
+    change = wish + _least_change(mass, G, G @ (velocity + wish) + given, free, repeating)
+    of_frames = (to_frames @ change).reshape(n, 6)
+    Omega = state.Omega + quaternions.rotate(quaternions.conjugate(state.quat), of_frames[:, 3:])
+    fitted = state._replace(v=state.v + of_frames[:, :3], Omega=Omega)
+    return fitted, float(np.abs(change[~free]).max(initial=0.0))
+
+
+def _least_change(mass: Any, G: Any, misfit: Floats, free: NDArray[np.bool_], soft: bool) -> Floats:
+    """d of (3), for the weighted metric S M (k, k), G (m, k), G w* (m,) and which of the quantities are free (k,); soft: where
+    rows of G may repeat each other.
+    """
+    light = mass.diagonal()
+    inverse = np.divide(1.0, light, out=np.zeros_like(light), where=light > 0.0)
+    delta = SOFT * (G.multiply(G) @ inverse) if soft else None
+    matrix = bmat([[mass, G.T], [G, None if delta is None else -diags(delta)]], format="csc")
+    k = len(free)
+    change, size, mu = np.zeros(k), np.inf, np.zeros(len(misfit))
     try:
         factors = splu(matrix)
-        for _ in range(ITERATIONS if free.any() or repeating else 1):
+        for _ in range(ITERATIONS if free.any() or soft else 1):
             pull = np.where(free, 0.0, mass @ change)
-            rate = G @ (velocity + change) + given
-            found = factors.solve(-np.concatenate([pull, rate if soft is None else rate + soft * mu]))
-            step, mu = found[: 6 * n], found[6 * n :]
+            rate = misfit + G @ change
+            found = factors.solve(-np.concatenate([pull, rate if delta is None else rate + delta * mu]))
+            step, mu = found[:k], found[k:]
             change, before, size = change + step, size, np.abs(step).max()
             if size <= 1e-16 * np.abs(change).max() or size > 0.5 * before:  # nothing is gained any more
                 break
@@ -120,10 +149,28 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
             "the joints repeat each other (their constraints are linearly dependent at t = 0); "
             "replace one joint of the loop by one that leaves more motion free"
         ) from singular
-    of_frames = (to_frames @ change).reshape(n, 6)
-    Omega = state.Omega + quaternions.rotate(quaternions.conjugate(state.quat), of_frames[:, 3:])
-    fitted = state._replace(v=state.v + of_frames[:, :3], Omega=Omega)
-    return fitted, float(np.abs(change[~free]).max(initial=0.0))
+    return change
+
+
+def _rigidly(r: Floats, together: tuple[Ints, ...]) -> csr_matrix:
+    """(6 n, k): velocities and turns of all frames at r (n, 3), those of a rod from the six of a rigid body."""
+    n = len(r)
+    own = np.ones(n, bool)
+    for frames in together:
+        own[frames] = False
+    alone = (6 * np.flatnonzero(own)[:, None] + np.arange(6)).ravel()
+    rows, columns, values = [alone], [np.arange(len(alone))], [np.ones(len(alone))]
+    first = len(alone)
+    for frames in together:
+        blocks = np.tile(np.eye(6), (len(frames), 1, 1))
+        blocks[:, :3, 3:] = -_hat(r[frames] - r[frames].mean(axis=0))  # W x (r - r_mean)
+        i, j = np.meshgrid(np.arange(6), np.arange(6), indexing="ij")
+        rows.append((6 * frames[:, None, None] + i).ravel())
+        columns.append(np.tile(first + j, (len(frames), 1, 1)).ravel())
+        values.append(blocks.ravel())
+        first += 6
+    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+    return csr_matrix(entries, shape=(6 * n, first))
 
 
 def held_changes(held: Held, before: State, after: State) -> Floats:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
+from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
 from rigid.interactions.kinds import MOST_FRAMES, Group, Kind, group, no_value
@@ -39,6 +40,8 @@ OTHERS: tuple[Kind, ...] = (
     DRAG,
     JOINT_FRICTION,
     PRESSED_EDGE,
+    FREE_BUSHING,
+    FREE_BUSHING_DAMPER,
 )
 
 

@@ -17,6 +17,7 @@ from discretization.own_variables import OwnPlaces, own_places
 from discretization.space import se3_element
 from discretization.span_assembly import SpanWork, span_work
 from discretization.system import System
+from discretization.turning import TurnWork, turn_work
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS, facts
 from rigid.interactions.kinds import has_closed_forms
@@ -67,6 +68,7 @@ class Workspace(NamedTuple):
     gears: GearWork
     spans: SpanWork
     others: OtherWork
+    turns: TurnWork
     dissipation: Dissipation
     residual: Floats  # (N + 6 + 6 d,) behind the equations those of fixed frames, then of each driven one
     noise: Floats  # the same, round-off level of each residual
@@ -125,6 +127,7 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         gears=gear_work(system, duals),
         spans=span_work(system, closed),
         others=others,
+        turns=turn_work(system),
         dissipation=no_dissipation(),
         residual=np.zeros(numbering.size + 6 + 6 * n_driven),
         noise=np.zeros(numbering.size + 6 + 6 * n_driven),

@@ -14,7 +14,7 @@ from discretization.consistent import Held
 from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, held_from_outside
 from discretization.measures import constraint_residual, element_states
-from discretization.others import Others, others_of
+from discretization.others import Other, Others, others_of
 from discretization.own_variables import own_variables, with_part
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
@@ -45,6 +45,7 @@ class Built(NamedTuple):
     held: Held  # which of its velocities were given
     drive_values: DriveValues | None = None  # of prescribed motion, see `discretization.drives`
     idle: Mapping[int, Floats] = MappingProxyType({})  # frame -> (3, 3) on its axes without inertia
+    other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: of the rows of `system.others`
 
 
 class Placed(NamedTuple):
@@ -95,7 +96,13 @@ class Placement:
         fixed[0] = 1
         fixed[list(self.driven_frame.values())] = DRIVEN
         self.frames = Frames(mass, inertia, fixed)
-        self.held = Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)))
+        following = [
+            rod for rod in model.rods.values() if rod.velocity is None and rod.angular_velocity is None
+        ]
+        together = tuple(self.frames_of(rod) for rod in following)
+        self.held = Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), together)
+        for nodes in together:
+            self.held.v[nodes] = self.held.Omega[nodes] = False
         for k, body in enumerate(bodies, start=1):
             self.held.v[k] = body.velocity is not None
             self.held.Omega[k] = body.angular_velocity is not None
@@ -146,6 +153,7 @@ def build(model: Contents) -> Built:
     springs, torsions = _springs(model, placement), _torsions(model, placement)
     lines = line_loads(model, placement)
     loads = load_arrays(model, placement, lines)
+    others, other_names = _others(model, placement)
     system = System(
         placement.frames,
         elements,
@@ -155,7 +163,7 @@ def build(model: Contents) -> Built:
         loads,
         model.gravity.copy(),
         spans,
-        _others(model, placement),
+        others,
     )
     shapes = state_shapes(sizes_of(system))
     drives = DriveValues.of(model, driven)
@@ -180,7 +188,14 @@ def build(model: Contents) -> Built:
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
     return Built(
-        system, state, layout, load_values(model, lines), placement.held, drives, idle_axes(model, placement)
+        system,
+        state,
+        layout,
+        load_values(model, lines),
+        placement.held,
+        drives,
+        idle_axes(model, placement),
+        other_names,
     )
 
 
@@ -245,12 +260,15 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     )
 
 
-def _others(model: Contents, placement: Placement) -> Others:
-    each = []
+def _others(model: Contents, placement: Placement) -> tuple[Others, tuple[str, ...]]:
+    each: list[Other] = []
+    names: list[str] = []
     for entry in model.others.values():
-        with speaking_of("spring", entry.name):
-            each += entry.made(placement)
-    return others_of(each)
+        with speaking_of(entry.kind, entry.name):
+            made = entry.made(placement)
+        each += made
+        names += [f"{entry.kind} '{entry.name}'"] * len(made)
+    return others_of(each), tuple(names)
 
 
 def _check_assembled(model: Contents, placement: Placement, system: System, state: State) -> None:
@@ -258,10 +276,15 @@ def _check_assembled(model: Contents, placement: Placement, system: System, stat
     if not len(g) or g.max() <= ASSEMBLED * max(placement.size, 1.0):
         return
     worst = int(np.repeat(system.constraints.joint, rows_of(system.constraints))[np.argmax(g)])
-    entry = list(model.joints.values())[worst]
+    what, name = model.constraint_names[worst]
+    about = [PartName(what, name)]
+    if what != "joint":
+        raise ModelError(
+            f"{what} '{name}': |g| = {g.max():.3g} at t = 0; place its joints so that they fit it", about
+        )
+    entry = model.joints[name]
     raise ModelError(
-        f"{entry.kind} joint '{entry.name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`",
-        about=[PartName("joint", entry.name)],
+        f"{entry.kind} joint '{name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`", about
     )
 
 

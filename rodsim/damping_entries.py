@@ -31,6 +31,10 @@ class DampingEntry(OtherEntry):
     rotation: float
     ambient: VectorFunction | None = None  # m/s, of what is around
 
+    @property
+    def kind(self) -> str:
+        return "external damping"
+
     def made(self, poses: Poses) -> list[Other]:
         found = []
         for f in poses.frames_of(self.a):
@@ -61,6 +65,10 @@ class PressureEntry(OtherEntry):
     pressure: float
     normal: Floats
 
+    @property
+    def kind(self) -> str:
+        return "pressure"
+
     def made(self, poses: Poses) -> list[Other]:
         nodes = poses.frames_of(self.a)
         edges = np.stack([nodes, np.roll(nodes, -1)], axis=1)[: len(nodes) if self.a.closed else -1]
@@ -90,6 +98,10 @@ class FrictionEntry(OtherEntry):
     joint: JointEntry
     turning: float
     sliding: float
+
+    @property
+    def kind(self) -> str:
+        return "joint friction"
 
     def made(self, poses: Poses) -> list[Other]:
         frames = [poses.frame_of(x) for x in (self.a, self.b)]

@@ -276,8 +276,12 @@ def _sections(rod: Rod, middles: Floats) -> list[Section]:
     return sections
 
 
-def _along(rod: Rod, what: str, value: Floats | Callable[[float], ArrayLike], fractions: Floats) -> Floats:
-    """Vectors (n, 3) at fractions of the length, of one for all or of a callable."""
+def _along(
+    rod: Rod, what: str, value: Floats | Callable[[float], ArrayLike] | None, fractions: Floats
+) -> Floats:
+    """Vectors (n, 3) at fractions of the length, of one for all or of a callable; zero where nothing is given."""
+    if value is None:
+        return np.zeros((len(fractions), 3))
     if callable(value):
         return np.array([vector(str(rod), f"{what} at s = {s:g}", value(float(s))) for s in fractions])
     return np.broadcast_to(value, (len(fractions), 3)).copy()

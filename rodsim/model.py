@@ -98,7 +98,8 @@ class Model(Dampings):
         at s = 1, evenly on the way there; or a callable s -> angle. It makes whole turns on a closed rod.
         stress_free, stress_free_up, stress_free_twist: the shape without stress; what is not given is that
         of the initial shape. stress_free_closed: False where a closed rod is free of stress when it is open.
-        velocity: of the cross-sections, m/s, (3,) or a callable s -> (3,), inertial. angular_velocity: the same, rad/s.
+        velocity: of the cross-sections, m/s, (3,) or a callable s -> (3,), inertial. angular_velocity: the same, rad/s. One
+        of them left out is zero; without both the rod follows its joints, as a rigid body would where they let it.
         mass: translational mass "lumped" at the nodes (best where a held rod falls or whips with large
         bends), "consistent" (velocities linear between nodes: a straight element has its exact rotary
         inertia, best where a rod tumbles freely), or the "mean" of both, best where a rod swings about a
@@ -304,7 +305,9 @@ class Model(Dampings):
         """The model as a mechanical system for `integrate`: coordinates, mass matrix, potential and constraints.
 
         chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
-        Raises ModelError for dampers and viscous rods, which only `em` integrates, and for rods without mass.
+        Dampers and viscous rods belong to it; a variational scheme refuses them in `integrate`.
+        Raises ModelError for what only `em` and its kin integrate (drives, gears, pressure, rods that relax), for rods
+        without mass, and where the chart is not known.
         """
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import system_in_chart

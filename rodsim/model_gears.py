@@ -14,6 +14,10 @@ from rodsim.entries import Geared, GearEntry, JointEntry
 from rodsim.model_drives import Drives
 
 COORDINATES = "angle", "displacement"  # of those that joints have
+RATIOS = (
+    1e-50,
+    1e12,
+)  # the smallest one; how much larger the largest one of a gear may be: more is lost in rounding
 
 
 class Gears(Drives):
@@ -34,7 +38,8 @@ class Gears(Drives):
         joint, None where it has one of them only.
         `result.joint(name)` tells what the gear does to each joint.
 
-        Raises ModelError where a joint has no such coordinate, a ratio is zero, or another gear couples the same.
+        Raises ModelError where a joint has no such coordinate, a ratio is zero or lost beside the others, or another
+        gear couples the same.
         """
         self._new_among(self.gears, "gear", name)
         owner = f"gear '{name}'"
@@ -84,6 +89,11 @@ class Gears(Drives):
             raise ModelError(
                 f"{owner}: the ratio of '{entry.name}' is 0, which couples nothing; leave it out"
             )
+        if abs(size) < RATIOS[0]:
+            raise ModelError(
+                f"{owner}: the ratio of '{entry.name}' is {size:g}, whose square is no number; only ratios to each other count: "
+                "multiply all of them, or leave it out"
+            )
         return Geared(entry, of or known[0], size)
 
     def _check_gear(self, owner: str, each: list[Geared]) -> None:
@@ -92,6 +102,13 @@ class Gears(Drives):
         for joint, of in coordinates:
             if coordinates.count((joint, of)) > 1:
                 raise ModelError(f"{owner}: has the {of} of '{joint}' twice; add its ratios up")
+        sizes = [abs(own.ratio) for own in each]
+        least = each[sizes.index(min(sizes))]
+        if max(sizes) > RATIOS[1] * abs(least.ratio):
+            raise ModelError(
+                f"{owner}: the ratio of '{least.joint.name}', {least.ratio:g}, couples nothing beside {max(sizes):g}: it is lost "
+                "in rounding; leave it out, or give ratios of like size"
+            )
         mine = {key: own.ratio for key, own in zip(coordinates, each, strict=True)}
         for other in self.gears.values():
             theirs = {(own.joint.name, own.of): own.ratio for own in other.each}

@@ -14,6 +14,7 @@ from rodsim.attaching import Attaching
 from rodsim.entries import Attachable
 from rodsim.laws import Law, check_resists
 from rodsim.other_entries import COORDINATES, BushingEntry, Held, LawEntry
+from rodsim.parts import Ground
 
 
 class LawSprings(Attaching):
@@ -41,10 +42,15 @@ class LawSprings(Attaching):
         screw motion from marker a to marker b, which without a turn is the distance of the markers
         (`discretization.space.bushing`). Both have the same sign and size seen from a and from b.
 
+        Where `stiffness` resists no turn about one direction, a free axis, that turn is free through any number of turns:
+        rotations are then the shortest turn that takes the free axis of a to that of b, right up to nearly pi, and
+        displacements those of marker b from marker a, both in the axes of a, the housing of the bearing; `damping` may
+        resist the turn as well (`discretization.space.free_bushing`). So it is where nothing resists any turn.
+
         Raises ModelError where a matrix is not symmetric or negative somewhere, or `axes` is no rotation.
         """
         owner = f"bushing '{name}'"
-        first, second = self._pair(name, owner, a, b)
+        first, second = self._pair(name, owner, a, b, points=at is None)
         entry = BushingEntry(
             name,
             first,
@@ -78,9 +84,22 @@ class LawSprings(Attaching):
 
         Raises ModelError where neither law nor damping is given, a damper feeds energy in, or `axis` is missing or too much.
         """
-        owner = f"spring '{name}'"
-        first, second = self._pair(name, owner, a, b)
+        return self._add_law(f"spring '{name}'", name, a, b, law, damping, of, axis, stops=False)
+
+    def _add_law(
+        self,
+        owner: str,
+        name: str,
+        a: Attachable,
+        b: Attachable,
+        law: Law | None,
+        damping: Law | None,
+        of: str,
+        axis: ArrayLike | None,
+        stops: bool,
+    ) -> LawEntry:
         word(owner, "of", of, COORDINATES)
+        first, second = self._pair(name, owner, a, b, points=of != "angle")
         if (of == "length") != (axis is None):
             raise ModelError(
                 f"{owner}: of = '{of}' {'has no axis; leave it out' if axis is not None else 'needs `axis=`'}"
@@ -94,9 +113,8 @@ class LawSprings(Attaching):
                 )
         if damping is not None:
             check_resists(owner, damping)
-        entry = LawEntry(
-            name, first, second, of, None if axis is None else direction(owner, "axis", axis), law, damping
-        )
+        along = None if axis is None else direction(owner, "axis", axis)
+        entry = LawEntry(name, first, second, of, along, law, damping, stops)
         self.others[name] = entry
         return entry
 
@@ -120,11 +138,16 @@ class LawSprings(Attaching):
 
         Raises ModelError where lower is not below upper, or neither is given.
         """
-        return self.add_law_spring(name, a, b, Law.limit(stiffness, width, lower, upper), None, of, axis)
+        law = Law.limit(stiffness, width, lower, upper)
+        return self._add_law(f"limit '{name}'", name, a, b, law, None, of, axis, stops=True)
 
-    def _pair(self, name: str, owner: str, a: Any, b: Any) -> tuple[Held, Held]:
+    def _pair(self, name: str, owner: str, a: Any, b: Any, points: bool) -> tuple[Held, Held]:
+        """What it holds on to; points: places on the parts, which the ground alone is not."""
         self._new_among(self.others, "bushing or spring", name)
         first, second = self._holder(owner, a), self._holder(owner, b)
+        for thing in (first, second):
+            if points and isinstance(thing, Ground):
+                raise ModelError(f"{owner}: {thing} alone is no point; give model.ground.at(point)")
         self._check_apart(owner, first, second)
         return first, second
 

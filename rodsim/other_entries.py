@@ -13,6 +13,14 @@ import numpy as np
 
 from discretization.others import Other
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER, bushing_numbers, damper_numbers
+from discretization.space.free_bushing import (
+    FREE,
+    FREE_BUSHING,
+    FREE_BUSHING_DAMPER,
+    free_axis,
+    free_numbers,
+    with_axis,
+)
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions import law_springs
@@ -57,6 +65,11 @@ class OtherEntry(ABC):
     a: Held
     b: Held
 
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """What it is called in messages."""
+
     @abstractmethod
     def made(self, poses: Poses) -> list[Other]:
         """Its interactions at the poses of the frames at t = 0."""
@@ -80,25 +93,43 @@ class BushingEntry(OtherEntry):
     damping: Floats
     rest: Floats  # (6,)
 
+    @property
+    def kind(self) -> str:
+        return "bushing"
+
     def made(self, poses: Poses) -> list[Other]:
         ends = [self.at if self.at is not None else _point(self, x, poses) for x in (self.a, self.b)]
         frames = [poses.frame_of(x) for x in (self.a, self.b)]
         if frames[0] == frames[1]:
             raise ModelError(f"bushing '{self.name}': joins a node to itself; give two points apart")
+        free = free_axis(self.stiffness, self.damping)
+        P = np.eye(3) if free is None else with_axis(free)
+        axes = self.axes @ P
         markers, arm = [], 0.0
         for frame, point in zip(frames, ends, strict=True):
             back = quaternions.conjugate(poses.quat[frame])
             X = quaternions.rotate(back, point - poses.r[frame])
-            Q = quaternions.rotate(back, self.axes.T).T
+            Q = quaternions.rotate(back, axes.T).T
             markers += [X, Q.ravel()]
             arm += float(np.linalg.norm(X))
         C = np.abs(self.stiffness)
         force = C[:3].max(initial=0.0) * (1.0 + arm)
         moment = C[3:].max(initial=0.0) + force * arm
-        both = np.concatenate(markers)
-        found = [Other(BUSHING, frames, bushing_numbers(both, self.stiffness, self.rest), (force, moment))]
+        both, size, none = np.concatenate(markers), (force, moment), (0.0, 0.0)
+        if free is None:
+            found = [Other(BUSHING, frames, bushing_numbers(both, self.stiffness, self.rest), size)]
+            if np.any(self.damping):
+                found.append(Other(BUSHING_DAMPER, frames, damper_numbers(both, self.damping), none))
+            return found
+        stiffness, damping, rest = _turned(P, self.stiffness), _turned(P, self.damping), self.rest.copy()
+        stiffness[FREE], stiffness[:, FREE] = 0.0, 0.0  # they are, but for rounding
+        rest[:3], rest[3:] = P.T @ rest[:3], P.T @ rest[3:]
+        rest[FREE] = 0.0
+        resisted = bool(np.any(stiffness[3:]) or np.any(damping[3:]))
+        found = [Other(FREE_BUSHING, frames, free_numbers(both, stiffness, rest, resisted), size)]
         if np.any(self.damping):
-            found.append(Other(BUSHING_DAMPER, frames, damper_numbers(both, self.damping), (0.0, 0.0)))
+            numbers = free_numbers(both, damping, np.zeros(6), resisted)
+            found.append(Other(FREE_BUSHING_DAMPER, frames, numbers, none))
         return found
 
     def described(self) -> dict[str, Any]:
@@ -123,9 +154,19 @@ class LawEntry(OtherEntry):
     axis: Floats | None
     law: Law | None
     damping: Law | None
+    stops: bool = False  # made by `add_limit`
+
+    @property
+    def kind(self) -> str:
+        return "limit" if self.stops else "spring with a law"
+
+    @property
+    def owner(self) -> str:
+        """It, in messages."""
+        return f"{'limit' if self.stops else 'spring'} '{self.name}'"
 
     def made(self, poses: Poses) -> list[Other]:
-        owner = f"spring '{self.name}'"
+        owner = self.owner
         frames = [poses.frame_of(x) for x in (self.a, self.b)]
         if frames[0] == frames[1]:
             raise ModelError(f"{owner}: joins a node to itself; give two points apart")
@@ -173,6 +214,13 @@ class LawEntry(OtherEntry):
             if law is not None:
                 found[what] = law.described()
         return found
+
+
+def _turned(P: Floats, matrix: Floats) -> Floats:
+    """A matrix (6, 6) of displacements and rotations in the axes P."""
+    both = np.kron(np.eye(2), P)
+    found: Floats = both.T @ matrix @ both
+    return found
 
 
 def _anchor(owner: str, thing: Held) -> Anchor:

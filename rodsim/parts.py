@@ -148,8 +148,10 @@ class Rod:
     stress_free: RodShape  # the same object where the rod begins without stress
     section: Section | Callable[[float], Section]
     n_elements: int
-    velocity: Floats | Callable[[float], ArrayLike]
-    angular_velocity: Floats | Callable[[float], ArrayLike]
+    velocity: (
+        Floats | Callable[[float], ArrayLike] | None
+    )  # None, and the next too: what the joints imply, else zero
+    angular_velocity: Floats | Callable[[float], ArrayLike] | None
     consistency: float = 0.5  # part of the consistent in the translational mass
     element: str = DEFAULT  # a word of `discretization.space.rod_elements`
     rest_strains: Floats | Callable[[float], ArrayLike] | None = None  # (6,) besides those of `stress_free`
@@ -251,8 +253,8 @@ def make_rod(
         _stress_free(owner, stress_free, initial, closed),
         section,
         n_elements,
-        _or_zero(_vectors(owner, "velocity", velocity)),
-        _or_zero(_vectors(owner, "angular_velocity", angular_velocity)),
+        _vectors(owner, "velocity", velocity),
+        _vectors(owner, "angular_velocity", angular_velocity),
         MASSES[mass],
         element.replace(" ", ""),
         rest_strains
@@ -285,10 +287,6 @@ def _vectors(
     owner: str, what: str, value: ArrayLike | Callable[[float], ArrayLike] | None
 ) -> Floats | Callable[[float], ArrayLike] | None:
     return value if value is None or callable(value) else vector(owner, what, value)
-
-
-def _or_zero(value: Floats | Callable[[float], ArrayLike] | None) -> Floats | Callable[[float], ArrayLike]:
-    return np.zeros(3) if value is None else value
 
 
 def _angle(owner: str, what: str, value: Twist) -> Twist:

@@ -35,6 +35,7 @@ from rodsim.results.recorder import Recorder
 from rodsim.results.result import Result
 from rodsim.results.whole_file import check_target
 from rodsim.results.writer import MemoryWriter, ResultWriter, stored_outputs
+from rodsim.turned import turned_in_words
 
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
@@ -151,6 +152,7 @@ def simulate(
         stepper = MechanicalStepper(model.name, built.system, state, dt, integrator, chart, values)
         state = stepper.start(state)
         built.layout.n_chart = len(state.chart)
+    stepper.turned_in_words = partial(turned_in_words, built)
     settings: dict[str, float | str] = {
         "dt": dt,
         "integrator": integrator,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.statics.forces import SOLVED
+from discretization.statics.forces import FOLDED, SOLVED
 from discretization.statics.loading import Loading, Motion
 from discretization.statics.newton import Solved
 from discretization.statics.path import Point, settle, walk
@@ -32,6 +32,7 @@ from rodsim.simulation import check_output
 from rodsim.static_checks import check_elastic, check_held
 from rodsim.static_paths import FIRST_ARC, follow, path_settings
 from rodsim.static_results import Equilibrium, Record
+from rodsim.turned import turned_in_words
 
 GRAVITY = "gravity"
 METHODS = ("newton", "arc-length")
@@ -209,6 +210,7 @@ def raise_not_converged(
 ) -> None:
     """Say how far the load steps came, what moves there at no cost, and what may be done."""
     free = free_motions(built, rest)
+    turned = turned_in_words(built, rest.state, failure.status == FOLDED)
     error = ConvergenceError(
         t=rest.factor,
         h=0.0,
@@ -216,6 +218,7 @@ def raise_not_converged(
         residual=failure.level,
         message=(
             f"model '{built.layout.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}; "
+            + (f"{turned}; " if turned else "")
             + (free or "where the load has a limit there is none next to it")
         ),
     )

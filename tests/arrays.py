@@ -8,6 +8,7 @@ from discretization.others import Other, Others, others_of
 from discretization.own_variables import own_variables
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER, bushing_numbers, damper_numbers
 from discretization.space.elements import Elements
+from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER, free_numbers
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import rows_of
@@ -97,7 +98,9 @@ def asymmetric_top() -> tuple[System, State]:
 
 
 def bushings() -> list[Other]:
-    """A bushing with a damper between frames 1 and 3, a spring with a law between the ground and frame 2."""
+    """A bushing with a damper between frames 1 and 3, one with a free axis between 2 and 4, a spring with a law between the
+    ground and frame 2.
+    """
     rng = np.random.default_rng(6)
     markers = []
     for turn in 0.3 * rng.standard_normal((2, 3)):
@@ -108,6 +111,8 @@ def bushings() -> list[Other]:
     return [
         Other(BUSHING, (1, 3), bushing_numbers(both, B @ B.T, 0.1 * rng.standard_normal(6)), (1.0, 1.0)),
         Other(BUSHING_DAMPER, (1, 3), damper_numbers(both, 0.1 * D @ D.T), (0.0, 0.0)),
+        Other(FREE_BUSHING, (2, 4), free_numbers(both, B @ B.T, 0.1 * np.ones(6), True), (1.0, 1.0)),
+        Other(FREE_BUSHING_DAMPER, (2, 4), free_numbers(both, 0.1 * D @ D.T, np.zeros(6), True), (0.0, 0.0)),
         Other(LENGTH_SPRING, (0, 2), np.concatenate([rng.standard_normal(6), law]), (1.0, 1.0)),
     ]
 

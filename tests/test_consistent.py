@@ -10,6 +10,7 @@ from scipy.linalg import null_space
 from discretization.consistent import constraint_jacobian, held_changes, project_velocities
 from discretization.measures import velocity_residual
 from rigid import quaternions
+from rigid.signals import Steady
 from rodsim import (
     Box,
     InitialVelocityWarning,
@@ -259,3 +260,111 @@ def test_the_command_tells_of_changed_velocities(given, tmp_path, capsys):
     assert (len(json.loads(capsys.readouterr().out)["initial_velocity_change"]) == 1) is given
     if not given:
         assert omega(Result.open(out).state(0)) == pytest.approx([0, 0, 3], abs=1e-14)
+
+
+# -- rods that nothing was given of ------------------------------------------------------------------------------
+
+
+def hub(axis=(0, 0, 1), rate=3.0, **rod):
+    """A driven hub that turns, a rod welded to it off its centre."""
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    model = Model("rotor")
+    centre = model.add_driven(
+        "hub", (0.1, 0.2, 0.3), displacement=Steady(0.7).along((0, 0, 1)), turn=Steady(rate), axis=axis
+    )
+    blade = model.add_rod("blade", [(0.5, 0.2, 0.3), (1.0, 0.4, 0.5), (1.5, 0.4, 0.3)], section, 7, **rod)
+    model.add_joint("root", "weld", centre, blade.start)
+    return model, blade
+
+
+def rigidly(state, frames):
+    """The angular velocity of the first of these frames, and how far all of them are from moving with it."""
+    w = omega(state, frames[0])
+    v = state.v[frames[0]] + np.cross(w, state.r[frames] - state.r[frames[0]])
+    return w, max(
+        np.abs(state.v[frames] - v).max(),
+        np.abs(quaternions.rotate(state.quat[frames], state.Omega[frames]) - w).max(),
+    )
+
+
+def test_a_rod_welded_to_a_driven_frame_that_moves_goes_along():
+    """As a rigid body, without a word, and with nothing that rings."""
+    model, _ = hub()
+    built = model.build()
+    state = fitted(model)
+    frames = built.layout.rods[0].frames
+    w, away = rigidly(state, frames)
+    assert w == pytest.approx([0, 0, 3.0], abs=1e-9)
+    assert away < 1e-9
+    expected = np.cross(w, state.r[frames] - [0.1, 0.2, 0.3])
+    expected[:, 2] += 0.7
+    assert state.v[frames] == pytest.approx(expected, abs=1e-9)
+    assert np.abs(velocity_residual(built.system, state)).max() < 1e-12
+
+
+def test_what_is_given_of_a_rod_is_held_and_changes_are_told():
+    model, _ = hub(velocity=(0, 0, 0))
+    with pytest.warns(InitialVelocityWarning, match="rod 'blade' by "):
+        fit_velocities(model.build())
+
+
+def test_a_rod_goes_along_with_a_body_whose_motion_is_given_and_leaves_it():
+    """The body keeps what it was given; a rod on a spherical joint behind follows with the least energy of a rigid body."""
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    model = Model("tail")
+    body = model.add_body("body", Box(1, 1, 1, mass=5), velocity=(0, 2, 0), angular_velocity=(0, 0, 1))
+    arm = model.add_rod("arm", [(0.5, 0, 0), (1.5, 0, 0)], section, 5)
+    tail = model.add_rod("tail", [(1.5, 0, 0), (3.5, 0, 0)], section, 40)
+    model.add_joint("root", "weld", body, arm.start)
+    model.add_joint("ball", "spherical", arm.end, tail.start)
+    state = fitted(model)
+    first, second = (rod.frames for rod in model.build().layout.rods)
+    assert state.v[1] == pytest.approx([0, 2, 0], abs=1e-12)
+    w, away = rigidly(state, first)
+    assert w == pytest.approx([0, 0, 1], abs=1e-9)
+    assert away < 1e-9
+    w, away = rigidly(state, second)
+    assert away < 1e-9
+    # a slender bar whose end moves across it with u: its centre with u/4, as least energy has it
+    assert state.v[second].mean(axis=0) == pytest.approx([0, 3.5 / 4, 0], rel=2e-3)
+    assert w == pytest.approx([0, 0, -1.5 * 3.5 / 2], rel=2e-3)
+
+
+def test_ends_that_are_driven_apart_need_not_move_as_a_rigid_body():
+    """Clamped to frames with other velocities: joints hold, nothing was given, so nothing is told."""
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    model = Model("pulled")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
+    for name, end, rate in (("left", rod.start, 0.2), ("right", rod.end, 0.6)):
+        place = (0, 0, 0) if name == "left" else (1, 0, 0)
+        frame = model.add_driven(name, place, displacement=Steady(rate).along((0, 0, 1)))
+        model.add_joint(f"clamp {name}", "weld", frame, end)
+    built = model.build()
+    state = fitted(model)
+    assert np.abs(velocity_residual(built.system, state)).max() < 1e-12
+    frames = built.layout.rods[0].frames
+    assert state.v[frames[[0, -1]], 2] == pytest.approx([0.2, 0.6], abs=1e-12)
+    inner = state.v[frames[1:-1], 2]
+    assert np.all((inner > 0.0) & (inner < 0.8))
+
+
+def test_a_body_keeps_what_it_was_given_where_a_rod_could_not_follow_two():
+    """Two bodies that fly apart, tied by a rod: their motion is theirs, the ends of the rod go with them."""
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    model = Model("tied")
+    a = model.add_body("a", Box(0.1, 0.1, 0.1, mass=1), velocity=(-1, 0, 0), angular_velocity=(0, 0, 0))
+    b = model.add_body(
+        "b", Box(0.1, 0.1, 0.1, mass=1), (1, 0, 0), velocity=(2, 0, 0), angular_velocity=(0, 0, 0)
+    )
+    rod = model.add_rod("rod", [(0.05, 0, 0), (0.95, 0, 0)], section, 6)
+    model.add_joint("left", "weld", a, rod.start)
+    model.add_joint("right", "weld", rod.end, b)
+    state = fitted(model)
+    assert state.v[1:3] == pytest.approx(np.array([[-1, 0, 0], [2, 0, 0]]), abs=1e-12)
+
+
+def test_a_model_in_which_nothing_moves_stays_at_rest():
+    model, _ = hub(rate=0.0)
+    model.driven.clear()
+    model.joints.clear()
+    assert not np.any(fitted(model).v)

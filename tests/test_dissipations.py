@@ -5,6 +5,7 @@ import pytest
 from test_interactions import EPS, dual, names, poses, turn
 
 from discretization.space.bushing import BUSHING_DAMPER, damper_numbers, marker
+from discretization.space.free_bushing import FREE_BUSHING_DAMPER, free_numbers
 from discretization.space.se3_dual import VISCOUS_SE3_ELEMENT
 from discretization.space.se3_element import strains
 from rigid import quaternions
@@ -12,10 +13,11 @@ from rigid.interactions.law_springs import ANGLE_DAMPER, DISPLACEMENT_DAMPER, LE
 from rigid.interactions.laws import law_numbers
 from rigid.interactions.spring import DAMPER
 from rigid.interactions.torsion_spring import TORSION_DAMPER
+from rodsim import Box, Model, ModelError, integrate, simulate
 from rodsim.laws import Law
 
 LAWS = (LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER)  # here with a straight law
-KINDS = (DAMPER, TORSION_DAMPER, VISCOUS_SE3_ELEMENT, BUSHING_DAMPER, *LAWS)
+KINDS = (DAMPER, TORSION_DAMPER, VISCOUS_SE3_ELEMENT, BUSHING_DAMPER, FREE_BUSHING_DAMPER, *LAWS)
 TAU = 0.7  # length of a step
 
 
@@ -27,9 +29,12 @@ def numbers(kind, rng):
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         return np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [2.0]])
     B = rng.normal(size=(6, 6))
-    if kind is BUSHING_DAMPER:
+    if kind in (BUSHING_DAMPER, FREE_BUSHING_DAMPER):
         markers = [(rng.normal(size=3), quaternions.to_matrix(turn(rng, 0.05)).ravel()) for _ in range(2)]
-        return damper_numbers(np.concatenate([x for marker in markers for x in marker]), B @ B.T)
+        both = np.concatenate([x for marker in markers for x in marker])
+        if kind is FREE_BUSHING_DAMPER:
+            return free_numbers(both, B @ B.T, np.zeros(6), True)
+        return damper_numbers(both, B @ B.T)
     if kind in LAWS:
         law = law_numbers("law", Law.polynomial([0.0, 3.0]).pieces)
         head = numbers(TORSION_DAMPER, rng)[:9] if kind is ANGLE_DAMPER else rng.normal(size=9)
@@ -47,9 +52,11 @@ def measures(kind, y, quat, X):
         if kind is LENGTH_DAMPER:
             return measures(DAMPER, y, quat, X)[0], np.array([[3.0]])
         return measures(TORSION_DAMPER, y, quat, X)[0], np.array([[3.0]])
-    if kind is BUSHING_DAMPER:
+    if kind in (BUSHING_DAMPER, FREE_BUSHING_DAMPER):
         own = np.array([marker(tuple(y[k]), k, X) for k in (0, 1)])
         turns = quaternions.from_matrix(np.swapaxes(own[:, 1:], 1, 2))
+        if kind is FREE_BUSHING_DAMPER:
+            return of_bearing(own), X[25:61].reshape(6, 6)
         return strains(own[0, 0], turns[0], own[1, 0], turns[1], 1.0)[0], X[25:].reshape(6, 6)
     if kind is DAMPER:
         a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
@@ -61,6 +68,16 @@ def measures(kind, y, quat, X):
     return e, X[0] * X[1:].reshape(6, 6)
 
 
+def of_bearing(markers):
+    """Displacement, turn about the free axis and tilt of two markers (2, 4, 3), by quaternions: R_a^T R_b = tilt o turn."""
+    axes = np.swapaxes(markers[:, 1:], 1, 2)
+    w, x, *_ = turned = quaternions.from_matrix(axes[0].T @ axes[1])
+    about = np.array([w, x, 0.0, 0.0]) / np.hypot(w, x)
+    tilt = quaternions.to_rotation_vector(quaternions.multiply(turned, quaternions.conjugate(about)))
+    assert abs(tilt[0]) < 1e-12
+    return np.concatenate([axes[0].T @ (markers[1, 0] - markers[0, 0]), [2 * np.arctan2(x, w)], tilt[1:]])
+
+
 @pytest.mark.parametrize("angles", [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.0), (2.9, 2.8)])
 @pytest.mark.parametrize("kind", KINDS, ids=names)
 def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind, angles):
@@ -69,8 +86,12 @@ def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind, angles)
     (y0, quat0), (y1, quat1) = poses(rng, angles[0]), poses(rng, angles[1])
     before, matrix = measures(kind, y0, quat0, X)
     change = measures(kind, y1, quat1, X)[0] - before
-    if kind in (TORSION_DAMPER, ANGLE_DAMPER):
-        change = (change + np.pi) % (2 * np.pi) - np.pi
+    turns = (
+        slice(3, 4)
+        if kind is FREE_BUSHING_DAMPER
+        else slice(0, len(change) * (kind in (TORSION_DAMPER, ANGLE_DAMPER)))
+    )
+    change[turns] = (change[turns] + np.pi) % (2 * np.pi) - np.pi
     work = np.sum(dual(kind, y0, y1, X, [1 / TAU], "dual").real * (y1 - y0))
     assert work == pytest.approx(change @ matrix @ change / TAU, rel=1e-12)
     assert work > 0.0
@@ -158,3 +179,49 @@ def test_points_in_one_place_are_not_resisted(kind):
     y[:, 1:] = np.eye(3)
     assert not np.any(dual(kind, y, y, X, [1.0]))
     assert not np.any(dual(kind, y, np.ones((2, 4, 3)), X, [1.0], "bend"))
+
+
+# -- who is named, who takes them -------------------------------------------------------------------------------------
+
+
+LOSSY = {
+    "external damping": lambda model, body: model.add_external_damping("air", body, 0.5),
+    "damper of a bushing": lambda model, body: model.add_bushing(
+        "b", model.ground, body, 1.0, 0.1, at=(0, 0, 0)
+    ),
+    "damper of a bushing with a free axis": lambda model, body: model.add_bushing(
+        "b", model.ground, body, [1, 1, 1, 1, 0, 1], 0.1, at=(0, 0, 0)
+    ),
+    "damper": lambda model, body: model.add_spring(
+        "s", model.ground.at((1, 0, 0)), body.at((0, 0, 0)), 1.0, damping=0.1
+    ),
+    "torsion damper": lambda model, body: model.add_torsion_spring(
+        "s", model.ground, body, (0, 1, 0), 1.0, damping=0.1
+    ),
+}
+
+
+def lossy(what):
+    model = Model("lossy")
+    body = model.add_body(
+        "body", Box(0.1, 0.2, 0.3, mass=1.0), velocity=(1, 0, 0), angular_velocity=(0, 3, 0)
+    )
+    LOSSY[what](model, body)
+    return model
+
+
+@pytest.mark.parametrize("what", LOSSY)
+def test_compositions_refuse_what_dissipates_by_its_own_name(what):
+    with pytest.raises(
+        ModelError,
+        match=rf"'em4' takes negative substeps, which the {what} does not allow; use integrator 'em'",
+    ):
+        simulate(lossy(what), 0.1, 0.1, "em4")
+
+
+@pytest.mark.parametrize("what", LOSSY)
+def test_a_mechanical_system_takes_dampers_and_a_variational_scheme_refuses_them(what):
+    system = lossy(what).mechanical_system(chart="director")
+    assert integrate(system, "GGL-EM", 0.01, 0.05).totals[-1, 1] > 0.0
+    with pytest.raises(ModelError, match="variational: it has no place for the dampers"):
+        integrate(system, "VI-S", 0.01, 0.05)

@@ -1,5 +1,6 @@
 """Gears between joints: what they keep, against closed forms of trains, racks, differentials and geared weights."""
 
+import re
 import warnings
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from discretization.measures import constraint_residual, energies, momenta, velocity_residual
 from rigid.errors import ConvergenceError, RedundantJointsWarning
 from rigid.signals import Sine
-from rodsim import Box, Material, Model, ModelError, Section, compare, equilibrium, modes, simulate
+from rodsim import Box, Material, Model, ModelError, Section, building, compare, equilibrium, modes, simulate
+from rodsim.cli.main import main
 from rodsim.reporting.joints import carried
 from rodsim.reporting.tables import in_words, model_tables
 from rodsim.studies.errors import StudyError
@@ -292,3 +294,50 @@ def test_a_gear_that_takes_off_is_written_as_a_difference():
     model.add_gear("ring", ["axle 0", "axle 1"], (20, -30))
     result = simulate(model, t_end=0.01, dt=0.01)
     assert "20 × angle of &#x27;axle 0&#x27; − 30 × angle of &#x27;axle 1&#x27;" in model_tables(result)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "words"),
+    [
+        ((1.0, 1e-300), "the ratio of 'two' is 1e-300, whose square is no number.*multiply all of them"),
+        ((1e-60, 1e-60), "the ratio of 'one' is 1e-60"),
+        ((1e-13, -2.0), "the ratio of 'one', 1e-13, couples nothing beside 2.*leave it out"),
+    ],
+)
+def test_ratios_that_rounding_loses_are_refused_by_name(ratios, words):
+    model = wheels_on_a_free_carrier()
+    model.gears.clear()
+    with pytest.raises(ModelError, match=f"gear 'mesh': {words}"):
+        model.add_gear("mesh", ["one", "two"], ratios)
+    model.add_gear("mesh", ["one", "two"], (1e-11, 1.0))  # and is built
+    model.build()
+
+
+def test_a_scene_with_such_a_ratio_ends_at_its_line(tmp_path, capsys):
+    scene = tmp_path / "gear.yaml"
+    scene.write_text(
+        """bodies:
+- {name: a, shape: {type: sphere, radius: 0.1, mass: 1}}
+- {name: b, shape: {type: sphere, radius: 0.1, mass: 1}, position: [1, 0, 0]}
+joints:
+- {name: one, kind: revolute, a: ground, b: a, at: [0, 0, 0], axis: [0, 0, 1]}
+- {name: two, kind: revolute, a: ground, b: b, at: [1, 0, 0], axis: [0, 0, 1]}
+gears:
+- {name: mesh, joints: [one, two], ratios: [1, 1.0e-300]}
+run: {t_end: 0.1, dt: 0.1}
+"""
+    )
+    for command in (["check", str(scene)], ["run", str(scene), "-o", str(tmp_path / "gear.vtkhdf")]):
+        assert main(command) == 2
+        assert re.search(r"gear.yaml:8.*gear 'mesh'.*'two' is 1e-300", capsys.readouterr().err)
+    assert not (tmp_path / "gear.vtkhdf").exists()
+
+
+def test_a_gear_that_does_not_fit_at_the_start_is_named(monkeypatch):
+    """None can be made so; whoever makes one hears of the gear, not of a joint with its number."""
+    model = wheels_on_a_free_carrier()
+    residual = building.constraint_residual
+    monkeypatch.setattr(building, "constraint_residual", lambda *given: np.r_[residual(*given)[:-1], 0.5])
+    with pytest.raises(ModelError, match=r"gear 'mesh': \|g\| = 0.5 at t = 0") as refused:
+        model.build()
+    assert refused.value.about[0] == ("gear", "mesh")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from discretization.space.bushing import BUSHING, bushing_numbers
+from discretization.space.free_bushing import FREE_BUSHING, free_numbers
 from discretization.space.se3_dual import SE3_ELEMENT
 from discretization.space.se3_element import strains
 from rigid import quaternions
@@ -27,7 +28,7 @@ FREE = (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINTS_AT_DISTANCE, POINT_A
 FREE += (CROSSED_DIRECTIONS, SCREWED_POINTS, GEARED_ANGLE)
 FREE += (torsion_spring.TORSION_SPRING, SE3_ELEMENT)  # act between frames alone
 LAWS = (LENGTH_SPRING, DISPLACEMENT_SPRING, ANGLE_SPRING)
-FREE += (BUSHING, *LAWS)
+FREE += (BUSHING, FREE_BUSHING, *LAWS)
 CONSTRAINTS = [kind for kind in FREE if kind.rows]
 EVERY = [*FREE, WEIGHT]
 
@@ -53,11 +54,12 @@ def numbers(kind, rng):
         X = np.concatenate([[0.7], (B @ B.T + np.eye(6)).ravel(), 0.1 * rng.normal(size=6)])
     if kind is SPRING:
         X[6:8] = 3.0, 0.4
-    if kind is BUSHING:
+    if kind in (BUSHING, FREE_BUSHING):
         B, markers = rng.normal(size=(6, 6)), []
         for _ in range(2):
             markers += [rng.normal(size=3), quaternions.to_matrix(turn(rng, 0.05)).ravel()]
-        X = bushing_numbers(np.concatenate(markers), B @ B.T + np.eye(6), 0.1 * rng.normal(size=6))
+        of_kind = bushing_numbers if kind is BUSHING else lambda *given: free_numbers(*given, True)
+        X = of_kind(np.concatenate(markers), B @ B.T + np.eye(6), 0.1 * rng.normal(size=6))
     if kind in LAWS:
         law = law_numbers("law", Law.table(np.linspace(-3, 3, 9), rng.normal(size=9), "smooth").pieces)
         X = np.concatenate([X[: 6 if kind is LENGTH_SPRING else 9], law])

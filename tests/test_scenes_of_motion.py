@@ -5,7 +5,8 @@ import pytest
 
 from discretization.system import fingerprint
 from rigid.signals import Sine, SmoothStep, SpinUp
-from rodsim import Box, Law, Material, Model, Section
+from rodsim import Box, Law, Material, Model, ModelError, Section, Sphere
+from rodsim.cli.main import main
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.loading import load
 
@@ -110,3 +111,66 @@ def test_what_is_wrong_in_a_scene_is_named(tmp_path, old, new, message):
     assert SCENE.count(old) == 1 or old.startswith(("    axis", "frequency"))
     with pytest.raises(SceneError, match=message):
         load(written(tmp_path, SCENE.replace(old, new, 1)))
+
+
+ON_GROUND = """bodies: [{name: a, shape: {type: sphere, radius: 0.1, mass: 1}}]
+springs: [{name: stop, a: {ground: [1, 0, 0]}, b: a, stiffness: 1}]
+PLURAL:
+- {name: stop, b: a, a: GROUND, GIVEN}
+run: {t_end: 0.1, dt: 0.1}
+"""
+POINTS = {  # what asks for points, and what it is called
+    "limits": ("limit 'stop'", "stiffness: 1, width: 0.1, upper: 2, of: length"),
+    "law_springs": ("spring with a law 'stop'", "law: {type: polynomial, coefficients: [0, 1]}"),
+    "bushings": ("bushing 'stop'", "stiffness: 1"),
+}
+
+
+@pytest.mark.parametrize("plural", POINTS)
+def test_the_ground_is_no_point_and_the_line_the_object_and_the_cure_are_told(plural, tmp_path, capsys):
+    """Beside a spring of the same name."""
+    who, given = POINTS[plural]
+    scene = tmp_path / "s.yaml"
+    text = ON_GROUND.replace("PLURAL", plural).replace("GIVEN", given)
+    scene.write_text(text.replace("GROUND", "ground"))
+    assert main(["check", str(scene)]) == 2
+    told = capsys.readouterr().err
+    assert "s.yaml:4" in told
+    assert who in told
+    assert "{ground: [x, y, z]}" in told
+    scene.write_text(text.replace("GROUND", "{ground: [1, 0, 0]}"))
+    assert main(["check", str(scene)]) == 0
+
+
+@pytest.mark.parametrize("plural", POINTS)
+def test_what_is_refused_when_the_model_is_built_is_told_at_its_line_too(plural, tmp_path, capsys):
+    """Both ends on one node of a rod."""
+    who, given = POINTS[plural]
+    scene = tmp_path / "s.yaml"
+    text = (
+        ON_GROUND.replace("PLURAL", plural).replace("GIVEN", given).replace("b: a, a: GROUND", "a: X, b: Y")
+    )
+    scene.write_text(
+        text.replace("X", "{rod: r, s: 0.5}").replace("Y", "{rod: r, s: 0.5000000000001}")
+        + """rods: [{name: r, curve: [[0, 0, 0], [1, 0, 0]], n_elements: 2, section: {type: circular, radius: 0.01, material: m}}]
+materials: {m: {E: 1.0e6, nu: 0.3, density: 1000}}
+"""
+    )
+    assert main(["check", str(scene)]) == 2
+    told = capsys.readouterr().err
+    assert "s.yaml:4" in told
+    assert who.split(" ")[0] in told
+
+
+def test_in_python_the_ground_is_no_point_either():
+    model = Model("m")
+    body = model.add_body("a", Sphere(0.1, mass=1))
+    with pytest.raises(ModelError, match=r"limit 'stop': the ground alone is no point; give model.ground.at"):
+        model.add_limit("stop", model.ground, body, 1.0, 0.1, upper=2.0, of="length")
+    with pytest.raises(ModelError, match=r"spring 'law': the ground alone"):
+        model.add_law_spring("law", body, model.ground, Law.polynomial([0, 1.0]))
+    with pytest.raises(ModelError, match=r"bushing 'mount': the ground alone"):
+        model.add_bushing("mount", model.ground, body, 1.0)
+    model.add_bushing("mount", model.ground, body, 1.0, at=(0, 0, 0))
+    model.add_limit("turn", model.ground, body, 1.0, 0.1, upper=2.0, axis=(0, 0, 1))
+    assert set(model.others) == {"mount", "turn"}

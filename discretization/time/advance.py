@@ -10,6 +10,7 @@ of the scheme alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +51,7 @@ class Failure(NamedTuple):
     owner: str = ""  # scheme and system
     singular: bool = False  # Newton's matrix was
     passing: bool = False  # the march goes on from the last good step, if there is one
+    folded: bool = False  # an element of a rod passed pi
 
 
 class Marched(NamedTuple):
@@ -66,6 +68,8 @@ class StepperBase(ABC):
 
     h: float
     shapes: Shapes  # of the states it takes
+    # of a state, and whether an element of a rod is known to have passed pi: what of it is turned too far, in words, or nothing
+    turned_in_words: Callable[[State, bool], str] | None = None
 
     @abstractmethod
     def march(self, state: State, h: float, starts: Floats) -> Marched:
@@ -90,6 +94,9 @@ class StepperBase(ABC):
             halved, _, cost, failure = self._halve(copy_of(state), self.h * step, self.h, 1)
             report = report.plus(cost)
             if failure is not None:
+                if self.turned_in_words is not None:
+                    words = self.turned_in_words(halved, failure.folded)
+                    failure = failure._replace(cure=f"{words}; or {failure.cure}" if words else failure.cure)
                 raise self._error(failure, Reached(step, state), cost, report)
             state, step = halved, step + 1
         return state, report

@@ -42,7 +42,8 @@ from discretization.hidden_assembly import begin_hidden_step, velocities_after
 from discretization.space.se3_element import E0
 from discretization.span_assembly import spans_dissipate
 from discretization.spring_assembly import spring_ends, torsion_step
-from discretization.time.newton import newton
+from discretization.time.newton import CONVERGED, FOLDED, newton
+from discretization.turning import turned_over
 from discretization.workspace import rotation_of
 from rigid.compilation import allocating_inner_kernel, inner_kernel
 from rigid.interactions.spring import force_of_step
@@ -216,6 +217,8 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
         status = newton(
             equations, system, numbering, hidden, state, work, h, load_values[k], max_iterations, count
         )
+        if status == CONVERGED and turned_over(state, work):
+            status = FOLDED
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
         counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])

@@ -34,7 +34,7 @@ CONVERGED, NOT_CONVERGED, SINGULAR, FOLDED, NOT_FINITE = 0, 1, 2, 3, 4
 REASONS = {
     NOT_CONVERGED: "Newton's iteration did not converge",
     SINGULAR: "the Newton matrix is singular",
-    FOLDED: "the relative rotation of the two ends of a rod element passed pi",
+    FOLDED: "the relative rotation of the two ends of a rod element or of a bushing passed pi",
     NOT_FINITE: "the residual is not a finite number",
 }
 CURES = {

@@ -20,7 +20,15 @@ from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
-from discretization.time.newton import CONVERGED, CURES, NOT_CONVERGED, REASONS, SINGULAR, equations_of
+from discretization.time.newton import (
+    CONVERGED,
+    CURES,
+    FOLDED,
+    NOT_CONVERGED,
+    REASONS,
+    SINGULAR,
+    equations_of,
+)
 from discretization.time.recording import march_and_keep
 from discretization.workspace import workspace
 from rigid.errors import ModelError
@@ -135,7 +143,9 @@ class Stepper(StepperBase):
         failure = (
             None
             if status == CONVERGED
-            else Failure(REASONS[status], self._cure(status), singular=status == SINGULAR)
+            else Failure(
+                REASONS[status], self._cure(status), singular=status == SINGULAR, folded=status == FOLDED
+            )
         )
         return Marched(state, int(counts[STEPS]), _report(counts), failure)
 

@@ -290,8 +290,17 @@ class _Loader:
     def _point(self, path: Path, given: Any) -> Anchor:
         thing = self._anchor(path, given)
         if isinstance(thing, Ground):
-            raise SceneProblem(path, "'ground' alone is no point; give {ground: [x, y, z]}")
+            raise SceneProblem(
+                path, f"{self._who(path)}'ground' alone is no point; give {{ground: [x, y, z]}}"
+            )
         return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body | Driven) else thing
+
+    def _who(self, path: Path) -> str:
+        """The object at a path, for the beginning of a message; nothing for what has no name."""
+        head, k = path[:2]
+        if head not in OBJECTS:
+            return ""
+        return f"{OBJECTS[str(head)]} '{getattr(self._scene, str(head))[k].name}': "
 
     def _torsion(self, path: Path, item: schema.TorsionSpringScene) -> None:
         a, b = (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
@@ -301,22 +310,23 @@ class _Loader:
         add = self._model.add_force if item.kind == "force" else self._model.add_moment
         add(item.name, self._point((*path, "on"), item.on), _value(item.value), item.following)
 
-    def _pair(self, path: Path, item: Any) -> Any:
-        return (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
+    def _pair(self, path: Path, item: Any, points: bool) -> Any:
+        held = self._point if points else self._anchor
+        return (held((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
 
     def _bushing(self, path: Path, item: schema_motion.BushingScene) -> None:
-        a, b = self._pair(path, item)
+        a, b = self._pair(path, item, points=item.at is None)
         given = item.stiffness, item.damping, item.at, item.axes, item.rest
         self._model.add_bushing(item.name, a, b, *given)
 
     def _law_spring(self, path: Path, item: schema_motion.LawSpringScene) -> None:
-        a, b = self._pair(path, item)
+        a, b = self._pair(path, item, points=item.of != "angle")
         self._model.add_law_spring(
             item.name, a, b, law_of(item.law), law_of(item.damping), item.of, item.axis
         )
 
     def _limit(self, path: Path, item: schema_motion.LimitScene) -> None:
-        a, b = self._pair(path, item)
+        a, b = self._pair(path, item, points=item.of != "angle")
         given = item.stiffness, item.width, item.lower, item.upper, item.of, item.axis
         self._model.add_limit(item.name, a, b, *given)
 

@@ -142,9 +142,9 @@ class RodScene(Part):
     """`twist_deg` of the shape without stress; left out: that of the initial one [deg]"""
     stress_free_closed: bool | None = None
     """false: a closed rod is free of stress when it is open; left out: as `closed`"""
-    velocity: Vector = [0.0, 0.0, 0.0]
-    """of all nodes, inertial [m/s]"""
-    angular_velocity: Vector = [0.0, 0.0, 0.0]
+    velocity: Vector | None = None
+    """of all nodes, inertial; left out, with the next: the rod follows its joints as if it were rigid [m/s]"""
+    angular_velocity: Vector | None = None
     """of all sections, inertial [rad/s]"""
     mass: Literal["lumped", "mean", "consistent"] = "mean"
     """translational mass of the elements: at the nodes, consistent, or the mean of both"""

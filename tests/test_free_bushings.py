@@ -1,0 +1,357 @@
+"""Bushings with a free axis: what they are against what is known, through many turns; turns that end, and who is named."""
+
+import re
+
+import numpy as np
+import pytest
+
+from discretization.space.free_bushing import free_axis, with_axis
+from discretization.time.mechanical_stepper import MechanicalStepper
+from discretization.turning import largest_turns
+from rigid import quaternions
+from rigid.errors import ConvergenceError
+from rodsim import Box, Material, Model, Section, audit, equilibrium, simulate
+from rodsim.initial_velocities import fit_velocities
+from rodsim.scenes.loading import load
+from rodsim.turned import turned_in_words
+
+EXACT = 1e-11
+ASKEW = np.array([2.0, -1.0, 2.0]) / 3
+BRICK = Box(0.5, 0.2, 0.3, density=200)
+
+
+def bearing(axis, radial, tilting):
+    """Stiffness (6, 6) in world axes that leaves turns about an axis free, the same along and across it."""
+    n = np.asarray(axis, float)
+    C = np.zeros((6, 6))
+    C[:3, :3] = radial * np.eye(3)
+    C[3:, 3:] = tilting * (np.eye(3) - np.outer(n, n))
+    return C
+
+
+def turn_about(axis, quat):
+    """Angles (k,) about an axis of orientations (k, 4) that begin at none, counted through turns."""
+    return np.unwrap(2 * np.arctan2(quat[:, 1:] @ axis, quat[:, 0]), period=2 * np.pi)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.5)"])
+def test_about_its_free_axis_a_body_turns_as_if_nothing_held_it(integrator):
+    """Through many turns, to round-off: no force, no moment."""
+
+    def spun(held):
+        model = Model("spun")
+        body = model.add_body("body", BRICK, angular_velocity=(0, 0, 9.0))
+        if held:
+            model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 50, 60, 0], at=(0, 0, 0))
+        return simulate(model, 4.0, 0.02, integrator).body("body").quat
+
+    one, other = spun(True), spun(False)
+    assert turn_about(np.array([0, 0, 1.0]), one)[-1] > 10 * np.pi
+    assert np.abs(one - other).max() < 1e-10
+
+
+def test_a_stiff_one_is_a_hinge():
+    """A pendulum that goes over the top, about an axis askew to all others: what is left falls as 1/stiffness."""
+
+    def swung(hold):
+        model = Model("swing", gravity=(0, 0, -9.81))
+        arm = np.cross(ASKEW, [0, 0, 1.0])
+        arm *= 0.3 / np.linalg.norm(arm)
+        spin = 14.0 * ASKEW
+        body = model.add_body("body", BRICK, arm, velocity=np.cross(spin, arm), angular_velocity=spin)
+        hold(model, body)
+        return simulate(model, 1.2, 0.002).body("body")
+
+    hinge = swung(
+        lambda model, body: model.add_joint("pin", "revolute", model.ground, body, at=(0, 0, 0), axis=ASKEW)
+    )
+    gaps = []
+    for stiff in (1e6, 1e7):
+        C = bearing(ASKEW, stiff, stiff)
+        own = swung(
+            lambda model, body, C=C: model.add_bushing("mount", model.ground, body, C, C / 1e3, at=(0, 0, 0))
+        )
+        assert turn_about(ASKEW, own.quat)[-1] > 2 * np.pi
+        gaps.append(np.abs(own.r - hinge.r).max())
+    assert gaps[0] < 0.02
+    assert gaps[1] == pytest.approx(0.1 * gaps[0], rel=0.3)
+
+
+def pair(stiffness, damping=0.0, swapped=False):
+    """Two free bodies, turning fast against each other about the axis of a bushing between them."""
+    model = Model("pair")
+    turn = quaternions.from_rotation_vector([0.3, -0.4, 0.5])
+    a = model.add_body(
+        "a", Box(0.3, 0.4, 0.5, density=100), velocity=(0.1, 0, 0.3), angular_velocity=(0.4, -0.3, 0.2)
+    )
+    b = model.add_body(
+        "b", BRICK, (0.5, 0.3, -0.2), turn, velocity=(0, 0.5, 0), angular_velocity=15.0 * ASKEW
+    )
+    sides = (b, a) if swapped else (a, b)
+    model.add_bushing(
+        "mount", *sides, stiffness, damping, at=(0.4, 0.2, -0.1), rest=(0.02, 0, -0.01, 0.1, 0.2, -0.05)
+    )
+    return model
+
+
+def full(seed, size, free=None):
+    """Any symmetric positive matrix, without a resistance to turns about `free`."""
+    B = np.random.default_rng(seed).standard_normal((6, 6))
+    if free is not None:
+        B[:, 3:] -= np.outer(B[:, 3:] @ free, free)
+        return size * (B.T @ B + 0.3 * np.diag([1.0, 1, 1, 0, 0, 0]) + 0.3 * bearing(free, 0.0, 1.0))
+    return size * (B @ B.T + 0.1 * np.eye(6))
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.02])
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_it_keeps_energy_balance_and_both_momenta_through_turns(integrator, damping):
+    """With full matrices, the free axis askew; the damping resists all turns."""
+    result = simulate(pair(full(1, 200.0, ASKEW), full(2, 0.2 * damping)), 1.5, 0.005, integrator)
+    found = audit(result)
+    assert found.ok
+    assert found.energy_balance < EXACT
+    assert max(found.linear_momentum_drift, found.angular_momentum_drift) < EXACT
+    assert (result.dissipation[-1] > 1e-3 * found.energy_scale) == (damping > 0.0)
+    between = quaternions.multiply(quaternions.conjugate(result.body("a").quat), result.body("b").quat)
+    assert np.abs(turn_about(ASKEW, between)).max() > 2 * np.pi
+    assert np.ptp(result.energy["spring"]) > 0.01 * found.energy_scale
+
+
+def test_stiffness_alike_in_all_directions_does_not_mind_which_marker_is_called_a():
+    """The motion is the same, that of the steps but for terms of their order."""
+    gaps = []
+    for h in (0.005, 0.0025):
+        ends = []
+        for swapped in (False, True):
+            made = pair(bearing(ASKEW, 300.0, 20.0), swapped=swapped)
+            made.others["mount"].rest[:] = 0.0
+            ends.append(simulate(made, 1.0, h).state().r)
+        gaps.append(np.abs(ends[0] - ends[1]).max())
+    assert gaps[0] < 1e-3
+    assert gaps[0] / gaps[1] == pytest.approx(4.0, rel=0.1)
+
+
+def test_what_is_not_alike_across_the_axis_stays_with_marker_a():
+    """A shaft turned by 2 rad in its housing, pushed: displacements are C^-1 F in the axes of the housing."""
+    model = Model("housing")
+    body = model.add_body("body", BRICK, orientation=quaternions.from_rotation_vector([0, 0, 0.7]))
+    stop = model.add_body("stop", BRICK, (0, 0, 1))
+    model.add_joint("clamp", "weld", model.ground, stop, at=(0, 0, 1))
+    k = np.array([400.0, 500.0, 600.0])
+    model.add_bushing("mount", model.ground, body, [*k, 50, 60, 0], at=(0, 0, 0))
+    model.add_torsion_spring("coil", model.ground, body, (0, 0, 1), 3.0, angle=2.0)
+    F = np.array([3.0, -4.0, 5.0])
+    model.add_force("push", body.at((0, 0, 0)), F)
+    state = equilibrium(model).body("body")
+    assert turn_about(np.array([0, 0, 1.0]), state.quat)[-1] - 0.7 == pytest.approx(2.0, abs=1e-9)
+    assert state.r[-1] == pytest.approx(F / k, abs=1e-9)
+
+
+def test_damping_about_the_free_axis_slows_the_turn():
+    """J dw/dt = -d w: w halves over each ln 2 J/d; through more than one turn."""
+    model = Model("slowed")
+    body = model.add_body("body", BRICK, angular_velocity=(0, 20.0, 0))
+    J, d = body.properties.inertia[1, 1], 0.2
+    model.add_bushing(
+        "mount", model.ground, body, [1e3, 1e3, 1e3, 50, 0, 50], [0, 0, 0, 0, d, 0], at=(0, 0, 0)
+    )
+    t_end = np.log(2) * J / d
+    h = t_end / 200
+    result = simulate(model, 200 * h, h)
+    assert turn_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
+    assert result.state().Omega[1, 1] == pytest.approx(10.0, rel=5e-4)  # (w h)^2/6
+    assert result.dissipation[-1] == pytest.approx(
+        0.5 * J * (20.0**2 - result.state().Omega[1, 1] ** 2), rel=1e-9
+    )
+
+
+def test_it_moves_bodies_alike_in_every_chart():
+    model, h = pair(full(1, 100.0, ASKEW)), 2.5e-3
+    built = model.build()
+    end = simulate(model, 0.5, h).state()
+    state = fit_velocities(built).state
+    stepper = MechanicalStepper("bushing", built.system, state, h, "EM-G", "director", built.load_values)
+    other, _ = stepper.advance(stepper.start(state), 0, 200)
+    assert np.abs(other.r - end.r).max() < 2e-3 < np.abs(end.r - state.r).max()
+
+
+def test_without_any_stiffness_against_turns_the_axis_may_turn_right_round():
+    """A body on a point that is not its centre, all turns free: exactly by half a turn, where a tilt is not known, too."""
+    model = Model("ball")
+    body = model.add_body("body", BRICK, angular_velocity=(0, 2.0, 0))
+    model.add_bushing("mount", model.ground, body, [1e3, 1e3, 1e3, 0, 0, 0], at=(0, 0, 0))
+    end = model.build()
+    right_round = end.state._replace(quat=np.array([[1.0, 0, 0, 0], [0.0, 0, 1.0, 0]]))
+    assert largest_turns(end.system, right_round) == []
+    result = simulate(model, 4.0, 0.02)
+    assert turn_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
+    assert np.abs(result.state().Omega[1] - [0, 2.0, 0]).max() < 1e-11
+
+
+def test_which_axis_is_free():
+    none = np.zeros((6, 6))
+    assert free_axis(np.eye(6), none) is None
+    assert np.abs(free_axis(bearing(ASKEW, 1.0, 3.0), none) @ ASKEW) == pytest.approx(1.0, abs=1e-12)
+    # two free ones: no tilt can be told from a turn
+    assert free_axis(np.diag([1.0, 1, 1, 0, 5, 0]), none) is None
+    assert np.array_equal(free_axis(np.diag([1.0, 1, 1, 0, 0, 0]), none), [1, 0, 0])
+    # the damping needs the whole turn
+    assert free_axis(np.diag([1.0, 1, 1, 0, 0, 0]), np.eye(6)) is None
+    # 1e-9 of the others is not free
+    assert free_axis(np.diag([1.0, 1, 1, 5, 5, 5e-9]), none) is None
+    for axis in (*np.eye(3), -np.eye(3)[1], ASKEW):
+        P = with_axis(axis)
+        assert np.abs(P[:, 0] @ axis) == pytest.approx(1.0, abs=1e-14)
+        assert np.abs(P.T @ P - np.eye(3)).max() < 1e-14
+        assert np.linalg.det(P) == pytest.approx(1.0)
+    assert np.array_equal(np.abs(with_axis(-np.eye(3)[1])), np.eye(3)[:, [1, 2, 0]])
+
+
+# -- turns that end --------------------------------------------------------------------------------------------------
+
+
+def test_a_bushing_whose_turn_ends_is_named_with_its_angle_and_the_cure():
+    """Nearly free, but resisting all turns."""
+    model = Model("spun")
+    body = model.add_body("body", BRICK, angular_velocity=(0.3, 0.1, 9.0))
+    model.add_body("other", BRICK, (3, 0, 0))
+    model.add_bushing("gentle", model.ground, model.bodies["other"], 100.0, at=(3, 0, 0))
+    model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 50, 60, 1e-3], at=(0, 0, 0))
+    with pytest.raises(
+        ConvergenceError,
+        match=r"bushing 'mount' is turned by 3\.1\d* rad.*axis that turns be 0.*torsion spring",
+    ):
+        simulate(model, 1.0, 0.02)
+
+
+def test_a_free_axis_whose_tilt_nearly_ends_is_named():
+    """However far it is turned about its axis."""
+    model = Model("tilted")
+    body = model.add_body("body", BRICK)
+    model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 50, 60, 0], at=(0, 0, 0))
+    built = model.build()
+    for tilt, told in ((2.5, "bushing 'mount' is tilted by 2.5 rad"), (1.9, "")):
+        turn = quaternions.from_rotation_vector(np.array([[tilt, 0, 0], [0, 0, 3.0]]))
+        quat = np.stack([built.state.quat[0], quaternions.multiply(turn[0], turn[1])])
+        assert turned_in_words(built, built.state._replace(quat=quat)).startswith(told)
+        assert bool(told) == bool(turned_in_words(built, built.state._replace(quat=quat)))
+
+
+def twisted(element="se3", closed=False):
+    """A rod of 4 elements, and one beside it that nothing happens to."""
+    section = Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000))
+    model = Model("rods")
+    model.add_rod("calm", [(0, 1, 0), (1, 1, 0)], section, 4)
+    rod = model.add_rod("thin", [(0, 0, 0), (1, 0, 0)], section, 4, element=element, mass="lumped")
+    model.add_joint("clamp", "clamp", rod.start)
+    return model, rod
+
+
+@pytest.mark.parametrize("element", ["se3", "lagrange(2)"])
+def test_an_element_that_passes_pi_is_named_with_its_rod_its_place_and_its_angle(element):
+    model, rod = twisted(element)
+    model.add_moment("wring", rod.at(0.5), (2.0, 0, 0))
+    with pytest.raises(ConvergenceError) as failure:
+        simulate(model, 2.0, 0.005)
+    assert "of 4 of rod 'thin' (from " in str(failure.value)
+    assert "more elements" in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("node", "angle", "words"), [(2, 2.5, "element 2 of 4 .*from 0.25 m.* 2.5 rad"), (2, 1.9, "")]
+)
+def test_the_most_turned_element_is_told_where_it_is_turned_far(node, angle, words):
+    model, _ = twisted()
+    built = model.build()
+    quat = built.state.quat.copy()
+    frames = built.layout.rods[1].frames
+    quat[frames[node:]] = quaternions.from_rotation_vector([angle, 0, 0])
+    told = turned_in_words(built, built.state._replace(quat=quat))
+    assert re.fullmatch(f"{words}.*" if words else "", told)
+    assert "element" in turned_in_words(built, built.state._replace(quat=quat), folded=True)
+
+
+def test_of_a_closed_rod_the_element_that_joins_the_ends_is_the_last_one():
+    section = Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000))
+    model = Model("ring")
+    model.add_rod(
+        "ring",
+        lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0),
+        section,
+        6,
+        closed=True,
+        up=(0, 0, 1),
+    )
+    built = model.build()
+    quat = built.state.quat.copy()
+    last = built.layout.rods[0].frames[-1]
+    # against the one before it by 1/6 of a turn less, against the first one by that more
+    quat[last] = quaternions.multiply(quaternions.from_rotation_vector([0, 0, -1.2]), quat[last])
+    turned = built.state._replace(quat=quat)
+    assert largest_turns(built.system, turned)[0].angle == pytest.approx(np.pi / 3 + 1.2)
+    assert turned_in_words(built, turned).startswith("element 6 of 6 of rod 'ring' (from ")
+
+
+FLY_LINE = """
+gravity: [0, 0, -9.81]
+materials:
+  carbon: {E: 6.0e9, nu: 0.3, density: 1600, damping_time: 5.0e-4}
+  line: {E: 5.0e7, nu: 0.45, density: 900, damping_time: 0.002}
+rods:
+  - name: rod
+    curve: [[0, 0, 1], [0, 0, 3.7]]
+    section: {type: circular, radius: 0.006, material: carbon}
+    n_elements: 16
+    up: [1, 0, 0]
+  - name: line
+    curve: [[0, 0, 3.7], [-3, 0, 3.2], [-8, 0, 3.0]]
+    section: {type: circular, radius: 0.0008, material: line}
+    n_elements: 60
+driven:
+  - {name: hand, position: [0, 0, 1], turn: {function: smooth step, value: 1.2, t_start: 0, t_end: 0.4}, axis: [0, 1, 0]}
+joints:
+  - {name: grip, kind: weld, a: hand, b: {rod: rod, s: 0}}
+  - {name: tiptop, kind: spherical, a: {rod: rod, s: 1}, b: {rod: line, s: 0}}
+external_dampings: [{name: air, part: line, rate: 0.5}]
+run: {t_end: 1.5, dt: 0.002}
+"""
+
+
+def test_a_fly_line_that_folds_in_one_element_is_told_which_and_the_mesh_it_needs(tmp_path):
+    """The bend at the tip of the rod has a radius of 2 cm, the element 13 cm; with 377 elements the run reaches its end."""
+    scene = tmp_path / "line.yaml"
+    scene.write_text(FLY_LINE)
+    with pytest.raises(ConvergenceError) as failure:
+        simulate(load(scene).model, 1.5, 0.002)
+    told = str(failure.value)
+    number, angle = re.search(r"element (\d+) of 60 of rod 'line' \(from .* by (3\.\d+) rad", told).groups()
+    elements = int(re.search(r"give the rod about (\d+) elements", told)[1])
+    assert int(number) <= 3
+    assert abs(elements - 60 * float(angle) / 0.5) < 1.0
+    assert 300 < elements < 400
+
+
+def test_an_equilibrium_that_would_pass_pi_in_an_element_names_it():
+    """Wrung to pi in each element in front of the moment."""
+    model, rod = twisted()
+    # M L/(4 GJ) = pi at a load factor of a half
+    GJ = 1e6 / 2.6 * np.pi * 0.02**4 / 2
+    model.add_joint("hold", "clamp", model.rods["calm"].start)
+    model.add_moment("wring", rod.at(0.5), (2 * np.pi * 4 * GJ, 0, 0))
+    with pytest.raises(
+        ConvergenceError, match=r"element [12] of 4 of rod 'thin' .* rad from one end to the other"
+    ):
+        equilibrium(model)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_a_tilt_that_passes_pi_ends_the_run(integrator):
+    """Straight through: it would go on by the shorter way round, with another force. Beside that point all is smooth, and a
+    step that is short enough goes on.
+    """
+    model = Model("thrown")
+    body = model.add_body("body", BRICK, angular_velocity=(0.0, 9.0, 0.0))
+    model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 0.05, 0.06, 0], at=(0, 0, 0))
+    with pytest.raises(ConvergenceError, match=r"bushing 'mount' is tilted by 3\.\d* rad.*limit"):
+        simulate(model, 1.0, 0.02, integrator)
