@@ -1,0 +1,86 @@
+"""What a scheme promises of joined bodies it keeps with every joint there is, in every chart it takes."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from test_joints import joined
+
+from discretization.consistent import project_velocities
+from discretization.time.integrate import integrate
+from discretization.time.integrators import parse
+from discretization.time.mechanical_stepper import system_in_chart
+from discretization.time.promises import PROMISES
+from discretization.time.symplecticity import symplectic_defect
+from rigid.joints import JOINTS
+from rodsim import Box
+from rodsim.papers import joined_bodies
+
+H, STEPS = 0.02, 20
+KEPT = 1e-12  # round-off of so many steps
+SLOW = ("order=", "mG(2", "GL-SPARK(3)", "GL-SPARK(2)", "Lobatto-IIIA-B")
+CHARTS = joined_bodies.CHARTS
+
+
+def held(kind):
+    """Two bodies that tumble, joined, with a spring between points beside the joint; of a clamp the second hangs on the first."""
+    model = joined(kind)
+    a = model.bodies["a"]
+    if kind == "clamp":
+        r = np.add(a.position, (0.5, 0.1, 0.2))
+        b = model.add_body("b", Box(0.5, 0.2, 0.3, density=200), position=r, angular_velocity=(1, -2, 3))
+        model.add_joint("ball", "spherical", a, b)
+    b = model.bodies["b"]
+    model.add_spring("cord", a.at((0.4, 0.1, 0.2)), b.at((0.3, -0.2, 0.4)), stiffness=300.0, length=0.5)
+    return model
+
+
+@cache
+def system_of(kind, chart):
+    system, state, *_ = held(kind).build()
+    return system_in_chart(kind, system, project_velocities(system, state)[0], CHARTS.get(chart, chart))
+
+
+def measured(kind, integrator, chart):
+    """By promise: relative changes of energies and momenta, the two-form, what is left of g (m) and of G v (m/s)."""
+    system, scheme = system_of(kind, chart), parse(integrator)
+    run = integrate(system, scheme, H, STEPS * H)
+    assert np.abs(run.q[-1] - run.q[0]).max() > 0.1
+    size = run.kinetic()[0]
+
+    def drift(values, size):
+        return float(np.abs(values - values[0]).max() / size)
+
+    def of_momentum(letter):
+        maps = [run.momentum(s) for s in system.symmetries if s.name[0] == letter]
+        return max((drift(J, np.abs(maps).max()) for J in maps), default=0.0)
+
+    found = {
+        "generalised energy": drift(run.generalised_energy(), size),
+        "linear momentum": of_momentum("P"),
+        "angular momentum": of_momentum("L"),
+        "position": float(run.position_residual().max()),
+    }
+    promised = joined_bodies.promised(scheme, chart)
+    if chart != "singular":
+        found["energy"] = drift(run.hamiltonian(), size)
+        found["velocity"] = float(run.velocity_residual()[1:].max())
+    if "symplectic" in promised:
+        found["symplectic"] = symplectic_defect(system, scheme, H, steps=1, count=3)
+    if kind == "clamp":  # it holds them to the ground
+        promised = promised - {"linear momentum", "angular momentum"}
+    return found, promised
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [
+        pytest.param(*row[:2], marks=pytest.mark.slow if any(word in row[0] for word in SLOW) else ())
+        for row in joined_bodies.ROWS
+    ],
+)
+def test_what_is_promised_is_kept_with_every_joint(integrator, chart, kind):
+    found, promised = measured(kind, integrator, chart)
+    assert promised <= set(PROMISES)
+    assert not {what: found[what] for what in promised if not found[what] <= KEPT}
