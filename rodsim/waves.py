@@ -135,7 +135,7 @@ def frequency_in_time(omega: ArrayLike, h: float, integrator: str = "em") -> Flo
 
 
 def resonances(integrator: str, joined: bool = True) -> Floats:
-    """omega h, ascending, at which a step of em4, em6, em4-ggl or em6-ggl turns a vibration by whole turns: (3) times h is 2 pi m.
+    """omega h, ascending, at which a step of em4, em6, em4-ggl or em6-ggl turns a vibration by m whole turns: (3) is 2 pi m/h.
 
     What a step does wrong to such a vibration it does again in the next one, in phase. None of `em`, whose step turns by less
     than pi. joined: there are joints, for which em4 and em6 halve their substeps.
