@@ -13,7 +13,7 @@ from rodsim.model import Model
 from rodsim.parts import Anchor, Rod
 from rodsim.waves import resonances
 
-NEAR = 0.1  # of the step: how far off it still shows
+NEAR = 0.05  # of the step: how far off it still shows
 
 
 def resonant_steps(model: Model, integrator: str, dt: float) -> list[str]:

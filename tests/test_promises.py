@@ -13,7 +13,7 @@ from discretization.time.mechanical_stepper import system_in_chart
 from discretization.time.promises import PROMISES, promises_of
 from discretization.time.symplecticity import symplectic_defect
 from rigid.joints import JOINTS
-from rodsim import Box
+from rodsim import Box, audit, simulate
 from rodsim.papers import joined_bodies
 
 H, STEPS = 0.005, 20  # variational schemes have no solution beyond some step
@@ -91,5 +91,25 @@ def test_a_quadrature_does_not_keep_a_screw(integrator):
     """Its g is no polynomial: of the same scheme a slider is kept."""
     of_screw, _ = measured("screw", integrator, "director")
     of_slider, _ = measured("cylindrical", integrator, "director")
-    for what in ("velocity",):
-        assert of_screw[what] > 10 * KEPT > 10 * of_slider[what]
+    assert of_screw["velocity"] > 10 * KEPT > 10 * of_slider["velocity"]
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+@pytest.mark.parametrize("integrator", ["em", "em4", "em6", "em-ggl", "em4-ggl", "em6-ggl", "em-d(0.5)"])
+def test_em_and_its_kin_keep_what_they_promise_with_every_joint(integrator, kind):
+    found = audit(simulate(held(kind), STEPS * H, H, integrator, output_every=1, progress=False))
+    assert set(found.promises) == promises_of(integrator)
+    assert found.ok, found.text()
+    assert found.energy_balance < KEPT
+    assert found.constraint < KEPT
+    if "ggl" in integrator:
+        assert found.velocity_constraint < 10 * KEPT
+
+
+def test_the_audit_of_a_screw_judges_what_is_promised_of_screws():
+    found = {
+        kind: audit(simulate(held(kind), 0.4, 0.02, "mG(1)", chart="director", output_every=1))
+        for kind in ("screw", "cylindrical")
+    }
+    assert found["screw"].ok, found["screw"].text()
+    assert set(found["cylindrical"].promises) - set(found["screw"].promises) == {"position", "velocity"}

@@ -8,7 +8,7 @@ import pytest
 
 from discretization.consistent import constraint_jacobian, project_velocities
 from discretization.measures import velocity_residual
-from discretization.redundancy import redundancy
+from discretization.redundancy import redundancy, surplus_rows
 from rigid import quaternions
 from rodsim import (
     Box,
@@ -128,6 +128,16 @@ def test_what_is_found_is_what_singular_values_say(name):
     else:
         assert found.excess == excess
         assert np.array_equal(found.rows, rows)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_the_surplus_rows_the_others_are_independent(name):
+    system, state, *_ = built(CASES[name]())
+    surplus, excess = surplus_rows(system, state), dense(system, state)[0]
+    assert len(np.unique(surplus)) == excess
+    G = np.delete(constraint_jacobian(system, state).toarray(), surplus, axis=0)
+    G /= np.linalg.norm(G, axis=1, keepdims=True)
+    assert np.linalg.svd(G, compute_uv=False).min() > 1e-3
 
 
 def test_loops_apart_are_told_apart():
