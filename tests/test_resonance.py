@@ -26,7 +26,7 @@ def turned(fractions, x):
 
 @pytest.mark.parametrize(
     ("integrator", "joined", "count"),
-    [("em4-ggl", True, 1), ("em4", False, 1), ("em4", True, 4), ("em6-ggl", True, 3), ("em6", True, 7)],
+    [("em4-ggl", True, 1), ("em4", False, 1), ("em4", True, 2), ("em6-ggl", True, 2), ("em6", True, 4)],
 )
 def test_a_step_at_a_resonance_leaves_an_oscillator_where_it_was(integrator, joined, count):
     fractions = fractions_of(int(integrator[2]), joined and not integrator.endswith("ggl"))
@@ -83,7 +83,7 @@ def test_the_vibration_is_the_rods_own(ends, waves):
     (told,) = resonant_steps(model, "em4-ggl", step)
     assert f"rod 'rod': its lengthwise vibration of some {omega:.3g} rad/s" in told
     assert f"keep dt off {step:.3g} s" in told
-    assert np.abs(modes(model, 90).frequencies * 2 * np.pi / omega - 1.0).min() < 1e-3
+    assert np.abs(modes(model, 90).omega / omega - 1.0).min() < 1e-3
     assert resonant_steps(model, "em-ggl", step) == []
     assert resonant_steps(model, "GGL-EM", step) == []
 
