@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import bmat, coo_matrix, csr_matrix, diags, identity
 from scipy.sparse.csgraph import connected_components
@@ -91,6 +92,18 @@ def redundancy(system: System, state: State) -> Redundancy | None:
     rows = np.linalg.norm(y, axis=1) > LEFT
     joint_of_row = np.repeat(constraints.joint, rows_of(constraints))
     return Redundancy(_loops(constraints, system, np.unique(joint_of_row[rows])), excess, rows)
+
+
+def surplus_rows(system: System, state: State) -> Ints:
+    """Rows (excess,) without which all others are independent, and imply them; none where joints do not repeat each other."""
+    found = redundancy(system, state)
+    if found is None:
+        return np.zeros(0, np.int64)
+    G = _balanced(constraint_jacobian(system, state).tocsr(), system.constraints, state)
+    rows = np.flatnonzero(found.rows)
+    # one after the other the row of which most is left: those that come last follow from the rest
+    _, order = scipy.linalg.qr(G[rows].toarray().T, mode="r", pivoting=True)
+    return np.sort(rows[order[len(rows) - found.excess :]])
 
 
 def _balanced(G: csr_matrix, constraints: Constraints, state: State) -> csr_matrix:

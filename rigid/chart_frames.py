@@ -16,6 +16,7 @@ from rigid.interactions.kinds import MOST_FRAMES
 DIRECTORS, QUATERNION = 0, 1
 SINGULAR, ALPHA, GAMMA = 0, 1, 2
 START, END, DUAL, ROWS = 0, 1, 2, 3  # places of the scratch
+POSES_START, RATES_START, POSES_END, RATES_END = 4, 5, 6, 7  # where poses and rates are both wanted
 
 FRAME = np.dtype(
     [
@@ -70,8 +71,10 @@ def no_frames() -> ChartFrames:
 
 
 def new_scratch() -> Any:
-    """Room for one interaction: poses at both ends, dual, and its multipliers or rows, at START, END, DUAL and ROWS."""
-    return np.zeros((4, MOST_FRAMES, 4, 3), complex)
+    """Room for one interaction: poses at both ends, dual, and its multipliers or rows, at START, END, DUAL and ROWS; and poses
+    and their rates at both ends.
+    """
+    return np.zeros((8, MOST_FRAMES, 4, 3), complex)
 
 
 @small_kernel

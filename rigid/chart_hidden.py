@@ -6,8 +6,9 @@ With the first frame a of an interaction as its basis, the poses and rates of it
     Z_k = (Ra^T (v_k - v_a), B_k hat(Omega_k)),        Z_a = (0, hat(Omega_a))                            (2)
 
 and A = gam . dg/dt = dual(Y; gam) . Z does not change with a common rigid motion. Constraints are at most quadratic in
-poses, hence A is bilinear in Y and Z, and these again in directors, differences of r and v, and Omega: by the product rule
-(x y)1 - (x y)0 = xbar (y1 - y0) + ybar (x1 - x0) exactly
+poses, hence A is bilinear in Y and Z (one that is not, a screw, brings its own discrete derivative, `Kind.hidden`), and these
+again in directors, differences of r and v, and Omega: by the product rule (x y)1 - (x y)0 = xbar (y1 - y0) + ybar (x1 - x0)
+exactly
 
     A1 - A0 = sum of D_v . dv + D_Omega . dOmega + duals . (poses1 - poses0)                              (3)
 
@@ -22,12 +23,23 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rigid.chart_frames import DUAL, END, ROWS, START, load_at
+from rigid.chart_frames import (
+    DUAL,
+    END,
+    POSES_END,
+    POSES_START,
+    RATES_END,
+    RATES_START,
+    ROWS,
+    START,
+    load_at,
+)
 from rigid.chart_inertia import inertia_of, inverse3
+from rigid.chart_interactions import put_poses, put_rates
 from rigid.compilation import inner_kernel, small_kernel
-from rigid.interactions.kinds import dual_at, frame, store
+from rigid.interactions.kinds import dual_at, frame, hidden_at, store
 from rigid.linear_algebra import apply, average, cross, dot, minus, plus, times
-from rigid.poses import ZERO, add_mean_pulled, direction, load_quat, mean_pose, pose
+from rigid.poses import ZERO, add_mean_pulled, add_pulled, direction, load_quat, mean_pose, pose
 from rigid.quaternion_maps import G, G_transposed, add_quat, quat_mean
 
 
@@ -86,18 +98,28 @@ def spun(y, Omega):
     )
 
 
+@small_kernel
+def put_ends(S, k, y0, z0, y1, z1):
+    """Pose and rate of frame k at both ends, and their means."""
+    store(y0, S[POSES_START], k)
+    store(z0, S[RATES_START], k)
+    store(y1, S[POSES_END], k)
+    store(z1, S[RATES_END], k)
+    store(mean_pose(y0, y1), S[START], k)
+    store(mean_pose(z0, z1), S[END], k)
+
+
 @inner_kernel
 def put_relative(ends, D, own, arity):
-    """Means of (1) and (2) over the step, into START and END of the scratch."""
+    """(1) and (2) at both ends of the step, and their means, into START and END of the scratch."""
     q0, p0, q1, p1 = ends
     S, base = D.scratch, own.frames[0]
     a0, a1 = pose(q0, D.frames, base), pose(q1, D.frames, base)
     va0, Omega0 = rates_of(q0, p0, D, base)
     va1, Omega1 = rates_of(q1, p1, D, base)
     rest = (ZERO, AXES[0], AXES[1], AXES[2])
-    z = spun(rest, average(Omega0, Omega1))
-    store(rest, S[START], 0)
-    store((ZERO, z[0], z[1], z[2]), S[END], 0)
+    z0, z1 = spun(rest, Omega0), spun(rest, Omega1)
+    put_ends(S, 0, rest, (ZERO, z0[0], z0[1], z0[2]), rest, (ZERO, z1[0], z1[1], z1[2]))
     for k in range(1, arity):
         f = own.frames[k]
         y0, y1 = relative_pose(a0, pose(q0, D.frames, f)), relative_pose(a1, pose(q1, D.frames, f))
@@ -105,8 +127,7 @@ def put_relative(ends, D, own, arity):
         v1, w1 = rates_of(q1, p1, D, f)
         z0, z1 = spun(y0, w0), spun(y1, w1)
         u0, u1 = in_directors(a0, minus(v0, va0)), in_directors(a1, minus(v1, va1))
-        store(mean_pose(y0, y1), S[START], k)
-        store(mean_pose((u0, z0[0], z0[1], z0[2]), (u1, z1[0], z1[1], z1[2])), S[END], k)
+        put_ends(S, k, y0, (u0, z0[0], z0[1], z0[2]), y1, (u1, z1[0], z1[1], z1[2]))
 
 
 @inner_kernel
@@ -134,6 +155,14 @@ def add_by_momenta(D_v, D_Omega, ends, D, f, out):
 
 
 @inner_kernel
+def put_own(kind, numbers, lam, S):
+    """What the kind itself says: its derivatives to poses and to rates, into ROWS and DUAL."""
+    hidden = hidden_at(kind.hidden)
+    poses_start, poses_end = S[POSES_START], S[POSES_END]
+    hidden(poses_start, S[RATES_START], poses_end, S[RATES_END], numbers, lam, S[ROWS], S[DUAL])
+
+
+@inner_kernel
 def add_hidden_of(kind, e, ends, gam, D, out):
     """out += (3) of interaction e."""
     q0, p0, q1, p1 = ends
@@ -141,9 +170,12 @@ def add_hidden_of(kind, e, ends, gam, D, out):
     own = I.each[e]
     numbers, lam = I.numbers[own.first : own.last], gam[own.row : own.row + kind.rows]
     put_relative(ends, D, own, kind.arity)
-    dual, bend = dual_at(kind.dual), dual_at(kind.bend)
-    dual(S[START], S[START], numbers, lam, S[DUAL])
-    bend(S[START], S[END], numbers, lam, S[ROWS])
+    if kind.hidden == 0:
+        dual, bend = dual_at(kind.dual), dual_at(kind.bend)
+        dual(S[START], S[START], numbers, lam, S[DUAL])
+        bend(S[START], S[END], numbers, lam, S[ROWS])
+    else:
+        put_own(kind, numbers, lam, S)
     base = own.frames[0]
     a0, a1 = pose(q0, D.frames, base), pose(q1, D.frames, base)
     va0, _ = rates_of(q0, p0, D, base)
@@ -201,3 +233,40 @@ def add_discrete_hidden(ends, gam, D, out):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             add_hidden_of(kind, e, ends, gam, D, out)
+
+
+@inner_kernel
+def copy_bilinear(gam, D, out):
+    """out = gam, zero for constraints that bring their own discrete derivative; whether there are any."""
+    found = False
+    for row in range(D.m):
+        out[row] = gam[row]
+    I = D.interacting
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last if kind.hidden != 0 else kind.first):
+            for k in range(kind.rows):
+                out[I.each[e].row + k] = 0.0
+                found = True
+    return found
+
+
+@inner_kernel
+def add_own_in_directors(q0, v0, q1, v1, gam, D, out_q, out_v):
+    """out_q, out_v += discrete derivatives, to coordinates and their rates, of gam . dg/dt of constraints that bring their own.
+
+    Of directors, in which poses are linear.
+    """
+    I, S = D.interacting, D.scratch
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last if kind.hidden != 0 else kind.first):
+            own = I.each[e]
+            put_poses(q0, D, own, kind.arity, S[POSES_START])
+            put_rates(q0, v0, D, own, kind.arity, S[RATES_START])
+            put_poses(q1, D, own, kind.arity, S[POSES_END])
+            put_rates(q1, v1, D, own, kind.arity, S[RATES_END])
+            put_own(kind, I.numbers[own.first : own.last], gam[own.row : own.row + kind.rows], S)
+            for k in range(kind.arity):
+                add_pulled(frame(S[ROWS], k), q1, D.frames, own.frames[k], 1.0, out_q)
+                add_pulled(frame(S[DUAL], k), q1, D.frames, own.frames[k], 1.0, out_v)

@@ -29,7 +29,8 @@ from scipy.optimize import brentq, linear_sum_assignment
 
 from discretization.linearised import mass_matrix, stiffness_matrix
 from discretization.space.rod_elements import order_of
-from discretization.time.composition import FRACTIONS
+from discretization.time.composition import FRACTIONS, fractions_of
+from discretization.time.em_names import em_integrator
 from rigid.checks import number, word
 from rigid.errors import ModelError
 from rigid.system import Floats
@@ -131,6 +132,33 @@ def frequency_in_time(omega: ArrayLike, h: float, integrator: str = "em") -> Flo
     word("wave", "integrator", integrator, _ORDERS)
     x = np.multiply.outer(np.asarray(omega, float), FRACTIONS[_ORDERS[integrator]]) * (0.5 * h)
     return np.asarray(2.0 / h * np.arctan(x).sum(axis=-1))
+
+
+def resonances(integrator: str, joined: bool = True) -> Floats:
+    """omega h, ascending, at which a step of em4, em6, em4-ggl or em6-ggl turns a vibration by m whole turns: (3) is 2 pi m/h.
+
+    What a step does wrong to such a vibration it does again in the next one, in phase. None of `em`, whose step turns by less
+    than pi. joined: there are joints, for which em4 and em6 halve their substeps.
+
+    Raises ModelError for other integrators.
+    """
+    own = em_integrator(integrator)
+    if own is None or own.rho is not None:
+        raise ModelError(
+            f"resonances: integrator '{integrator}'; give em, em4, em6, em-ggl, em4-ggl or em6-ggl"
+        )
+    fractions = fractions_of(own.order, joined and not own.hidden)
+
+    def turns(x: ArrayLike) -> Floats:
+        return np.asarray(np.arctan(np.multiply.outer(x, 0.5 * fractions)).sum(axis=-1) / np.pi)
+
+    tried = np.geomspace(1.0, 1e3, 4000)
+    found = [
+        brentq(lambda x, m=m: float(turns(x)) - m, tried[k], tried[k + 1])
+        for m in range(1, len(fractions))
+        for k in np.flatnonzero(np.diff(np.sign(turns(tried) - m)))
+    ]
+    return np.sort(found)
 
 
 def frequency_error(section: Section, element: str, mass: str, branch: str, k: float, nodes: float) -> float:

@@ -189,6 +189,25 @@ def test_residuals_do_not_fall_where_what_acts_is_left_out(what, monkeypatch):
         assert max(found[law]) < 1.5, found
 
 
+@pytest.mark.parametrize(
+    ("what", "kind"),
+    [
+        ("spring", SPRING),
+        ("spring", DAMPER),
+        ("torsion spring", TORSION_SPRING),
+        ("torsion spring", TORSION_DAMPER),
+    ],
+)
+def test_residuals_do_not_fall_where_one_part_of_a_spring_is_left_out(what, kind, monkeypatch):
+    monkeypatch.setattr(
+        "rodsim.results.node_forces.sources_of",
+        lambda *given: (own for own in sources_of(*given) if own.group.kind is not kind),
+    )
+    found = falls(what)
+    assert found["energy"][-1] < 1.5, found
+    assert found["angular_momentum"][-1] < 1.5, found
+
+
 def linear(system, state, strain):
     """Half of strains times stresses."""
     return 0.5 * np.sum(strain * element_states(system, state)[1], axis=-1)

@@ -85,6 +85,32 @@ def test_bricards_mechanism_moves(integrator, order, steps, bound):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
 
 
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [
+        ("GGL-EM", "director"),
+        ("GGL-EM", "quaternion-alpha"),
+        ("GGL-EM", "quaternion-gamma"),
+        ("EML-kappa", "quaternion"),
+        ("EML", "quaternion"),
+        ("EM-G", "director"),
+        ("mG(1)", "director"),
+        pytest.param("mG(2)", "quaternion-alpha", marks=pytest.mark.slow),
+    ],
+)
+def test_bricards_mechanism_moves_in_every_chart_with_its_one_equation_too_many(integrator, chart):
+    """The multiplier that nothing determines stays what it was: it is of no size of its own, and moves nothing."""
+    errors, order = [], 4 if integrator == "mG(2)" else 2
+    for k in (50, 100):
+        result = simulate(bricard(), 1.0, 1.0 / k, integrator, chart=chart, output_every=1)
+        errors.append(np.abs(corner(result)[-1] - BRICARD[1.0]).max())
+        assert result.constraint_residual.max() < 1e-13
+        assert np.abs(result.states(slice(0, None)).lam).max() < 40.0  # N; 30 carry the bars
+        assert result.newton_iterations[1:].mean() < 6.0
+    assert errors[-1] < (1e-9 if order == 4 else 6e-5)
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
+
+
 def test_one_equation_of_bricards_mechanism_is_too_many():
     with pytest.warns(match=r"1 equation of the joints 'P0', 'P1', 'P2', 'P3', 'P4', 'P5'"):
         bricard().build()

@@ -8,7 +8,7 @@ import pytest
 
 from discretization.consistent import constraint_jacobian, project_velocities
 from discretization.measures import velocity_residual
-from discretization.redundancy import redundancy
+from discretization.redundancy import redundancy, surplus_rows
 from rigid import quaternions
 from rodsim import (
     Box,
@@ -128,6 +128,16 @@ def test_what_is_found_is_what_singular_values_say(name):
     else:
         assert found.excess == excess
         assert np.array_equal(found.rows, rows)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_the_surplus_rows_the_others_are_independent(name):
+    system, state, *_ = built(CASES[name]())
+    surplus, excess = surplus_rows(system, state), dense(system, state)[0]
+    assert len(np.unique(surplus)) == excess
+    G = np.delete(constraint_jacobian(system, state).toarray(), surplus, axis=0)
+    G /= np.linalg.norm(G, axis=1, keepdims=True)
+    assert np.linalg.svd(G, compute_uv=False).min() > 1e-3
 
 
 def test_loops_apart_are_told_apart():
@@ -270,3 +280,21 @@ def test_joints_that_do_not_agree_on_the_way_are_named():
         ConvergenceError, match=r"joint '(left|right)' repeats what '(left|right)' fix, and cannot follow"
     ):
         simulate(model, 0.1, 0.01)
+
+
+def door_on_two_hinges(tilt):
+    """The lower axis is tilted in the plane of the leaf; two hinges that are not in line hold it."""
+    model = Model("door")
+    leaf = model.add_body("leaf", Box(1, 0.1, 2, mass=3), (0.5, 0, 0))
+    for z, slope in ((-0.9, tilt), (0.9, 0.0)):
+        model.add_joint(f"hinge {z}", R, model.ground, leaf, at=(0, 0, z), axis=(slope, 0, 1))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("tilt", "excess"), [(1e-2, 4), (1e-3, 4), (1e-4, 4), (1e-7, 5), (1e-9, 5), (0.0, 5)]
+)
+def test_a_loop_that_nearly_repeats_itself_is_told_from_one_that_does(tilt, excess):
+    """An axis off by 1e-4 is meant, one off by 1e-7 is not: singular values below about 1e-5 count as zero."""
+    system, state, *_ = built(door_on_two_hinges(tilt))
+    assert redundancy(system, state).excess == excess

@@ -4,12 +4,15 @@ import json
 import shutil
 
 import h5py
+import numpy as np
 import pytest
 
 from rodsim import Box, Material, Model, Result, Section, simulate
 from rodsim.cli.main import main
 from rodsim.results import recomputed
 from rodsim.results.audit import audit
+from rodsim.results.columns import COLUMNS
+from rodsim.results.drawing import POINT_ARRAYS
 
 
 def everything_moves():
@@ -90,6 +93,35 @@ def test_what_does_not_belong_to_its_state_is_named(what, sound, tmp_path, capsy
     of_number = [d for d in found["differences"] if (d["part"], d["what"]) == (part, number)]
     assert [d["output"] for d in of_number] == [output], found["differences"]
     assert any(v["kept"] is False and f"at output {output} " in v["measured"] for v in found["verdicts"])
+
+
+@pytest.mark.parametrize("name", POINT_ARRAYS)
+def test_an_array_for_the_eye_is_looked_at_to_single_precision(name, sound, tmp_path):
+    """One number of output 4 off by 1e-4 of the largest; single precision is 1e-7 of it."""
+    path = tmp_path / "tampered.vtkhdf"
+    shutil.copy(sound, path)
+    with h5py.File(path, "r+") as file:
+        array = file[f"VTKHDF/PointData/{name}"][...]
+        of_output = array.reshape(11, -1)
+        of_output[4, 2] += 1e-4 * np.abs(of_output[4]).max()
+        file[f"VTKHDF/PointData/{name}"][...] = array
+    found = [(d.part, d.what, d.output, d.outputs) for d in audit(Result.open(path)).differences]
+    assert found == [("drawing", name, 4, 1)]
+
+
+@pytest.mark.parametrize("twist", [False, True])
+def test_energies_of_springs_are_looked_at_to_round_off(twist):
+    """1e-10 of them is seen: they are known to some 1e-14."""
+    model = everything_moves()
+    if twist:
+        del model.springs["spring"]
+    result = simulate(model, 0.05, 0.01)
+    assert audit(result).ok
+    column = COLUMNS.index("spring")
+    stored = result._source._arrays["audit"][3]
+    stored[column] *= 1.0 + 1e-10
+    differences = audit(result).differences
+    assert [(d.part, d.what, d.output) for d in differences] == [("table", "spring", 3)]
 
 
 @pytest.mark.parametrize("block", [1, recomputed.BLOCK])

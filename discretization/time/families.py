@@ -277,6 +277,7 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
         dissipates=True,
         promises=frozenset(),
         joined=_joined("linear momentum", *held, directors=tuple(directors)),
+        by_quadrature=frozenset({"position", "velocity"}),
         options=f.shape_table(k, points, k - 1),
         energies=_at_gauss_points(k, points),
     )

@@ -46,6 +46,7 @@ from discretization.time.discrete_derivatives import (
 from discretization.time.forcing import Forces, account_at, forces_between
 from discretization.time.scheme import account, residual, update
 from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
+from rigid.chart_hidden import add_own_in_directors, copy_bilinear
 from rigid.compilation import inner_kernel
 from rigid.mechanical import CONSTANT_MASS, PRODUCTS, QUATERNIONS
 
@@ -56,6 +57,7 @@ class Rates(NamedTuple):
     """Scratch of g_v and its discrete derivatives."""
 
     v: PerCoordinate  # W p
+    v1: PerCoordinate  # W p1
     qbar: PerCoordinate
     change: PerCoordinate  # q1 - q0
     slope: PerCoordinate  # in q, of gam . g_v
@@ -179,7 +181,20 @@ def add_discrete_hidden(fn, D, S, W, q1, p1, gam, out_q, out_p):
     mean(S.q0, q1, w.qbar)
     if D.flags & PRODUCTS and not D.flags & QUATERNIONS:  # directors
         mean(S.p0, p1, w.change)
-        add_hidden_gradient(fn, D, False, w.qbar, w.change, gam, S.h, W, out_q, out_p)
+        others = copy_bilinear(gam, D, w.start)
+        add_hidden_gradient(fn, D, False, w.qbar, w.change, w.start, S.h, W, out_q, out_p)
+        if not others:
+            return
+        for i in range(n):
+            slope[i] = 0.0
+            rate[i] = 0.0
+        velocity_of(fn, D, S.q0, S.p0, W, w.v)
+        velocity_of(fn, D, q1, p1, W, w.v1)
+        add_own_in_directors(S.q0, w.v, q1, w.v1, gam, D, slope, rate)
+        velocity_of(fn, D, w.qbar, rate, W, w.v)
+        for i in range(n):
+            out_q[i] += S.h * slope[i]
+            out_p[i] += S.h * w.v[i]
         return
     difference(q1, S.q0, w.change)
     factor = correction_factor(w.change, S.q0, q1)

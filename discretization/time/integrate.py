@@ -19,7 +19,6 @@ from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats
 
 MAX_ITERATIONS = 40
-SOFT = 1e-8  # of the inertia that multipliers see, on their diagonal where joints repeat each other
 LEAST_BAND = 80  # unknowns from which a band is tried
 _MOST_BYTES = 8 * 2**30
 
@@ -303,9 +302,7 @@ def solver_for(
     soft = np.zeros(total)
     if system.info.get("repeats") is not None:
         each = zip(scheme.blocks, sizes, strict=False)
-        soft = SOFT * np.concatenate(
-            [softened(block.kind, size, system.info["repeats"]) for block, size in each]
-        )
+        soft = np.concatenate([softened(block.kind, size, system.info["repeats"]) for block, size in each])
     of_soft = np.flatnonzero(soft)
     work = new_work(n, m, matrices=not system.has(mechanical.PRODUCTS))
     pattern = _pattern(scheme, system, work) if total >= LEAST_BAND else dense_pattern()

@@ -14,7 +14,7 @@ from discretization import others
 from discretization.checking import OF_SYSTEMS, checked, given_values, shapes_for
 from discretization.drives import count_drives
 from discretization.groups import Role, groups_of
-from discretization.redundancy import constraint_jacobian
+from discretization.redundancy import constraint_jacobian, surplus_rows
 from discretization.space import spans
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
@@ -111,19 +111,31 @@ def system_in_chart(
     return made
 
 
+# of the inertia that multipliers see, h^2 of it on their diagonal where joints repeat each other
+SOFT = 1e-8
+HELD, HELD_RATE = 1.0, 1e8  # of rows that the others imply: of g, of G v
+
 # families that were measured with joints that repeat each other
 REPEATING = ("EML", "EML-kappa", "EM-G", "GGL-EM", "mG")
 
 
 def repeated(system: System, state: State) -> Floats:
-    """Of every row of the joints: about G M^-1 G^T where its joint repeats others, else 0."""
+    """(2, rows of the joints) `pattern.softened`: what the diagonal of their multipliers gets where joints repeat each other.
+
+    Rows that the others imply are held back: where these hold, they do, and their multipliers stay what they were.
+    """
     frames, constraints = system.frames, system.constraints
     inverse = np.empty((len(frames.mass), 6))
     inverse[:, :3] = 1.0 / frames.mass[:, None]
     inverse[:, 3:] = 3.0 / np.trace(frames.inertia, axis1=1, axis2=2)[:, None]
     G = constraint_jacobian(system, state).tocsr()
-    rows: Floats = G.multiply(G) @ inverse.ravel()
-    return np.where(np.repeat(constraints.repeats, rows_of(constraints)) != 0, rows, 0.0)
+    rows: Floats = G.multiply(G) @ inverse.ravel()  # about G M^-1 G^T
+    soft = np.outer(
+        [SOFT, SOFT], np.where(np.repeat(constraints.repeats, rows_of(constraints)) != 0, rows, 0.0)
+    )
+    surplus = surplus_rows(system, state)
+    soft[:, surplus] = np.outer([HELD, HELD_RATE], rows[surplus])
+    return soft
 
 
 class MechanicalStepper(StepperBase):

@@ -261,10 +261,13 @@ def by_trial(
 
 
 def softened(kind: int, size: int, repeats: Floats) -> Floats:
-    """Of the unknowns of one block: the inertia that multipliers of joints see which repeat each other, else 0."""
+    """Of the unknowns of one block what their diagonal gets, by h^2, where joints repeat each other; repeats (2, rows of joints):
+    of multipliers of g, and of G v.
+    """
     out = np.zeros(size)
     if kind in (LAMBDA, GAMMA, IMPULSES, JOINTS):
-        out[size - len(repeats) :] = repeats  # joints come last
+        own = repeats[int(kind == GAMMA)]
+        out[size - len(own) :] = own  # joints come last
     return out
 
 

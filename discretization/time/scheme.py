@@ -99,6 +99,7 @@ class Scheme:
     of sympy potentials not in `Part`s do not: "energy" T* + V, "generalised energy" p . v - T + V, "momentum", "symplectic",
     "position" (g = 0) and "velocity" (G W p = 0).
     joined: the same for bodies with joints and springs, with "linear momentum" and "angular momentum" told apart.
+    by_quadrature: what it keeps of them where g is a polynomial in the coordinates, which that of a screw is not.
     needs: flags of the systems it takes; prepare: what is done to a system before it is marched; `fitted` does both.
     account: adds (work, dissipation) of a step to its last argument; dissipates: takes viscous forces, see `forcing`.
     caution: the cure where Newton's method fails, if it is not a smaller step.
@@ -115,6 +116,7 @@ class Scheme:
     reversing: bool = False  # a step of length 0 reverses p - M v, or momenta normal to g = 0
     promises: frozenset[str] = frozenset()
     joined: Joined = NOTHING_PROMISED
+    by_quadrature: frozenset[str] = frozenset()
     singular_mass: bool = False
     needs_inverse: bool = True  # of the mass, which is not local where neighbours share mass
     account: Any = None

@@ -8,6 +8,12 @@ An interaction maps the poses of its frames at both ends of a step to *duals*. A
                                 exactly; where both poses are the same it is the gradient
     bend(y, z, X, lam, out)     change of the gradient of lam . value along z, for constraints
 
+A constraint more than quadratic in the poses has besides, where its rate is asked for between two states, z the rates of poses
+(of all others the middle of both is exact):
+
+    hidden(y0, z0, y1, z1, X, lam, on_y, on_z)   discrete derivative of lam . rate, on_y . (y1 - y0) + on_z . (z1 - z0) exactly;
+                                a rate that counts where the other rows of the joint hold will do
+
 A dissipation (`dissipation`) has no value; its duals resist a motion:
 
     step_dual(y0, y1, X, lam, out)   to the change of the strains times lam = 1/h: out . (y1 - y0) is what a step dissipates
@@ -38,11 +44,13 @@ POSES = types.complex128[:, :, ::1]
 VALUE = types.void(POSES, F1, C1)
 DUAL = types.void(POSES, POSES, F1, C1, POSES)
 STRESS = types.void(C1, F1, C1)
+HIDDEN = types.void(POSES, POSES, POSES, POSES, F1, C1, POSES, POSES)
 
 MOST_FRAMES, MOST_ROWS, MOST_STRAINS = 8, 3, 6  # of one interaction
 COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is subtracted
 
 value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
+hidden_at = function_at(HIDDEN)
 
 
 class ClosedForms(NamedTuple):
@@ -148,6 +156,7 @@ class Kind(NamedTuple):
     works: bool = False  # an energy without a value: what its duals do is work of a load
     counted: bool = False  # value is an angle counted in `State.own` (`discretization.gears`)
     straining: Straining | None = None  # of an energy of strains
+    hidden: Any = None  # of a constraint more than quadratic in the poses: discrete derivative of its rate
 
     @property
     def directed(self) -> bool:
@@ -175,9 +184,12 @@ class Group(NamedTuple):
 
 
 KIND = np.dtype(
-    [(name, np.int64) for name in ("value", "dual", "bend", "arity", "rows", "constant", "first", "last")],
+    [
+        (name, np.int64)
+        for name in ("value", "dual", "bend", "hidden", "arity", "rows", "constant", "first", "last")
+    ],
     align=True,
-)  # addresses of the functions; interactions first .. last - 1 are of this kind
+)  # addresses of the functions, 0: there is none; interactions first .. last - 1 are of this kind
 ENTRY = np.dtype(
     [("row", np.int64), ("first", np.int64), ("last", np.int64), ("frames", np.int64, (MOST_FRAMES,))],
     align=True,
@@ -205,6 +217,11 @@ def value_function(function: Callable[..., Any]) -> Any:
 def dual_function(function: Callable[..., Any]) -> Any:
     """Decorator: compile as the `dual` or the `bend` of a kind."""
     return compiled(DUAL)(function)
+
+
+def hidden_function(function: Callable[..., Any]) -> Any:
+    """Decorator: compile as the `hidden` of a kind."""
+    return compiled(HIDDEN)(function)
 
 
 def stress_function(function: Callable[..., Any]) -> Any:
@@ -275,7 +292,8 @@ def gathered(groups: Sequence[Group] = ()) -> Interacting:
     at = number = 0
     for k, own in enumerate(groups):
         (count, width), kind = own.numbers.shape, own.kind
-        addresses = address_of(kind.value), address_of(kind.dual), address_of(kind.bend)
+        addresses = [address_of(f) for f in (kind.value, kind.dual, kind.bend)]
+        addresses.append(0 if kind.hidden is None else address_of(kind.hidden))
         kinds[k] = (*addresses, kind.arity, kind.rows, kind.constant, at, at + count)
         here = each[at : at + count]
         here["row"], here["frames"][:, : kind.arity] = own.row, own.frames

@@ -8,7 +8,11 @@ Hidden, where the other rows of the joint keep the axes parallel: dalpha/dt = u 
 
     (Omega_a x U) . y + U . z - p (U . B Omega_b - U . Omega_a)                                             (1)
 
-with y, z of `rigid.hidden_constraints`.
+with y, z of `rigid.hidden_constraints`; in poses, c and s the cosine and sine of alpha and c^2 + s^2 = 1,
+
+    d(u . d)/dt - p (c ds/dt - s dc/dt)                                                                 (2)
+
+by the product rule in c, s and their rates, and in what these are products of.
 """
 
 import math
@@ -20,6 +24,7 @@ from rigid.interactions.kinds import (
     Kind,
     dual_function,
     frame,
+    hidden_function,
     store,
     value_function,
     vector,
@@ -111,6 +116,37 @@ def bend(y, z, X, lam, out):
 
 
 @small_kernel
+def changed_with(y, z, X):
+    """Of one end: c, s and their rates."""
+    _, _, (c, s, w, v, beta) = parts(y, X)
+    _, _, (_, _, dw, dv, dbeta) = parts(z, X)
+    return c, s, dot(dw, beta) + dot(w, dbeta), dot(dv, beta) + dot(v, dbeta)
+
+
+@hidden_function
+def hidden(y0, z0, y1, z1, X, lam, on_y, on_z):
+    """(2): means of c, s, their rates, and all directions."""
+    u0, d0, (_, _, w0, v0, beta0) = parts(y0, X)
+    u1, d1, (_, _, w1, v1, beta1) = parts(y1, X)
+    du0, dd0, (_, _, dw0, dv0, dbeta0) = parts(z0, X)
+    du1, dd1, (_, _, dw1, dv1, dbeta1) = parts(z1, X)
+    c0, s0, dc0, ds0 = changed_with(y0, z0, X)
+    c1, s1, dc1, ds1 = changed_with(y1, z1, X)
+    c, s, dc, ds = 0.5 * (c0 + c1), 0.5 * (s0 + s1), 0.5 * (dc0 + dc1), 0.5 * (ds0 + ds1)
+    w, v, beta = average(w0, w1), average(v0, v1), average(beta0, beta1)
+    dw, dv, dbeta = average(dw0, dw1), average(dv0, dv1), average(dbeta0, dbeta1)
+    moment = -X[LEAD] * lam[0]
+    slide = of_slide(average(du0, du1), average(dd0, dd1), X, lam[0])
+    first, second = of_turn(-moment, dc, ds, w, v, beta, X), of_turn(moment, c, s, dw, dv, dbeta, X)
+    store(add_duals(slide[0], add_duals(first[0], second[0])), on_y, 0)
+    store(add_duals(slide[1], add_duals(first[1], second[1])), on_y, 1)
+    slide = of_slide(average(u0, u1), average(d0, d1), X, lam[0])
+    turn = of_turn(moment, c, s, w, v, beta, X)
+    store(add_duals(slide[0], turn[0]), on_z, 0)
+    store(add_duals(slide[1], turn[1]), on_z, 1)
+
+
+@small_kernel
 def hidden_value(places, end):
     """(1)."""
     Ua, lead = places[0], places[6]
@@ -146,5 +182,6 @@ SCREWED_POINTS = Kind(
     dual,
     bend,
     columns=("Xa", "Xb", "Ua", "Wa", "Ub", "value"),
+    hidden=hidden,
     closed=ClosedForms(hidden_value=hidden_value, hidden_derivative=hidden_derivative),
 )

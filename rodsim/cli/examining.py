@@ -41,9 +41,14 @@ def add_parsers(commands: Any) -> None:
 
 def check(options: argparse.Namespace) -> int:
     """rodsim check"""
+    from rodsim.resonance import resonant_steps
     from rodsim.scenes.loading import load
 
-    print(_scene_words(load(options.scene)))
+    loaded = load(options.scene)
+    print(_scene_words(loaded))
+    run = loaded.scene.run
+    for line in resonant_steps(loaded.model, run.integrator, run.dt) if run else ():
+        print(f"advice: {line}")
     return OK
 
 

@@ -200,6 +200,17 @@ def positions(run: Trajectory | Result) -> Floats:
     return state.r[moving].ravel()
 
 
+def velocities(run: Trajectory | Result) -> Floats:
+    """Of the same, m/s: of momenta where the mass is regular, else the scheme's own."""
+    if isinstance(run, Trajectory):
+        model, at = run.system, run.system.info["places"].position
+        own = run.scheme.singular_mass or model.has(SINGULAR_MASS)
+        v = run.v[-1] if own else model.velocity(run.q[-1], run.p[-1])
+        return np.concatenate([v[k : k + 3] for k in at[at >= 0]])
+    state = run.state(-1)
+    return state.v[np.any(state.r != run.state(0).r, axis=1)].ravel()
+
+
 def run_of(name: str, integrator: str, chart: str, h: float, t_end: float) -> Trajectory | Result:
     """One of the models under an integrator."""
     if chart == "cayley":
@@ -208,16 +219,20 @@ def run_of(name: str, integrator: str, chart: str, h: float, t_end: float) -> Tr
 
 
 @cache
-def exact_positions(name: str) -> Floats:
-    """At `T_ORDER`, to 1e-13, by a scheme of order 6."""
-    return positions(run_of(name, "em6-ggl", "cayley", T_ORDER / 160, T_ORDER))
+def exact_end(name: str) -> tuple[Floats, Floats]:
+    """Positions, to 1e-13, and velocities at `T_ORDER`, by a scheme of order 6."""
+    run = run_of(name, "em6-ggl", "cayley", T_ORDER / 160, T_ORDER)
+    return positions(run), velocities(run)
 
 
-def order_of_positions(name: str, integrator: str, chart: str, steps: Sequence[float]) -> float:
-    """Observed at `T_ORDER`."""
-    exact = exact_positions(name)
-    errors = [np.abs(positions(run_of(name, integrator, chart, h, T_ORDER)) - exact).max() for h in steps]
-    return observed_order(steps, errors)
+def observed_orders(name: str, integrator: str, chart: str, steps: Sequence[float]) -> tuple[float, float]:
+    """Of positions and velocities, at `T_ORDER`."""
+    runs = [run_of(name, integrator, chart, h, T_ORDER) for h in steps]
+    of_r, of_v = (
+        observed_order(steps, [float(np.abs(end(run) - exact).max()) for run in runs])
+        for end, exact in zip((positions, velocities), exact_end(name), strict=True)
+    )
+    return of_r, of_v
 
 
 def momentum_drifts(name: str, P: Floats, L: Floats) -> tuple[float, float]:
@@ -305,7 +320,7 @@ def measure(name: str, integrator: str, chart: str, steps: Sequence[float] = ())
         found = _of_result(name, integrator)
     else:
         found = _of_trajectory(name, integrator, chart)
-    order = order_of_positions(name, integrator, chart, steps) if steps else np.nan
+    order = observed_orders(name, integrator, chart, steps)[0] if steps else np.nan
     cost = cost_of(name, integrator, chart) if steps else np.nan
     return RodProperties(name, integrator, chart, order=order, cost=cost, **found)
 
@@ -314,7 +329,7 @@ def measure_global(name: str, k: int, steps: Sequence[float] = _GLOBAL_STEPS) ->
     """BG(k) with continuous multipliers, which solves for all of [0, `T_ORDER`] at once; drifts at the smallest h."""
     model = system(name, "alpha")
     runs = [solve_global(model, h, T_ORDER, k=k) for h in steps]
-    errors = [np.abs(positions(run) - exact_positions(name)).max() for run in runs]
+    errors = [np.abs(positions(run) - exact_end(name)[0]).max() for run in runs]
     found = _drifts(name, runs[-1])
     order = observed_order(steps, errors) if len(steps) > 1 else np.nan
     return RodProperties(

@@ -29,7 +29,7 @@ from discretization.groups import groups_of
 from discretization.system import fingerprint
 from discretization.time.promises import PROMISES, promises_of
 from rigid.errors import ModelError
-from rigid.system import Floats
+from rigid.system import SCREW, Floats
 from rodsim.results.audited import Audit
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.of_scheme import ENERGY, GENERALISED, POSITION, RATE
@@ -177,8 +177,10 @@ def _promises(result: Result) -> frozenset[str]:
     """Of the integrator, in its chart; of `em` where the result does not say."""
     run, system = result.description.get("run", {}), result.layout.system
     joined = system is None or bool(groups_of(system))
+    constraints = result.layout.constraints
+    screws = constraints is not None and bool(np.any(constraints.kind == SCREW))
     try:
-        return promises_of(str(run.get("integrator", "em")) or "em", run.get("chart"), joined)
+        return promises_of(str(run.get("integrator", "em")) or "em", run.get("chart"), joined, screws)
     except ModelError:  # of a newer version
         return frozenset()
 

@@ -1,0 +1,50 @@
+"""Steps of compositions that turn the lengthwise vibration of a rod by whole turns: told before a run.
+
+A rod that is stretched at once, or by turning, rings lengthwise: omega = pi c/(2 L) with one end held, pi c/L with both or
+none, c = sqrt(EA/rho A). Where omega h is one of `waves.resonances`, what a step of em4 or em6 does wrong to it adds up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rigid.errors import ModelError
+from rodsim.model import Model
+from rodsim.parts import Anchor, Rod
+from rodsim.waves import resonances
+
+NEAR = 0.05  # of the step: how far off it still shows
+
+
+def resonant_steps(model: Model, integrator: str, dt: float) -> list[str]:
+    """A line for each rod whose lengthwise vibration is near a resonance of steps `dt` (s) of this integrator."""
+    try:
+        turns = resonances(integrator, joined=bool(model.joints))
+    except ModelError:  # no composition of `em`
+        return []
+    told = []
+    for rod in model.rods.values():
+        omega = _lengthwise(model, rod)
+        for x in turns:
+            if omega and abs(omega * dt / x - 1.0) < NEAR:
+                told.append(
+                    f"{rod}: its lengthwise vibration of some {omega:.3g} rad/s and dt = {dt:g} s of {integrator} resonate "
+                    f"(omega dt near {x:.3g}), so that errors add up; keep dt off {x / omega:.3g} s by {NEAR:.0%} and more"
+                )
+    return told
+
+
+def _lengthwise(model: Model, rod: Rod) -> float:
+    """The lowest frequency, rad/s; 0 of what has no mass."""
+    section = rod.section(0.5) if callable(rod.section) else rod.section
+    if section.mass_per_length == 0.0:
+        return 0.0
+    speed = np.sqrt(section.stiffness[0, 0] / section.mass_per_length)
+    held = {
+        anchor.s
+        for joint in model.joints.values()
+        for anchor in (joint.a, joint.b)
+        if isinstance(anchor, Anchor) and anchor.part is rod and anchor.s in (0.0, 1.0)
+    }
+    waves = 1.0 if rod.closed else (0.25 if len(held) == 1 else 0.5)  # in the length
+    return float(2.0 * np.pi * waves * speed / rod.stress_free.length)

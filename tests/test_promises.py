@@ -1,0 +1,115 @@
+"""What a scheme promises of joined bodies it keeps with every joint there is, in every chart it takes."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from test_joints import joined
+
+from discretization.consistent import project_velocities
+from discretization.time.integrate import integrate
+from discretization.time.integrators import parse
+from discretization.time.mechanical_stepper import system_in_chart
+from discretization.time.promises import PROMISES, promises_of
+from discretization.time.symplecticity import symplectic_defect
+from rigid.joints import JOINTS
+from rodsim import Box, audit, simulate
+from rodsim.papers import joined_bodies
+
+H, STEPS = 0.005, 20  # variational schemes have no solution beyond some step
+KEPT = 5e-12  # round-off of so many steps, which EML's reductions divide by the step
+SLOW = ("order=", "mG(2", "GL-SPARK(3)", "GL-SPARK(2)", "Lobatto-IIIA-B")
+CHARTS = joined_bodies.CHARTS
+
+
+def held(kind):
+    """Two bodies that tumble, joined, with a spring between points beside the joint; of a clamp the second hangs on the first."""
+    model = joined(kind)
+    a = model.bodies["a"]
+    if kind == "clamp":
+        r = np.add(a.position, (0.5, 0.1, 0.2))
+        b = model.add_body("b", Box(0.5, 0.2, 0.3, density=200), position=r, angular_velocity=(1, -2, 3))
+        model.add_joint("ball", "spherical", a, b, at=a.position)
+    b = model.bodies["b"]
+    model.add_spring("cord", a.at((0.4, 0.1, 0.2)), b.at((0.3, -0.2, 0.4)), stiffness=300.0, length=0.5)
+    return model
+
+
+@cache
+def system_of(kind, chart):
+    system, state, *_ = held(kind).build()
+    return system_in_chart(kind, system, project_velocities(system, state)[0], CHARTS.get(chart, chart))
+
+
+def measured(kind, integrator, chart):
+    """By promise: relative changes of energies and momenta, the two-form, what is left of g (m) and of G v (m/s)."""
+    system, scheme = system_of(kind, chart), parse(integrator)
+    run = integrate(system, scheme, H, STEPS * H)
+    assert np.abs(run.q[-1] - run.q[0]).max() > 0.05
+    size = run.kinetic()[0]
+
+    def drift(values, size):
+        return float(np.abs(values - values[0]).max() / size)
+
+    def of_momentum(letter):
+        maps = [run.momentum(s) for s in system.symmetries if s.name[0] == letter]
+        return max((drift(J, np.abs(maps).max()) for J in maps), default=0.0)
+
+    found = {
+        "generalised energy": drift(run.generalised_energy(), size),
+        "linear momentum": of_momentum("P"),
+        "angular momentum": of_momentum("L"),
+        "position": float(run.position_residual().max()),
+    }
+    promised = promises_of(integrator, CHARTS.get(chart, chart), screws=kind == "screw")
+    if chart != "singular":
+        found["energy"] = drift(run.hamiltonian(), size)
+        found["velocity"] = float(run.velocity_residual()[1:].max())
+    if "symplectic" in promised:
+        found["symplectic"] = symplectic_defect(system, scheme, H, steps=1, count=3)
+    if kind == "clamp":  # it holds them to the ground
+        promised = promised - {"linear momentum", "angular momentum"}
+    return found, promised
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [
+        pytest.param(*row[:2], marks=pytest.mark.slow if any(word in row[0] for word in SLOW) else ())
+        for row in joined_bodies.ROWS
+    ],
+)
+def test_what_is_promised_is_kept_with_every_joint(integrator, chart, kind):
+    found, promised = measured(kind, integrator, chart)
+    assert promised <= set(PROMISES)
+    assert not {what: found[what] for what in promised if not found[what] <= KEPT}
+
+
+@pytest.mark.parametrize("integrator", ["mG(1)", "mG(2, 2)"])
+def test_a_quadrature_does_not_keep_a_screw(integrator):
+    """Its g is no polynomial: of the same scheme a slider is kept."""
+    of_screw, _ = measured("screw", integrator, "director")
+    of_slider, _ = measured("cylindrical", integrator, "director")
+    assert of_screw["velocity"] > 10 * KEPT > 10 * of_slider["velocity"]
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+@pytest.mark.parametrize("integrator", ["em", "em4", "em6", "em-ggl", "em4-ggl", "em6-ggl", "em-d(0.5)"])
+def test_em_and_its_kin_keep_what_they_promise_with_every_joint(integrator, kind):
+    found = audit(simulate(held(kind), STEPS * H, H, integrator, output_every=1, progress=False))
+    assert set(found.promises) == promises_of(integrator)
+    assert found.ok, found.text()
+    assert found.energy_balance < KEPT
+    assert found.constraint < KEPT
+    if "ggl" in integrator:
+        assert found.velocity_constraint < 10 * KEPT
+
+
+def test_the_audit_of_a_screw_judges_what_is_promised_of_screws():
+    found = {
+        kind: audit(simulate(held(kind), 0.4, 0.02, "mG(1)", chart="director", output_every=1))
+        for kind in ("screw", "cylindrical")
+    }
+    assert found["screw"].ok, found["screw"].text()
+    assert set(found["cylindrical"].promises) - set(found["screw"].promises) == {"position", "velocity"}
