@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rigid import quaternions, signals
-from rigid.checks import direction
+from rigid import quaternions
+from rigid.checks import direction, unit_quaternion
 from rigid.errors import ModelError
 from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
 from rigid.joints import JOINTS
@@ -22,7 +22,8 @@ from rodsim.scenes import schema, schema_motion, schema_types
 from rodsim.scenes.checking import OBJECTS, check, name_object
 from rodsim.scenes.curves import curve_of, table_along
 from rodsim.scenes.errors import Path, SceneError, SceneProblem
-from rodsim.scenes.motions import displacements_of, law_of, motion_of
+from rodsim.scenes.motions import displacements_of, law_of, motion_of, value_of
+from rodsim.scenes.places import part_of, parts_in_order
 from rodsim.scenes.reading import Source, read
 from rodsim.sections import Section
 
@@ -83,9 +84,14 @@ class _Loader:
         """All parts, each under the path it stands at."""
         scene = self._scene
         self._unique_names()
-        self._each("bodies", scene.bodies, self._body)
-        self._each("driven", scene.driven, self._driven)
-        self._each("rods", scene.rods, self._rod)
+        add = {"bodies": self._body, "driven": self._driven, "rods": self._rod}
+        for path, item in parts_in_order(scene):
+            self._guard(path, lambda path=path, item=item: add[str(path[0])](path, item))
+        for head in add:  # numbered as they stand in the scene, whichever was made first
+            made = getattr(self._model, head)
+            given = {item.name: made[item.name] for item in getattr(scene, head)}
+            made.clear()
+            made.update(given)
         self._each("joints", scene.joints, self._joint)
         self._each("springs", scene.springs, self._spring)
         self._each("torsion_springs", scene.torsion_springs, self._torsion)
@@ -154,10 +160,40 @@ class _Loader:
     # --- parts
 
     def _body(self, path: Path, item: schema.BodyScene) -> None:
-        quat = _orientation(f"body '{item.name}'", item.orientation)
+        quat = self._orientation(path, f"body '{item.name}'", item.orientation)
+        position = self._place((*path, "position"), item.position)
         self._model.add_body(
-            item.name, self._shape(item.shape), item.position, quat, item.velocity, item.angular_velocity
+            item.name, self._shape(item.shape), position, quat, item.velocity, item.angular_velocity
         )
+
+    def _place(self, path: Path, given: Any) -> Any:
+        """World coordinates (3,), given or those of a point of another part."""
+        if not isinstance(given, schema_types.PlaceScene):
+            return given
+        return self._point_of_part((*path, "at"), given.at).position + np.array(given.plus)
+
+    def _orientation(self, path: Path, owner: str, given: Any) -> Any:
+        """The quaternion."""
+        if isinstance(given, schema_types.AxisAngle):
+            axis = direction(owner, "orientation.axis", given.axis)
+            return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
+        if not isinstance(given, schema_types.OrientationOf):
+            return given
+        quat = self._point_of_part((*path, "orientation", "of"), given.of).orientation
+        if given.turned is None:
+            return quat
+        turned = unit_quaternion(owner, "turned", self._orientation(path, owner, given.turned))
+        return quaternions.multiply(quat, turned)
+
+    def _point_of_part(self, path: Path, given: Any) -> Anchor:
+        """Of a part that is there: `parts_in_order` has seen to it."""
+        heads = ("rods",) if isinstance(given, schema_types.RodAnchor) else ("bodies", "driven")
+        what, name = ("rod" if heads == ("rods",) else "body"), part_of(given)
+        if not (isinstance(given, str) and name in self._model.rods):  # which has words of its own
+            _look_up(
+                path, what, name, {item.name: item for head in heads for item in getattr(self._scene, head)}
+            )
+        return self._point(path, given)
 
     def _shape(self, shape: Any) -> MassProperties:
         if isinstance(shape, schema.GivenShape):
@@ -178,7 +214,12 @@ class _Loader:
         owner = f"rod '{item.name}'"
 
         def curve(given: Any) -> Any:
-            return given if isinstance(given, list) else curve_of(owner, given)
+            where = (*path, "curve")
+            if isinstance(given, list):
+                return [self._place((*where, k), point) for k, point in enumerate(given)]
+            return curve_of(
+                owner, given, np.array(self._place((*where, "center"), given.center), dtype=float)
+            )
 
         def up(what: str, given: Any) -> Any:
             rows = given is not None and isinstance(given[0], list)
@@ -247,7 +288,7 @@ class _Loader:
 
     def _anchor(self, path: Path, given: Any) -> Anchor | Body | Ground | Driven:
         if isinstance(given, schema_types.GroundAnchor):
-            return self._model.ground.at(given.ground)
+            return self._model.ground.at(self._place((*path, "ground"), given.ground))
         if given == "ground":
             return self._model.ground
         if isinstance(given, schema_types.RodAnchor):
@@ -275,7 +316,7 @@ class _Loader:
             item.kind,
             a,
             b,
-            item.at,
+            self._place((*path, "at"), item.at),
             item.axis,
             item.length,
             second_axis=item.second_axis,
@@ -299,14 +340,14 @@ class _Loader:
 
     def _load(self, path: Path, item: schema.LoadScene) -> None:
         add = self._model.add_force if item.kind == "force" else self._model.add_moment
-        add(item.name, self._point((*path, "on"), item.on), _value(item.value), item.following)
+        add(item.name, self._point((*path, "on"), item.on), value_of(item.value), item.following)
 
     def _pair(self, path: Path, item: Any) -> Any:
         return (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
 
     def _bushing(self, path: Path, item: schema_motion.BushingScene) -> None:
         a, b = self._pair(path, item)
-        given = item.stiffness, item.damping, item.at, item.axes, item.rest
+        given = item.stiffness, item.damping, self._place((*path, "at"), item.at), item.axes, item.rest
         self._model.add_bushing(item.name, a, b, *given)
 
     def _law_spring(self, path: Path, item: schema_motion.LawSpringScene) -> None:
@@ -321,10 +362,11 @@ class _Loader:
         self._model.add_limit(item.name, a, b, *given)
 
     def _driven(self, path: Path, item: schema_motion.DrivenScene) -> None:
-        quat = _orientation(f"driven '{item.name}'", item.orientation)
+        quat = self._orientation(path, f"driven '{item.name}'", item.orientation)
+        position = self._place((*path, "position"), item.position)
         along = displacements_of((*path, "displacement"), item.displacement)
         turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
-        self._model.add_driven(item.name, item.position, quat, along, turn, item.axis)
+        self._model.add_driven(item.name, position, quat, along, turn, item.axis)
 
     def _pressure(self, path: Path, item: schema.PressureScene) -> None:
         rod = _look_up((*path, "rod"), "rod", item.rod, self._model.rods)
@@ -349,33 +391,8 @@ class _Loader:
 
     def _distributed_load(self, path: Path, item: schema_motion.DistributedLoadScene) -> None:
         rod = _look_up((*path, "rod"), "rod", item.rod, self._model.rods)
-        value = _value(item.value)
+        value = value_of(item.value)
         self._model.add_distributed_load(item.name, rod, value, item.kind, item.following, item.between)
-
-
-def _orientation(owner: str, given: Any) -> Any:
-    """The quaternion."""
-    if not isinstance(given, schema_types.AxisAngle):
-        return given
-    axis = direction(owner, "orientation.axis", given.axis)
-    return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
-
-
-_SIGNALS = {
-    "constant": signals.Constant,
-    "table": signals.Table,
-    "ramp": signals.Ramp,
-    "triangle": signals.Triangle,
-    "sine": signals.Sine,
-    "pulse": signals.Pulse,
-}
-
-
-def _value(given: Any) -> Any:
-    if isinstance(given, list):
-        return given
-    fields = given.model_dump(exclude={"function", "direction"})
-    return _SIGNALS[given.function](**fields).along(given.direction)
 
 
 def _look_up(path: Path, what: str, name: str, table: dict[str, Any]) -> Any:
