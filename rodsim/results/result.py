@@ -265,11 +265,24 @@ class Result:
         """The motion as a figure of plotly that turns, with play and a slider: shown at the end of a cell of a notebook.
 
         frames: the most that are shown, evenly chosen of the outputs; height: pixels. Needs plotly (`pip install
-        'rodsim[notebook]'`, MissingExtra where it is not there).
+        'rodsim[notebook]'`, MissingExtra where it is not there). Where figures of plotly are not known, as on web sites that
+        show notebooks, it is a picture.
         """
         from rodsim.results.animation import figure
 
-        return figure(self._source, frames, height)
+        return figure(self._source, frames, height, self._picture)
+
+    def _picture(self) -> bytes:
+        """Times laid over each other, as PNG."""
+        import io
+
+        from PIL import Image
+
+        from rodsim.results.render import render
+
+        file = io.BytesIO()
+        Image.fromarray(render(self, size=(960, 600))).save(file, "PNG")
+        return file.getvalue()
 
     def _repr_html_(self) -> str:
         """For notebooks: what is in it."""
