@@ -17,6 +17,7 @@ from rodsim.results import native
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.sources import Source
+from rodsim.results.still import still
 
 MOST_NODES = 2000  # of all rods together; more are thinned
 MOST_FRAMES = 2000
@@ -26,8 +27,8 @@ PNG = "image/png"
 ROD, BODY = "rgb(222,98,50)", "rgb(66,104,160)"
 
 
-def figure(source: Source, frames: int, height: int, picture: Callable[[], bytes]) -> Any:
-    """The figure; ResultError where there is nothing to draw. picture: a PNG, for what shows no figures of plotly."""
+def figure(source: Source, frames: int, height: int) -> Any:
+    """The figure; ResultError where there is nothing to draw."""
     frames = count("animate", "frames", frames, at_most=MOST_FRAMES)
     height = count("animate", "height", height, at_least=100, at_most=10_000)
     go = extra("plotly.graph_objects", "notebook", "animate")
@@ -62,7 +63,7 @@ def figure(source: Source, frames: int, height: int, picture: Callable[[], bytes
     traces = list(range(len(first)))
     moved = [go.Frame(data=moving(k), name=name, traces=traces) for k, name in enumerate(names)]
     made = _with_picture(go)(data=first, frames=moved, layout=_layout(source, points, names, t, height))
-    made._picture = picture
+    made._picture = lambda: still(source)
     return made
 
 
@@ -70,7 +71,7 @@ def figure(source: Source, frames: int, height: int, picture: Callable[[], bytes
 def _with_picture(go: Any) -> Any:
     """plotly's figure that is a picture, too: notebooks on a web site, or as a document, know no other."""
 
-    class Figure(go.Figure):  # type: ignore[misc]
+    class Figure(go.Figure):
         _picture: Callable[[], bytes]
 
         def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:

@@ -270,19 +270,7 @@ class Result:
         """
         from rodsim.results.animation import figure
 
-        return figure(self._source, frames, height, self._picture)
-
-    def _picture(self) -> bytes:
-        """Times laid over each other, as PNG."""
-        import io
-
-        from PIL import Image
-
-        from rodsim.results.render import render
-
-        file = io.BytesIO()
-        Image.fromarray(render(self, size=(960, 600))).save(file, "PNG")
-        return file.getvalue()
+        return figure(self._source, frames, height)
 
     def _repr_html_(self) -> str:
         """For notebooks: what is in it."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from rodsim.parts import Anchor, Body, Driven, Ground
 from rodsim.scenes import schema, schema_motion, schema_types
 from rodsim.scenes.checking import OBJECTS, check, name_object
 from rodsim.scenes.curves import curve_of, table_along
-from rodsim.scenes.errors import Path, SceneError, SceneProblem
+from rodsim.scenes.errors import Path, SceneError, SceneProblem, look_up
 from rodsim.scenes.motions import displacements_of, law_of, motion_of, value_of
 from rodsim.scenes.places import part_of, parts_in_order
 from rodsim.scenes.reading import Source, read
@@ -84,7 +83,11 @@ class _Loader:
         """All parts, each under the path it stands at."""
         scene = self._scene
         self._unique_names()
-        add = {"bodies": self._body, "driven": self._driven, "rods": self._rod}
+        add: dict[str, Callable[[Path, Any], None]] = {
+            "bodies": self._body,
+            "driven": self._driven,
+            "rods": self._rod,
+        }
         for path, item in parts_in_order(scene):
             self._guard(path, lambda path=path, item=item: add[str(path[0])](path, item))
         for head in add:  # numbered as they stand in the scene, whichever was made first
@@ -190,7 +193,7 @@ class _Loader:
         heads = ("rods",) if isinstance(given, schema_types.RodAnchor) else ("bodies", "driven")
         what, name = ("rod" if heads == ("rods",) else "body"), part_of(given)
         if not (isinstance(given, str) and name in self._model.rods):  # which has words of its own
-            _look_up(
+            look_up(
                 path, what, name, {item.name: item for head in heads for item in getattr(self._scene, head)}
             )
         return self._point(path, given)
@@ -257,7 +260,7 @@ class _Loader:
 
     def _section(self, path: Path, given: Any) -> Section:
         if isinstance(given, str):
-            given = _look_up(path, "section", given, self._scene.sections)
+            given = look_up(path, "section", given, self._scene.sections)
         section, law = self._linear_section(path, given), given.law
         if isinstance(law, schema.ExpressionLaw):
             section = section.with_energy(law.expression, **law.parameters)
@@ -276,7 +279,7 @@ class _Loader:
             )
         material = given.material
         if isinstance(material, str):
-            material = _look_up(path, "material", material, self._scene.materials)
+            material = look_up(path, "material", material, self._scene.materials)
         stuff = Material(**material.model_dump())
         if isinstance(given, schema.CircularSection):
             return Section.circular(given.radius, stuff)
@@ -292,13 +295,13 @@ class _Loader:
         if given == "ground":
             return self._model.ground
         if isinstance(given, schema_types.RodAnchor):
-            return _look_up(path, "rod", given.rod, self._model.rods).at(given.s, given.offset)
+            return look_up(path, "rod", given.rod, self._model.rods).at(given.s, given.offset)
         name = given if isinstance(given, str) else given.body
         if isinstance(given, str) and name in self._model.rods:
             raise SceneProblem(
                 path, f"'{name}' is a rod: say where on it, for example {{rod: {name}, s: 1.0}}"
             )
-        body: Body | Driven = _look_up(path, "body", name, {**self._model.bodies, **self._model.driven})
+        body: Body | Driven = look_up(path, "body", name, {**self._model.bodies, **self._model.driven})
         if isinstance(given, str):
             return body
         if given.at is not None and given.at_world is not None:
@@ -369,38 +372,27 @@ class _Loader:
         self._model.add_driven(item.name, position, quat, along, turn, item.axis)
 
     def _pressure(self, path: Path, item: schema.PressureScene) -> None:
-        rod = _look_up((*path, "rod"), "rod", item.rod, self._model.rods)
+        rod = look_up((*path, "rod"), "rod", item.rod, self._model.rods)
         self._model.add_pressure(item.name, rod, item.pressure, item.normal)
 
     def _external_damping(self, path: Path, item: schema.ExternalDampingScene) -> None:
-        part = _look_up((*path, "part"), "part", item.part, {**self._model.bodies, **self._model.rods})
+        part = look_up((*path, "part"), "part", item.part, {**self._model.bodies, **self._model.rods})
         self._model.add_external_damping(item.name, part, item.rate, item.rotation, item.ambient)
 
     def _joint_friction(self, path: Path, item: schema.JointFrictionScene) -> None:
-        joint = _look_up((*path, "joint"), "joint", item.joint, self._model.joints)
+        joint = look_up((*path, "joint"), "joint", item.joint, self._model.joints)
         self._model.add_joint_friction(item.name, joint, item.turning, item.sliding)
 
     def _drive(self, path: Path, item: schema_motion.DriveScene) -> None:
-        _look_up((*path, "joint"), "joint", item.joint, self._model.joints)
+        look_up((*path, "joint"), "joint", item.joint, self._model.joints)
         self._model.add_drive(item.name, item.joint, motion_of((*path, "value"), item.value), item.of)
 
     def _gear(self, path: Path, item: schema_motion.GearScene) -> None:
         for k, joint in enumerate(item.joints):
-            _look_up((*path, "joints", k), "joint", joint, self._model.joints)
+            look_up((*path, "joints", k), "joint", joint, self._model.joints)
         self._model.add_gear(item.name, item.joints, item.ratios, item.of)
 
     def _distributed_load(self, path: Path, item: schema_motion.DistributedLoadScene) -> None:
-        rod = _look_up((*path, "rod"), "rod", item.rod, self._model.rods)
+        rod = look_up((*path, "rod"), "rod", item.rod, self._model.rods)
         value = value_of(item.value)
         self._model.add_distributed_load(item.name, rod, value, item.kind, item.following, item.between)
-
-
-def _look_up(path: Path, what: str, name: str, table: dict[str, Any]) -> Any:
-    if name in table:
-        return table[name]
-    near = difflib.get_close_matches(name, table, 1)
-    if near:
-        cure = f"did you mean {near[0]!r}?"
-    else:
-        cure = f"there are {', '.join(table)}" if table else f"the scene has none; add a {what}"
-    raise SceneProblem(path, f"there is no {what} {name!r}; {cure}")
