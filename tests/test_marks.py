@@ -49,12 +49,15 @@ def test_a_support_is_a_closed_solid_where_the_joint_is():
     surface = marks.Marks(built.layout, 2.0, UP, 0).surface(built.state)
     triangles, normals = of_owner(surface, SUPPORT)
     block, cone = triangles[:12], triangles[12:]
-    side = 2.0 * marks.SIZE
+    side = 2.0 * marks.SIZE + 2 * 0.01  # the rod's radius: the block comes out of it
     assert volume(block) == pytest.approx(side**3, rel=1e-12)
+    corners = block.reshape(-1, 3)
+    assert np.allclose(
+        [corners.min(axis=0), corners.max(axis=0)], [[-side, -side / 2, -side / 2], [0, side / 2, side / 2]]
+    )
+    side = 2.0 * marks.SIZE + 1.5 * 0.05  # half of the box
     area = 0.5 * marks.SIDES * (0.5 * side) ** 2 * np.sin(2 * np.pi / marks.SIDES)
     assert volume(cone) == pytest.approx(area * side / 3, rel=1e-12)
-    corners = block.reshape(-1, 3)
-    assert np.allclose([corners.min(axis=0), corners.max(axis=0)], [[-side / 2] * 3, [side / 2] * 3])
     assert np.allclose(cone.reshape(-1, 3).max(axis=0)[2], -0.5)  # the apex at the joint, the rest below
     assert np.allclose(cone.reshape(-1, 3).min(axis=0)[2], -0.5 - side)
     outward = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
@@ -82,9 +85,13 @@ def test_a_support_goes_where_an_equilibrium_moves_it():
         "rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, Material(E=1e7, nu=0.4, density=1000)), 4
     )
     made.add_joint("root", "clamp", rod.start)
-    found = equilibrium(made, motions={"root": {"displacement": (0, 0.3, 0.1)}})
+    found = equilibrium(
+        made, motions={"root": {"displacement": (0, 0.3, 0.1), "rotation": (0, 0, np.pi / 2)}}
+    )
     triangles, _ = of_owner(marks.Marks(found.layout, 1.0, UP, 0).surface(found.state(-1)), SUPPORT)
-    assert np.allclose(triangles.reshape(-1, 3).mean(axis=0), (0, 0.3, 0.1), rtol=0, atol=1e-9)
+    # it turns the root about z by a right angle, too: the block is before it, along its section
+    side = marks.SIZE + 2 * 0.01
+    assert np.allclose(triangles.reshape(-1, 3).mean(axis=0), (0, 0.3 - side / 2, 0.1), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("color", [None, "strain"])

@@ -16,7 +16,9 @@ COLORS = np.concatenate([SUPPORT[None], AXES])  # by owner, after those of the p
 HELD = ("clamp", "weld")  # a block; other joints to the ground are cones with the joint at the apex
 # points of a and b lie together in these; of other kinds the ground's own point stays where it is
 TOGETHER = ("clamp", "weld", "spherical", "revolute", "universal", "constant_velocity")
-SIZE = 0.03  # of the scene: side of a block, height of a cone
+SIZE = (
+    0.03  # of the scene: side of a block, height of a cone, with what is needed to come out of what they hold
+)
 LENGTH, THIN = 0.06, 0.005  # of the scene: an axis of a driven frame
 SIDES = 16  # of a cone
 
@@ -30,10 +32,20 @@ class Marks:
         places = [_place(joint) for joint in supports]
         self._frame = np.array([frame for frame, _ in places], dtype=np.int64)
         self._X = np.array([X for _, X in places]).reshape(-1, 3)
-        block, cone = SIZE * size * _box(), SIZE * size * _cone(up)
-        shapes = [block if joint.kind in HELD else cone for joint in supports]
+        half, outward = _half_thickness(layout), _outward(layout)
+        shapes = []
+        for k, joint in enumerate(supports):
+            reach = max(half.get(frame, 0.0) for frame in joint.frames or ())
+            if joint.kind in HELD:
+                side = SIZE * size + 2.0 * reach
+                shapes.append(side * _box())
+                self._X[k, 0] += 0.5 * side * outward.get(int(self._frame[k]), 0.0)  # before the end of a rod
+            else:
+                shapes.append((SIZE * size + 1.5 * reach) * _cone(up))
         self._of_support = np.repeat(np.arange(len(shapes)), [len(shape) for shape in shapes])
         self._shape = np.concatenate([np.zeros((0, 3, 3)), *shapes])
+        # blocks lie along the axes of what they hold, cones stand upright
+        self._turned = np.array([joint.kind in HELD for joint in supports], dtype=bool)[self._of_support]
         fixed = np.zeros(0) if layout.system is None else layout.system.frames.fixed
         self._driven = np.flatnonzero(fixed == DRIVEN)
         self._axes = [size * _axis(k) for k in range(3)]
@@ -45,9 +57,12 @@ class Marks:
 
     def surface(self, state: State) -> Surface:
         """Triangles of all of them, each with its own corners: edges stay sharp."""
-        frame = self._frame
-        at = state.r[frame] + np.einsum("nij,nj->ni", to_matrix(state.quat[frame]), self._X)
-        parts = [self._shape + at[self._of_support][:, None]]
+        R = to_matrix(state.quat[self._frame])
+        at = state.r[self._frame] + np.einsum("nij,nj->ni", R, self._X)
+        shape = self._shape.copy()
+        of_blocks = R[self._of_support[self._turned]]
+        shape[self._turned] = np.einsum("nij,nkj->nki", of_blocks, shape[self._turned])
+        parts = [shape + at[self._of_support][:, None]]
         for k in self._driven:
             R = to_matrix(state.quat[k])
             parts += [axis @ R.T + state.r[k] for axis in self._axes]
@@ -63,6 +78,27 @@ def _place(joint: JointLayout) -> tuple[int, Floats]:
     ground = joint.frames.index(0)
     side = 1 - ground if joint.kind in TOGETHER else ground
     return joint.frames[side], joint.points[side]
+
+
+def _outward(layout: Layout) -> dict[int, float]:
+    """Of both ends of open rods, by their frames: the way out of the rod along d1."""
+    found: dict[int, float] = {}
+    for rod in layout.rods:
+        if not rod.closed:
+            found |= {int(rod.frames[0]): -1.0, int(rod.frames[-1]): 1.0}
+    return found
+
+
+def _half_thickness(layout: Layout) -> dict[int, float]:
+    """Of rods and bodies by their frames, m: the support of what is thick would be hidden in it."""
+    found: dict[int, float] = {}
+    for rod in layout.rods:
+        half = np.maximum(rod.radius, 0.5 * rod.sides.max(axis=1))
+        found.update(zip(rod.frames.tolist(), half.tolist(), strict=True))
+    for body in layout.bodies:
+        if len(body.vertices):
+            found[body.frame] = 0.5 * float(np.ptp(body.vertices, axis=0).min())
+    return found
 
 
 def _box(low: Floats | None = None, high: Floats | None = None) -> Floats:
