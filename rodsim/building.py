@@ -178,9 +178,9 @@ def build(model: Contents) -> Built:
     check_drives(model, system, state)
     check_rotations(model, system, placement)
     system, undetermined = without_doubt(model, system, state)
-    warn_of_doubts(model, placement, system, state)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
+    warn_of_doubts(model, placement, layout, system, state)
     return Built(
         system, state, layout, load_values(model, lines), placement.held, drives, idle_axes(model, placement)
     )

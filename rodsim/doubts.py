@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -11,12 +11,13 @@ import numpy as np
 from discretization.measures import element_states
 from discretization.system import System
 from rigid import quaternions
-from rigid.system import Floats, Ints, State
+from rigid.system import Floats, State
 from rodsim.entries import Contents, JointEntry
 from rodsim.meshing import RodMesh
 from rodsim.model_warnings import DoubtfulModelWarning
 from rodsim.other_entries import Poses
 from rodsim.parts import Anchor, Body, Rod
+from rodsim.results.layout import Layout, RodLayout
 
 RIGID = ("weld", "clamp")  # kinds of joints that hold all of two parts together
 GAP = 0.1  # of a body's size: how far it may be from the point where such a joint holds it
@@ -32,15 +33,30 @@ class Placed(Poses, Protocol):
     meshes: dict[str, RodMesh]
 
 
-def warn_of_doubts(model: Contents, placed: Placed, system: System, state: State) -> None:
+def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: System, state: State) -> None:
     """Warn of all that looks like a slip, in one warning; at the call of `Model.build`."""
     found = [*_some(gaps(model, placed)), *_some(units(model.rods, placed.meshes))]
-    bent = {name: rod for name, rod in model.rods.items() if _may_be_strained(rod)}
+    bent = [own for own in layout.rods if _may_be_strained(model.rods[own.name])]
     if bent:
         strain, _ = element_states(system, state)
-        found += _some(strains(bent, placed.meshes, elements_of(model, placed.meshes, system), strain))
+        cure = "is the stress-free shape as long as the rod, in the same unit?"
+        found += _some(strains(bent, strain, "at t = 0", cure))
     if found:
         warnings.warn(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=4)
+
+
+def warn_of_strains(layout: Layout, system: System, state: State) -> None:
+    """Warn of rods with a linear law that are strained beyond it at rest; at the call of `equilibrium`."""
+    linear = np.ones(layout.n_elements, dtype=bool)
+    linear[len(system.elements.length) :] = system.spans.law < 0
+    rods = [rod for rod in layout.rods if linear[rod.elements].all()]
+    if not rods:
+        return
+    strain, _ = element_states(system, state)
+    cure = "are E, sizes and loads in one system of units? If they are, give the section a law (`with_law`)"
+    found = _some(strains(rods, strain, "at rest", cure))
+    if found:
+        warnings.warn(f"model '{layout.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=4)
 
 
 def _some(lines: Iterator[str]) -> list[str]:
@@ -118,30 +134,14 @@ def _may_be_strained(rod: Rod) -> bool:
     return rod.stress_free is not rod.initial or rod.rest_strains is not None
 
 
-def elements_of(model: Contents, meshes: Mapping[str, RodMesh], system: System) -> dict[str, Ints]:
-    """Rows of strains of every rod: two-frame elements stand first, then the points of spans."""
-    rows, first, of_spans = {}, 0, len(system.elements.length)
-    for name in model.rods:
-        n, m = len(meshes[name].elements.length), len(meshes[name].spans.weight)
-        rows[name] = of_spans + np.arange(m) if m else first + np.arange(n)
-        first, of_spans = first + n, of_spans + m
-    return rows
-
-
-def strains(
-    rods: Mapping[str, Rod], meshes: Mapping[str, RodMesh], rows: Mapping[str, Ints], strain: Floats
-) -> Iterator[str]:
-    """Rods whose strains (n, 6) at t = 0 are beyond those of a linear law, at the axis or at the surface."""
-    for name, rod in rods.items():
-        own = strain[rows[name]]
-        radius = float(meshes[name].radius.max(initial=0.0))
+def strains(rods: Sequence[RodLayout], strain: Floats, when: str, cure: str) -> Iterator[str]:
+    """Rods whose strains, of all points (n, 6), are beyond those of a linear law, at the axis or at the surface."""
+    for rod in rods:
+        own, radius = strain[rod.elements], float(rod.radius.max(initial=0.0))
         for what, size in (
             ("stretch and shear", np.linalg.norm(own[:, :3], axis=1).max()),
             ("bending and twist times the radius", radius * np.linalg.norm(own[:, 3:], axis=1).max()),
         ):
             if size > LARGE:
-                yield (
-                    f"{rod}: at t = 0 its {what} come to {size:.3g}, a strain that few solids bear; is the stress-free shape "
-                    "as long as the rod, in the same unit?"
-                )
+                yield f"rod '{rod.name}': {when} its {what} come to {size:.3g}, a strain that few solids bear; {cure}"
                 break

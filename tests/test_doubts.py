@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rodsim import Box, DoubtfulModelWarning, MassProperties, Material, Model, Section
+from rodsim import Box, DoubtfulModelWarning, MassProperties, Material, Model, Section, equilibrium
 from rodsim.doubts import GAP, LARGE, SLENDER, SOFTEST, STIFFEST, THICK
 from rodsim.scenes.loading import load
 
@@ -184,6 +184,27 @@ def test_the_strained_rod_is_the_one_that_is_named():
         words = told(model)
         assert f"rod 'rod {k}'" in words
         assert words.count("strain that few") == 1
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_a_rod_strained_at_rest_is_told_unless_its_law_is_made_for_that(element):
+    """A stretch of F/EA, by a linear law."""
+
+    def hung(strain, section):
+        model = rod(section=section, element=element)
+        cord = model.rods["cord"]
+        model.add_joint("root", "clamp", cord.start)
+        model.add_force("pull", cord.end, (strain * 10.0, 0, 0))
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            equilibrium(model)
+        assert all(w.filename == __file__ for w in heard)
+        return "".join(str(w.message) for w in heard if w.category is DoubtfulModelWarning)
+
+    assert hung(0.99 * LARGE, stiff(EA=10.0)) == ""
+    words = hung(1.01 * LARGE, stiff(EA=10.0))
+    assert "rod 'cord': at rest its stretch and shear come to 0.202" in words
+    assert hung(1.01 * LARGE, stiff(EA=10.0).with_law("stiffening", strain=100.0)) == ""
 
 
 # --- what users see
