@@ -180,3 +180,24 @@ def test_axes_and_scale_go_to_a_corner_that_is_free(where):
     assert 0 <= y <= 500 - h
     assert not np.any(np.all((pixels > (x, y)) & (pixels < (x + w, y + h)), axis=1))
     assert (stage._corner == "upper right") == (where >= 2)
+
+
+def test_the_page_of_a_report_marks_them_where_they_are():
+    from rodsim.reporting.arrays import unpacked
+    from rodsim.reporting.motion import motion, motion_data
+    from rodsim.reporting.thinning import thinning
+
+    made = model()
+    other = made.add_body("other", Box(0.1, 0.1, 0.1, mass=1), (0.5, 0.1, -0.5))
+    made.add_joint("pin", "spherical", made.bodies["block"], other, at=(0.5, 0.05, -0.5))
+    result = simulate(made, 0.2, 0.02)
+    thin = thinning(result.layout, result.n_outputs)
+    found = motion(result, thin)
+    data = motion_data(result, thin, found, [""] * len(found.t))
+    assert data["supports"] == [True, True, False]
+    lines = unpacked(data["driven"])  # (F, 3, D, 2, 3)
+    assert lines.shape[1:] == (3, 1, 2, 3)
+    for t, axes in zip(found.t, lines[:, :, 0], strict=True):
+        turn = quaternions.to_matrix(quaternions.from_rotation_vector(0.5 * t * UP))
+        assert np.allclose(axes[:, 0], [1.0, t, 0.2], rtol=0, atol=1e-6)
+        assert np.allclose(axes[:, 1] - axes[:, 0], marks.LENGTH * found.size * turn.T, rtol=0, atol=1e-6)
