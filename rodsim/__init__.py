@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rodsim.modal_analysis import modes
     from rodsim.modal_results import mode_shapes
     from rodsim.model import Model
+    from rodsim.model_warnings import DoubtfulModelWarning
     from rodsim.reporting.page import report
     from rodsim.results.audit import audit
     from rodsim.results.local_audit import local_audit
@@ -47,6 +48,7 @@ _WHERE = {
     "Cone": "rigid.inertia",
     "ConvergenceError": "rigid.errors",
     "Cylinder": "rigid.inertia",
+    "DoubtfulModelWarning": "rodsim.model_warnings",
     "InitialVelocityWarning": "rigid.errors",
     "Law": "rodsim.laws",
     "MassProperties": "rigid.inertia",
@@ -95,6 +97,7 @@ __all__ = [
     "Cone",
     "ConvergenceError",
     "Cylinder",
+    "DoubtfulModelWarning",
     "InitialVelocityWarning",
     "Law",
     "MassProperties",

@@ -23,6 +23,7 @@ from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import rows_of
 from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
 from rodsim.describing import description
+from rodsim.doubts import warn_of_doubts
 from rodsim.driving import DriveValues, check_drives
 from rodsim.entries import Contents, TorsionEntry
 from rodsim.joining import ASSEMBLED, constraints_of, joint_layouts, without_doubt
@@ -187,6 +188,7 @@ def build(model: Contents) -> Built:
     system, undetermined = without_doubt(model, system, state)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
+    warn_of_doubts(model, placement, layout, system, state)
     return Built(
         system,
         state,

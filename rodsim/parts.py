@@ -206,6 +206,29 @@ class Anchor:
     X: Floats
     s: float = 0.0
 
+    @property
+    def position(self) -> Floats:
+        """World coordinates (3,) at t = 0, m: `add_body(..., position=arm.end.position)` puts a body there."""
+        r, quat = self._frame()
+        return r + quaternions.rotate(quat, self.X)
+
+    @property
+    def orientation(self) -> Floats:
+        """(w, x, y, z) of the part there at t = 0: a body's axes, those of a rod's section."""
+        return self._frame()[1]
+
+    def _frame(self) -> tuple[Floats, Floats]:
+        part = self.part
+        if isinstance(part, Ground):
+            return np.zeros(3), quaternions.IDENTITY.copy()
+        if not isinstance(part, Rod):
+            return part.position, part.orientation
+        # as many places as nodes: frames are carried along, and a curve may turn by pi between two
+        s = np.union1d(np.linspace(0.0, 1.0, part.n_elements + 1), [self.s])
+        r, quat = part.initial_frames(s)
+        k = int(np.searchsorted(s, self.s))
+        return r[k], quat[k]
+
     def __str__(self) -> str:
         return f"{self.part}, s = {self.s:g}" if isinstance(self.part, Rod) else str(self.part)
 

@@ -42,6 +42,7 @@ class Section:
     relaxation: float = 0.0  # s
     center: tuple[float, float] = (0.0, 0.0)  # m, centre of mass from the rod's curve, see `with_centers`
     product_of_inertia: float = 0.0  # kg m, J23 about the centre of mass
+    modulus: float = 0.0  # Pa, Young's modulus of its material; 0: not known
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
@@ -201,7 +202,7 @@ class Section:
         stiffness = np.diag([material.E * area, shear, shear, G * torsion, material.E * I2, material.E * I3])
         inertia = material.density * np.array([I2 + I3, I2, I3])
         damping = material.damping_time * stiffness
-        return cls(stiffness, material.density * area, inertia, damping, radius, sides)
+        return cls(stiffness, material.density * area, inertia, damping, radius, sides, modulus=material.E)
 
     @classmethod
     def circular(cls, radius: float, material: Material) -> Section:

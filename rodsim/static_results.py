@@ -14,6 +14,7 @@ from discretization.statics.rest import Rest
 from discretization.time.advance import copy_of
 from rigid.system import Floats, State
 from rodsim.building import Built
+from rodsim.doubts import warn_of_strains
 from rodsim.results.errors import UnknownName
 from rodsim.results.outputs import stacked
 from rodsim.results.result import Result
@@ -94,6 +95,8 @@ class Record:
     def write(self, output: str | Path | None) -> Equilibrium:
         """The result, in memory or in a file."""
         layout, system = self._built.layout, self._built.system
+        if self.states:
+            warn_of_strains(layout, system, self.states[-1])
         names = [joint.name for joint in layout.joints]
         layout.description["statics"] = {
             **self.settings,

@@ -19,6 +19,7 @@ the midpoint rule of what is linear, its compositions sums of it,
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ from rigid.checks import number, word
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.model import Model
+from rodsim.model_warnings import DoubtfulModelWarning
 from rodsim.sections import Section
 
 LONGITUDINAL, TORSIONAL, BENDING, SHEAR = BRANCHES = ("longitudinal", "torsional", "bending", "shear")
@@ -76,7 +78,9 @@ class Cell:
         self.p = order_of(element)
         model = Model("cell")
         model.add_rod("rod", [(0, 0, 0), (self.length, 0, 0)], section, self.p, mass=mass, element=element)
-        built = model.build()
+        with warnings.catch_warnings():  # a cell may be shorter than it is thick
+            warnings.simplefilter("ignore", DoubtfulModelWarning)
+            built = model.build()
         of_rod = slice(6, None)  # behind the ground
         self.K = stiffness_matrix(built.system, built.state).toarray()[of_rod, of_rod]
         self.M = mass_matrix(built.system, built.state).toarray()[of_rod, of_rod]

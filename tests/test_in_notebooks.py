@@ -256,6 +256,35 @@ def test_the_slider_has_a_step_for_every_frame_and_play_goes_on(sample):
     assert list(stop.args[0]) == [None]
 
 
+def test_a_figure_is_a_picture_where_plotly_is_not_known(sample, monkeypatch):
+    import base64
+    import io
+
+    import IPython.display
+    import plotly.io
+    from PIL import Image
+
+    figure = sample.animate(frames=3)
+    monkeypatch.setattr(plotly.io.renderers, "default", "plotly_mimetype")
+    shown = []
+    monkeypatch.setattr(IPython.display, "display", lambda bundle, raw: shown.append((bundle, raw)))
+    figure._ipython_display_()
+    [(bundle, raw)] = shown
+    assert raw
+    assert set(bundle) == {"application/vnd.plotly.v1+json", "image/png"}
+    picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).convert("RGB")) / 255
+    for color in (
+        np.array([222, 98, 50]) / 255,
+        np.array([66, 104, 160]) / 255,
+    ):  # of rods and bodies, shaded
+        share = picture @ color / np.linalg.norm(color)
+        alike = share > 0.985 * np.maximum(np.linalg.norm(picture, axis=2), 1e-9)
+        assert np.count_nonzero(alike & (picture.min(axis=2) < 0.7)) > 100
+    monkeypatch.setattr(plotly.io.renderers, "render_on_display", False)
+    figure._ipython_display_()
+    assert len(shown) == 1
+
+
 def test_a_long_rod_is_thinned_but_keeps_its_ends():
     from rodsim.results.animation import MOST_NODES, _lines
     from rodsim.results.drawing import Drawing

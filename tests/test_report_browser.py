@@ -163,3 +163,32 @@ def test_nothing_was_asked_for_and_nothing_went_wrong(opened):
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     assert sum(url.startswith("file:") for url in asked) == 1
     assert page.title().startswith(NASTY)
+
+
+def test_the_tool_bar_of_a_chart_lies_above_its_curves_and_names(opened):
+    """plotly's buttons are buttons of the page: a rule for all of these had made them as wide as "Play"."""
+    page, *_ = opened
+    charts = page.evaluate("""() => [...document.querySelectorAll(".chart")].map((div) => {
+        const box = (found) => found ? ((r) => [r.left, r.top, r.right, r.bottom])(found.getBoundingClientRect()) : null;
+        const [left, top] = box(div), size = div._fullLayout._size;
+        return {
+            curves: [left + size.l, top + size.t, left + size.l + size.w, top + size.t + size.h],
+            bar: box(div.querySelector(".modebar")), names: box(div.querySelector(".legend")),
+            buttons: [...div.querySelectorAll(".modebar-btn")].map(box),
+        };
+    })""")
+    assert len(charts) >= 6
+    for chart in charts:
+        assert len(chart["buttons"]) > 3
+        assert max(right - left for left, _, right, _ in chart["buttons"]) < 40
+        assert chart["bar"][3] <= chart["curves"][1]
+        if chart["names"] is not None:
+            assert chart["bar"][3] <= chart["names"][1]
+
+
+def test_supports_and_driven_frames_are_marked(opened):
+    page, result, *_ = opened
+    names = page.evaluate('() => document.getElementById("motion-view").data.map((trace) => trace.name)')
+    held = [joint for joint in result.layout.joints if 0 in joint.frames]
+    assert ("supports" in names) == bool(held)
+    assert ("joints" in names) == (len(held) < len(result.layout.joints))

@@ -168,3 +168,31 @@ def test_node_stress_is_the_mean_of_the_elements_that_meet_there():
         rtol=1e-5,
         atol=1e-6,
     )
+
+
+def test_the_tube_filter_makes_the_surface_of_rods_as_the_how_to_says(tmp_path):
+    """Of the array `radius`, taken as it is: the distance of every vertex from its rod; bodies are left out."""
+    from vtkmodules.vtkFiltersCore import vtkTubeFilter
+
+    from rodsim import Box, Material, Model, Section, simulate
+
+    model = Model("m")
+    rubber = Material(E=1e7, nu=0.4, density=1000)
+    model.add_rod("thin", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, rubber), 4)
+    model.add_rod("thick", [(0, 1, 0), (1, 1, 0)], lambda s: Section.circular(0.05 * (1.0 + s), rubber), 40)
+    model.add_body("box", Box(0.1, 0.1, 0.1, mass=1), (0, 0, 1))
+    simulate(model, 0.01, 0.01, output=tmp_path / "a.vtkhdf")
+    (_, data), *_ = vtk_steps(tmp_path / "a.vtkhdf")
+    tubes = vtkTubeFilter()
+    tubes.SetInputData(data)
+    tubes.SetInputArrayToProcess(0, 0, 0, 0, "radius")
+    tubes.SetVaryRadiusToVaryRadiusByAbsoluteScalar()
+    tubes.SetNumberOfSides(16)
+    tubes.Update()
+    found = vtk_to_numpy(tubes.GetOutput().GetPoints().GetData())
+    assert found[:, 2].max() < 0.2  # not the box
+    for y, radius in ((0.0, lambda x: 0.01 + 0 * x), (1.0, lambda x: 0.05 * (1.0 + x))):
+        own = found[np.abs(found[:, 1] - y) < 0.3]
+        away = np.hypot(own[:, 1] - y, own[:, 2])
+        # in a file a node has the larger radius of its elements, which have those of their middles
+        assert np.abs(away - radius(own[:, 0])).max() < 1e-3

@@ -208,6 +208,19 @@ def test_a_scene_goes_through_the_static_command_and_all_that_read_results(tmp_p
     assert "has no `run`" in capsys.readouterr().err
 
 
+def test_an_equilibrium_and_a_run_of_one_scene_have_files_of_their_own(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """What `--force` of one command replaces is not what the other has written."""
+    monkeypatch.chdir(tmp_path)
+    scene = tmp_path / "arch.yaml"
+    scene.write_text(SCENE + "run: {t_end: 0.002, dt: 0.001}\n")
+    assert main(["run", "arch.yaml", "--quiet"]) == 0
+    before = (tmp_path / "arch.vtkhdf").read_bytes()
+    for _ in range(2):
+        assert main(["static", "arch.yaml", "--quiet", "--force", "--method", "newton"]) == 0
+        assert (tmp_path / "arch.vtkhdf").read_bytes() == before
+    assert "statics" in Result.open(tmp_path / "arch-static.vtkhdf").description
+
+
 def test_the_audit_notices_an_equilibrium_that_is_none() -> None:
     model, rod = deep_arch("se3", 12)
     model.loads.pop("load")

@@ -19,9 +19,23 @@ def schema(options: argparse.Namespace) -> int:
     """rodsim schema"""
     from rodsim.scenes.schema import Scene
 
-    print(
-        json.dumps(
-            {"$schema": "https://json-schema.org/draft/2020-12/schema", **Scene.model_json_schema()}, indent=2
-        )
-    )
+    found = with_expressions(Scene.model_json_schema())
+    print(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **found}, indent=2))
     return OK
+
+
+def with_expressions(schema: Any) -> Any:
+    """The schema of what is written in files: an expression may stand for any number."""
+    if isinstance(schema, list):
+        return [with_expressions(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("type") not in ("number", "integer"):
+        return {key: with_expressions(part) for key, part in schema.items()}
+    number = {key: part for key, part in schema.items() if key not in _ABOUT}
+    about = {key: part for key, part in schema.items() if key in _ABOUT}
+    return {"anyOf": [number, _EXPRESSION], **about}
+
+
+_ABOUT = ("title", "description", "default")
+_EXPRESSION = {"type": "string", "pattern": "^="}

@@ -15,11 +15,16 @@ def add_parsers(commands: Any) -> None:
     """The command and its options."""
     parser = commands.add_parser("static", help="the equilibrium of a scene under its loads")
     parser.add_argument("scene", help="scene file, YAML")
-    parser.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")
+    parser.add_argument("-o", "--output", help="result file; default: the scene's name with -static.vtkhdf")
     parser.add_argument("--method", choices=["newton", "arc-length"], help="instead of the scene's")
     parser.add_argument("--force", action="store_true", help="overwrite an existing result")
     parser.add_argument("--quiet", action="store_true", help="no events, no audit")
     parser.set_defaults(act=static)
+
+
+def default_output(scene: Path) -> Path:
+    """Where the equilibrium of a scene goes: another file than its run, which --force shall not destroy."""
+    return scene.with_name(f"{scene.stem}-static.vtkhdf")
 
 
 def static(options: argparse.Namespace) -> int:
@@ -31,7 +36,7 @@ def static(options: argparse.Namespace) -> int:
     from rodsim.statics import equilibrium
 
     loaded = load(options.scene)
-    output = Path(options.output) if options.output else Path(options.scene).with_suffix(".vtkhdf")
+    output = Path(options.output) if options.output else default_output(Path(options.scene))
     try:
         result = equilibrium(
             loaded.model,

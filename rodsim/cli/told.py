@@ -11,8 +11,9 @@ from typing import Any
 
 from rigid.errors import ConvergenceError, InitialVelocityWarning, RedundantJointsWarning
 from rodsim.cli.exit_codes import NOT_CONVERGED
+from rodsim.model_warnings import DoubtfulModelWarning
 
-_TOLD = (InitialVelocityWarning, RedundantJointsWarning)
+_TOLD = (DoubtfulModelWarning, InitialVelocityWarning, RedundantJointsWarning)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 JOINTS_DRAWN = 8  # those with the largest forces
 _GRID = "#e6e9ed"
+TOOLS = 30  # pixels above the curves, for the tool bar; names of curves are below it
 
 
 class Line(NamedTuple):
@@ -137,12 +138,13 @@ def _figure(
     figure = go.Figure(traces)
     figure.update_layout(
         template="none",
-        margin={"l": 70, "r": 14, "t": 34, "b": 46},
+        margin={"l": 70, "r": 14, "t": TOOLS + _room_for_names(lines), "b": 46},
         showlegend=len(lines) > 1,
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 11}},
         xaxis={"title": {"text": escape(x_title)}, "gridcolor": _GRID, "zeroline": False},
         yaxis={
-            "title": {"text": escape(y_title)},
+            "title": {"text": escape(y_title), "standoff": 8},
+            "automargin": True,
             "gridcolor": _GRID,
             "zerolinecolor": "#c8ced6",
             "exponentformat": "power",
@@ -156,6 +158,14 @@ def _figure(
         if decades > 1.5:
             figure.update_yaxes(dtick=float(np.ceil(decades / 6)))
     return figure
+
+
+def _room_for_names(lines: list[Line]) -> int:
+    """Pixels of their rows, in the narrowest chart of the page."""
+    if len(lines) < 2:
+        return 0
+    wide = sum(50 + 7 * len(line.name) for line in lines)
+    return 14 + 20 * min(-(-wide // 350), 4)
 
 
 def _typed(data: dict[str, Any]) -> dict[str, Any]:

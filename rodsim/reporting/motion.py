@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rigid.quaternions import rotate
+from discretization.drives import DRIVEN
+from rigid.quaternions import rotate, to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.reporting.arrays import packed
 from rodsim.reporting.surfaces import body_surfaces
 from rodsim.reporting.thinning import MOST_MARKS, Thinning
+from rodsim.results import marks
 from rodsim.results.camera import upward, view_direction
 from rodsim.results.drawing import Drawing
 from rodsim.results.layout import Layout, RodLayout
@@ -53,6 +55,7 @@ class Motion(NamedTuple):
     joints: Floats  # (F, J, 3) m, where joints are on a
     springs: Floats  # (F, S, 2, 3) m, their ends
     sticks: Floats  # (F, L, 2, 3) m, of bodies without a surface: from their middles to joints and springs
+    driven: Floats  # (F, D, 4, 3) of driven frames: where they are, m, and their axes
     low: Floats  # (F, 3) m, box around everything
     high: Floats
 
@@ -88,7 +91,7 @@ def motion(result: Result, thin: Thinning) -> Motion:
         np.int64
     )
     standing = Standing(layout)
-    r, quat, joints, springs, sticks, low, high = [], [], [], [], [], [], []
+    r, quat, joints, springs, sticks, driven, low, high = [], [], [], [], [], [], [], []
     fields: dict[str, list[NDArray[Any]]] = {}
     for i in thin.outputs.tolist():
         state = result.state(i)
@@ -98,7 +101,9 @@ def motion(result: Result, thin: Thinning) -> Motion:
         joints.append(_joint_points(standing, i, state))
         springs.append(_spring_ends(layout, state))
         sticks.append(_sticks(standing, i, state))
-        seen = np.concatenate([everything, state.r[places], joints[-1], springs[-1].reshape(-1, 3)])
+        driven.append(_driven(layout, state))
+        of_marks = (joints[-1], springs[-1].reshape(-1, 3), driven[-1][:, 0])
+        seen = np.concatenate([everything, state.r[places], *of_marks])
         seen = seen[np.isfinite(seen).all(axis=1)] if not np.isfinite(seen).all() else seen
         low.append(seen.min(axis=0) if len(seen) else np.zeros(3))
         high.append(seen.max(axis=0) if len(seen) else np.zeros(3))
@@ -114,6 +119,7 @@ def motion(result: Result, thin: Thinning) -> Motion:
         np.array(joints),
         np.array(springs),
         np.array(sticks),
+        np.array(driven),
         np.array(low),
         np.array(high),
     )
@@ -146,6 +152,11 @@ def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]
         "joint_names": [
             f"{joint.kind} joint '{joint.name}'" for joint in layout.joints[: found.joints.shape[1]]
         ],
+        # joints to the ground are marked as what they are: supports
+        "supports": [
+            joint.frames is not None and 0 in joint.frames for joint in layout.joints[: found.joints.shape[1]]
+        ],
+        "driven": packed(_drawn_axes(found)),
         "springs": packed(found.springs),
         "sticks": packed(found.sticks),
         "low": packed(found.low),
@@ -221,6 +232,21 @@ def _joint_points(standing: Standing, i: int, state: State) -> Floats:
     frames = np.array([joint.frames[0] for joint in joints if joint.frames is not None])
     X = np.array([standing.sides(joint, slice(i, i + 1)).points[0, 0] for joint in joints])
     return state.r[frames] + rotate(state.quat[frames], X)
+
+
+def _driven(layout: Layout, state: State) -> Floats:
+    """(D, 4, 3): place and axes of driven frames."""
+    fixed = np.zeros(0) if layout.system is None else layout.system.frames.fixed
+    frames = np.flatnonzero(fixed == DRIVEN)[:MOST_MARKS]
+    axes = to_matrix(state.quat[frames]).transpose(0, 2, 1)
+    return np.concatenate([state.r[frames][:, None], axes], axis=1)
+
+
+def _drawn_axes(found: Motion) -> Floats:
+    """(F, 3, D, 2, 3) m, ends of the lines along x, then those along y, then z."""
+    start = found.driven[:, :, :1]
+    tips = start + marks.LENGTH * found.size * found.driven[:, :, 1:]
+    return np.stack([np.broadcast_to(start, tips.shape), tips], axis=3).transpose(0, 2, 1, 3, 4)
 
 
 def _spring_ends(layout: Layout, state: State) -> Floats:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,11 +17,13 @@ from rodsim.results import native
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.sources import Source
+from rodsim.results.still import still
 
 MOST_NODES = 2000  # of all rods together; more are thinned
 MOST_FRAMES = 2000
 SEEN = 1.8  # the box's diagonal, in plotly's units: it fills the picture
 _CORNER = {"x": 0, "y": 0, "xanchor": "left", "yanchor": "top"}
+PNG = "image/png"
 ROD, BODY = "rgb(222,98,50)", "rgb(66,104,160)"
 
 
@@ -57,7 +62,33 @@ def figure(source: Source, frames: int, height: int) -> Any:
     names = [f"{time:.6g}" for time in t]
     traces = list(range(len(first)))
     moved = [go.Frame(data=moving(k), name=name, traces=traces) for k, name in enumerate(names)]
-    return go.Figure(data=first, frames=moved, layout=_layout(source, points, names, t, height))
+    made = _with_picture(go)(data=first, frames=moved, layout=_layout(source, points, names, t, height))
+    made._picture = lambda: still(source)
+    return made
+
+
+@cache
+def _with_picture(go: Any) -> Any:
+    """plotly's figure that is a picture, too: notebooks on a web site, or as a document, know no other."""
+
+    class Figure(go.Figure):
+        _picture: Callable[[], bytes]
+
+        def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
+            bundle = super()._repr_mimebundle_(include, exclude, **more)
+            return {**bundle, PNG: b64encode(self._picture()).decode()}
+
+        def _ipython_display_(self) -> None:
+            import plotly.io as pio
+            from IPython.display import display
+
+            bundle = self._repr_mimebundle_()
+            if len(bundle) > 1 and pio.renderers.render_on_display:
+                display(bundle, raw=True)
+            else:  # it is shown in a window of a browser
+                super()._ipython_display_()
+
+    return Figure
 
 
 def _state(source: Source, i: int) -> State:

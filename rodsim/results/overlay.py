@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rigid.system import Floats
+from rodsim.results.marks import AXES
 
 if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
@@ -98,6 +99,94 @@ def write_time_bar(
         draw.text((x + long + 0.6 * font.size, y), f"{t1:.{digits}f} s", fill=INK, font=font, anchor="lm")
 
     return _draw(picture, bar)
+
+
+CORNERS = ("upper right", "middle right", "lower right", "upper left")
+
+
+def axes_box(height: int, width: int, pixel: float, corner: str) -> tuple[int, int, int, int]:
+    """What `write_axes` covers: x, y of its upper left, width and height, pixels."""
+    size, _, wide = _axes_sizes(height, width, pixel)
+    w, h = round(wide + 1.6 * size), round(2 * (2.2 * size + size) + 5.6 * size)
+    y, x = corner.split()
+    top = {"upper": 0, "middle": (height - h) // 2, "lower": height - h}[y]
+    return (0 if x == "left" else width - w), top, w, h
+
+
+def _axes_sizes(height: int, width: int, pixel: float) -> tuple[int, float, float]:
+    """Of letters, pixels; of the scale, m; of axes or scale, whichever is wider, pixels."""
+    size, bar = max(9, round(TEXT * height)), nice_length(0.12 * width * pixel)
+    return size, bar, 2 * max(0.5 * bar / pixel, 3.2 * size)
+
+
+def write_axes(
+    picture: NDArray[np.uint8], axes: Floats, pixel: float, corner: str = CORNERS[0]
+) -> NDArray[np.uint8]:
+    """Directions of x, y and z in a corner, and below them a scale in steps of 1, 2 and 5.
+
+    axes (3, 3): columns are right, up and towards the viewer; pixel (m): how much of the scene a pixel shows.
+    """
+    height, width = picture.shape[:2]
+    layer = _axes_layer(height, width, pixel, tuple(np.round(axes, 9).ravel().tolist()))
+    x, y, w, h = axes_box(height, width, pixel, corner)
+    if corner.endswith("left"):
+        x += round(1.6 * max(9, round(TEXT * height)))  # the margin is on its right
+    x, y = max(x, 0), max(y, 0)
+    out = picture.copy()
+    place = out[y : y + h, x : x + w]
+    layer = layer[: place.shape[0], : place.shape[1]]
+    place[:] = np.round(place + layer[..., 3:] / 255.0 * (layer[..., :3] - place.astype(float)))
+    return out
+
+
+@lru_cache(maxsize=4)
+def _axes_layer(height: int, width: int, pixel: float, axes: tuple[float, ...]) -> NDArray[np.uint8]:
+    """(h, w, 4) what is laid over a corner: the same in all frames of a movie."""
+    from PIL import Image, ImageDraw
+
+    seen = np.array(axes).reshape(3, 3)
+    size, bar, wide = _axes_sizes(height, width, pixel)
+    long, half = 2.2 * size, 0.5 * bar / pixel
+    shape = axes_box(height, width, pixel, CORNERS[0])[2:]
+    middle = np.array([wide / 2, 1.6 * size + long + size])
+    fine = 4  # lines are drawn on a larger picture: their edges are soft
+    layer = Image.new("RGBA", (fine * shape[0], fine * shape[1]), (*INK, 0))
+    draw = ImageDraw.Draw(layer)
+    words: list[tuple[Floats, str, tuple[int, int, int]]] = []
+    for k in np.argsort(seen[:, 2]):  # those that point away first
+        color = _rgb(AXES[k])
+        tip = long * np.array([seen[k, 0], -seen[k, 1]])
+        away = float(np.linalg.norm(tip))
+        beside = tip / away if away > 0.25 * long else np.array([-0.7, 0.7])
+        words.append((middle + tip + 0.7 * size * beside, "xyz"[k], color))
+        _line(draw, fine, middle, middle + tip, 0.16 * size, color)
+    y = float(middle[1] + long + 1.9 * size)
+    ends = [np.array([middle[0] + sign * half, y]) for sign in (-1, 1)]
+    tick = np.array([0.0, 0.3 * size])
+    for a, b in (ends, *((end - tick, end + tick) for end in ends)):
+        _line(draw, fine, a, b, 0.12 * size, INK)
+    layer = layer.resize(shape, Image.Resampling.BOX)
+    draw, font = ImageDraw.Draw(layer), _font(size)
+    for place, word, color in words:
+        draw.text(tuple(place), word, fill=(*color, 255), font=font, anchor="mm")
+    draw.text((float(middle[0]), y + 0.9 * size), in_metres(bar), fill=(*INK, 255), font=font, anchor="mm")
+    return np.asarray(layer)
+
+
+def _line(draw, fine, a, b, width, color):
+    draw.line([*(fine * a), *(fine * b)], fill=(*color, 255), width=max(1, round(fine * width)))
+
+
+def nice_length(most: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is not above `most`."""
+    power = 10.0 ** np.floor(np.log10(most))
+    return float(max((k * power for k in (1.0, 2.0, 5.0) if k * power <= most), default=power))
+
+
+def in_metres(length: float) -> str:
+    """A length with its unit: mm, m or km."""
+    factor, unit = (1e3, "km") if length >= 1e3 else (1.0, "m") if length >= 0.01 else (1e-3, "mm")
+    return f"{length / factor:.4g} {unit}"
 
 
 def digits_for(step: float) -> int:

@@ -55,7 +55,7 @@ def render(
         default: chosen so that most is seen
     up : the direction that is up in the picture; default: against gravity, else z
     ground : draw a grid below everything
-    labels : write names, times and the colour bar
+    labels : write names, times, the colour bar, axes and a scale (of the middle of the scene)
     engine : 'auto' and 'painter' paint in software, 'opengl' draws with OpenGL
     color : a quantity to colour by, with a colour bar: 'speed', and of rods 'strain', 'curvature', 'force',
         'moment' or a component such as 'K2' or 'N1'; default: a colour for each family of names
@@ -79,7 +79,7 @@ def render(
     camera = stage.camera(outputs)
     parts, colors = [], []
     for k, i in enumerate(outputs):
-        surface = stage.builder.surface(stage.states.at(i).state)
+        surface = stage.surface(stage.states.at(i).state)
         # later ones a little nearer: what stays where it was shows its last colour
         surface = surface._replace(
             vertices=surface.vertices + k * NEARER * camera.distance * camera.axes[:, 2]
@@ -145,7 +145,7 @@ def render_movie(
     ):
         for k in range(n):
             now = min(float(t[0]) + k * speed / fps, float(t[-1]))
-            surface = stage.builder.surface(stage.states.between(now))
+            surface = stage.surface(stage.states.between(now))
             picture = draw(surface, stage.colors(surface, now, 0.0, overlaid=False))
             if labels:
                 picture = overlay.write_time(stage.name(picture), now, digits)

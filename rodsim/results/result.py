@@ -265,7 +265,8 @@ class Result:
         """The motion as a figure of plotly that turns, with play and a slider: shown at the end of a cell of a notebook.
 
         frames: the most that are shown, evenly chosen of the outputs; height: pixels. Needs plotly (`pip install
-        'rodsim[notebook]'`, MissingExtra where it is not there).
+        'rodsim[notebook]'`, MissingExtra where it is not there). Where figures of plotly are not known, as on web sites that
+        show notebooks, it is a picture.
         """
         from rodsim.results.animation import figure
 

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from rigid.checks import direction
 from rigid.quaternions import normalize
 from rigid.system import Floats, State
-from rodsim.results import fields, overlay
+from rodsim.results import fields, marks, overlay
 from rodsim.results.camera import Camera, fit, named_view, upward, view_direction
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.result import Result
-from rodsim.results.scene import SceneBuilder, Surface
+from rodsim.results.scene import SceneBuilder, Surface, merge
 
 Picture = NDArray[np.uint8]
 Lines = list[tuple[Floats, tuple[int, int, int]]]
@@ -109,7 +109,7 @@ class Stage:
         self.states = States(result, self._drawing, self._field)
         rods, self._legend = palette([rod.name for rod in layout.rods], RODS)
         bodies, names = palette([body.name for body in layout.bodies], BODIES)
-        self._palette = np.concatenate([rods, bodies])
+        self._palette = np.concatenate([rods, bodies, marks.COLORS])
         self._legend += names
         candidates = np.arange(result.n_outputs) if outputs is None else np.asarray(outputs)
         chosen = candidates[
@@ -124,6 +124,10 @@ class Stage:
         whole = np.linalg.norm(everything.max(axis=0) - everything.min(axis=0))
         self._scene_size = max(float(np.linalg.norm(extents[0])), 0.5 * float(whole))
         self.builder = SceneBuilder(layout, self._scene_size)
+        self._parts = len(rods) + len(bodies)
+        self._marks = marks.Marks(layout, self._scene_size, self._up, self._parts)
+        self._camera: Camera | None = None
+        self._corner = overlay.CORNERS[0]
         if self._field is not None:
             found = [self.states.at(int(i)).values for i in candidates]
             self._limits = fields.limits(self._field, np.concatenate(found))
@@ -139,11 +143,15 @@ class Stage:
         """The quantity coloured by, its limits and its colours (256, 3); None: parts have their own colours."""
         return None if self._field is None else (self._field, self._limits, self._shades)
 
+    def surface(self, state: State) -> Surface:
+        """All objects, and what holds them, at `state`."""
+        return merge([self.builder.surface(state), self._marks.surface(state)])
+
     def camera(self, outputs: Sequence[int] | range) -> Camera:
         """One that sees everything at these outputs; from now on surfaces are as fine as its pixels."""
         # of the outputs to be drawn, those not looked at before
         if len(outputs) <= LOOKED_AT:
-            clouds = [self.builder.surface(self.result.state(i)).vertices for i in outputs]
+            clouds = [self.surface(self.result.state(i)).vertices for i in outputs]
         else:
             clouds = list(self._clouds.values())
         points = np.concatenate(clouds)
@@ -157,7 +165,23 @@ class Stage:
         points = np.concatenate([points, *(ends for ends, _ in self.grid())])
         camera = fit(points, view, up, self._size[0] / self._size[1])
         self.builder = SceneBuilder(self.result.layout, self._scene_size, camera.pixel(self._size[1]))
+        self._camera, self._corner = camera, self._free_corner(camera, points)
         return camera
+
+    def _free_corner(self, camera: Camera, points: Floats) -> str:
+        """Where axes and a scale cover least: names are in the upper left, the colour bar in the lower right."""
+        width, height = self._size
+        pixels, _ = camera.project(points, width, height)
+        corners = ["upper right", "middle right"]
+        corners += ["lower right"] if self._field is None else []
+        corners += [] if self._field is None and 1 < len(self._legend) <= LEGEND else ["upper left"]
+
+        def covered(corner: str) -> int:
+            x, y, w, h = overlay.axes_box(height, width, camera.pixel(height), corner)
+            inside = (pixels >= (x, y)) & (pixels <= (x + w, y + h))
+            return int(inside.all(axis=1).sum())
+
+        return min(corners, key=covered)
 
     def grid(self) -> Lines:
         """Lines of the ground, below the lowest point; none unless asked for."""
@@ -187,13 +211,16 @@ class Stage:
 
     def colors(self, surface: Surface, now: float, age: float, overlaid: bool) -> Floats:
         """Colours (n, 3) of vertices at time `now`; age: 1 for the first, 0 for the last of several times."""
+        colors = self._palette[surface.owner]
+        of_parts = surface.owner < self._parts
         if self._field is not None:
             found = self.builder.spread(self.states.values_between(now))
-            return fields.colors(found, *self._limits, self._shades)
-        if overlaid and self._alone:
-            return np.broadcast_to(time_color(1 - age), (len(surface.owner), 3))
-        colors = self._palette[surface.owner]
-        return colors + (1 - colors) * FADE * age**0.8
+            colors[of_parts] = fields.colors(found, *self._limits, self._shades)
+        elif overlaid and self._alone:
+            colors[of_parts] = time_color(1 - age)
+        else:
+            colors[of_parts] += (1 - colors[of_parts]) * FADE * age**0.8
+        return colors
 
     def label(self, picture: Picture, times: Floats) -> Picture:
         """Names, and the time or the range of times."""
@@ -212,7 +239,10 @@ class Stage:
         return overlay.write_time_bar(picture, float(times[0]), float(times[-1]), digits, bar)
 
     def name(self, picture: Picture) -> Picture:
-        """The names of all families of objects, where they are few and more than one; or the colour bar."""
+        """Axes and a scale; the names of all families of objects, where they are few and more than one, or the colour bar."""
+        if self._camera is not None:
+            pixel = self._camera.pixel(self._size[1])
+            picture = overlay.write_axes(picture, self._camera.axes, pixel, self._corner)
         if self._field is not None:
             return overlay.write_color_bar(picture, self._field.label, *self._limits, self._shades)
         if not 1 < len(self._legend) <= LEGEND:

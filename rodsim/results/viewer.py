@@ -75,7 +75,7 @@ class Viewer:
         """Draw the time `t`."""
         first, last = self._span
         self.t = min(max(float(t), first), last)
-        surface = self._stage.builder.surface(self._stage.states.between(self.t))
+        surface = self._stage.surface(self._stage.states.between(self.t))
         self._canvas.place(surface, self._stage.colors(surface, self.t, 0.0, overlaid=False))
         if self._slider is not None:
             self._slider.GetRepresentation().SetValue(self.t)

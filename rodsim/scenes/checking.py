@@ -22,6 +22,7 @@ from rodsim.scenes import (
     schema_types,
 )
 from rodsim.scenes.errors import Path, SceneError
+from rodsim.scenes.expressions import evaluated
 from rodsim.scenes.reading import Source
 
 OBJECTS = {
@@ -73,8 +74,8 @@ _KEYS = keys_of(schema, schema_damping, schema_motion, schema_section_laws, sche
 
 
 def check(source: Source) -> schema.Scene:
-    """The scene, or a SceneError with up to ten problems, in the order of the file."""
-    return checked(source, schema.Scene, _KEYS)
+    """The scene, its expressions worked out, or a SceneError with up to ten problems, in the order of the file."""
+    return checked(evaluated(source), schema.Scene, _KEYS)
 
 
 def checked(source: Source, kind: type[M], keys: typing.Sequence[str]) -> M:

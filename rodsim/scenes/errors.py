@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
+from typing import Any
 
 Path = tuple[str | int, ...]  # keys and indices from the top of a scene
 
@@ -23,3 +25,15 @@ class SceneProblem(ValueError):
     def __init__(self, path: Path, text: str):
         super().__init__(text)
         self.path = path
+
+
+def look_up(path: Path, what: str, name: str, table: dict[str, Any]) -> Any:
+    """What the scene calls `name`; SceneProblem at `path` says what there is instead."""
+    if name in table:
+        return table[name]
+    near = difflib.get_close_matches(name, table, 1)
+    if near:
+        cure = f"did you mean {near[0]!r}?"
+    else:
+        cure = f"there are {', '.join(table)}" if table else f"the scene has none; add a {what}"
+    raise SceneProblem(path, f"there is no {what} {name!r}; {cure}")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rigid import quaternions, signals
-from rigid.checks import direction
+from rigid import quaternions
+from rigid.checks import direction, unit_quaternion
 from rigid.errors import ModelError
 from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
 from rigid.joints import JOINTS
@@ -21,8 +20,9 @@ from rodsim.parts import Anchor, Body, Driven, Ground
 from rodsim.scenes import schema, schema_motion, schema_types
 from rodsim.scenes.checking import OBJECTS, check, name_object
 from rodsim.scenes.curves import curve_of, table_along
-from rodsim.scenes.errors import Path, SceneError, SceneProblem
-from rodsim.scenes.motions import displacements_of, law_of, motion_of
+from rodsim.scenes.errors import Path, SceneError, SceneProblem, look_up
+from rodsim.scenes.motions import displacements_of, law_of, motion_of, value_of
+from rodsim.scenes.places import part_of, parts_in_order
 from rodsim.scenes.reading import Source, read
 from rodsim.sections import Section
 
@@ -83,9 +83,18 @@ class _Loader:
         """All parts, each under the path it stands at."""
         scene = self._scene
         self._unique_names()
-        self._each("bodies", scene.bodies, self._body)
-        self._each("driven", scene.driven, self._driven)
-        self._each("rods", scene.rods, self._rod)
+        add: dict[str, Callable[[Path, Any], None]] = {
+            "bodies": self._body,
+            "driven": self._driven,
+            "rods": self._rod,
+        }
+        for path, item in parts_in_order(scene):
+            self._guard(path, lambda path=path, item=item: add[str(path[0])](path, item))
+        for head in add:  # numbered as they stand in the scene, whichever was made first
+            made = getattr(self._model, head)
+            given = {item.name: made[item.name] for item in getattr(scene, head)}
+            made.clear()
+            made.update(given)
         self._each("joints", scene.joints, self._joint)
         self._each("springs", scene.springs, self._spring)
         self._each("torsion_springs", scene.torsion_springs, self._torsion)
@@ -154,10 +163,40 @@ class _Loader:
     # --- parts
 
     def _body(self, path: Path, item: schema.BodyScene) -> None:
-        quat = _orientation(f"body '{item.name}'", item.orientation)
+        quat = self._orientation(path, f"body '{item.name}'", item.orientation)
+        position = self._place((*path, "position"), item.position)
         self._model.add_body(
-            item.name, self._shape(item.shape), item.position, quat, item.velocity, item.angular_velocity
+            item.name, self._shape(item.shape), position, quat, item.velocity, item.angular_velocity
         )
+
+    def _place(self, path: Path, given: Any) -> Any:
+        """World coordinates (3,), given or those of a point of another part."""
+        if not isinstance(given, schema_types.PlaceScene):
+            return given
+        return self._point_of_part((*path, "at"), given.at).position + np.array(given.plus)
+
+    def _orientation(self, path: Path, owner: str, given: Any) -> Any:
+        """The quaternion."""
+        if isinstance(given, schema_types.AxisAngle):
+            axis = direction(owner, "orientation.axis", given.axis)
+            return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
+        if not isinstance(given, schema_types.OrientationOf):
+            return given
+        quat = self._point_of_part((*path, "orientation", "of"), given.of).orientation
+        if given.turned is None:
+            return quat
+        turned = unit_quaternion(owner, "turned", self._orientation(path, owner, given.turned))
+        return quaternions.multiply(quat, turned)
+
+    def _point_of_part(self, path: Path, given: Any) -> Anchor:
+        """Of a part that is there: `parts_in_order` has seen to it."""
+        heads = ("rods",) if isinstance(given, schema_types.RodAnchor) else ("bodies", "driven")
+        what, name = ("rod" if heads == ("rods",) else "body"), part_of(given)
+        if not (isinstance(given, str) and name in self._model.rods):  # which has words of its own
+            look_up(
+                path, what, name, {item.name: item for head in heads for item in getattr(self._scene, head)}
+            )
+        return self._point(path, given)
 
     def _shape(self, shape: Any) -> MassProperties:
         if isinstance(shape, schema.GivenShape):
@@ -178,7 +217,12 @@ class _Loader:
         owner = f"rod '{item.name}'"
 
         def curve(given: Any) -> Any:
-            return given if isinstance(given, list) else curve_of(owner, given)
+            where = (*path, "curve")
+            if isinstance(given, list):
+                return [self._place((*where, k), point) for k, point in enumerate(given)]
+            return curve_of(
+                owner, given, np.array(self._place((*where, "center"), given.center), dtype=float)
+            )
 
         def up(what: str, given: Any) -> Any:
             rows = given is not None and isinstance(given[0], list)
@@ -216,7 +260,7 @@ class _Loader:
 
     def _section(self, path: Path, given: Any) -> Section:
         if isinstance(given, str):
-            given = _look_up(path, "section", given, self._scene.sections)
+            given = look_up(path, "section", given, self._scene.sections)
         section, law = self._linear_section(path, given), given.law
         if isinstance(law, schema.ExpressionLaw):
             section = section.with_energy(law.expression, **law.parameters)
@@ -235,7 +279,7 @@ class _Loader:
             )
         material = given.material
         if isinstance(material, str):
-            material = _look_up(path, "material", material, self._scene.materials)
+            material = look_up(path, "material", material, self._scene.materials)
         stuff = Material(**material.model_dump())
         if isinstance(given, schema.CircularSection):
             return Section.circular(given.radius, stuff)
@@ -247,17 +291,17 @@ class _Loader:
 
     def _anchor(self, path: Path, given: Any) -> Anchor | Body | Ground | Driven:
         if isinstance(given, schema_types.GroundAnchor):
-            return self._model.ground.at(given.ground)
+            return self._model.ground.at(self._place((*path, "ground"), given.ground))
         if given == "ground":
             return self._model.ground
         if isinstance(given, schema_types.RodAnchor):
-            return _look_up(path, "rod", given.rod, self._model.rods).at(given.s, given.offset)
+            return look_up(path, "rod", given.rod, self._model.rods).at(given.s, given.offset)
         name = given if isinstance(given, str) else given.body
         if isinstance(given, str) and name in self._model.rods:
             raise SceneProblem(
                 path, f"'{name}' is a rod: say where on it, for example {{rod: {name}, s: 1.0}}"
             )
-        body: Body | Driven = _look_up(path, "body", name, {**self._model.bodies, **self._model.driven})
+        body: Body | Driven = look_up(path, "body", name, {**self._model.bodies, **self._model.driven})
         if isinstance(given, str):
             return body
         if given.at is not None and given.at_world is not None:
@@ -275,7 +319,7 @@ class _Loader:
             item.kind,
             a,
             b,
-            item.at,
+            self._place((*path, "at"), item.at),
             item.axis,
             item.length,
             second_axis=item.second_axis,
@@ -308,7 +352,7 @@ class _Loader:
 
     def _load(self, path: Path, item: schema.LoadScene) -> None:
         add = self._model.add_force if item.kind == "force" else self._model.add_moment
-        add(item.name, self._point((*path, "on"), item.on), _value(item.value), item.following)
+        add(item.name, self._point((*path, "on"), item.on), value_of(item.value), item.following)
 
     def _pair(self, path: Path, item: Any, points: bool) -> Any:
         held = self._point if points else self._anchor
@@ -316,7 +360,7 @@ class _Loader:
 
     def _bushing(self, path: Path, item: schema_motion.BushingScene) -> None:
         a, b = self._pair(path, item, points=item.at is None)
-        given = item.stiffness, item.damping, item.at, item.axes, item.rest
+        given = item.stiffness, item.damping, self._place((*path, "at"), item.at), item.axes, item.rest
         self._model.add_bushing(item.name, a, b, *given)
 
     def _law_spring(self, path: Path, item: schema_motion.LawSpringScene) -> None:
@@ -331,69 +375,34 @@ class _Loader:
         self._model.add_limit(item.name, a, b, *given)
 
     def _driven(self, path: Path, item: schema_motion.DrivenScene) -> None:
-        quat = _orientation(f"driven '{item.name}'", item.orientation)
+        quat = self._orientation(path, f"driven '{item.name}'", item.orientation)
+        position = self._place((*path, "position"), item.position)
         along = displacements_of((*path, "displacement"), item.displacement)
         turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
-        self._model.add_driven(item.name, item.position, quat, along, turn, item.axis)
+        self._model.add_driven(item.name, position, quat, along, turn, item.axis)
 
     def _pressure(self, path: Path, item: schema.PressureScene) -> None:
-        rod = _look_up((*path, "rod"), "rod", item.rod, self._model.rods)
+        rod = look_up((*path, "rod"), "rod", item.rod, self._model.rods)
         self._model.add_pressure(item.name, rod, item.pressure, item.normal)
 
     def _external_damping(self, path: Path, item: schema.ExternalDampingScene) -> None:
-        part = _look_up((*path, "part"), "part", item.part, {**self._model.bodies, **self._model.rods})
+        part = look_up((*path, "part"), "part", item.part, {**self._model.bodies, **self._model.rods})
         self._model.add_external_damping(item.name, part, item.rate, item.rotation, item.ambient)
 
     def _joint_friction(self, path: Path, item: schema.JointFrictionScene) -> None:
-        joint = _look_up((*path, "joint"), "joint", item.joint, self._model.joints)
+        joint = look_up((*path, "joint"), "joint", item.joint, self._model.joints)
         self._model.add_joint_friction(item.name, joint, item.turning, item.sliding)
 
     def _drive(self, path: Path, item: schema_motion.DriveScene) -> None:
-        _look_up((*path, "joint"), "joint", item.joint, self._model.joints)
+        look_up((*path, "joint"), "joint", item.joint, self._model.joints)
         self._model.add_drive(item.name, item.joint, motion_of((*path, "value"), item.value), item.of)
 
     def _gear(self, path: Path, item: schema_motion.GearScene) -> None:
         for k, joint in enumerate(item.joints):
-            _look_up((*path, "joints", k), "joint", joint, self._model.joints)
+            look_up((*path, "joints", k), "joint", joint, self._model.joints)
         self._model.add_gear(item.name, item.joints, item.ratios, item.of)
 
     def _distributed_load(self, path: Path, item: schema_motion.DistributedLoadScene) -> None:
-        rod = _look_up((*path, "rod"), "rod", item.rod, self._model.rods)
-        value = _value(item.value)
+        rod = look_up((*path, "rod"), "rod", item.rod, self._model.rods)
+        value = value_of(item.value)
         self._model.add_distributed_load(item.name, rod, value, item.kind, item.following, item.between)
-
-
-def _orientation(owner: str, given: Any) -> Any:
-    """The quaternion."""
-    if not isinstance(given, schema_types.AxisAngle):
-        return given
-    axis = direction(owner, "orientation.axis", given.axis)
-    return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
-
-
-_SIGNALS = {
-    "constant": signals.Constant,
-    "table": signals.Table,
-    "ramp": signals.Ramp,
-    "triangle": signals.Triangle,
-    "sine": signals.Sine,
-    "pulse": signals.Pulse,
-}
-
-
-def _value(given: Any) -> Any:
-    if isinstance(given, list):
-        return given
-    fields = given.model_dump(exclude={"function", "direction"})
-    return _SIGNALS[given.function](**fields).along(given.direction)
-
-
-def _look_up(path: Path, what: str, name: str, table: dict[str, Any]) -> Any:
-    if name in table:
-        return table[name]
-    near = difflib.get_close_matches(name, table, 1)
-    if near:
-        cure = f"did you mean {near[0]!r}?"
-    else:
-        cure = f"there are {', '.join(table)}" if table else f"the scene has none; add a {what}"
-    raise SceneProblem(path, f"there is no {what} {name!r}; {cure}")

@@ -34,6 +34,24 @@ def displacements_of(path: Path, given: list[Any]) -> list[signals.VectorSignal]
     return [_signal(item).along(item.direction) for item in given] or None
 
 
+_LOADS = {
+    "constant": signals.Constant,
+    "table": signals.Table,
+    "ramp": signals.Ramp,
+    "triangle": signals.Triangle,
+    "sine": signals.Sine,
+    "pulse": signals.Pulse,
+}
+
+
+def value_of(given: Any) -> Any:
+    """Of a load: a constant vector, or a function of time along its direction."""
+    if isinstance(given, list):
+        return given
+    fields = given.model_dump(exclude={"function", "direction"})
+    return _LOADS[given.function](**fields).along(given.direction)
+
+
 def _signal(given: Any) -> signals.Signal:
     return _SIGNALS[given.function](**given.model_dump(exclude={"function", "direction"}))
 

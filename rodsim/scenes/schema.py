@@ -10,6 +10,7 @@ from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts import MOST_ELEMENTS
+from rodsim.scenes.expressions import name_fault
 from rodsim.scenes.schema_damping import ExternalDampingScene, JointFrictionScene, PressureScene
 from rodsim.scenes.schema_motion import (
     BushingScene,
@@ -47,7 +48,9 @@ from rodsim.scenes.schema_types import (
     Name,
     NotNegative,
     Number,
+    OrientationOf,
     Part,
+    Place,
     Positive,
     Quaternion,
     Signal,
@@ -64,7 +67,7 @@ class CircleCurve(Part):
     """arc or full circle"""
     radius: Positive
     """of the circle [m]"""
-    center: Vector = [0.0, 0.0, 0.0]
+    center: Place = [0.0, 0.0, 0.0]
     """its centre [m]"""
     normal: Vector = [0.0, 0.0, 1.0]
     """direction it runs about, counter-clockwise [1]"""
@@ -87,7 +90,7 @@ class HelixCurve(Part):
     """rise a turn [m]"""
     turns: Positive
     """how many turns [1]"""
-    center: Vector = [0.0, 0.0, 0.0]
+    center: Place = [0.0, 0.0, 0.0]
     """a point on the axis, where it begins [m]"""
     axis: Vector = [0.0, 0.0, 1.0]
     """direction of the axis [1]"""
@@ -96,7 +99,7 @@ class HelixCurve(Part):
 
 
 Curve = (
-    Annotated[list[Vector], Field(min_length=2)]
+    Annotated[list[Place], Field(min_length=2)]
     | Annotated[CircleCurve | HelixCurve, Field(discriminator="type")]
 )
 
@@ -122,7 +125,8 @@ class RodScene(Part):
     name: Name
     """by which the rod is known"""
     curve: Curve
-    """initial shape: two points (straight), more points (a smooth curve through them), or a named curve [m]"""
+    """initial shape: two points (straight), more points (a smooth curve through them), or a named curve; a point may be
+    {at: point of another part} [m]"""
     section: Name | SectionScene
     """name of a section, or one written in place"""
     n_elements: Annotated[int, Field(ge=1, le=MOST_ELEMENTS)] = 20
@@ -174,10 +178,10 @@ class BodyScene(Part):
     """by which the body is known"""
     shape: Shape
     """what it is: its mass, inertia and surface"""
-    position: Vector = [0.0, 0.0, 0.0]
-    """of the reference point of the shape [m]"""
-    orientation: Quaternion | AxisAngle = [1.0, 0.0, 0.0, 0.0]
-    """of the shape's axes: unit quaternion [w, x, y, z], or axis and angle [1]"""
+    position: Place = [0.0, 0.0, 0.0]
+    """of the reference point of the shape; or {at: point of another part} [m]"""
+    orientation: Quaternion | AxisAngle | OrientationOf = [1.0, 0.0, 0.0, 0.0]
+    """of the shape's axes: unit quaternion [w, x, y, z], axis and angle, or {of: point of another part} [1]"""
     velocity: Vector | None = None
     """of the reference point, inertial; left out: what the joints imply, else zero [m/s]"""
     angular_velocity: Vector | None = None
@@ -204,8 +208,8 @@ class JointScene(Part):
     """first point or part"""
     b: Anchor | None = None
     """second point or part; a clamp needs none"""
-    at: Vector | None = None
-    """world point of the joint at t = 0; left out: that of the anchors [m]"""
+    at: Place | None = None
+    """world point of the joint at t = 0, or {at: point of a part}; left out: that of the anchors [m]"""
     axis: Vector | None = None
     """world direction at t = 0, fixed to a [1]"""
     length: Positive | None = None
@@ -272,6 +276,16 @@ class LoadScene(Part):
 # --- the whole
 
 
+def _a_parameter(text: str) -> str:
+    fault = name_fault(text)
+    if fault:
+        raise ValueError(f"it {fault}")
+    return text
+
+
+ParameterName = Annotated[Name, AfterValidator(_a_parameter)]
+
+
 def _known_integrator(name: str) -> str:
     from rodsim.simulation import check_integrator
 
@@ -307,6 +321,8 @@ class Scene(Part):
 
     name: Name = "scene"
     """of the model"""
+    parameters: dict[ParameterName, Number] = {}
+    """numbers by name for expressions: a text that begins with = may stand for any number, as `=L/2 + 0.01` [any]"""
     gravity: Vector = [0.0, 0.0, 0.0]
     """acceleration [m/s^2]"""
     materials: dict[str, MaterialScene] = {}

@@ -12,7 +12,9 @@ from rodsim.scenes.schema_types import (
     Name,
     NotNegative,
     Number,
+    OrientationOf,
     Part,
+    Place,
     Positive,
     Quaternion,
     Signal,
@@ -100,10 +102,10 @@ class DrivenScene(Part):
 
     name: Name
     """by which the frame is known; joints, springs and rods attach to it like to a body"""
-    position: Vector = [0.0, 0.0, 0.0]
-    """from which it starts [m]"""
-    orientation: Quaternion | AxisAngle = [1.0, 0.0, 0.0, 0.0]
-    """from which it starts: unit quaternion [w, x, y, z], or axis and angle [1]"""
+    position: Place = [0.0, 0.0, 0.0]
+    """from which it starts; or {at: point of another part} [m]"""
+    orientation: Quaternion | AxisAngle | OrientationOf = [1.0, 0.0, 0.0, 0.0]
+    """from which it starts: unit quaternion [w, x, y, z], axis and angle, or {of: point of another part} [1]"""
     displacement: list[Motion] = []
     """functions of time with their directions; they are added up"""
     turn: Motion | None = None
@@ -178,8 +180,8 @@ class BushingScene(Part):
     """one number, 6, or 6 x 6: three displacements, three rotations [N/m, N m/rad]"""
     damping: NotNegative | Six | Matrix6 = 0.0
     """the same of the rates [N s/m, N m s/rad]"""
-    at: Vector | None = None
-    """world point of both markers at t = 0; left out: each at its anchor [m]"""
+    at: Place | None = None
+    """world point of both markers at t = 0, or {at: point of a part}; left out: each at its anchor [m]"""
     axes: Annotated[list[Vector], Field(min_length=3, max_length=3)] | None = None
     """rows of a right-handed rotation matrix whose columns are the directions; left out: the world's [1]"""
     rest: Six = [0.0] * 6

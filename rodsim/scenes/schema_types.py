@@ -71,13 +71,6 @@ class RodAnchor(Part):
     """from the rod's curve, along d1, d2, d3 of the section [m]"""
 
 
-class GroundAnchor(Part):
-    """A fixed point."""
-
-    ground: Vector
-    """point in world coordinates [m]"""
-
-
 def _kind_of_anchor(value: Any) -> str | None:
     if isinstance(value, str):
         return "anchor by name"
@@ -85,6 +78,51 @@ def _kind_of_anchor(value: Any) -> str | None:
         if (isinstance(value, dict) and kind in value) or type(value).__name__.lower() == f"{kind}anchor":
             return f"anchor by {kind}"
     return None
+
+
+def _kind_of_part_anchor(value: Any) -> str | None:
+    kind = _kind_of_anchor(value)
+    return None if kind == "anchor by ground" else kind
+
+
+PartAnchor = Annotated[
+    Annotated[Name, Tag("anchor by name")]
+    | Annotated[BodyAnchor, Tag("anchor by body")]
+    | Annotated[RodAnchor, Tag("anchor by rod")],
+    Discriminator(
+        _kind_of_part_anchor,
+        custom_error_type="no_anchor",
+        custom_error_message="it should be a body's name, {body: name, at: [x, y, z]} or {rod: name, s: 0.5}",
+    ),
+]
+
+
+class PlaceScene(Part):
+    """Where a point of another part is at t = 0, wherever that part has been put."""
+
+    at: PartAnchor
+    """the point; its part may stand later in the scene"""
+    plus: Vector = [0.0, 0.0, 0.0]
+    """from there, in world axes [m]"""
+
+
+class OrientationOf(Part):
+    """As another part is turned at t = 0: the axes of a body, of a section of a rod (d1 along it)."""
+
+    of: PartAnchor
+    """the point whose axes these are; its part may stand later in the scene"""
+    turned: Quaternion | AxisAngle | None = None
+    """from there, in these axes: unit quaternion [w, x, y, z], or axis and angle [1]"""
+
+
+Place = Vector | PlaceScene
+
+
+class GroundAnchor(Part):
+    """A fixed point."""
+
+    ground: Place
+    """point in world coordinates, or where a point of a part is at t = 0 [m]"""
 
 
 Anchor = Annotated[

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rodsim.studies.errors import StudyError, near
@@ -170,12 +171,32 @@ class FunctionBase:
     def end(self, values: Values) -> None:
         return None
 
+    def made_layout(self, values: Values) -> Layout | None:
+        """Of the model or scene that it makes; None where it gives none, fails, or is seen to run the case itself."""
+        from rodsim.model import Model
+
+        if _names_of(self.function) & _RUNNING:
+            return None
+        try:
+            made = self.function(**self._given(values))
+            if isinstance(made, Model):
+                return made.build().layout
+            if isinstance(made, Mapping) and ("run" in made or "static" in made):
+                return scene_base("<scene>", dict(made), {}).layout({})
+        except Exception:
+            return None  # the case tells what
+        return None
+
+    def _given(self, values: Values) -> dict[str, Any]:
+        """What of the values is for the function; the rest is for the run."""
+        takes = self._takes()
+        return {name: value for name, value in values.items() if takes is None or name in takes}
+
     def result(self, values: Values, output: Path | None) -> Result | Mapping[str, Any]:
         from rodsim.model import Model
         from rodsim.results.result import Result
 
-        takes = self._takes()
-        given = {name: value for name, value in values.items() if takes is None or name in takes}
+        given = self._given(values)
         settings = {**self.settings, **{name: v for name, v in values.items() if name not in given}}
         made = self.function(**given)
         if isinstance(made, Model):
@@ -211,6 +232,30 @@ class FunctionBase:
         if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             return None
         return {n: p for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+
+
+_RUNNING = {
+    "simulate",
+    "equilibrium",
+    "modes",
+    "buckling",
+    "integrate",
+    "steady_rotation",
+    "converge",
+    "sweep",
+}
+
+
+def _names_of(function: Callable[..., Any]) -> set[str]:
+    """Names that stand in its own code; none where it is no function of Python's."""
+    code = getattr(function, "__code__", None)
+    found: set[str] = set()
+    waiting = [code] if isinstance(code, CodeType) else []
+    while waiting:
+        code = waiting.pop()
+        found |= set(code.co_names)
+        waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return found
 
 
 def _name(function: Callable[..., Any]) -> str:

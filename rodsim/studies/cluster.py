@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from rodsim.extras import extra
 from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
 from rodsim.studies.errors import StudyError, StudyStopped
+from rodsim.studies.importing import check_guard
 
 BATCH = 1.0  # s
 AHEAD = 2  # batches a worker: the next is there when one is done
@@ -113,6 +114,7 @@ class Cluster:
         from dask.system import CPU_COUNT
         from distributed import LocalCluster
 
+        check_guard()
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
         with (
             tempfile.TemporaryDirectory(prefix="rodsim-", ignore_cleanup_errors=True) as scratch,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rodsim.studies.errors import StudyError, near
-from rodsim.studies.quantities import Quantity, quantity
+from rodsim.studies.quantities import Quantity, check_possible, quantity
 from rodsim.studies.spectra import frequency_peak
 
 if TYPE_CHECKING:
@@ -63,6 +63,25 @@ class Named(NamedTuple):
 
 def parse(text: str, layout: Layout, end: float | None = None) -> Named:
     """The measure `text` says of results of this layout; `end`: of the run, s, where it is known."""
+    word, rest, reduce = _reduction(text, end)
+    try:
+        found = quantity(rest, layout)
+    except StudyError as error:
+        raise StudyError(f"measure '{text}': {error}") from None
+    return Named(found, _UNITS.get(word, found.unit), reduce)
+
+
+def check_words(text: str) -> None:
+    """Raise StudyError for what is wrong with a measure whatever the model is, where it is not known before a run."""
+    _, rest, _ = _reduction(text, None)
+    try:
+        check_possible(rest)
+    except StudyError as error:
+        raise StudyError(f"measure '{text}': {error}") from None
+
+
+def _reduction(text: str, end: float | None) -> tuple[str, str, Callable[[Floats, Floats], Any]]:
+    """The word, the quantity it is of, and what it does."""
     word, _, rest = " ".join(text.split()).partition(" ")
     if word == "at":
         time, _, rest = rest.partition(" ")
@@ -77,11 +96,7 @@ def parse(text: str, layout: Layout, end: float | None = None) -> Named:
         known = [*REDUCTIONS, "at"]
         why = f"'{word}' of what?" if word in known else f"'{word}' is no reduction; {near(word, known)};"
         raise StudyError(f"measure '{text}': {why} {_FORM}")
-    try:
-        found = quantity(rest, layout)
-    except StudyError as error:
-        raise StudyError(f"measure '{text}': {error}") from None
-    return Named(found, _UNITS.get(word, found.unit), reduce)
+    return word, rest, reduce
 
 
 def _at(text: str, time: float) -> Callable[[Floats, Floats], Any]:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -68,6 +69,35 @@ def quantity(text: str, layout: Layout) -> Quantity:
     else:
         field, ending = _of_whole(text)
     return Quantity(text, field.unit, _component(text, field, ending))
+
+
+_ON_ROD = re.compile(rf"@|\.({'|'.join([*PLACES, LARGEST])})\.")
+
+
+def check_possible(text: str) -> None:
+    """Raise StudyError where no model has the quantity, whatever its parts are called: their names may contain points."""
+    from rigid.joints import JOINTS
+    from rodsim.results.gear_history import GEAR
+
+    head, _, rest = text.partition(".")
+    names = [rest[: found.start()] for found in re.finditer(r"[.@]", rest)] or [rest]
+    names.sort(key=lambda name: not _ON_ROD.match(rest, len(name)))  # what is told is of the likeliest name
+    kinds = [*sorted(JOINTS, key=lambda kind: -len(JOINTS[kind].coordinates)), GEAR]
+    problems = []
+    for name in names:
+        for kind in kinds if head == "joints" else kinds[:1]:
+            try:
+                quantity(text, _any_layout(name, kind))
+                return
+            except StudyError as error:
+                problems.append(error)
+    raise problems[0]
+
+
+def _any_layout(name: str, kind: str) -> Any:
+    """What `quantity` asks of a layout: one part of every sort, all of this name."""
+    part = SimpleNamespace(name=name, kind=kind, rows=(0, 6))
+    return SimpleNamespace(rods=[part], bodies=[part], joints=[part], drives=[name])
 
 
 def _fail(text: str, why: str) -> StudyError:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rodsim.studies import table
-from rodsim.studies.bases import Base, SceneBase
+from rodsim.studies.bases import Base, FunctionBase, SceneBase
 from rodsim.studies.cases import Case
 from rodsim.studies.designs import Parameter, rows
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.keys import key, program, structure
-from rodsim.studies.measures import Measure, parse
+from rodsim.studies.measures import Measure, check_words, parse
 from rodsim.studies.schema import ChosenEntry, DesignEntry, PlotEntry
 
 KEEP = ("none", "all")
@@ -86,6 +86,9 @@ class Study:
         the parts of the first and its end.
         """
         first = self.rows[0]
+        if isinstance(self.base, FunctionBase):
+            self._check_made(self.base, first)
+            return
         try:
             layout, end = self.base.layout(first), self.base.end(first)
         except ValueError as error:
@@ -99,6 +102,16 @@ class Study:
                     self.base.end(self.rows[number])
                 except ValueError as error:
                     raise StudyError(f"{self._told(number)}: {error}") from None
+
+    def _check_made(self, base: FunctionBase, first: dict[str, Any]) -> None:
+        """Measures by their words against the model that a function makes of the first case, or against all models."""
+        named = {name: what for name, what in self.measures.items() if isinstance(what, str)}
+        layout = base.made_layout(first) if named else None
+        for name, text in named.items():
+            if layout is None:
+                check_words(text)
+            else:
+                self.units[name] = parse(text, layout).unit
 
     def _ends(self) -> list[int]:
         """Numbers of the first cases with the smallest and largest of numbers, and with all other values."""

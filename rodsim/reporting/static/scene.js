@@ -10,7 +10,8 @@ const EVEN = { ...LIGHTING, ambient: 0.7, diffuse: 0.32 }; // colours of values 
 const BOTH_SIGNS = [[0, "#3b4cc0"], [0.25, "#8db0fe"], [0.5, "#c3c8ce"], [0.75, "#f49a7b"], [1, "#b40426"]];
 const ANGLE = Math.PI / 4, FILLED = 0.87; // of plotly's camera; how much of the picture the box takes
 const RINGS = 1600; // of all rods together, about
-const PALE = "rgba(90, 98, 112, 0.9)";
+const PALE = "rgba(90, 98, 112, 0.9)", DARK = "#3b424c";
+const AXES = ["#c44238", "#428c50", "#3e64b0"]; // of driven frames: x, y, z
 
 class Scene {
   constructor(data) {
@@ -20,6 +21,7 @@ class Scene {
     this.joints = unpack(data.joints);
     this.springs = unpack(data.springs);
     this.sticks = unpack(data.sticks);
+    this.driven = unpack(data.driven);
     this.low = unpack(data.low);
     this.high = unpack(data.high);
     this.fields = {};
@@ -75,18 +77,31 @@ class Scene {
     const green = { color: "#7a9a3c", width: 5, dash: "dot" }, grey = { color: "#6b7686", width: 6 };
     if (this.sticks.width) found.push(segments(this.sticks.row(k), "bodies without a surface", grey));
     if (this.springs.width) found.push(segments(this.springs.row(k), "springs", green));
-    if (this.joints.width) {
-      const p = this.joints.row(k), x = [], y = [], z = [];
-      for (let j = 0; j < p.length; j += 3) {
-        x.push(p[j]);
-        y.push(p[j + 1]);
-        z.push(p[j + 2]);
-      }
-      const marker = { size: 3.5, color: PALE, line: { color: "#fff", width: 1 } };
-      const text = this.data.joint_names.map(plain);
-      found.push({ type: "scatter3d", mode: "markers", name: "joints", x, y, z, marker, text, hoverinfo: "text" });
+    for (const axis of this.driven.width ? [0, 1, 2] : []) {
+      const row = this.driven.row(k), third = row.length / 3;
+      const line = { color: AXES[axis], width: 6 };
+      found.push({ ...segments(row.subarray(axis * third, (axis + 1) * third), "driven frames", line), showlegend: !axis });
     }
+    const { supports } = this.data;
+    if (supports.includes(false)) found.push(this.points(k, "joints", false, { size: 3.5, color: PALE }));
+    if (supports.includes(true)) found.push(this.points(k, "supports", true, { size: 5, color: DARK, symbol: "square" }));
     return found;
+  }
+
+  // joints to the ground, or the others
+  points(k, name, support, marker) {
+    const p = this.joints.row(k), x = [], y = [], z = [], text = [];
+    this.data.supports.forEach((is, j) => {
+      if (is !== support) return;
+      x.push(p[3 * j]);
+      y.push(p[3 * j + 1]);
+      z.push(p[3 * j + 2]);
+      text.push(plain(this.data.joint_names[j]));
+    });
+    const line = { color: "#fff", width: 1 };
+    return {
+      type: "scatter3d", mode: "markers", name, x, y, z, marker: { ...marker, line }, text, hoverinfo: "text",
+    };
   }
 
   // the box that is seen: around everything, or around the model as it is now

@@ -1,6 +1,8 @@
 // Strains and stresses along a rod: over place and time as a heat map, and along the rod where the slider is.
 "use strict";
 
+const TOOLS = 30; // pixels for the tool bar
+
 class Strains {
   constructor(scene, timeTitle) {
     this.scene = scene;
@@ -51,7 +53,7 @@ class Strains {
     };
     this.title = title;
     const layout = {
-      font: FONT, margin: { l: 62, r: 10, t: 10, b: 46 }, shapes: [timeLine(this.scene.data.t[this.k || 0])],
+      font: FONT, margin: { l: 62, r: 10, t: TOOLS, b: 46 }, shapes: [timeLine(this.scene.data.t[this.k || 0])],
       xaxis: { title: { text: this.timeTitle }, constrain: "domain" }, yaxis: { title: { text: "s (m)" } },
     };
     Plotly.react(this.map, [heat], layout, CONFIG);
@@ -65,10 +67,10 @@ class Strains {
     const [low, high] = this.range, room = 0.06 * (high - low);
     const line = { x: s, y: this.values(k), mode: "lines", line: { color: "#1f6f8b", width: 2 }, hoverinfo: "x+y" };
     Plotly.react(this.profile, [line], {
-      font: FONT, margin: { l: 70, r: 14, t: 10, b: 46 }, showlegend: false,
+      font: FONT, margin: { l: 70, r: 14, t: TOOLS, b: 46 }, showlegend: false,
       xaxis: { title: { text: "s (m)" }, zeroline: false, gridcolor: "#e6e9ed" },
       yaxis: {
-        title: { text: this.title }, range: [low - room, high + room], gridcolor: "#e6e9ed", exponentformat: "power",
+        title: { text: this.title, standoff: 8 }, automargin: true, range: [low - room, high + room], gridcolor: "#e6e9ed", exponentformat: "power",
       },
     }, CONFIG);
     Plotly.relayout(this.map, { shapes: [timeLine(this.scene.data.t[k])] });

@@ -1,0 +1,7 @@
+"""Warnings about models, apart from what finds them: the command line knows them before anything else is imported."""
+
+from __future__ import annotations
+
+
+class DoubtfulModelWarning(UserWarning):
+    """A model that can be simulated and is probably not what was meant: a joint across a gap, a number in another unit."""

@@ -1,0 +1,136 @@
+"""What holds a model, in pictures: joints to the ground as blocks or cones, driven frames as three axes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.drives import DRIVEN
+from rigid.quaternions import to_matrix
+from rigid.system import Floats, Ints, State
+from rodsim.results.layout import JointLayout, Layout
+from rodsim.results.scene import Surface
+
+SUPPORT = np.array([96, 102, 112]) / 255
+AXES = np.array([[196, 66, 56], [66, 140, 80], [62, 100, 176]]) / 255  # x, y, z
+COLORS = np.concatenate([SUPPORT[None], AXES])  # by owner, after those of the parts
+HELD = ("clamp", "weld")  # a block; other joints to the ground are cones with the joint at the apex
+# points of a and b lie together in these; of other kinds the ground's own point stays where it is
+TOGETHER = ("clamp", "weld", "spherical", "revolute", "universal", "constant_velocity")
+SIZE = (
+    0.03  # of the scene: side of a block, height of a cone, with what is needed to come out of what they hold
+)
+LENGTH, THIN = 0.06, 0.005  # of the scene: an axis of a driven frame
+SIDES = 16  # of a cone
+
+
+class Marks:
+    """Their surfaces at any state."""
+
+    def __init__(self, layout: Layout, size: float, up: Floats, first_owner: int) -> None:
+        """size (m): of the scene; up (3,): unit vector; first_owner: number of the first colour of `COLORS`."""
+        supports = [joint for joint in layout.joints if joint.frames is not None and 0 in joint.frames]
+        places = [_place(joint) for joint in supports]
+        self._frame = np.array([frame for frame, _ in places], dtype=np.int64)
+        self._X = np.array([X for _, X in places]).reshape(-1, 3)
+        half, outward = _half_thickness(layout), _outward(layout)
+        shapes = []
+        for k, joint in enumerate(supports):
+            reach = max(half.get(frame, 0.0) for frame in joint.frames or ())
+            if joint.kind in HELD:
+                side = SIZE * size + 2.0 * reach
+                shapes.append(side * _box())
+                self._X[k, 0] += 0.5 * side * outward.get(int(self._frame[k]), 0.0)  # before the end of a rod
+            else:
+                shapes.append((SIZE * size + 1.5 * reach) * _cone(up))
+        self._of_support = np.repeat(np.arange(len(shapes)), [len(shape) for shape in shapes])
+        self._shape = np.concatenate([np.zeros((0, 3, 3)), *shapes])
+        # blocks lie along the axes of what they hold, cones stand upright
+        self._turned = np.array([joint.kind in HELD for joint in supports], dtype=bool)[self._of_support]
+        fixed = np.zeros(0) if layout.system is None else layout.system.frames.fixed
+        self._driven = np.flatnonzero(fixed == DRIVEN)
+        self._axes = [size * _axis(k) for k in range(3)]
+        owners = [np.full(len(self._shape), first_owner)]
+        for _ in self._driven:
+            owners += [np.full(len(axis), first_owner + 1 + k) for k, axis in enumerate(self._axes)]
+        self._owner: Ints = np.repeat(np.concatenate(owners).astype(np.int64), 3)
+        self._faces: Ints = np.arange(len(self._owner), dtype=np.int64).reshape(-1, 3)
+
+    def surface(self, state: State) -> Surface:
+        """Triangles of all of them, each with its own corners: edges stay sharp."""
+        R = to_matrix(state.quat[self._frame])
+        at = state.r[self._frame] + np.einsum("nij,nj->ni", R, self._X)
+        shape = self._shape.copy()
+        of_blocks = R[self._of_support[self._turned]]
+        shape[self._turned] = np.einsum("nij,nkj->nki", of_blocks, shape[self._turned])
+        parts = [shape + at[self._of_support][:, None]]
+        for k in self._driven:
+            R = to_matrix(state.quat[k])
+            parts += [axis @ R.T + state.r[k] for axis in self._axes]
+        triangles = np.concatenate(parts)
+        normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+        return Surface(triangles.reshape(-1, 3), np.repeat(normals, 3, axis=0), self._faces, self._owner)
+
+
+def _place(joint: JointLayout) -> tuple[int, Floats]:
+    """Frame and point where a joint to the ground is drawn: equilibria may have moved the ground's."""
+    assert joint.frames is not None
+    ground = joint.frames.index(0)
+    side = 1 - ground if joint.kind in TOGETHER else ground
+    return joint.frames[side], joint.points[side]
+
+
+def _outward(layout: Layout) -> dict[int, float]:
+    """Of both ends of open rods, by their frames: the way out of the rod along d1."""
+    found: dict[int, float] = {}
+    for rod in layout.rods:
+        if not rod.closed:
+            found |= {int(rod.frames[0]): -1.0, int(rod.frames[-1]): 1.0}
+    return found
+
+
+def _half_thickness(layout: Layout) -> dict[int, float]:
+    """Of rods and bodies by their frames, m: the support of what is thick would be hidden in it."""
+    found: dict[int, float] = {}
+    for rod in layout.rods:
+        half = np.maximum(rod.radius, 0.5 * rod.sides.max(axis=1))
+        found.update(zip(rod.frames.tolist(), half.tolist(), strict=True))
+    for body in layout.bodies:
+        if len(body.vertices):
+            found[body.frame] = 0.5 * float(np.ptp(body.vertices, axis=0).min())
+    return found
+
+
+def _box(low: Floats | None = None, high: Floats | None = None) -> Floats:
+    """Triangles (12, 3, 3), counter-clockwise from outside; by default of a cube of side 1 about the origin."""
+    low = np.full(3, -0.5) if low is None else low
+    high = np.full(3, 0.5) if high is None else high
+    faces = []
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        for out in (0, 1):
+            corners = np.empty((4, 3))
+            corners[:, k] = (low, high)[out][k]
+            corners[:, i] = np.array([low[i], high[i], high[i], low[i]])
+            corners[:, j] = np.array([low[j], low[j], high[j], high[j]])
+            a, b, c, d = corners if out else corners[::-1]
+            faces += [(a, b, c), (a, c, d)]
+    return np.array(faces)
+
+
+def _cone(up: Floats) -> Floats:
+    """Triangles (2 SIDES, 3, 3) of a cone of height 1 below its apex, which is at the origin."""
+    side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+    side /= np.linalg.norm(side)
+    angle = 2 * np.pi * np.arange(SIDES) / SIDES
+    ring = 0.5 * (np.cos(angle)[:, None] * side + np.sin(angle)[:, None] * np.cross(up, side)) - up
+    following = np.roll(ring, -1, axis=0)
+    apex, base = np.zeros_like(ring), np.broadcast_to(-up, ring.shape)
+    return np.concatenate([np.stack([apex, ring, following], 1), np.stack([base, following, ring], 1)])
+
+
+def _axis(k: int) -> Floats:
+    """Triangles of a thin rod from the origin along the k-th axis, for a scene of size 1."""
+    low, high = np.full(3, -THIN / 2), np.full(3, THIN / 2)
+    high[k] = LENGTH
+    return _box(low, high)

@@ -1,0 +1,57 @@
+"""A motion as one picture, for what cannot show it as it moves: some times over each other, the earlier the paler."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from rigid.system import State
+from rodsim.results import marks, native, overlay
+from rodsim.results.camera import fit, upward, view_direction
+from rodsim.results.drawing import Drawing
+from rodsim.results.painter import Painter
+from rodsim.results.scene import SceneBuilder, merge
+from rodsim.results.sources import Source
+
+TIMES = 6
+SIZE = (960, 600)
+PALE = 0.8  # how much of the first time is white
+ROD, BODY = np.array([222, 98, 50]) / 255, np.array([66, 104, 160]) / 255
+
+
+def still(source: Source) -> bytes:
+    """PNG of rods, bodies and what holds them."""
+    from PIL import Image
+
+    layout, drawing = source.layout, Drawing(source.layout)
+    chosen = np.unique(np.linspace(0, source.n_outputs - 1, min(TIMES, source.n_outputs)).round().astype(int))
+    with source.held():
+        states = [State(**source.read_all(layout.state_shapes(), int(i))) for i in chosen]
+        t = source.read(native.TIME)[chosen]
+    points = np.concatenate([drawing.points(state) for state in states])
+    points = points[np.isfinite(points).all(axis=1)]
+    size = float(np.linalg.norm(np.ptp(points, axis=0)))
+    n = len(layout.rods) + len(layout.bodies)
+    up = upward(layout.gravity)
+    holding = marks.Marks(layout, size, up, n)
+    points = np.concatenate([points, holding.surface(states[0]).vertices])
+    camera = fit(points, *view_direction(points, up), SIZE[0] / SIZE[1])
+    builder = SceneBuilder(layout, size, camera.pixel(SIZE[1]))
+    of_parts = np.concatenate([np.tile(ROD, (len(layout.rods), 1)), np.tile(BODY, (len(layout.bodies), 1))])
+    surfaces, colors = [], []
+    for k, state in reversed(
+        list(enumerate(states))
+    ):  # of what lies in one place the first is seen: the last time
+        pale = PALE * (1.0 - (k + 1) / len(states))
+        surface = merge([builder.surface(state), holding.surface(state)])
+        palette = np.concatenate([of_parts + (1.0 - of_parts) * pale, marks.COLORS])
+        surfaces.append(surface)
+        colors.append(palette[surface.owner])
+    picture = Painter(camera, *SIZE).draw(merge(surfaces), np.concatenate(colors))
+    picture = overlay.write_axes(picture, camera.axes, camera.pixel(SIZE[1]))
+    digits = overlay.digits_for(float(t[-1] - t[0]) / 10)
+    picture = overlay.write_times(picture, float(t[0]), float(t[-1]), digits)
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "PNG")
+    return file.getvalue()

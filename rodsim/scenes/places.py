@@ -1,0 +1,62 @@
+"""In which order the parts of a scene are made: those first whose points others are placed at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from pydantic import BaseModel
+
+from rodsim.scenes.errors import Path, SceneProblem
+from rodsim.scenes.schema import Scene
+from rodsim.scenes.schema_types import BodyAnchor, OrientationOf, PlaceScene, RodAnchor
+
+HEADS = ("bodies", "driven", "rods")
+_PLACED = ("position", "orientation", "curve", "stress_free")  # keys of parts that may speak of other parts
+
+
+def parts_in_order(scene: Scene) -> list[tuple[Path, Any]]:
+    """Path and entry of bodies, driven frames and rods; as they stand in the scene where no part is placed at another.
+
+    Raises SceneProblem where they are placed in a circle.
+    """
+    parts = {item.name: ((head, k), item) for head in HEADS for k, item in enumerate(getattr(scene, head))}
+    after = {name: set(_spoken_of(item)) & parts.keys() for name, (_, item) in parts.items()}
+    if not any(after.values()):
+        return list(parts.values())
+    try:
+        return [parts[name] for name in TopologicalSorter(after).static_order()]
+    except CycleError as error:
+        circle: list[str] = error.args[1][::-1]
+        raise SceneProblem(
+            parts[circle[0]][0],
+            f"'{circle[0]}' is placed in a circle: {' at '.join(repr(name) for name in circle)}; give one of them "
+            "in numbers",
+        ) from None
+
+
+def part_of(anchor: str | BodyAnchor | RodAnchor) -> str:
+    """The name of the part that a point belongs to."""
+    if isinstance(anchor, str):
+        return anchor
+    return anchor.rod if isinstance(anchor, RodAnchor) else anchor.body
+
+
+def _spoken_of(item: BaseModel) -> Iterator[str]:
+    for key in _PLACED:
+        yield from _references(getattr(item, key, None))
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, PlaceScene):
+        yield part_of(value.at)
+    elif isinstance(value, OrientationOf):
+        yield part_of(value.of)
+    elif isinstance(value, BaseModel):
+        for _, inside in value:
+            yield from _references(inside)
+    elif isinstance(value, list):
+        for inside in value:
+            if not isinstance(inside, float | int):
+                yield from _references(inside)

@@ -1,0 +1,308 @@
+"""Numbers of scenes as expressions of parameters, and positions at points of other parts."""
+
+import copy
+import json
+import math
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+
+from rigid import quaternions
+from rodsim import Box, Material, Model, Section, templates
+from rodsim.building import Placement
+from rodsim.cli.schema import with_expressions
+from rodsim.scenes.errors import SceneError
+from rodsim.scenes.expressions import worked_out
+from rodsim.scenes.loading import loaded_from
+from rodsim.scenes.reading import parse
+from rodsim.scenes.schema import Scene
+from rodsim.studies.bases import scene_base
+
+SCENE = """
+parameters: {length: 0.3, side: =length/15, n: 12}
+materials:
+  silicone: {E: 5.0e+5, nu: 0.49, density: 1070}
+bodies:
+  - name: gripper
+    shape: {type: box, size: [=side, =side, =side], mass: 0.02}
+    position: {at: {rod: arm, s: 1, offset: [=side/2, 0, 0]}}
+    orientation: {of: {rod: arm, s: 1}}
+rods:
+  - name: arm
+    curve: [[0, 0, 0], [0, 0, =-length]]
+    section: {type: circular, radius: =0.04*length, material: silicone}
+    n_elements: =n + 4
+joints:
+  - {name: base, kind: clamp, a: {rod: arm, s: 0}}
+  - {name: glue, kind: weld, a: {rod: arm, s: 1}, b: gripper}
+run: {t_end: 1, dt: 0.005}
+"""
+
+
+def loaded(text, built=False):
+    return loaded_from(parse(text, "scene.yaml"), None, built)
+
+
+def changed(old, new, text=SCENE):
+    assert text.count(old) == 1
+    return loaded(text.replace(old, new))
+
+
+# --- expressions
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("L", 0.3),
+        ("-L", -0.3),
+        ("+L", 0.3),
+        ("L + n", 12.3),
+        ("L - n", 0.3 - 12),
+        ("L*n", 0.3 * 12),
+        ("n/L", 12 / 0.3),
+        ("n**2", 144),
+        ("2**-1", 0.5),
+        ("L**0.5", math.sqrt(0.3)),
+        ("n - 2 - 3", 7),
+        ("2*(n + 1)", 26),
+        ("round(50*L)", 15),
+        ("floor(-0.5) + ceil(0.5)", 0),
+        ("atan2(1, -1)", 0.75 * math.pi),
+        ("max(L, n, 3) + min(L, n)", 12.3),
+        ("degrees(pi) + radians(180)", 180 + math.pi),
+        ("exp(log(L))", math.exp(math.log(0.3))),
+        ("sin(L)**2 + cos(L)**2 + tan(0)", math.sin(0.3) ** 2 + math.cos(0.3) ** 2),
+        ("asin(1) + acos(1) + atan(0) + abs(-2) + sqrt(4)", math.pi / 2 + 4),
+    ],
+)
+def test_an_expression_is_worked_out_as_python_does(text, value):
+    found = worked_out(text, {"L": 0.3, "n": 12})
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "cannot be read"),
+        ("1 +", "cannot be read"),
+        ("(" * 400, "cannot be read"),
+        ("1" + " + 1" * 400, "longer than 1000"),
+        ("__import__('os')", "cannot stand"),
+        ("open('x')", "cannot stand"),
+        ("L.real", "cannot stand"),
+        ("[1][0]", "cannot stand"),
+        ("'a'*3", "cannot stand"),
+        ("True", "cannot stand"),
+        ("1j", "cannot stand"),
+        ("(lambda: 1)()", "cannot stand"),
+        ("1 if L else 2", "cannot stand"),
+        ("L < 1", "cannot stand"),
+        ("~3", "cannot stand"),
+        ("7 // 2", "cannot stand"),
+        ("7 % 2", "cannot stand"),
+        ("sqrt(x=1)", "cannot stand"),
+        ("max(*L)", "cannot stand"),
+        ("sqrt(1, 2)", "cannot be worked out"),
+        ("1/0", "cannot be worked out"),
+        ("sqrt(-1)", "cannot be worked out"),
+        ("9**9**9**9", "cannot be worked out"),
+        ("10.0**400", "cannot be worked out"),
+        ("(-1)**0.5", "no finite real number"),
+        ("1e400", "no finite real number"),
+        ("length", "there is no parameter 'length'; there are L, n"),
+        ("nn", "did you mean 'n'"),
+        ("sqrt", "there is no parameter 'sqrt'"),
+    ],
+)
+def test_what_is_no_arithmetic_is_refused(text, why):
+    with pytest.raises(ValueError, match=why.replace("(", r"\(")):
+        worked_out(text, {"L": 0.3, "n": 12})
+
+
+def test_expressions_stand_for_numbers_and_whole_numbers_wherever_they_are():
+    scene = loaded(SCENE).scene
+    assert scene.parameters == {"length": 0.3, "side": 0.3 / 15, "n": 12}
+    assert scene.bodies[0].shape.size == [0.3 / 15] * 3
+    assert scene.rods[0].n_elements == 16
+    assert scene.rods[0].section.radius == 0.04 * 0.3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("=-length", "=-lenght", 12, "did you mean 'length'"),
+        ("=length/15", "=side", 2, "go round in a circle, side -> side"),
+        ("length: 0.3", "length: =side*15", 2, r"go round in a circle, (side -> length|length -> side)"),
+        ("length: 0.3", "length: long", 2, "parameters.length = 'long'|no number"),
+        ("length: 0.3", "pi: 3, length: 0.3", 2, "means something else in expressions"),
+        ("length: 0.3", "arm-length: 3, length: 0.3", 2, "no word that can stand in an expression"),
+        ("=n + 4", "=n/5", 14, "integer"),
+        ("=0.04*length", "=-length", 13, "greater than"),
+        ("name: arm", "name: =arm", 11, "there is no parameter 'arm'"),
+    ],
+)
+def test_what_is_wrong_with_an_expression_is_told_with_its_line(old, new, line, words):
+    with pytest.raises(SceneError, match=words) as caught:
+        changed(old, new)
+    assert caught.value.problems[0][1] == line
+
+
+def test_each_parameter_is_worked_out_once():
+    """Were each looked up anew, forty of them, each twice the one before, would take 2^40 steps."""
+    chain = ", ".join(f"p{k}: =p{k - 1} + p{k - 1}" for k in range(1, 41))
+    scene = changed("length: 0.3", f"length: 0.3, p0: 1, {chain}").scene
+    assert scene.parameters["p40"] == 2**40
+
+
+@pytest.mark.parametrize("template", ["soft-arm", "mechanism"])
+def test_the_published_schema_takes_scenes_with_expressions(template):
+    schema = with_expressions(Scene.model_json_schema())
+    data = yaml.safe_load(templates.scene(template, "mine", "mine.yaml", "mine.vtkhdf"))
+    data = json.loads(json.dumps(data).replace('"true":', '"on":'))  # YAML 1.1 reads the key `on` as true
+    jsonschema.validate(data, schema)
+    jsonschema.validate(data | {"gravity": [0, 0, "=-g"]}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data | {"gravity": [0, 0, "-g"]}, schema)
+
+
+# --- places
+
+
+def end_of_arm(model):
+    return model.rods["arm"].end.position
+
+
+@pytest.mark.parametrize("length", [0.2, 0.3, 0.4])
+def test_a_body_placed_at_a_point_of_a_rod_follows_it(length):
+    model = changed("length: 0.3", f"length: {length}").model
+    side = length / 15
+    assert np.allclose(end_of_arm(model), [0, 0, -length], rtol=0, atol=1e-15)
+    assert np.allclose(model.bodies["gripper"].position, [0, 0, -length - side / 2], rtol=0, atol=1e-15)
+    # d1 of the section, its normal, is the body's x
+    x = quaternions.rotate(model.bodies["gripper"].orientation, [1.0, 0.0, 0.0])
+    assert np.allclose(x, [0, 0, -1], rtol=0, atol=1e-15)
+
+
+def test_plus_is_in_world_axes_and_turned_in_those_of_the_part():
+    model = changed(
+        "offset: [=side/2, 0, 0]}}\n    orientation: {of: {rod: arm, s: 1}}",
+        "offset: [0.1, 0, 0]}, plus: [0.02, 0, 0.3]}\n"
+        "    orientation: {of: {rod: arm, s: 1}, turned: {axis: [1, 0, 0], angle_deg: 90}}",
+    ).model
+    body, arm = model.bodies["gripper"], model.rods["arm"]
+    assert np.allclose(body.position, [0.02, 0, -0.1], rtol=0, atol=1e-15)
+    d1, d2, d3 = quaternions.to_matrix(arm.end.orientation).T
+    x, y, z = quaternions.to_matrix(body.orientation).T
+    for found, axis in ((x, d1), (y, d3), (z, -d2)):
+        assert np.allclose(found, axis, rtol=0, atol=1e-15)
+
+
+CHAIN = """
+parameters: {L: 0.5}
+bodies:
+  - {name: c, shape: {type: box, size: [1, 1, 1], mass: 1}, position: {at: {body: b, at: [=L, 0, 0]}, plus: [0, 0, 1]}}
+  - name: b
+    shape: {type: box, size: [1, 1, 1], mass: 1}
+    position: {at: hand, plus: [1, 0, 0]}
+    orientation: {axis: [0, 0, 1], angle_deg: 90}
+driven:
+  - {name: hand, position: [0, 2, 0]}
+rods:
+  - name: late
+    curve: [{at: c}, {at: {rod: early, s: 0.5}}]
+    section: &s {type: stiffness, EA: 1, GA: 1, GJ: 1, EI: 1, mass_per_length: 1, inertia_per_length: 1}
+  - {name: early, curve: [[0, 0, 0], [0, 0, 4]], section: *s}
+  - {name: ring, closed: true, curve: {type: circle, radius: 1, center: {at: c}}, section: *s}
+joints:
+  - {name: pin, kind: spherical, a: {ground: {at: {rod: late, s: 0}}}, b: {rod: late, s: 0}}
+  - {name: weld, kind: weld, a: c, b: b, at: {at: c}}
+bushings:
+  - {name: soft, a: c, b: hand, stiffness: 1, at: {at: b}}
+run: {t_end: 1, dt: 0.1}
+"""
+
+
+def test_parts_are_placed_at_each_other_in_any_order_and_keep_theirs():
+    model = loaded(CHAIN).model
+    assert list(model.bodies) == ["c", "b"]
+    assert list(model.rods) == ["late", "early", "ring"]
+    c = model.bodies["c"].position
+    assert np.allclose(model.bodies["b"].position, [1, 2, 0], rtol=0, atol=1e-15)
+    assert np.allclose(c, [1, 2.5, 1], rtol=0, atol=1e-15)  # x of b points along y
+    assert np.allclose(model.rods["late"].start.position, c, rtol=0, atol=1e-15)
+    assert np.allclose(model.rods["late"].end.position, [0, 0, 2], rtol=0, atol=1e-14)
+    assert np.allclose(model.rods["ring"].start.position, c + np.array([1, 0, 0]), rtol=0, atol=1e-14)
+    assert np.allclose(model.joints["pin"].a.position, c, rtol=0, atol=1e-15)
+    assert np.array_equal(model.joints["weld"].at, c)
+    assert np.allclose(model.others["soft"].at, [1, 2, 0], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("position: [0, 2, 0]", "position: {at: c}", "is placed in a circle: '"),
+        (
+            "{at: c}, {at: {rod: early",
+            "{at: c}, {at: {rod: late",
+            "'late' is placed in a circle: 'late' at 'late'",
+        ),
+        ("curve: [{at: c}", "curve: [{at: x}", "there is no body 'x'; there are c, b, hand"),
+        ("curve: [{at: c}", "curve: [{at: early}", "'early' is a rod: say where on it"),
+        ("{rod: early, s: 0.5}", "{rod: earl, s: 0.5}", "there is no rod 'earl'; did you mean 'early'"),
+        ("position: {at: hand", "position: {at: {ground: [0, 0, 0]}", "it should be a body's name"),
+        ("position: {at: hand", "position: {on: hand", "key 'on' is not known here|'at' is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_place_is_told(old, new, words):
+    with pytest.raises(SceneError, match=words):
+        changed(old, new, CHAIN)
+
+
+def curves():
+    turns = 4.3
+
+    def helix(s):
+        return [np.cos(2 * np.pi * turns * s), np.sin(2 * np.pi * turns * s), s]
+
+    yield "straight", [(0, 0, 0), (1, 2, 3)], {}
+    yield "bent", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 1)], {"up": (0, 1, 1), "twist": 0.8}
+    yield "helix", helix, {"n_elements": 60}
+    yield "ring", [(1, 0, 0), (0, 1, 0), (-1, 0, 0), (0, -1, 0)], {"closed": True, "twist": 2 * np.pi}
+    yield "stretched", [(0, 0, 0), (0, 2, 0)], {"stress_free": [(0, 0, 0), (0, 1, 0)]}
+
+
+@pytest.mark.parametrize(("curve", "given"), [pytest.param(c, g, id=n) for n, c, g in curves()])
+def test_the_position_of_an_anchor_is_where_the_model_is_built(curve, given):
+    model = Model("m")
+    section = Section.circular(0.02, Material(E=1e6, nu=0.3, density=1e3)).with_centers(mass=(0.003, -0.001))
+    rod = model.add_rod("rod", curve, section, **given)
+    body = model.add_body("b", Box(1, 2, 3, mass=1), (1, 2, 3), quaternions.from_rotation_vector((0.3, 2, 1)))
+    hand = model.add_driven("hand", (3, 2, 1), quaternions.from_rotation_vector((1, -1, 0.5)))
+    offset = (0.1, -0.2, 0.05)
+    anchors = [rod.at(s, offset) for s in (0.0, 0.13, 0.5, 0.77, 1.0)]
+    anchors += [body.at(offset), hand.at(offset), model.ground.at(offset)]
+    for k, anchor in enumerate(anchors[1:-1]):
+        model.add_spring(f"s{k}", anchor, model.ground.at((9, 9, k)), 1.0)  # so that there is a node
+    placement = Placement(model)
+    for anchor in anchors:
+        placed = placement.place(anchor)
+        # frames are carried along in other steps, of order 4: an offset of 0.2 m is off by 3e-11 m
+        assert np.allclose(anchor.position, placed.world, rtol=0, atol=1e-10)
+        turned = abs(anchor.orientation @ placement.quat[placed.frame])
+        assert abs(turned - 1.0) < 1e-14
+
+
+# --- studies
+
+
+def test_a_study_of_the_templates_arm_takes_the_gripper_along():
+    """By its parameter, and by the end of its curve alone."""
+    text = templates.scene("soft-arm", "mine", "mine.yaml", "mine.vtkhdf")
+    source = parse(text, "mine.yaml")
+    for path, value in (("parameters.length", 0.2), ("rods.arm.curve[1][2]", -0.2)):
+        base = scene_base("mine.yaml", copy.deepcopy(source.data), source.lines, None, {"x": {path: None}})
+        model = base.load({"x": value}, built=True).model
+        assert np.allclose(model.bodies["gripper"].position, [0, 0, -0.21], rtol=0, atol=1e-15)
