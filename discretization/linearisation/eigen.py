@@ -126,7 +126,9 @@ def _of_places(lin: Linearised, phi: NDArray) -> Floats:
     """
     blocks = lin.K.tobsr((3, 3))
     places = lin.K.shape[0] // 3
-    sizes = csr_matrix((np.abs(blocks.data).max(axis=(1, 2)), blocks.indices, blocks.indptr), (places, places))
+    sizes = csr_matrix(
+        (np.abs(blocks.data).max(axis=(1, 2)), blocks.indices, blocks.indptr), (places, places)
+    )
     out = np.zeros(len(phi))
     for kind in (0, 1):  # displacements, turns
         own, x = sizes[kind::2, kind::2].tocoo(), phi.reshape(len(phi), -1, 2, 3)[:, :, kind]

@@ -1,0 +1,230 @@
+"""What a file says of a model, checked where it is read: kernels do not check their indices, and words are looked up as they are.
+
+Numbers may be any; whether they are those of the run is for digests and the audit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discretization.others import OTHERS, Others
+from discretization.space.interpolation import MOST
+from discretization.space.laws import EXPRESSIONS, LAWS
+from discretization.space.laws.expressions import law_of
+from discretization.space.rod_elements import BY_NUMBER
+from discretization.space.spans import Spans
+from discretization.system import System
+from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.kinds import MOST_FRAMES
+from rigid.system import FORCE, MOMENT, Constraints
+
+_WHOLE = "iu"  # numbers of things, and flags
+# Shape behind the number of rows, and kind, of the columns that are not vectors or numbers by their name
+_SHAPES: dict[str, tuple[tuple[int, ...], str]] = {
+    "inertia": ((3, 3), "f"),
+    "fixed": ((), _WHOLE),
+    "frames": ((2,), _WHOLE),
+    "kind": ((), _WHOLE),
+    "joint": ((), _WHOLE),
+    "repeats": ((), _WHOLE),
+    "shares": ((), _WHOLE),
+    "frame": ((), _WHOLE),
+    "following": ((), _WHOLE),
+    **dict.fromkeys(("Xa", "Xb", "Ua", "Ub", "Wa", "Wb", "X"), ((3,), "f")),
+}
+_OF_RODS: dict[str, tuple[tuple[int, ...], str]] = {
+    **dict.fromkeys(("stiffness", "damping", "branch"), ((6, 6), "f")),
+    "strain0": ((6,), "f"),
+    "ends": ((2,), _WHOLE),
+    "law": ((), _WHOLE),
+}
+
+
+def check_system(system: System) -> None:
+    """ValueError where a table has other shapes than it must, or names a frame, a kind or a law that is not there."""
+    n = len(system.frames.mass)
+    _columns("frames", system.frames, n)
+    _within("frames", "fixed", system.frames.fixed, 3)
+    m = len(system.elements.length)
+    _columns("elements", system.elements, m, _OF_RODS)
+    _within("elements", "frames", system.elements.frames, n)
+    check_constraints(system.constraints, n)
+    for name, table in (("springs", system.springs), ("torsions", system.torsions)):
+        _columns(name, table, len(table.stiffness))
+        _within(name, "frames", table.frames, n)
+    _columns("loads", system.loads, len(system.loads.kind))
+    _within("loads", "frame", system.loads.frame, n)
+    _within("loads", "kind", system.loads.kind, 1 + max(FORCE, MOMENT))
+    _check_spans(system.spans, n)
+    _check_others(system.others, n)
+    _shape("system", "gravity", system.gravity, (3,), "f")
+
+
+def check_constraints(constraints: Constraints, n: int) -> None:
+    """The same of constraints between n frames."""
+    _columns("constraints", constraints, len(constraints.kind))
+    _within("constraints", "kind", constraints.kind, len(CONSTRAINTS))
+    _within("constraints", "frames", constraints.frames, n)
+    _within("constraints", "joint", constraints.joint, max(1, len(constraints.kind)))
+
+
+def _check_spans(spans: Spans, n: int) -> None:
+    m, g = len(spans.kind), len(spans.weight)
+    _within("spans", "kind", spans.kind, len(BY_NUMBER))
+    of_spans = {"kind": (), "frames": (MOST + 1,), "length": (), "coupling": ()}
+    for name, values in spans._asdict().items():
+        if name == "expressions":
+            _shape("spans", name, values, (len(values),), _WHOLE)
+        elif name == "parameters":
+            _shape("spans", name, values, (g if values.size else len(values), *values.shape[1:2]), "f")
+        elif name in of_spans:
+            whole = _WHOLE if name in ("kind", "frames") else "f"
+            _shape("spans", name, values, (m, *of_spans[name]), whole)
+        else:
+            tail, kind = _OF_RODS.get(name, ((), "f"))
+            _shape("spans", name, values, (g, *tail), kind)
+    if int(spans.order.sum()) != g:
+        raise ValueError(f"'spans' have {g} points, those of their elements are {int(spans.order.sum())}")
+    counts = np.arange(MOST + 1) <= spans.order[:, None]
+    _within("spans", "frames", spans.frames[counts], n)
+    _within("spans", "ends", spans.ends, n)
+    texts = spans.texts
+    known = (spans.law >= -1) & (spans.law < len(LAWS))
+    written = (spans.law >= EXPRESSIONS) & (spans.law < EXPRESSIONS + len(texts))
+    if not np.all(known | written):
+        raise ValueError(f"'spans/law' names law {int(spans.law[~(known | written)][0])}, which is not there")
+    for text in texts:
+        law_of(text)
+
+
+def _check_others(others: Others, n: int) -> None:
+    e = len(others.kind)
+    _within("others", "kind", others.kind, len(OTHERS))
+    for name, shape, kind in (
+        ("kind", (e,), _WHOLE),
+        ("frames", (e, MOST_FRAMES), _WHOLE),
+        ("first", (e + 1,), _WHOLE),
+        ("numbers", (len(others.numbers),), "f"),
+        ("size", (e, 2), "f"),
+    ):
+        _shape("others", name, getattr(others, name), shape, kind)
+    arity = np.array([kind.arity for kind in OTHERS])[others.kind]
+    _within("others", "frames", others.frames[np.arange(MOST_FRAMES) < arity[:, None]], n)
+    if others.first[0] != 0 or np.any(np.diff(others.first) < 0) or others.first[-1] != len(others.numbers):
+        raise ValueError("'others/first' does not count their numbers")
+
+
+def _columns(
+    name: str, table: Any, rows: int, of_rods: Mapping[str, tuple[tuple[int, ...], str]] | None = None
+) -> None:
+    """Every column has so many rows; of those that may be left out, none."""
+    for column, values in table._asdict().items():
+        tail, kind = (of_rods or {}).get(column) or _SHAPES.get(column, ((), "f"))
+        left_out = column in table._field_defaults and len(values) == 0
+        _shape(name, column, values, (0 if left_out else rows, *tail), kind)
+
+
+def _shape(name: str, column: str, values: NDArray[Any], shape: tuple[int, ...], kind: str) -> None:
+    if values.size == 0 and 0 in shape:
+        return
+    fits = values.dtype == np.float64 if kind == "f" else values.dtype in (np.int64, np.uint8)
+    if values.shape != shape or not fits:
+        raise ValueError(f"'{name}/{column}' has the shape {values.shape} of {values.dtype}, not {shape}")
+
+
+def _within(name: str, column: str, numbers: NDArray[Any], count: int) -> None:
+    if numbers.size and (numbers.dtype.kind not in _WHOLE or not 0 <= numbers.min() <= numbers.max() < count):
+        raise ValueError(
+            f"'{name}/{column}' has numbers from {numbers.min()} to {numbers.max()}, there are {count}"
+        )
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _positive(value: Any) -> bool:
+    return _number(value) and value > 0
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(x, int | float) for x in value)
+
+
+def _map(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _maps(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(x, dict) for x in value.values())
+
+
+def _list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+_RUN: dict[str, Callable[[Any], bool]] = {
+    "dt": _positive,
+    "t_end": _positive,
+    "integrator": _text,
+    "chart": _text,
+    "output_every": lambda value: isinstance(value, int) and value >= 1,
+    "tolerance": lambda value: _number(value) and value >= 0,
+}
+_STATICS: dict[str, Callable[[Any], bool]] = {
+    "method": _text,
+    "load_factor": _numbers,
+    "residual": _numbers,
+    "monitors": _map,
+    "loads": _map,
+    "motions": _maps,
+    "events": _list,
+}
+_NEEDED = ("method", "load_factor", "residual", "monitors")  # of statics
+_DESCRIPTION: dict[str, Callable[[Any], bool]] = {
+    "name": _text,
+    "fingerprint": _text,
+    "run": _map,
+    "statics": _map,
+    "start": _map,
+    "rods": lambda value: _maps(value) or not _map(value),
+    "bodies": lambda value: _maps(value) or not _map(value),
+    "loads": _maps,
+    "line_loads": _maps,
+    "undetermined": _list,
+    "provenance": _map,
+    "rigid_twin": _list,
+    "without_inertia": _numbers,
+    "initial_velocity_change": lambda value: (
+        _map(value) and all(_numbers(x) and len(x) == 2 for x in value.values())
+    ),
+}
+
+
+def check_description(description: Any) -> None:
+    """ValueError where the description of a model or of its run has not the form that readers rely on."""
+    if not isinstance(description, dict):
+        raise ValueError(f"its description is a {type(description).__name__}")
+    _form("", description, _DESCRIPTION)
+    _form("run.", description.get("run", {}), _RUN)
+    statics = description.get("statics")
+    if statics is not None:
+        _form("statics.", statics, _STATICS)
+        missing = [name for name in _NEEDED if name not in statics]
+        if missing:
+            raise ValueError(f"its description has no 'statics.{missing[0]}'")
+
+
+def _form(head: str, found: Mapping[str, Any], forms: Mapping[str, Callable[[Any], bool]]) -> None:
+    for name, fits in forms.items():
+        if name in found and not fits(found[name]):
+            raise ValueError(f"its description has '{head}{name}' = {found[name]!r:.60}")
