@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from rodsim.entries import Contents
+import numpy as np
+
+from rodsim.entries import Contents, JointEntry
 from rodsim.parts import Body, Rod
 from rodsim.sections import Section
 from rodsim.tables import MOST_ROWS, line, page, some, table, text
@@ -31,6 +33,33 @@ def model_html(model: Contents) -> str:
     if not (model.rods or model.bodies):
         parts.append(line("nothing in it yet: add_rod, add_body"))
     return page(f"Model '{model.name}'", *parts)
+
+
+def rod_html(rod: Rod) -> str:
+    """One rod."""
+    header = ("rod", "length (m)", "elements", "section", "")
+    return page(f"Rod '{rod.name}'", table(header, [_rod(rod)]))
+
+
+def body_html(body: Body) -> str:
+    """One rigid body."""
+    own = body.properties
+    rows = [
+        ("mass", own.mass, "kg"),
+        ("principal moments", own.principal_moments, "kg m²"),
+        ("at", body.position, "m"),
+        ("orientation (w, x, y, z)", body.orientation, ""),
+        ("centre of mass", body.center, "m"),
+    ]
+    return page(f"Body '{body.name}'", table(("", "", ""), rows))
+
+
+def joint_html(joint: JointEntry) -> str:
+    """One joint: what it joins, and what it was given."""
+    rows: list[tuple[str, Any]] = [("a", str(joint.a)), ("b", str(joint.b))]
+    given = zip(joint._fields[4:], joint[4:], strict=True)
+    rows += [(name, value) for name, value in given if value is not None and len(np.atleast_1d(value))]
+    return page(f"Joint '{joint.name}', {joint.kind}", table(("", ""), rows))
 
 
 def _first(things: dict[str, Any]) -> Iterable[Any]:
