@@ -37,7 +37,7 @@ _COUNTED = f"{PICTURE}/Steps/Values"  # grows beside the rows, and holds their t
 _NOT_OURS = (DESCRIPTION, LAYOUT, TOPOLOGY, "NSteps")
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
-_BLOCK = 2**16  # words worked on at once
+_BLOCK = 2**14  # words worked on at once: what a core's cache holds
 
 
 class Changed(NamedTuple):
@@ -69,18 +69,27 @@ def of_rows(rows: NDArray[Any]) -> Digests:
     width = rows.dtype.itemsize * int(np.prod(rows.shape[1:], dtype=np.int64))
     word = np.uint32 if rows.dtype.itemsize == 4 else np.uint64
     words = np.ascontiguousarray(rows).reshape(-1).view(word).reshape(count, width // np.dtype(word).itemsize)
-    places = np.arange(1, words.shape[1] + 1, dtype=np.uint64) * _GAMMA
     digests = np.zeros(count, np.uint64)
-    block = max(1, _BLOCK // max(1, words.shape[1]))
-    for first in range(0, count, block):
-        z = words[first : first + block].astype(np.uint64)
-        z += places
-        for shift, factor in _MIXING:
-            z ^= z >> np.uint64(shift)
-            z *= np.uint64(factor)
-        z ^= z >> np.uint64(31)
-        digests[first : first + block] = z.sum(axis=1, dtype=np.uint64)
+    wide = min(_BLOCK, words.shape[1])
+    high = _BLOCK // max(1, wide)
+    z, shifted = np.empty((2, max(1, high * wide)), np.uint64)
+    for column in range(0, words.shape[1], max(1, wide)):
+        places = np.arange(column + 1, min(column + wide, words.shape[1]) + 1, dtype=np.uint64) * _GAMMA
+        for first in range(0, count, high):
+            part = words[first : first + high, column : column + wide]
+            mixed = _mix(np.add(part, places, out=z[: part.size].reshape(part.shape)), shifted)
+            digests[first : first + high] += mixed.sum(axis=1, dtype=np.uint64)
     return digests
+
+
+def _mix(z: Digests, scratch: Digests) -> Digests:
+    """The finaliser of SplitMix64, in place."""
+    shifted = scratch[: z.size].reshape(z.shape)
+    for shift, factor in _MIXING:
+        z ^= np.right_shift(z, np.uint64(shift), out=shifted)
+        z *= np.uint64(factor)
+    z ^= np.right_shift(z, np.uint64(31), out=shifted)
+    return z
 
 
 def of_outputs(rows: Sequence[NDArray[Any]]) -> Digests:
