@@ -211,6 +211,10 @@ OUT_OF_RANGE = (
     ("loads/frame", 99),
     ("loads/kind", 5),
     ("frames/fixed", 7),
+    ("frames/mass", -1.0),
+    ("frames/mass", math.nan),
+    ("elements/length", 0.0),
+    ("elements/length", math.inf),
 )
 
 

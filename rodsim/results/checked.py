@@ -1,6 +1,7 @@
 """What a file says of a model, checked where it is read: kernels do not check their indices, and words are looked up as they are.
 
-Numbers may be any; whether they are those of the run is for digests and the audit.
+Numbers may be any but for masses and lengths, which are numbers and not negative; whether they are those of the run is for
+digests and the audit.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from discretization.space.laws.expressions import law_of
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.spans import Spans
 from discretization.system import System
+from rigid.checks import LARGEST
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import MOST_FRAMES
 from rigid.system import FORCE, MOMENT, Constraints
 
 _WHOLE = "iu"  # numbers of things, and flags
+SMALLEST = 1e-300  # m
 # Shape behind the number of rows, and kind, of the columns that are not vectors or numbers by their name
 _SHAPES: dict[str, tuple[tuple[int, ...], str]] = {
     "inertia": ((3, 3), "f"),
@@ -50,9 +53,11 @@ def check_system(system: System) -> None:
     n = len(system.frames.mass)
     _columns("frames", system.frames, n)
     _within("frames", "fixed", system.frames.fixed, 3)
+    _at_least("frames", "mass", system.frames.mass)
     m = len(system.elements.length)
     _columns("elements", system.elements, m, _OF_RODS)
     _within("elements", "frames", system.elements.frames, n)
+    _at_least("elements", "length", system.elements.length, SMALLEST)
     check_constraints(system.constraints, n)
     for name, table in (("springs", system.springs), ("torsions", system.torsions)):
         _columns(name, table, len(table.stiffness))
@@ -90,6 +95,8 @@ def _check_spans(spans: Spans, n: int) -> None:
             _shape("spans", name, values, (g, *tail), kind)
     if int(spans.order.sum()) != g:
         raise ValueError(f"'spans' have {g} points, those of their elements are {int(spans.order.sum())}")
+    _at_least("spans", "length", spans.length, SMALLEST)
+    _at_least("spans", "weight", spans.weight, SMALLEST)
     counts = np.arange(MOST + 1) <= spans.order[:, None]
     _within("spans", "frames", spans.frames[counts], n)
     _within("spans", "ends", spans.ends, n)
@@ -142,6 +149,11 @@ def _within(name: str, column: str, numbers: NDArray[Any], count: int) -> None:
         raise ValueError(
             f"'{name}/{column}' has numbers from {numbers.min()} to {numbers.max()}, there are {count}"
         )
+
+
+def _at_least(name: str, column: str, values: NDArray[Any], least: float = 0.0) -> None:
+    if values.size and not least <= values.min() <= values.max() <= LARGEST:
+        raise ValueError(f"'{name}/{column}' has numbers from {values.min()} to {values.max()}")
 
 
 def _number(value: Any) -> bool:
