@@ -37,7 +37,7 @@ class JointEntry(NamedTuple):
 
     def _repr_html_(self) -> str:
         """For notebooks: what it joins, and where."""
-        from rodsim.model_html import joint_html
+        from rodsim.part_html import joint_html
 
         return joint_html(self)
 

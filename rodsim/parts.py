@@ -88,7 +88,7 @@ class Body:
 
     def _repr_html_(self) -> str:
         """For notebooks: its mass, inertia and pose."""
-        from rodsim.model_html import body_html
+        from rodsim.part_html import body_html
 
         return body_html(self)
 
@@ -216,7 +216,7 @@ class Rod:
 
     def _repr_html_(self) -> str:
         """For notebooks: its length, elements and section."""
-        from rodsim.model_html import rod_html
+        from rodsim.part_html import rod_html
 
         return rod_html(self)
 

@@ -79,7 +79,7 @@ class Section:
         object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
 
     def __repr__(self) -> str:
-        from rodsim.model_html import section_words
+        from rodsim.section_html import section_words
 
         EA, _, _, GJ, EI2, EI3 = np.diag(self.stiffness)
         bending = f"{EI2:.5g}" if EI2 == EI3 else f"({EI2:.5g}, {EI3:.5g})"

@@ -2,7 +2,9 @@
 
 import math
 import shutil
+from pathlib import Path
 
+import completeness
 import h5py
 import numpy as np
 import pytest
@@ -10,13 +12,15 @@ from damage import STEPS, H, fuzz, model, run
 from results_sample import assert_holds, sample_layout, sample_output, without_digests, write
 
 from rigid.errors import ModelError
-from rodsim import Result, audit, simulate
+from rodsim import Result, audit, simulate, templates
 from rodsim.results import ResultWriter, digests, vtkhdf
-from rodsim.results.checked import check_description
+from rodsim.results.checked import check_description, check_system
 from rodsim.results.errors import ResultError
+from rodsim.scenes.loading import load
 
 LIBVER = ("earliest", "v108")
 CHEAP = (["info"], ["audit"], ["compare"], ["resume"])
+SCENES = Path(__file__).parent.parent / "examples" / "scenes"
 
 
 @pytest.fixture(scope="module")
@@ -266,3 +270,34 @@ def test_a_file_that_grows_and_is_gone_on_with_keeps_its_digests(tmp_path, monke
     writer.close()
     assert_holds(Result.open(path), layout, 45)
     assert Result.open(path).changed() == []
+
+
+def test_no_sound_model_is_refused():
+    """Every scene and template; every kind of joint, spring, load, law and element of the completeness of the audit."""
+    scenes = [*sorted(SCENES.glob("*.yaml")), *sorted(Path(templates.__file__).parent.glob("*.yaml"))]
+    assert len(scenes) > 10
+    models = [load(scene).model for scene in scenes]
+    for sound in (*models, *(each() for each in completeness.MODELS.values())):
+        check_system(sound.build().system)
+
+
+OF_SPANS = (("kind", 99), ("frames", 999), ("ends", -1), ("law", 500), ("weight", -1.0), ("length", math.nan))
+OF_OTHERS = (("kind", 99), ("frames", 999), ("first", -1))
+
+
+@pytest.mark.parametrize(
+    ("make", "table", "changes"),
+    [(completeness.rods, "spans", OF_SPANS), (completeness.forces, "others", OF_OTHERS)],
+    ids=["spans", "others"],
+)
+def test_numbers_of_what_is_not_there_are_refused_in_every_table(make, table, changes):
+    system = make().build().system
+    own = getattr(system, table)
+    for name, number in changes:
+        wrong = getattr(own, name).copy()
+        wrong.reshape(-1)[0] = number
+        with pytest.raises(ValueError, match=rf"'{table}/{name}'"):
+            check_system(system._replace(**{table: own._replace(**{name: wrong})}))
+    short = own._replace(kind=own.kind[:-1])
+    with pytest.raises(ValueError, match=table):
+        check_system(system._replace(**{table: short}))

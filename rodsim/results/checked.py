@@ -46,60 +46,71 @@ _OF_RODS: dict[str, tuple[tuple[int, ...], str]] = {
     "ends": ((2,), _WHOLE),
     "law": ((), _WHOLE),
 }
+_ELSEWHERE = {"elements": _OF_RODS}
+_COUNTS = {
+    ("frames", "fixed"): 3,
+    ("constraints", "kind"): len(CONSTRAINTS),
+    ("loads", "kind"): 1 + max(FORCE, MOMENT),
+}
+_LEAST = {("frames", "mass"): 0.0, ("elements", "length"): SMALLEST}
 
 
 def check_system(system: System) -> None:
     """ValueError where a table has other shapes than it must, or names a frame, a kind or a law that is not there."""
     n = len(system.frames.mass)
-    _columns("frames", system.frames, n)
-    _within("frames", "fixed", system.frames.fixed, 3)
-    _at_least("frames", "mass", system.frames.mass)
-    m = len(system.elements.length)
-    _columns("elements", system.elements, m, _OF_RODS)
-    _within("elements", "frames", system.elements.frames, n)
-    _at_least("elements", "length", system.elements.length, SMALLEST)
-    check_constraints(system.constraints, n)
-    for name, table in (("springs", system.springs), ("torsions", system.torsions)):
-        _columns(name, table, len(table.stiffness))
-        _within(name, "frames", table.frames, n)
-    _columns("loads", system.loads, len(system.loads.kind))
-    _within("loads", "frame", system.loads.frame, n)
-    _within("loads", "kind", system.loads.kind, 1 + max(FORCE, MOMENT))
-    _check_spans(system.spans, n)
-    _check_others(system.others, n)
+    for name, table in system._asdict().items():
+        if isinstance(table, tuple):
+            _OF_TABLES.get(name, _check_table)(name, table, n)
     _shape("system", "gravity", system.gravity, (3,), "f")
 
 
-def check_constraints(constraints: Constraints, n: int) -> None:
+def check_constraints(name: str, constraints: Constraints, n: int) -> None:
     """The same of constraints between n frames."""
-    _columns("constraints", constraints, len(constraints.kind))
-    _within("constraints", "kind", constraints.kind, len(CONSTRAINTS))
-    _within("constraints", "frames", constraints.frames, n)
-    _within("constraints", "joint", constraints.joint, max(1, len(constraints.kind)))
+    _check_table(name, constraints, n)
+    _within(name, "joint", constraints.joint, max(1, len(constraints.kind)))
+    if constraints.shares[:1].any():
+        raise ValueError(f"'{name}/shares': the first of them shares the row of none")
 
 
-def _check_spans(spans: Spans, n: int) -> None:
+def _check_table(name: str, table: Any, n: int) -> None:
+    """Every column has as many rows as the first; of those that may be left out, none."""
+    rows = len(table[0])
+    for column, values in table._asdict().items():
+        tail, kind = _ELSEWHERE.get(name, {}).get(column) or _SHAPES.get(column, ((), "f"))
+        left_out = column in table._field_defaults and len(values) == 0
+        _shape(name, column, values, (0 if left_out else rows, *tail), kind)
+        if column in ("frames", "frame"):
+            _within(name, column, values, n)
+        elif (name, column) in _COUNTS:
+            _within(name, column, values, _COUNTS[name, column])
+        elif (name, column) in _LEAST:
+            _at_least(name, column, values, _LEAST[name, column])
+
+
+def _check_spans(name: str, spans: Spans, n: int) -> None:
     m, g = len(spans.kind), len(spans.weight)
-    _within("spans", "kind", spans.kind, len(BY_NUMBER))
+    _within(name, "kind", spans.kind, len(BY_NUMBER))
     of_spans = {"kind": (), "frames": (MOST + 1,), "length": (), "coupling": ()}
-    for name, values in spans._asdict().items():
-        if name == "expressions":
-            _shape("spans", name, values, (len(values),), _WHOLE)
-        elif name == "parameters":
-            _shape("spans", name, values, (g if values.size else len(values), *values.shape[1:2]), "f")
-        elif name in of_spans:
-            whole = _WHOLE if name in ("kind", "frames") else "f"
-            _shape("spans", name, values, (m, *of_spans[name]), whole)
+    most = max((len(LAWS[k].parameters) for k in set(spans.law.tolist()) if 0 <= k < len(LAWS)), default=0)
+    for column, values in spans._asdict().items():
+        if column == "expressions":
+            _shape(name, column, values, (len(values),), _WHOLE)
+        elif column == "parameters":
+            wide = max(most, *values.shape[1:2], 0)
+            _shape(name, column, values, (g if wide else len(values), wide), "f")
+        elif column in of_spans:
+            whole = _WHOLE if column in ("kind", "frames") else "f"
+            _shape(name, column, values, (m, *of_spans[column]), whole)
         else:
-            tail, kind = _OF_RODS.get(name, ((), "f"))
-            _shape("spans", name, values, (g, *tail), kind)
+            tail, kind = _OF_RODS.get(column, ((), "f"))
+            _shape(name, column, values, (g, *tail), kind)
     if int(spans.order.sum()) != g:
         raise ValueError(f"'spans' have {g} points, those of their elements are {int(spans.order.sum())}")
-    _at_least("spans", "length", spans.length, SMALLEST)
-    _at_least("spans", "weight", spans.weight, SMALLEST)
+    _at_least(name, "length", spans.length, SMALLEST)
+    _at_least(name, "weight", spans.weight, SMALLEST)
     counts = np.arange(MOST + 1) <= spans.order[:, None]
-    _within("spans", "frames", spans.frames[counts], n)
-    _within("spans", "ends", spans.ends, n)
+    _within(name, "frames", spans.frames[counts], n)
+    _within(name, "ends", spans.ends, n)
     texts = spans.texts
     known = (spans.law >= -1) & (spans.law < len(LAWS))
     written = (spans.law >= EXPRESSIONS) & (spans.law < EXPRESSIONS + len(texts))
@@ -109,31 +120,21 @@ def _check_spans(spans: Spans, n: int) -> None:
         law_of(text)
 
 
-def _check_others(others: Others, n: int) -> None:
+def _check_others(name: str, others: Others, n: int) -> None:
     e = len(others.kind)
-    _within("others", "kind", others.kind, len(OTHERS))
-    for name, shape, kind in (
+    _within(name, "kind", others.kind, len(OTHERS))
+    for column, shape, kind in (
         ("kind", (e,), _WHOLE),
         ("frames", (e, MOST_FRAMES), _WHOLE),
         ("first", (e + 1,), _WHOLE),
         ("numbers", (len(others.numbers),), "f"),
         ("size", (e, 2), "f"),
     ):
-        _shape("others", name, getattr(others, name), shape, kind)
+        _shape(name, column, getattr(others, column), shape, kind)
     arity = np.array([kind.arity for kind in OTHERS])[others.kind]
-    _within("others", "frames", others.frames[np.arange(MOST_FRAMES) < arity[:, None]], n)
+    _within(name, "frames", others.frames[np.arange(MOST_FRAMES) < arity[:, None]], n)
     if others.first[0] != 0 or np.any(np.diff(others.first) < 0) or others.first[-1] != len(others.numbers):
         raise ValueError("'others/first' does not count their numbers")
-
-
-def _columns(
-    name: str, table: Any, rows: int, of_rods: Mapping[str, tuple[tuple[int, ...], str]] | None = None
-) -> None:
-    """Every column has so many rows; of those that may be left out, none."""
-    for column, values in table._asdict().items():
-        tail, kind = (of_rods or {}).get(column) or _SHAPES.get(column, ((), "f"))
-        left_out = column in table._field_defaults and len(values) == 0
-        _shape(name, column, values, (0 if left_out else rows, *tail), kind)
 
 
 def _shape(name: str, column: str, values: NDArray[Any], shape: tuple[int, ...], kind: str) -> None:
@@ -154,6 +155,13 @@ def _within(name: str, column: str, numbers: NDArray[Any], count: int) -> None:
 def _at_least(name: str, column: str, values: NDArray[Any], least: float = 0.0) -> None:
     if values.size and not least <= values.min() <= values.max() <= LARGEST:
         raise ValueError(f"'{name}/{column}' has numbers from {values.min()} to {values.max()}")
+
+
+_OF_TABLES: dict[str, Callable[[str, Any, int], None]] = {
+    "constraints": check_constraints,
+    "spans": _check_spans,
+    "others": _check_others,
+}
 
 
 def _number(value: Any) -> bool:

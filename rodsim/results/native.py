@@ -121,7 +121,7 @@ def read_layout(file: h5py.File) -> Layout:
         check_system(system)
     constraints = _read_table(group, "constraints", Constraints) if "constraints" in group else None
     if constraints is not None:
-        check_constraints(constraints, int(group.attrs["n_frames"]))
+        check_constraints("constraints", constraints, int(group.attrs["n_frames"]))
     return Layout(
         name=str(group.attrs["name"]),
         rods=[
