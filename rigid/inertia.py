@@ -75,6 +75,11 @@ class MassProperties:
         self.vertices = array("mass properties", "vertices", self.vertices, (None, 3))
         self.faces = vertex_numbers("mass properties", self.faces, len(self.vertices))
 
+    def __repr__(self) -> str:
+        drawn = f", {len(self.faces)} triangles" if len(self.faces) else ""
+        moments = ", ".join(f"{J:.5g}" for J in self.principal_moments)
+        return f"<MassProperties: {self.mass:.5g} kg, principal moments {moments} kg m^2{drawn}>"
+
     @property
     def principal_moments(self) -> Floats:
         """(3,) ascending, kg m^2."""

@@ -52,6 +52,7 @@ def Mesh(
         )
     m = mass_of(owner, volume, density, mass)
     about_center = second / volume - np.outer(center, center)
+    about_center = 0.5 * (about_center + about_center.T)  # sums of products are symmetric to their rounding
     inertia = m * (np.trace(about_center) * np.eye(3) - about_center)
     return MassProperties(m, inertia, origin + center, vertices, faces)
 
@@ -89,7 +90,8 @@ def _read(owner: str, path: str | Path) -> tuple[Floats, Ints]:
             faces += [block.data[:, [0, 1, 2]], block.data[:, [0, 2, 3]]]
     if not faces:
         raise ModelError(f"{owner}: holds no triangles or quadrilaterals; give the surface of the body")
-    return mesh.points[:, :3], np.concatenate(faces)
+    # binary files hold single precision: their coordinates are exact in double, the moments made of them are not in single
+    return np.asarray(mesh.points[:, :3], float), np.concatenate(faces)
 
 
 def _merge(vertices: Floats, faces: Ints) -> tuple[Floats, Ints]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rodsim.results.audit import audit
     from rodsim.results.local_audit import local_audit
     from rodsim.results.result import Result
+    from rodsim.scenes.plain import read_scene
     from rodsim.sections import Section
     from rodsim.simulation import simulate
     from rodsim.stability import buckling
@@ -81,6 +82,7 @@ _WHERE = {
     "mode_shapes": "rodsim.modal_results",
     "modes": "rodsim.modal_analysis",
     "multibody_system": "rigid.charts",
+    "read_scene": "rodsim.scenes.plain",
     "report": "rodsim.reporting.page",
     "rotating_body": "rigid.charts",
     "simulate": "rodsim.simulation",
@@ -130,6 +132,7 @@ __all__ = [
     "mode_shapes",
     "modes",
     "multibody_system",
+    "read_scene",
     "report",
     "rotating_body",
     "signals",

@@ -10,7 +10,7 @@ from rigid import checks
 from rigid.checks import vector
 from rigid.motions import Motion
 from rigid.signals import VectorFunction
-from rigid.system import Floats
+from rigid.system import FORCE, Floats
 from rodsim.other_entries import OtherEntry
 from rodsim.parts import Anchor, Body, Driven, Ground, Rod
 
@@ -31,6 +31,15 @@ class JointEntry(NamedTuple):
     second_axis: Floats | None = None  # on b
     pitch: float | None = None  # m a turn
     locked: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} joint '{self.name}' from {self.a} to {self.b}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it joins, and where."""
+        from rodsim.part_html import joint_html
+
+        return joint_html(self)
 
 
 class SpringEntry(NamedTuple):
@@ -66,6 +75,9 @@ class LoadEntry(NamedTuple):
     following: bool
     described: Any
 
+    def __repr__(self) -> str:
+        return f"<{'force' if self.kind == FORCE else 'moment'} '{self.name}' on {self.anchor}>"
+
 
 class DriveEntry(NamedTuple):
     """A coordinate of a joint whose change from t = 0 on is given: "angle" (rad) or "displacement" (m)."""
@@ -74,6 +86,9 @@ class DriveEntry(NamedTuple):
     joint: JointEntry
     of: str
     motion: Motion
+
+    def __repr__(self) -> str:
+        return f"<drive '{self.name}' of the {self.of} of joint '{self.joint.name}'>"
 
 
 class Geared(NamedTuple):

@@ -24,6 +24,7 @@ from rodsim.model_damping import Dampings
 from rodsim.parts import Anchor, Body, Driven, Given, Ground, Rod, make_body, make_rod
 from rodsim.rigid_twin import fill
 from rodsim.sections import Section
+from rodsim.tables import some
 
 
 class Model(Dampings):
@@ -262,6 +263,11 @@ class Model(Dampings):
         Raises ModelError where the anchor is on the ground or a driven frame, or `value` is no vector.
         """
         return self._add_load(name, MOMENT, anchor, value, following)
+
+    def __repr__(self) -> str:
+        tables = (("rods", self.rods), ("bodies", self.bodies), ("joints", self.joints))
+        parts = [f"{kind} {some(list(names))}" for kind, names in tables if names]
+        return f"<Model '{self.name}': {'; '.join(parts) or 'nothing in it yet'}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: what is in it."""

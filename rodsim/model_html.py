@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any
 
 from rodsim.entries import Contents
-from rodsim.parts import Body, Rod
-from rodsim.sections import Section
+from rodsim.part_html import ROD_HEADER, rod_row
+from rodsim.parts import Body
 from rodsim.tables import MOST_ROWS, line, page, some, table, text
 
 
@@ -16,8 +16,7 @@ def model_html(model: Contents) -> str:
     """What is in it, by name."""
     parts = [line(f"gravity {text(model.gravity)} m/s²" if model.gravity.any() else "no gravity")]
     if model.rods:
-        header = ("rod", "length (m)", "elements", "section", "")
-        parts.append(table(header, map(_rod, _first(model.rods)), len(model.rods)))
+        parts.append(table(ROD_HEADER, map(rod_row, _first(model.rods)), len(model.rods)))
     if model.bodies:
         parts.append(
             table(("body", "mass (kg)", "at (m)", ""), map(_body, _first(model.bodies)), len(model.bodies))
@@ -37,12 +36,6 @@ def _first(things: dict[str, Any]) -> Iterable[Any]:
     return islice(things.values(), MOST_ROWS)
 
 
-def _rod(rod: Rod) -> tuple[Any, ...]:
-    section = section_words(rod.section) if isinstance(rod.section, Section) else "varies along it"
-    elements = f"{rod.n_elements} {rod.element}"
-    return rod.name, rod.stress_free.length, elements, section, "closed" if rod.closed else ""
-
-
 def _body(body: Body) -> tuple[Any, ...]:
     moves = [
         f"{symbol} = {text(value)} {unit}"
@@ -50,15 +43,6 @@ def _body(body: Body) -> tuple[Any, ...]:
         if value is not None and value.any()
     ]
     return body.name, body.properties.mass, body.position, ", ".join(moves)
-
-
-def section_words(section: Section) -> str:
-    """In a few words."""
-    if section.sides != (0.0, 0.0):
-        shape = f"{text(section.sides[0])} x {text(section.sides[1])} m"
-    else:
-        shape = f"radius {text(section.radius)} m" if section.radius else "stiffness given"
-    return f"{shape}, {text(section.mass_per_length)} kg/m"
 
 
 def _others(model: Contents) -> list[tuple[str, int, str]]:

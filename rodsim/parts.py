@@ -21,6 +21,7 @@ from rigid.system import Floats
 from rodsim.curves import Curve
 from rodsim.frames import Twist, directions_at, frames_along, twist_angles
 from rodsim.sections import Section
+from rodsim.tables import text
 
 # Part of the consistent translational mass in that of a rod.
 MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
@@ -38,6 +39,9 @@ class Ground:
     def at(self, point: ArrayLike) -> Anchor:
         """The fixed point at world coordinates (3,), m."""
         return Anchor(self, vector("ground", "point", point))
+
+    def __repr__(self) -> str:
+        return "<Ground>"
 
     def __str__(self) -> str:
         return "the ground"
@@ -79,6 +83,15 @@ class Body:
         """World coordinates of the centre of mass at t = 0."""
         return self.position + quaternions.rotate(self.orientation, self.properties.center)
 
+    def __repr__(self) -> str:
+        return f"<Body '{self.name}': {self.properties.mass:.5g} kg at {text(self.position)}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: its mass, inertia and pose."""
+        from rodsim.part_html import body_html
+
+        return body_html(self)
+
     def __str__(self) -> str:
         return f"body '{self.name}'"
 
@@ -101,6 +114,9 @@ class Driven:
         away = vector(str(self), "point", point) - self.position
         return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))
 
+    def __repr__(self) -> str:
+        return f"<Driven '{self.name}' at {text(self.position)}>"
+
     def __str__(self) -> str:
         return f"driven '{self.name}'"
 
@@ -113,6 +129,9 @@ class RodShape:
     curve: Curve
     up: Floats | Callable[[float], ArrayLike] | None
     twist: float | Callable[[float], float]
+
+    def __repr__(self) -> str:
+        return f"<RodShape of {self.owner}: {self.length:.5g} m>"
 
     @property
     def length(self) -> float:
@@ -192,6 +211,17 @@ class Rod:
         """The last node."""
         return self.at(1.0)
 
+    def __repr__(self) -> str:
+        closed = ", closed" if self.closed else ""
+        length = self.stress_free.length
+        return f"<Rod '{self.name}': {length:.5g} m, {self.n_elements} {self.element} elements{closed}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: its length, elements and section."""
+        from rodsim.part_html import rod_html
+
+        return rod_html(self)
+
     def __str__(self) -> str:
         return f"rod '{self.name}'"
 
@@ -228,6 +258,11 @@ class Anchor:
         r, quat = part.initial_frames(s)
         k = int(np.searchsorted(s, self.s))
         return r[k], quat[k]
+
+    def __repr__(self) -> str:
+        at = f" + {text(self.X)}" if isinstance(self.part, Rod) and np.any(self.X) else ""
+        at = at if isinstance(self.part, Rod) else f" at {text(self.X)}"
+        return f"<Anchor: {self}{at}>"
 
     def __str__(self) -> str:
         return f"{self.part}, s = {self.s:g}" if isinstance(self.part, Rod) else str(self.part)

@@ -24,6 +24,7 @@ from rodsim.initial_velocities import fit_velocities
 from rodsim.loops import Link, loop_closed_by
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
+from rodsim.results.resuming import fault_of
 from rodsim.results.standing import Standing
 from rodsim.static_checks import part_at
 
@@ -56,6 +57,7 @@ def restarted(built: Built, start: Result, at: float | None) -> Restart:
     _check_same_parts(old, new)
     index = start.n_outputs - 1 if at is None else start.index_at(at)
     stored = start.state(index)
+    _check_whole(start, index, stored)
     own, said = _own_variables(built, old, stored)
     anew: dict[str, Any] = {name: getattr(built.state, name).copy() for name in _ANEW} | {"own": own}
     state = State(**{name: anew.get(name, array.copy()) for name, array in stored._asdict().items()})
@@ -86,6 +88,18 @@ def restarted(built: Built, start: Result, at: float | None) -> Restart:
         "moved": moved,
     }
     return Restart(built, state, told)
+
+
+def _check_whole(start: Result, index: int, stored: State) -> None:
+    """ModelError where a state is not what was written, or no step can begin with it."""
+    changed = start.changed(slice(index, index + 1)) or []
+    wrong = [f"{each} is not what was written" for each in changed if not each.of_picture]
+    fault = wrong[0] if wrong else fault_of(stored)
+    if fault:
+        where = f"'{start.path}'" if start.path else f"the result of '{start.layout.name}'"
+        raise ModelError(
+            f"start: {where} is damaged, {fault} (output {index}); give another time (at=), or run that simulation again"
+        )
 
 
 def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:

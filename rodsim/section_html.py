@@ -47,3 +47,12 @@ def section_html(section: Any) -> str:
         )
         parts.append(line(f"law: {law.word} {given}"))
     return page("Section", *parts)
+
+
+def section_words(section: Any) -> str:
+    """In a few words."""
+    if section.sides != (0.0, 0.0):
+        shape = f"{text(section.sides[0])} x {text(section.sides[1])} m"
+    else:
+        shape = f"radius {text(section.radius)} m" if section.radius else "stiffness given"
+    return f"{shape}, {text(section.mass_per_length)} kg/m"

@@ -79,6 +79,13 @@ class Section:
         object.__setattr__(self, "inertia_per_length", inertia)
         object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
 
+    def __repr__(self) -> str:
+        from rodsim.section_html import section_words
+
+        EA, _, _, GJ, EI2, EI3 = np.diag(self.stiffness)
+        bending = f"{EI2:.5g}" if EI2 == EI3 else f"({EI2:.5g}, {EI3:.5g})"
+        return f"<Section: {section_words(self)}, EA {EA:.5g} N, GJ {GJ:.5g}, EI {bending} N m^2>"
+
     def _repr_html_(self) -> str:
         """For notebooks: its numbers."""
         from rodsim.section_html import section_html

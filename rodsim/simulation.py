@@ -30,11 +30,13 @@ from rodsim.provenance import provenance
 from rodsim.restart import restarted
 from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import Functions
+from rodsim.results.lock import check_locks
 from rodsim.results.outputs import Outputs
 from rodsim.results.recorder import Recorder
 from rodsim.results.result import Result
+from rodsim.results.resuming import stored_outputs
 from rodsim.results.whole_file import check_target
-from rodsim.results.writer import MemoryWriter, ResultWriter, stored_outputs
+from rodsim.results.writer import MemoryWriter, ResultWriter
 from rodsim.turned import turned_in_words
 
 if TYPE_CHECKING:
@@ -241,6 +243,7 @@ def check_output(output: Path, resume: bool = False, overwrite: bool = False) ->
             f"'{output}': a run cannot both go on with a file and overwrite it; give one of the two"
         )
     check_target(output)
+    check_locks(output)
     if output.exists() and not resume and not overwrite:
         raise FileExistsError(f"'{output}' exists; overwrite it, resume it, or give another output")
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from rigid.quaternions import from_rotation_vector
 from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, State
-from rodsim.results import ResultWriter
+from rodsim.results import ResultWriter, digests
 from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
@@ -99,6 +99,14 @@ def write(path, layout, outputs, capacity=None):
     with ResultWriter.create(path, layout, capacity or len(outputs)) as writer:
         for i in outputs:
             writer.append(*sample_output(layout, i))
+
+
+def without_digests(file):
+    """Make an open result file one of a version that wrote no digests."""
+    for name in (digests.ROWS, digests.COLUMNS):
+        del file[name]
+    for name in (digests.DESCRIPTION, digests.LAYOUT, digests.TOPOLOGY):
+        del file[digests.ROOT].attrs[name]
 
 
 def assert_holds(result, layout, n):

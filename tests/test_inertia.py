@@ -6,6 +6,7 @@ import meshio
 import numpy as np
 import pytest
 
+from rigid.quaternions import rotate
 from rodsim import Box, Cone, Cylinder, MassProperties, Mesh, ModelError, Sphere
 from rodsim.scenes.loading import load
 
@@ -61,6 +62,51 @@ def test_an_stl_file_inside_out_and_in_millimetres_is_read(tmp_path):
     mesh = Mesh(file, density=5, scale=0.001)
     assert mesh.mass == pytest.approx(box.mass, rel=1e-6)
     assert np.abs(mesh.inertia - box.inertia).max() < 1e-5 * box.inertia.max()
+
+
+AWAY = {"at the origin": (0.0, 0.0, 0.0), "off it": (0.37, -1.21, 5.83), "far from it": (100.0, -20.0, 7.0)}
+
+
+@pytest.mark.parametrize("place", AWAY)
+@pytest.mark.parametrize(
+    ("ending", "how"),
+    [("stl", {"binary": True}), ("stl", {"binary": False}), ("ply", {"binary": True}), ("vtk", {})],
+)
+def test_a_file_in_single_precision_has_the_moments_of_its_vertices_to_round_off(
+    ending, how, place, tmp_path
+):
+    """A box, turned so that no inertia is zero: what is asserted is the surface in the file, in double precision."""
+    box, turn = Box(0.1, 0.2, 0.15, density=700), np.array([0.6, 0.36, -0.48, 0.528])
+    turn = turn / np.linalg.norm(turn)
+    vertices = (rotate(turn, box.vertices) + AWAY[place]).astype(np.float32)
+    file = tmp_path / f"box.{ending}"
+    meshio.Mesh(vertices, [("triangle", box.faces.astype(np.int32))]).write(file, **how)
+    mesh, exact = Mesh(file, density=700), Mesh((vertices.astype(float), box.faces), density=700)
+    assert mesh.mass == pytest.approx(exact.mass, rel=1e-13)
+    assert mesh.center == pytest.approx(exact.center, rel=1e-13)
+    assert np.abs(mesh.inertia - exact.inertia).max() < 1e-12 * exact.inertia.max()
+    assert np.array_equal(mesh.inertia, mesh.inertia.T)
+    assert mesh.vertices.dtype == np.float64
+    rounding = np.finfo(np.float32).eps * (1.0 + np.abs(AWAY[place]).max()) / 0.1
+    assert (
+        np.abs(np.sort(mesh.principal_moments) - np.sort(box.principal_moments)).max()
+        < 10 * rounding * box.inertia.max()
+    )
+
+
+def test_bodies_of_many_binary_files_are_taken(tmp_path):
+    """Of any size and place; with moments in single precision 38 of 40 were refused as not symmetric."""
+    way = np.random.default_rng(5)
+    for k in range(40):
+        size, place = way.uniform(0.01, 2.0, 3), way.uniform(-5.0, 5.0, 3)
+        box = Box(*size, density=1000)
+        file = tmp_path / ("box.stl", "box.ply")[k % 2]
+        meshio.Mesh(
+            (box.vertices + place).astype(np.float32), [("triangle", box.faces.astype(np.int32))]
+        ).write(file, binary=True)
+        mesh = Mesh(file, density=1000)
+        assert mesh.mass == pytest.approx(box.mass, rel=1e-3)
+        assert mesh.center == pytest.approx(place, abs=1e-5)
 
 
 def test_principal_axes_diagonalise_the_inertia():

@@ -7,6 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from results_sample import without_digests
 
 from discretization.own_variables import WIDTHS
 from rodsim import Box, Model, Result, Section, audit, signals, simulate
@@ -39,6 +40,7 @@ def make_older(path: Path) -> None:
     """Rewrite a file as format 1 had it."""
     layout = Result.open(path).layout
     with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
+        without_digests(file)
         root = file["rodsim"]
         own = root["own"][...]
         del root["own"]

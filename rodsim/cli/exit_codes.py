@@ -5,4 +5,5 @@ FOUND_WRONG = 1  # `reproduce`: a claim differs without a reason; `doctor`: some
 BAD_INPUT = 2
 NOT_CONVERGED = 3  # what was computed is kept
 LAW_BROKEN = 4  # or further apart, or further from a reference, than allowed
-INTERRUPTED = 130
+INTERRUPTED = 130  # Ctrl-C
+TERMINATED = 143  # SIGTERM: a queue that needs the machine

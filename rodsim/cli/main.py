@@ -23,7 +23,8 @@ from rodsim.cli import (
     static,
     studies,
 )
-from rodsim.cli.exit_codes import BAD_INPUT, INTERRUPTED, OK
+from rodsim.cli.exit_codes import BAD_INPUT, OK
+from rodsim.cli.stopping import stopped, terminable
 from rodsim.cli.told import warnings_told
 
 # In the order in which the help lists them. Each module adds its commands, with what they do as `act`, and imports what
@@ -48,7 +49,7 @@ COMMANDS = (
 _EPILOG = """exit codes: 0 ok, 1 a claim of `reproduce` differs without a reason, or `doctor` found something broken, 2 bad input,
 3 did not converge (the result so far is kept), 4 the audit found a law broken, or a file that
 contradicts its states (`audit`, `run`), results are further apart than allowed (`compare`), a number misses
-its reference (`validate`), 130 interrupted
+its reference (`validate`), 130 interrupted, 143 terminated (what was computed is kept)
 
 examples:
   rodsim new arm --template soft-arm    write arm.yaml, a scene to begin with
@@ -80,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = top.parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
+    options.given = list(sys.argv[1:] if arguments is None else arguments)
     if options.version:
         from rodsim import __version__
 
@@ -89,13 +91,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         top.print_help()
         return BAD_INPUT
     try:
-        with warnings_told():
+        with terminable(), warnings_told():
             code = int(options.act(options))
         _flush()
         return code
-    except KeyboardInterrupt:
-        print("rodsim: interrupted", file=sys.stderr)
-        return INTERRUPTED
+    except KeyboardInterrupt as stop:
+        return stopped(stop)
     except BrokenPipeError:
         sys.stderr.close()
         return OK

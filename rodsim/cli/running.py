@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, ModelError
-from rodsim.cli.exit_codes import INTERRUPTED, LAW_BROKEN, OK
+from rodsim.cli.exit_codes import LAW_BROKEN, OK
+from rodsim.cli.stopping import stopped
 from rodsim.cli.told import not_converged
 
 if TYPE_CHECKING:
@@ -56,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
     output = Path(options.output) if options.output else Path(options.scene).with_suffix(".vtkhdf")
     _check_output(output, Path(options.scene), options)
     settings = _settings(loaded, options)
+    before = _identity(output)
     try:
         result = simulate(
             loaded.model,
@@ -69,13 +69,8 @@ def run(options: argparse.Namespace) -> int:
         raise translate(loaded.source, error) from None
     except ConvergenceError as error:
         return not_converged(error, output)
-    except KeyboardInterrupt:
-        again = ["rodsim", "run", options.scene, "-o", str(output), "--resume"]
-        for name in ("t_end", "dt", "integrator", "output_every", "chart", "tolerance"):
-            if getattr(options, name) is not None:
-                again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
-        print(f"\nrodsim: interrupted; `{shlex.join(again)}` goes on", file=sys.stderr)
-        return INTERRUPTED
+    except KeyboardInterrupt as stop:
+        return stopped(stop, *_going_on(options, output, before))
     if options.quiet:
         return OK
     from rodsim.results.audit import audit as make_audit
@@ -86,6 +81,29 @@ def run(options: argparse.Namespace) -> int:
     steps = "every step" if every == 1 else f"every {every} steps"
     print(f"written to {output}: {result.n_outputs} outputs, one {steps}")
     return OK if report.ok else LAW_BROKEN
+
+
+def _going_on(options: argparse.Namespace, output: Path, before: object) -> tuple[list[str], str]:
+    """The command that goes on after a stop, and what is kept; `before`: the file that was there when the run began."""
+    again = ["rodsim", "run", options.scene, "-o", str(output)]
+    kept = ""
+    if options.resume or _identity(output) not in (None, before):
+        again.append("--resume")
+        kept = f"what was computed is in {output}"
+    elif options.force:
+        again.append("--force")
+    for name in ("t_end", "dt", "integrator", "output_every", "chart", "tolerance"):
+        if getattr(options, name) is not None:
+            again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
+    return again, kept
+
+
+def _identity(path: Path) -> object:
+    """Of the file that stands there; None: there is none."""
+    if not path.exists():
+        return None
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino
 
 
 def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rodsim.cli.exit_codes import INTERRUPTED, NOT_CONVERGED, OK
+from rodsim.cli.exit_codes import NOT_CONVERGED, OK
+from rodsim.cli.stopping import stopped
 
 
 def add_parsers(commands: Any) -> None:
@@ -89,9 +90,8 @@ def sweep(options: argparse.Namespace) -> int:
             progress=False if options.quiet else None,
             retry=options.retry,
         )
-    except KeyboardInterrupt:
-        print(f"\nrodsim: interrupted; `{again}` goes on", file=sys.stderr)
-        return INTERRUPTED
+    except KeyboardInterrupt as stop:
+        return stopped(stop, _again(options), f"what was done is in {folder}")
     except StudyStopped as error:
         print(f"rodsim: {error}; what was done is in '{folder}', `{again}` goes on", file=sys.stderr)
         return NOT_CONVERGED
@@ -167,6 +167,10 @@ def converge(options: argparse.Namespace) -> int:
             workers=options.workers,
             progress=False if options.quiet or options.json else None,
         )
+    except KeyboardInterrupt as stop:
+        if options.output is None:
+            return stopped(stop, kept="nothing is kept without -o")
+        return stopped(stop, ["rodsim", *options.given], f"what was done is in {options.output}")
     except StudyStopped as error:
         print(f"rodsim: {error}", file=sys.stderr)
         return NOT_CONVERGED

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,13 @@ from rodsim.results.result import Result, check_result
 from rodsim.results.whole_file import whole_file
 from rodsim.tables import line, page, table, text
 
+if TYPE_CHECKING:
+    from rodsim.model import Model
+
 FARTHEST = "the farthest that a point goes in A"
 SHOWN = 60  # rows of the table in text
 ROUNDING_TOLD = 1e-9  # of the scale: what interpolation adds below this is not worth a line
+LONGEST_NAME = 80  # characters of a result's name in one line
 
 
 class Row(NamedTuple):
@@ -62,6 +66,12 @@ class Comparison:
     energies: list[Pair]
     forces: list[Pair]
     notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Comparison of {_short(self.a)} with {_short(self.b)}: {len(self.rows)} quantities, points apart by up to "
+            f"{self.worst('point'):.3g} of the way, turns by {self.worst('turn'):.3g} rad>"
+        )
 
     def worst(self, kind: str = "point") -> float:
         """Largest relative difference among the rows of a kind."""
@@ -142,8 +152,8 @@ class Comparison:
 
 
 def compare(
-    a: Result | Path | str,
-    b: Result | Path | str,
+    a: Result | Model | Path | str,
+    b: Result | Model | Path | str,
     points: Sequence[str] | None = None,
     names: tuple[str, str] | None = None,
 ) -> Comparison:
@@ -151,7 +161,8 @@ def compare(
 
     Parameters
     ----------
-    a, b: results, or result files; `a` is what the other is measured against.
+    a, b: results, result files, or scenes, which are run; `a` is what the other is measured against. One of them may be a
+    `Model`: it is run in memory as the other was, with its end, step, integrator, chart, tolerance and outputs.
     points: material points, as "block", "block@0.1,0,0" (m, body axes), "cord@0.5" (fraction of the length), where they
     have other names in both as "bar 10@0.1,0,0=cord@1". Default: reference points of all bodies, start, middle and end of
     all rods that both have.
@@ -159,9 +170,12 @@ def compare(
 
     Raises
     ------
-    ResultError: no part has the same name in both, a point that is not there, no common time.
+    ResultError: no part has the same name in both, a point that is not there, no common time, nothing says how to run a model.
+    ModelError, SceneError, ConvergenceError: of what is run.
     """
-    opened = [Result.open(x) if isinstance(x, str | Path) else x for x in (a, b)]
+    from rodsim.comparing.running import results_of  # imported where needed: it loads what runs models
+
+    opened = results_of(a, b)
     for result in opened:
         check_result("compare", result)
     first, second = opened
@@ -187,6 +201,10 @@ def compare(
             f"A ends at t = {first.t[-1]:g} s, B at {second.t[-1]:g} s: compared as far as both reach"
         )
     return Comparison(*called, rows, pairs, energies, forces, notes)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
 
 
 def _name_of(result: Result, otherwise: str) -> str:

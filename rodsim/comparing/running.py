@@ -1,10 +1,13 @@
-"""What a comparison is of: a result file as it is, a scene by running it."""
+"""What a comparison is of: a result file as it is, a scene or a model by running it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from rigid.checks import shown
 from rigid.errors import ModelError
+from rodsim.model import Model
+from rodsim.results.errors import ResultError
 from rodsim.results.result import Result
 from rodsim.scenes.loading import load, translate
 from rodsim.simulation import simulate
@@ -53,3 +56,54 @@ def result_of(
         )
     except ModelError as error:
         raise translate(loaded.source, error) from None
+
+
+Comparable = Result | Model | Path | str
+
+
+def results_of(a: Comparable, b: Comparable) -> tuple[Result, Result]:
+    """What `compare` compares: results as they are, files opened, scenes run, a model run in memory as the other was.
+
+    Raises ResultError where neither says how to run a model, or what is given is nothing of these.
+    """
+    first, second = (_opened(x) if not isinstance(x, Model) else x for x in (a, b))
+    if isinstance(first, Model):
+        if isinstance(second, Model):
+            raise ResultError(
+                f"compare: {first!r} and {second!r} say not how long to run; give what `simulate` returns for one of them"
+            )
+        return _run_as(second, first), second
+    return first, _run_as(first, second) if isinstance(second, Model) else second
+
+
+def _opened(given: object) -> Result:
+    if isinstance(given, str | Path):
+        return result_of(given, progress=False) if is_scene(given) else Result.open(given)
+    if not isinstance(given, Result):
+        raise ResultError(
+            f"compare: {shown(given)} is no result; give what `simulate` returns, a file of it, a scene, or a Model to be run as "
+            "the other was"
+        )
+    return given
+
+
+def _run_as(result: Result, model: Model) -> Result:
+    """The model under the settings of the run of a result."""
+    run = result.description.get("run", {})
+    missing = [name for name in ("t_end", "dt", "integrator") if name not in run]
+    why = "it is no run in time" if missing or "statics" in result.description else ""
+    why = why or ("it began with the state of another result" if "start" in result.description else "")
+    if why:
+        raise ResultError(
+            f"compare: {result!r} says not how to run model '{model.name}', {why}; give a result of that model too"
+        )
+    return simulate(
+        model,
+        run["t_end"],
+        run["dt"],
+        run["integrator"],
+        output_every=run.get("output_every"),
+        chart=run.get("chart"),
+        tolerance=run.get("tolerance", 0.0),
+        progress=False,
+    )

@@ -27,7 +27,10 @@ def program() -> Finding:
         "python": platform.python_version(),
         "platform": platform.platform(),
     }
-    return Finding(PROGRAM, OK, words, data={**data, "executable": sys.executable, "folder": str(folder)})
+    data |= {"executable": sys.executable, "folder": str(folder)}
+    if sys.platform == "win32":
+        return Finding(PROGRAM, BROKEN, words, "Windows is not supported: install it in WSL", data)
+    return Finding(PROGRAM, OK, words, data=data)
 
 
 def packages() -> list[Finding]:

@@ -50,7 +50,12 @@ def audit(result: Result) -> Audit:
     """
     check_result("audit", result)
     with result.held(), np.errstate(all="ignore"):  # a diverged run is judged, not refused
-        measured = _measure(result)
+        changed = result.changed()
+        measured = replace(
+            _measure(result),
+            changed=None if changed is None else tuple(map(str, changed)),
+            in_file=result.path is not None,
+        )
         if "statics" in result.description:
             return replace(measured, verdicts=of_equilibria(measured, static_lines(result)))
         fits = _model_fits(result)

@@ -70,6 +70,8 @@ class Audit:
     velocity_rounding: float = 0.0  # m/s
     retaken: Retaken = field(default_factory=Retaken)
     model_fits: bool | None = None  # its numbers are those it was built with; None: not known
+    changed: tuple[str, ...] | None = None  # what is not what was written; None: there are no digests
+    in_file: bool = False  # it was read from one
     verdicts: tuple[Verdict, ...] = field(default=())
 
     @property
@@ -98,6 +100,11 @@ class Audit:
         )
         lines.append("all laws that can be judged were kept" if self.ok else "a law was broken, see NOT KEPT")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        broken = [verdict.law for verdict in self.verdicts if verdict.kept is False]
+        told = f"NOT KEPT: {', '.join(broken)}" if broken else "all laws that can be judged were kept"
+        return f"<Audit of '{self.model}': {told}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: the same."""

@@ -168,6 +168,8 @@ class Layout:
         for body in self.bodies:
             self._check(f"body '{body.name}'", "frame", np.array([body.frame]), self.n_frames)
         for joint in self.joints:
+            if joint.frames is not None:
+                self._check(f"joint '{joint.name}'", "frame", np.array(joint.frames), self.n_frames)
             start, stop = joint.rows
             if not 0 <= start <= stop <= self.n_multipliers:
                 raise ValueError(

@@ -16,14 +16,25 @@ from typing import BinaryIO
 
 try:
     import fcntl
-except ImportError:  # Windows, which does not replace a file that is open anyway
+except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
+def check_locks(path: Path) -> None:
+    """OSError where the system has no locks for files."""
+    if fcntl is None:
+        raise OSError(
+            f"'{path}': files that grow, results and journals of studies, are written on Linux and other POSIX systems alone, "
+            "which lock files and replace open ones; on Windows use WSL, or keep the result in memory (output=None)"
+        )
+
+
 class Lock:
-    """The right to write `path`, until `release`. Raises BlockingIOError, saying who has it."""
+    """The right to write `path`, until `release`. Raises BlockingIOError, saying who has it, and OSError where the system has no
+    such locks: on Windows, where an open file cannot be replaced by a larger one either."""
 
     def __init__(self, path: Path) -> None:
+        check_locks(path)
         self.path = path.with_name(f".{path.name}.lock")
         while True:
             self._file: BinaryIO = open(self.path, "a+b", buffering=0)  # noqa: SIM115, closed in release()
@@ -42,8 +53,6 @@ class Lock:
             self._file.write(json.dumps(_holder()).encode())
 
     def _take(self, path: Path) -> None:
-        if fcntl is None:
-            return
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

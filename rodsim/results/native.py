@@ -16,7 +16,8 @@ from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from discretization.system import System
 from rigid.system import Constraints, Frames, Loads, Springs, TorsionSprings
-from rodsim.results import older_files
+from rodsim.results import digests, older_files
+from rodsim.results.checked import check_constraints, check_description, check_system
 from rodsim.results.columns import COLUMNS
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
@@ -117,7 +118,10 @@ def read_layout(file: h5py.File) -> Layout:
         tables.setdefault("spans", no_spans())
         tables.setdefault("others", others_of())
         system = System(**tables, gravity=stored["gravity"][...])
+        check_system(system)
     constraints = _read_table(group, "constraints", Constraints) if "constraints" in group else None
+    if constraints is not None:
+        check_constraints("constraints", constraints, int(group.attrs["n_frames"]))
     return Layout(
         name=str(group.attrs["name"]),
         rods=[
@@ -138,7 +142,7 @@ def read_layout(file: h5py.File) -> Layout:
                 _read(joints), _read(joints, "kinds"), joints["rows"][...], _markers(joints), strict=True
             )
         ],
-        description=json.loads(root["description"].asstr()[()]),
+        description=_description(root),
         n_frames=int(group.attrs["n_frames"]),
         n_elements=int(group.attrs["n_elements"]),
         n_multipliers=int(group.attrs["n_multipliers"]),
@@ -152,6 +156,15 @@ def read_layout(file: h5py.File) -> Layout:
         gravity=group.attrs.get("gravity"),
         grounded=bool(group.attrs["grounded"]) if "grounded" in group.attrs else None,
     )
+
+
+def _description(root: h5py.Group) -> dict[str, Any]:
+    text = root["description"].asstr()[()]
+    if not digests.description_is_whole(root, text):
+        raise ValueError("its description is not the one that was written")
+    description = json.loads(text)
+    check_description(description)
+    return dict(description)
 
 
 def _markers(joints: h5py.Group) -> list[tuple[Any, ...]]:
@@ -220,9 +233,9 @@ def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:
         items += older_files.own_series(ROOT, layout.own)
     for item in items:
         dataset = file[item.path]
-        if dataset.shape[1:] != item.shape or len(dataset) < n_outputs or dataset.dtype != item.dtype:
+        if dataset.shape != (capacity, *item.shape) or dataset.dtype != item.dtype:
             raise ValueError(
-                f"'{item.path}' has the shape {dataset.shape}, not {(n_outputs, *item.shape)} of {item.dtype}"
+                f"'{item.path}' has the shape {dataset.shape}, not {(capacity, *item.shape)} of {np.dtype(item.dtype)}"
             )
 
 

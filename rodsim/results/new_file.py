@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rodsim.results import native, older_files, vtkhdf
+from rodsim.results import digests, native, older_files, vtkhdf
 from rodsim.results.drawing import Drawing
 from rodsim.results.layout import Layout
 from rodsim.results.storage import COPY_BYTES, Counter, Series, create_series, open_file
@@ -28,8 +28,15 @@ def room_for(layout: Layout, drawing: Drawing, n: int, capacity: int) -> int:
     return min(room, capacity)
 
 
-def all_series(layout: Layout, drawing: Drawing) -> list[Series]:
+def row_series(layout: Layout, drawing: Drawing) -> list[Series]:
+    """What an output adds, but for its digests."""
     return [*vtkhdf.series(drawing), *native.series(layout)]
+
+
+def all_series(layout: Layout, drawing: Drawing) -> list[Series]:
+    """The same with the digests, which come last."""
+    items = row_series(layout, drawing)
+    return [*items, digests.series(items)]
 
 
 def build(path: Path, layout: Layout, drawing: Drawing, capacity: int) -> Path:
@@ -43,6 +50,7 @@ def build(path: Path, layout: Layout, drawing: Drawing, capacity: int) -> Path:
             vtkhdf.create(file, drawing, capacity)
             native.create(file, layout, capacity, counter)
             create_series(file, all_series(layout, drawing), capacity)
+            digests.seal(file, row_series(layout, drawing))
         _set_counter(working, counter, 0)
     except BaseException:
         working.unlink(missing_ok=True)
@@ -66,12 +74,17 @@ def extend(path: Path, layout: Layout, drawing: Drawing, n: int, capacity: int) 
     working = build(path, layout, drawing, capacity)
     try:
         with open_file(path, "r") as old, open_file(working, "r+") as new:
-            for item in all_series(layout, drawing):
+            items = row_series(layout, drawing)
+            sealed = digests.is_sealed(old, items)
+            for item in all_series(layout, drawing) if sealed else items:
                 rows = n * item.shape[0] if item.flat else n
                 if item.path in old:
                     _copy_rows(old[item.path], new[item.path], rows)
                 else:  # of an older file
                     new[item.path][:rows] = older_files.read_own(old[native.ROOT], slice(0, n))
+            if not sealed:  # of an older file: whole from here on
+                for outputs, found in digests.of_stored(new, items, n):
+                    new[digests.ROWS][outputs] = found
             new[vtkhdf.VALUES].id.set_extent((n,))
             new[vtkhdf.VALUES][:n] = old[f"{native.ROOT}/{native.TIME}"][:n]
             counter = Counter(*(int(place) for place in new[native.ROOT].attrs["counter"]))
@@ -82,6 +95,21 @@ def extend(path: Path, layout: Layout, drawing: Drawing, n: int, capacity: int) 
     except BaseException:
         working.unlink(missing_ok=True)
         raise
+
+
+def check_rows(file: h5py.File, items: list[Series], n: int) -> None:
+    """ValueError or KeyError where a file does not hold n outputs of these series, in its own precision."""
+    for item in items:
+        if item.path == f"{native.ROOT}/{native.OWN}" and older_files.is_older(file[native.ROOT]):
+            continue
+        dataset = file[item.path]
+        rows, tail = (n * item.shape[0], item.shape[1:]) if item.flat else (n, item.shape)
+        if (
+            dataset.shape[1:] != tail
+            or len(dataset) < rows
+            or dataset.dtype.kind != np.dtype(item.dtype).kind
+        ):
+            raise ValueError(f"'{item.path}' has the shape {dataset.shape} of {dataset.dtype}")
 
 
 def _copy_rows(old: h5py.Dataset, new: h5py.Dataset, rows: int) -> None:

@@ -357,7 +357,7 @@ class _Found:
 
     def points(self, drawing: Drawing, outputs: slice, state: State) -> bool:
         """Compare all points; whether there are any."""
-        stored = self._result.drawn("Points", outputs, drawing.n_points)
+        stored = self._result.drawn("Points", outputs, (drawing.n_points, 3))
         if stored is None:
             return False
         points = drawing.points(state)
@@ -374,7 +374,7 @@ class _Found:
         if dt is not None:
             t = result.step * float(dt)
             self._compare("times", "t", every, self._t, t, EPS * np.abs(t))
-        stored = result.drawn("Steps/Values", every, 1)
+        stored = result.drawn("Steps/Values", every, ())
         if stored is not None:
             self._compare("drawing", "times", every, stored.ravel(), self._t, EPS * np.abs(self._t))
 
@@ -413,7 +413,7 @@ class _Found:
         result, outputs = self._result, slice(i, i + 1)
         _, arrays = drawing.arrays(result.state(i), result.strains(i), result.stresses(i))
         for name, value in arrays.items():
-            stored = result.drawn(f"PointData/{name}", outputs, drawing.n_points)
+            stored = result.drawn(f"PointData/{name}", outputs, value.shape)
             if stored is not None:
                 known = 8 * np.finfo(np.float32).eps * np.abs(value).max(initial=0.0)
                 known += np.finfo(np.float32).tiny

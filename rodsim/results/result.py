@@ -16,12 +16,14 @@ from rigid.checks import number, shown
 from rigid.system import Floats, Ints, State
 from rodsim.results import native
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results.digests import Changed
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
 from rodsim.results.sources import FileSource, Source
+from rodsim.tables import some
 
 
 class Result:
@@ -53,7 +55,10 @@ class Result:
 
     def __repr__(self) -> str:
         where = f"'{self.path}'" if self.path else "in memory"
-        return f"<Result {where}: {self.n_outputs} outputs, rods {self.rods}, bodies {self.bodies}>"
+        parts = [
+            f"{kind} {some(names)}" for kind, names in (("rods", self.rods), ("bodies", self.bodies)) if names
+        ]
+        return f"<{type(self).__name__} {where}: {'; '.join([f'{self.n_outputs} outputs', *parts])}>"
 
     @property
     def path(self) -> Path | None:
@@ -116,13 +121,18 @@ class Result:
         """`name` "strains" or "stresses" of the `outputs` [start, stop), (T, n_elements, 6)."""
         return self._source.read(name, outputs)
 
-    def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
-        """What the file keeps for the eye under `name`, of the `outputs` [start, stop), (T, rows, ...); None: nothing."""
-        return self._source.drawn(name, outputs, rows)
+    def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
+        """What the file keeps for the eye under `name`, of the `outputs` [start, stop), (T, *shape); None: nothing."""
+        return self._source.drawn(name, outputs, shape)
 
     def held(self) -> AbstractContextManager[Any]:
         """Within `with result.held():` a file is opened once for all that is read."""
         return self._source.held()
+
+    def changed(self, outputs: slice | None = None) -> list[Changed] | None:
+        """What in the file is not what was written, by its digests, of all `outputs` or of these [start, stop), and of the model;
+        None: in memory, or of an older version without digests."""
+        return self._source.changed(slice(0, self.n_outputs) if outputs is None else outputs)
 
     def strains(self, index: int = -1) -> Floats:
         """(Gamma, K) of all rod elements at output number `index`, (n_elements, 6): 1 and 1/m."""
@@ -143,7 +153,10 @@ class Result:
         wanted = number("result", "t", t)
         if self.n_outputs == 0:
             raise ResultError(f"t = {wanted:g} s: the result holds no output; run the simulation first")
-        return int(np.argmin(np.abs(self.t - wanted)))
+        gaps = np.abs(self.t - wanted)
+        return int(
+            np.argmin(np.where(np.isnan(gaps), np.inf, gaps))
+        )  # a time that is damaged is near to nothing
 
     @property
     def t(self) -> Floats:

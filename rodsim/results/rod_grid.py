@@ -26,6 +26,7 @@ from discretization.space.interpolation import VALUES, points
 from discretization.space.spans import points_of
 from discretization.system import System
 from rigid.system import Floats, Ints
+from rodsim.results.errors import ResultError
 from rodsim.results.layout import RodLayout
 
 OPEN = 1e-13  # weight of the mean where masses leave rho open, relative to that of the masses
@@ -137,7 +138,12 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
     )
     found = np.tile(given.sum(axis=0) / weight.sum(), (k, 1))
     normal = (A.T @ A).tocsc()
-    solve = splu(normal + OPEN * normal.diagonal().max() * identity(k, format="csc")).solve
+    try:
+        solve = splu(normal + OPEN * normal.diagonal().max() * identity(k, format="csc")).solve
+    except RuntimeError:  # lengths of 1 and of 1e300 m
+        raise ResultError(
+            f"rod '{rod.name}': no density has its masses on its lengths; 'rodsim audit' says whether the file was changed"
+        ) from None
     for _ in range(2):
         left = A.T @ (given - A @ found)
         # rounding of a uniform rod is left alone

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rodsim.results import native
+from rodsim.results import digests, native
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 from rodsim.results.storage import open_file
@@ -33,6 +33,17 @@ _DAMAGED = (
 )
 
 
+@contextmanager
+def damage_of(path: Path) -> Iterator[None]:
+    """ResultError for what is raised where bytes of the file have changed: within it only this file is read."""
+    try:
+        yield
+    except ResultError:
+        raise
+    except _DAMAGED as error:
+        raise ResultError(f"'{path}' is damaged ({error}); run the simulation again") from None
+
+
 class Source(Protocol):
     """Where the arrays of a result come from."""
 
@@ -46,14 +57,17 @@ class Source(Protocol):
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         """Part `key` of the array `name`; its first axis counts the outputs."""
 
-    def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
-        """What is stored for the eye under `name`, (T, rows, ...); None: nothing is."""
+    def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
+        """What is stored for the eye under `name`, (T, *shape); None: nothing is."""
 
     def held(self) -> AbstractContextManager[Any]:
         """Within it many parts are read in a row: a file is opened once."""
 
     def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
         """Part `key` of several arrays."""
+
+    def changed(self, outputs: slice) -> list[digests.Changed] | None:
+        """What of these outputs, and of the model, is not what was written; None: not known."""
 
     def refresh(self) -> None:
         """Take in outputs that have been added since."""
@@ -72,7 +86,7 @@ class MemorySource:
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         return self._arrays[name][key]
 
-    def drawn(self, name: str, outputs: slice, rows: int) -> None:
+    def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> None:
         return None
 
     def held(self) -> AbstractContextManager[Any]:
@@ -80,6 +94,9 @@ class MemorySource:
 
     def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
         return {name: self.read(name, key) for name in names}
+
+    def changed(self, outputs: slice) -> None:
+        return None
 
     def refresh(self) -> None:
         pass
@@ -99,14 +116,11 @@ class FileSource:
             file = open_file(path, "r")
         except OSError as error:
             raise ResultError(f"'{path}' cannot be read as HDF5; is it a rodsim result? ({error})") from None
-        with file:
+        with file, damage_of(path):
             native.check_file(file, path)
-            try:
-                self.layout = native.read_layout(file)
-                self.n_outputs = native.count(file)
-                native.check_series(file, self.layout, self.n_outputs)
-            except _DAMAGED as error:
-                raise ResultError(f"'{path}' is damaged ({error}); run the simulation again") from None
+            self.layout = native.read_layout(file)
+            self.n_outputs = native.count(file)
+            native.check_series(file, self.layout, self.n_outputs)
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         return self.read_all([name], key)[name]
@@ -116,18 +130,25 @@ class FileSource:
         first = slice(None) if key[0] is Ellipsis else key[0]
         if isinstance(first, slice):  # the file has room for more outputs than it holds
             first = slice(*first.indices(self.n_outputs))
-        with self._open() as file:  # once for all: that takes longer than reading a row
+        with damage_of(self.path), self._open() as file:  # once for all: that takes longer than reading a row
             if len(key) == 1:
                 return {name: native.read_rows(file, name, first) for name in names}
             return {name: np.asarray(file[f"{native.ROOT}/{name}"][(first, *key[1:])]) for name in names}
 
-    def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
-        with self._open() as file:
+    def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
+        with damage_of(self.path), self._open() as file:
             dataset = file.get(f"{VTKHDF}/{name}")
-            if dataset is None or rows == 0:
+            if dataset is None or 0 in shape:
                 return None
+            rows, count = (shape[0] if shape else 1), outputs.stop - outputs.start
             stored = np.asarray(dataset[outputs.start * rows : outputs.stop * rows])
-            return stored.reshape(outputs.stop - outputs.start, rows, *stored.shape[1:])
+            if stored.shape != (count * rows, *shape[1:]) or stored.dtype.kind != "f":
+                raise ValueError(f"'{name}' has the shape {dataset.shape} of {dataset.dtype}")
+            return stored.reshape(count, *shape)
+
+    def changed(self, outputs: slice) -> list[digests.Changed] | None:
+        with damage_of(self.path), self._open() as file:
+            return digests.changed(file, outputs)
 
     def _open(self) -> AbstractContextManager[Any]:
         return open_file(self.path, "r") if self._held is None else nullcontext(self._held)
@@ -141,5 +162,5 @@ class FileSource:
                 self._held = None
 
     def refresh(self) -> None:
-        with self._open() as file:
+        with damage_of(self.path), self._open() as file:
             self.n_outputs = native.count(file)

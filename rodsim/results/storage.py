@@ -168,12 +168,17 @@ class RowWriter:
         self._counter = counter
         self._file: BinaryIO = open(path, "r+b", buffering=0)  # noqa: SIM115, closed in close()
 
-    def write(self, path: str, first: int, values: NDArray[Any]) -> None:
-        """Store the rows of `values` as outputs `first`, `first` + 1 ... of the series `path`."""
-        offset, item = self._places[path]
+    def as_stored(self, path: str, values: NDArray[Any]) -> NDArray[Any]:
+        """Outputs of the series `path`, (k, ...), as the file keeps them; ValueError where they have another shape."""
+        item = self._places[path][1]
         rows = np.asarray(values, dtype=item.dtype, order="C")
         if rows.shape[1:] != item.shape:
             raise ValueError(f"series '{path}': output of shape {rows.shape[1:]}, the file has {item.shape}")
+        return rows
+
+    def write(self, path: str, first: int, rows: NDArray[Any]) -> None:
+        """Store what `as_stored` gives as outputs `first`, `first` + 1 ... of the series `path`."""
+        offset, item = self._places[path]
         if rows.nbytes == 0:
             return
         view = rows.reshape(-1).view(np.uint8).data
@@ -206,6 +211,11 @@ class RowWriter:
         self._file.close()
 
 
+def in_one_piece(file: h5py.File, series: Sequence[Series]) -> bool:
+    """Whether every series lies in the file as `create_series` made it; not so after a repack by another program."""
+    return all(file[item.path].id.get_offset() is not None for item in series if item.nbytes)
+
+
 def places_of(
     file: h5py.File, series: Sequence[Series], growing: Sequence[str]
 ) -> dict[str, tuple[int, Series]]:
@@ -215,7 +225,7 @@ def places_of(
         dataset = file[item.path]
         offset = dataset.id.get_offset()
         # an older file may keep a series in double precision
-        places[item.path] = (0 if offset is None else offset, item._replace(dtype=dataset.dtype))
+        places[item.path] = (offset or 0, item._replace(dtype=dataset.dtype))
     for path in growing:
         chunk = file[path].id.get_chunk_info(0)
         places[path] = (chunk.byte_offset, Series(path, (), np.float64))

@@ -133,7 +133,7 @@ def _of_start(a: Audit) -> list[Verdict]:
 
 def of_file(a: Audit) -> list[Verdict]:
     """Whether what stands beside the states belongs to them, and the states to each other."""
-    verdicts = []
+    verdicts = _of_digests(a)
     old = "not recomputed: the file keeps no masses and stiffnesses (of an older version)"
     for part, law, whole in (
         ("table", "table of the run", a.recomputed),
@@ -153,6 +153,20 @@ def of_file(a: Audit) -> list[Verdict]:
         elif part == "table":
             verdicts.append(Verdict(law, old, None))
     return verdicts
+
+
+def _of_digests(a: Audit) -> list[Verdict]:
+    """Whether the file holds what was written."""
+    law = "file as it was written"
+    if a.changed is None:
+        told = "not judged: the file has no digests (of an older version)"
+        return [Verdict(law, told, None)] if a.in_file else []
+    if not a.changed:
+        return [
+            Verdict(law, f"the digests of the model, the picture and all {a.n_outputs} outputs fit", True)
+        ]
+    more = f"; {len(a.changed) - 1} more differ" if len(a.changed) > 1 else ""
+    return [Verdict(law, f"{a.changed[0]} is not what was written{more}", False)]
 
 
 def _of_steps(a: Audit) -> Verdict:

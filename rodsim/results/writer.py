@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import time
@@ -16,38 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rigid.system import Floats, State
-from rodsim.results import native, older_files, vtkhdf
+from rodsim.results import digests, native, vtkhdf
 from rodsim.results.drawing import Drawing
-from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 from rodsim.results.lock import Lock
-from rodsim.results.new_file import all_series, build, extend, room_for
+from rodsim.results.new_file import all_series, build, check_rows, extend, room_for, row_series
 from rodsim.results.outputs import Outputs
 from rodsim.results.result import Result
-from rodsim.results.sources import FileSource, MemorySource
-from rodsim.results.storage import Counter, RowWriter, Series, open_file, places_of
+from rodsim.results.resuming import check_same_model, last_output, plain
+from rodsim.results.sources import FileSource, MemorySource, damage_of
+from rodsim.results.storage import Counter, RowWriter, Series, in_one_piece, open_file, places_of
 from rodsim.results.whole_file import check_target, named
 
 SYNC_EVERY = 5.0  # s between writes through to the disk; a kill loses nothing without them, a power cut may
-
-
-def stored_outputs(path: Path | str) -> tuple[int, int, dict[str, Any]]:
-    """Number of outputs in a result file, the step of the last one, and the settings of the run; (0, -1, {}) where
-    there is none.
-    """
-    if not Path(path).is_file():
-        return 0, -1, {}
-    _check_whole(path)
-    with open_file(Path(path), "r") as file:
-        root = native.check_file(file, Path(path))
-        n = native.count(file)
-        run = json.loads(root["description"].asstr()[()]).get("run", {})
-        return n, int(root[native.STEP][n - 1]) if n else -1, run
-
-
-def _check_whole(path: Path | str) -> None:
-    """ResultError where the file is no result, or a damaged one."""
-    FileSource(Path(path))
 
 
 class MemoryWriter:
@@ -151,7 +131,7 @@ class ResultWriter:
         if not path.exists():
             raise FileNotFoundError(f"'{path}': no result to resume; run without resume first")
         check_target(path)
-        _check_whole(path)
+        FileSource(path)  # a result, and whole enough to be read
         with _locked(path) as lock, named(path):
             return cls._resume(path, layout, capacity, lock)
 
@@ -159,25 +139,24 @@ class ResultWriter:
     def _resume(
         cls, path: Path, layout: Layout, capacity: int, lock: Lock
     ) -> tuple[ResultWriter, float, int, State]:
-        with open_file(path, "r") as file:
+        with damage_of(path), open_file(path, "r") as file:
             root = native.check_file(file, path)
             stored = native.read_layout(file)
-            _check_same_model(stored, layout, path)
+            check_same_model(stored, layout, path)
             # the file's surfaces stay: how finely a shape is drawn may have changed since
             layout = replace(layout, bodies=stored.bodies)
-            n, room = native.count(file), int(root.attrs["capacity"])
-            if n < 1:
-                raise ResultError(f"'{path}' holds no output to resume from; run without resume")
-            t, step = float(root[native.TIME][n - 1]), int(root[native.STEP][n - 1])
-            state = State(**{name: native.read_rows(file, name, n - 1) for name in layout.state_shapes()})
-            older = older_files.is_older(root)
+            room = int(root.attrs["capacity"])
+            n, t, step, state = last_output(file, path, stored)
             counter = Counter(*(int(place) for place in root.attrs["counter"]))
             length = file[vtkhdf.VALUES].shape[0]
-        drawing = Drawing(layout)
+            drawing = Drawing(layout)
+            items = row_series(layout, drawing)
+            check_rows(file, items, n)
+            as_written = digests.is_sealed(file, items) and in_one_piece(file, items)
         with open(path, "rb") as raw:
-            in_place = counter.holds(raw, n, length)
+            in_place = as_written and counter.holds(raw, n, length)
         wanted = room_for(layout, drawing, n, max(capacity, n))
-        if older or wanted > room or not in_place or stored.description != _plain(layout):
+        if wanted > room or not in_place or stored.description != plain(layout):
             extend(path, layout, drawing, n, max(wanted, room))
         return cls(path, path, layout, drawing, max(capacity, n), lock), t, step, state
 
@@ -226,7 +205,9 @@ class ResultWriter:
         values[f"{vtkhdf.ROOT}/Points"] = points
         values.update({f"{vtkhdf.ROOT}/PointData/{name}": value for name, value in arrays.items()})
         values[vtkhdf.VALUES] = outputs.t
-        for name, value in values.items():
+        rows = {name: self._rows.as_stored(name, value) for name, value in values.items()}
+        rows[digests.ROWS] = digests.of_outputs([rows[item.path] for item in self._series[:-1]])
+        for name, value in rows.items():
             self._rows.write(name, self._n, value)
         if time.monotonic() - self._synced > SYNC_EVERY:
             self._sync()
@@ -330,46 +311,3 @@ def _native_values(outputs: Outputs) -> dict[str, NDArray[Any]]:
         native.TIME: outputs.t,
         native.STEP: outputs.step,
     }
-
-
-def _plain(layout: Layout) -> dict[str, Any]:
-    """The description as JSON gives it back."""
-    return dict(json.loads(native.description_text(layout)))
-
-
-def _without_end(layout: Layout) -> dict[str, Any]:
-    """The same but for the end of the run, which may be made longer, and what computes it, which may be newer."""
-    description = _plain(layout)
-    description.pop("provenance", None)
-    if isinstance(description.get("run"), dict):
-        description["run"].pop("t_end", None)
-    return description
-
-
-def _check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
-    """Raise ResultError unless both describe the same model."""
-    old, new = _without_end(stored), _without_end(layout)
-    if old != new:
-        keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
-        raise ResultError(
-            f"'{path}' is the result of another model ('{stored.name}' differs from '{layout.name}' in "
-            f"{', '.join(keys)}); give another output, or do not resume"
-        )
-    if stored.n_memory != layout.n_memory:
-        raise ResultError(
-            f"'{path}' is of an older version, whose 'em-d' did not dissipate in bushings and springs with laws; go on with "
-            "that version, or in a new file from this one: simulate(..., start=)"
-        )
-    same = (
-        stored.state_shapes() == layout.state_shapes()
-        and stored.n_elements == layout.n_elements
-        and [rod.name for rod in stored.rods] == [rod.name for rod in layout.rods]
-        and [body.name for body in stored.bodies] == [body.name for body in layout.bodies]
-        and all(np.array_equal(a.frames, b.frames) for a, b in zip(stored.rods, layout.rods, strict=True))
-        and all(a.frame == b.frame for a, b in zip(stored.bodies, layout.bodies, strict=True))
-    )
-    if not same:
-        raise ResultError(
-            f"'{path}' is the result of another model (its rods, bodies or numbers of frames and joints "
-            f"differ from those of '{layout.name}'); give another output, or do not resume"
-        )

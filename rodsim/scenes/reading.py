@@ -27,6 +27,11 @@ _NOT_CONSTRUCTED = (AttributeError, IndexError, KeyError, OverflowError, TypeErr
 _LEAST = {"scene": "`rods` or `bodies`, and `run`", "study": "`scene`, `parameters` and `measures`"}
 
 
+def written_as_number(text: object) -> bool:
+    """Whether it is a text that YAML 1.1 does not take for the number that it is, such as 1e-3."""
+    return isinstance(text, str) and _FLOAT.fullmatch(text) is not None
+
+
 class Source:
     """The data of a scene file and where each part of it stands."""
 
@@ -135,7 +140,7 @@ class _Plain:
             return [self.convert(item, (*path, k), depth + 1) for k, item in enumerate(node.value)]
         if not isinstance(node, yaml.ScalarNode):
             raise SceneError([(self._name, line, "neither a mapping, nor a list, nor a value")])
-        if node.tag == _TEXT and node.style is None and _FLOAT.fullmatch(node.value):
+        if node.tag == _TEXT and node.style is None and written_as_number(node.value):
             return float(node.value)
         try:
             return self._loader.construct_object(node)

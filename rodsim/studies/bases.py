@@ -204,7 +204,9 @@ class FunctionBase:
         if isinstance(made, Result):
             return made
         if isinstance(made, Mapping) and ("run" in made or "static" in made):
-            return scene_base("<scene>", dict(made), {}, settings=settings).result({}, output)
+            from rodsim.scenes.plain import scene_of
+
+            return scene_base("<scene>", scene_of(made), {}, settings=settings).result({}, output)
         if isinstance(made, Mapping):
             return made
         raise StudyError(

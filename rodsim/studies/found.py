@@ -8,11 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rodsim import tables
 from rodsim.studies import table
 from rodsim.studies.cases import Outcome
 from rodsim.studies.designs import is_grid
 from rodsim.studies.folder import kept_result
 from rodsim.studies.study import Study
+from rodsim.tables import some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +64,15 @@ class Sweep:
 
     def __repr__(self) -> str:
         failed = f", {len(self.failed)} failed" if self.failed else ""
-        return f"<Sweep '{self.study.name}': {len(self.outcomes)} cases{failed}, measures {self.measures}>"
+        measures = some(self.measures) or "none"
+        return f"<Sweep '{self.study.name}': {len(self.outcomes)} cases{failed}, measures {measures}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the first rows of its table."""
+        columns = [str(name) for name in self.frame.columns]
+        rows = self.frame.head(tables.MOST_ROWS).itertuples(index=False)
+        shown = tables.table(columns, rows, many=len(self.frame))
+        return tables.page(f"Sweep '{self.study.name}'", shown)
 
     def result_file(self, number: int) -> Path | None:
         """The result of a case, where it was kept."""

@@ -38,8 +38,8 @@ def sweep(
 
     Parameters
     ----------
-    base: a scene, as file or as its data; a function of the parameters that returns a `Model`, the data of a scene, a
-    `Result`, or numbers by name; or a `Model`, of which settings of the run are varied.
+    base: a scene, as file or as its data (of `read_scene`, of PyYAML, or written by hand); a function of the parameters that
+    returns a `Model`, the data of a scene, a `Result`, or numbers by name; or a `Model`, of which settings of the run are varied.
     parameters: name -> values, or a mapping as in a study file: {"path": ..., "low": 1, "high": 9, "n": 5, "scale": "log"}.
     Of a scene the name is the path unless one is given: "rods.cord.section.radius". Of a function they are its arguments.
     measures: name -> "final rods.cord.end.r.z" or a function of the result that returns a number, or numbers by name; or a
@@ -94,8 +94,10 @@ def _base(base: Any, given: Mapping[str, Parameter], settings: Mapping[str, Any]
         places = {name: parameter.places for name, parameter in given.items()}
         return scene_base(source.file, source.data, source.lines, folder, places, settings)
     if isinstance(base, Mapping):
+        from rodsim.scenes.plain import scene_of
+
         places = {name: parameter.places for name, parameter in given.items()}
-        return scene_base("<scene>", dict(base), {}, None, places, settings)
+        return scene_base("<scene>", scene_of(base), {}, None, places, settings)
     if callable(base):
         of_function = FunctionBase(base, dict(settings))
         of_function.check(list(given))

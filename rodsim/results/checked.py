@@ -1,0 +1,250 @@
+"""What a file says of a model, checked where it is read: kernels do not check their indices, and words are looked up as they are.
+
+Numbers may be any but for masses and lengths, which are numbers and not negative; whether they are those of the run is for
+digests and the audit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discretization.others import OTHERS, Others
+from discretization.space.interpolation import MOST
+from discretization.space.laws import EXPRESSIONS, LAWS
+from discretization.space.laws.expressions import law_of
+from discretization.space.rod_elements import BY_NUMBER
+from discretization.space.spans import Spans
+from discretization.system import System
+from rigid.checks import LARGEST
+from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.kinds import MOST_FRAMES
+from rigid.system import FORCE, MOMENT, Constraints
+
+_WHOLE = "iu"  # numbers of things, and flags
+SMALLEST = 1e-300  # m
+# Shape behind the number of rows, and kind, of the columns that are not vectors or numbers by their name
+_SHAPES: dict[str, tuple[tuple[int, ...], str]] = {
+    "inertia": ((3, 3), "f"),
+    "fixed": ((), _WHOLE),
+    "frames": ((2,), _WHOLE),
+    "kind": ((), _WHOLE),
+    "joint": ((), _WHOLE),
+    "repeats": ((), _WHOLE),
+    "shares": ((), _WHOLE),
+    "frame": ((), _WHOLE),
+    "following": ((), _WHOLE),
+    **dict.fromkeys(("Xa", "Xb", "Ua", "Ub", "Wa", "Wb", "X"), ((3,), "f")),
+}
+_OF_RODS: dict[str, tuple[tuple[int, ...], str]] = {
+    **dict.fromkeys(("stiffness", "damping", "branch"), ((6, 6), "f")),
+    "strain0": ((6,), "f"),
+    "ends": ((2,), _WHOLE),
+    "law": ((), _WHOLE),
+}
+_ELSEWHERE = {"elements": _OF_RODS}
+_COUNTS = {
+    ("frames", "fixed"): 3,
+    ("constraints", "kind"): len(CONSTRAINTS),
+    ("loads", "kind"): 1 + max(FORCE, MOMENT),
+}
+_LEAST = {("frames", "mass"): 0.0, ("elements", "length"): SMALLEST}
+
+
+def check_system(system: System) -> None:
+    """ValueError where a table has other shapes than it must, or names a frame, a kind or a law that is not there."""
+    n = len(system.frames.mass)
+    for name, table in system._asdict().items():
+        if isinstance(table, tuple):
+            _OF_TABLES.get(name, _check_table)(name, table, n)
+    _shape("system", "gravity", system.gravity, (3,), "f")
+
+
+def check_constraints(name: str, constraints: Constraints, n: int) -> None:
+    """The same of constraints between n frames."""
+    _check_table(name, constraints, n)
+    _within(name, "joint", constraints.joint, max(1, len(constraints.kind)))
+    if constraints.shares[:1].any():
+        raise ValueError(f"'{name}/shares': the first of them shares the row of none")
+
+
+def _check_table(name: str, table: Any, n: int) -> None:
+    """Every column has as many rows as the first; of those that may be left out, none."""
+    rows = len(table[0])
+    for column, values in table._asdict().items():
+        tail, kind = _ELSEWHERE.get(name, {}).get(column) or _SHAPES.get(column, ((), "f"))
+        left_out = column in table._field_defaults and len(values) == 0
+        _shape(name, column, values, (0 if left_out else rows, *tail), kind)
+        if column in ("frames", "frame"):
+            _within(name, column, values, n)
+        elif (name, column) in _COUNTS:
+            _within(name, column, values, _COUNTS[name, column])
+        elif (name, column) in _LEAST:
+            _at_least(name, column, values, _LEAST[name, column])
+
+
+def _check_spans(name: str, spans: Spans, n: int) -> None:
+    m, g = len(spans.kind), len(spans.weight)
+    _within(name, "kind", spans.kind, len(BY_NUMBER))
+    of_spans = {"kind": (), "frames": (MOST + 1,), "length": (), "coupling": ()}
+    most = max((len(LAWS[k].parameters) for k in set(spans.law.tolist()) if 0 <= k < len(LAWS)), default=0)
+    for column, values in spans._asdict().items():
+        if column == "expressions":
+            _shape(name, column, values, (len(values),), _WHOLE)
+        elif column == "parameters":
+            wide = max(most, *values.shape[1:2], 0)
+            _shape(name, column, values, (g if wide else len(values), wide), "f")
+        elif column in of_spans:
+            whole = _WHOLE if column in ("kind", "frames") else "f"
+            _shape(name, column, values, (m, *of_spans[column]), whole)
+        else:
+            tail, kind = _OF_RODS.get(column, ((), "f"))
+            _shape(name, column, values, (g, *tail), kind)
+    if int(spans.order.sum()) != g:
+        raise ValueError(f"'spans' have {g} points, those of their elements are {int(spans.order.sum())}")
+    _at_least(name, "length", spans.length, SMALLEST)
+    _at_least(name, "weight", spans.weight, SMALLEST)
+    counts = np.arange(MOST + 1) <= spans.order[:, None]
+    _within(name, "frames", spans.frames[counts], n)
+    _within(name, "ends", spans.ends, n)
+    texts = spans.texts
+    known = (spans.law >= -1) & (spans.law < len(LAWS))
+    written = (spans.law >= EXPRESSIONS) & (spans.law < EXPRESSIONS + len(texts))
+    if not np.all(known | written):
+        raise ValueError(f"'spans/law' names law {int(spans.law[~(known | written)][0])}, which is not there")
+    for text in texts:
+        law_of(text)
+
+
+def _check_others(name: str, others: Others, n: int) -> None:
+    e = len(others.kind)
+    _within(name, "kind", others.kind, len(OTHERS))
+    for column, shape, kind in (
+        ("kind", (e,), _WHOLE),
+        ("frames", (e, MOST_FRAMES), _WHOLE),
+        ("first", (e + 1,), _WHOLE),
+        ("numbers", (len(others.numbers),), "f"),
+        ("size", (e, 2), "f"),
+    ):
+        _shape(name, column, getattr(others, column), shape, kind)
+    arity = np.array([kind.arity for kind in OTHERS])[others.kind]
+    _within(name, "frames", others.frames[np.arange(MOST_FRAMES) < arity[:, None]], n)
+    if others.first[0] != 0 or np.any(np.diff(others.first) < 0) or others.first[-1] != len(others.numbers):
+        raise ValueError("'others/first' does not count their numbers")
+
+
+def _shape(name: str, column: str, values: NDArray[Any], shape: tuple[int, ...], kind: str) -> None:
+    if values.size == 0 and 0 in shape:
+        return
+    fits = values.dtype == np.float64 if kind == "f" else values.dtype in (np.int64, np.uint8)
+    if values.shape != shape or not fits:
+        raise ValueError(f"'{name}/{column}' has the shape {values.shape} of {values.dtype}, not {shape}")
+
+
+def _within(name: str, column: str, numbers: NDArray[Any], count: int) -> None:
+    if numbers.size and (numbers.dtype.kind not in _WHOLE or not 0 <= numbers.min() <= numbers.max() < count):
+        raise ValueError(
+            f"'{name}/{column}' has numbers from {numbers.min()} to {numbers.max()}, there are {count}"
+        )
+
+
+def _at_least(name: str, column: str, values: NDArray[Any], least: float = 0.0) -> None:
+    if values.size and not least <= values.min() <= values.max() <= LARGEST:
+        raise ValueError(f"'{name}/{column}' has numbers from {values.min()} to {values.max()}")
+
+
+_OF_TABLES: dict[str, Callable[[str, Any, int], None]] = {
+    "constraints": check_constraints,
+    "spans": _check_spans,
+    "others": _check_others,
+}
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _positive(value: Any) -> bool:
+    return _number(value) and value > 0
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(x, int | float) for x in value)
+
+
+def _map(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _maps(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(x, dict) for x in value.values())
+
+
+def _list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+_RUN: dict[str, Callable[[Any], bool]] = {
+    "dt": _positive,
+    "t_end": _positive,
+    "integrator": _text,
+    "chart": _text,
+    "output_every": lambda value: isinstance(value, int) and value >= 1,
+    "tolerance": lambda value: _number(value) and value >= 0,
+}
+_STATICS: dict[str, Callable[[Any], bool]] = {
+    "method": _text,
+    "load_factor": _numbers,
+    "residual": _numbers,
+    "monitors": _map,
+    "loads": _map,
+    "motions": _maps,
+    "events": _list,
+}
+_NEEDED = ("method", "load_factor", "residual", "monitors")  # of statics
+_DESCRIPTION: dict[str, Callable[[Any], bool]] = {
+    "name": _text,
+    "fingerprint": _text,
+    "run": _map,
+    "statics": _map,
+    "start": _map,
+    "rods": lambda value: _maps(value) or not _map(value),
+    "bodies": lambda value: _maps(value) or not _map(value),
+    "loads": _maps,
+    "line_loads": _maps,
+    "undetermined": _list,
+    "provenance": _map,
+    "rigid_twin": _list,
+    "without_inertia": _numbers,
+    "initial_velocity_change": lambda value: (
+        _map(value) and all(_numbers(x) and len(x) == 2 for x in value.values())
+    ),
+}
+
+
+def check_description(description: Any) -> None:
+    """ValueError where the description of a model or of its run has not the form that readers rely on."""
+    if not isinstance(description, dict):
+        raise ValueError(f"its description is a {type(description).__name__}")
+    _form("", description, _DESCRIPTION)
+    _form("run.", description.get("run", {}), _RUN)
+    statics = description.get("statics")
+    if statics is not None:
+        _form("statics.", statics, _STATICS)
+        missing = [name for name in _NEEDED if name not in statics]
+        if missing:
+            raise ValueError(f"its description has no 'statics.{missing[0]}'")
+
+
+def _form(head: str, found: Mapping[str, Any], forms: Mapping[str, Callable[[Any], bool]]) -> None:
+    for name, fits in forms.items():
+        if name in found and not fits(found[name]):
+            raise ValueError(f"its description has '{head}{name}' = {found[name]!r:.60}")

@@ -1,0 +1,224 @@
+"""Digests of what a result file holds: whether it is what was written.
+
+HDF5's own checksums need chunks that the library writes; rows are written past it (`rodsim.results.storage`), so their digests
+stand beside them. Of every output there is one for each series: with the 64-bit words x_0, x_1 ... of its bytes (32-bit ones of
+single precision),
+
+    D = sum_i mix(x_i + (i + 1) gamma)  mod 2^64                                                            (1)
+
+mix and gamma = 0x9e3779b97f4a7c15 are those of the generator SplitMix64: two words that are exchanged, signs that are turned
+or numbers that are doubled give another sum but for one case in 2^64. It is made for damage, not for forgery. What does not
+grow, the model and the topology of pictures, has a SHA-256 each.
+
+Source: G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators, OOPSLA 2014, figure 17.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rodsim.results.storage import COPY_BYTES, Series
+
+if TYPE_CHECKING:
+    import h5py
+
+Digests = NDArray[np.uint64]
+
+ROOT, PICTURE = "rodsim", "VTKHDF"
+ROWS, COLUMNS = f"{ROOT}/digests", f"{ROOT}/digest_columns"
+DESCRIPTION, LAYOUT, TOPOLOGY = "description_digest", "layout_digest", "picture_digest"
+_COUNTED = f"{PICTURE}/Steps/Values"  # grows beside the rows, and holds their times once more
+_NOT_OURS = (DESCRIPTION, LAYOUT, TOPOLOGY, "NSteps")
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+_BLOCK = 2**14  # words worked on at once: what a core's cache holds
+
+
+class Changed(NamedTuple):
+    """Something that is not what was written."""
+
+    what: str
+    outputs: tuple[int, ...] = ()  # of a series: the first of them, and how many
+
+    def __str__(self) -> str:
+        if not self.outputs:
+            return self.what
+        first, count = self.outputs
+        return f"'{self.what}' at output {first}" + (f" and at {count - 1} more" if count > 1 else "")
+
+    @property
+    def of_picture(self) -> bool:
+        """Whether it is there for the eye alone."""
+        return f"'{PICTURE}'" in self.what or self.what.startswith(f"{PICTURE}/")
+
+
+def series(items: Sequence[Series]) -> Series:
+    """The dataset with the digests of an output, a column for each of `items`."""
+    return Series(ROWS, (len(items),), np.uint64)
+
+
+def of_rows(rows: NDArray[Any]) -> Digests:
+    """(1) of each of k outputs, (k, ...): (k,)."""
+    count = len(rows)
+    width = rows.dtype.itemsize * int(np.prod(rows.shape[1:], dtype=np.int64))
+    word = np.uint32 if rows.dtype.itemsize == 4 else np.uint64
+    words = np.ascontiguousarray(rows).reshape(-1).view(word).reshape(count, width // np.dtype(word).itemsize)
+    digests = np.zeros(count, np.uint64)
+    wide = min(_BLOCK, words.shape[1])
+    high = _BLOCK // max(1, wide)
+    z, shifted = np.empty((2, max(1, high * wide)), np.uint64)
+    for column in range(0, words.shape[1], max(1, wide)):
+        places = np.arange(column + 1, min(column + wide, words.shape[1]) + 1, dtype=np.uint64) * _GAMMA
+        for first in range(0, count, high):
+            part = words[first : first + high, column : column + wide]
+            mixed = _mix(np.add(part, places, out=z[: part.size].reshape(part.shape)), shifted)
+            digests[first : first + high] += mixed.sum(axis=1, dtype=np.uint64)
+    return digests
+
+
+def _mix(z: Digests, scratch: Digests) -> Digests:
+    """The finaliser of SplitMix64, in place."""
+    shifted = scratch[: z.size].reshape(z.shape)
+    for shift, factor in _MIXING:
+        z ^= np.right_shift(z, np.uint64(shift), out=shifted)
+        z *= np.uint64(factor)
+    z ^= np.right_shift(z, np.uint64(31), out=shifted)
+    return z
+
+
+def of_outputs(rows: Sequence[NDArray[Any]]) -> Digests:
+    """Of k outputs, series by series: (k, series)."""
+    return np.stack([of_rows(each) for each in rows], axis=1)
+
+
+def seal(file: h5py.File, items: Sequence[Series]) -> None:
+    """Write the names of the columns, and the digests of what does not grow."""
+    import h5py
+
+    names = np.array([item.path for item in items], dtype=object)
+    file.create_dataset(COLUMNS, data=names, dtype=h5py.string_dtype())
+    for name, digest in _of_static(file, set(names)).items():
+        file[ROOT].attrs[name] = digest
+
+
+def is_sealed(file: h5py.File, items: Sequence[Series]) -> bool:
+    """Whether the file has digests of exactly these series."""
+    return ROWS in file and columns_of(file) == [item.path for item in items]
+
+
+def columns_of(file: h5py.File) -> list[str]:
+    """Paths of the series that have digests."""
+    return [str(name) for name in file[COLUMNS].asstr()[...]]
+
+
+def of_stored(file: h5py.File, items: Sequence[Series], n: int) -> Iterator[tuple[slice, Digests]]:
+    """Of the first n outputs as they are in the file, a block of outputs after the other."""
+    for outputs in _blocks(items, slice(0, n)):
+        yield outputs, of_outputs([_rows(file, item, outputs) for item in items])
+
+
+def changed(file: h5py.File, outputs: slice) -> list[Changed] | None:
+    """What of these outputs, of the model and of the picture is not what was written; None: the file has no digests."""
+    if ROWS not in file:
+        return None
+    columns, n = columns_of(file), outputs.stop - outputs.start
+    found = _changed_static(file, set(columns))
+    wrong = np.zeros((n, len(columns)), bool)
+    items = [_series_of(file, path) for path in columns]
+    for part in _blocks(items, outputs):
+        stored = file[ROWS][part.start : part.stop]
+        own = of_outputs([_rows(file, item, part) for item in items])
+        wrong[part.start - outputs.start : part.stop - outputs.start] = stored != own
+    for path, column in zip(columns, wrong.T, strict=True):
+        where = np.flatnonzero(column)
+        if len(where):
+            found.append(Changed(path, (outputs.start + int(where[0]), len(where))))
+    return found
+
+
+def description_is_whole(root: h5py.Group, text: str) -> bool:
+    """Whether the description is the one that was written; true where that is not known."""
+    return DESCRIPTION not in root.attrs or root.attrs[DESCRIPTION] == _of_text(text)
+
+
+def _changed_static(file: h5py.File, grown: set[str]) -> list[Changed]:
+    words = {
+        DESCRIPTION: "the description",
+        LAYOUT: "the model (group 'rodsim/layout')",
+        TOPOLOGY: "the topology of the picture (group 'VTKHDF')",
+    }
+    own = _of_static(file, grown)
+    return [Changed(words[name]) for name in own if file[ROOT].attrs.get(name) != own[name]]
+
+
+def _of_static(file: h5py.File, grown: set[str]) -> dict[str, str]:
+    """Of what does not grow."""
+    text = file[f"{ROOT}/description"].asstr()[()]
+    return {
+        DESCRIPTION: _of_text(text),
+        LAYOUT: _of_group(file[ROOT], grown),
+        TOPOLOGY: _of_group(file[PICTURE], grown),
+    }
+
+
+def _of_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _of_group(group: h5py.Group, grown: set[str]) -> str:
+    """Names, shapes, numbers and attributes of all that is in it."""
+    import h5py
+
+    digest = hashlib.sha256()
+
+    def add(name: str, item: Any) -> None:
+        path = str(item.name).strip("/")
+        digest.update(json.dumps([name, type(item).__name__]).encode())
+        for key in sorted(set(item.attrs) - set(_NOT_OURS)):
+            digest.update(key.encode())
+            _add(digest, item.attrs[key])
+        if isinstance(item, h5py.Dataset) and path not in grown and path not in (ROWS, _COUNTED):
+            _add(digest, item.asstr()[...] if h5py.check_string_dtype(item.dtype) else item[...])
+
+    add("", group)
+    group.visititems(add)
+    return digest.hexdigest()
+
+
+def _add(digest: Any, value: Any) -> None:
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        digest.update(json.dumps(array.tolist(), default=str).encode())
+        return
+    digest.update(json.dumps([array.dtype.str, array.shape]).encode())
+    digest.update(np.ascontiguousarray(array).tobytes())
+
+
+def _series_of(file: h5py.File, path: str) -> Series:
+    """How a series stands in a file: those of VTKHDF have the rows of all outputs on one axis."""
+    dataset = file[path]
+    if not path.startswith(f"{PICTURE}/"):
+        return Series(path, dataset.shape[1:], dataset.dtype)
+    points = int(file[f"{PICTURE}/NumberOfPoints"][0])
+    return Series(path, (points, *dataset.shape[1:]), dataset.dtype, flat=True)
+
+
+def _rows(file: h5py.File, item: Series, outputs: slice) -> NDArray[Any]:
+    """(k, ...) of a series."""
+    if not item.flat:
+        return np.asarray(file[item.path][outputs])
+    n = item.shape[0]
+    stored = np.asarray(file[item.path][outputs.start * n : outputs.stop * n])
+    return stored.reshape(outputs.stop - outputs.start, *item.shape)
+
+
+def _blocks(items: Sequence[Series], outputs: slice) -> Iterator[slice]:
+    size = max(1, COPY_BYTES // max(1, sum(item.nbytes for item in items)))
+    for start in range(outputs.start, outputs.stop, size):
+        yield slice(start, min(start + size, outputs.stop))

@@ -1,0 +1,134 @@
+"""What a run reads to go on with a result file, checked before anything is written: shapes, finite numbers, digests, model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rigid.system import State
+from rodsim.results import digests, native
+from rodsim.results.errors import ResultError
+from rodsim.results.layout import Layout
+from rodsim.results.sources import FileSource, damage_of
+from rodsim.results.storage import open_file
+
+if TYPE_CHECKING:
+    import h5py
+
+_SAME_TIME = 1e-9  # of a time: that of an output is the number of its steps times dt
+_UNIT = 1e-6  # of |q| - 1: an output has it to round-off
+_CURE = (
+    "run the simulation again, or begin a new file from an output that is whole: "
+    "simulate(..., start=Result.open(file), at=time)"
+)
+
+
+class LastOutput(NamedTuple):
+    """Where a run goes on."""
+
+    n: int  # outputs in the file
+    t: float
+    step: int
+    state: State
+
+
+def stored_outputs(path: Path | str) -> tuple[int, int, dict[str, Any]]:
+    """Number of outputs in a result file, the step of the last one, and the settings of the run; (0, -1, {}) where
+    there is none.
+
+    Raises ResultError where the file is no result, or what a run reads to go on with it is damaged.
+    """
+    path = Path(path)
+    if not path.is_file():
+        return 0, -1, {}
+    layout = FileSource(path).layout
+    run = layout.description.get("run", {})
+    with damage_of(path), open_file(path, "r") as file:
+        if native.count(file) < 1:
+            return 0, -1, run
+        last = last_output(file, path, layout)
+    return last.n, last.step, run
+
+
+def last_output(file: h5py.File, path: Path, layout: Layout) -> LastOutput:
+    """The last output of a file with this layout; ResultError where it, or the model beside it, is not what was written."""
+    root, n = file[native.ROOT], native.count(file)
+    if n < 1:
+        raise ResultError(f"'{path}' holds no output to resume from; run without resume")
+    wrong = [str(each) for each in digests.changed(file, slice(n - 1, n)) or []]
+    if wrong:
+        raise ResultError(f"'{path}' is damaged: {', '.join(wrong)} is not what was written; {_CURE}")
+    t, step = float(root[native.TIME][n - 1]), int(root[native.STEP][n - 1])
+    state = State(**{name: native.read_rows(file, name, n - 1) for name in layout.state_shapes()})
+    fault = _fault_of(t, step, layout) or fault_of(state)
+    if fault:
+        raise ResultError(f"'{path}' is damaged: {fault} at output {n - 1}; {_CURE}")
+    return LastOutput(n, t, step, state)
+
+
+def fault_of(state: State) -> str:
+    """What of a state no step can begin with, in words; "": nothing."""
+    for name, array in state._asdict().items():
+        if not np.all(np.isfinite(array)):
+            place = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
+            return f"'{name}{list(map(int, place))}' is {array[place]}"
+    miss = np.abs(np.linalg.norm(state.quat, axis=-1) - 1.0)
+    if miss.max(initial=0.0) > _UNIT:
+        k = int(np.argmax(miss))
+        return f"'quat[{k}]' is no unit quaternion (||q| - 1| = {miss[k]:.2g})"
+    return ""
+
+
+def _fault_of(t: float, step: int, layout: Layout) -> str:
+    run = layout.description.get("run", {})
+    if not np.isfinite(t) or step < 0:
+        return f"'time' is {t}, 'step' {step}"
+    if "dt" in run and abs(t - step * run["dt"]) > _SAME_TIME * max(abs(t), run["dt"]):
+        return f"'time' is {t}, but 'step' {step} times dt = {run['dt']}"
+    return ""
+
+
+def plain(layout: Layout) -> dict[str, Any]:
+    """The description as JSON gives it back."""
+    return dict(json.loads(native.description_text(layout)))
+
+
+def _without_end(layout: Layout) -> dict[str, Any]:
+    """The same but for the end of the run, which may be made longer, and what computes it, which may be newer."""
+    description = plain(layout)
+    description.pop("provenance", None)
+    if isinstance(description.get("run"), dict):
+        description["run"].pop("t_end", None)
+    return description
+
+
+def check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
+    """Raise ResultError unless both describe the same model."""
+    old, new = _without_end(stored), _without_end(layout)
+    if old != new:
+        keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+        raise ResultError(
+            f"'{path}' is the result of another model ('{stored.name}' differs from '{layout.name}' in "
+            f"{', '.join(keys)}); give another output, or do not resume"
+        )
+    if stored.n_memory != layout.n_memory:
+        raise ResultError(
+            f"'{path}' is of an older version, whose 'em-d' did not dissipate in bushings and springs with laws; go on with "
+            "that version, or in a new file from this one: simulate(..., start=)"
+        )
+    same = (
+        stored.state_shapes() == layout.state_shapes()
+        and stored.n_elements == layout.n_elements
+        and [rod.name for rod in stored.rods] == [rod.name for rod in layout.rods]
+        and [body.name for body in stored.bodies] == [body.name for body in layout.bodies]
+        and all(np.array_equal(a.frames, b.frames) for a, b in zip(stored.rods, layout.rods, strict=True))
+        and all(a.frame == b.frame for a, b in zip(stored.bodies, layout.bodies, strict=True))
+    )
+    if not same:
+        raise ResultError(
+            f"'{path}' is the result of another model (its rods, bodies or numbers of frames and joints "
+            f"differ from those of '{layout.name}'); give another output, or do not resume"
+        )
