@@ -72,6 +72,7 @@ def extend(path: Path, layout: Layout, drawing: Drawing, n: int, capacity: int) 
                     _copy_rows(old[item.path], new[item.path], rows)
                 else:  # of an older file
                     new[item.path][:rows] = older_files.read_own(old[native.ROOT], slice(0, n))
+            older_files.mark_lines(new[native.ROOT], older_files.has_lines(old[native.ROOT]))
             new[vtkhdf.VALUES].id.set_extent((n,))
             new[vtkhdf.VALUES][:n] = old[f"{native.ROOT}/{native.TIME}"][:n]
             counter = Counter(*(int(place) for place in new[native.ROOT].attrs["counter"]))

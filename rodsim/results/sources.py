@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rodsim.results import native
+from rodsim.results import native, older_files
+from rodsim.results.drawing import OF_RODS
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 from rodsim.results.storage import open_file
@@ -47,7 +48,7 @@ class Source(Protocol):
         """Part `key` of the array `name`; its first axis counts the outputs."""
 
     def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
-        """What is stored for the eye under `name`, (T, rows, ...); None: nothing is."""
+        """What is stored for the eye under `name`, (T, rows, ...); None: nothing is, or by an older rule."""
 
     def held(self) -> AbstractContextManager[Any]:
         """Within it many parts are read in a row: a file is opened once."""
@@ -124,7 +125,8 @@ class FileSource:
     def drawn(self, name: str, outputs: slice, rows: int) -> NDArray[Any] | None:
         with self._open() as file:
             dataset = file.get(f"{VTKHDF}/{name}")
-            if dataset is None or rows == 0:
+            means = name.rpartition("/")[2] in OF_RODS and not older_files.has_lines(file[native.ROOT])
+            if dataset is None or rows == 0 or means:
                 return None
             stored = np.asarray(dataset[outputs.start * rows : outputs.stop * rows])
             return stored.reshape(outputs.stop - outputs.start, rows, *stored.shape[1:])
