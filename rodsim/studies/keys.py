@@ -175,6 +175,10 @@ class _Plain:
         return None if version is None else [module, name, version]
 
 
+def _of_a_slot(value: Any) -> bool:
+    return isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType)
+
+
 def _held(cell: types.CellType) -> Any:
     try:
         return cell.cell_contents
