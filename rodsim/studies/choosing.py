@@ -1,8 +1,9 @@
 """The cheapest mesh and step for an error, from two sequences of runs, and whether the choice keeps to the error.
 
-The choice is run, once more with twice the elements, and once more with half the step. With the orders p and q of the sequences
+The choice is run, once more with twice the elements, and once more with these and half the step. With the orders p and q of the
+sequences
 
-    e = d_mesh/(1 - 2^-p) + d_step/(1 - 2^-q),   d: the largest distance of a point between the choice and a refinement  (1)
+    e = 1.1 (d_mesh/(1 - 2^-p) + d_step/(1 - 2^-q)),   d: the largest distance of a point from run to run                 (1)
 
 tells its error from the choice itself, with what mesh and step do to each other there, and on the safe side: the two parts
 are never set off against each other, and orders above 2 count as 2. Where (1) misses the error, or the error is met several times
@@ -20,8 +21,9 @@ from rodsim.studies.refined_runs import Plan, Run
 from rodsim.studies.refinement import Series, cheapest, distance
 
 COARSER = 4.0  # at most, than the scene's own mesh and step
-TRIES = 3  # of a choice
-AIM = 0.9  # of the error: what is expected of a choice
+TRIES = 4  # of a choice
+SAFETY = 1.1  # in (1)
+AIM = 0.8  # of the error: what is expected of a choice
 LOOSE = 0.4  # of the error: a choice that is better than this is tried coarser, too
 
 Runs = Callable[[list[Run]], list[dict[str, Floats]]]  # values of each run, by measure
@@ -80,8 +82,6 @@ def choose(
         choice = Choice(row.elements, row.dt, expected, *parts[worst], sum(parts[worst]) <= error)
         if not choice.ok:
             missed = choice
-            if kept is not None:
-                break
         else:
             kept, kept_work = choice, row.work
             if choice.checked >= LOOSE * error:
@@ -104,12 +104,17 @@ def _errors(
     row: Run, meshes: Mapping[str, Series], steps: Mapping[str, Series], scales: Mapping[str, float], run: Runs
 ) -> dict[str, tuple[float, float]]:
     """Both terms of (1) by measure."""
-    finer = [row.with_mesh(2)] * bool(meshes) + [row.with_steps(2)] * bool(steps)
-    here, *there = run([row, *finer])
+    rows = [row]
+    if meshes:
+        rows.append(rows[-1].with_mesh(2))
+    if steps:
+        rows.append(rows[-1].with_steps(2))
+    found = run(rows)
 
-    def told(all_found: Mapping[str, Series], name: str, refined: dict[str, Floats]) -> float:
+    def told(all_found: Mapping[str, Series], name: str, k: int) -> float:
         if name not in all_found:
             return 0.0
-        return all_found[name].error_of(distance(refined[name], here[name]) / scales[name])
+        change = distance(found[k][name], found[k + 1][name]) / scales[name]
+        return SAFETY * all_found[name].error_of(change)
 
-    return {name: (told(meshes, name, there[0]), told(steps, name, there[-1])) for name in scales}
+    return {name: (told(meshes, name, 0), told(steps, name, len(rows) - 2)) for name in scales}
