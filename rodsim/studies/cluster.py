@@ -87,12 +87,14 @@ class Cluster:
         import dask
 
         # nothing is ever written to disk by the cluster
-        quiet = {
+        settings = {
             "distributed.worker.memory.target": False,
             "distributed.worker.memory.spill": False,
             "distributed.worker.memory.transfer": False,
+            # of a worker that dies twice within this time Dask would end the nanny that starts it again, and start no other
+            "distributed.deploy.lost-worker-timeout": "365 days",
         }
-        with dask.config.set(quiet), self._local() as local, Client(local) as client:
+        with dask.config.set(settings), self._local() as local, Client(local) as client:
             yield client
 
     @contextlib.contextmanager

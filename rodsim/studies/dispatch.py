@@ -78,7 +78,8 @@ def run_cases(
                 took(outcome)
 
         try:
-            _Dispatch(cluster.client(), recipe, list(left.values()), took_one, kept, tell).run()
+            own = cluster.scheduler is None
+            _Dispatch(cluster.client(), recipe, list(left.values()), took_one, kept, tell, own).run()
         except SchedulerLost:
             cluster.drop()
             restarts = restarts + 1 if len(left) == before else 0
@@ -97,7 +98,9 @@ class _Dispatch:
         took: Callable[[Outcome], None],
         kept: frozenset[int],
         tell: Callable[[str], None],
+        own: bool,
     ) -> None:
+        self._own, self._manned = own, time.monotonic()  # whether the cluster is ours; when there was a worker
         self._client, self._recipe, self._took, self._kept, self._tell = client, recipe, took, kept, tell
         self._ready: deque[Case] = deque()
         self._unscouted: dict[str, deque[Case]] = {}
@@ -118,6 +121,8 @@ class _Dispatch:
     def run(self) -> None:
         """Until nothing is left."""
         self._caches = self._places()
+        self._seen = {address for group in self._caches for address in group}
+        self._manned = time.monotonic()
         self._n_workers = max(1, sum(map(len, self._caches)))
         if self._recipe.limit is not None:
             self._client.subscribe_topic(self._topic, lambda event: self._finished.put(event[1]))
@@ -279,6 +284,10 @@ class _Dispatch:
             raise SchedulerLost from error
         self._n_workers = max(1, len(there))
         self._seen |= there
+        if there:
+            self._manned = time.monotonic()
+        elif self._own and time.monotonic() - self._manned > clusters.PATIENCE:
+            raise SchedulerLost  # a cluster of our own that starts no workers any more: another is made
         for future in lost:
             if future.status == "pending" and future.key not in taken:
                 self._send_again(future)
