@@ -12,7 +12,9 @@ from rodsim.results.errors import ResultError
 from rodsim.studies.measures import measure
 
 ELEMENTS = ("se3", "lagrange(2)", "lagrange(3)")
-SOFT = Section.from_stiffness(EA=1e5, GA=1e5, GJ=40.0, EI=30.0, mass_per_length=2.0, inertia_per_length=(2e-3, 1e-3, 1e-3))
+SOFT = Section.from_stiffness(
+    EA=1e5, GA=1e5, GJ=40.0, EI=30.0, mass_per_length=2.0, inertia_per_length=(2e-3, 1e-3, 1e-3)
+)
 
 
 def hanging(n, element="se3", output=None):
@@ -42,7 +44,9 @@ def test_a_line_through_points_is_found_between_them_and_beyond(around):
 
 
 def test_of_one_point_it_is_the_same_everywhere():
-    assert np.array_equal(lines(np.array([0.5]), np.array([0.0, 0.5, 1.0])).of(np.array([[2.0]])), np.full((3, 1), 2.0))
+    assert np.array_equal(
+        lines(np.array([0.5]), np.array([0.0, 0.5, 1.0])).of(np.array([[2.0]])), np.full((3, 1), 2.0)
+    )
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
@@ -81,7 +85,9 @@ def test_a_report_finds_the_largest_moment_at_the_clamp():
     result = hanging(6)
     found = {x.words: x for x in extremes(result)}
     moments = result.rod("arm").along("M", (0.0, 1.0))[-1]
-    (bending,) = (x for words, x in found.items() if "bending moment" in words and abs(x.high.value - x.low.value) > 1.0)
+    (bending,) = (
+        x for words, x in found.items() if "bending moment" in words and abs(x.high.value - x.low.value) > 1.0
+    )
     end = max(bending.low, bending.high, key=lambda x: abs(x.value))
     assert end.s == 0.0
     assert abs(end.value) == pytest.approx(np.abs(moments[0]).max(), rel=1e-14)
@@ -90,7 +96,9 @@ def test_a_report_finds_the_largest_moment_at_the_clamp():
 def test_strains_are_known_at_the_middles_of_elements_and_at_gauss_points():
     assert hanging(4).rod("arm").s_element == pytest.approx([0.125, 0.375, 0.625, 0.875])
     d = 0.25 / np.sqrt(3.0)
-    assert hanging(4, "lagrange(2)").rod("arm").s_element == pytest.approx([0.25 - d, 0.25 + d, 0.75 - d, 0.75 + d])
+    assert hanging(4, "lagrange(2)").rod("arm").s_element == pytest.approx(
+        [0.25 - d, 0.25 + d, 0.75 - d, 0.75 + d]
+    )
 
 
 def test_a_closed_rod_goes_round():
@@ -103,13 +111,14 @@ def test_a_closed_rod_goes_round():
     strains = np.zeros((8, 6))
     strains[:, 4] = np.arange(8.0)
     K2 = Drawing(layout).arrays(model.build().state, strains, strains)[1]["K"][:, 1]
-    assert K2 == pytest.approx([3.5, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5])
+    assert pytest.approx([3.5, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]) == K2
     assert np.array_equal(lines_to(layout, rod, np.array([0.0])).before, [7])
     assert length_of(layout, rod) == pytest.approx(model.rods["ring"].stress_free.length, rel=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("field", "at", "told"), [("r", 0.5, "give one of Gamma, K, N, M"), ("M", 1.5, "from 0 to 1"), ("M", [[0.5]], "from 0 to 1")]
+    ("field", "at", "told"),
+    [("r", 0.5, "give one of Gamma, K, N, M"), ("M", 1.5, "from 0 to 1"), ("M", [[0.5]], "from 0 to 1")],
 )
 def test_what_is_not_along_a_rod_is_refused(field, at, told):
     with pytest.raises(ResultError, match=told):

@@ -84,9 +84,11 @@ def test_a_choice_that_is_said_to_keep_to_the_error_does(name, error):
 
 
 @pytest.mark.parametrize("error", [1e-3, 2e-4, 1e-5])
-@pytest.mark.parametrize("name", ["both alike", "together more than alone", "aslant", "of high order in space"])
+@pytest.mark.parametrize(
+    "name", ["both alike", "together more than alone", "aslant", "of high order in space"]
+)
 def test_no_choice_does_three_times_the_work_that_is_needed(name, error):
-    choice, row, runs = chosen(name, error)
+    _, row, runs = chosen(name, error)
     needed = np.inf
     for m in np.geomspace(0.25, 60.0, 60):
         for s in np.geomspace(0.25, 60.0, 60):
@@ -130,7 +132,7 @@ def test_an_error_that_no_choice_keeps_to_is_missed(monkeypatch, capsys):
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_choices_have_as_many_elements_as_their_order_divides_and_are_refined_by_whole_factors(order):
-    choice, row, runs = chosen("both alike", 1e-4, plan(elements=2 * order, order=order))
+    _, _, runs = chosen("both alike", 1e-4, plan(elements=2 * order, order=order))
     assert {run.elements["rod"] % order for run in runs.rows} == {0}
     here, finer, sooner = runs.rows[-3:]
     assert finer.elements["rod"] == 2 * here.elements["rod"]
@@ -138,7 +140,9 @@ def test_choices_have_as_many_elements_as_their_order_divides_and_are_refined_by
 
 
 @pytest.mark.parametrize("motion", [True, False])
-@pytest.mark.parametrize(("n_steps", "between", "every"), [(200, 10, 1), (203, 7, 7), (203, 10, 2), (1000, 50, 2), (7, 1, 1)])
+@pytest.mark.parametrize(
+    ("n_steps", "between", "every"), [(200, 10, 1), (203, 7, 7), (203, 10, 2), (1000, 50, 2), (7, 1, 1)]
+)
 def test_every_run_ends_at_the_end_and_has_outputs_at_the_samples(n_steps, between, every, motion):
     given = plan(n_steps=n_steps, between=between, motion=motion, every=every if not motion else between)
     t_end = n_steps * given.first.dt
@@ -200,7 +204,17 @@ def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
 def test_converge_tells_programs_and_the_shell_what_it_found(scene, tmp_path, capsys):
     import json
 
-    command = ["converge", str(scene), "--workers", "0", "--quiet", "--levels", "3", "-o", str(tmp_path / "out")]
+    command = [
+        "converge",
+        str(scene),
+        "--workers",
+        "0",
+        "--quiet",
+        "--levels",
+        "3",
+        "-o",
+        str(tmp_path / "out"),
+    ]
     assert main([*command, "--error", "2e-3", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     choice = told["choice"]
@@ -210,7 +224,13 @@ def test_converge_tells_programs_and_the_shell_what_it_found(scene, tmp_path, ca
 
 
 def test_measures_are_refined_like_the_motion(scene):
-    found = converge(scene, ["final rods.arm.end.r.z", "largest rods.arm.start.M.norm"], error=2e-2, workers=0, progress=False)
+    found = converge(
+        scene,
+        ["final rods.arm.end.r.z", "largest rods.arm.start.M.norm"],
+        error=2e-2,
+        workers=0,
+        progress=False,
+    )
     assert found.ok
     assert [x.name for x in found.mesh] == ["final rods.arm.end.r.z", "largest rods.arm.start.M.norm"]
 

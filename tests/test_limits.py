@@ -60,7 +60,9 @@ def test_the_time_of_compiling_does_not_count():
 def test_what_is_stuck_is_given_up_and_what_ends_is_not():
     given_up = threading.Event()
     with pytest.raises(TookTooLong):
-        within(0.2, lambda: given_up.wait(20.0), given_up.set)  # a wait is one step: no exception comes between
+        within(
+            0.2, lambda: given_up.wait(20.0), given_up.set
+        )  # a wait is one step: no exception comes between
     assert given_up.is_set()
     wrongly = threading.Event()
     with pytest.raises(TookTooLong):
@@ -93,7 +95,8 @@ def test_a_limit_that_is_none_is_refused(limit):
 def test_a_killed_study_leaves_no_temporary_folder():
     code = (
         "import time\nfrom rodsim.studies.scratch import scratch_folder\n"
-        "with scratch_folder() as folder:\n    (folder / 'file').write_text('x')\n    print(folder, flush=True)\n    time.sleep(60)\n"
+        "with scratch_folder() as folder:\n    (folder / 'file').write_text('x')\n    print(folder, flush=True)\n"
+        "    time.sleep(60)\n"
     )
     study = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     folder = Path(study.stdout.readline().strip())

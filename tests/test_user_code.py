@@ -26,17 +26,23 @@ WAYS = {
         ("uses", "1.0", "2.0"),
     ),
     "a static method": (
-        {"uses": "class A:\n    @staticmethod\n    def f():\n        return 1.0\n\ndef case(x):\n    return A.f()\n"},
+        {
+            "uses": "class A:\n    @staticmethod\n    def f():\n        return 1.0\n\ndef case(x):\n    return A.f()\n"
+        },
         "case",
         ("uses", "1.0", "2.0"),
     ),
     "a class method": (
-        {"uses": "class A:\n    @classmethod\n    def f(cls):\n        return 1.0\n\ndef case(x):\n    return A.f()\n"},
+        {
+            "uses": "class A:\n    @classmethod\n    def f(cls):\n        return 1.0\n\ndef case(x):\n    return A.f()\n"
+        },
         "case",
         ("uses", "1.0", "2.0"),
     ),
     "a property": (
-        {"uses": "class A:\n    @property\n    def f(self):\n        return 1.0\n\ndef case(x):\n    return A().f\n"},
+        {
+            "uses": "class A:\n    @property\n    def f(self):\n        return 1.0\n\ndef case(x):\n    return A().f\n"
+        },
         "case",
         ("uses", "1.0", "2.0"),
     ),
@@ -49,7 +55,10 @@ WAYS = {
         ("uses", "1.0", "2.0"),
     ),
     "an imported file": (
-        {"uses": "import helps\n\ndef case(x):\n    return helps.f()\n", "helps": "def f():\n    return 1.0\n"},
+        {
+            "uses": "import helps\n\ndef case(x):\n    return helps.f()\n",
+            "helps": "def f():\n    return 1.0\n",
+        },
         "case",
         ("helps", "1.0", "2.0"),
     ),
@@ -63,7 +72,10 @@ WAYS = {
         ("below", "1.0", "2.0"),
     ),
     "an import inside the function": (
-        {"uses": "def case(x):\n    from helps import f\n    return f()\n", "helps": "def f():\n    return 1.0\n"},
+        {
+            "uses": "def case(x):\n    from helps import f\n    return f()\n",
+            "helps": "def f():\n    return 1.0\n",
+        },
         "case",
         ("helps", "1.0", "2.0"),
     ),
@@ -83,7 +95,10 @@ WAYS = {
         ("uses", "1.0", "2.0"),
     ),
     "what a bound method is bound to": (
-        {"uses": "class A:\n    def __init__(self, k):\n        self.k = k\n    def f(self, x):\n        return self.k\n\ncase = A(1.0).f\n"},
+        {
+            "uses": "class A:\n    def __init__(self, k):\n        self.k = k\n"
+            "    def f(self, x):\n        return self.k\n\ncase = A(1.0).f\n"
+        },
         "case",
         ("uses", "1.0", "2.0"),
     ),
@@ -101,12 +116,16 @@ WAYS = {
         ("uses", "1.0", "2.0"),
     ),
     "a function that is remembered": (
-        {"uses": "from functools import lru_cache\n\n@lru_cache\ndef f():\n    return 1.0\n\ndef case(x):\n    return f()\n"},
+        {
+            "uses": "from functools import lru_cache\n\n@lru_cache\ndef f():\n    return 1.0\n\ndef case(x):\n    return f()\n"
+        },
         "case",
         ("uses", "1.0", "2.0"),
     ),
     "a compiled function": (
-        {"uses": "from numba import njit\n\n@njit\ndef f():\n    return 1.0\n\ndef case(x):\n    return f()\n"},
+        {
+            "uses": "from numba import njit\n\n@njit\ndef f():\n    return 1.0\n\ndef case(x):\n    return f()\n"
+        },
         "case",
         ("uses", "1.0", "2.0"),
     ),
@@ -116,7 +135,9 @@ WAYS = {
         ("uses", "1.0", "2.0"),
     ),
     "which error is caught": (
-        {"uses": "def case(x):\n    try:\n        return 1 / x\n    except ZeroDivisionError:\n        return 0.0\n"},
+        {
+            "uses": "def case(x):\n    try:\n        return 1 / x\n    except ZeroDivisionError:\n        return 0.0\n"
+        },
         "case",
         ("uses", "ZeroDivisionError", "ValueError"),
     ),

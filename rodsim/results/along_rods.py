@@ -36,7 +36,10 @@ def lines(x: Floats, at: Floats, around: float | None = None) -> Lines:
     m = len(x)
     number = np.arange(m)
     if around is not None:
-        x, number = np.concatenate([x[-1:] - around, x, x[:1] + around]), np.concatenate([[m - 1], number, [0]])
+        x, number = (
+            np.concatenate([x[-1:] - around, x, x[:1] + around]),
+            np.concatenate([[m - 1], number, [0]]),
+        )
     if len(x) < 2:  # the same everywhere
         alone = np.zeros(len(at), np.int64)
         return Lines(alone, alone, np.full(len(at), 0.5))
@@ -54,7 +57,10 @@ def order_of(system: System, rod: RodLayout) -> int:
 
 
 def length_of(layout: Layout, rod: RodLayout) -> float:
-    """Of a rod, m, stress-free; of a closed one once round. Where a file has no system, its last interval is as the one before."""
+    """Of a rod, m, stress-free; of a closed one once round.
+
+    Where a file has no system, its last interval is as long as the one before.
+    """
     s = rod.arclength
     if not rod.closed:
         return float(s[-1])

@@ -94,8 +94,9 @@ class Drawing:
         self.triangles = np.concatenate(triangles)
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
         self._X = np.concatenate([np.zeros((0, 3)), *local])
-        of_nodes = (np.concatenate([np.zeros(0, np.int64), *e]).astype(np.int64) for e in (before, after))
-        self._lines = Lines(*of_nodes, np.concatenate([np.zeros(0), *part]))
+        none = np.zeros(0, np.int64)
+        ends = [np.concatenate([none, *numbers]).astype(np.int64) for numbers in (before, after)]
+        self._lines = Lines(ends[0], ends[1], np.concatenate([np.zeros(0), *part]))
         owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         width_height = np.concatenate([np.zeros((0, 2)), *sides]).astype(np.float32)
         self.static_points: dict[str, NDArray[Any]] = {

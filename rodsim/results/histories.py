@@ -101,8 +101,8 @@ class RodHistory:
     def along(self, field: str, fractions: ArrayLike) -> Floats:
         """(T, k, 3) "Gamma", "K", "N" or "M" at fractions (k,) of the stress-free length; 0 and 1 are the ends.
 
-        On straight lines between the places `s_element`, extrapolated to the ends: of second order. Raises ResultError for another field,
-        or a fraction outside of [0, 1].
+        On straight lines between the places `s_element`, extrapolated to the ends: of second order. Raises ResultError for
+        another field, or a fraction outside of [0, 1].
         """
         places = np.atleast_1d(np.asarray(fractions, float))
         if field not in OF_ELEMENTS:

@@ -79,9 +79,7 @@ def run_batch(
         return [_run(recipe, case, case.number in kept, give_up) for case in cases]
 
 
-def _run(
-    recipe: Recipe, case: Case, keep: bool, give_up: Callable[[Outcome], None] | None = None
-) -> Outcome:
+def _run(recipe: Recipe, case: Case, keep: bool, give_up: Callable[[Outcome], None] | None = None) -> Outcome:
     began = time.perf_counter()
     measures: dict[str, float] = {}
     error, file, samples = "", None, ()

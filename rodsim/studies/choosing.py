@@ -101,7 +101,11 @@ def _at(all_found: Mapping[str, Series], name: str, factor: float) -> float:
 
 
 def _errors(
-    row: Run, meshes: Mapping[str, Series], steps: Mapping[str, Series], scales: Mapping[str, float], run: Runs
+    row: Run,
+    meshes: Mapping[str, Series],
+    steps: Mapping[str, Series],
+    scales: Mapping[str, float],
+    run: Runs,
 ) -> dict[str, tuple[float, float]]:
     """Both terms of (1) by measure."""
     rows = [row]

@@ -141,5 +141,3 @@ def _reached(address: str) -> Iterator[Any]:
     finally:
         with contextlib.suppress(Exception):  # it may be gone
             client.close(timeout=5.0)
-
-

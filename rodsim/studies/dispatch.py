@@ -100,7 +100,10 @@ class _Dispatch:
         tell: Callable[[str], None],
         own: bool,
     ) -> None:
-        self._own, self._manned = own, time.monotonic()  # whether the cluster is ours; when there was a worker
+        self._own, self._manned = (
+            own,
+            time.monotonic(),
+        )  # whether the cluster is ours; when there was a worker
         self._client, self._recipe, self._took, self._kept, self._tell = client, recipe, took, kept, tell
         self._ready: deque[Case] = deque()
         self._unscouted: dict[str, deque[Case]] = {}
@@ -311,5 +314,7 @@ class _Dispatch:
         if not there:
             return f"no case has ended for {quiet:.0f} s: there are no workers{died}; start some, or stop the study"
         compiling = ", the first of their kind: they may have to be compiled" if self._scouts else ""
-        without = "" if self._recipe.limit is not None else "; a limit of time for a case (`limit`) ends what hangs"
+        without = (
+            "" if self._recipe.limit is not None else "; a limit of time for a case (`limit`) ends what hangs"
+        )
         return f"no case has ended for {quiet:.0f} s: {n} under way on {len(there)} workers{died}{compiling}{without}"

@@ -31,11 +31,25 @@ _PARTLY = {
     "comparing": "points",
 }
 # of a class: what Python adds, and words
-_NOT_OF_A_CLASS = (
-    "__dict__ __weakref__ __module__ __doc__ __qualname__ __firstlineno__ __static_attributes__ __annotate__ "
-    "__annotate_func__ __annotations_cache__ _abc_impl __abstractmethods__"
-).split()
-_WRAPPED = ("py_func", "__wrapped__", "pyfunc")  # where numba, functools and numpy keep the function that they call
+_NOT_OF_A_CLASS = [
+    "__dict__",
+    "__weakref__",
+    "__module__",
+    "__doc__",
+    "__qualname__",
+    "__firstlineno__",
+    "__static_attributes__",
+    "__annotate__",
+    "__annotate_func__",
+    "__annotations_cache__",
+    "_abc_impl",
+    "__abstractmethods__",
+]
+_WRAPPED = (
+    "py_func",
+    "__wrapped__",
+    "pyfunc",
+)  # where numba, functools and numpy keep the function that they call
 
 
 def sources() -> Iterator[tuple[str, Path, Path]]:
@@ -85,7 +99,9 @@ class _Plain:
     """Values as data that JSON knows."""
 
     def __init__(self) -> None:
-        self._met: dict[int, tuple[int, Any]] = {}  # code that was written out: its number; kept alive for its id
+        self._met: dict[
+            int, tuple[int, Any]
+        ] = {}  # code that was written out: its number; kept alive for its id
 
     def of(self, value: Any, around: tuple[int, ...]) -> Any:
         """`around`: what the value stands in, so that what points back comes to an end."""
@@ -108,7 +124,9 @@ class _Plain:
         inside = (*around, id(value))
         if isinstance(value, dict):
             # in the order of the names: code is written out where it is met first
-            return {str(name): self.of(x, inside) for name, x in sorted(value.items(), key=lambda i: str(i[0]))}
+            return {
+                str(name): self.of(x, inside) for name, x in sorted(value.items(), key=lambda i: str(i[0]))
+            }
         if isinstance(value, list | tuple):
             return [self.of(x, inside) for x in value]
         if isinstance(value, types.GenericAlias):
@@ -141,7 +159,9 @@ class _Plain:
         kind = self.of(type(value), inside)
         # of installed classes the own ones: those below may be memories, filled as they are asked for
         kinds = [c for c in type(value).__mro__ if c is type(value) or self._named(c.__module__, "") is None]
-        slots = [name for c in kinds for name, x in vars(c).items() if isinstance(x, types.MemberDescriptorType)]
+        slots = [
+            name for c in kinds for name, x in vars(c).items() if isinstance(x, types.MemberDescriptorType)
+        ]
         held = {slot: getattr(value, slot) for slot in slots if hasattr(value, slot)}
         if hasattr(value, "__dict__"):
             return [kind, self.of({**held, **vars(value)}, inside)]

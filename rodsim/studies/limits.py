@@ -19,7 +19,7 @@ class TookTooLong(BaseException):
     """Raised in a call at its limit; no `except Exception` of the call takes it for its own."""
 
 
-class _Compiling(event.Listener):  # type: ignore[misc]  # numba tells no types
+class _Compiling(event.Listener):
     """How long this process has compiled."""
 
     def __init__(self) -> None:
@@ -43,8 +43,8 @@ class _Compiling(event.Listener):  # type: ignore[misc]  # numba tells no types
 def within(seconds: float | None, call: Callable[[], T], give_up: Callable[[], None] | None = None) -> T:
     """What `call` returns; TookTooLong where it takes longer than `seconds`.
 
-    The exception comes between two steps of Python. A call that is stuck in one (it sleeps, it waits for another program) does not
-    end by it: `give_up` is called a little later, in another thread, and should end the process.
+    The exception comes between two steps of Python. A call that is stuck in one (it sleeps, it waits for another program)
+    does not end by it: `give_up` is called a little later, in another thread, and should end the process.
     """
     if seconds is None:
         return call()

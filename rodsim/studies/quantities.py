@@ -199,7 +199,10 @@ def _between(name: str, word: str, place: float) -> Read:
             return rod.along(word, place)[:, 0]
         values, at = getattr(rod, word), rod.arclength
         if rod.layout.closed:  # once round to the first node
-            values, at = np.append(values, values[:, :1], axis=1), np.append(at, length_of(result.layout, rod.layout))
+            values, at = (
+                np.append(values, values[:, :1], axis=1),
+                np.append(at, length_of(result.layout, rod.layout)),
+            )
         at = at / at[-1]
         k = min(int(np.searchsorted(at, place, "right")) - 1, len(at) - 2)
         x = (place - at[k]) / (at[k + 1] - at[k])

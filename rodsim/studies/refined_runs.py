@@ -50,7 +50,9 @@ class Plan:
     def times(self) -> tuple[float, ...] | None:
         """Of the samples, s; None: of an equilibrium, the last output."""
         dt = self.first.dt
-        return None if dt is None else tuple(k * dt for k in range(self.between, self.n_steps + 1, self.between))
+        return (
+            None if dt is None else tuple(k * dt for k in range(self.between, self.n_steps + 1, self.between))
+        )
 
     @property
     def n_mesh(self) -> int:
@@ -97,7 +99,9 @@ def plan_of(base: SceneBase, levels: int, motion: bool) -> Plan:
     run = loaded.scene.run
     if run is None:
         if not elements:
-            raise StudyError(f"converge: '{base.file}' has neither a run nor rods; there is nothing to refine")
+            raise StudyError(
+                f"converge: '{base.file}' has neither a run nor rods; there is nothing to refine"
+            )
         return Plan(Run(elements, None, 1), levels, orders, 0, 1, motion)
     n_steps = round(run.t_end / run.dt)
     between = _between_samples(n_steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from rigid.checks import number
+from rigid import checks
 from rodsim.studies import table
 from rodsim.studies.bases import Base, SceneBase
 from rodsim.studies.cases import Case
@@ -34,7 +34,7 @@ class Study:
 
     def __post_init__(self) -> None:
         if self.limit is not None:
-            self.limit = number("study", "limit", self.limit, positive=True)
+            self.limit = checks.number("study", "limit", self.limit, positive=True)
         self.rows = rows(list(self.parameters.values()), self.design)
         self.columns = list(self.rows[0]) if self.rows else []  # parameters, and the seed
         table.check_columns(self.columns, list(self.measures))

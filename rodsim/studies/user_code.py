@@ -41,7 +41,9 @@ def installed(name: str) -> str | None:
 def _installed_in() -> tuple[Path, ...]:
     named = sysconfig.get_paths()
     folders = [named[kind] for kind in ("purelib", "platlib", "stdlib", "platstdlib")]
-    return tuple(Path(folder).resolve() for folder in (*folders, *site.getsitepackages(), site.getusersitepackages()))
+    return tuple(
+        Path(folder).resolve() for folder in (*folders, *site.getsitepackages(), site.getusersitepackages())
+    )
 
 
 def sources_of(name: str) -> list[list[str]]:
