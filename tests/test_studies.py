@@ -271,7 +271,9 @@ def test_every_line_of_a_journal_is_json_and_gives_back_what_is_no_number(tmp_pa
 
     home = Folder(tmp_path)
     numbers = {"none": float("nan"), "large": float("inf"), "small": float("-inf"), "one": 1.0}
-    home.add(Outcome(0, "k", numbers, samples=(float("nan"), 2.0)), {"x": float("inf"), "y": [float("nan"), 1]})
+    home.add(
+        Outcome(0, "k", numbers, samples=(float("nan"), 2.0)), {"x": float("inf"), "y": [float("nan"), 1]}
+    )
     home.close()
     for line in (tmp_path / "cases.jsonl").read_text().splitlines():
         json.loads(line, parse_constant=refused)

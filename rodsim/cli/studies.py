@@ -32,7 +32,10 @@ def add_parsers(commands: Any) -> None:
         help="X Y, or X Y COLOUR: a picture of two or three columns; may be given again",
     )
     parser.add_argument(
-        "--limit", type=float, metavar="SECONDS", help="that a case may take, compiling apart; then it has failed"
+        "--limit",
+        type=float,
+        metavar="SECONDS",
+        help="that a case may take, compiling apart; then it has failed",
     )
     parser.add_argument("--retry", action="store_true", help="run cases again that have failed before")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -70,7 +73,10 @@ def _add_cluster(command: Any) -> None:
         help="of a Dask scheduler that runs, as tcp://HOST:8786; default: a cluster here",
     )
     command.add_argument(
-        "--workers", type=int, metavar="N", help="processes of the cluster here; 0: none but this; default: one a core"
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes of the cluster here; 0: none but this; default: one a core",
     )
 
 
