@@ -28,8 +28,9 @@ import psutil
 from rodsim.scenes.reading import read
 from rodsim.studies.bases import FunctionBase, scene_base
 from rodsim.studies.cases import Recipe, run_batch
-from rodsim.studies.cluster import Cluster, run_cases
+from rodsim.studies.cluster import Cluster
 from rodsim.studies.designs import Parameter
+from rodsim.studies.dispatch import run_cases
 from rodsim.studies.keys import program
 from rodsim.studies.running import run_study
 from rodsim.studies.schema import DesignEntry, ParameterEntry

@@ -4,6 +4,7 @@ Also what integrators promise is judged of their own momenta, whatever the veloc
 """
 
 import shutil
+from dataclasses import replace
 from functools import cache
 
 import h5py
@@ -378,3 +379,17 @@ def test_velocities_of_em_ggl_are_judged():
 
     result = changed(free("em-ggl"), "v", moved)
     assert "joints, velocities" in {v.law for v in audit(result).verdicts if v.kept is False}
+
+
+@pytest.mark.parametrize(("tolerance", "missed"), [(0.0, 1e-10), (1e-9, 1e-8)])
+def test_joints_may_be_open_by_rounding_and_ten_times_the_tolerance_and_no_more(tolerance, missed):
+    """The places are known to the tolerance in a few sizes of the model."""
+    found = audit(run_of("em"))
+    assert found.constraint > 0.0
+
+    def kept(relative):
+        judged = verdicts.of_run(replace(found, tolerance=tolerance, constraint_relative=relative))
+        return {v.law: v.kept for v in judged}["joints, positions"]
+
+    assert kept(0.5 * missed)
+    assert not kept(3.0 * missed)

@@ -178,15 +178,17 @@ def test_joints_drives_and_gears_are_counted_apart_and_what_a_gear_keeps_is_told
     assert ("td", {"class": "short"}) in found.tags
 
 
-def test_extremes_are_over_all_elements_and_outputs(hung, monkeypatch):
+def test_extremes_are_over_all_elements_both_ends_and_all_outputs(hung, monkeypatch):
     monkeypatch.setattr("rodsim.reporting.strains.BLOCK", 500)  # several blocks
     rod = hung.rod("cord")
     rows = {row.words: row for row in extremes(hung)}
     assert set(rows) >= {"stretch Γ₁", "bending K₂", "torque M₁", "shear force N₃"}
-    for words, values in (("bending K₂", rod.K[..., 1]), ("normal force N₁", rod.N[..., 0])):
+    s = np.concatenate([[0.0], rod.s_element, [1.0]])
+    for words, field, c in (("bending K₂", "K", 1), ("normal force N₁", "N", 0)):
+        values = rod.along(field, s)[..., c]
         for end, at in ((rows[words].low, values.argmin()), (rows[words].high, values.argmax())):
-            k, element = np.unravel_index(at, values.shape)
-            assert end == pytest.approx((values[k, element], 0.2 * element + 0.1, hung.t[k]))
+            k, place = np.unravel_index(at, values.shape)
+            assert end == pytest.approx((values[k, place], s[place], hung.t[k]))
 
 
 def test_largest_forces_of_joints_are_those_of_their_histories(hung, page):

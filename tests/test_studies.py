@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +107,7 @@ def test_the_program_is_known_by_its_version_and_sources():
 def test_what_decides_about_a_case_imports_nothing_that_its_key_does_not_follow():
     """Else a case would count as done after a change of what measured it. Left out: words of errors, the keys themselves."""
     known = {".".join([package, *place.with_suffix("").parts]) for package, place, _ in keys.sources()}
-    known |= {"rodsim.studies.errors", "rodsim.studies.keys"}
+    known |= {f"rodsim.studies.{name}" for name in ("errors", "keys", "limits", "scratch")}
     for package, place, file in keys.sources():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and place.name not in ("__init__.py", "__main__.py"):
@@ -260,6 +261,34 @@ def test_a_journal_keeps_outcomes_to_the_bit_and_leaves_torn_lines_out(tmp_path)
     home.add(second, {"x": 2})  # on a line of its own
     home.close()
     assert Folder(tmp_path / "out").done() == {"one": first, "two": second}
+
+
+def test_every_line_of_a_journal_is_json_and_gives_back_what_is_no_number(tmp_path):
+    """As JSON's own grammar has it, which knows no NaN and no Infinity."""
+
+    def refused(word):
+        raise AssertionError(word)
+
+    home = Folder(tmp_path)
+    numbers = {"none": float("nan"), "large": float("inf"), "small": float("-inf"), "one": 1.0}
+    home.add(
+        Outcome(0, "k", numbers, samples=(float("nan"), 2.0)), {"x": float("inf"), "y": [float("nan"), 1]}
+    )
+    home.close()
+    for line in (tmp_path / "cases.jsonl").read_text().splitlines():
+        json.loads(line, parse_constant=refused)
+    found = Folder(tmp_path).done()["k"]
+    assert str(found.measures) == str(numbers)
+    assert str(found.samples) == "(nan, 2.0)"
+
+
+def test_journals_that_were_written_with_nan_are_read(tmp_path):
+    home = Folder(tmp_path)
+    home.add(Outcome(0, "k", {"y": float("nan")}, samples=(1.0,)), {})
+    home.close()
+    file = tmp_path / "cases.jsonl"
+    file.write_text(file.read_text().replace('"nan"', "NaN"))
+    assert np.isnan(Folder(tmp_path).done()["k"].measures["y"])
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")

@@ -7,18 +7,17 @@ import sys
 import time
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 
-from rodsim import converge, sweep
+from rodsim import sweep
 from rodsim.cli.main import main
+from rodsim.studies import dispatch
 from rodsim.studies.cases import Recipe, run_batch
 from rodsim.studies.found import Sweep
 from rodsim.studies.keys import program
 from rodsim.studies.reading import read_study
-
-dask = pytest.importorskip("dask")
-pytest.importorskip("distributed")
 
 SCENE = Path(__file__).parent.parent / "examples" / "scenes" / "flying_spaghetti.yaml"
 PARAMETERS = {"sections.spaghetti.EI": [100.0, 200.0, 400.0], "run.dt": [0.1, 0.05]}
@@ -48,6 +47,33 @@ def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_are
     assert "died 2 times" in found.failed[5]
     done = table[table.error == ""]
     assert list(done.y) == [float(x * x) for x in range(12) if x not in (5, 7)]
+
+
+def troubled(x, folder):
+    """The first case kills its worker once, one never ends, one leaves the program."""
+    if x == 0 and not (Path(folder) / "died").exists():
+        (Path(folder) / "died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if x == 1:
+        time.sleep(1000.0)
+    if x == 2:
+        sys.exit(3)
+    return {"y": float(x)}
+
+
+@pytest.mark.slow
+def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(tmp_path, monkeypatch, capfd):
+    """The first case of a structure is sent to one worker, whose address never comes back."""
+    monkeypatch.setattr(dispatch, "QUIET", 1.0)
+    found = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=2.0)
+    assert (tmp_path / "died").exists()
+    assert list(found.failed) == [1, 2]
+    assert found.failed[1] == "it took longer than the limit of 2 s"
+    assert "leave sys.exit out" in found.failed[2]
+    assert [found.outcomes[k].measures["y"] for k in (0, 3, 4)] == [0.0, 3.0, 4.0]
+    told = capfd.readouterr().err.splitlines()
+    assert any("no case has ended for" in line for line in told)
+    assert len(told) < 60
 
 
 @pytest.mark.slow
@@ -128,14 +154,3 @@ def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_pat
     )  # no cluster at all
     for file in here.write(tmp_path):
         assert (killed / file.name).read_bytes() == file.read_bytes()
-
-
-@pytest.mark.slow
-def test_converge_finds_the_order_of_the_default_integrator_and_a_choice_that_keeps_to_the_error(tmp_path):
-    found = converge(SCENE, error=2e-3, levels=3, t_end=2.0, workers=1, progress=False, folder=tmp_path)
-    assert found.mesh[0].order == pytest.approx(2.0, abs=0.1)
-    assert found.step[0].order == pytest.approx(2.0, abs=0.1)
-    assert found.choice.ok
-    assert 0.3 * 2e-3 < found.choice.checked <= 2e-3  # and is not much finer than needed
-    assert "kept" in found.text()
-    assert found.plot(tmp_path / "a.png").stat().st_size > 5000

@@ -32,6 +32,12 @@ def add_parsers(commands: Any) -> None:
         metavar="COLUMN",
         help="X Y, or X Y COLOUR: a picture of two or three columns; may be given again",
     )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        metavar="SECONDS",
+        help="that a case may take, compiling apart; then it has failed",
+    )
     parser.add_argument("--retry", action="store_true", help="run cases again that have failed before")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.set_defaults(act=sweep)
@@ -68,7 +74,10 @@ def _add_cluster(command: Any) -> None:
         help="of a Dask scheduler that runs, as tcp://HOST:8786; default: a cluster here",
     )
     command.add_argument(
-        "--workers", type=int, metavar="N", help="processes of the cluster here; default: one a core"
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes of the cluster here; 0: none but this; default: one a core",
     )
 
 
@@ -89,6 +98,7 @@ def sweep(options: argparse.Namespace) -> int:
             workers=options.workers,
             progress=False if options.quiet else None,
             retry=options.retry,
+            limit=options.limit,
         )
     except KeyboardInterrupt as stop:
         return stopped(stop, _again(options), f"what was done is in {folder}")
@@ -116,7 +126,7 @@ def sweep(options: argparse.Namespace) -> int:
 
 def _again(options: argparse.Namespace) -> list[str]:
     command = ["rodsim", "sweep", options.study]
-    for name in ("output", "scheduler", "workers", "keep"):
+    for name in ("output", "scheduler", "workers", "keep", "limit"):
         if getattr(options, name) is not None:
             command += [f"--{name}", str(getattr(options, name))]
     for columns in options.plot or []:

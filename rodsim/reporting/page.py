@@ -290,7 +290,7 @@ def _strain_figures(result: Result, data: dict[str, Any]) -> Safe:
             tag("label", join(["Component ", tag("select", join(options), id="strain-component")])),
         ]
     )
-    note = "At nodes: the mean of the elements that meet there. The line is where the slider of the motion stands."
+    note = "At nodes: on straight lines between the middles of elements. The line is where the slider of the motion stands."
     return join(
         [
             tag("div", controls, class_="controls"),

@@ -1,4 +1,4 @@
-"""Largest and smallest strains and stresses of rods, over all elements and all outputs: nothing is thinned here."""
+"""Largest and smallest strains and stresses of rods, over all elements, both ends and all outputs: nothing is thinned here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from rigid.system import Floats
 from rodsim.reporting.motion import COMPONENTS
-from rodsim.results.layout import RodLayout
+from rodsim.results.along_rods import length_of, lines_to, places_of_elements
+from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.result import Result
 
 BLOCK = 4_000_000  # numbers read at once
@@ -16,7 +17,7 @@ _COLUMNS = {"Gamma": 0, "K": 3, "N": 6, "M": 9}
 
 
 class Extreme(NamedTuple):
-    """A value, where along the rod (m, the middle between two nodes) and when."""
+    """A value, where along the rod (m, of an element or an end) and when."""
 
     value: float
     s: float
@@ -47,7 +48,7 @@ def extremes(result: Result) -> list[Extremes]:
         )
         for sign in (0, 1):
             for k, rod in enumerate(layout.rods):
-                found = _best(values[:, rod.elements], t[outputs], _middles(rod), sign)
+                found = _best(*_with_ends(layout, rod, values[:, rod.elements]), t[outputs], sign)
                 if (k, sign) in best:
                     old = best[k, sign]
                     better = (found[0] > old[0]) if sign else (found[0] < old[0])
@@ -66,7 +67,7 @@ def extremes(result: Result) -> list[Extremes]:
     return rows
 
 
-def _best(values: Floats, t: Floats, s: Floats, sign: int) -> Floats:
+def _best(values: Floats, s: Floats, t: Floats, sign: int) -> Floats:
     """(3, 12): largest (sign 1) or smallest values (T, m, 12), with place and time."""
     flat = values.reshape(-1, values.shape[-1])
     at = np.nanargmax(_known(flat, -np.inf), axis=0) if sign else np.nanargmin(_known(flat, np.inf), axis=0)
@@ -78,9 +79,11 @@ def _known(values: Floats, instead: float) -> Floats:
     return np.where(np.isfinite(values), values, instead)
 
 
-def _middles(rod: RodLayout) -> Floats:
-    s = rod.arclength
+def _with_ends(layout: Layout, rod: RodLayout, values: Floats) -> tuple[Floats, Floats]:
+    """Values (T, m, 12) of elements with those at both ends, and their places; a closed rod has no ends."""
+    s = places_of_elements(layout, rod)
     if rod.closed:
-        s = np.append(s, s[-1] + (s[-1] - s[-2] if len(s) > 1 else 0.0))
-    middles: Floats = 0.5 * (s[1:] + s[:-1])
-    return middles
+        return values, s
+    ends = np.array([0.0, length_of(layout, rod)])
+    at_ends = lines_to(layout, rod, ends).of(values)
+    return np.concatenate([values, at_ends], axis=1), np.append(s, ends)

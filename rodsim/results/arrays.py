@@ -166,10 +166,8 @@ def _rod(rod: RodHistory) -> Iterator[Variable]:
     yield Variable(nodes, (nodes,), s, "m", f"arc length of rod '{rod.name}' without stress")
     for field, (dim, units, meaning) in _OF_NODES.items():
         yield Variable(f"{name}.{field}", ("t", nodes, dim), getattr(rod, field), units, meaning)
-    between = 0.5 * (s + np.roll(s, -1))[: len(s) - 1]
-    if rod.layout.closed:  # the last element goes on to the first node; it is as long as the one before
-        between = np.append(between, 1.5 * s[-1] - 0.5 * s[-2] if len(s) > 1 else s[-1])
-    yield Variable(elements, (elements,), between, "m", f"middles of the elements of rod '{rod.name}'")
+    words = f"where strains of rod '{rod.name}' are known: middles of its elements, of order p Gauss points"
+    yield Variable(elements, (elements,), rod.s_element, "m", words)
     for field, (dim, units, meaning) in _OF_ELEMENTS.items():
         yield Variable(f"{name}.{field}", ("t", elements, dim), getattr(rod, field), units, meaning)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
+from rodsim.results.along_rods import Lines, lines_to
 from rodsim.results.layout import Layout
 
 Floats32 = NDArray[np.float32]
@@ -26,7 +27,7 @@ POINT_ARRAYS: Mapping[str, int] = {
     "d2": 3,
     "d3": 3,
     "quaternion": 4,  # (w, x, y, z)
-    "Gamma": 3,  # strains and stresses in section axes, mean of the elements that meet at the node
+    "Gamma": 3,  # strains and stresses in section axes, on straight lines between elements: `along_rods`
     "K": 3,  # 1/m
     "N": 3,  # N
     "M": 3,  # N m
@@ -48,6 +49,7 @@ class Drawing:
         local: list[Floats] = []
         before: list[Ints] = []
         after: list[Ints] = []
+        part: list[Floats] = []
         radius: list[Floats] = []
         sides: list[Floats] = []
         arclength: list[Floats] = []
@@ -61,9 +63,10 @@ class Drawing:
             self.lines.append(np.append(ids, start) if rod.closed else ids)
             frame.append(rod.frames)
             local.append(np.zeros((n, 3)))
-            e = rod.elements
-            before.append(np.roll(e, 1) if rod.closed else np.append(e[:1], e))
-            after.append(e if rod.closed else np.append(e, e[-1:]))
+            between = lines_to(layout, rod, rod.arclength)
+            before.append(rod.elements[between.before])
+            after.append(rod.elements[between.after])
+            part.append(between.part)
             radius.append(rod.radius)
             sides.append(rod.sides)
             arclength.append(rod.arclength)
@@ -77,6 +80,7 @@ class Drawing:
             local.append(body.vertices)
             before.append(np.full(n, no_element))
             after.append(np.full(n, no_element))
+            part.append(np.zeros(n))
             radius.append(np.zeros(n))
             sides.append(np.zeros((n, 2)))
             arclength.append(np.zeros(n))
@@ -90,8 +94,9 @@ class Drawing:
         self.triangles = np.concatenate(triangles)
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
         self._X = np.concatenate([np.zeros((0, 3)), *local])
-        self._before = np.concatenate([np.zeros(0, np.int64), *before]).astype(np.int64)
-        self._after = np.concatenate([np.zeros(0, np.int64), *after]).astype(np.int64)
+        none = np.zeros(0, np.int64)
+        ends = [np.concatenate([none, *numbers]).astype(np.int64) for numbers in (before, after)]
+        self._lines = Lines(ends[0], ends[1], np.concatenate([np.zeros(0), *part]))
         owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         width_height = np.concatenate([np.zeros((0, 2)), *sides]).astype(np.float32)
         self.static_points: dict[str, NDArray[Any]] = {
@@ -155,8 +160,7 @@ class Drawing:
 
     def _at_nodes(self, of_elements: Floats) -> Floats:
         none = np.zeros((*of_elements.shape[:-2], 1, of_elements.shape[-1]))
-        padded = np.concatenate([of_elements, none], axis=-2)
-        return 0.5 * (padded[..., self._before, :] + padded[..., self._after, :])
+        return self._lines.of(np.concatenate([of_elements, none], axis=-2))
 
 
 def _turn(R: Floats, x: Floats) -> Floats:

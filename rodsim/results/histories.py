@@ -6,12 +6,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from rigid.checks import shown
 from rigid.quaternions import rotate
 from rigid.system import Floats, Ints
+from rodsim.results.along_rods import length_of, lines_to, places_of_elements
+from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, RodLayout
 from rodsim.results.sources import Source
+
+OF_ELEMENTS = ("Gamma", "K", "N", "M")
 
 
 def _columns(source: Source, name: str, numbers: Ints) -> NDArray[Any]:
@@ -87,6 +92,26 @@ class RodHistory:
     def M(self) -> Floats:
         """(T, n_elements, 3) N m, torque and bending moments, section axes"""
         return self._stresses[..., 3:]
+
+    @cached_property
+    def s_element(self) -> Floats:
+        """(n_elements,) m, where Gamma, K, N and M are known, in the stress-free shape"""
+        return places_of_elements(self._source.layout, self.layout)
+
+    def along(self, field: str, fractions: ArrayLike) -> Floats:
+        """(T, k, 3) "Gamma", "K", "N" or "M" at fractions (k,) of the stress-free length; 0 and 1 are the ends.
+
+        On straight lines between the places `s_element`, extrapolated to the ends: of second order. Raises ResultError for
+        another field, or a fraction outside of [0, 1].
+        """
+        places = np.atleast_1d(np.asarray(fractions, float))
+        if field not in OF_ELEMENTS:
+            raise ResultError(f"rod '{self.name}': along {field!r}; give one of {', '.join(OF_ELEMENTS)}")
+        if places.ndim > 1 or not bool(np.all((places >= 0.0) & (places <= 1.0))):
+            raise ResultError(f"rod '{self.name}': fractions = {shown(fractions)}; give numbers from 0 to 1")
+        layout = self._source.layout
+        found = lines_to(layout, self.layout, places * length_of(layout, self.layout))
+        return found.of(getattr(self, field))
 
 
 class BodyHistory:

@@ -22,13 +22,14 @@ from discretization.continuum.local_laws import LocalTerms, Term, local_terms
 from discretization.measures import branch_losses, elastic_densities, element_states
 from discretization.system import System
 from rigid.system import Floats, Ints, State
+from rodsim.results.along_rods import order_of
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.local_coverage import Held, acts_along, held_boxes, not_covered
 from rodsim.results.node_forces import Sources, sources
 from rodsim.results.node_loads import NodeLoad, node_loads
 from rodsim.results.result import Result, check_result
-from rodsim.results.rod_grid import RodGrid, order_of, rod_grid
+from rodsim.results.rod_grid import RodGrid, rod_grid
 
 UNITS = {"energy": "W/m", "momentum": "N/m", "angular_momentum": "N", "material_momentum": "N/m"}
 BLOCK = 1_000_000  # numbers worked on at once

@@ -62,6 +62,7 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     root.attrs["capacity"] = np.int64(capacity)
     root.attrs["counter"] = np.array(counter, dtype=np.int64)
     root.attrs["audit_columns"] = ",".join(COLUMNS)
+    older_files.mark_lines(root)
     # a dataset, not an attribute: attributes end at 64 kB
     root["description"] = description_text(layout)
     group = root.create_group("layout")

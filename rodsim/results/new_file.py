@@ -82,6 +82,7 @@ def extend(path: Path, layout: Layout, drawing: Drawing, n: int, capacity: int) 
                     _copy_rows(old[item.path], new[item.path], rows)
                 else:  # of an older file
                     new[item.path][:rows] = older_files.read_own(old[native.ROOT], slice(0, n))
+            older_files.mark_lines(new[native.ROOT], older_files.has_lines(old[native.ROOT]))
             if not sealed:  # of an older file: whole from here on
                 for outputs, found in digests.of_stored(new, items, n):
                     new[digests.ROWS][outputs] = found

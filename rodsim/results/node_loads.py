@@ -12,8 +12,8 @@ from discretization.space.spans import points_of
 from rigid import quaternions, signals
 from rigid.errors import ModelError
 from rigid.system import FORCE, Floats, State
+from rodsim.results.along_rods import order_of
 from rodsim.results.layout import Layout
-from rodsim.results.rod_grid import order_of
 
 Value = Callable[[Floats], Floats]  # t (T,) -> (T, 3)
 

@@ -1,4 +1,7 @@
-"""Files of format 1: own variables of a state stood in four arrays, by name, where there is `own` today."""
+"""Files of format 1: own variables of a state stood in four arrays, by name, where there is `own` today.
+
+Files before `along_rods` have drawn the mean of two elements at a node, at the ends of a rod the value of one.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     import h5py
 
 FORMAT = 1
+LINES = "lines_along_rods"  # attribute
 
 
 def is_older(root: h5py.Group) -> bool:
@@ -35,3 +39,16 @@ def read_own(root: h5py.Group, outputs: Any) -> NDArray[np.float64]:
     parts = [np.asarray(root[name][outputs]) for name in WIDTHS if name in root]
     lead = parts[0].shape[:-1]  # of the angles, which have one more axis
     return np.concatenate([values.reshape(*lead, -1) for values in parts], axis=-1)
+
+
+def mark_lines(root: h5py.Group, drawn: bool = True) -> None:
+    """Say that what is drawn of rods lies on the lines of `along_rods`; files without the mark have means of two elements."""
+    if drawn:
+        root.attrs[LINES] = 1
+    else:
+        root.attrs.pop(LINES, None)
+
+
+def has_lines(root: h5py.Group) -> bool:
+    """Whether `mark_lines` was said."""
+    return LINES in root.attrs

@@ -27,6 +27,7 @@ from discretization.space.spans import points_of
 from discretization.system import System
 from rigid.system import Floats, Ints
 from rodsim.results.errors import ResultError
+from rodsim.results.along_rods import order_of
 from rodsim.results.layout import RodLayout
 
 OPEN = 1e-13  # weight of the mean where masses leave rho open, relative to that of the masses
@@ -65,13 +66,6 @@ class RodGrid(NamedTuple):
     def boxes_of(self, frames: Ints) -> NDArray[np.bool_]:
         """(n - 2,) whether one of the frames is a node in the box."""
         return np.asarray(self.shares @ np.isin(self.nodes, frames) > 0.0)
-
-
-def order_of(system: System, rod: RodLayout) -> int:
-    """Of the elements of a rod."""
-    m = len(system.elements.length)
-    orders = np.concatenate([np.ones(m, np.int64), np.repeat(system.spans.order, system.spans.order)])
-    return int(orders[rod.elements[0]])
 
 
 def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rodsim.results import digests, native
+from rodsim.results import digests, native, older_files
+from rodsim.results.drawing import OF_RODS
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 from rodsim.results.storage import open_file
@@ -58,7 +59,7 @@ class Source(Protocol):
         """Part `key` of the array `name`; its first axis counts the outputs."""
 
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
-        """What is stored for the eye under `name`, (T, *shape); None: nothing is."""
+        """What is stored for the eye under `name`, (T, *shape); None: nothing is, or by an older rule."""
 
     def held(self) -> AbstractContextManager[Any]:
         """Within it many parts are read in a row: a file is opened once."""
@@ -138,7 +139,8 @@ class FileSource:
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
         with damage_of(self.path), self._open() as file:
             dataset = file.get(f"{VTKHDF}/{name}")
-            if dataset is None or 0 in shape:
+            means = name.rpartition("/")[2] in OF_RODS and not older_files.has_lines(file[native.ROOT])
+            if dataset is None or 0 in shape or means:
                 return None
             rows, count = (shape[0] if shape else 1), outputs.stop - outputs.start
             stored = np.asarray(dataset[outputs.start * rows : outputs.stop * rows])

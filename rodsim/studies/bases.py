@@ -5,16 +5,18 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rodsim.studies.errors import StudyError, near
+from rodsim.studies.keys import key
 from rodsim.studies.paths import assign
+from rodsim.studies.scratch import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +114,7 @@ class SceneBase:
         if not self.files:
             yield Path()
             return
-        with tempfile.TemporaryDirectory(prefix="rodsim-") as name:
+        with temporary_folder() as name:
             for file, content in self.files.items():
                 Path(name, file).write_bytes(content)
             yield Path(name)
@@ -163,7 +165,12 @@ class FunctionBase:
     settings: dict[str, Any]
 
     def content(self, values: Values) -> Any:
-        return ["function", self.function, self.settings, dict(values)]
+        return ["function", self._known, self.settings, dict(values)]
+
+    @cached_property
+    def _known(self) -> str:
+        """Its code is read once, not for each case."""
+        return key(self.function)
 
     def layout(self, values: Values) -> None:
         return None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,9 @@ from typing import Any, NamedTuple
 
 from rodsim.studies.bases import Base
 from rodsim.studies.errors import StudyError
+from rodsim.studies.limits import TookTooLong, within
 from rodsim.studies.measures import Measure, measure, numbers_of
+from rodsim.studies.scratch import temporary_folder
 
 _ONE_AT_A_TIME = threading.Lock()  # one thread a case: a worker may have been started with more
 
@@ -50,14 +51,24 @@ class Recipe:
     measures: Mapping[str, Measure]
     program: str  # version and sources: a worker must have the same
     sampler: Any = None  # Result -> numbers, see `convergence`
+    limit: float | None = None  # s that a case may take
 
 
 class OtherProgram(StudyError):
     """A worker has another version of the program."""
 
 
-def run_batch(recipe: Recipe, cases: Sequence[Case], kept: frozenset[int] = frozenset()) -> list[Outcome]:
-    """Run cases one by one; what goes wrong in one is its outcome. `kept`: numbers of those whose results come back."""
+def run_batch(
+    recipe: Recipe,
+    cases: Sequence[Case],
+    kept: frozenset[int] = frozenset(),
+    give_up: Callable[[Outcome], None] | None = None,
+) -> list[Outcome]:
+    """Run cases one by one; what goes wrong in one is its outcome.
+
+    kept: numbers of those whose results come back. give_up: called with the outcome of a case that does not end at its limit; it
+    ends the process.
+    """
     from rodsim.studies.keys import program
 
     if program() != recipe.program:
@@ -65,19 +76,29 @@ def run_batch(recipe: Recipe, cases: Sequence[Case], kept: frozenset[int] = froz
             f"a worker has rodsim {program()}, the study was started with {recipe.program}; install the same there"
         )
     with _ONE_AT_A_TIME:
-        return [_run(recipe, case, case.number in kept) for case in cases]
+        return [_run(recipe, case, case.number in kept, give_up) for case in cases]
 
 
-def _run(recipe: Recipe, case: Case, keep: bool) -> Outcome:
+def _run(recipe: Recipe, case: Case, keep: bool, give_up: Callable[[Outcome], None] | None = None) -> Outcome:
     began = time.perf_counter()
     measures: dict[str, float] = {}
     error, file, samples = "", None, ()
+    over = f"it took longer than the limit of {recipe.limit:g} s" if recipe.limit is not None else ""
+
+    def stuck() -> None:
+        if give_up is not None:
+            give_up(Outcome(case.number, case.key, {}, over, seconds=time.perf_counter() - began))
+
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         try:
-            measures, file, samples = _measured(recipe, case, keep)
+            measures, file, samples = within(recipe.limit, lambda: _measured(recipe, case, keep), stuck)
         except MemoryError:
             error = "out of memory; give each worker more, or start fewer"
+        except TookTooLong:
+            error = over
+        except SystemExit as stop:
+            error = f"SystemExit: {stop.code}; a case ends by returning, or by an error: leave sys.exit out"
         except Exception as failure:
             error = _words(failure)
     notes = tuple(dict.fromkeys(str(item.message) for item in told))
@@ -89,7 +110,7 @@ def _measured(recipe: Recipe, case: Case, keep: bool) -> Any:
     """Measures, the file and samples of one case."""
     from rodsim.results.result import Result
 
-    with tempfile.TemporaryDirectory(prefix="rodsim-") if keep else nullcontext("") as folder:
+    with temporary_folder() if keep else nullcontext("") as folder:
         output = Path(folder, "result.vtkhdf") if keep else None
         result = recipe.base.result(case.values, output)
         if not isinstance(result, Result):

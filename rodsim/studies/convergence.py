@@ -1,13 +1,11 @@
 """`converge`: mesh and step of a scene refined, the orders seen, and the cheapest mesh and step for a given error.
 
 Two sequences start at the scene's own mesh and step: meshes with twice the elements each at that step, steps of half the size
-each on that mesh. Errors of both are taken to add. The choice is run, and compared with the limit of both sequences.
+each on that mesh. They say which choice to expect the error of; `choosing` runs it and refines it against itself.
 """
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,35 +15,22 @@ import numpy as np
 
 from rigid.checks import count, number
 from rigid.system import Floats
-from rodsim.simulation import USUAL_OUTPUTS
 from rodsim.studies.bases import SceneBase, scene_base
+from rodsim.studies.choosing import Choice, choose
 from rodsim.studies.cluster import Cluster
 from rodsim.studies.designs import made_parameter
 from rodsim.studies.errors import StudyError
 from rodsim.studies.found import Sweep
 from rodsim.studies.measures import Measure
 from rodsim.studies.motion_samples import MotionSamples
-from rodsim.studies.refinement import Series, cheapest, series
+from rodsim.studies.plain_json import dumps
+from rodsim.studies.refined_runs import Plan, Run, plan_of
+from rodsim.studies.refinement import Series, series
 from rodsim.studies.running import run_study
 from rodsim.studies.schema import DesignEntry, ParameterEntry
 from rodsim.studies.study import Study
 
 MOTION = "motion"  # of all parts
-MESH, STEP, EVERY = "mesh", "dt", "output_every"  # columns
-SAMPLES = 20  # times at which motions are compared
-COARSER = 4.0  # at most, than the scene's own mesh and step
-TRIES = 3  # of a choice, each finer where the one before missed the error
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A mesh and a step."""
-
-    elements: dict[str, int]  # by rod
-    dt: float | None  # s
-    estimated: float  # relative error, largest of all measures
-    checked: float  # found by running it
-    ok: bool  # whether that is below the error asked for
 
 
 @dataclass(frozen=True)
@@ -96,7 +81,7 @@ class Convergence:
         verdict = "kept" if c.ok else "MISSED"
         return [
             f"for an error of {self.error:g}: {'; '.join(parts)}",
-            f"expected {c.estimated:.2e}; run and compared with the limit: {c.checked:.2e}, {verdict}",
+            f"expected {c.estimated:.2e}; refined against itself: {_of_parts(c)}{c.checked:.2e}, {verdict}",
         ]
 
     def to_json(self) -> str:
@@ -107,10 +92,10 @@ class Convergence:
             rows = {"x": found.x.tolist(), "errors": found.errors.tolist(), "orders": orders}
             return {"measure": found.name, **rows, "trusted": found.trusted}
 
-        choice = None if self.choice is None else vars(self.choice)
+        choice = None if self.choice is None else {**vars(self.choice), "checked": self.choice.checked}
         series_of = {"mesh": [plain(x) for x in self.mesh], "step": [plain(x) for x in self.step]}
         told = {"scene": self.scene, "error": self.error, **series_of, "choice": choice, "notes": self.notes}
-        return json.dumps(told, indent=2)
+        return dumps(told, indent=2)
 
     def plot(self, path: Path | str) -> Path:
         """Errors over elements and step (.png, .pdf, .svg)."""
@@ -122,6 +107,12 @@ class Convergence:
             Panel("dt (s)", self.step, None if choice is None else choice.dt),
         ]
         return draw(self.scene, self.error, [panel for panel in panels if panel.series], path)
+
+
+def _of_parts(choice: Choice) -> str:
+    parts = [(choice.mesh_error, "mesh"), (choice.step_error, "step")]
+    told = [f"{word} {error:.2e}" for error, word in parts if error]
+    return f"{' + '.join(told)} = " if len(told) > 1 else ""
 
 
 def _of_what(all_found: list[Series]) -> str:
@@ -164,28 +155,30 @@ def converge(
     if levels < 3:
         raise StudyError(f"converge: levels = {levels}; an order takes 3 or more")
     base = _scene(scene, {"t_end": t_end, "dt": dt, "integrator": integrator})
-    plan = _Plan.of(base, levels)
     named: dict[str, Measure] = {}
     if measures is not None:
         named = dict(measures) if isinstance(measures, Mapping) else {text: text for text in measures}
+    plan = plan_of(base, levels, motion=not named)
     with Cluster(scheduler, workers) as cluster:
-        return _converged(plan, named, error, {"folder": folder, "progress": progress, "cluster": cluster})
+        how = {"folder": folder, "progress": progress, "cluster": cluster}
+        return _converged(base, plan, named, error, how)
 
 
-def _converged(plan: _Plan, named: dict[str, Measure], error: float, how: dict[str, Any]) -> Convergence:
+def _converged(
+    base: SceneBase, plan: Plan, named: dict[str, Measure], error: float, how: dict[str, Any]
+) -> Convergence:
     """Both sequences, and the choice where both converge."""
-    levels, base = plan.levels, plan.base
-    runs = _run(plan, plan.rows(), named, how)
+    runs = _run(base, plan, plan.runs(), named, how)
     values, scales = _values(runs, named)
     mesh, step = [], []
-    n_total = np.array([sum(plan.elements.values()) * 2.0**k for k in range(levels)])
+    first, factors = plan.first, 2.0 ** np.arange(plan.levels)
     for name, found in values.items():
-        if plan.elements:
+        if first.elements:
+            n_total = sum(first.elements.values()) * factors
             mesh.append(series(name, n_total, found[: plan.n_mesh], scales[name]))
-        if plan.dt is not None:
-            steps = plan.dt / 2.0 ** np.arange(levels)
-            step.append(series(name, steps, [found[0], *found[plan.n_mesh :]], scales[name]))
-    result = Convergence(base.file, error, mesh, step, None, runs, plan.elements)
+        if first.dt is not None:
+            step.append(series(name, first.dt / factors, [found[0], *found[plan.n_mesh :]], scales[name]))
+    result = Convergence(base.file, error, mesh, step, None, runs, first.elements)
     untrusted = [
         (what, x) for what, all_found in (("mesh", mesh), ("step", step)) for x in all_found if not x.trusted
     ]
@@ -196,67 +189,14 @@ def _converged(plan: _Plan, named: dict[str, Measure], error: float, how: dict[s
             for what, x in untrusted
         ]
         return replace(result, notes=notes)
-    return _chosen(result, plan, named, values, scales, how)
 
+    def run(rows: list[Run]) -> list[dict[str, Floats]]:
+        found, _ = _values(_run(base, plan, rows, named, {**how, "progress": False}), named)
+        return [{name: x[k] for name, x in found.items()} for k in range(len(rows))]
 
-@dataclass(frozen=True)
-class _Plan:
-    """Which runs there are."""
-
-    base: SceneBase
-    levels: int
-    elements: dict[str, int]  # of the first level, by rod
-    dt: float | None  # s, of the first level
-    every: int  # steps between outputs of the first level
-    stride: int  # outputs between samples
-    times: tuple[float, ...] | None  # of the samples
-
-    @classmethod
-    def of(cls, base: SceneBase, levels: int) -> _Plan:
-        loaded = base.load({}, built=True)
-        elements = {rod.name: rod.n_elements for rod in loaded.scene.rods}
-        run = loaded.scene.run
-        if run is None:
-            if not elements:
-                raise StudyError(
-                    f"converge: '{base.file}' has neither a run nor rods; there is nothing to refine"
-                )
-            return cls(base, levels, elements, None, 1, 1, None)
-        n_steps = round(run.t_end / run.dt)
-        every = run.output_every or max(1, round(n_steps / USUAL_OUTPUTS))
-        stride = max(1, round(n_steps / every / SAMPLES))
-        times = tuple(float(k * run.dt) for k in range(every * stride, n_steps + 1, every * stride))
-        return cls(base, levels, elements, run.dt, every, stride, times or (run.t_end,))
-
-    @property
-    def n_mesh(self) -> int:
-        """Runs of the mesh sequence; the first is also the first of the steps."""
-        return self.levels if self.elements else 1
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Meshes at the first step, then steps on the first mesh."""
-        meshes = [self._row(2**k, self.dt, self.every) for k in range(self.n_mesh)]
-        if self.dt is None:
-            return meshes
-        return meshes + [self._row(1, self.dt / 2**k, self.every * 2**k) for k in range(1, self.levels)]
-
-    def _row(self, mesh: float, dt: float | None, every: int) -> dict[str, Any]:
-        row: dict[str, Any] = {MESH: mesh} if self.elements else {}
-        return row if dt is None else {**row, STEP: dt, EVERY: every}
-
-    def chosen(self, mesh: float, steps: float) -> dict[str, Any]:
-        """The row that is finer by these factors; samples fall on outputs, which are as far apart as on the first level."""
-        if self.dt is None:
-            return self._row(mesh, None, 1)
-        between = self.every * self.stride  # first steps from sample to sample
-        n = math.ceil(between * steps - 1e-9)
-        if n >= self.stride:
-            n = self.stride * math.ceil(n / self.stride)
-        return self._row(mesh, self.dt * between / n, n // self.stride if n >= self.stride else 1)
-
-    def counted(self, mesh: float) -> dict[str, int]:
-        """Elements of the rods on a mesh finer by this factor."""
-        return {name: max(1, math.ceil(n * mesh - 1e-9)) for name, n in self.elements.items()}
+    of_meshes, of_steps = ({x.name: x for x in all_found} for all_found in (mesh, step))
+    choice, notes = choose(plan, of_meshes, of_steps, scales, error, run)
+    return replace(result, choice=choice, notes=[*result.notes, *notes])
 
 
 def _scene(scene: str | Path | Mapping[str, Any], settings: dict[str, Any]) -> SceneBase:
@@ -268,32 +208,28 @@ def _scene(scene: str | Path | Mapping[str, Any], settings: dict[str, Any]) -> S
     return scene_base(source.file, source.data, source.lines, Path(scene).parent, {}, settings)
 
 
-def _run(plan: _Plan, rows: list[dict[str, Any]], measures: dict[str, Measure], how: dict[str, Any]) -> Sweep:
+def _run(
+    of_scene: SceneBase, plan: Plan, rows: list[Run], measures: dict[str, Measure], how: dict[str, Any]
+) -> Sweep:
     """Runs of a list of meshes and steps."""
-    paths = {f"rods.{name}.n_elements": name for name in plan.elements}
     entries: dict[str, list[Any]] = {
-        path: [plan.counted(row[MESH])[name] for row in rows] for path, name in paths.items()
+        f"rods.{name}.n_elements": [row.elements[name] for row in rows] for name in plan.first.elements
     }
-    if plan.dt is not None:
-        entries |= {"run.dt": [row[STEP] for row in rows], "run.output_every": [row[EVERY] for row in rows]}
+    moves = plan.first.dt is not None
+    if moves:
+        entries |= {"run.dt": [row.dt for row in rows], "run.output_every": [row.every for row in rows]}
     parameters = {
         path: made_parameter(path, ParameterEntry(values=values)) for path, values in entries.items()
     }
     # what replaces the scene's own settings must not replace those varied
-    settings = {name: x for name, x in plan.base.settings.items() if name not in ("dt", "output_every")}
+    settings = {name: x for name, x in of_scene.settings.items() if name not in ("dt", "output_every")}
     data = {
-        **plan.base.data,
-        **({"run": {**plan.base.whole["run"], **plan.base.settings}} if plan.dt is not None else {}),
+        **of_scene.data,
+        **({"run": {**of_scene.whole["run"], **of_scene.settings}} if moves else {}),
     }
-    base = scene_base(
-        plan.base.file,
-        data,
-        plan.base.lines,
-        None,
-        {name: p.places for name, p in parameters.items()},
-        settings,
-    )
-    base.files = plan.base.files
+    places = {name: p.places for name, p in parameters.items()}
+    base = scene_base(of_scene.file, data, of_scene.lines, None, places, settings)
+    base.files = of_scene.files
     sampler = None if measures else MotionSamples(plan.times)
     study = Study("converge", base, parameters, DesignEntry(type="list"), measures, sampler=sampler)
     found = run_study(study, **how)
@@ -304,57 +240,13 @@ def _run(plan: _Plan, rows: list[dict[str, Any]], measures: dict[str, Measure], 
 
 
 def _values(runs: Sweep, measures: dict[str, Measure]) -> tuple[dict[str, list[Floats]], dict[str, float]]:
-    """What each run found, by measure, and the scales of errors."""
+    """What each run found, points or numbers as rows, by measure, and the scales of errors."""
     if not measures:
         every = [np.array(outcome.samples) for outcome in runs.outcomes]
-        return {MOTION: [x[1:] for x in every]}, {MOTION: float(every[0][0]) or 1.0}
+        return {MOTION: [x[1:].reshape(-1, 3) for x in every]}, {MOTION: float(every[0][0]) or 1.0}
     names = list(dict.fromkeys(name for outcome in runs.outcomes for name in outcome.measures))
-    values = {name: [np.array([outcome.measures[name]]) for outcome in runs.outcomes] for name in names}
+    values = {name: [np.array([[outcome.measures[name]]]) for outcome in runs.outcomes] for name in names}
     bad = [name for name, found in values.items() if not np.isfinite(found).all()]
     if bad:
         raise StudyError(f"converge: measure '{bad[0]}' is no number in some runs; choose another")
     return values, {name: float(np.abs(found).max()) or 1.0 for name, found in values.items()}
-
-
-def _chosen(
-    result: Convergence,
-    plan: _Plan,
-    measures: dict[str, Measure],
-    values: dict[str, list[Floats]],
-    scales: dict[str, float],
-    how: dict[str, Any],
-) -> Convergence:
-    """With the cheapest mesh and step for all measures, run and compared; finer again where it misses the error."""
-    meshes = {x.name: x for x in result.mesh}
-    steps = {x.name: x for x in result.step}
-    limits = {}
-    for name, found in values.items():
-        limits[name] = found[0] + sum(x[name].limit - found[0] for x in (meshes, steps) if name in x)
-    aim = 0.9 * result.error
-    choice = None
-    for _ in range(TRIES):
-        factors = [cheapest(meshes.get(name), steps.get(name), aim) for name in values]
-        m = max(1.0 / COARSER, *(factor[0] for factor in factors))
-        s = max(1.0 / COARSER, *(factor[1] for factor in factors))
-        row = plan.chosen(m, s)
-        estimated = max(
-            (meshes[name].error_at(m) if name in meshes else 0.0)
-            + (steps[name].error_at(s) if name in steps else 0.0)
-            for name in values
-        )
-        try:
-            run = _run(plan, [row], measures, {**how, "progress": False})
-        except StudyError as failure:  # too coarse to run at all
-            if m >= 1.0 and s >= 1.0:
-                raise
-            note = (
-                f"the choice did not run, the scene's own mesh and step are taken as the coarsest: {failure}"
-            )
-            return replace(result, notes=[*result.notes, note])
-        ran, _ = _values(run, measures)
-        checked = max(float(np.abs(ran[name][0] - limits[name]).max()) / scales[name] for name in values)
-        choice = Choice(plan.counted(m), row.get(STEP), estimated, checked, checked <= result.error)
-        if choice.ok:
-            break
-        aim *= 0.8 * result.error / checked
-    return replace(result, choice=choice)

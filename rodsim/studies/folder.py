@@ -19,6 +19,7 @@ from rodsim.results.lock import Lock
 from rodsim.results.whole_file import named, whole_file
 from rodsim.studies.cases import Outcome
 from rodsim.studies.errors import StudyError
+from rodsim.studies.plain_json import dumps
 
 JOURNAL = "cases.jsonl"
 RESULTS = "results"
@@ -67,7 +68,7 @@ class Folder:
             "samples": outcome.samples,
         }
         with named(self.path / JOURNAL):
-            self._file.write(json.dumps(record, default=str) + "\n")
+            self._file.write(dumps(record) + "\n")
             self._file.flush()
 
     def result(self, key: str, number: int) -> Path:
@@ -118,5 +119,5 @@ def _outcome(record: dict[str, Any]) -> Outcome:
         float(record["seconds"]),
         tuple(record["notes"]),
         None,
-        tuple(record["samples"]),
+        tuple(float(x) for x in record["samples"]),
     )

@@ -1,17 +1,26 @@
-"""What a case is known by: a hash of all that decides about its numbers, and of the program."""
+"""What a case is known by: a hash of all that decides about its numbers, and of the program.
+
+Of a user's code that is what Python can reach: code, defaults, enclosed variables and named globals of functions; attributes,
+methods and bases of classes; the object of a bound method; the source of modules, and of those that they import. What is
+installed (site-packages, the standard library) is known by its name and version, this program by its sources (`program`).
+Nobody sees what is read while it runs: data files, environment, modules imported by a name that is computed.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import importlib.util
+import inspect
 import json
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from rodsim.studies.user_code import imported_in, installed, sources_of
 
 _PACKAGES = ("rodsim", "rigid", "discretization")
 # of rodsim: they decide about no number of a case
@@ -21,6 +30,26 @@ _PARTLY = {
     "studies": "bases cases measures motion_samples paths quantities spectra",
     "comparing": "points",
 }
+# of a class: what Python adds, and words
+_NOT_OF_A_CLASS = [
+    "__dict__",
+    "__weakref__",
+    "__module__",
+    "__doc__",
+    "__qualname__",
+    "__firstlineno__",
+    "__static_attributes__",
+    "__annotate__",
+    "__annotate_func__",
+    "__annotations_cache__",
+    "_abc_impl",
+    "__abstractmethods__",
+]
+_WRAPPED = (
+    "py_func",
+    "__wrapped__",
+    "pyfunc",
+)  # where numba, functools and numpy keep the function that they call
 
 
 def sources() -> Iterator[tuple[str, Path, Path]]:
@@ -48,8 +77,8 @@ def program() -> str:
 
 
 def key(*content: Any) -> str:
-    """Hash of plain data, arrays, functions and objects."""
-    text = json.dumps(_plain(content, ()), sort_keys=True, separators=(",", ":"))
+    """Hash of plain data, arrays, functions, classes and objects."""
+    text = json.dumps(_Plain().of(content, ()), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -66,56 +95,115 @@ def _blind(content: Any) -> Any:
     return "#" if isinstance(content, int | float | np.number) and not isinstance(content, bool) else content
 
 
-def _plain(value: Any, around: tuple[int, ...]) -> Any:
-    """As data that JSON knows; `around`: what it stands in, so that what points back comes to an end."""
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, np.generic):
-        return value.item() if not isinstance(value, np.void | np.complexfloating) else repr(value)
-    if isinstance(value, np.ndarray):
-        entries = value.tobytes() if value.dtype != object else repr(value.tolist()).encode()
-        return ["array", str(value.dtype), list(value.shape), hashlib.sha256(entries).hexdigest()]
-    if isinstance(value, bytes):
-        return ["bytes", hashlib.sha256(value).hexdigest()]
-    if id(value) in around:
-        return ["again", around[::-1].index(id(value))]
-    inside = (*around, id(value))
-    if isinstance(value, dict):
-        return {str(name): _plain(x, inside) for name, x in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(x, inside) for x in value]
-    if isinstance(value, set | frozenset):
-        return ["set", *sorted(repr(x) for x in value)]
-    if isinstance(value, types.ModuleType):
-        return ["module", value.__name__]
-    if isinstance(value, type):
-        return ["class", value.__module__, value.__qualname__]
-    if isinstance(value, types.CodeType):
-        return ["code", value.co_code.hex(), list(value.co_names), _plain(value.co_consts, inside)]
-    if isinstance(value, functools.partial):
-        return ["partial", _plain([value.func, value.args, value.keywords], inside)]
-    if isinstance(value, types.FunctionType):
-        return _function(value, inside)
-    name = [type(value).__module__, type(value).__qualname__]
-    if hasattr(value, "__dict__"):
-        return [*name, _plain(dict(vars(value)), inside)]
-    slots = [slot for slot in getattr(type(value), "__slots__", ()) if hasattr(value, slot)]
-    return [*name, {slot: _plain(getattr(value, slot), inside) for slot in slots} if slots else repr(value)]
+class _Plain:
+    """Values as data that JSON knows."""
+
+    def __init__(self) -> None:
+        self._met: dict[
+            int, tuple[int, Any]
+        ] = {}  # code that was written out: its number; kept alive for its id
+
+    def of(self, value: Any, around: tuple[int, ...]) -> Any:
+        """`around`: what the value stands in, so that what points back comes to an end."""
+        if value is None or isinstance(value, str | bool | int | float):
+            return value
+        if isinstance(value, np.generic):
+            return value.item() if not isinstance(value, np.void | np.complexfloating) else repr(value)
+        if isinstance(value, np.ndarray):
+            entries = value.tobytes() if value.dtype != object else repr(value.tolist()).encode()
+            return ["array", str(value.dtype), list(value.shape), hashlib.sha256(entries).hexdigest()]
+        if isinstance(value, bytes):
+            return ["bytes", hashlib.sha256(value).hexdigest()]
+        if isinstance(value, types.ModuleType):
+            by_name = self._named(value.__name__, "")
+            return ["module", *(by_name or sources_of(value.__name__))]
+        if isinstance(value, type | types.FunctionType):
+            return self._code(value, around)
+        if id(value) in around:
+            return ["again", around[::-1].index(id(value))]
+        inside = (*around, id(value))
+        if isinstance(value, dict):
+            # in the order of the names: code is written out where it is met first
+            return {
+                str(name): self.of(x, inside) for name, x in sorted(value.items(), key=lambda i: str(i[0]))
+            }
+        if isinstance(value, list | tuple):
+            return [self.of(x, inside) for x in value]
+        if isinstance(value, types.GenericAlias):
+            return repr(value)
+        if isinstance(value, set | frozenset):
+            return ["set", *sorted(repr(x) for x in value)]
+        if isinstance(value, types.CodeType):
+            steps = [value.co_code.hex(), value.co_exceptiontable.hex()]
+            names = [list(value.co_names), list(value.co_varnames)]
+            return ["code", *steps, *names, self.of(value.co_consts, inside)]
+        if isinstance(value, functools.partial):
+            return ["partial", self.of([value.func, value.args, value.keywords], inside)]
+        if isinstance(value, types.MethodType | staticmethod | classmethod):
+            bound = getattr(value, "__self__", None)
+            return [type(value).__name__, self.of([value.__func__, bound], inside)]
+        if isinstance(value, property):
+            return ["property", self.of([value.fget, value.fset, value.fdel], inside)]
+        return self._object(value, inside)
+
+    def _object(self, value: Any, inside: tuple[int, ...]) -> Any:
+        """What an object is made of, and its class; of one that wraps a function, that function."""
+        for name in _WRAPPED:
+            function = inspect.getattr_static(value, name, None)
+            if isinstance(function, types.FunctionType):
+                return [type(value).__qualname__, self.of(function, inside)]
+        if isinstance(value, types.BuiltinMethodType):
+            bound = value.__self__
+            owner = bound.__name__ if isinstance(bound, types.ModuleType) else self.of(bound, inside)
+            return ["builtin", value.__qualname__, owner]
+        kind = self.of(type(value), inside)
+        # of installed classes the own ones: those below may be memories, filled as they are asked for
+        kinds = [c for c in type(value).__mro__ if c is type(value) or self._named(c.__module__, "") is None]
+        slots = [
+            name for c in kinds for name, x in vars(c).items() if isinstance(x, types.MemberDescriptorType)
+        ]
+        held = {slot: getattr(value, slot) for slot in slots if hasattr(value, slot)}
+        if hasattr(value, "__dict__"):
+            return [kind, self.of({**held, **vars(value)}, inside)]
+        return [kind, self.of(held, inside) if held else repr(value)]
+
+    def _code(self, value: Any, around: tuple[int, ...]) -> Any:
+        """A function or a class: by name where it is installed, else written out, once."""
+        by_name = self._named(str(value.__module__), value.__qualname__)
+        if by_name is not None:
+            return by_name
+        if id(value) in self._met:
+            return ["met", self._met[id(value)][0]]
+        self._met[id(value)] = (len(self._met), value)
+        inside = (*around, id(value))
+        if isinstance(value, type):
+            own = {n: x for n, x in vars(value).items() if n not in _NOT_OF_A_CLASS and not _of_a_slot(x)}
+            return ["class", value.__qualname__, self.of([list(value.__bases__), own], inside)]
+        f: Any = value
+        names = _names_in(f.__code__)
+        outside = {name: f.__globals__[name] for name in names & f.__globals__.keys()}
+        cells = [_held(cell) for cell in f.__closure__ or ()]
+        parts = [f.__code__, f.__defaults__, f.__kwdefaults__, cells, outside, vars(f)]
+        return ["function", self.of(parts, inside), imported_in(f)]
+
+    @staticmethod
+    def _named(module: str, name: str) -> list[str] | None:
+        """What is known by its name; None: a user's."""
+        if module.split(".")[0] in _PACKAGES:
+            return [module, name]
+        version = installed(module)
+        return None if version is None else [module, name, version]
 
 
-def _function(function: Callable[..., Any], inside: tuple[int, ...]) -> Any:
-    """What a function does, as far as Python can tell: its code, defaults, what it encloses and the globals it names.
+def _of_a_slot(value: Any) -> bool:
+    return isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType)
 
-    Functions of the program are known by name, `program` says the rest.
-    """
-    name = [function.__module__, function.__qualname__]
-    if str(name[0]).split(".")[0] in _PACKAGES:
-        return name
-    f: Any = function
-    used = sorted(_names_in(f.__code__) & f.__globals__.keys())
-    outside = {n: f.__globals__[n] for n in used}
-    cells = [cell.cell_contents for cell in f.__closure__ or ()]
-    return ["function", _plain([f.__code__, f.__defaults__, f.__kwdefaults__, cells, outside], inside)]
+
+def _held(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty: of a function that is not complete
+        return None
 
 
 def _names_in(code: types.CodeType) -> set[str]:

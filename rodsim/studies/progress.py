@@ -13,6 +13,7 @@ class Progress:
 
     def __init__(self, total: int, known: Mapping[int, Outcome], show: bool | None) -> None:
         self._bar = None
+        self._speaks = show is not False
         self._failed = sum(bool(outcome.error) for outcome in known.values())
         self._counted = set(known)
         if show if show is not None else sys.stderr.isatty():
@@ -37,6 +38,13 @@ class Progress:
         if self._bar is not None:
             self._bar.update(1)
             self._tell()
+
+    def tell(self, words: str) -> None:
+        """A line on stderr, also where no bar is shown."""
+        if self._bar is not None:
+            self._bar.write(f"rodsim: {words}", file=sys.stderr)
+        elif self._speaks:
+            print(f"rodsim: {words}", file=sys.stderr, flush=True)
 
     def _tell(self) -> None:
         if self._bar is not None and self._failed:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rodsim.results.along_rods import length_of
 from rodsim.studies.errors import StudyError, near
 
 if TYPE_CHECKING:
@@ -220,13 +221,19 @@ def _at_point(point: str, word: str) -> Read:
 
 
 def _between(name: str, word: str, place: float) -> Read:
-    """Of nodes by straight lines between them; of elements that of the one at the place."""
+    """By straight lines: of nodes between them, of elements as `RodHistory.along`."""
 
     def read(result: Result) -> Floats:
         rod = result.rod(name)
-        values, at = getattr(rod, word), rod.arclength / rod.arclength[-1]
         if word in ON_ELEMENT:
-            return values[:, min(int(np.searchsorted(at, place, "right")) - 1, values.shape[1] - 1)]
+            return rod.along(word, place)[:, 0]
+        values, at = getattr(rod, word), rod.arclength
+        if rod.layout.closed:  # once round to the first node
+            values, at = (
+                np.append(values, values[:, :1], axis=1),
+                np.append(at, length_of(result.layout, rod.layout)),
+            )
+        at = at / at[-1]
         k = min(int(np.searchsorted(at, place, "right")) - 1, len(at) - 2)
         x = (place - at[k]) / (at[k + 1] - at[k])
         return (1.0 - x) * values[:, k] + x * values[:, k + 1]
@@ -235,7 +242,16 @@ def _between(name: str, word: str, place: float) -> Read:
 
 
 def _largest_on(name: str, word: str) -> Read:
-    return lambda result: np.linalg.norm(getattr(result.rod(name), word), axis=2).max(axis=1)
+    """At nodes; on elements and at both ends."""
+
+    def read(result: Result) -> Floats:
+        rod = result.rod(name)
+        values = getattr(rod, word)
+        if word in ON_ELEMENT and not rod.layout.closed:
+            values = np.append(values, rod.along(word, (0.0, 1.0)), axis=1)
+        return np.linalg.norm(values, axis=2).max(axis=1)
+
+    return read
 
 
 def _of_body(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:

@@ -45,6 +45,7 @@ def read_study(path: str | Path, keep: Any = None, plots: list[schema.PlotEntry]
             dict(entry.measures),
             entry.keep if keep is None else keep,
             entry.plots if plots is None else plots,
+            limit=entry.limit,
         )
     except StudyError as error:
         raise source.error(_where(source, str(error)), str(error)) from None

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rodsim.studies.cases import Case, Outcome, Recipe
-from rodsim.studies.cluster import Cluster, run_cases
+from rodsim.studies.cluster import Cluster
+from rodsim.studies.dispatch import run_cases
 from rodsim.studies.errors import StudyError
 from rodsim.studies.folder import Folder
 from rodsim.studies.found import Sweep
@@ -24,13 +25,15 @@ def run_study(
     workers: int | None = None,
     progress: bool | None = None,
     retry: bool = False,
+    limit: float | None = None,
     cluster: Cluster | None = None,
 ) -> Sweep:
     """Run the cases of a study that are not done yet.
 
     folder: where the journal, the table, results and pictures go, and where done cases are found again; None: in memory.
     scheduler: address of a Dask scheduler; None: a cluster of our own, `workers` processes (default: one a core).
-    retry: run cases again that have failed before. cluster: one that stays for the next study, instead of the two.
+    retry: run cases again that have failed before. limit: s that a case may take, compiling apart; None: of the study.
+    cluster: one that stays for the next study, instead of the two.
 
     Raises
     ------
@@ -40,13 +43,13 @@ def run_study(
         raise StudyError("keep: results go to a folder; give one")
     if cluster is None:
         with Cluster(scheduler, workers) as own:
-            return run_study(study, folder, progress=progress, retry=retry, cluster=own)
+            return run_study(study, folder, progress=progress, retry=retry, limit=limit, cluster=own)
     home = None if folder is None else Folder(Path(folder))
     try:
         outcomes = {} if home is None else _known(study, home, retry)
         sweep = Sweep(study, [], None if home is None else home.path)
         try:
-            _complete(study, cluster, home, outcomes, progress)
+            _complete(study, cluster, home, outcomes, progress, study.limit if limit is None else limit)
         finally:
             sweep.outcomes = [outcomes[number] for number in sorted(outcomes)]
             if home is not None and sweep.outcomes:
@@ -70,10 +73,15 @@ def _known(study: Study, home: Folder, retry: bool) -> dict[int, Outcome]:
 
 
 def _complete(
-    study: Study, cluster: Cluster, home: Folder | None, outcomes: dict[int, Outcome], progress: bool | None
+    study: Study,
+    cluster: Cluster,
+    home: Folder | None,
+    outcomes: dict[int, Outcome],
+    progress: bool | None,
+    limit: float | None,
 ) -> None:
     """Run what is missing, then again what is to be kept and was not."""
-    recipe = Recipe(study.base, study.measures, program(), study.sampler)
+    recipe = Recipe(study.base, study.measures, program(), study.sampler, limit)
     with Progress(len(study.cases), outcomes, progress) as bar:
 
         def took(outcome: Outcome) -> None:
@@ -84,7 +92,7 @@ def _complete(
 
         def run(cases: list[Case], kept: frozenset[int]) -> None:
             if cases:
-                run_cases(cluster, recipe, cases, took, kept)
+                run_cases(cluster, recipe, cases, took, kept, bar.tell)
 
         every = frozenset(range(len(study.cases))) if study.keep == "all" else frozenset()
         run([case for case in study.cases if case.number not in outcomes], every)

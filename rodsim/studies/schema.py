@@ -111,6 +111,8 @@ class StudyEntry(Part):
     measures: Annotated[dict[Name, str], Field(min_length=1)]
     keep: Literal["none", "all"] | ChosenEntry = "none"
     plots: list[PlotEntry] = Field(default_factory=list)
+    limit: Positive | None = None
+    """that a case may take, compiling apart; one that takes longer is recorded as failed [s]"""
     t_end: Positive | None = None
     dt: Positive | None = None
     integrator: Name | None = None

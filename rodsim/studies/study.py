@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from rigid import checks
 from rodsim.studies import table
 from rodsim.studies.bases import Base, FunctionBase, SceneBase
 from rodsim.studies.cases import Case
@@ -29,8 +30,11 @@ class Study:
     keep: str | ChosenEntry = "none"
     plots: list[PlotEntry] = field(default_factory=list)
     sampler: Any = None
+    limit: float | None = None  # s that a case may take
 
     def __post_init__(self) -> None:
+        if self.limit is not None:
+            self.limit = checks.number("study", "limit", self.limit, positive=True)
         self.rows = rows(list(self.parameters.values()), self.design)
         self.columns = list(self.rows[0]) if self.rows else []  # parameters, and the seed
         table.check_columns(self.columns, list(self.measures))
@@ -41,6 +45,7 @@ class Study:
         for plot in self.plots:
             for column in (plot.x, plot.y, plot.color):
                 self._check_column(column)
+        self._asked = key(dict(self.measures), self.sampler)  # their code is read once, not for each case
         self.cases = [self._case(number, values) for number, values in enumerate(self.rows)]
 
     def _check_column(self, column: str | None) -> None:
@@ -53,8 +58,7 @@ class Study:
 
     def _case(self, number: int, values: dict[str, Any]) -> Case:
         content = self.base.content(values)
-        asked = [dict(self.measures), self.sampler]
-        return Case(number, key(program(), content, asked), structure(content), values)
+        return Case(number, key(program(), content, self._asked), structure(content), values)
 
     def _check_seeds(self) -> None:
         takes_seed = not isinstance(self.base, SceneBase)

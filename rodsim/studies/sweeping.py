@@ -30,6 +30,7 @@ def sweep(
     keep: str | Sequence[int] | Mapping[str, Any] = "none",
     progress: bool | None = None,
     retry: bool = False,
+    limit: float | None = None,
     **settings: Any,
 ) -> Sweep:
     """Run a scene, a model or a function under many parameters, on all cores or on a Dask cluster.
@@ -49,8 +50,9 @@ def sweep(
     parameters with `normal` or `uniform`, and the argument `seed` of a function.
     keep: results as files in `folder`: "none", "all", numbers of cases, or {"largest": measure, "n": 3}.
     folder: where the journal, the table, results and pictures go; cases that are done there are not run again. None: in memory.
-    scheduler: address of a Dask scheduler; None: a cluster of our own, of `workers` processes, one a core by default.
-    workers: see scheduler. progress: a bar; None: where there is a screen. retry: run cases again that have failed before.
+    scheduler: address of a Dask scheduler; None: a cluster of our own, of `workers` processes, one a core by default. workers=0:
+    in this process, one case after the other, without Dask. progress: a bar; None: where there is a screen; False: no word.
+    retry: run cases again that have failed before. limit: s that a case may take, compiling apart; then it has failed.
     settings: t_end, dt, integrator ... of `simulate`; of a scene instead of its own.
 
     Raises
@@ -76,6 +78,7 @@ def sweep(
         _validated(DesignEntry, "design", entry),
         _measures(measures),
         _keep(keep),
+        limit=limit,
     )
     return run_study(study, folder, scheduler=scheduler, workers=workers, progress=progress, retry=retry)
 

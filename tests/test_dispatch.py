@@ -1,0 +1,139 @@
+"""What a study does where workers go: without a cluster, by a client that tells what Dask would."""
+
+import time
+
+import pytest
+
+from rodsim.studies import cluster, dispatch
+from rodsim.studies.bases import FunctionBase
+from rodsim.studies.cases import Case, Outcome, Recipe
+from rodsim.studies.dispatch import SchedulerLost, _Dispatch
+
+
+class Future:
+    """Pending until `end`."""
+
+    def __init__(self, number, cases, where):
+        self.key, self.cases, self.where = f"key{number}", cases, where
+        self.status, self.callback = "pending", None
+
+    def add_done_callback(self, callback):
+        self.callback = callback
+
+    def cancel(self):
+        self.status = "cancelled"
+        self.callback(self)
+
+    def release(self):
+        pass
+
+    def end(self):
+        self.status = "finished"
+        self.callback(self)
+
+    def result(self, timeout):
+        return [Outcome(case.number, case.key, {"y": 1.0}) for case in self.cases]
+
+
+class Client:
+    """A scheduler with these workers, and what each has taken."""
+
+    def __init__(self, workers):
+        self.workers, self.taken, self.sent, self.status = list(workers), {}, [], "running"
+
+    def submit(self, run, recipe, cases, kept, topic, pure, workers=(), allow_other_workers=False):
+        self.sent.append(Future(len(self.sent), cases, list(workers)))
+        return self.sent[-1]
+
+    def nthreads(self):
+        return dict.fromkeys(self.workers, 1)
+
+    def processing(self):
+        return {worker: tuple(self.taken.get(worker, ())) for worker in self.workers}
+
+
+@pytest.fixture
+def under_way():
+    """A study of three cases whose first is sent to the worker `a`: client, dispatch, outcomes, what is told."""
+    client, outcomes, told = Client(["a", "b"]), [], []
+    cases = [Case(k, f"k{k}", "one structure", {"x": k}) for k in range(3)]
+    recipe = Recipe(FunctionBase(lambda x: {"y": 1.0}, {}), {}, "")
+    found = _Dispatch(client, recipe, cases, outcomes.append, frozenset(), told.append, own=True)
+    found._caches = [["a", "b"]]
+    found._send()
+    return client, found, outcomes, told
+
+
+def receive(found):
+    while not found._finished.empty():
+        found._receive(found._finished.get())
+
+
+def test_a_first_case_whose_worker_is_gone_is_sent_to_any_and_counts_once(under_way):
+    client, found, outcomes, _ = under_way
+    assert [future.where for future in client.sent] == [["a"]]
+    client.workers = []
+    found._look()
+    assert [future.where for future in client.sent] == [["a"], []]
+    client.workers = ["c"]
+    found._look()
+    assert len(client.sent) == 2
+    client.sent[1].end()
+    receive(found)
+    assert [outcome.number for outcome in outcomes] == [0]
+    found._send()
+    assert sorted(case.number for future in client.sent[2:] for case in future.cases) == [1, 2]
+
+
+def test_a_first_case_that_runs_elsewhere_is_left_there(under_way):
+    client, found, _, _ = under_way
+    client.workers, client.taken = ["b"], {"b": ["key0"]}
+    found._look()
+    assert len(client.sent) == 1
+    client.taken = {}  # it is over, and its end is on the way
+    client.sent[0].status = "finished"
+    found._look()
+    assert len(client.sent) == 1
+
+
+def test_a_case_that_did_not_end_has_failed_and_what_came_with_it_is_done_again(under_way):
+    client, found, outcomes, _ = under_way
+    client.sent[0].end()
+    receive(found)
+    found._seconds = 0.01  # batches of several
+    found._submit([found._ready.popleft() for _ in range(2)])
+    found._stuck(1, "too long", 3.0)
+    receive(found)
+    assert [(o.number, o.error) for o in outcomes] == [(0, ""), (1, "too long")]
+    assert client.sent[1].status == "cancelled"
+    found._send()
+    assert [case.number for case in client.sent[2].cases] == [2]
+
+
+def test_where_nothing_ends_a_line_says_so_and_then_after_twice_the_time(under_way, monkeypatch):
+    client, found, _, told = under_way
+    found._look()
+    assert not told
+    found._last = time.monotonic() - 1.1 * dispatch.QUIET
+    found._look()
+    found._look()
+    assert len(told) == 1
+    assert "1 under way on 2 workers" in told[0]
+    found._last = time.monotonic() - 2.2 * dispatch.QUIET
+    client.workers = []
+    found._look()
+    assert "there are no workers" in told[1]
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_cluster_of_our_own_that_starts_no_workers_is_made_anew_and_others_are_waited_for(under_way, own):
+    client, found, _, _ = under_way
+    client.workers, found._own = [], own
+    found._manned = time.monotonic() - 0.5 * cluster.PATIENCE
+    found._look()
+    found._manned = time.monotonic() - 1.1 * cluster.PATIENCE
+    if own:
+        with pytest.raises(SchedulerLost):
+            found._look()
+    else:
+        found._look()
