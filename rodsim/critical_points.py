@@ -38,10 +38,9 @@ from rodsim.growing_loads import (
     Held,
     Loaded,
     largest,
-    rounding,
     work_scale,
 )
-from rodsim.modal_analysis import model_size
+from rodsim.modal_analysis import model_size, rounding
 
 BIFURCATION, LIMIT = "bifurcation", "limit point"
 DEPENDENT = 1e-3  # what is left of a shape that others have in them

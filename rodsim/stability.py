@@ -25,15 +25,17 @@ from discretization.linearisation.equations import Linearised, filled
 from discretization.linearisation.saddle import Saddle
 from discretization.others import OTHERS
 from rigid import checks
-from rigid.errors import ModelError
+from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rodsim.building import Built
 from rodsim.critical_points import Critical, Unfound, critical_point
+from rodsim.free_motions import loose, worded
 from rodsim.growing_loads import Loaded, largest
+from rodsim.linear import frame_names
 from rodsim.modal_analysis import model_size
 from rodsim.model import Model
-from rodsim.static_checks import check_elastic
+from rodsim.static_checks import check_elastic, check_held, part_at
 
 GRAVITY = "gravity"
 LINEAR = "linear"
@@ -73,8 +75,12 @@ def buckling(
     still = np.zeros_like(built.state.v)
     check_elastic(built)
     start = built.state._replace(v=still, Omega=still)
+    check_held(built)
     at_start = loaded.linear(start, 0.0)
-    here = loaded.settled(start, 0.0, np.zeros((0, at_start.size)), filled(at_start.M))
+    try:
+        here = loaded.settled(start, 0.0, np.zeros((0, at_start.size)), filled(at_start.M))
+    except (ConvergenceError, ModelError) as error:
+        raise _unready(built, at_start) or error from None
     state, lin = here.state, here.lin
     _check_potential(loaded, state)
     linear, shapes = _linear(loaded, state, lin, n)
@@ -150,6 +156,26 @@ def _loaded(built: Built, constant: Sequence[str], t: float) -> Loaded:
     return loaded
 
 
+def _unready(built: Built, lin: Linearised) -> ModelError | None:
+    """Why a model has no equilibrium from which its loads could make it buckle, with the part and the cure; None: not known."""
+    names, size = frame_names(built.layout), model_size(lin.state)
+    try:
+        free = loose(lin, size, names)
+        mu, phi, zero = eigen.conservative(lin, 1)
+    except (ModelError, eigen.Floppy):
+        return None
+    if free:
+        return ModelError(f"model '{built.layout.name}' cannot buckle as it stands: {free}")
+    if zero[0] or mu[0] > 0.0:
+        return None
+    frame, words = worded(lin.of_frames(phi[0]), size, names)
+    return ModelError(
+        f"model '{built.layout.name}' is unstable before its loads grow: {words} of its own accord; begin where it is stable: "
+        "hold it there, or leave out what is `constant`",
+        about=[part_at(built.layout, frame)],
+    )
+
+
 def _check_potential(loaded: Loaded, state: State) -> None:
     reasons = loaded.linear(state, 1.0).unsymmetric
     if reasons:
@@ -167,7 +193,7 @@ def _linear(loaded: Loaded, state: State, lin: Linearised, n: int) -> tuple[Floa
     farthest = largest(direction, size)
     change = prestress.change(lin, loaded.grown(lin), direction, STEP * size / (farthest or 1.0))
     name = loaded.built.layout.name
-    inverse, phi = _ratios(name, lin, saddle, change, n)
+    inverse, phi = _ratios(loaded.built, lin, saddle, change, n)
     if not np.any(inverse):
         raise ModelError(f"model '{name}': its loads change no stiffness, and cannot make it buckle")
     use = np.flatnonzero(inverse > np.maximum(_rounding(lin, phi), 1e-9 * np.abs(inverse).max()))
@@ -179,20 +205,22 @@ def _linear(loaded: Loaded, state: State, lin: Linearised, n: int) -> tuple[Floa
     return factors, _apart(factors, shapes, filled(lin.M))
 
 
-def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: int) -> tuple[Floats, Floats]:
+def _ratios(
+    built: Built, lin: Linearised, saddle: Saddle, change: csr_matrix, n: int
+) -> tuple[Floats, Floats]:
     """1/f of the lowest factors of K(0) + f K', and more, with their shapes (size, k)."""
-    free = lin.free
+    free, name = lin.free, built.layout.name
     if n > free:
         raise ModelError(f"buckling: n = {n} of a model with {free} freedoms; give at most {free}")
-    failed = f"model '{name}': no buckling factors found ({{}}); is it held, and stable without loads?"
+    failed = f"model '{name}': no buckling factors found; linear ones are those of a model that is held, and stable without them"
     if free <= SMALL:
         Z = eigen.null_space(lin.G)
         onto = -Z.T @ (change @ Z)
         onto[np.abs(onto) <= ROUNDING * abs(change).max()] = 0.0
         try:
             inverse, phi = eigh(onto, Z.T @ (lin.K @ Z))
-        except LinAlgError as error:
-            raise ModelError(failed.format(error)) from None
+        except LinAlgError:
+            raise _unready(built, lin) or ModelError(failed) from None
         return inverse, Z @ phi
     # P(-K') is symmetric in the product of K(0) on the motions that the joints allow, to which P always leads back
     inverted = LinearOperator((lin.size, lin.size), matvec=lambda x: saddle.solve(np.ravel(x)), dtype=float)
@@ -201,8 +229,8 @@ def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: i
     ncv = min(4 * many + 20, lin.size)
     try:
         return eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)
-    except ArpackError as error:
-        raise ModelError(failed.format(error)) from None
+    except ArpackError:
+        raise _unready(built, lin) or ModelError(failed) from None
 
 
 def _apart(factors: Floats, shapes: Floats, M: csr_matrix) -> Floats:

@@ -40,6 +40,7 @@ DROWNED = 1e-11  # of the lowest eigenvalue: more round-off of the highest than 
 RANK = 1e-10  # of the largest singular value
 OF_PLACES = 16.0  # rounding of places, turns and the strains between them
 CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
+DOUBLE = 1e-4  # of the shift: |lambda| of a double eigenvalue that is zero but for rounding
 SMALL = 200  # the same up to which full matrices are sooner solved than Lanczos' iteration
 
 
@@ -126,7 +127,9 @@ def _of_places(lin: Linearised, phi: NDArray) -> Floats:
     """
     blocks = lin.K.tobsr((3, 3))
     places = lin.K.shape[0] // 3
-    sizes = csr_matrix((np.abs(blocks.data).max(axis=(1, 2)), blocks.indices, blocks.indptr), (places, places))
+    sizes = csr_matrix(
+        (np.abs(blocks.data).max(axis=(1, 2)), blocks.indices, blocks.indptr), (places, places)
+    )
     out = np.zeros(len(phi))
     for kind in (0, 1):  # displacements, turns
         own, x = sizes[kind::2, kind::2].tocoo(), phi.reshape(len(phi), -1, 2, 3)[:, :, kind]
@@ -273,12 +276,12 @@ def general(lin: Linearised, n: int) -> Spectrum:
         raise ModelError(
             "modes: a rod without mass is viscous or damped; give it mass, or leave the damping out (`undamped`)"
         )
-    free = finite(lin)
+    free, sigma = finite(lin), _general_shift(lin)
     if 2 * free <= 4 * DENSE or 2 * n + 14 >= 2 * free:
-        values, vectors = _dense_general(lin, D)
+        values, vectors = _dense_general(lin, D, sigma)
     else:
-        values, vectors = _arnoldi(lin, D, n)
-    zero = np.abs(values) ** 2 <= _noise_general(lin, vectors)
+        values, vectors = _arnoldi(lin, D, n, sigma)
+    zero = np.abs(values) ** 2 <= _noise_general(lin, vectors, sigma)
     upper = ~zero & (values.imag > -1e-9 * np.abs(values))
     order = np.argsort(np.abs(values), kind="stable")
     order = order[upper[order]]
@@ -301,7 +304,7 @@ def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
     return np.asarray((combinations[:, use] / np.sqrt(squares[use])).T @ real)
 
 
-def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
+def _dense_general(lin: Linearised, D: csr_matrix, sigma: float) -> tuple[NDArray, NDArray]:
     from scipy.linalg import eig
 
     Z = slow_motions(lin)
@@ -310,7 +313,6 @@ def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
     inverse = np.linalg.inv(M)
     A = np.block([[np.zeros((k, k)), np.eye(k)], [-inverse @ K, -inverse @ D0]])
     values, z = eig(A)
-    sigma = _general_shift(lin)
     if EPS * np.abs(values).max() ** 2 > DROWNED * sigma**2:  # as in `_dense`; by (2)
         S = np.linalg.inv(sigma * sigma * M + sigma * D0 + K)
         right, below = -S @ (D0 + sigma * M), -S @ M
@@ -320,9 +322,8 @@ def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
     return values, (Z @ z[:k]).T
 
 
-def _arnoldi(lin: Linearised, D: csr_matrix, n: int) -> tuple[NDArray, NDArray]:
+def _arnoldi(lin: Linearised, D: csr_matrix, n: int, sigma: float) -> tuple[NDArray, NDArray]:
     size, M = lin.size, lin.M
-    sigma = _general_shift(lin)
     saddle = Saddle(csr_matrix(sigma * sigma * M + sigma * D + lin.K), lin.G)
     right = csr_matrix(D + sigma * M)
 
@@ -353,9 +354,9 @@ def _general_shift(lin: Linearised) -> float:
     return 0.1 * scale
 
 
-def _noise_general(lin: Linearised, vectors: NDArray) -> Floats:
-    """Of |lambda|^2: a double eigenvalue zero is found to the root of round-off only."""
+def _noise_general(lin: Linearised, vectors: NDArray, sigma: float) -> Floats:
+    """Of |lambda|^2: a double eigenvalue zero is found to the root of the round-off of 1/(lambda - sigma) only."""
     mass = np.array([np.vdot(x, lin.M @ x).real for x in vectors])
     of_real = [np.abs(x) for x in vectors]
-    own = 1e4 * NOISE * EPS * _shares(lin, np.array(of_real)) + _of_places(lin, vectors)
-    return own / np.maximum(mass, 1e-300)
+    own = NOISE * EPS * _shares(lin, np.array(of_real)) + _of_places(lin, vectors)
+    return np.asarray(own / np.maximum(mass, 1e-300) + (DOUBLE * sigma) ** 2)

@@ -9,10 +9,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rigid.errors import ConvergenceError, InitialVelocityWarning, RedundantJointsWarning
+from rigid.errors import (
+    ConvergenceError,
+    InitialVelocityWarning,
+    RedundantJointsWarning,
+    RoundedForcesWarning,
+    UnstableEquilibriumWarning,
+)
 from rodsim.cli.exit_codes import NOT_CONVERGED
 
-_TOLD = (InitialVelocityWarning, RedundantJointsWarning)
+_TOLD = (
+    InitialVelocityWarning,
+    RedundantJointsWarning,
+    RoundedForcesWarning,
+    UnstableEquilibriumWarning,
+)
 
 
 @contextmanager

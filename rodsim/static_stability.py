@@ -1,0 +1,92 @@
+"""What is said of an equilibrium that was found: the ways down from it, and how well its forces are known."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.linearisation import eigen
+from discretization.statics.newton import CLEAR, largest_load, unbalanced
+from discretization.statics.rest import Rest
+from discretization.statics.stability import negative_count
+from rigid.errors import ModelError, RoundedForcesWarning, UnstableEquilibriumWarning
+from rodsim.building import Built
+from rodsim.free_motions import MOST, at_rest, worded
+from rodsim.linear import frame_names
+from rodsim.static_results import Record
+
+
+class WaysDown(NamedTuple):
+    """Motions that lower the energy."""
+
+    pivots: int  # negative ones of the stiffness, on the motions that the joints allow
+    steepest: str  # what moves, in words
+
+
+def ways_down(built: Built, rest: Rest) -> WaysDown | None:
+    """At the equilibrium where `rest` is; None: there are none, or it cannot be told, as under follower loads.
+
+    The pivots count; where there are negative ones the eigenvalues say whether they are more than rounding.
+    """
+    rest.assemble(True)
+    count = negative_count(rest)
+    if count <= 0:
+        return None
+    try:
+        lin = at_rest(built, rest)
+        if lin.unsymmetric:
+            return None
+        mu, phi, zero = eigen.conservative(lin, min(count + MOST, lin.free))
+    except (ModelError, eigen.Floppy):
+        return None
+    down = (mu < 0.0) & ~np.asarray(zero, bool)
+    if not down.any():
+        return None
+    _, words = worded(lin.of_frames(phi[np.argmin(mu)]), rest.length, frame_names(built.layout))
+    return WaysDown(count if not np.any(zero) else int(down.sum()), words)
+
+
+def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
+    """Note in the record, and on demand warn, where its last equilibrium, that of `rest`, is unstable or drowned in rounding."""
+    model = f"model '{built.layout.name}'"
+    ways = ways_down(built, rest)
+    if ways is not None:
+        first = _first_unstable(built, rest, record)
+        record.settings["unstable"] = {"pivots": ways.pivots, "from": first}
+        if warn:
+            plural = "s" if ways.pivots > 1 else ""
+            warnings.warn(
+                f"{model}: the equilibrium found is unstable, as are those from load factor {first:.6g} on: its stiffness has "
+                f"{ways.pivots} negative pivot{plural}, along the steepest way down {ways.steepest}; to get off, follow the "
+                "path by method='arc-length' and leave it at its bifurcation by branch=1 or -1, or give a small load along "
+                "that motion from the beginning (`constant`)",
+                UnstableEquilibriumWarning,
+                stacklevel=3,
+            )
+    rest.assemble(False)
+    left, load = unbalanced(rest), largest_load(rest)
+    if left > CLEAR * load > 0.0:
+        record.settings["unbalanced"] = left / load
+        if warn:
+            warnings.warn(
+                f"{model}: {left:.3g} N are left unbalanced, {left / load:.2g} of its loads together ({load:.3g} N): these are "
+                "so small against its stiffness that rounding hides them; displacements along what is soft are right, "
+                "forces along what is stiff are not: give such parts less stiffness, or join them by rigid bodies",
+                RoundedForcesWarning,
+                stacklevel=3,
+            )
+
+
+def _first_unstable(built: Built, rest: Rest, record: Record) -> float:
+    """Load factor of the first equilibrium of those at the end of the path that all have negative pivots."""
+    kept, first = rest.keep(), record.factors[-1]
+    for state, factor in zip(reversed(record.states), reversed(record.factors), strict=True):
+        rest.stand(state, factor)
+        rest.assemble(True)
+        if negative_count(rest) <= 0:
+            break
+        first = factor
+    rest.back_to(kept)
+    return float(first)
