@@ -8,14 +8,21 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.linearisation import eigen
+from discretization.statics.forces import SOLVED
 from discretization.statics.newton import CLEAR, largest_load, unbalanced
+from discretization.statics.relaxation import relax
 from discretization.statics.rest import Rest
 from discretization.statics.stability import negative_count
 from rigid.errors import ModelError, RoundedForcesWarning, UnstableEquilibriumWarning
+from rigid.system import Floats
 from rodsim.building import Built
 from rodsim.free_motions import MOST, at_rest, worded
 from rodsim.linear import frame_names
 from rodsim.static_results import Record
+
+
+MOST_LEFT = 3  # equilibria that are left for a next one, which may be unstable as well
+PUSH = 1e-2  # of the model's size, or rad: so far down
 
 
 class WaysDown(NamedTuple):
@@ -23,6 +30,7 @@ class WaysDown(NamedTuple):
 
     pivots: int  # negative ones of the stiffness, on the motions that the joints allow
     steepest: str  # what moves, in words
+    shape: Floats  # (n, 6) displacements and turns of the frames, the same
 
 
 def ways_down(built: Built, rest: Rest) -> WaysDown | None:
@@ -44,8 +52,32 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
     down = (mu < 0.0) & ~np.asarray(zero, bool)
     if not down.any():
         return None
-    _, words = worded(lin.of_frames(phi[np.argmin(mu)]), rest.length, frame_names(built.layout))
-    return WaysDown(count if not np.any(zero) else int(down.sum()), words)
+    shape = lin.of_frames(phi[np.argmin(mu)])
+    _, words = worded(shape, rest.length, frame_names(built.layout))
+    return WaysDown(count if not np.any(zero) else int(down.sum()), words, shape)
+
+
+def leave(built: Built, rest: Rest, record: Record) -> None:
+    """From an unstable equilibrium, where `rest` is at one, to a stable one under the same loads: a push down the steepest way, and
+    the damped motion from there, into the record.
+    """
+    for _ in range(MOST_LEFT):
+        ways = ways_down(built, rest)
+        if ways is None:
+            return
+        kept, size = (
+            rest.keep(),
+            rest.length * np.abs(ways.shape[:, 3:]).max() + np.abs(ways.shape[:, :3]).max(),
+        )
+        x = np.zeros(rest.size)
+        x[rest.unknowns] = PUSH * rest.length / size * ways.shape[rest.frames]
+        pushed = rest.advance(x)
+        relaxed = relax(rest, every_way=True) if pushed == SOLVED else None
+        if relaxed is None or relaxed.status != SOLVED:
+            rest.back_to(kept)
+            return
+        record.settings["left"] = record.settings.get("left", 0) + relaxed.iterations
+        record.add(rest.factor, rest, relaxed.iterations)
 
 
 def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
@@ -59,9 +91,8 @@ def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
             plural = "s" if ways.pivots > 1 else ""
             warnings.warn(
                 f"{model}: the equilibrium found is unstable, as are those from load factor {first:.6g} on: its stiffness has "
-                f"{ways.pivots} negative pivot{plural}, along the steepest way down {ways.steepest}; to get off, follow the "
-                "path by method='arc-length' and leave it at its bifurcation by branch=1 or -1, or give a small load along "
-                "that motion from the beginning (`constant`)",
+                f"{ways.pivots} negative pivot{plural}, along the steepest way down {ways.steepest}; unstable='leave' goes on "
+                "from there to a stable one, method='arc-length' with branch=1 leaves the path where it became unstable",
                 UnstableEquilibriumWarning,
                 stacklevel=3,
             )

@@ -31,7 +31,7 @@ from rodsim.static_checks import check_elastic, check_held
 from rodsim.static_loading import GRAVITY, copied, loading_of, stations
 from rodsim.static_paths import FIRST_ARC, follow, path_settings
 from rodsim.static_results import Equilibrium, Record
-from rodsim.static_stability import judge
+from rodsim.static_stability import judge, leave
 
 METHODS = ("newton", "arc-length")
 MOST_POINTS = 500
@@ -51,6 +51,7 @@ def equilibrium(
     stop: Mapping[str, tuple[float, float]] | None = None,
     branch: int = 0,
     relaxation: bool = True,
+    unstable: str = "keep",
     most_points: int = MOST_POINTS,
     first_step: float = 1.0,
     factors: ArrayLike = (1.0,),
@@ -81,6 +82,8 @@ def equilibrium(
     `statics["stopped"]` is then "closed".
     relaxation: with "newton", where its steps come to an end before factor 1, go to the equilibrium that a damped motion
     under the full load creeps to; `statics["relaxation"]` says from which factor, and that it was used.
+    unstable: "leave": where the equilibrium at the end is unstable, go on to a stable one under the same loads, by a small push down
+    the steepest way and a damped motion; `statics["left"]` is then the number of its steps. "keep": stay, and warn.
     first_step: longest first load step; with "arc-length" of the norm of the path.
     factors: with "newton", load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last is
     the end. So one call goes through all angles that a joint is to be moved to.
@@ -117,6 +120,10 @@ def equilibrium(
     followed = method == "arc-length"
     checked = path_settings(model, monitors, stop, branch, most_points, followed)
     ends = stations(factors, followed)
+    if unstable not in ("keep", "leave"):
+        raise ModelError(
+            f"equilibrium: unstable = {checks.shown(unstable)} is not known; choose keep or leave"
+        )
     if output is not None:
         check_output(Path(output), False, overwrite)
     announce()
@@ -158,6 +165,8 @@ def equilibrium(
         result = record.write(output)
         reason = REASONS.get(failure.status, "Newton's iteration did not converge")
         raise_not_converged(built, rest, reason, failure, result)
+    if unstable == "leave":
+        leave(built, rest, record)
     judge(built, rest, record, warn=not followed)
     return record.write(output)
 

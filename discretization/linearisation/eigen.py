@@ -50,6 +50,7 @@ class Spectrum(NamedTuple):
     values: NDArray  # lambda, 1/s
     vectors: NDArray  # (k, size)
     zero: NDArray  # (k,) whether an eigenvalue is zero to round-off
+    noise: Floats  # (k,) of |lambda|^2, 1/s^2
 
 
 def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
@@ -65,7 +66,7 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     shift = 100.0 * floor
     for _ in range(3):
         mu, phi = _lanczos(lin, -shift, min(n + 1, size - 2))
-        zero = np.abs(mu) <= _noise(lin, phi)
+        zero = np.abs(mu) <= noise(lin, phi)
         others = np.abs(mu[~zero])
         wanted = 0.5 * float(others.min()) if len(others) else 0.0
         if not zero.any() or not len(others) or 0.25 * shift <= wanted <= 4.0 * shift:
@@ -73,7 +74,7 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
         shift = wanted
     while zero.any():  # copies of one eigenvalue come by rounding alone: is there another beside those found?
         one, beside = _lanczos(lin, -shift, 1, phi)
-        if not np.abs(one) <= _noise(lin, beside):
+        if not np.abs(one) <= noise(lin, beside):
             break
         mu, phi, zero = np.append(mu, one), np.concatenate([phi, beside]), np.append(zero, True)
     order = np.argsort(np.abs(mu))[:n]
@@ -108,7 +109,7 @@ def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None)
     return mu, phi.T
 
 
-def _noise(lin: Linearised, phi: Floats) -> Floats:
+def noise(lin: Linearised, phi: Floats) -> Floats:
     """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; of the multipliers; and of
     the state's own forces.
     """
@@ -163,7 +164,7 @@ def _held(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray] | None:
     if len(inverse) < n or inverse[0] <= 0.0:
         return None
     mu, phi = 1.0 / inverse[::-1], (Z @ (y / np.sqrt(inverse))).T[::-1]
-    if mu[0] <= CLEAR * _noise(lin, phi[:1])[0]:
+    if mu[0] <= CLEAR * noise(lin, phi[:1])[0]:
         return None
     return mu, phi, np.zeros(n, bool)
 
@@ -175,7 +176,7 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     Z = slow_motions(lin)
     M, K = (Z.T @ (A @ Z) for A in (lin.M, lin.K))
     mu, y = eigh(K, M)
-    low = np.abs(mu) > _noise(lin, (Z @ y).T)
+    low = np.abs(mu) > noise(lin, (Z @ y).T)
     if (
         EPS * np.abs(mu).max() > DROWNED * np.abs(mu[low]).min(initial=np.inf)
         and mu.min() > -np.abs(mu[low]).min()
@@ -192,7 +193,7 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     phi = phi[order]
     # errors of mu are as large as those of the highest one, which turns without inertia make huge; its quotient has none
     mu = np.einsum("ki,ki->k", phi, (lin.K @ phi.T).T)
-    zero = np.abs(mu) <= _noise(lin, phi)
+    zero = np.abs(mu) <= noise(lin, phi)
     order = np.argsort(np.where(zero, 0.0, mu), kind="stable")
     return mu[order], phi[order], zero[order]
 
@@ -288,7 +289,8 @@ def general(lin: Linearised, n: int) -> Spectrum:
     rest = _independent(vectors[zero], lin.M)
     values = np.concatenate([np.zeros(len(rest)), values[order]])[:n]
     vectors = np.concatenate([rest, vectors[order]])[:n]
-    return Spectrum(values, vectors, np.arange(len(values)) < len(rest))
+    known = _noise_general(lin, vectors, sigma)
+    return Spectrum(values, vectors, np.arange(len(values)) < len(rest), known)
 
 
 def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
