@@ -134,8 +134,9 @@ def modes(
             n = min(n, free)
             mu, phi, zero = eigen.conservative(lin, n)
             values = np.where(mu < 0, np.sqrt(np.abs(mu)), 1j * np.sqrt(np.abs(mu)))
+            noise = np.zeros(len(mu))  # of a sign that is known
         else:
-            values, phi, zero = eigen.general(lin, n)
+            values, phi, zero, noise = eigen.general(lin, n)
             norms = np.array([np.vdot(x, lin.M @ x).real for x in phi])
             phi = phi / np.sqrt(norms)[:, None]
     except eigen.Floppy as floppy:
@@ -144,9 +145,9 @@ def modes(
             "stiffness holds it; hold it, or give it mass"
         ) from None
     values = np.where(zero, 0.0, values)
-    kinds = tuple(_kind(value, bool(none)) for value, none in zip(values, zero, strict=True))
+    kinds = tuple(_kind(*each) for each in zip(values, zero, noise, strict=True))
     if not checks.flag("modes", "anyway", anyway):
-        _check_equilibrium(lin, built, eigen.Spectrum(values, phi, zero))
+        _check_equilibrium(lin, built, eigen.Spectrum(values, phi, zero, noise))
     return Modes(values, lin.of_frames(phi), kinds, lin, built)
 
 
@@ -155,10 +156,12 @@ def model_size(state: State) -> float:
     return extent(state.r)
 
 
-def _kind(value: complex, zero: bool) -> str:
+def _kind(value: complex, zero: bool, noise: float) -> str:
+    """noise: of |value|^2, 1/s^2."""
     if zero:
         return RIGID
-    if value.real > 1e-6 * abs(value):  # double eigenvalues are found to the root of round-off
+    # double eigenvalues are found to the root of round-off
+    if value.real > max(1e-6 * abs(value), noise / abs(value)):
         return GROWS
     return OSCILLATES if abs(value.imag) > 0 else DECAYS
 
@@ -174,7 +177,7 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
     """Raise where the forces that are left, beyond their rounding, would move a frame further than AWAY, along the modes that
     were found.
     """
-    values, phi, zero = spectrum
+    values, phi, zero, _ = spectrum
     squares = np.abs(values) ** 2
     some = squares[squares > 0]
     # what a rigid mode is pushed by moves it without end: as far as the softest other mode would go
@@ -200,7 +203,8 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
         f"model '{built.layout.name}' is not in equilibrium: {_pushed(lin, built, int(worst))} "
         + (
             f"along a motion that no joint and no stiffness holds ({worded(lin.of_frames(phi[which].real), size, names)[1]}); "
-            "hold it by a joint or a spring, or say anyway=True"
+            "give the state of an equilibrium (`equilibrium(model).state()`, --equilibrium), hold it by a joint or a spring, or "
+            "anyway=True"
             if loose
             else f"and would {_how_far(float(far.max()), size)}; give the state of an equilibrium "
             "(`equilibrium(model).state()`, --equilibrium), or anyway=True"

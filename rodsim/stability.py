@@ -17,20 +17,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigh
-from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse import bmat, csc_matrix, csr_matrix
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from discretization.linearisation import eigen, prestress
 from discretization.linearisation.equations import Linearised, filled
 from discretization.linearisation.saddle import Saddle
 from discretization.others import OTHERS
+from discretization.statics.stability import negative_pivots
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rodsim.building import Built
 from rodsim.critical_points import Critical, Unfound, critical_point
-from rodsim.free_motions import loose, worded
+from rodsim.free_motions import MOST, loose, worded
 from rodsim.growing_loads import Loaded, largest
 from rodsim.linear import frame_names
 from rodsim.modal_analysis import model_size
@@ -80,10 +81,15 @@ def buckling(
     try:
         here = loaded.settled(start, 0.0, np.zeros((0, at_start.size)), filled(at_start.M))
     except (ConvergenceError, ModelError) as error:
-        raise _unready(built, at_start) or error from None
+        _refuse(built, at_start)
+        raise error
     state, lin = here.state, here.lin
     _check_potential(loaded, state)
+    if _negative_pivots(lin) > 0:
+        _refuse(built, lin)
     linear, shapes = _linear(loaded, state, lin, n)
+    if np.any(np.sum(shapes * (lin.K @ shapes.T).T, axis=1) <= eigen.noise(lin, shapes)):
+        _refuse(built, lin)
     if nonlinear:
         points, factors = _refined(loaded, state, linear, shapes, n)
     else:
@@ -156,24 +162,34 @@ def _loaded(built: Built, constant: Sequence[str], t: float) -> Loaded:
     return loaded
 
 
-def _unready(built: Built, lin: Linearised) -> ModelError | None:
-    """Why a model has no equilibrium from which its loads could make it buckle, with the part and the cure; None: not known."""
+def _refuse(built: Built, lin: Linearised) -> None:
+    """Raise where there is no equilibrium from which loads could make the model buckle, with the part and the cure."""
     names, size = frame_names(built.layout), model_size(lin.state)
     try:
         free = loose(lin, size, names)
-        mu, phi, zero = eigen.conservative(lin, 1)
+        many = min(max(_negative_pivots(lin), 0) + MOST, lin.free)
+        mu, phi, zero = eigen.conservative(lin, many)
     except (ModelError, eigen.Floppy):
-        return None
+        return
     if free:
-        return ModelError(f"model '{built.layout.name}' cannot buckle as it stands: {free}")
-    if zero[0] or mu[0] > 0.0:
-        return None
-    frame, words = worded(lin.of_frames(phi[0]), size, names)
-    return ModelError(
+        raise ModelError(f"model '{built.layout.name}' cannot buckle as it stands: {free}")
+    down = (mu < 0.0) & ~np.asarray(zero, bool)
+    if not down.any():
+        return
+    frame, words = worded(lin.of_frames(phi[np.argmin(mu)]), size, names)
+    raise ModelError(
         f"model '{built.layout.name}' is unstable before its loads grow: {words} of its own accord; begin where it is stable: "
         "hold it there, or leave out what is `constant`",
         about=[part_at(built.layout, frame)],
     )
+
+
+def _negative_pivots(lin: Linearised) -> int:
+    """Of K on the motions that the joints allow; -1: it cannot be told."""
+    stiff = float(np.median(np.abs(lin.K.diagonal()))) or 1.0
+    rows = stiff * lin.G
+    matrix = bmat([[lin.K, rows.T], [rows, None]], format="csc") if rows.shape[0] else csc_matrix(lin.K)
+    return negative_pivots(matrix, np.arange(matrix.shape[0]) >= lin.size)
 
 
 def _check_potential(loaded: Loaded, state: State) -> None:
@@ -198,11 +214,22 @@ def _linear(loaded: Loaded, state: State, lin: Linearised, n: int) -> tuple[Floa
         raise ModelError(f"model '{name}': its loads change no stiffness, and cannot make it buckle")
     use = np.flatnonzero(inverse > np.maximum(_rounding(lin, phi), 1e-9 * np.abs(inverse).max()))
     if not len(use):
-        raise ModelError(f"model '{name}': its loads do not make it buckle, only minus these might")
+        raise ModelError(
+            f"model '{name}': {_growing(loaded)} do not make it buckle, only minus these might: they pull; turn them round, or let "
+            "a load that presses grow"
+        )
     use = use[np.argsort(-inverse[use])]
     # more than n: of shapes that are near, and where two lead to one point
     factors, shapes = 1.0 / inverse[use], phi.T[use]
     return factors, _apart(factors, shapes, filled(lin.M))
+
+
+def _growing(loaded: Loaded) -> str:
+    """Names of what grows."""
+    names = list(loaded.built.layout.description["loads"])
+    own = [f"load '{name}'" for name, value in zip(names, loaded.growing, strict=False) if np.any(value)]
+    own += ["gravity"] * bool(np.any(loaded.gravity[1]))
+    return " and ".join(own) or "its distributed loads"
 
 
 def _ratios(
@@ -220,7 +247,8 @@ def _ratios(
         try:
             inverse, phi = eigh(onto, Z.T @ (lin.K @ Z))
         except LinAlgError:
-            raise _unready(built, lin) or ModelError(failed) from None
+            _refuse(built, lin)
+            raise ModelError(failed) from None
         return inverse, Z @ phi
     # P(-K') is symmetric in the product of K(0) on the motions that the joints allow, to which P always leads back
     inverted = LinearOperator((lin.size, lin.size), matvec=lambda x: saddle.solve(np.ravel(x)), dtype=float)
@@ -229,8 +257,14 @@ def _ratios(
     ncv = min(4 * many + 20, lin.size)
     try:
         return eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)
+    except ArpackNoConvergence as few:  # all that are positive are zero but for rounding
+        _refuse(built, lin)
+        if not np.any(few.eigenvalues > 0.0):
+            return np.array([-1.0]), np.ones((lin.size, 1))
+        return few.eigenvalues, few.eigenvectors
     except ArpackError:
-        raise _unready(built, lin) or ModelError(failed) from None
+        _refuse(built, lin)
+        raise ModelError(failed) from None
 
 
 def _apart(factors: Floats, shapes: Floats, M: csr_matrix) -> Floats:

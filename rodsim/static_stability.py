@@ -20,7 +20,6 @@ from rodsim.free_motions import MOST, at_rest, worded
 from rodsim.linear import frame_names
 from rodsim.static_results import Record
 
-
 MOST_LEFT = 3  # equilibria that are left for a next one, which may be unstable as well
 PUSH = 1e-2  # of the model's size, or rad: so far down
 
@@ -58,7 +57,7 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
 
 
 def leave(built: Built, rest: Rest, record: Record) -> None:
-    """From an unstable equilibrium, where `rest` is at one, to a stable one under the same loads: a push down the steepest way, and
+    """From an unstable equilibrium, where `rest` is, to a stable one under the same loads: a push down the steepest way, and
     the damped motion from there, into the record.
     """
     for _ in range(MOST_LEFT):

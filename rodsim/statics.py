@@ -82,8 +82,8 @@ def equilibrium(
     `statics["stopped"]` is then "closed".
     relaxation: with "newton", where its steps come to an end before factor 1, go to the equilibrium that a damped motion
     under the full load creeps to; `statics["relaxation"]` says from which factor, and that it was used.
-    unstable: "leave": where the equilibrium at the end is unstable, go on to a stable one under the same loads, by a small push down
-    the steepest way and a damped motion; `statics["left"]` is then the number of its steps. "keep": stay, and warn.
+    unstable: "leave": where the equilibrium at the end is unstable, go on to a stable one under the same loads, by a small push
+    down the steepest way and a damped motion; `statics["left"]` is then the number of its steps. "keep": stay, and warn.
     first_step: longest first load step; with "arc-length" of the norm of the path.
     factors: with "newton", load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last is
     the end. So one call goes through all angles that a joint is to be moved to.
