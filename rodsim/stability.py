@@ -215,8 +215,8 @@ def _linear(loaded: Loaded, state: State, lin: Linearised, n: int) -> tuple[Floa
     use = np.flatnonzero(inverse > np.maximum(_rounding(lin, phi), 1e-9 * np.abs(inverse).max()))
     if not len(use):
         raise ModelError(
-            f"model '{name}': {_growing(loaded)} do not make it buckle, only minus these might: they pull; turn them round, or let "
-            "a load that presses grow"
+            f"model '{name}': {_growing(loaded)} do not make it buckle, only minus these might: they pull; turn them round, or "
+            "let a load that presses grow"
         )
     use = use[np.argsort(-inverse[use])]
     # more than n: of shapes that are near, and where two lead to one point

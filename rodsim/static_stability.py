@@ -35,17 +35,18 @@ class WaysDown(NamedTuple):
 def ways_down(built: Built, rest: Rest) -> WaysDown | None:
     """At the equilibrium where `rest` is; None: there are none, or it cannot be told, as under follower loads.
 
-    The pivots count; where there are negative ones the eigenvalues say whether they are more than rounding.
+    The pivots count; where there are negative ones, or one that is zero, as of bodies that nothing but joints holds, the
+    eigenvalues say whether they are more than rounding.
     """
     rest.assemble(True)
     count = negative_count(rest)
-    if count <= 0:
+    if count == 0:
         return None
     try:
         lin = at_rest(built, rest)
         if lin.unsymmetric:
             return None
-        mu, phi, zero = eigen.conservative(lin, min(count + MOST, lin.free))
+        mu, phi, zero = eigen.conservative(lin, min(max(count, 0) + MOST, lin.free))
     except (ModelError, eigen.Floppy):
         return None
     down = (mu < 0.0) & ~np.asarray(zero, bool)
@@ -53,7 +54,7 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
         return None
     shape = lin.of_frames(phi[np.argmin(mu)])
     _, words = worded(shape, rest.length, frame_names(built.layout))
-    return WaysDown(count if not np.any(zero) else int(down.sum()), words, shape)
+    return WaysDown(count if count > 0 and not np.any(zero) else int(down.sum()), words, shape)
 
 
 def leave(built: Built, rest: Rest, record: Record) -> None:
@@ -114,8 +115,7 @@ def _first_unstable(built: Built, rest: Rest, record: Record) -> float:
     kept, first = rest.keep(), record.factors[-1]
     for state, factor in zip(reversed(record.states), reversed(record.factors), strict=True):
         rest.stand(state, factor)
-        rest.assemble(True)
-        if negative_count(rest) <= 0:
+        if ways_down(built, rest) is None:
             break
         first = factor
     rest.back_to(kept)
