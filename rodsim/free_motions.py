@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from discretization.linearisation import eigen
-from discretization.linearisation.equations import Linearised, linearise
+from discretization.linearisation.equations import Linearised, filled, linearise
 from discretization.linearisation.steady import steady_motion
 from discretization.statics.rest import Rest
 from rigid.errors import ModelError
@@ -23,10 +23,12 @@ Names = Callable[[int], str]
 
 
 def at_rest(built: Built, rest: Rest) -> Linearised:
-    """The linear equations at the state and under the loads of `rest`."""
+    """The linear equations at the state and under the loads of `rest`; what has no mass has a measure of its motions instead."""
     names = frame_names(built.layout)
-    motion = steady_motion(rest.system, rest.state, None, np.zeros(3), names)
-    return linearise(rest.system, rest.state, rest.values, motion, names, rest.idle)
+    system = rest.system._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
+    motion = steady_motion(system, rest.state, None, np.zeros(3), names)
+    lin = linearise(system, rest.state, rest.values, motion, names, rest.idle)
+    return replace(lin, M=csr_matrix(filled(lin.M)))
 
 
 def free_motions(built: Built, rest: Rest) -> str:

@@ -1,8 +1,8 @@
 """`steady_rotation`: the shape that a model takes where everything turns about one axis, as a state.
 
 Newton's method on the balance in axes that turn (`discretization.linearisation.inertia`), with the linear equations' own
-matrices. From the initial shape loads, weights and the square of the spin grow together, from a given state the square of
-the spin alone; parts of the way that Newton's method does not go are halved.
+matrices. The square of the spin grows, evenly, under all loads and weights; where that is not found from the initial shape,
+loads and weights grow with it. Parts of the way that Newton's method does not go are halved.
 
 A model that joints and forces let turn about the axis, or slide along it, has the same shape wherever it is on that way:
 these motions are held,
@@ -14,11 +14,13 @@ else round-off would decide how far a correction goes along them.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix, identity, vstack
 
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
@@ -81,8 +83,8 @@ def steady_rotation(
     """The state of the model when everything, fixed parts too, turns with `spin` (3,), rad/s, about an axis through `about`.
 
     Its velocities are zero: they are those in the axes. Give the same `spin` and `about` to `linearise` and `modes`.
-    state: where to begin, by default the initial one, from which loads and weights grow with the spin; an equilibrium, or a
-    rotation with another spin, has them in full. steps: parts of the way, evenly in the spin's square, before any is halved.
+    state: where to begin, by default the initial one; an equilibrium, or a rotation with another spin. steps: parts of the way,
+    evenly in the spin's square, before any is halved.
     Raises ConvergenceError where no such shape is found, with the part of the way reached as its `t`; ModelError where nothing
     holds the model in the axes.
     """
@@ -92,33 +94,40 @@ def steady_rotation(
     check_elastic(built)
     if state is not None:
         check_state(built, state)
-    turning = Turning(
-        built,
-        built.load_values(np.zeros(1))[0],
-        full,
-        checks.vector("steady_rotation", "about", about),
-        state is None,
-    )
+    values, center = built.load_values(np.zeros(1))[0], checks.vector("steady_rotation", "about", about)
     here = built.state if state is None else state
     still = np.zeros_like(here.v)
     here = here._replace(v=still, Omega=still)
+    turning = Turning(built, values, full, center, grows=False)
     held = _free_along(turning, here)
+    if state is None:
+        # what hangs by its weight alone has no shape without it; what is soft is not found under all of its loads at once
+        with suppress(ConvergenceError, Unheld):
+            return _turned(turning, here, held, steps, 1.0 / steps, ITERATIONS)
+        turning = turning._replace(grows=True)
+    return _turned(turning, here, held, steps, SHORTEST, WORSE)
+
+
+def _turned(
+    turning: Turning, state: State, held: tuple[bool, bool], steps: int, shortest: float, patience: int
+) -> State:
+    """All of the way from a state, in parts no shorter than `shortest`; patience: corrections that need not shrink."""
     done, longest = 0.0, 1.0 / steps
     part = longest
     while done < 1.0:
         to = 1.0 if done + part > 1.0 - SHORTEST else done + part
         try:
-            here = _settled(turning, here, to, held)
+            state = _settled(turning, state, to, held, patience)
         except (ConvergenceError, Unheld) as error:
             part *= 0.5
-            if part < (LOOSE * longest if isinstance(error, Unheld) else SHORTEST):
+            if part < (LOOSE * longest if isinstance(error, Unheld) else shortest):
                 raise
         else:
             done, part = to, min(2.0 * part, longest)
-    return here
+    return state
 
 
-def _settled(turning: Turning, state: State, part: float, held: tuple[bool, bool]) -> State:
+def _settled(turning: Turning, state: State, part: float, held: tuple[bool, bool], patience: int) -> State:
     """The shape at a part of the way, by Newton's method from a state."""
     size, change, smallest, worse = model_size(state), np.inf, np.inf, 0
     for _ in range(ITERATIONS):
@@ -127,7 +136,7 @@ def _settled(turning: Turning, state: State, part: float, held: tuple[bool, bool
             return state
         worse = worse + 1 if change >= smallest else 0
         smallest = min(smallest, change)
-        if worse == WORSE or not np.isfinite(change):
+        if worse == patience or not np.isfinite(change):
             break
     raise ConvergenceError(
         t=part,
@@ -200,8 +209,16 @@ def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
             found.append(False)
             continue
         here = turning.linear(state, 1.0)
-        rounding = ROUNDING * eigen.EPS * float(np.abs(here.K.data).max(initial=0.0)) * size
-        forces = turning.linear(there, 1.0).force.reshape(-1, 2, 3)
-        off = np.abs(forces - here.force.reshape(-1, 2, 3) @ R.T)
-        found.append(bool(max(off[:, 0].max(), off[:, 1].max() / size) <= rounding))
+        force, rounding = here.force.reshape(-1, 2, 3), ROUNDING * eigen.EPS * float(abs(here.K).max()) * size
+        off = np.abs(turning.linear(there, 1.0).force.reshape(-1, 2, 3) - force @ R.T)
+        free = bool(max(off[:, 0].max(), off[:, 1].max() / size) <= rounding)
+        # what internal forces and joints do to each other is no work
+        axes = _along(turning, replace(here, M=identity(here.size, format="csr")))
+        push = float(np.abs(axes[bool(shift)] @ here.force))
+        if free and push > rounding * len(force):
+            raise Unheld(
+                f"model '{turning.built.layout.name}': nothing keeps it from {'sliding along' if shift else 'turning about'} the "
+                "axis, and its loads push it there; hold it by a joint or a spring, or leave these loads out"
+            )
+        found.append(free)
     return found[0], found[1]
