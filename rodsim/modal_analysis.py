@@ -134,7 +134,7 @@ def modes(
             n = min(n, free)
             mu, phi, zero = eigen.conservative(lin, n)
             values = np.where(mu < 0, np.sqrt(np.abs(mu)), 1j * np.sqrt(np.abs(mu)))
-            noise = np.zeros(len(mu))  # of a sign that is known
+            noise: Floats = np.zeros(len(mu))  # of a sign that is known
         else:
             values, phi, zero, noise = eigen.general(lin, n)
             norms = np.array([np.vdot(x, lin.M @ x).real for x in phi])

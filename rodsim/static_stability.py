@@ -44,7 +44,7 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
         return None
     try:
         lin = at_rest(built, rest)
-        if lin.unsymmetric:
+        if lin.unsymmetric or lin.free <= 0:
             return None
         mu, phi, zero = eigen.conservative(lin, min(max(count, 0) + MOST, lin.free))
     except (ModelError, eigen.Floppy):
