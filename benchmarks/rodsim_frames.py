@@ -18,7 +18,7 @@ from rodsim import Model, Section
 from rodsim.building import Built
 from rodsim.modal_analysis import modes
 from rodsim.parts import Anchor
-from rodsim.statics import loading_of
+from rodsim.static_loading import loading_of
 
 NAME = "rodsim"
 

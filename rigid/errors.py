@@ -43,6 +43,14 @@ class RedundantJointsWarning(UserWarning):
     """Joints fix what others fix already: the motion is determined, but not all of their forces and moments."""
 
 
+class UnstableEquilibriumWarning(UserWarning):
+    """An equilibrium that the model would leave where anything pushes it."""
+
+
+class RoundedForcesWarning(UserWarning):
+    """The loads are so small against the stiffness that rounding leaves a part of them unbalanced."""
+
+
 class ConvergenceError(RuntimeError):
     """A step could not be solved even after halving it; what was computed before is kept.
 

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from discretization.time.integrate import Start, Trajectory, integrate
     from rigid import signals
     from rigid.charts import multibody_system, rotating_body
-    from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError, RedundantJointsWarning
+    from rigid.errors import (
+        ConvergenceError,
+        InitialVelocityWarning,
+        ModelError,
+        RedundantJointsWarning,
+        RoundedForcesWarning,
+        UnstableEquilibriumWarning,
+    )
     from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
     from rigid.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
@@ -60,6 +67,8 @@ _WHERE = {
     "ModelError": "rigid.errors",
     "Part": "rigid.symbolic",
     "RedundantJointsWarning": "rigid.errors",
+    "RoundedForcesWarning": "rigid.errors",
+    "UnstableEquilibriumWarning": "rigid.errors",
     "Probe": "rodsim.linear_models",
     "Reaction": "rodsim.linear_reactions",
     "Push": "rodsim.linear_models",
@@ -115,11 +124,13 @@ __all__ = [
     "Reaction",
     "RedundantJointsWarning",
     "Result",
+    "RoundedForcesWarning",
     "Section",
     "Sphere",
     "Start",
     "Symmetry",
     "Trajectory",
+    "UnstableEquilibriumWarning",
     "audit",
     "buckling",
     "compare",

@@ -38,10 +38,9 @@ from rodsim.growing_loads import (
     Held,
     Loaded,
     largest,
-    rounding,
     work_scale,
 )
-from rodsim.modal_analysis import model_size
+from rodsim.modal_analysis import model_size, rounding
 
 BIFURCATION, LIMIT = "bifurcation", "limit point"
 DEPENDENT = 1e-3  # what is left of a shape that others have in them
@@ -60,6 +59,10 @@ FARTHEST = 0.2  # of the model's size, and of the factor: one correction of (2)
 
 
 FAILURES = (ConvergenceError, ModelError, LinAlgError)  # of a search; what was found before stays
+SINGULAR = (
+    "the path from load factor zero came to where the stiffness is singular, and on from there it could not be followed; "
+    'follow it by equilibrium(method="arc-length")'
+)
 
 
 class Critical(NamedTuple):
@@ -97,8 +100,10 @@ def critical_point(loaded: Loaded, state: State, factors: Floats, shapes: Floats
                     return found
     try:
         return _limit(loaded, state, factor, phi, M)
-    except FAILURES as error:
-        raise Unfound(str(error)) from error
+    except ConvergenceError as error:
+        raise Unfound(error.message) from error
+    except (ModelError, LinAlgError) as error:
+        raise Unfound(SINGULAR) from error
 
 
 def _orthonormal(shapes: Floats, M: csr_matrix) -> Floats:

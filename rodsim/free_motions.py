@@ -1,4 +1,4 @@
-"""What a model may do that costs no energy: told where an equilibrium is not found."""
+"""What a model may do that costs no energy, or sets some free: told where an equilibrium is not found, or is unstable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from discretization.linearisation import eigen
-from discretization.linearisation.equations import linearise
+from discretization.linearisation.equations import Linearised, filled, linearise
 from discretization.linearisation.steady import steady_motion
 from discretization.statics.rest import Rest
 from rigid.errors import ModelError
@@ -19,15 +19,28 @@ from rodsim.linear import frame_names
 
 MOST = 6  # motions that are looked for
 
+Names = Callable[[int], str]
+
+
+def at_rest(built: Built, rest: Rest) -> Linearised:
+    """The linear equations at the state and under the loads of `rest`; what has no mass has a measure of its motions instead."""
+    names = frame_names(built.layout)
+    system = rest.system._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
+    motion = steady_motion(system, rest.state, None, np.zeros(3), names)
+    lin = linearise(system, rest.state, rest.values, motion, names, rest.idle)
+    return replace(lin, M=csr_matrix(filled(lin.M)))
+
 
 def free_motions(built: Built, rest: Rest) -> str:
     """In words: motions that neither joints nor stiffness hold at the state of `rest`; or ""."""
-    names = frame_names(built.layout)
-    motion = steady_motion(rest.system, rest.state, None, np.zeros(3), names)
     try:
-        lin = linearise(rest.system, rest.state, rest.values, motion, names, rest.idle)
+        return loose(at_rest(built, rest), rest.length, frame_names(built.layout))
     except ModelError:
         return ""
+
+
+def loose(lin: Linearised, length: float, names: Names) -> str:
+    """The same of linear equations; length: of the model, m."""
     lin = replace(lin, K=csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=())
     free = lin.free
     if free <= 0:
@@ -36,7 +49,7 @@ def free_motions(built: Built, rest: Rest) -> str:
     if not np.any(zero):
         return ""
     shapes = lin.of_frames(phi[np.asarray(zero, bool)])
-    found = [_worded(shape, rest.length, names) for shape in shapes]
+    found = [worded(shape, length, names) for shape in shapes]
     frames = list(dict.fromkeys(frame for frame, _ in found))
     what = "is a motion" if len(found) == 1 else f"are {len(found)} motions"
     told = f"{found[0][1]}" if len(found) == 1 else f"of {' and of '.join(names(frame) for frame in frames)}"
@@ -45,7 +58,7 @@ def free_motions(built: Built, rest: Rest) -> str:
     )
 
 
-def _worded(shape: Floats, length: float, names: Callable[[int], str]) -> tuple[int, str]:
+def worded(shape: Floats, length: float, names: Names) -> tuple[int, str]:
     """The frame that moves most, and how: (n, 6) displacements and turns."""
     move, turn = np.linalg.norm(shape[:, :3], axis=1), length * np.linalg.norm(shape[:, 3:], axis=1)
     frame = int(np.argmax(np.maximum(move, turn)))

@@ -37,7 +37,6 @@ CONVERGED = 1e-12  # of the model's size: last correction of an equilibrium; of 
 STALLED = 1e-5  # of the model's size: a correction below that is no smaller than half of the one before is round-off
 EPS = 2.220446049250313e-16
 ROUNDED = 4.0  # times the round-off of an entry's share, in eigenvalues
-NOISE = 50.0  # times the round-off of the positions, in forces along a shape
 IDLE = 1e-9  # of load times displacement: work below is none
 
 
@@ -156,10 +155,3 @@ def work_scale(shapes: Floats, load: Floats) -> Floats:
         np.linalg.norm(part.reshape(-1, part.shape[-1] // 6, 2, 3), axis=-1) for part in (shapes, load)
     )
     return np.asarray(np.sum(of_shapes.max(axis=1) * of_load.sum(axis=1), axis=1))
-
-
-def rounding(lin: Linearised, shapes: Floats) -> Floats:
-    """(k,) of the work of the forces in the shapes (k, size): of positions, times K."""
-    size = max(model_size(lin.state), float(np.abs(lin.state.r).max()))
-    each = lin.K.power(2) @ np.ones(lin.size)
-    return np.asarray(NOISE * EPS * size * np.sqrt(shapes**2 @ each))

@@ -46,7 +46,7 @@ def linearise(
     checks.by_name("linearise", "loads", loads, "{name of a load: (3,)}")
     check_elastic(built)
     state = fit_velocities(built).state if state is None else state
-    _check_state(built, state)
+    check_state(built, state)
     axis = None if spin is None else checks.vector("linearise", "spin", spin)
     names = frame_names(built.layout)
     motion = steady_motion(built.system, state, axis, checks.vector("linearise", "about", about), names)
@@ -99,7 +99,8 @@ def _with_names(found: Linearised, layout: Layout) -> Linearised:
     return replace(found, unsymmetric=words)
 
 
-def _check_state(built: Built, state: State) -> None:
+def check_state(built: Built, state: State) -> None:
+    """Raise ModelError where it is no state of the model."""
     try:
         check_states(built.system, state, *OF_SYSTEMS)
     except ModelError as error:

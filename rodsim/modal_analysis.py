@@ -17,13 +17,16 @@ from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building import Built
+from rodsim.free_motions import worded
 from rodsim.linear import frame_names, linearise
 from rodsim.model import Model
 from rodsim.provenance import provenance
+from rodsim.static_checks import part_at
 from rodsim.tables import page, table
 
 RIGID, OSCILLATES, GROWS, DECAYS = "rigid", "oscillates", "grows", "decays"
 AWAY = 1e-5  # of the model's size: further from equilibrium there are no modes
+NOISE = 50.0  # times the round-off of the positions, in forces along a shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +134,9 @@ def modes(
             n = min(n, free)
             mu, phi, zero = eigen.conservative(lin, n)
             values = np.where(mu < 0, np.sqrt(np.abs(mu)), 1j * np.sqrt(np.abs(mu)))
+            noise: Floats = np.zeros(len(mu))  # of a sign that is known
         else:
-            values, phi, zero = eigen.general(lin, n)
+            values, phi, zero, noise = eigen.general(lin, n)
             norms = np.array([np.vdot(x, lin.M @ x).real for x in phi])
             phi = phi / np.sqrt(norms)[:, None]
     except eigen.Floppy as floppy:
@@ -141,9 +145,9 @@ def modes(
             "stiffness holds it; hold it, or give it mass"
         ) from None
     values = np.where(zero, 0.0, values)
-    kinds = tuple(_kind(value, bool(none)) for value, none in zip(values, zero, strict=True))
+    kinds = tuple(_kind(*each) for each in zip(values, zero, noise, strict=True))
     if not checks.flag("modes", "anyway", anyway):
-        _check_equilibrium(lin, built, values, phi)
+        _check_equilibrium(lin, built, eigen.Spectrum(values, phi, zero, noise))
     return Modes(values, lin.of_frames(phi), kinds, lin, built)
 
 
@@ -152,21 +156,35 @@ def model_size(state: State) -> float:
     return extent(state.r)
 
 
-def _kind(value: complex, zero: bool) -> str:
+def _kind(value: complex, zero: bool, noise: float) -> str:
+    """noise: of |value|^2, 1/s^2."""
     if zero:
         return RIGID
-    if value.real > 1e-6 * abs(value):  # double eigenvalues are found to the root of round-off
+    # double eigenvalues are found to the root of round-off
+    if value.real > max(1e-6 * abs(value), noise / abs(value)):
         return GROWS
     return OSCILLATES if abs(value.imag) > 0 else DECAYS
 
 
-def _check_equilibrium(lin: Linearised, built: Built, values: NDArray, phi: NDArray) -> None:
-    """Raise where the forces that are left would move a frame further than AWAY, along the modes that were found."""
+def rounding(lin: Linearised, shapes: NDArray) -> Floats:
+    """(k,) of the work of the forces in the shapes (k, size): of positions, times K."""
+    size = max(model_size(lin.state), float(np.abs(lin.state.r).max()))
+    each = lin.K.power(2) @ np.ones(lin.size)
+    return np.asarray(NOISE * eigen.EPS * size * np.sqrt(np.abs(shapes) ** 2 @ each))
+
+
+def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) -> None:
+    """Raise where the forces that are left, beyond their rounding, would move a frame further than AWAY, along the modes that
+    were found.
+    """
+    values, phi, zero, _ = spectrum
     squares = np.abs(values) ** 2
     some = squares[squares > 0]
     # what a rigid mode is pushed by moves it without end: as far as the softest other mode would go
     squares = np.where(squares > 0, squares, some.min() if len(some) else 1.0)
-    shift = np.abs(lin.of_frames(phi * (phi.conj() @ lin.force / squares)[:, None]))
+    push = phi.conj() @ lin.force
+    push = push * np.maximum(1.0 - rounding(lin, phi) / np.maximum(np.abs(push), 1e-300), 0.0)
+    shift = np.abs(lin.of_frames(phi * (push / squares)[:, None]))
     light = eigen.massless(lin)
     if len(light):  # moves where its own stiffness lets it
         own = np.zeros((1, lin.size))
@@ -175,10 +193,41 @@ def _check_equilibrium(lin: Linearised, built: Built, values: NDArray, phi: NDAr
         own[0, light] = Saddle(csr_matrix(lin.K[light][:, light]), held).solve(lin.force[light])
         shift = np.concatenate([shift, np.abs(lin.of_frames(own))])
     size = model_size(lin.state)
-    far = np.maximum(shift[..., :3].max(axis=2), size * shift[..., 3:].max(axis=2)).max(axis=0)
-    if far.max() > AWAY * size:
-        worst = int(np.argmax(far))
-        raise ModelError(
-            f"model '{built.layout.name}' is not in equilibrium: {frame_names(built.layout)(worst)} would move by about "
-            f"{far[worst]:.3g} m; give the state of an equilibrium (`equilibrium(model).state()`, --equilibrium), or anyway=True"
-        )
+    far = np.maximum(shift[..., :3].max(axis=2), size * shift[..., 3:].max(axis=2))
+    if far.max() <= AWAY * size:
+        return
+    which, worst = np.unravel_index(int(np.argmax(far)), far.shape)
+    names = frame_names(built.layout)
+    loose = which < len(zero) and bool(zero[which])
+    raise ModelError(
+        f"model '{built.layout.name}' is not in equilibrium: {_pushed(lin, built, int(worst))} "
+        + (
+            f"along a motion that no joint and no stiffness holds ({worded(lin.of_frames(phi[which].real), size, names)[1]}); "
+            "give the state of an equilibrium (`equilibrium(model).state()`, --equilibrium), hold it by a joint or a spring, or "
+            "anyway=True"
+            if loose
+            else f"and would {_how_far(float(far.max()), size)}; give the state of an equilibrium "
+            "(`equilibrium(model).state()`, --equilibrium), or anyway=True"
+        ),
+        about=[part_at(built.layout, int(worst))],
+    )
+
+
+def _pushed(lin: Linearised, built: Built, worst: int) -> str:
+    """What of the part whose frame is worst is not balanced, and by what it is pushed, in words."""
+    part = part_at(built.layout, worst)
+    mine = [k for k, frame in enumerate(lin.frames) if part_at(built.layout, int(frame)) == part]
+    left = lin.force.reshape(-1, 6)[mine]
+    force, moment = (np.linalg.norm(left[:, own].sum(axis=0)) for own in (slice(0, 3), slice(3, 6)))
+    what = f"{force:.3g} N" if force * model_size(lin.state) >= moment else f"{moment:.3g} N m"
+    names = list(built.layout.description["loads"])
+    acting = [f"load '{name}'" for name, value in zip(names, lin.loads, strict=False) if np.any(value)]
+    acting = ["gravity"] * bool(np.any(lin.system.gravity)) + acting
+    by = f" under {' and '.join(acting)}" if acting else ""
+    return f"{part.kind} '{part.name}' is pushed by {what}{by} that nothing balances,"
+
+
+def _how_far(far: float, size: float) -> str:
+    return (
+        f"move by about {far:.3g} m" if far < size else f"move further than the model is large ({size:.3g} m)"
+    )

@@ -30,6 +30,8 @@ from rodsim.static_checks import part_at
 
 _FITS = 1e-7  # of the model's size: gaps of joints at the stored state
 _JUMP = 1e-9  # of the model's speed: changes of the rates of drives below are rounding
+_TIMES = 1e-9  # of the largest time of a result: rounding
+_FARTHEST = 1.2  # rad: axes of joints that are further apart might close the other way round
 # fields of a state that begin anew; own variables partly do, all others are as they were stored
 _ANEW = ("totals", "chart", "algorithmic")
 
@@ -42,10 +44,11 @@ class Restart(NamedTuple):
     told: dict[str, Any]  # for the description: from what, which output, what changed
 
 
-def restarted(built: Built, start: Result, at: float | None) -> Restart:
+def restarted(built: Built, start: Result, at: float | None, at_rest: bool = False) -> Restart:
     """The state of `start` at its time `at`, by default the last, as a start of the model `built`.
 
-    Ground points that an equilibrium has moved are moved in `built`, in place. Raises ModelError where the parts differ.
+    Ground points that an equilibrium has moved are moved in `built`, in place. at_rest: joints may be elsewhere than they were,
+    an equilibrium closes their gaps. Raises ModelError where the parts differ, and where `start` does not go on to `at`.
     """
     if not isinstance(start, Result):
         raise ModelError(
@@ -55,7 +58,7 @@ def restarted(built: Built, start: Result, at: float | None) -> Restart:
         raise ModelError("start: the result holds no output")
     old, new = start.layout, built.layout
     _check_same_parts(old, new)
-    index = start.n_outputs - 1 if at is None else start.index_at(at)
+    index = start.n_outputs - 1 if at is None else _index_at(start, at)
     stored = start.state(index)
     _check_whole(start, index, stored)
     own, said = _own_variables(built, old, stored)
@@ -70,7 +73,10 @@ def restarted(built: Built, start: Result, at: float | None) -> Restart:
             state.v[k] += quaternions.rotate(state.quat[k], np.cross(state.Omega[k], shift))
     moved = _move_ground(built, old, index)
     built, state = _driven(built, state)
-    _check_joints(built, state)
+    if at_rest:
+        _check_turns(built, state)
+    else:
+        _check_joints(built, state)
     state, pushed = _fit_to_drives(built, state, _rates(built, state, stored))
     told = {
         "model": old.name,
@@ -100,6 +106,18 @@ def _check_whole(start: Result, index: int, stored: State) -> None:
         raise ModelError(
             f"start: {where} is damaged, {fault} (output {index}); give another time (at=), or run that simulation again"
         )
+
+def _index_at(start: Result, at: float) -> int:
+    """Number of the output nearest to a time within those of the result."""
+    wanted, t = checks.number("start", "at", at), start.t
+    low, high = float(t.min()), float(t.max())
+    rounding = _TIMES * max(abs(low), abs(high))
+    if not low - rounding <= wanted <= high + rounding:
+        raise ModelError(
+            f"start: at = {wanted:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give one of them, "
+            "or leave it out for the last"
+        )
+    return start.index_at(wanted)
 
 
 def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
@@ -237,6 +255,26 @@ def _check_joints(built: Built, state: State) -> None:
         "where it was not in the model of that result, leave its place and its axes as they were",
         about=[PartName("joint", joint.name)],
     )
+
+
+def _check_turns(built: Built, state: State) -> None:
+    """Raise where the axes that a joint ties are too far apart to be closed by an equilibrium."""
+    constraints = built.system.constraints
+    for number, joint in enumerate(built.layout.joints):
+        tied = int(np.sum((constraints.joint == number) & (constraints.kind == PERPENDICULAR)))
+        if joint.kind not in JOINTS or joint.frames is None or tied < 2:
+            continue
+        a, b = (
+            quaternions.to_matrix(state.quat[f]) @ E for f, E in zip(joint.frames, joint.axes, strict=True)
+        )
+        cosine = 0.5 * (np.trace(a.T @ b) - 1.0) if tied > 2 else a[:, 2] @ b[:, 2]
+        apart = float(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        if apart > _FARTHEST:
+            raise ModelError(
+                f"{joint.kind} joint '{joint.name}': its axes are {np.degrees(apart):.3g} degrees apart at the stored state, too "
+                "far to close in one go; go there by equilibria between, or move it by `motions`",
+                about=[PartName("joint", joint.name)],
+            )
 
 
 def _changes(old: Layout, new: Layout) -> list[str]:

@@ -17,23 +17,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigh
-from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse import bmat, csc_matrix, csr_matrix
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from discretization.linearisation import eigen, prestress
 from discretization.linearisation.equations import Linearised, filled
 from discretization.linearisation.saddle import Saddle
 from discretization.others import OTHERS
+from discretization.statics.stability import negative_pivots
 from rigid import checks
-from rigid.errors import ModelError
+from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rodsim.building import Built
 from rodsim.critical_points import Critical, Unfound, critical_point
+from rodsim.free_motions import MOST, loose, worded
 from rodsim.growing_loads import Loaded, largest
+from rodsim.linear import frame_names
 from rodsim.modal_analysis import model_size
 from rodsim.model import Model
-from rodsim.static_checks import check_elastic
+from rodsim.static_checks import check_elastic, check_held, part_at
 
 GRAVITY = "gravity"
 LINEAR = "linear"
@@ -73,11 +76,20 @@ def buckling(
     still = np.zeros_like(built.state.v)
     check_elastic(built)
     start = built.state._replace(v=still, Omega=still)
+    check_held(built)
     at_start = loaded.linear(start, 0.0)
-    here = loaded.settled(start, 0.0, np.zeros((0, at_start.size)), filled(at_start.M))
+    try:
+        here = loaded.settled(start, 0.0, np.zeros((0, at_start.size)), filled(at_start.M))
+    except (ConvergenceError, ModelError) as error:
+        _refuse(built, at_start)
+        raise error
     state, lin = here.state, here.lin
     _check_potential(loaded, state)
+    if _negative_pivots(lin) > 0:
+        _refuse(built, lin)
     linear, shapes = _linear(loaded, state, lin, n)
+    if np.any(np.sum(shapes * (lin.K @ shapes.T).T, axis=1) <= eigen.noise(lin, shapes)):
+        _refuse(built, lin)
     if nonlinear:
         points, factors = _refined(loaded, state, linear, shapes, n)
     else:
@@ -150,6 +162,36 @@ def _loaded(built: Built, constant: Sequence[str], t: float) -> Loaded:
     return loaded
 
 
+def _refuse(built: Built, lin: Linearised) -> None:
+    """Raise where there is no equilibrium from which loads could make the model buckle, with the part and the cure."""
+    names, size = frame_names(built.layout), model_size(lin.state)
+    try:
+        free = loose(lin, size, names)
+        many = min(max(_negative_pivots(lin), 0) + MOST, lin.free)
+        mu, phi, zero = eigen.conservative(lin, many)
+    except (ModelError, eigen.Floppy):
+        return
+    if free:
+        raise ModelError(f"model '{built.layout.name}' cannot buckle as it stands: {free}")
+    down = (mu < 0.0) & ~np.asarray(zero, bool)
+    if not down.any():
+        return
+    frame, words = worded(lin.of_frames(phi[np.argmin(mu)]), size, names)
+    raise ModelError(
+        f"model '{built.layout.name}' is unstable before its loads grow: {words} of its own accord; begin where it is stable: "
+        "hold it there, or leave out what is `constant`",
+        about=[part_at(built.layout, frame)],
+    )
+
+
+def _negative_pivots(lin: Linearised) -> int:
+    """Of K on the motions that the joints allow; -1: it cannot be told."""
+    stiff = float(np.median(np.abs(lin.K.diagonal()))) or 1.0
+    rows = stiff * lin.G
+    matrix = bmat([[lin.K, rows.T], [rows, None]], format="csc") if rows.shape[0] else csc_matrix(lin.K)
+    return negative_pivots(matrix, np.arange(matrix.shape[0]) >= lin.size)
+
+
 def _check_potential(loaded: Loaded, state: State) -> None:
     reasons = loaded.linear(state, 1.0).unsymmetric
     if reasons:
@@ -167,32 +209,46 @@ def _linear(loaded: Loaded, state: State, lin: Linearised, n: int) -> tuple[Floa
     farthest = largest(direction, size)
     change = prestress.change(lin, loaded.grown(lin), direction, STEP * size / (farthest or 1.0))
     name = loaded.built.layout.name
-    inverse, phi = _ratios(name, lin, saddle, change, n)
+    inverse, phi = _ratios(loaded.built, lin, saddle, change, n)
     if not np.any(inverse):
         raise ModelError(f"model '{name}': its loads change no stiffness, and cannot make it buckle")
     use = np.flatnonzero(inverse > np.maximum(_rounding(lin, phi), 1e-9 * np.abs(inverse).max()))
     if not len(use):
-        raise ModelError(f"model '{name}': its loads do not make it buckle, only minus these might")
+        raise ModelError(
+            f"model '{name}': {_growing(loaded)} do not make it buckle, only minus these might: they pull; turn them round, or "
+            "let a load that presses grow"
+        )
     use = use[np.argsort(-inverse[use])]
     # more than n: of shapes that are near, and where two lead to one point
     factors, shapes = 1.0 / inverse[use], phi.T[use]
     return factors, _apart(factors, shapes, filled(lin.M))
 
 
-def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: int) -> tuple[Floats, Floats]:
+def _growing(loaded: Loaded) -> str:
+    """Names of what grows."""
+    names = list(loaded.built.layout.description["loads"])
+    own = [f"load '{name}'" for name, value in zip(names, loaded.growing, strict=False) if np.any(value)]
+    own += ["gravity"] * bool(np.any(loaded.gravity[1]))
+    return " and ".join(own) or "its distributed loads"
+
+
+def _ratios(
+    built: Built, lin: Linearised, saddle: Saddle, change: csr_matrix, n: int
+) -> tuple[Floats, Floats]:
     """1/f of the lowest factors of K(0) + f K', and more, with their shapes (size, k)."""
-    free = lin.free
+    free, name = lin.free, built.layout.name
     if n > free:
         raise ModelError(f"buckling: n = {n} of a model with {free} freedoms; give at most {free}")
-    failed = f"model '{name}': no buckling factors found ({{}}); is it held, and stable without loads?"
+    failed = f"model '{name}': no buckling factors found; linear ones are those of a model that is held, and stable without them"
     if free <= SMALL:
         Z = eigen.null_space(lin.G)
         onto = -Z.T @ (change @ Z)
         onto[np.abs(onto) <= ROUNDING * abs(change).max()] = 0.0
         try:
             inverse, phi = eigh(onto, Z.T @ (lin.K @ Z))
-        except LinAlgError as error:
-            raise ModelError(failed.format(error)) from None
+        except LinAlgError:
+            _refuse(built, lin)
+            raise ModelError(failed) from None
         return inverse, Z @ phi
     # P(-K') is symmetric in the product of K(0) on the motions that the joints allow, to which P always leads back
     inverted = LinearOperator((lin.size, lin.size), matvec=lambda x: saddle.solve(np.ravel(x)), dtype=float)
@@ -201,8 +257,14 @@ def _ratios(name: str, lin: Linearised, saddle: Saddle, change: csr_matrix, n: i
     ncv = min(4 * many + 20, lin.size)
     try:
         return eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)
-    except ArpackError as error:
-        raise ModelError(failed.format(error)) from None
+    except ArpackNoConvergence as few:  # all that are positive are zero but for rounding
+        _refuse(built, lin)
+        if not np.any(few.eigenvalues > 0.0):
+            return np.array([-1.0]), np.ones((lin.size, 1))
+        return few.eigenvalues, few.eigenvectors
+    except ArpackError:
+        _refuse(built, lin)
+        raise ModelError(failed) from None
 
 
 def _apart(factors: Floats, shapes: Floats, M: csr_matrix) -> Floats:

@@ -22,6 +22,7 @@ from rodsim.parts import Anchor, Ground
 from rodsim.static_results import Record
 
 FIRST_ARC = 0.02  # length of the first step, in the norm of `Rest`
+ROUNDING = 1e-9  # of the range of a stop
 
 
 class PathSettings(NamedTuple):
@@ -53,12 +54,16 @@ def path_settings(
                 f"equilibrium: stop at '{name}', which is no monitor; choose {', '.join([LOAD_FACTOR, *found])}"
             )
         low, high = checks.vector("equilibrium", f"stop of {name}", bounds, 2)
+        if not low < high:
+            raise ModelError(
+                f"equilibrium: stop of {name} = ({low:g}, {high:g}); give the lowest value first, then a higher one"
+            )
         stops[name] = (float(low), float(high))
-    if not isinstance(branch, int):
+    if isinstance(branch, bool) or not isinstance(branch, int | np.integer):
         raise ModelError(
             f"equilibrium: branch = {checks.shown(branch)}; give the number of a bifurcation, from 1"
         )
-    side = (abs(branch), float(np.sign(branch))) if branch else None
+    side = (abs(int(branch)), float(np.sign(branch))) if branch else None
     return PathSettings(found, stops, side, checks.count("equilibrium", "most_points", most_points))
 
 
@@ -81,7 +86,17 @@ def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:
 
 
 def follow(rest: Rest, record: Record, settings: PathSettings, first: float) -> Solved | None:
-    """Follow the path from where `rest` is into the record; None, or why it ended before a stop."""
+    """Follow the path from where `rest` is into the record; None, or why it ended before a stop.
+
+    Raises ModelError where it begins beyond a stop, or ends before the bifurcation at which it should be left.
+    """
+    for name, (low, high) in settings.stops.items():
+        value = rest.factor if name == LOAD_FACTOR else settings.monitors[name](rest.state)
+        slack = ROUNDING * (high - low)
+        if not low - slack <= value <= high + slack:
+            raise ModelError(
+                f"equilibrium: the path begins at {name} = {value:g}, beyond its stop ({low:g}, {high:g}); give one around it"
+            )
     try:
         arc = Arc(rest, settings.monitors)
     except SingularTangent:
@@ -91,6 +106,15 @@ def follow(rest: Rest, record: Record, settings: PathSettings, first: float) -> 
         record.add(rest.factor, rest, iterations)
 
     ended = tour(arc, settings.stops, settings.most_points, first, found, settings.branch)
+    if settings.branch is not None and ended.failure is None and ended.waits:
+        passed = ended.crossed
+        there = f"{passed} bifurcation{'s' if passed > 1 else ''}" if passed else "no bifurcation"
+        ended_by = f"stop of {ended.stopped}" if ended.stopped in settings.stops else "most_points"
+        raise ModelError(
+            f"equilibrium: branch = {int(settings.branch[0] * settings.branch[1])}, but the path has {there} up to load factor "
+            f"{rest.factor:.6g}, where its {ended_by} ended it; give {f'at most {passed}' if passed else 'no branch'}, or let "
+            "the path go further"
+        )
     record.settings["stopped"] = ended.stopped
     record.settings["events"] = [
         {"kind": event.kind, "load_factor": float(event.factor), "monitors": event.monitors}

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discretization.statics.forces import FOLDED, SOLVED
-from discretization.statics.loading import Loading, Motion
 from discretization.statics.newton import Solved
 from discretization.statics.path import Point, settle, walk
 from discretization.statics.relaxation import relax
@@ -19,7 +18,6 @@ from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.first_compilation import announce
 from rigid.joints import JOINTS
-from rigid.system import Floats
 from rodsim.building import Built
 from rodsim.entries import Attachable
 from rodsim.free_motions import free_motions
@@ -30,11 +28,12 @@ from rodsim.restart import restarted
 from rodsim.results.result import Result
 from rodsim.simulation import check_output
 from rodsim.static_checks import check_elastic, check_held
+from rodsim.static_loading import GRAVITY, copied, loading_of, stations
 from rodsim.static_paths import FIRST_ARC, follow, path_settings
 from rodsim.static_results import Equilibrium, Record
+from rodsim.static_stability import judge, leave
 from rodsim.turned import turned_in_words
 
-GRAVITY = "gravity"
 METHODS = ("newton", "arc-length")
 MOST_POINTS = 500
 MOST_RELAXATIONS = 20  # on a way of moved ground points
@@ -53,8 +52,10 @@ def equilibrium(
     stop: Mapping[str, tuple[float, float]] | None = None,
     branch: int = 0,
     relaxation: bool = True,
+    unstable: str = "keep",
     most_points: int = MOST_POINTS,
     first_step: float = 1.0,
+    factors: ArrayLike = (1.0,),
     start: Result | None = None,
     start_at: float | None = None,
     output: str | Path | None = None,
@@ -82,10 +83,22 @@ def equilibrium(
     `statics["stopped"]` is then "closed".
     relaxation: with "newton", where its steps come to an end before factor 1, go to the equilibrium that a damped motion
     under the full load creeps to; `statics["relaxation"]` says from which factor, and that it was used.
+    unstable: "leave": where the equilibrium at the end is unstable, go on to a stable one under the same loads, by a small push
+    down the steepest way and a damped motion; `statics["left"]` is then the number of its steps. "keep": stay, and warn.
     first_step: longest first load step; with "arc-length" of the norm of the path.
+    factors: with "newton", load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last is
+    the end. So one call goes through all angles that a joint is to be moved to.
     start, start_at: begin with a stored state of another result of the same parts, as with `simulate`. What its loads,
-    weights and stresses do not balance then acts with the load factor: 0 is the stored state, 1 the new equilibrium.
+    weights and stresses do not balance then acts with the load factor, and gaps of joints that are elsewhere now close with it:
+    0 is the stored state, 1 the new equilibrium. A joint that the other result had moved is where it was moved to; `motions`
+    move it on from there, or, as a callable that begins at that place, along a path from where the model has it.
     output, overwrite: a result file, as with `simulate`; None keeps the result in memory.
+
+    Warns
+    -----
+    UnstableEquilibriumWarning: the last equilibrium is unstable; `statics["unstable"]` has the number of negative pivots of its
+    stiffness, and from which load factor on. Not with "arc-length", whose events say it, nor under follower loads.
+    RoundedForcesWarning: more than 1e-6 of the loads is left unbalanced; `statics["unbalanced"]` is how much.
 
     Raises
     ------
@@ -101,6 +114,17 @@ def equilibrium(
     if not isinstance(constant, Collection):
         raise ModelError(f"equilibrium: constant = {checks.shown(constant)} is no list; give names of loads")
     first_step = checks.number("equilibrium", "first_step", first_step, positive=True)
+    if method not in METHODS:
+        raise ModelError(
+            f"equilibrium: method = {checks.shown(method)} is not known; choose {' or '.join(METHODS)}"
+        )
+    followed = method == "arc-length"
+    checked = path_settings(model, monitors, stop, branch, most_points, followed)
+    ends = stations(factors, followed)
+    if unstable not in ("keep", "leave"):
+        raise ModelError(
+            f"equilibrium: unstable = {checks.shown(unstable)} is not known; choose keep or leave"
+        )
     if output is not None:
         check_output(Path(output), False, overwrite)
     announce()
@@ -108,23 +132,17 @@ def equilibrium(
     built.layout.description["provenance"] = provenance(model.scene)
     check_elastic(built)
     check_held(built)
-    state = built.state
+    state, unmoved = built.state, copied(built.system.constraints)
     if start is not None:
-        built, state, told = restarted(built, start, start_at)
+        built, state, told = restarted(built, start, start_at, at_rest=True)
         built.layout.description["start"] = told
     if start is not None:
         constant = [*model.loads, GRAVITY]
-    loading = loading_of(model, built, loads, constant, at, motions)
+    loading = loading_of(model, built, loads, constant, at, motions, unmoved)
     rest = Rest(built.system, state, loading, idle=built.idle)
     rest.most_turn = _most_turn(model)
     if start is not None:
         rest.hold()
-    if method not in METHODS:
-        raise ModelError(
-            f"equilibrium: method = {checks.shown(method)} is not known; choose {' or '.join(METHODS)}"
-        )
-    followed = method == "arc-length"
-    checked = path_settings(model, monitors, stop, branch, most_points, followed)
     settings = {"method": method, "at": float(at), "constant": list(constant)}
     record = Record(built, loading, settings, checked.monitors)
 
@@ -134,18 +152,23 @@ def equilibrium(
     failure = settle(rest)
     if failure is None:
         record.add(0.0, rest, 0)
-        if followed:
-            failure = follow(rest, record, checked, min(first_step, FIRST_ARC))
-        else:
-            failure = walk(rest, 0.0, 1.0, first_step, found).failure
-    if failure is not None and relaxation and not followed:
-        failure = _relax(rest, record, failure)
-        if failure is not None and rest.loading.moves:
-            failure = _creep(rest, record, failure, found)
+    if followed:
+        failure = failure or follow(rest, record, checked, min(first_step, FIRST_ARC))
+    else:
+        for end in ends:
+            if failure is None:
+                failure = walk(rest, rest.factor, end, first_step, found).failure
+            if failure is not None and relaxation:
+                failure = _relaxed(rest, record, failure, end, found)
+            if failure is not None:
+                break
     if failure is not None:
         result = record.write(output)
         reason = REASONS.get(failure.status, "Newton's iteration did not converge")
         raise_not_converged(built, rest, reason, failure, result)
+    if unstable == "leave":
+        leave(built, rest, record)
+    judge(built, rest, record, warn=not followed)
     return record.write(output)
 
 
@@ -166,24 +189,39 @@ def _part(held: Attachable) -> object:
     return held.part if isinstance(held, Anchor) else held
 
 
-def _relax(rest: Rest, record: Record, failure: Solved) -> Solved | None:
-    """From the last equilibrium to one under the full load by relaxation; None, or the failure."""
+def _relaxed(
+    rest: Rest, record: Record, failure: Solved, end: float, found: Callable[[Point], None]
+) -> Solved | None:
+    """On to load factor `end` where load steps have come to none; None, or the failure."""
+    left = _relax(rest, record, failure, end)
+    return _creep(rest, record, left, end, found) if left is not None and rest.loading.moves else left
+
+
+def _relax(rest: Rest, record: Record, failure: Solved, end: float) -> Solved | None:
+    """From the last equilibrium to one at load factor `end` by relaxation; None, or the failure."""
     kept = rest.keep()
-    rest.load_at(1.0)
+    rest.load_at(end)
     relaxed = relax(rest)
     if relaxed.status != SOLVED:
         rest.back_to(kept)
         return failure
-    record.settings["relaxation"] = {"from": kept[1], "steps": relaxed.iterations}
-    record.add(1.0, rest, relaxed.iterations)
+    _note_relaxed(record, kept[1], relaxed.iterations)
+    record.add(end, rest, relaxed.iterations)
     return None
 
 
-def _creep(rest: Rest, record: Record, failure: Solved, found: Callable[[Point], None]) -> Solved | None:
+def _note_relaxed(record: Record, factor: float, steps: int) -> None:
+    used = record.settings.setdefault("relaxation", {"from": float(factor), "steps": 0})
+    used["steps"] += steps
+
+
+def _creep(
+    rest: Rest, record: Record, failure: Solved, end: float, found: Callable[[Point], None]
+) -> Solved | None:
     """Relaxation by a part of the way, and load steps from there: moved ground points would not let it go the whole way."""
     for _ in range(MOST_RELAXATIONS):
         kept = rest.keep()
-        part = min(CREEP, 0.25 * rest.loading.longest_step(rest.length), 1.0 - kept[1])
+        part = min(CREEP, 0.25 * rest.loading.longest_step(rest.length), end - kept[1])
         for _ in range(3):
             rest.load_at(kept[1] + part)
             relaxed = relax(rest)
@@ -193,12 +231,11 @@ def _creep(rest: Rest, record: Record, failure: Solved, found: Callable[[Point],
             part *= 0.25
         else:
             return failure
-        used = record.settings.setdefault("relaxation", {"from": float(kept[1]), "steps": 0})
-        used["steps"] += relaxed.iterations
+        _note_relaxed(record, kept[1], relaxed.iterations)
         record.add(rest.factor, rest, relaxed.iterations)
-        if rest.factor >= 1.0:
+        if rest.factor >= end:
             return None
-        walked = walk(rest, rest.factor, 1.0, 1.0, found).failure
+        walked = walk(rest, rest.factor, end, 1.0, found).failure
         if walked is None:
             return None
         failure = walked
@@ -224,70 +261,3 @@ def raise_not_converged(
     )
     error.result = result
     raise error
-
-
-def loading_of(
-    model: Model,
-    built: Built,
-    loads: Mapping[str, ArrayLike] | None,
-    constant: Sequence[str],
-    at: float,
-    motions: Mapping[str, Mapping[str, Any]] | None,
-) -> Loading:
-    """Loads, weights and motions by load factor, checked."""
-    names = list(model.loads)
-    values = built.load_values(np.array([checks.number("equilibrium", "at", at)]))[0]
-    for name, value in (loads or {}).items():
-        _known("load", name, names)
-        values[names.index(name)] = checks.vector(f"load '{name}'", "value", value)
-    gravity: Floats = np.zeros(3)
-    fixed = np.zeros_like(values)
-    if isinstance(constant, str):
-        constant = (constant,)
-    for name in constant:
-        if name == GRAVITY:
-            gravity = built.system.gravity.copy()
-        else:
-            _known("load", name, [*names, GRAVITY])
-            fixed[names.index(name)] = values[names.index(name)]
-    moved = [_motion(model, built, name, given) for name, given in (motions or {}).items()]
-    return Loading(fixed, values - fixed, gravity, built.system.gravity - gravity, moved)
-
-
-def _known(what: str, name: str, names: Sequence[str]) -> None:
-    if name not in names:
-        raise ModelError(
-            f"equilibrium: there is no {what} '{name}'; "
-            + (f"the {what}s are {', '.join(names)}" if names else f"the model has no {what}s")
-        )
-
-
-def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any]) -> Motion:
-    joints = list(model.joints)
-    _known("joint", name, joints)
-    number = joints.index(name)
-    owner = f"motion of joint '{name}'"
-    checks.by_name(owner, "what is given", given, "{'displacement': (3,), 'rotation': (3,)}")
-    constraints = built.system.constraints
-    mine = constraints.joint == number
-    if not (constraints.frames[mine] == 0).any():
-        raise ModelError(f"{owner}: joins two moving parts; only the ground side of a joint can be moved")
-    unknown = sorted(set(given) - {"displacement", "rotation", "about"})
-    if unknown:
-        raise ModelError(f"{owner}: '{unknown[0]}' is not known; give displacement, rotation, about")
-    on_ground = np.where(constraints.frames[mine, :1] == 0, constraints.Xa[mine], constraints.Xb[mine])
-    center = checks.vector(owner, "about", given["about"]) if "about" in given else on_ground[0]
-    d, turn = (_of_factor(owner, key, given.get(key, np.zeros(3))) for key in ("displacement", "rotation"))
-    return Motion(number, lambda factor: (d(factor), turn(factor)), np.asarray(center, float))
-
-
-def _of_factor(owner: str, what: str, value: Any) -> Callable[[float], Floats]:
-    if callable(value):
-        start = checks.vector(owner, f"{what}(0)", value(0.0))
-        if np.abs(start).max() > 0.0:
-            raise ModelError(
-                f"{owner}: {what}(0) = {start} must be zero; the joint begins where the model has it"
-            )
-        return lambda factor: checks.vector(owner, what, value(factor))
-    end = checks.vector(owner, what, value)
-    return lambda factor: factor * end

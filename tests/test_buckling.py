@@ -227,3 +227,75 @@ def test_the_stress_of_a_law_is_that_of_its_tangent_where_the_rod_stands(element
     stretch = np.diff(x[1:3, 0])[0] * 4.0
     if element == "se3":
         assert (before - after)[1, 0] == pytest.approx(3e3 * (1 + 3 * (0.2 / 0.2) ** 2) * stretch, rel=1e-7)
+
+
+def loosely(kind):
+    """Models that have no equilibrium from which their loads could make them buckle."""
+    model = Model(kind, gravity=(0, 0, -9.81 * (kind == "upright")))
+    if kind in ("hanging loose", "adrift"):
+        model = column(2e3, 600.0, n=8)
+        model.joints.clear()
+        if kind == "hanging loose":
+            model.add_joint("foot", "spherical", model.ground, model.rods["rod"].start)
+        return model
+    if kind == "too heavy":
+        return column(2e5, 2e5, gravity=30.0)
+    if kind == "rail":
+        block = model.add_body("block", Box(1, 1, 1, mass=1.0))
+        model.add_joint("rail", "prismatic", block, model.ground, at=(0, 0, 0), axis=(1, 0, 0))
+        model.add_force("push", block.at((0, 0, 0)), (1.0, 0, 0))
+        return model
+    bar = model.add_body("bar", Box(0.05, 0.05, 1, mass=1.0), position=(0, 0, 0.5))
+    model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_torsion_spring("spring", model.ground, bar, axis=(0, 1, 0), stiffness=2.0)
+    model.add_force("press", bar.at((0, 0, 0.5)), (0, 0, -1.0))
+    return model
+
+
+@pytest.mark.parametrize("nonlinear", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (
+            "rail",
+            r"no stiffness holds: body 'block' moves along \(1, 0, 0\); hold it by a joint, a spring or a drive",
+        ),
+        (
+            "hanging loose",
+            r"there are 3 motions that no joint and no stiffness holds: of rod 'rod', node .*; hold it by",
+        ),
+        (
+            "adrift",
+            r"rod 'rod': nothing joins it to the ground, and load 'press' acts on it.*; hold it by a joint",
+        ),
+        (
+            "upright",
+            r"unstable before its loads grow: body 'bar' turns about \(0, 1, 0\).*leave out what is `constant`",
+        ),
+        (
+            "too heavy",
+            r"model 'column' is unstable before its loads grow: rod 'rod', node \d+ .*hold it there",
+        ),
+    ],
+)
+def test_what_cannot_buckle_as_it_stands_is_told_with_the_part_and_the_cure(kind, words, nonlinear):
+    with pytest.raises(ModelError, match=words):
+        buckling(loosely(kind), constant=["gravity"], nonlinear=nonlinear)
+
+
+@pytest.mark.parametrize("nonlinear", [True, False])
+def test_loads_that_pull_are_told_to_make_nothing_buckle(nonlinear):
+    """Links have no shear that could give way, a rod with much of it takes no factor that could be reached."""
+    model = links(3)
+    model.loads.clear()
+    model.add_force("pull", model.bodies["bar 2"].at((0.25, 0, 0)), (1.0, 0, 0))
+    with pytest.raises(
+        ModelError, match="load 'pull' do not make it buckle, only minus these might: they pull; turn"
+    ):
+        buckling(model, nonlinear=nonlinear)
+    pulled = column(2e3, 1e5, load=-1.0)
+    if nonlinear:
+        with pytest.warns(
+            UserWarning, match="linear buckling alone; on the path from load factor zero no critical"
+        ):
+            buckling(pulled)

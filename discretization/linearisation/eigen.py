@@ -40,6 +40,7 @@ DROWNED = 1e-11  # of the lowest eigenvalue: more round-off of the highest than 
 RANK = 1e-10  # of the largest singular value
 OF_PLACES = 16.0  # rounding of places, turns and the strains between them
 CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
+DOUBLE = 1e-4  # of the shift: |lambda| of a double eigenvalue that is zero but for rounding
 SMALL = 200  # the same up to which full matrices are sooner solved than Lanczos' iteration
 
 
@@ -49,6 +50,7 @@ class Spectrum(NamedTuple):
     values: NDArray  # lambda, 1/s
     vectors: NDArray  # (k, size)
     zero: NDArray  # (k,) whether an eigenvalue is zero to round-off
+    noise: Floats  # (k,) of |lambda|^2, 1/s^2
 
 
 def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
@@ -64,7 +66,7 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     shift = 100.0 * floor
     for _ in range(3):
         mu, phi = _lanczos(lin, -shift, min(n + 1, size - 2))
-        zero = np.abs(mu) <= _noise(lin, phi)
+        zero = np.abs(mu) <= noise(lin, phi)
         others = np.abs(mu[~zero])
         wanted = 0.5 * float(others.min()) if len(others) else 0.0
         if not zero.any() or not len(others) or 0.25 * shift <= wanted <= 4.0 * shift:
@@ -72,7 +74,7 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
         shift = wanted
     while zero.any():  # copies of one eigenvalue come by rounding alone: is there another beside those found?
         one, beside = _lanczos(lin, -shift, 1, phi)
-        if not np.abs(one) <= _noise(lin, beside):
+        if not np.abs(one) <= noise(lin, beside):
             break
         mu, phi, zero = np.append(mu, one), np.concatenate([phi, beside]), np.append(zero, True)
     order = np.argsort(np.abs(mu))[:n]
@@ -107,7 +109,7 @@ def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None)
     return mu, phi.T
 
 
-def _noise(lin: Linearised, phi: Floats) -> Floats:
+def noise(lin: Linearised, phi: Floats) -> Floats:
     """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; of the multipliers; and of
     the state's own forces.
     """
@@ -162,7 +164,7 @@ def _held(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray] | None:
     if len(inverse) < n or inverse[0] <= 0.0:
         return None
     mu, phi = 1.0 / inverse[::-1], (Z @ (y / np.sqrt(inverse))).T[::-1]
-    if mu[0] <= CLEAR * _noise(lin, phi[:1])[0]:
+    if mu[0] <= CLEAR * noise(lin, phi[:1])[0]:
         return None
     return mu, phi, np.zeros(n, bool)
 
@@ -174,7 +176,7 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     Z = slow_motions(lin)
     M, K = (Z.T @ (A @ Z) for A in (lin.M, lin.K))
     mu, y = eigh(K, M)
-    low = np.abs(mu) > _noise(lin, (Z @ y).T)
+    low = np.abs(mu) > noise(lin, (Z @ y).T)
     if (
         EPS * np.abs(mu).max() > DROWNED * np.abs(mu[low]).min(initial=np.inf)
         and mu.min() > -np.abs(mu[low]).min()
@@ -191,7 +193,7 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     phi = phi[order]
     # errors of mu are as large as those of the highest one, which turns without inertia make huge; its quotient has none
     mu = np.einsum("ki,ki->k", phi, (lin.K @ phi.T).T)
-    zero = np.abs(mu) <= _noise(lin, phi)
+    zero = np.abs(mu) <= noise(lin, phi)
     order = np.argsort(np.where(zero, 0.0, mu), kind="stable")
     return mu[order], phi[order], zero[order]
 
@@ -275,19 +277,20 @@ def general(lin: Linearised, n: int) -> Spectrum:
         raise ModelError(
             "modes: a rod without mass is viscous or damped; give it mass, or leave the damping out (`undamped`)"
         )
-    free = finite(lin)
+    free, sigma = finite(lin), _general_shift(lin)
     if 2 * free <= 4 * DENSE or 2 * n + 14 >= 2 * free:
-        values, vectors = _dense_general(lin, D)
+        values, vectors = _dense_general(lin, D, sigma)
     else:
-        values, vectors = _arnoldi(lin, D, n)
-    zero = np.abs(values) ** 2 <= _noise_general(lin, vectors)
+        values, vectors = _arnoldi(lin, D, n, sigma)
+    zero = np.abs(values) ** 2 <= _noise_general(lin, vectors, sigma)
     upper = ~zero & (values.imag > -1e-9 * np.abs(values))
     order = np.argsort(np.abs(values), kind="stable")
     order = order[upper[order]]
     rest = _independent(vectors[zero], lin.M)
     values = np.concatenate([np.zeros(len(rest)), values[order]])[:n]
     vectors = np.concatenate([rest, vectors[order]])[:n]
-    return Spectrum(values, vectors, np.arange(len(values)) < len(rest))
+    known = _noise_general(lin, vectors, sigma)
+    return Spectrum(values, vectors, np.arange(len(values)) < len(rest), known)
 
 
 def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
@@ -303,7 +306,7 @@ def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
     return np.asarray((combinations[:, use] / np.sqrt(squares[use])).T @ real)
 
 
-def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
+def _dense_general(lin: Linearised, D: csr_matrix, sigma: float) -> tuple[NDArray, NDArray]:
     from scipy.linalg import eig
 
     Z = slow_motions(lin)
@@ -312,7 +315,6 @@ def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
     inverse = np.linalg.inv(M)
     A = np.block([[np.zeros((k, k)), np.eye(k)], [-inverse @ K, -inverse @ D0]])
     values, z = eig(A)
-    sigma = _general_shift(lin)
     if EPS * np.abs(values).max() ** 2 > DROWNED * sigma**2:  # as in `_dense`; by (2)
         S = np.linalg.inv(sigma * sigma * M + sigma * D0 + K)
         right, below = -S @ (D0 + sigma * M), -S @ M
@@ -322,9 +324,8 @@ def _dense_general(lin: Linearised, D: csr_matrix) -> tuple[NDArray, NDArray]:
     return values, (Z @ z[:k]).T
 
 
-def _arnoldi(lin: Linearised, D: csr_matrix, n: int) -> tuple[NDArray, NDArray]:
+def _arnoldi(lin: Linearised, D: csr_matrix, n: int, sigma: float) -> tuple[NDArray, NDArray]:
     size, M = lin.size, lin.M
-    sigma = _general_shift(lin)
     saddle = Saddle(csr_matrix(sigma * sigma * M + sigma * D + lin.K), lin.G)
     right = csr_matrix(D + sigma * M)
 
@@ -355,9 +356,9 @@ def _general_shift(lin: Linearised) -> float:
     return 0.1 * scale
 
 
-def _noise_general(lin: Linearised, vectors: NDArray) -> Floats:
-    """Of |lambda|^2: a double eigenvalue zero is found to the root of round-off only."""
+def _noise_general(lin: Linearised, vectors: NDArray, sigma: float) -> Floats:
+    """Of |lambda|^2: a double eigenvalue zero is found to the root of the round-off of 1/(lambda - sigma) only."""
     mass = np.array([np.vdot(x, lin.M @ x).real for x in vectors])
     of_real = [np.abs(x) for x in vectors]
-    own = 1e4 * NOISE * EPS * _shares(lin, np.array(of_real)) + _of_places(lin, vectors)
-    return own / np.maximum(mass, 1e-300)
+    own = NOISE * EPS * _shares(lin, np.array(of_real)) + _of_places(lin, vectors)
+    return np.asarray(own / np.maximum(mass, 1e-300) + (DOUBLE * sigma) ** 2)

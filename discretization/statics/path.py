@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from discretization.statics.forces import SOLVED
-from discretization.statics.newton import Solved, newton
+from discretization.statics.newton import Solved, drowned, newton, pushed
 from discretization.statics.rest import Rest
 
 SMALLEST_STEP = 1e-5  # of the way; below it something has happened that no shorter step cures
@@ -55,8 +55,15 @@ def walk(
         if 1.0 - done - step < 1e-9:
             step = 1.0 - done
         kept = rest.keep()
-        rest.load_at(end if step == 1.0 - done else start + way * (done + step))
+        to = end if step == 1.0 - done else start + way * (done + step)
+        rest.load_at(to)
         found_one = newton(rest)
+        if found_one.status == SOLVED and found_one.iterations == 0 and drowned(rest):
+            rest.back_to(kept)
+            rest.assemble(False)
+            before = rest.residual.copy()
+            rest.load_at(to)
+            found_one = pushed(rest, before)
         iterations += found_one.iterations
         if found_one.status != SOLVED:
             rest.back_to(kept)
@@ -82,10 +89,17 @@ def settle(rest: Rest) -> Solved | None:
     prestress and constant loads then work as loads of a walk.
     """
     level = rest.assemble(False)
-    if level <= rest.solved_at():
-        return None if level >= 0.0 else newton(rest)
+    if level < 0.0:
+        return newton(rest)
     kept, held = rest.keep(), rest.residual.copy()
-    found = newton(rest)
+    found = newton(rest) if level > rest.solved_at() else Solved(SOLVED, 0, level)
+    if found.status == SOLVED and found.iterations == 0 and rest.held is None and drowned(rest):
+        rest.back_to(kept)
+        rest.values[:], rest.system.gravity[:] = 0.0, 0.0
+        rest.assemble(False)
+        before = rest.residual.copy()
+        rest.load_at(kept[1])
+        found = pushed(rest, before)
     if found.status == SOLVED:
         return None
     rest.back_to(kept)

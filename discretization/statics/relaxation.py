@@ -7,7 +7,8 @@ have reached: the first follow the motion, the last are Newton's. It finds what 
 of chains and mechanisms that begin slack, whose K is singular, and the next stable one beyond a limit of the load.
 
 Along (1) the energy falls. Where the determinant of the matrix has another sign than with delta = 0, M/delta + K is not
-positive on the motions the joints allow, and the step would climb: it is cut. A step whose stresses were foreseen wrongly
+positive on the motions the joints allow, and the step would climb: it is cut. Where two eigenvalues change their sign together,
+as those of a round rod do, the determinant does not: `every_way` counts them. A step whose stresses were foreseen wrongly
 (`discretization.statics.strains`) is none the worse: the next takes that away.
 """
 
@@ -18,14 +19,17 @@ import numpy as np
 from discretization.statics.forces import SOLVED
 from discretization.statics.newton import NOT_CONVERGED, SAFE, STALLED, Solved, take
 from discretization.statics.rest import NOTHING, Rest
+from discretization.statics.stability import negative_count
 
 MOST = 2000  # steps
 TURN, FAR = 0.3, 0.15  # rad; of the model's length: what a step moves at most
 GROWTH, CUT = 2.0, 0.25
 
 
-def relax(rest: Rest, most: int = MOST) -> Solved:
-    """Move `rest` to an equilibrium at its load factor by (1)."""
+def relax(rest: Rest, most: int = MOST, every_way: bool = False) -> Solved:
+    """Move `rest` to an equilibrium at its load factor by (1); every_way: no step climbs along any motion, at the price of
+    factors for each that count the negative pivots.
+    """
     level = rest.assemble(True)
     if level < 0.0:
         return Solved(NOT_CONVERGED, 0, level)
@@ -43,7 +47,8 @@ def relax(rest: Rest, most: int = MOST) -> Solved:
             return Solved(SOLVED, step, level)
         rest.foreseen_tangent()
         rest.add_mass(1.0 / delta)
-        if not rest.factorise() or rest.determinant_sign() != sign:
+        climbs = every_way and negative_count(rest) > 0
+        if climbs or not rest.factorise() or rest.determinant_sign() != sign:
             delta *= CUT
             if delta < shortest:
                 break

@@ -10,7 +10,8 @@ is exact. With follower loads or away from an equilibrium K is not symmetric: th
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import diags
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix, diags
 from scipy.sparse.linalg import splu
 
 from discretization.statics.rest import Rest
@@ -21,10 +22,14 @@ _EPS = 1e-7  # of the stiffness
 def negative_count(rest: Rest) -> int:
     """Of the assembled tangent, before it is factored; -1: it cannot be told."""
     matrix = rest.matrix()
-    matrix = 0.5 * (matrix + matrix.T)
+    return negative_pivots(0.5 * (matrix + matrix.T), rest.is_row)
+
+
+def negative_pivots(matrix: csc_matrix, is_row: NDArray[np.bool_]) -> int:
+    """The same of a symmetric [K G^T; G 0], its rows of G told, which are scaled by a stiffness; -1: it cannot be told."""
     diagonal = np.abs(matrix.diagonal())
-    stiffness = float(np.median(diagonal[~rest.is_row])) or 1.0
-    shift = np.where(rest.is_row, -_EPS * stiffness, 0.0)
+    stiffness = float(np.median(diagonal[~is_row])) or 1.0
+    shift = np.where(is_row, -_EPS * stiffness, 0.0)
     try:
         factors = splu(
             (matrix + diags(shift)).tocsc(),
@@ -36,7 +41,7 @@ def negative_count(rest: Rest) -> int:
         return -1
     if np.any(factors.perm_r != factors.perm_c):
         return -1
-    return int(np.count_nonzero(factors.U.diagonal() < 0.0)) - int(rest.is_row.sum())
+    return int(np.count_nonzero(factors.U.diagonal() < 0.0)) - int(is_row.sum())
 
 
 def smallest_stiffness(rest: Rest) -> float:

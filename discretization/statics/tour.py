@@ -34,6 +34,8 @@ class Tour(NamedTuple):
     events: list[Event]
     stopped: str  # what ended it: "load_factor", a monitor, "points", "closed"; "": it failed
     failure: Solved | None
+    crossed: int  # bifurcations that a branch may be left at
+    waits: bool  # for one more of them, the branch asked for
 
 
 Kept = tuple[Stand, Tangent]
@@ -69,40 +71,38 @@ def tour(
         if moved.status != SOLVED:
             ds *= 0.25
             if ds < SMALLEST_STEP:
-                return Tour(events, "", moved)
+                return Tour(events, "", moved, crossed, branch is not None)
             continue
-        end = arc.here()
+        end, length = arc.here(), ds
         stop = _first_stop(arc, stops, start, ds)
         if stop:
             if stop == LOAD_FACTOR:
                 arc.rest.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.rest.factor)))
                 newton(arc.rest)
-            stopped = arc.here()
-            events += _events(arc, start, arc.located, stopped, found, moved.iterations).events
-            arc.go_back(stopped)
-            found(moved.iterations)
-            return Tour(events, stop, None)
-        new, places, bifurcation = _events(arc, start, ds, end, found, moved.iterations)
+            end, length = arc.here(), arc.located
+        new, places, bifurcation = _events(arc, start, length, end, found, moved.iterations)
         events += new
         again = [place for place in places if left is not None and _same(arc, left, place[0])]
         if again:
             arc.go_back(again[0])
-            return Tour(events, "closed", None)
+            return Tour(events, "closed", None, crossed, branch is not None)
         if bifurcation is not None:
             crossed += 1
             if branch is not None and crossed == branch[0]:
                 arc.go_back(bifurcation)
                 left = arc.rest.keep()
                 if not arc.switch(branch[1]):
-                    return Tour(events, "", moved)
+                    return Tour(events, "", moved, crossed, False)
                 found(moved.iterations)
                 points, ds, branch = points + 1, 0.1 * ds, None
                 continue
         arc.go_back(end)
         found(moved.iterations)
+        if stop:
+            return Tour(events, stop, None, crossed, branch is not None)
         points += 1
         ds *= min(2.0, max(0.5, 2.0 ** (0.5 * (WANTED - moved.iterations))))
-    return Tour(events, "points", None)
+    return Tour(events, "points", None, crossed, branch is not None)
 
 
 def _same(arc: Arc, a: Stand, b: Stand) -> bool:

@@ -9,11 +9,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rigid.errors import ConvergenceError, InitialVelocityWarning, RedundantJointsWarning
+from rigid.errors import (
+    ConvergenceError,
+    InitialVelocityWarning,
+    RedundantJointsWarning,
+    RoundedForcesWarning,
+    UnstableEquilibriumWarning,
+)
 from rodsim.cli.exit_codes import NOT_CONVERGED
 from rodsim.model_warnings import DoubtfulModelWarning
 
-_TOLD = (DoubtfulModelWarning, InitialVelocityWarning, RedundantJointsWarning)
+_TOLD = (
+    DoubtfulModelWarning,
+    InitialVelocityWarning,
+    RedundantJointsWarning,
+    RoundedForcesWarning,
+    UnstableEquilibriumWarning,
+)
 
 
 @contextmanager

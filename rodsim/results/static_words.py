@@ -22,6 +22,13 @@ def start_words(description: dict[str, Any]) -> list[str]:
             lines.append(
                 f"  load steps ended at {statics['relaxation']['from']:.6g}; what is beyond was found by relaxation"
             )
+    if statics and "unstable" in statics:
+        own = statics["unstable"]
+        lines.append(
+            f"  unstable from load factor {own['from']:.6g} on: {own['pivots']} negative pivots at the end"
+        )
+    if statics and "unbalanced" in statics:
+        lines.append(f"  rounding leaves {statics['unbalanced']:.2g} of the loads unbalanced")
     start = description.get("start")
     if start:
         lines.append(f"began with output {start['output']} (t = {start['t']:g}) of '{start['model']}'")
