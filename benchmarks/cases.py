@@ -1,8 +1,8 @@
 """The bench cases B1 to B4: data and converged values, in one place for every program.
 
-Units are SI-like. Quaternions are (w, x, y, z). The converged values come from refined solutions by two
-independent discretisations (B1 to B3) or a closed form (B4), at several instants (`paths.py`); `floor` is the relative error below which they
-cannot tell two programs apart.
+Units are SI-like. Quaternions are (w, x, y, z). The converged values at several instants (`paths.py`) come from
+refined solutions, checked by an independent discretisation (B1 to B3), or a closed form (B4); `floor` is the relative
+error below which they cannot tell two programs apart.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def steps_a_part(t_end: float, h: float, parts: int) -> int:
     """Steps of h in each of equal parts of `t_end`; ValueError where they do not fit."""
     steps = round(t_end / h / parts)
     if abs(steps * parts * h - t_end) > 1e-9 * t_end:
-        raise ValueError(f"{parts} equal parts of {t_end} s are no multiples of h = {h}; use h = {t_end / parts / max(steps, 1):.6g}")
+        raise ValueError(
+            f"{parts} equal parts of {t_end} s are no multiples of h = {h}; use h = {t_end / parts / max(steps, 1):.6g}"
+        )
     return steps
 
 
@@ -300,5 +302,7 @@ B3_100 = ChainCase(
 B3_500 = ChainCase("B3-500", "500 pinned rigid bars to t = 0.2, time a step", 500, 0.2)
 B4 = TopCase(
     "B4",
-    "heavy top in steady precession, centre of mass at t = 0.2, 0.4 ... 2, largest error / its distance", 2.0, floor=1e-13
+    "heavy top in steady precession, centre of mass at t = 0.2, 0.4 ... 2, largest error / its distance",
+    2.0,
+    floor=1e-13,
 )

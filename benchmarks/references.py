@@ -1,8 +1,7 @@
 """`python -m benchmarks.references`: writes the converged positions of B1, B2, B3 to `paths.py`.
 
-Rods: elements of order 4 and em4, refined until half the mesh moves them by less than a part in 1e5 of the length. Bars in their plane: the
-equations of N pendulums in their angles, by a Runge-Kutta method of order 8; in space em6. `tests/test_benchmark_paths.py` looks
-at them from another side.
+Rods: elements of order 4 and em4 or em6, refined until half the mesh moves them by less than 1e-5 of the length. Bars
+in their plane: the equations of N pendulums in their angles, by a Runge-Kutta method of order 8; in space em6.
 """
 
 from __future__ import annotations
@@ -42,8 +41,9 @@ def by_steps(case: RodCase | ChainCase, n: int, h: float, order: int) -> Floats:
 def by_angles(case: ChainCase) -> Floats:
     """The free end (instants, 3) of a chain that falls in its plane.
 
-    With angles th_i, s_i = m (sum of what hangs on i) and the arms c_ki of bar i at the centre of bar k,
-    (sum_k m c_ki c_kj cos(th_i - th_j) + I delta_ij) th_j'' = -sum_k m c_ki c_kj sin(th_i - th_j) th_j'^2 - g sum_k m c_ki cos th_i.
+    With angles th_i and the arms c_ki of bar i at the centre of bar k,
+    (m sum_k c_ki c_kj cos(th_i - th_j) + I delta_ij) th_j'' =
+        -m sum_k c_ki c_kj sin(th_i - th_j) th_j'^2 - m g sum_k c_ki cos th_i.
     """
     n, length = case.n_bars, case.bar_length
     arms = length * (np.tril(np.ones((n, n)), -1) + 0.5 * np.eye(n))

@@ -24,5 +24,6 @@ from benchmarks.slender_cases import SLENDER
 
 Case = RodCase | ChainCase | TopCase | Mechanism | Frame | Slender
 CASES: dict[str, Case] = {
-    case.name: case for case in (B1, B2, B2_SPACE, B3_5, B3_5_SPACE, B3_100, B3_500, B4, *MECHANISMS, *FRAMES, *SLENDER)
+    case.name: case
+    for case in (B1, B2, B2_SPACE, B3_5, B3_5_SPACE, B3_100, B3_500, B4, *MECHANISMS, *FRAMES, *SLENDER)
 }

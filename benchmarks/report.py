@@ -42,7 +42,9 @@ def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
     print(f"  {'program':<18}{unit:>9}{columns}{'faster':>9}")
     ours = front(m for m in runs if _is_ours(m))
     for m in runs:
-        numbers = f"{m.h:>10g}{m.steps:>8}{m.wall_s:>10.4f}{m.whole_s:>10.4f}{m.us_per_step:>10.1f}{m.error:>10.1e}"
+        numbers = (
+            f"{m.h:>10g}{m.steps:>8}{m.wall_s:>10.4f}{m.whole_s:>10.4f}{m.us_per_step:>10.1f}{m.error:>10.1e}"
+        )
         print(f"  {m.program:<18}{m.resolution:>9}{numbers}{m.energy_drift:>10.0e}{_compared(case, m, ours)}")
     for line in remarks:
         print(f"  {line}")
@@ -72,7 +74,9 @@ def _equal_error(case: Case, runs: list[Measurement], what: str) -> None:
         if factors:
             (low, _), (high, bound) = min(factors), max(factors)
             span = f"{low:.1f} to {high:.1f}" if len(factors) > 1 else f"{low:.1f}"
-            print(f"  {what} at equal error: rodsim is {span}{' or more' if bound else ''} times as fast as {peer}")
+            print(
+                f"  {what} at equal error: rodsim is {span}{' or more' if bound else ''} times as fast as {peer}"
+            )
 
 
 def _per_step(runs: list[Measurement]) -> None:

@@ -25,7 +25,9 @@ def run(case: Mechanism, resolution: int, h: float, order: int = 2) -> Measureme
         if case.redundant:  # as known
             warnings.simplefilter("ignore", RedundantJointsWarning)
         begin, once = process_time(), round(case.t_end / h)
-        simulate(mechanism_model(case), case.t_end, case.t_end / once, name, output_every=once, progress=False)
+        simulate(
+            mechanism_model(case), case.t_end, case.t_end / once, name, output_every=once, progress=False
+        )
         whole = process_time() - begin
         built = mechanism_model(case).build()
     stepper = Stepper(built.system, h, order, built.load_values)

@@ -196,11 +196,31 @@ def test_gxbeam_cantilever_sags_as_the_linear_beam():
 
 
 WING = (  # from, to, compliances: four parts of the left wing, then the right one
-    ((-7.1726, -12, -3.21539), (-5.37945, -9, -2.41154), (1.05204e-9, 3.19659e-9, 2.13106e-8, 1.15475e-7, 1.52885e-7, 7.1672e-9)),
-    ((-5.37945, -9, -2.41154), (-3.5863, -6, -1.6077), (1.24467e-9, 3.77682e-9, 2.51788e-8, 1.90461e-7, 2.55034e-7, 1.18646e-8)),
-    ((-3.5863, -6, -1.6077), (-1.79315, -3, -0.803848), (1.60806e-9, 4.86724e-9, 3.24482e-8, 4.07637e-7, 5.57611e-7, 2.55684e-8)),
-    ((-1.79315, -3, -0.803848), (0, 0, 0), (2.56482e-9, 7.60456e-9, 5.67609e-8, 1.92171e-6, 2.8757e-6, 1.02718e-7)),
-    ((0, 0, 0), (7.1726, -12, 3.21539), (2.77393e-9, 7.60456e-9, 1.52091e-7, 1.27757e-5, 2.7835e-5, 1.26026e-7)),
+    (
+        (-7.1726, -12, -3.21539),
+        (-5.37945, -9, -2.41154),
+        (1.05204e-9, 3.19659e-9, 2.13106e-8, 1.15475e-7, 1.52885e-7, 7.1672e-9),
+    ),
+    (
+        (-5.37945, -9, -2.41154),
+        (-3.5863, -6, -1.6077),
+        (1.24467e-9, 3.77682e-9, 2.51788e-8, 1.90461e-7, 2.55034e-7, 1.18646e-8),
+    ),
+    (
+        (-3.5863, -6, -1.6077),
+        (-1.79315, -3, -0.803848),
+        (1.60806e-9, 4.86724e-9, 3.24482e-8, 4.07637e-7, 5.57611e-7, 2.55684e-8),
+    ),
+    (
+        (-1.79315, -3, -0.803848),
+        (0, 0, 0),
+        (2.56482e-9, 7.60456e-9, 5.67609e-8, 1.92171e-6, 2.8757e-6, 1.02718e-7),
+    ),
+    (
+        (0, 0, 0),
+        (7.1726, -12, 3.21539),
+        (2.77393e-9, 7.60456e-9, 1.52091e-7, 1.27757e-5, 2.7835e-5, 1.26026e-7),
+    ),
 )
 
 
@@ -214,7 +234,9 @@ def joined_wing(n, element, following):
         level = np.cross((0, 0, 1), along)  # GXBeam's second axis
         own = section(EA, [GA2, GA3], GJ, [EI2, EI3])
         count = 4 * n if k == 4 else n
-        parts.append(model.add_rod(f"{k}", [start, end], own, count, up=np.cross(along, level), element=element))
+        parts.append(
+            model.add_rod(f"{k}", [start, end], own, count, up=np.cross(along, level), element=element)
+        )
         if k:
             model.add_joint(f"weld {k}", "weld", parts[k - 1].end, parts[k].start)
     model.add_joint("left", "clamp", parts[0].start)
@@ -233,7 +255,8 @@ def test_gxbeam_joined_wing_is_one_equilibrium_of_two_elements(following):
     """GX/static-joined-wing: dead and following lift of 70 kN; the usual element, refined, goes to that of order 4."""
     fine = equilibrium(joined_wing(8, "relative(2)", following)).rod("4").r[-1, 0]
     errors = [
-        np.linalg.norm(equilibrium(joined_wing(n, "se3", following)).rod("4").r[-1, 0] - fine) for n in (6, 12)
+        np.linalg.norm(equilibrium(joined_wing(n, "se3", following)).rod("4").r[-1, 0] - fine)
+        for n in (6, 12)
     ]
     assert np.linalg.norm(fine) > 1.0
     assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.5)

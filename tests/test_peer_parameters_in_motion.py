@@ -4,14 +4,25 @@ GX: GXBeam's documentation, PE: PyElastica's examples, EX: Exudyn's test models,
 """
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_bvp
 
-from benchmarks.modes import beam_model
 from rigid import quaternions
-from rodsim import Box, MassProperties, Model, PointMass, Section, audit, modes, signals, simulate, steady_rotation
+from rodsim import (
+    Box,
+    MassProperties,
+    Model,
+    PointMass,
+    Section,
+    audit,
+    modes,
+    signals,
+    simulate,
+    steady_rotation,
+)
 from rodsim.modal_analysis import OSCILLATES
 
 
@@ -93,7 +104,7 @@ def test_gxbeam_motions_converge_and_keep_their_balance(made, t_end, coarse):
         result = simulate(model, t_end, t_end / 50 / part, progress=False)
         assert audit(result).ok
         places.append(result.rod(rod).r[-1, -1] - result.rod(rod).r[0, -1])
-    first, second = (np.linalg.norm(b - a) for a, b in zip(places, places[1:], strict=False))
+    first, second = (np.linalg.norm(b - a) for a, b in pairwise(places))
     assert 3.0 < first / second < 5.5
     assert second < 0.1 * np.linalg.norm(places[-1])
 
@@ -167,8 +178,8 @@ def turning_blade(own, root, length, speed, pull):
     s = length * (1 - np.cos(np.linspace(0, np.pi, 200))) / 2
     zero = np.zeros_like(s)
     y = np.array([root + s, zero, zero, zero, mass * speed**2 * (length - s) * (root + length)])
-    full, found = pull, None
-    for pull in np.linspace(0, full, 9)[1:]:
+    full = pull
+    for pull in np.linspace(0, full, 9)[1:]:  # noqa: B007, which `rates` reads
         found = solve_bvp(rates, ends, s, y, tol=1e-8, max_nodes=50_000)
         assert found.success, found.message
         s, y = found.x, found.y
@@ -221,7 +232,9 @@ def governor():
     def moving(r):
         return {"velocity": np.cross((0, 0, speed), r), "angular_velocity": (0, 0, speed)}
 
-    shaft = model.add_body("shaft", Box(0.01, 0.01, 1, density=density), position=(0, 0, 0.5), **moving((0, 0, 0.5)))
+    shaft = model.add_body(
+        "shaft", Box(0.01, 0.01, 1, density=density), position=(0, 0, 0.5), **moving((0, 0, 0.5))
+    )
     slider = model.add_body(
         "slider", Box(0.1, 0.1, 0.1, density=density), position=(0, 0, 0.5), **moving((0, 0, 0.5))
     )
@@ -249,7 +262,9 @@ def governor():
         )
         model.add_bushing(f"{name} pin", shaft, body, np.diag([kj, kj, kj, turn, 0, turn]), at=pin)
         middle, edge = pin + 0.5 * along, (side * 0.05, 0, 0.5)
-        model.add_spring(f"{name} spring", slider.at_world(edge), body.at_world(middle), 4e3, 0.5, damping=200.0)
+        model.add_spring(
+            f"{name} spring", slider.at_world(edge), body.at_world(middle), 4e3, 0.5, damping=200.0
+        )
     return model
 
 
@@ -272,7 +287,9 @@ def test_pyelastica_helical_buckling_localises_as_known():
     EI/L^2) of a rod of these turns and this slack. On the 100 elements of the example it is 0.71.
     """
     m, t = end_loads(SLACK / LENGTH, 2 * np.pi * TURNS, GJ / EI)
-    assert (m, t) == pytest.approx((98.541496171190744, 2.900993205792131e3), rel=1e-9)  # as its files have them
+    assert (m, t) == pytest.approx(
+        (98.541496171190744, 2.900993205792131e3), rel=1e-9
+    )  # as its files have them
     errors = [np.arccos(m * m / (2 * t) - 1) - steepest_of_a_writhed_rod(n) for n in (100, 200)]
     assert 0.0 < errors[1] < 0.04
     assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.6)

@@ -3,9 +3,9 @@
 import argparse
 import re
 
-from benchmarks.registry import CASES
 from pages import DOCS, ROOT
 
+from benchmarks.registry import CASES
 from discretization.time.em_names import em_integrator
 from discretization.time.integrators import parse
 from rigid.joints import JOINTS
@@ -14,7 +14,13 @@ from rodsim.papers.report import STUDIES
 from rodsim.validation.registry import CASES as VALIDATED
 
 TEXT = (ROOT / "README.md").read_text("utf-8")
-NUMBERS = dict(zip(("six", "seven", "eight", "twelve", "thirteen", "fourteen", "fifteen"), (6, 7, 8, 12, 13, 14, 15), strict=True))
+NUMBERS = dict(
+    zip(
+        ("six", "seven", "eight", "twelve", "thirteen", "fourteen", "fifteen"),
+        (6, 7, 8, 12, 13, 14, 15),
+        strict=True,
+    )
+)
 
 
 def row(name):
@@ -25,7 +31,9 @@ def row(name):
 
 
 def test_the_commands_of_readme_are_all_commands():
-    listed = set(re.findall(r"^    rodsim (\w+)", TEXT, re.MULTILINE)) | set(re.findall(r"; (\w+) opens a window", TEXT))
+    listed = set(re.findall(r"^    rodsim (\w+)", TEXT, re.MULTILINE)) | set(
+        re.findall(r"; (\w+) opens a window", TEXT)
+    )
     listed |= set(re.findall(r"; (\w+) bash: ", TEXT))
     [commands] = [a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)]
     assert listed == set(commands.choices)
@@ -34,7 +42,9 @@ def test_the_commands_of_readme_are_all_commands():
 def test_the_templates_of_readme_are_all_templates():
     listed = re.search(r"a commented scene to begin with: ([\w, -]+)", TEXT)
     assert listed is not None
-    assert set(listed.group(1).split(", ")) == {p.stem for p in (ROOT / "rodsim" / "templates").glob("*.yaml")}
+    assert set(listed.group(1).split(", ")) == {
+        p.stem for p in (ROOT / "rodsim" / "templates").glob("*.yaml")
+    }
 
 
 def test_the_joints_of_readme_are_all_joints():
@@ -59,13 +69,17 @@ def test_the_integrators_of_readme_are_known():
 
 
 def test_the_counts_of_readme_are_those_of_what_is_counted():
-    published, validated = re.search(r"(\w+), each claim .*?; (\d+) more cases", row("published examples")).groups()
+    published, validated = re.search(
+        r"(\w+), each claim .*?; (\d+) more cases", row("published examples")
+    ).groups()
     assert NUMBERS[published] == len(STUDIES)
     assert int(validated) == len(VALIDATED)
     mechanisms = re.search(r"(\w+) mechanisms become rigid as 1/E", row("rigid against flexible")).group(1)
     table = (DOCS / "comparing.md").read_text("utf-8").split("| example | E, Pa |")[1].split("\n\n")[0]
     assert NUMBERS[mechanisms] == len(table.splitlines()) - 2
-    exudyn, pyelastica = re.search(r"(\d+) of Exudyn's own test models and (\w+) of PyElastica's", TEXT).groups()
+    exudyn, pyelastica = re.search(
+        r"(\d+) of Exudyn's own test models and (\w+) of PyElastica's", TEXT
+    ).groups()
     assert int(exudyn) == sum(name.startswith("EX-") for name in CASES)
     assert NUMBERS[pyelastica] == sum(name.startswith("PE-") for name in CASES)
     direct, of = re.search(r"\[(\d+) of (\d+) with the peers' own parameters\]", TEXT).groups()

@@ -39,7 +39,13 @@ def viscous():
     """A clamped rod that is viscous."""
     model = Model("viscous")
     own = Section.from_stiffness(
-        EA=60.0, GA=40.0, GJ=3.0, EI=2.0, mass_per_length=1.5, inertia_per_length=(0.4, 0.2, 0.3), damping_time=0.01
+        EA=60.0,
+        GA=40.0,
+        GJ=3.0,
+        EI=2.0,
+        mass_per_length=1.5,
+        inertia_per_length=(0.4, 0.2, 0.3),
+        damping_time=0.01,
     )
     part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], own, 2, mass="lumped")
     model.add_joint("clamp", "clamp", part.start)
@@ -82,7 +88,9 @@ TABLE = re.search(
 def cells():
     """(model, integrator, what the table says)."""
     assert TABLE is not None
-    head, _, *rows = ([c.strip() for c in line.strip("|").split(" | ")] for line in TABLE.group(1).splitlines())
+    head, _, *rows = (
+        [c.strip() for c in line.strip("|").split(" | ")] for line in TABLE.group(1).splitlines()
+    )
     for what, *said in rows:
         for names, word in zip(head[1:], said, strict=True):
             for name in re.findall(r"`([^`]+)`", names):
@@ -105,7 +113,9 @@ def taken(model, integrator):
                 rho=own.rho,
             ).start(built.state)
         else:
-            alpha = None if integrator in ("EML", "REML", "Null-EML", "EML-kappa", "MPL") else "quaternion-alpha"
+            alpha = (
+                None if integrator in ("EML", "REML", "Null-EML", "EML-kappa", "MPL") else "quaternion-alpha"
+            )
             MechanicalStepper(
                 "model", built.system, built.state, 0.01, integrator, alpha, built.load_values
             ).start(built.state)

@@ -49,7 +49,9 @@ def _run_chain(case: ChainCase, resolution: int, h: float) -> Measurement:
         energy += 0.5 * case.mass * v @ v + 0.5 * Omega**2 @ np.array(case.inertia)
         energy += case.mass * case.gravity * node(system, number, "Position")[2]
     before = 0.5 * case.n_bars * (case.inertia[2] * case.spin**2)
-    before += sum(0.5 * case.mass * (case.spin * (i + 0.5) * case.bar_length) ** 2 for i in range(case.n_bars))
+    before += sum(
+        0.5 * case.mass * (case.spin * (i + 0.5) * case.bar_length) ** 2 for i in range(case.n_bars)
+    )
     error = case.error(history(system, free, case.t_end, case.instants))
     drift = float(energy - before) / case.energy_scale
     return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole)

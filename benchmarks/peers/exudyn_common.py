@@ -72,7 +72,9 @@ def node(system: Any, number: int, what: str) -> Floats:
 def watch(system: Any, number: int) -> int:
     """A sensor that keeps the position of a node at every period of the sensors."""
     what = exudyn.OutputVariableType.Position
-    sensor = items.SensorNode(nodeNumber=number, outputVariableType=what, storeInternal=True, writeToFile=False)
+    sensor = items.SensorNode(
+        nodeNumber=number, outputVariableType=what, storeInternal=True, writeToFile=False
+    )
     return int(system.AddSensor(sensor))
 
 

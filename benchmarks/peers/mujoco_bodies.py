@@ -1,4 +1,4 @@
-"""B3, B4 in MuJoCo: ball joints or, of a chain in its plane, hinges, in minimal coordinates; RK4; contacts and constraints off."""
+"""B3, B4 in MuJoCo: ball joints, or hinges of a chain in its plane; minimal coordinates, RK4, contacts and constraints off."""
 
 from __future__ import annotations
 

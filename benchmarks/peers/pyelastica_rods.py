@@ -68,9 +68,7 @@ def run(case: RodCase, resolution: int, h: float) -> Measurement:
             elastica.OneEndFixedBC, constrained_position_idx=(0,), constrained_director_idx=(0,)
         )
     if case.gravity:
-        simulator.add_forcing_to(rod).using(
-            elastica.GravityForces, acc_gravity=case.weight
-        )
+        simulator.add_forcing_to(rod).using(elastica.GravityForces, acc_gravity=case.weight)
     if case.peak:
         simulator.add_forcing_to(rod).using(_EndLoad, case)
     simulator.finalize()

@@ -19,7 +19,9 @@ DOCS = Path(__file__).parents[1]
 def pages() -> dict[Path, str]:
     """Path of each page -> its text as it should be."""
     made = {gallery.PAGE: gallery.in_repository, scene_reference.PAGE: scene_reference.in_repository}
-    return {DOCS / f"{name}.md": text((DOCS / f"{name}.md").read_text("utf-8")) for name, text in made.items()}
+    return {
+        DOCS / f"{name}.md": text((DOCS / f"{name}.md").read_text("utf-8")) for name, text in made.items()
+    }
 
 
 if __name__ == "__main__":
