@@ -78,7 +78,7 @@ def test_the_counts_of_readme_are_those_of_what_is_counted():
     table = (DOCS / "comparing.md").read_text("utf-8").split("| example | E, Pa |")[1].split("\n\n")[0]
     assert NUMBERS[mechanisms] == len(table.splitlines()) - 2
     exudyn, pyelastica = re.search(
-        r"(\d+) of Exudyn's own test models and (\w+) of PyElastica's", TEXT
+        r"All (\d+) test models of Exudyn and (\w+) of PyElastica's", TEXT
     ).groups()
     assert int(exudyn) == sum(name.startswith("EX-") for name in CASES)
     assert NUMBERS[pyelastica] == sum(name.startswith("PE-") for name in CASES)
