@@ -91,3 +91,58 @@ def test_the_pages_of_readme_are_there():
     ways = [way.partition("#")[0] for way in re.findall(r"\]\(([^)]+)\)", TEXT) if "://" not in way]
     assert len(ways) > 25
     assert [way for way in ways if not (ROOT / way).exists()] == []
+
+
+# rows of README's table of speeds -> rows of the tables of the benchmarks: (case, beginning of the peer's name)
+FRAMES = [(f"EX-{name}", "") for name in ("cantilever", "generalBending", "princeton", "beam2D", "LShape")]
+MECHANISMS = (
+    "heavyTop",
+    "fourBars",
+    "governor",
+    "pointPendulum",
+    "rigidPendulum",
+    "sliderCrank",
+    "bricard",
+    "sphericalChain",
+)
+SPEEDS = {
+    "5 pinned bars in their plane": [[("B3-5", "MuJoCo")], [("B3-5", "Exudyn")]],
+    "5 pinned bars in space beside MuJoCo": [[("B3-5-space", "MuJoCo")]],
+    "100 pinned bars in their plane": [[("B3-100", "MuJoCo")], [("B3-100", "Exudyn")]],
+    "heavy top": [[("B4", "MuJoCo")], [("B4", "Exudyn")]],
+    "five small frames at rest": [FRAMES],
+    "a welded grid in motion": [[("EX-grid", "")], [("EX-eigenmodes", "")]],
+    "eight mechanisms": [[(f"EX-{name}", "Exudyn |") for name in MECHANISMS]],
+    "falling cantilever in its plane": [[("B2", "Exudyn")]],
+    "falling cantilever in space": [[("B2-space", "Exudyn")]],
+    "5 pinned bars in space beside Exudyn": [[("B3-5-space", "Exudyn")]],
+    "flying spaghetti": [[("B1", "Exudyn")]],
+    "PyElastica": [[("B1", "PyElastica")], [("B2", "PyElastica")]],
+}
+
+
+def spans(cell):
+    """The pairs of numbers "a to b" of a cell; one alone is both."""
+    found = re.findall(r"([\d.]+)(?:\+? to ([\d.]+))?", cell)
+    return [(float(a), float(b or a)) for a, b in found]
+
+
+def test_the_speeds_of_readme_are_those_of_the_benchmarks():
+    measured = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
+    table = TEXT.split("| | loop | whole call |")[1].split("\n\n")[0].splitlines()[2:]
+    assert len(table) == len(SPEEDS)
+    for line, (name, groups) in zip(table, SPEEDS.items(), strict=True):
+        words, *cells = (c.strip() for c in line.strip("|").split(" | "))
+        assert words.startswith(name)
+        for column, cell in zip((-2, -1), cells, strict=True):
+            said = spans(cell)
+            assert len(said) == len(groups), words
+            for (low, high), rows in zip(said, groups, strict=True):
+                found = []
+                for case, peer in rows:
+                    at = re.search(rf"^\| {re.escape(case)} \| {re.escape(peer)}.*$", measured, re.MULTILINE)
+                    assert at is not None, (case, peer)
+                    found += spans(at.group(0).strip("| ").split(" | ")[column])
+                least, most = min(a for a, _ in found), max(b for _, b in found)
+                assert abs(low / least - 1) < 0.06, words
+                assert abs(high / most - 1) < 0.06, words
