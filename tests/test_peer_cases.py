@@ -110,3 +110,28 @@ def test_limits_of_the_peers_are_approached_with_order_2(name):
 
 def test_a_thinning_bar_is_stretched_exactly():
     assert rodsim_slender.run(CASES["PE-stretch"], 2, 1.0).error < 1e-13
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "h", "least", "most"),
+    [
+        ("PE-cantilever", 10, 0.5, 3.8, 4.2),
+        ("EX-grid", 1, 0.004, 3.5, 4.7),
+        ("PE-pendulum", 20, 0.01, 1.5, 4.5),
+    ],
+)
+def test_motions_of_the_peers_converge(name, n, h, least, most):
+    """Mesh and step halved together; the pendulum's rubber is not yet at its order there."""
+    case = CASES[name]
+    at = rodsim_slender.run if isinstance(case, Slender) else rodsim_frames.run
+    coarse, fine = at(case, n, h).error, at(case, 2 * n, h / 2).error
+    assert least < coarse / fine < most
+    assert fine < 0.1
+
+
+def test_every_case_that_is_said_to_run_runs_here():
+    """Each benchmark that a row of Y names is a parameter of a test above."""
+    named = {case for *_, today, by in ROWS if today == "Y" for case in re.findall(r"\b(?:EX|PE)-\w+", by)}
+    text = Path(__file__).read_text("utf-8")
+    assert len(named) > 18
+    assert {case for case in named if f'"{case}"' not in text} == set()
