@@ -1,4 +1,4 @@
-"""The benchmarks' own cases: converged places that something else finds too, errors over the run, motions that leave the plane."""
+"""The benchmarks' own cases: converged places that others find too, errors over the run, motions that leave the plane."""
 
 from dataclasses import replace
 
