@@ -1,19 +1,37 @@
 """The bench cases B1 to B4: data and converged values, in one place for every program.
 
-Units are SI-like. Quaternions are (w, x, y, z). The converged values come from refined solutions by two
-independent discretisations (B1 to B3) or a closed form (B4); `floor` is the relative error below which they
-cannot tell two programs apart.
+Units are SI-like. Quaternions are (w, x, y, z). The converged values at several instants (`paths.py`) come from
+refined solutions, checked by an independent discretisation (B1 to B3), or a closed form (B4); `floor` is the relative
+error below which they cannot tell two programs apart.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cos, pi, sin
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.paths import PATHS, Path, Triple
+
 Floats = NDArray[np.float64]
+
+
+def steps_a_part(t_end: float, h: float, parts: int) -> int:
+    """Steps of h in each of equal parts of `t_end`; ValueError where they do not fit."""
+    steps = round(t_end / h / parts)
+    if abs(steps * parts * h - t_end) > 1e-9 * t_end:
+        raise ValueError(
+            f"{parts} equal parts of {t_end} s are no multiples of h = {h}; use h = {t_end / parts / max(steps, 1):.6g}"
+        )
+    return steps
+
+
+def _apart(found: object, there: object) -> float:
+    """Largest distance of two histories (instants, 3)."""
+    difference = np.asarray(found) - np.asarray(there)
+    return float(np.linalg.norm(difference, axis=1).max())
 
 
 @dataclass(frozen=True)
@@ -33,10 +51,11 @@ class RodCase:
     inertia_per_length: tuple[float, float, float]  # kg m, about d1 (the axis), d2, d3
     t_end: float
     t_energy: float  # from here on the total energy is constant
-    tips: dict[str, tuple[float, float, float]]  # converged "start", "end" positions at t_end
+    path: dict[str, Path]  # converged positions of "start", "end" at equal parts of t_end
     floor: float
     clamped: bool = False
-    gravity: float = 0.0  # m/s^2, along -z
+    gravity: float = 0.0  # m/s^2, along `down`
+    down: Triple = (0.0, 0.0, -1.0)
     peak: float = 0.0
     t_peak: float = 0.0
     t_unloaded: float = 0.0
@@ -63,10 +82,20 @@ class RodCase:
             return self.peak * t / self.t_peak
         return self.peak * (self.t_unloaded - t) / (self.t_unloaded - self.t_peak)
 
+    @property
+    def weight(self) -> Floats:
+        """Acceleration of gravity (3,), m/s^2."""
+        return self.gravity * np.array(self.down)
+
+    @property
+    def instants(self) -> int:
+        """How many equal parts of `t_end` end at a converged position."""
+        return len(next(iter(self.path.values())))
+
     def error(self, start: Floats, end: Floats) -> float:
-        """Largest distance of an end of the rod from its converged position at `t_end`, over the length."""
+        """Largest distance of an end (instants, 3) from its converged position at any of the instants, over the length."""
         found = {"start": start, "end": end}
-        return max(float(np.linalg.norm(found[k] - np.array(r))) for k, r in self.tips.items()) / self.length
+        return max(_apart(found[k], there) for k, there in self.path.items()) / self.length
 
 
 @dataclass(frozen=True)
@@ -77,12 +106,13 @@ class ChainCase:
     title: str
     n_bars: int
     t_end: float
-    tip: tuple[float, float, float] | None = None  # converged position of the free end at t_end
+    tip: Path | None = None  # converged positions of the free end at equal parts of t_end
     floor: float = 0.0
     bar_length: float = 1.0
     bar_side: float = 0.1
     density: float = 1000.0
     gravity: float = 9.81
+    spin: float = 0.0  # rad/s, at the start of the whole chain about z: then the motion is in space
 
     @property
     def mass(self) -> float:
@@ -100,11 +130,14 @@ class ChainCase:
         """What an energy error is measured against: the weight times half the length of the chain, J."""
         return self.n_bars * self.mass * self.gravity * 0.5 * self.n_bars * self.bar_length
 
+    @property
+    def instants(self) -> int:
+        """How many equal parts of `t_end` the errors are taken at."""
+        return len(self.tip or (0,))
+
     def error(self, tip: Floats) -> float:
-        """Distance of the free end from its converged position over a bar length; nan where unknown."""
-        if self.tip is None:
-            return float("nan")
-        return float(np.linalg.norm(tip - np.array(self.tip))) / self.bar_length
+        """Largest distance of the free end (instants, 3) from its converged positions over a bar length; nan where unknown."""
+        return float("nan") if self.tip is None else _apart(tip, self.tip) / self.bar_length
 
 
 @dataclass(frozen=True)
@@ -125,6 +158,7 @@ class TopCase:
     precession: float = 10.0
     spin: float = 135.6
     gravity: float = 9.81
+    instants: int = 10  # equal parts of t_end that the errors are taken at
 
     @property
     def mass(self) -> float:
@@ -174,12 +208,11 @@ class TopCase:
         return kinetic + (self.mass * self.gravity * float(r[2]) if potential else 0.0)
 
     def error(self, r: Floats) -> float:
-        """Distance of the centre of mass from its exact position at `t_end`, over `offset`."""
-        phi = self.precession * self.t_end
-        exact = self.offset * np.array(
-            [sin(self.tilt) * sin(phi), -sin(self.tilt) * cos(phi), cos(self.tilt)]
-        )
-        return float(np.linalg.norm(r - exact)) / self.offset
+        """Largest distance of the centre of mass (instants, 3) from its exact places, over `offset`."""
+        phi = self.precession * self.t_end * np.arange(1, self.instants + 1) / self.instants
+        across = sin(self.tilt) * np.array([np.sin(phi), -np.cos(phi)])
+        exact = self.offset * np.column_stack([*across, np.full_like(phi, cos(self.tilt))])
+        return _apart(r, exact) / self.offset
 
 
 def circular_section(radius: float, E: float, nu: float, shear: float) -> tuple[float, ...]:
@@ -190,7 +223,7 @@ def circular_section(radius: float, E: float, nu: float, shear: float) -> tuple[
 
 B1 = RodCase(
     name="B1",
-    title="flying spaghetti, ends at t = 10, error / length",
+    title="flying spaghetti, ends at t = 1, 2 ... 10, largest error / length",
     start=(6.0, 0.0, 0.0),
     end=(0.0, 8.0, 0.0),
     stiffness=(1e4, 1e4, 1e4, 500.0, 500.0, 500.0),
@@ -198,7 +231,7 @@ B1 = RodCase(
     inertia_per_length=(20.0, 10.0, 10.0),
     t_end=10.0,
     t_energy=5.0,
-    tips={"start": (42.832147, 3.6926775, -4.3862873), "end": (38.31212, 5.1981688, 4.2515371)},
+    path=PATHS["B1"],
     floor=1e-5,
     peak=200.0,
     t_peak=2.5,
@@ -210,7 +243,7 @@ B1 = RodCase(
 _RADIUS, _DENSITY = 0.01, 1000.0
 B2 = RodCase(
     name="B2",
-    title="falling cantilever, tip at t = 1, error / length",
+    title="falling cantilever in its plane, tip at t = 0.2, 0.4 ... 1, largest error / length",
     start=(0.0, 0.0, 0.0),
     end=(1.0, 0.0, 0.0),
     stiffness=circular_section(_RADIUS, E=1e7, nu=0.3, shear=5.0 / 6.0),  # type: ignore[arg-type]
@@ -218,22 +251,58 @@ B2 = RodCase(
     inertia_per_length=tuple(_DENSITY * pi * _RADIUS**4 * c for c in (0.5, 0.25, 0.25)),  # type: ignore[arg-type]
     t_end=1.0,
     t_energy=0.0,
-    tips={"end": (-0.3140, 0.0, -0.5264)},
-    floor=1e-4,
+    path=PATHS["B2"],
+    floor=1e-5,
     clamped=True,
     gravity=9.81,
 )
 
+
+def _unequal(height: float = 0.03, width: float = 0.015, E: float = 1e7, nu: float = 0.3) -> RodCase:
+    """B2 with a section of two different stiffnesses, pulled askew to both: it bends both ways and twists."""
+    G, A = E / 2.0 / (1.0 + nu), height * width
+    I2, I3, torsion = height * width**3 / 12.0, width * height**3 / 12.0, 0.229 * height * width**3
+    shear = 5.0 / 6.0 * G * A
+    return replace(
+        B2,
+        name="B2-space",
+        title="falling cantilever that bends both ways, tip at t = 0.2, 0.4 ... 1, largest error / length",
+        stiffness=(E * A, shear, shear, G * torsion, E * I2, E * I3),
+        mass_per_length=_DENSITY * A,
+        inertia_per_length=(_DENSITY * (I2 + I3), _DENSITY * I2, _DENSITY * I3),
+        path=PATHS["B2-space"],
+        down=(0.0, sin(pi / 4.0), -cos(pi / 4.0)),
+    )
+
+
+B2_SPACE = _unequal()
 B3_5 = ChainCase(
     "B3-5",
-    "5 pinned rigid bars, tip at t = 2, error / bar",
+    "5 pinned rigid bars in their plane, free end at t = 0.4, 0.8 ... 2, largest error / bar",
     5,
     2.0,
-    tip=(-4.598300, 0.0, -0.758024),
-    floor=1e-6,
+    tip=PATHS["B3-5"]["end"],
+    floor=1e-8,
 )
-B3_100 = ChainCase("B3-100", "100 pinned rigid bars to t = 0.5, time a step", 100, 0.5)
+B3_5_SPACE = replace(
+    B3_5,
+    name="B3-5-space",
+    title="5 pinned rigid bars that also turn about z, free end at t = 0.4, 0.8 ... 2, largest error / bar",
+    tip=PATHS["B3-5-space"]["end"],
+    spin=1.5,
+)
+B3_100 = ChainCase(
+    "B3-100",
+    "100 pinned rigid bars in their plane, free end at t = 0.1, 0.2 ... 0.5, largest error / bar",
+    100,
+    0.5,
+    tip=PATHS["B3-100"]["end"],
+    floor=1e-8,
+)
 B3_500 = ChainCase("B3-500", "500 pinned rigid bars to t = 0.2, time a step", 500, 0.2)
 B4 = TopCase(
-    "B4", "heavy top in steady precession, centre of mass at t = 2, error / its distance", 2.0, floor=1e-13
+    "B4",
+    "heavy top in steady precession, centre of mass at t = 0.2, 0.4 ... 2, largest error / its distance",
+    2.0,
+    floor=1e-13,
 )

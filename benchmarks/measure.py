@@ -53,7 +53,13 @@ def measure(
                 task.broken = True
                 remarks.append(f"{task.program}, resolution {task.resolution}, h = {task.h:g}: {error}")
     done = [t.measured for t in tasks if t.measured]
-    return [replace(ms[0], wall_s=median(m.wall_s for m in ms)) for ms in done], remarks
+    return [_median(ms) for ms in done], remarks
+
+
+def _median(measured: list[Measurement]) -> Measurement:
+    """The first of them with the median times of all."""
+    times = {of: median(getattr(m, of) for m in measured) for of in ("wall_s", "whole_s")}
+    return replace(measured[0], **times)
 
 
 def _tasks(case: Case, only: Sequence[str] | None, quick: bool) -> tuple[list[_Task], list[str]]:

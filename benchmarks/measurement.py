@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measurement:
-    """One run: `wall_s` is the time loop alone, after warm-up; errors are relative, see `cases`."""
+    """One run: `wall_s` is the time loop or the solver alone, after warm-up, `whole_s` the call of a user: the model, its set-up,
+    the run. Errors are relative, see `cases`.
+    """
 
     program: str
     case: str
@@ -17,6 +19,7 @@ class Measurement:
     wall_s: float
     error: float
     energy_drift: float  # relative; nan where the program gives no velocities
+    whole_s: float = float("nan")  # nan where it was not measured
 
     @property
     def us_per_step(self) -> float:

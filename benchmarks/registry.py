@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import B1, B2, B3_5, B3_100, B3_500, B4, ChainCase, RodCase, TopCase
+from benchmarks.cases import (
+    B1,
+    B2,
+    B2_SPACE,
+    B3_5,
+    B3_5_SPACE,
+    B3_100,
+    B3_500,
+    B4,
+    ChainCase,
+    RodCase,
+    TopCase,
+)
 from benchmarks.frame_cases import FRAMES
 from benchmarks.frames import Frame
 from benchmarks.mechanism_cases import MECHANISMS
@@ -12,5 +24,6 @@ from benchmarks.slender_cases import SLENDER
 
 Case = RodCase | ChainCase | TopCase | Mechanism | Frame | Slender
 CASES: dict[str, Case] = {
-    case.name: case for case in (B1, B2, B3_5, B3_100, B3_500, B4, *MECHANISMS, *FRAMES, *SLENDER)
+    case.name: case
+    for case in (B1, B2, B2_SPACE, B3_5, B3_5_SPACE, B3_100, B3_500, B4, *MECHANISMS, *FRAMES, *SLENDER)
 }

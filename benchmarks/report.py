@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable
+from dataclasses import replace
 
 from benchmarks.cases import ChainCase, TopCase
 from benchmarks.fronts import front, time_at_error
@@ -23,7 +24,8 @@ def head(versions: dict[str, str | None]) -> None:
     """Versions of the programs; how to read what follows."""
     there = ", ".join(f"{name} {version}" for name, version in versions.items() if version is not None)
     print(f"{there}; Python {platform.python_version()}, one thread")
-    print("time: the time loop after warm-up; rodsim, faster: its time at the peer's error, and the ratio")
+    print("time: the time loop after warm-up; whole: the call of a user, with the model and its set-up")
+    print("rodsim, faster: its time at the peer's error, and the ratio")
 
 
 def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
@@ -36,15 +38,18 @@ def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
         else "elements"
     )
     print(f"\n{case.name}  {case.title}")
-    columns = f"{'h':>10}{'steps':>8}{'time, s':>10}{'us/step':>10}{'error':>10}{'energy':>10}{'rodsim':>10}"
+    columns = f"{'h':>10}{'steps':>8}{'time, s':>10}{'whole, s':>10}{'us/step':>10}{'error':>10}{'energy':>10}{'rodsim':>10}"
     print(f"  {'program':<18}{unit:>9}{columns}{'faster':>9}")
     ours = front(m for m in runs if _is_ours(m))
     for m in runs:
-        numbers = f"{m.h:>10g}{m.steps:>8}{m.wall_s:>10.4f}{m.us_per_step:>10.1f}{m.error:>10.1e}"
+        numbers = (
+            f"{m.h:>10g}{m.steps:>8}{m.wall_s:>10.4f}{m.whole_s:>10.4f}{m.us_per_step:>10.1f}{m.error:>10.1e}"
+        )
         print(f"  {m.program:<18}{m.resolution:>9}{numbers}{m.energy_drift:>10.0e}{_compared(case, m, ours)}")
     for line in remarks:
         print(f"  {line}")
-    _equal_error(case, runs, ours)
+    for what, of in (("time", "wall_s"), ("whole", "whole_s")):
+        _equal_error(case, [replace(m, wall_s=getattr(m, of)) for m in runs], what)
     if isinstance(case, (ChainCase, TopCase)):
         _per_step(runs)
 
@@ -57,18 +62,21 @@ def _compared(case: Case, m: Measurement, ours: list[Measurement]) -> str:
     return f"{at.wall_s:>10.4f}{('>' if at.bound else '') + f'{m.wall_s / at.wall_s:.1f}':>9}"
 
 
-def _equal_error(case: Case, runs: list[Measurement], ours: list[Measurement]) -> None:
-    """Least and greatest factor along each peer's own front, where both programs reach the error."""
-    for peer in _peers(runs):
+def _equal_error(case: Case, runs: list[Measurement], what: str) -> None:
+    """Least and greatest factor along the front of all models of a peer, where both programs reach the error."""
+    ours = front(m for m in runs if _is_ours(m))
+    for peer in dict.fromkeys(_family(m) for m in runs if not _is_ours(m)):
         factors = []
-        for m in front(x for x in runs if x.program == peer):
+        for m in front(x for x in runs if _family(x) == peer):
             at = time_at_error(ours, max(m.error, case.floor))
             if at is not None:
                 factors.append((m.wall_s / at.wall_s, at.bound))
         if factors:
             (low, _), (high, bound) = min(factors), max(factors)
             span = f"{low:.1f} to {high:.1f}" if len(factors) > 1 else f"{low:.1f}"
-            print(f"  at equal error rodsim is {span}{' or more' if bound else ''} times as fast as {peer}")
+            print(
+                f"  {what} at equal error: rodsim is {span}{' or more' if bound else ''} times as fast as {peer}"
+            )
 
 
 def _per_step(runs: list[Measurement]) -> None:
@@ -83,6 +91,11 @@ def _per_step(runs: list[Measurement]) -> None:
 
 def _peers(runs: list[Measurement]) -> list[str]:
     return list(dict.fromkeys(m.program for m in runs if not _is_ours(m)))
+
+
+def _family(m: Measurement) -> str:
+    """The program, whatever its model."""
+    return m.program.split()[0]
 
 
 def _is_ours(m: Measurement) -> bool:

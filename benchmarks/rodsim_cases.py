@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import ChainCase, RodCase, TopCase
+from benchmarks.cases import ChainCase, Floats, RodCase, TopCase, steps_a_part
 from benchmarks.measurement import Measurement
 from discretization.measures import energies
 from discretization.space.rod_elements import SE3
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.system import State
-from rodsim import Box, Cone, Model, Section, signals
+from rodsim import Box, Cone, Model, Section, signals, simulate
 from rodsim.building import Built
 
 Case = RodCase | ChainCase | TopCase
@@ -25,33 +25,51 @@ NAME = "rodsim"
 
 def run(case: Case, resolution: int, h: float, order: int = 2, element: str = SE3) -> Measurement:
     """One run with steps of h of `em` (order 2), or of its composition of order 4 or 6; element: of rods."""
+    begin = process_time()
+    simulate(
+        model_of(case, resolution, element),
+        case.t_end,
+        h,
+        "em" if order == 2 else f"em{order}",
+        output_every=round(case.t_end / h),
+        progress=False,
+    )
+    whole = process_time() - begin
     built = build(case, resolution, element)
     system, state = built.system, built.state
     stepper = Stepper(system, h, order, built.load_values)
-    steps = round(case.t_end / h)
-    loaded = round(case.t_energy / h) if isinstance(case, RodCase) else 0
+    steps = steps_a_part(case.t_end, h, case.instants)
+    unloaded = round(case.t_energy / case.t_end * case.instants) if isinstance(case, RodCase) else 0
 
-    wall = 0.0
-    before = energies(system, state).total
-    for first, last in ((0, loaded), (loaded, steps)):
-        if first == last:
-            continue
-        before = energies(system, state).total
+    wall, energy, ends = 0.0, [energies(system, state).total], []
+    while len(ends) < case.instants:
         begin = process_time()
-        state, _ = stepper.advance(state, first, last - first)
+        states, _ = stepper.record(state, len(ends) * steps, steps, case.instants - len(ends))
         wall += process_time() - begin
-    drift = (energies(system, state).total - before) / _energy_scale(case, before)
+        for k in range(len(states.r)):
+            state = State(*(array[k].copy() for array in states))
+            energy.append(energies(system, state).total)
+            ends.append(watched(case, state))
+    before = energy[unloaded]
+    drift = (energy[-1] - before) / _energy_scale(case, before)
     name = NAME if order == 2 else f"{NAME} em{order}"
     name += "" if element == SE3 else f" {element}"
-    return Measurement(name, case.name, resolution, h, steps, wall, _error(case, state), drift)
+    error = case.error(*np.array(ends).transpose(1, 0, 2))
+    total = steps * case.instants
+    return Measurement(name, case.name, resolution, h, total, wall, error, drift, whole)
+
+
+def model_of(case: Case, resolution: int, element: str = SE3) -> Model:
+    """The case as a model, with `resolution` elements or bars."""
+    if isinstance(case, RodCase):
+        # a rod that tumbles freely: consistent mass, as in Exudyn's beam; one that bends: the default
+        return rod_model(case, resolution, "mean" if case.clamped else "consistent", element)
+    return _MODELS[type(case)](case, resolution)
 
 
 def build(case: Case, resolution: int, element: str = SE3) -> Built:
-    """The case as arrays, with `resolution` elements or bars."""
-    if isinstance(case, RodCase):
-        # a rod that tumbles freely: consistent mass, as in Exudyn's beam; one that bends: the default
-        return rod_model(case, resolution, "mean" if case.clamped else "consistent", element).build()
-    return _MODELS[type(case)](case, resolution).build()
+    """The case as arrays."""
+    return model_of(case, resolution, element).build()
 
 
 def rod_model(
@@ -71,7 +89,7 @@ def rod_model(
         mass_per_length=case.mass_per_length,
         inertia_per_length=case.inertia_per_length,
     )
-    model = Model(case.name, gravity=(0.0, 0.0, -case.gravity))
+    model = Model(case.name, gravity=case.weight)
     rod = model.add_rod(
         "rod",
         np.array([case.start, case.end]),
@@ -95,7 +113,9 @@ def chain_model(case: ChainCase, n_bars: int) -> Model:
     last = model.ground.at((0.0, 0.0, 0.0))
     half = 0.5 * case.bar_length
     for i in range(n_bars):
-        body = model.add_body(f"bar{i}", bar, position=((i + 0.5) * case.bar_length, 0.0, 0.0))
+        r = ((i + 0.5) * case.bar_length, 0.0, 0.0)
+        turning = {"velocity": (0.0, case.spin * r[0], 0.0), "angular_velocity": (0.0, 0.0, case.spin)}
+        body = model.add_body(f"bar{i}", bar, position=r, **(turning if case.spin else {}))
         model.add_joint(f"joint{i}", "spherical", last, body.at((-half, 0.0, 0.0)))
         last = body.at((half, 0.0, 0.0))
     return model
@@ -112,14 +132,14 @@ def _top(case: TopCase, n_bodies: int) -> Model:
 _MODELS: dict[type, Callable[[Any, int], Model]] = {ChainCase: chain_model, TopCase: _top}
 
 
-def _error(case: Case, state: State) -> float:
-    """Frame 0 is the ground, the others follow in the order they were added."""
+def watched(case: Case, state: State) -> list[Floats]:
+    """The points (3,) that errors are taken of. Frame 0 is the ground, the others follow in the order they were added."""
     if isinstance(case, RodCase):
-        return case.error(state.r[1], state.r[-1])
+        return [state.r[1], state.r[-1]]
     if isinstance(case, TopCase):
-        return case.error(state.r[1])
+        return [state.r[1]]
     half = np.array([0.5 * case.bar_length, 0.0, 0.0])
-    return case.error(state.r[-1] + np.asarray(quaternions.rotate(state.quat[-1], half)))
+    return [state.r[-1] + np.asarray(quaternions.rotate(state.quat[-1], half))]
 
 
 def _energy_scale(case: Case, before: float) -> float:

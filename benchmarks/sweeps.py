@@ -13,6 +13,10 @@ from benchmarks.peer_sweeps import PEER_SWEEPS
 Run = tuple[int, float, dict[str, Any]]
 QUICK = 2
 
+# each peer's best model of a motion in a plane
+PLANAR = {"module": "benchmarks.peers.exudyn_planar"}
+HINGES = {"module": "benchmarks.peers.exudyn_hinges"}
+
 
 def _plain(*runs: tuple[int, float]) -> list[Run]:
     return [(n, h, {}) for n, h in runs]
@@ -37,10 +41,59 @@ SWEEPS: dict[str, dict[str, list[Run]]] = {
             *[(n, h, {"order": 4}) for n, h in ((16, 0.04), (28, 0.025))],
             *[(n, h, {"order": 4, "element": "relative(2)"}) for n, h in ((20, 0.04), (40, 0.025))],
         ],
-        "Exudyn": _plain((10, 0.01), (10, 0.02), (20, 0.01), (20, 0.005), (40, 0.005)),
+        "Exudyn": [
+            *[
+                (n, h, PLANAR)
+                for n, h in (
+                    (8, 0.02),
+                    (12, 0.01),
+                    (16, 0.01),
+                    (16, 0.005),
+                    (24, 0.005),
+                    (40, 0.0025),
+                    (80, 0.00125),
+                )
+            ],
+            *[
+                (n, h, {**PLANAR, "element": "cable"})
+                for n, h in (
+                    (6, 0.02),
+                    (10, 0.02),
+                    (10, 0.01),
+                    (16, 0.01),
+                    (24, 0.01),
+                    (24, 0.005),
+                    (48, 0.0025),
+                )
+            ],
+            *_plain((10, 0.02), (20, 0.01), (40, 0.005)),
+        ],
         "PyElastica": _plain((20, 1e-4), (50, 1e-4), (100, 5e-5), (200, 2.5e-5)),
     },
+    "B2-space": {
+        "rodsim": [
+            *_plain((10, 0.02), (14, 0.01), (16, 0.01), (20, 0.005), (40, 0.005), (80, 0.0025)),
+            *[(n, h, {"order": 4}) for n, h in ((16, 0.04), (28, 0.025))],
+            *[(n, h, {"order": 4, "element": "relative(2)"}) for n, h in ((20, 0.04), (40, 0.025))],
+        ],
+        "Exudyn": _plain((10, 0.02), (10, 0.01), (20, 0.01), (20, 0.005), (40, 0.005), (80, 0.0025)),
+    },
     "B3-5": {
+        "rodsim": [
+            *_plain((5, 0.02), (5, 0.01), (5, 0.005), (5, 0.0025)),
+            *[(5, h, {"order": 4}) for h in (0.04, 0.02, 0.01)],
+            *[(5, h, {"order": 6}) for h in (0.08, 0.04, 0.02)],
+        ],
+        "Exudyn": [
+            *[(5, h, HINGES) for h in (0.02, 0.01, 0.04, 0.005, 0.0025)],
+            *_plain((5, 0.01), (5, 0.0025)),
+        ],
+        "MuJoCo": [
+            *[(5, h, {"hinges": True}) for h in (0.02, 0.01, 0.04, 0.005, 0.0025)],
+            *_plain((5, 0.02), (5, 0.01)),
+        ],
+    },
+    "B3-5-space": {
         "rodsim": [
             *_plain((5, 0.02), (5, 0.01), (5, 0.005), (5, 0.0025)),
             *[(5, h, {"order": 4}) for h in (0.04, 0.02, 0.01)],
@@ -50,9 +103,19 @@ SWEEPS: dict[str, dict[str, list[Run]]] = {
         "MuJoCo": _plain((5, 0.02), (5, 0.01), (5, 0.04), (5, 0.005)),
     },
     "B3-100": {
-        "rodsim": _plain((100, 0.01)),
-        "Exudyn": _plain((100, 0.01)),
-        "MuJoCo": [(100, 0.01, {}), (100, 0.01, {"integrator": "Euler"})],
+        "rodsim": [
+            *_plain((100, 0.01), (100, 0.02), (100, 0.005), (100, 0.0025)),
+            *[(100, h, {"order": 4}) for h in (0.02, 0.01)],
+        ],
+        "Exudyn": [
+            *_plain((100, 0.01)),
+            *[(100, h, HINGES) for h in (0.02, 0.01, 0.005)],
+        ],
+        "MuJoCo": [
+            *[(100, h, {"hinges": True}) for h in (0.02, 0.01, 0.005)],
+            (100, 0.01, {}),
+            (100, 0.01, {"integrator": "Euler"}),
+        ],
     },
     "B3-500": {
         "rodsim": _plain((500, 0.01)),

@@ -107,6 +107,7 @@ def _check_whole(start: Result, index: int, stored: State) -> None:
             f"start: {where} is damaged, {fault} (output {index}); give another time (at=), or run that simulation again"
         )
 
+
 def _index_at(start: Result, at: float) -> int:
     """Number of the output nearest to a time within those of the result."""
     wanted, t = checks.number("start", "at", at), start.t

@@ -1,16 +1,17 @@
-"""B3, B4 in Exudyn: rigid bodies with Lie group nodes, spherical joints, the implicit trapezoidal rule."""
+"""B3, B4 in Exudyn: rigid bodies with Lie group nodes, spherical joints, the implicit trapezoidal rule; see `exudyn_hinges`."""
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import exudyn.itemInterface as items
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from benchmarks.cases import ChainCase, TopCase
+from benchmarks.cases import ChainCase, TopCase, Triple, steps_a_part
 from benchmarks.measurement import Measurement
-from benchmarks.peers.exudyn_common import NAME, new_system, node, settings, solve
+from benchmarks.peers.exudyn_common import NAME, exudyn, history, new_system, node, settings, solve
 
 
 def run(case: ChainCase | TopCase, resolution: int, h: float) -> Measurement:
@@ -19,13 +20,15 @@ def run(case: ChainCase | TopCase, resolution: int, h: float) -> Measurement:
 
 
 def _run_chain(case: ChainCase, resolution: int, h: float) -> Measurement:
+    first = process_time()
     system = new_system()
     half = 0.5 * case.bar_length
     last = _ground(system)
     nodes = []
     for i in range(case.n_bars):
         centre = [(i + 0.5) * case.bar_length, 0.0, 0.0]
-        number, body = add_body(system, case.mass, case.inertia, centre)
+        moving = {"v": (0.0, case.spin * centre[0], 0.0), "omega": (0.0, 0.0, case.spin)}
+        number, body = add_body(system, case.mass, case.inertia, centre, **moving)
         nodes.append(number)
         near, far = (
             system.AddMarker(items.MarkerBodyRigid(bodyNumber=body, localPosition=[x, 0.0, 0.0]))
@@ -34,53 +37,69 @@ def _run_chain(case: ChainCase, resolution: int, h: float) -> Measurement:
         system.AddObject(items.SphericalJoint(markerNumbers=[last, near]))
         weigh(system, body, (0.0, 0.0, -case.mass * case.gravity))
         last = far
+    free = _watch(system, body, (half, 0.0, 0.0))
     system.Assemble()
-    steps = round(case.t_end / h)
-    s = _settings(case.t_end, steps, sparse=case.n_bars > 8)
+    steps = case.instants * steps_a_part(case.t_end, h, case.instants)
+    s = _settings(case, steps, sparse=case.n_bars > 8)
     wall = solve(system, s)
-    end = nodes[-1]
-    tip = node(system, end, "Position") + node(system, end, "RotationMatrix").reshape(3, 3) @ [half, 0.0, 0.0]
+    whole = process_time() - first
     energy = 0.0
     for number in nodes:
         v, Omega = node(system, number, "Velocity"), node(system, number, "AngularVelocityLocal")
         energy += 0.5 * case.mass * v @ v + 0.5 * Omega**2 @ np.array(case.inertia)
         energy += case.mass * case.gravity * node(system, number, "Position")[2]
-    return Measurement(
-        NAME, case.name, resolution, h, steps, wall, case.error(tip), float(energy) / case.energy_scale
+    before = 0.5 * case.n_bars * (case.inertia[2] * case.spin**2)
+    before += sum(
+        0.5 * case.mass * (case.spin * (i + 0.5) * case.bar_length) ** 2 for i in range(case.n_bars)
     )
+    error = case.error(history(system, free, case.t_end, case.instants))
+    drift = float(energy - before) / case.energy_scale
+    return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole)
 
 
 def _run_top(case: TopCase, resolution: int, h: float) -> Measurement:
+    first = process_time()
     system = new_system()
     number, body = add_body(system, case.mass, case.inertia, case.r, case.quat, case.v, case.omega)
     tip = system.AddMarker(items.MarkerBodyRigid(bodyNumber=body, localPosition=[0.0, 0.0, -case.offset]))
     system.AddObject(items.SphericalJoint(markerNumbers=[_ground(system), tip]))
     weigh(system, body, (0.0, 0.0, -case.mass * case.gravity))
+    centre = _watch(system, body, (0.0, 0.0, 0.0))
     system.Assemble()
-    steps = round(case.t_end / h)
-    s = _settings(case.t_end, steps, sparse=False)
+    steps = case.instants * steps_a_part(case.t_end, h, case.instants)
+    s = _settings(case, steps, sparse=False)
     inertia = np.diag(case.inertia)
     R = Rotation.from_quat(case.quat, scalar_first=True)
     before = case.energy(case.r, case.v, inertia, R.inv().apply(case.omega))
     wall = solve(system, s)
+    whole = process_time() - first
     r = node(system, number, "Position")
     after = case.energy(
         r, node(system, number, "Velocity"), inertia, node(system, number, "AngularVelocityLocal")
     )
     drift = (after - before) / case.energy_scale
-    return Measurement(NAME, case.name, resolution, h, steps, wall, case.error(r), drift)
+    error = case.error(history(system, centre, case.t_end, case.instants))
+    return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole)
 
 
-def _settings(t_end: float, steps: int, sparse: bool) -> Any:
+def _settings(case: ChainCase | TopCase, steps: int, sparse: bool) -> Any:
     """Trapezoidal rule, constraints on velocities, a new tangent each step.
 
     Measured: as fast as any setting on the chains, and the index 3 generalised alpha stops on the top.
     """
-    s = settings(t_end, steps, sparse)
+    s = settings(case.t_end, steps, sparse, period=case.t_end / case.instants)
     s.timeIntegration.generalizedAlpha.useNewmark = True
     s.timeIntegration.generalizedAlpha.useIndex2Constraints = True
     s.timeIntegration.newton.modifiedNewtonJacUpdatePerStep = True
     return s
+
+
+def _watch(system: Any, body: int, point: Triple) -> int:
+    """A sensor of a point of a body."""
+    what = exudyn.OutputVariableType.Position
+    given: dict[str, Any] = {"storeInternal": True, "writeToFile": False}
+    sensor = items.SensorBody(bodyNumber=body, localPosition=point, outputVariableType=what, **given)
+    return int(system.AddSensor(sensor))
 
 
 def _ground(system: Any) -> int:

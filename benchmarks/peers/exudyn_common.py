@@ -15,6 +15,7 @@ from benchmarks.cases import Floats
 sys.exudynFast = True  # type: ignore[attr-defined]  # the module without range checks: the faster of the two
 with contextlib.redirect_stdout(io.StringIO()):
     import exudyn
+    import exudyn.itemInterface as items
 
 NAME = "Exudyn"
 
@@ -66,3 +67,21 @@ def solve(system: Any, s: Any) -> float:
 def node(system: Any, number: int, what: str) -> Floats:
     """Output of a node by the name of its output variable, e.g. "Position"."""
     return np.array(system.GetNodeOutput(number, getattr(exudyn.OutputVariableType, what)))
+
+
+def watch(system: Any, number: int) -> int:
+    """A sensor that keeps the position of a node at every period of the sensors."""
+    what = exudyn.OutputVariableType.Position
+    sensor = items.SensorNode(
+        nodeNumber=number, outputVariableType=what, storeInternal=True, writeToFile=False
+    )
+    return int(system.AddSensor(sensor))
+
+
+def history(system: Any, sensor: int, t_end: float, instants: int) -> Floats:
+    """What a sensor kept (instants, components) at equal parts of `t_end`."""
+    kept = np.array(system.GetSensorStoredData(sensor))[-instants:]
+    wanted = t_end * np.arange(1, instants + 1) / instants
+    if len(kept) != instants or np.abs(kept[:, 0] - wanted).max() > 1e-9 * t_end:
+        raise RuntimeError(f"Exudyn kept values at {kept[:, 0]} s, not at {wanted}")
+    return kept[:, 1:]

@@ -18,7 +18,7 @@ def rod_energy(case: RodCase, r: Floats, R: Floats, v: Floats, Omega: Floats) ->
     per_length = np.array([case.mass_per_length] * 3 + list(case.inertia_per_length))
     a, b = velocity[:-1], velocity[1:]
     kinetic = element / 6.0 * float(np.sum((a * a + a * b + b * b) @ per_length))
-    potential = case.mass_per_length * case.gravity * element * float(np.sum(0.5 * (r[:-1, 2] + r[1:, 2])))
+    potential = -case.mass_per_length * element * float(np.sum(0.5 * (r[:-1] + r[1:]) @ case.weight))
     strain = np.array([_strains(r[i : i + 2], R[i : i + 2], element) for i in range(n_elements)])
     elastic = 0.5 * element * float(np.sum(strain**2 @ np.array(case.stiffness)))
     return kinetic + potential + elastic

@@ -1,4 +1,4 @@
-"""B3, B4 in MuJoCo: ball joints in minimal coordinates, RK4; contacts and constraints off."""
+"""B3, B4 in MuJoCo: ball joints, or hinges of a chain in its plane; minimal coordinates, RK4, contacts and constraints off."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from benchmarks.cases import ChainCase, Floats, TopCase
+from benchmarks.cases import ChainCase, Floats, TopCase, steps_a_part
 from benchmarks.measurement import Measurement
 
 NAME = "MuJoCo"
@@ -16,35 +16,44 @@ NAME = "MuJoCo"
 mujoco.set_mju_user_warning(lambda message: None)
 
 
-def run(case: ChainCase | TopCase, resolution: int, h: float, integrator: str = "RK4") -> Measurement:
+def run(
+    case: ChainCase | TopCase, resolution: int, h: float, integrator: str = "RK4", hinges: bool = False
+) -> Measurement:
     """One run with steps of h; `resolution` is the number of bodies and only labels the result.
 
     `integrator`: RK4, or one of MuJoCo's first-order schemes, which evaluate the dynamics once a step (Euler,
-    implicit, implicitfast).
+    implicit, implicitfast). hinges: a chain turns about y alone.
     """
-    model = _compile(case, h, integrator)
+    first = process_time()
+    model = _compile(case, h, integrator, hinges)
     data = mujoco.MjData(model)
     if isinstance(case, TopCase):
         data.qpos[:] = case.quat
         data.qvel[:] = _rotation(np.array(case.quat)).T @ case.omega  # a ball joint's rates are body-fixed
+    elif case.spin:
+        data.qvel[:3] = 0.0, 0.0, case.spin  # of the first bar; the others turn with it
     before = _energy(model, data)
-    steps = round(case.t_end / h)
-    begin = process_time()
-    mujoco.mj_step(model, data, nstep=steps)
-    wall = process_time() - begin
+    steps = steps_a_part(case.t_end, h, case.instants)
+    last, half = model.nbody - 1, np.array([0.5, 0.0, 0.0])
+    wall, ends = 0.0, []
+    for _ in range(case.instants):
+        begin = process_time()
+        mujoco.mj_step(model, data, nstep=steps)
+        wall += process_time() - begin
+        mujoco.mj_kinematics(model, data)  # places are those before the step until they are asked for
+        end = data.xipos[last].copy()
+        if isinstance(case, ChainCase):
+            end += data.ximat[last].reshape(3, 3) @ (case.bar_length * half)
+        ends.append(end)
+    whole = process_time() - first
     after = _energy(model, data)
-    last = model.nbody - 1
-    if isinstance(case, ChainCase):
-        half = np.array([0.5 * case.bar_length, 0.0, 0.0])
-        error = case.error(data.xipos[last] + data.ximat[last].reshape(3, 3) @ half)
-    else:
-        error = case.error(data.xipos[last])
     drift = (after - before) / case.energy_scale
-    name = NAME if integrator == "RK4" else f"{NAME} {integrator}"
-    return Measurement(name, case.name, resolution, h, steps, wall, error, drift)
+    name = " ".join([NAME, *(["hinges"] if hinges else []), *([] if integrator == "RK4" else [integrator])])
+    error, total = case.error(np.array(ends)), steps * case.instants
+    return Measurement(name, case.name, resolution, h, total, wall, error, drift, whole)
 
 
-def _compile(case: ChainCase | TopCase, h: float, integrator: str) -> Any:
+def _compile(case: ChainCase | TopCase, h: float, integrator: str, hinges: bool) -> Any:
     """The model, contacts and constraints off; built by calls, as XML stops at some 500 nested bodies."""
     spec = mujoco.MjSpec()
     spec.option.timestep = h
@@ -59,7 +68,7 @@ def _compile(case: ChainCase | TopCase, h: float, integrator: str) -> Any:
     parent = spec.worldbody
     for i in range(case.n_bars):  # each bar's frame sits at the joint towards the pinned end
         at = (case.bar_length if i else 0.0, 0.0, 0.0)
-        parent = _add_body(parent, at, case.mass, case.inertia, (0.5 * case.bar_length, 0.0, 0.0))
+        parent = _add_body(parent, at, case.mass, case.inertia, (0.5 * case.bar_length, 0.0, 0.0), hinges)
     return spec.compile()
 
 
@@ -69,9 +78,13 @@ def _add_body(
     mass: float,
     inertia: tuple[float, float, float],
     centre: tuple[float, float, float],
+    hinged: bool = False,
 ) -> Any:
     body = parent.add_body(pos=at, mass=mass, inertia=inertia, ipos=centre, explicitinertial=True)
-    body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
+    if hinged:
+        body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=(0.0, 1.0, 0.0))
+    else:
+        body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
     return body
 
 

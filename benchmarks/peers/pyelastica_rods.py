@@ -9,7 +9,7 @@ import elastica
 import numba
 import numpy as np
 
-from benchmarks.cases import Floats, RodCase
+from benchmarks.cases import Floats, RodCase, steps_a_part
 from benchmarks.measurement import Measurement
 
 NAME = "PyElastica"
@@ -59,6 +59,7 @@ def _add_moment(out: Floats, directors: Floats, direction: Floats, f: float) -> 
 
 def run(case: RodCase, resolution: int, h: float) -> Measurement:
     """One run with `resolution` elements and steps of h."""
+    first = process_time()
     simulator = _Simulator()
     rod = _rod(case, resolution)
     simulator.append(rod)
@@ -67,30 +68,32 @@ def run(case: RodCase, resolution: int, h: float) -> Measurement:
             elastica.OneEndFixedBC, constrained_position_idx=(0,), constrained_director_idx=(0,)
         )
     if case.gravity:
-        simulator.add_forcing_to(rod).using(
-            elastica.GravityForces, acc_gravity=np.array([0.0, 0.0, -case.gravity])
-        )
+        simulator.add_forcing_to(rod).using(elastica.GravityForces, acc_gravity=case.weight)
     if case.peak:
         simulator.add_forcing_to(rod).using(_EndLoad, case)
     simulator.finalize()
     stepper = elastica.PositionVerlet()
-    steps = round(case.t_end / h)
-    to_energy = round(case.t_energy / h)
-    t, wall = np.float64(0.0), 0.0
+    steps = steps_a_part(case.t_end, h, case.instants)
+    unloaded = round(case.t_energy / case.t_end * case.instants)
+    t, wall, looking = np.float64(0.0), 0.0, 0.0
     rod.compute_internal_forces_and_torques(t)  # the strains that the energy is made of
-    before = _energy(rod, case)
-    for leg, count in enumerate((to_energy, steps - to_energy)):
+    before, ends = _energy(rod, case), []
+    for part in range(case.instants):
         begin = process_time()
-        for _ in range(count):
+        if part == unloaded:
+            before = _energy(rod, case)
+        looking += process_time() - begin
+        begin = process_time()
+        for _ in range(steps):
             t = stepper.step(simulator, t, np.float64(h))
         wall += process_time() - begin
-        if leg == 0 and count:
-            before = _energy(rod, case)
+        ends.append(rod.position_collection[:, [0, -1]].T.copy())
+    whole = process_time() - first - looking
     after = _energy(rod, case)
     scale = abs(before) if case.peak else case.mass_per_length * case.length * case.gravity * case.length
-    r = rod.position_collection
-    error = case.error(r[:, 0], r[:, -1])
-    return Measurement(NAME, case.name, resolution, h, steps, wall, error, (after - before) / scale)
+    error, total = case.error(*np.array(ends).transpose(1, 0, 2)), steps * case.instants
+    drift = (after - before) / scale
+    return Measurement(NAME, case.name, resolution, h, total, wall, error, drift, whole)
 
 
 def _rod(case: RodCase, n_elements: int) -> Any:
@@ -125,5 +128,5 @@ def _rod(case: RodCase, n_elements: int) -> Any:
 def _energy(rod: Any, case: RodCase) -> float:
     kinetic = rod.compute_translational_energy() + rod.compute_rotational_energy()
     elastic = rod.compute_bending_energy() + rod.compute_shear_energy()
-    potential = case.gravity * float(rod.mass @ rod.position_collection[2])
+    potential = -float(rod.mass @ (case.weight @ rod.position_collection))
     return float(kinetic + elastic + potential)

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from marks import between
 from sphinx.application import Sphinx
 
-PAGE, MARK = "gallery", "<!-- entries -->"
+PAGE, MARK = "gallery", "entries"
 DOCS = Path(__file__).parents[1]
 SCENES = DOCS.parent / "examples" / "scenes"
 Entry = dict[str, Any]
@@ -57,27 +58,48 @@ def found(entry: Entry) -> tuple[float, dict[str, Any]]:
     return float(eval(entry["number"], known)), known
 
 
-def card(entry: Entry) -> str:
-    """One entry as Markdown."""
-    way = picture(entry).relative_to(DOCS).as_posix()
+def number(entry: Entry) -> str:
+    """What a test finds again."""
     unit = "" if entry["unit"] == "1" else f" {entry['unit']}"
+    return f"**{entry['expected']:.10g}{unit}**, asserted within {entry['within']:.0e}."
+
+
+def way(entry: Entry) -> str:
+    """Of its picture, from docs."""
+    return picture(entry).relative_to(DOCS).as_posix()
+
+
+def entry_as_text(entry: Entry) -> str:
+    """One entry as plain Markdown."""
+    title, source = entry["title"], entry["source"]
+    file = f"[`{source}`](../{source})"
+    return f"## {title}\n\n![{title}]({way(entry)})\n\n{entry['text'].strip()} {number(entry)} {file}"
+
+
+def card(entry: Entry) -> str:
+    """One entry as a card of the site."""
     return f""":::{{grid-item-card}} {entry["title"]}
-:img-top: {way}
+:img-top: {way(entry)}
 
 {entry["text"]}
 
-**{entry["expected"]:.10g}{unit}**, asserted within {entry["within"]:.0e}.
+{number(entry)}
 
 `{entry["source"]}`
 :::
 """
 
 
+def in_repository(page: str) -> str:
+    """The page as it is read without the site: an entry below the other."""
+    return between(page, MARK, "\n\n".join(entry_as_text(entry) for entry in entries()))
+
+
 def read(app: Sphinx, name: str, source: list[str]) -> None:
-    """Put the entries in their place."""
+    """Put the entries in their place, as cards."""
     if name == PAGE:
         cards = "\n".join(card(entry) for entry in entries())
-        source[0] = source[0].replace(MARK, f"::::{{grid}} 1 2 2 3\n:gutter: 3\n\n{cards}::::\n")
+        source[0] = between(source[0], MARK, f"::::{{grid}} 1 2 2 3\n:gutter: 3\n\n{cards}::::\n")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The reference of scenes: one table for each object of the JSON schema, made when the site is built.
+"""The reference of scenes: one table for each object of the JSON schema; `written.py` puts it into the repository.
 
 Descriptions end with their unit in brackets, [1] for numbers without one.
 """
@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from marks import between
 from sphinx.application import Sphinx
 
-PAGE, MARK = "scene_reference", "<!-- tables -->"
+PAGE, MARK = "scene_reference", "tables"
 UNIT = re.compile(r"\s*\[([^\[\]]*)\]$")
 Schema = dict[str, Any]
 
@@ -121,7 +122,7 @@ def table(schema: Schema) -> list[str]:
         words, unit = told(part.get("description", ""))
         cells = [f"`{name}`", shape(part), unit, default(name, part, required), words]
         rows.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
-    return ["{.scene}", *rows, ""]
+    return ["{.scene}", *rows, ""]  # the class of its columns in the site
 
 
 def pages(schema: Schema) -> str:
@@ -149,12 +150,28 @@ def one(name: str, schema: Schema) -> list[str]:
     return [f"({label(name)})=", f"### {title(name)}", "", words, "", *table(schema)]
 
 
-def read(app: Sphinx, name: str, source: list[str]) -> None:
-    """Put the tables in their place."""
-    if name == PAGE:
-        from rodsim.scenes.schema import Scene
+def plain(text: str) -> str:
+    """Without what only the site reads: targets become anchors, classes of tables go."""
+    text = re.sub(r"^\(([\w-]+)\)=$", r'<a id="\1"></a>', text, flags=re.MULTILINE)
+    return re.sub(r"^\{\.scene\}\n", "", text, flags=re.MULTILINE)
 
-        source[0] = source[0].replace(MARK, pages(Scene.model_json_schema()))
+
+def tables() -> str:
+    """Of the schema as it is."""
+    from rodsim.scenes.schema import Scene
+
+    return pages(Scene.model_json_schema())
+
+
+def in_repository(page: str) -> str:
+    """The page as it is read without the site."""
+    return between(page, MARK, plain(tables()))
+
+
+def read(app: Sphinx, name: str, source: list[str]) -> None:
+    """Put the tables in their place, in the form of the site."""
+    if name == PAGE:
+        source[0] = between(source[0], MARK, tables())
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

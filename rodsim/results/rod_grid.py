@@ -26,8 +26,8 @@ from discretization.space.interpolation import VALUES, points
 from discretization.space.spans import points_of
 from discretization.system import System
 from rigid.system import Floats, Ints
-from rodsim.results.errors import ResultError
 from rodsim.results.along_rods import order_of
+from rodsim.results.errors import ResultError
 from rodsim.results.layout import RodLayout
 
 OPEN = 1e-13  # weight of the mean where masses leave rho open, relative to that of the masses

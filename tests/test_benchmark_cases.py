@@ -1,0 +1,95 @@
+"""The benchmarks' own cases: converged places that others find too, errors over the run, motions that leave the plane."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.cases import steps_a_part
+from benchmarks.measure import measure
+from benchmarks.paths import PATHS
+from benchmarks.references import by_angles, by_steps
+from benchmarks.registry import CASES
+from benchmarks.report import table
+from benchmarks.rodsim_cases import run
+from benchmarks.sweeps import SWEEPS
+
+
+def test_bars_in_their_plane_are_where_the_equations_of_pendulums_have_them():
+    """Angles and a Runge-Kutta method of order 8 beside quaternions, joints and em6."""
+    pendulums = by_angles(CASES["B3-5"])
+    assert pendulums == pytest.approx(np.array(PATHS["B3-5"]["end"]), abs=2e-9)
+    assert by_steps(CASES["B3-5"], 5, 0.004, 6)[0] == pytest.approx(pendulums, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "h"),
+    [
+        ("B1", 40, 0.025),
+        ("B2", 20, 0.005),
+        ("B2-space", 20, 0.005),
+        ("B3-5", 5, 0.01),
+        ("B3-5-space", 5, 0.01),
+        ("B4", 1, 0.002),
+    ],
+)
+def test_errors_over_the_run_fall_with_the_order_of_em(name, n, h):
+    case = CASES[name]
+    finer = 1 if name.startswith(("B3", "B4")) else 2
+    coarse, fine = run(case, n, h), run(case, finer * n, h / 2)
+    assert 3.0 < coarse.error / fine.error < 5.0
+    assert abs(coarse.energy_drift) < 1e-11
+    assert coarse.steps == round(case.t_end / h)
+    assert coarse.whole_s > 0.0
+
+
+@pytest.mark.parametrize("name", ["B2", "B3-5"])
+def test_only_cases_in_space_leave_the_plane(name):
+    flat, space = (np.array(PATHS[case]["end"]) for case in (name, f"{name}-space"))
+    assert np.abs(flat[:, 1]).max() == 0.0
+    assert np.abs(space[:, 1]).max() > 0.3
+
+
+def test_the_error_is_the_largest_of_all_instants():
+    """A run that is right at the end and wrong before is wrong."""
+    case = CASES["B3-5"]
+    path = np.array(case.tip)
+    assert case.error(path) == 0.0
+    for k in range(case.instants):
+        off = path.copy()
+        off[k] += np.array([0.0, 0.3, 0.4])
+        assert case.error(off) == pytest.approx(0.5 / case.bar_length)
+    rod = CASES["B1"]
+    start, end = (np.array(rod.path[which]) for which in ("start", "end"))
+    assert rod.error(start, end + np.array([0.0, 0.0, 1.0])) == pytest.approx(1 / rod.length)
+    assert rod.error(start + np.array([0.0, 2.0, 0.0]), end) == pytest.approx(2 / rod.length)
+
+
+def test_steps_that_miss_an_instant_are_refused():
+    assert steps_a_part(2.0, 0.04, 5) == 10
+    with pytest.raises(
+        ValueError, match=r"5 equal parts of 2.0 s are no multiples of h = 0.03; use h = 0.0307692"
+    ):
+        steps_a_part(2.0, 0.03, 5)
+    for name, sweep in SWEEPS.items():
+        case = CASES[name]
+        if hasattr(case, "instants"):
+            for runs in sweep.values():
+                for _, h, _ in runs:
+                    steps_a_part(case.t_end, h, case.instants)
+
+
+def test_what_a_peer_does_best_is_in_its_line(capsys):
+    """Models of a program count together, loops and whole calls each; below 1 where the peer is faster."""
+    case = CASES["B3-5"]
+    mine, _ = measure(case, ["none"], repeats=1, quick=True)
+    mine = [replace(m, wall_s=0.02, whole_s=0.1) for m in mine if m.program == "rodsim"]
+    error = mine[0].error
+    peers = [
+        replace(mine[0], program="Peer", wall_s=0.2, whole_s=0.25, error=error),
+        replace(mine[0], program="Peer hinges", wall_s=0.01, whole_s=0.03, error=error),
+    ]
+    table(case, [*mine, *peers], [])
+    said = capsys.readouterr().out
+    assert "time at equal error: rodsim is 0.5 times as fast as Peer" in said
+    assert "whole at equal error: rodsim is 0.3 times as fast as Peer" in said
