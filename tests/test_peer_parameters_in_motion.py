@@ -367,3 +367,40 @@ def test_cardillo_elastic_chain_moves_as_one_of_fixed_lengths():
     places = [result.body("19").r for result in found]
     assert np.ptp(places[1][:, 2]) > 5.0
     assert np.abs(places[0] - places[1]).max() < 1e-3  # of 20 m
+
+
+# --- EX/computeODE2AEeigenvaluesTest
+
+
+def flat_bar(model, name, middle, orientation=(1.0, 0.0, 0.0, 0.0)):
+    return model.add_body(
+        name, Box(0.1, 0.001, 0.01, density=5000.0), position=middle, orientation=orientation
+    )
+
+
+def test_exudyn_bar_on_a_hinge_and_a_spring_has_the_exact_frequency():
+    """EX/computeODE2AEeigenvaluesTest, its first model: k = 10 N/m across the end of the bar."""
+    model = Model("bar")
+    bar = flat_bar(model, "bar", (0.05, 0, 0))
+    model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_bushing("spring", model.ground, bar, np.diag([0, 10.0, 0, 0, 0, 0]), at=(0.1, 0, 0))
+    mass = 5000.0 * 0.1 * 0.001 * 0.01
+    about = mass * ((0.1**2 + 0.001**2) / 12 + 0.05**2)
+    assert modes(model, 3).omega == pytest.approx([np.sqrt(10.0 * 0.1**2 / about)], rel=1e-10)
+
+
+def test_exudyn_two_bars_have_the_frequency_of_its_own_test():
+    """EX/computeODE2AEeigenvaluesTest, its second model: a hinge, a universal joint, a spring each way; 38.8117 Hz there."""
+    turn = quaternions.multiply(
+        (np.cos(np.pi / 8), 0, 0, -np.sin(np.pi / 8)), (np.cos(np.pi / 8), 0, np.sin(np.pi / 8), 0)
+    )
+    along, second = quaternions.rotate(turn, np.eye(3)[0]), quaternions.rotate(turn, np.eye(3)[1])
+    model = Model("bars")
+    first = flat_bar(model, "first", (0.05, 0, 0))
+    other = flat_bar(model, "other", np.array([0.1, 0, 0]) + 0.05 * along, turn)
+    model.add_joint("hinge", "revolute", model.ground, first, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_joint("cross", "universal", first, other, at=(0.1, 0, 0), axis=(0, 0, 1), second_axis=second)
+    tip = np.array([0.1, 0, 0]) + 0.1 * along
+    model.add_bushing("spring", model.ground, other, np.diag([1e3, 1e3, 1e3, 0, 0, 0]), at=tip)
+    found = modes(model, 3).omega / (2 * np.pi)
+    assert found[0] == pytest.approx(38.811732950413347, rel=1e-6)

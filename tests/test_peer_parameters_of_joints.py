@@ -1,4 +1,4 @@
-"""PyElastica's examples of joints, constraints, rigid bodies and a free rod with the parameters of their files."""
+"""PyElastica's examples of joints, constraints, rigid bodies, a free and a closed rod with the parameters of their files."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,12 @@ from rodsim import Cylinder, Model, Section, audit, simulate
 LENGTH = 0.2  # m, of the rods on joints
 
 
-def round_section(radius, density, E):
-    """Its laws: G = E/1.5 where nu is 0.5, shear factor 4/3."""
+def round_section(radius, density, E, shear=27 / 28):
+    """Its laws: G = E/1.5 where nu is 0.5."""
     A, inertia, G = np.pi * radius**2, np.pi * radius**4 / 4, E / 1.5
     return Section.from_stiffness(
         EA=E * A,
-        GA=4 / 3 * G * A,
+        GA=shear * G * A,
         GJ=2 * G * inertia,
         EI=E * inertia,
         mass_per_length=density * A,
@@ -95,7 +95,7 @@ def test_pyelastica_butterfly_flaps_symmetrically_with_its_energy():
     model.add_rod(
         "rod",
         [(0, 0, 0), (h, 0, h), (0, 0, 2 * h)],
-        round_section(0.25, 5000.0, 1e4),
+        round_section(0.25, 5000.0, 1e4, shear=4 / 3),
         4,
         up=(0, 1, 0),
         stress_free=[(0, 0, 0), (0, 0, 3.0)],
@@ -107,3 +107,33 @@ def test_pyelastica_butterfly_flaps_symmetrically_with_its_energy():
     assert np.abs(r[..., 2] + r[:, ::-1, 2] - 2 * h).max() < 1e-7
     assert np.ptp(r[:, 2, 0] - r[:, 0, 0]) > h  # it bends the other way
     assert np.abs(result.linear_momentum).max() < 1e-9 * 5000
+
+
+def test_pyelastica_ring_falls_symmetrically_about_its_clamp():
+    """PE/RingRodCase: 0.35 m of a straight rod, 3.85 mm thick, E = 2e5, closed to a level ring, held at one section."""
+    length, radius = 0.35, 0.35 * 0.011
+    around = length / (2 * np.pi)
+
+    def ring(s):
+        return around * np.array([-np.cos(2 * np.pi * s), 0.0, np.sin(2 * np.pi * s)])
+
+    model = Model("ring", gravity=(0, -9.80665, 0))
+    rod = model.add_rod(
+        "ring",
+        ring,
+        round_section(radius, 1000.0, 2e5),
+        50,
+        closed=True,
+        up=(0, 1, 0),
+        stress_free=[(0, 0, 0), (0, 0, length)],
+        stress_free_closed=False,
+    )
+    model.add_joint("clamp", "clamp", rod.at(0.0))
+    model.add_external_damping("air", rod, 4e-3)
+    result = simulate(model, 1.5, 0.0025, progress=False)
+    assert audit(result).ok
+    r = result.rod("ring").r[:, :50]
+    mirrored = r[:, (-np.arange(50)) % 50] * (1, 1, -1)
+    early = result.t < 0.5
+    assert np.abs(r - mirrored)[early].max() < 1e-6
+    assert r[..., 1].min() < -0.1

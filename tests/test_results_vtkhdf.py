@@ -1,10 +1,7 @@
 """VTK's own reader finds in the file what was written: all times, points, cells and arrays."""
 
-import re
-
 import numpy as np
 import pytest
-from pages import DOCS
 from results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, sample_output
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
@@ -200,10 +197,3 @@ def test_the_tube_filter_makes_the_surface_of_rods_as_the_how_to_says(tmp_path):
         away = np.hypot(own[:, 1] - y, own[:, 2])
         # in a file a node has the larger radius of its elements, which have those of their middles
         assert np.abs(away - radius(own[:, 0])).max() < 1e-3
-
-
-def test_first_steps_names_arrays_that_results_have():
-    text = (DOCS / "first_steps.md").read_text("utf-8")
-    said = set(re.findall(r"`(\w+)`", text.split("## Look at it in ParaView")[1].split("## ")[0]))
-    assert {"velocity", "Gamma", "K", "N", "M", "force_n", "moment_m", "radius"} <= said
-    assert said <= {*POINT_ARRAYS, *STATIC_POINT_ARRAYS}

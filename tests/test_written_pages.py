@@ -1,4 +1,4 @@
-"""Pages that are written from data stand in the repository as the data are, and can be read there."""
+"""Pages that are written from data stand in the repository as the data are; names that pages give are there."""
 
 import re
 import sys
@@ -11,6 +11,7 @@ import gallery
 import written
 from marks import between
 
+from rodsim.results.drawing import POINT_ARRAYS, STATIC_POINT_ARRAYS
 from rodsim.scenes.schema import Scene
 
 
@@ -48,3 +49,10 @@ def test_what_stands_between_marks_is_replaced_as_it_is():
     assert between("x\n<!-- a -->\nold\n<!-- end of a -->\ny", "a", r"\1 new") == (
         "x\n<!-- a -->\n\n\\1 new\n\n<!-- end of a -->\ny"
     )
+
+
+def test_first_steps_names_arrays_that_results_have():
+    text = (DOCS / "first_steps.md").read_text("utf-8")
+    said = set(re.findall(r"`(\w+)`", text.split("## Look at it in ParaView")[1].split("## ")[0]))
+    assert {"velocity", "Gamma", "K", "N", "M", "force_n", "moment_m", "radius"} <= said
+    assert said <= {*POINT_ARRAYS, *STATIC_POINT_ARRAYS}
