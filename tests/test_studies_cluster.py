@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import dask
+import distributed  # noqa: F401, its settings are read before a test changes one
 import numpy as np
 import pytest
 
