@@ -130,9 +130,34 @@ def test_an_error_that_no_choice_keeps_to_is_missed(monkeypatch, capsys):
     assert "MISSED" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("order", "expected"), [(4, 4 / 3), (2, 4 / 3), (1, 2.0), (0, 2.0)])
+def test_an_error_is_told_from_one_refinement_by_no_more_than_order_2(order, expected):
+    """Of the error the refinement takes 1 - 2^-p away; of order 1 where all levels are exact."""
+    levels = [LIMIT + (order > 0) * 2.0 ** (-order * k) * ALONG for k in range(4)]
+    found = series("x", np.arange(4.0), levels, 1.0)
+    assert found.error_of(1e-3) == pytest.approx(expected * 1e-3, rel=1e-9)
+
+
+def test_of_several_measures_the_worst_is_told_and_decides():
+    """One finds the limit on all levels, the other has noise that no refinement takes away."""
+    good, bad = Exact(plan(), "both alike"), Exact(plan(), "both alike", noise=1.5e-5)
+    sequences = [
+        {"good": a[MOTION], "bad": b[MOTION]} for a, b in zip(good.sequences(), bad.sequences(), strict=True)
+    ]
+
+    def run(rows):
+        return [{"good": good.value(row), "bad": bad.value(row)} for row in rows]
+
+    for names in (("good", "bad"), ("bad", "good")):
+        choice, _ = choose(plan(), *sequences, dict.fromkeys(names, 1.0), 5e-6, run)
+        assert not choice.ok
+        assert choice.checked > 5e-6
+
+
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
-def test_choices_have_as_many_elements_as_their_order_divides_and_are_refined_by_whole_factors(order):
-    _, _, runs = chosen("both alike", 1e-4, plan(elements=2 * order, order=order))
+@pytest.mark.parametrize("error", [1e-4, 1.3e-4, 1.7e-4])
+def test_choices_have_as_many_elements_as_their_order_divides_and_are_refined_by_whole_factors(order, error):
+    _, _, runs = chosen("both alike", error, plan(elements=2 * order, order=order))
     assert {run.elements["rod"] % order for run in runs.rows} == {0}
     here, finer, sooner = runs.rows[-3:]
     assert finer.elements["rod"] == 2 * here.elements["rod"]

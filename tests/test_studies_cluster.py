@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import dask
+import distributed  # noqa: F401, its settings are read before a test changes one
 import numpy as np
 import pytest
 
@@ -132,7 +133,9 @@ def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_pat
         "--workers",
         "1",
     ]
-    where = {**os.environ, "PYTHONPATH": str(SCENE.parents[2])}
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    where = {**os.environ, "PYTHONPATH": str(SCENE.parents[2]), "TMPDIR": str(scratch)}
     killed = tmp_path / "killed"
     study = subprocess.Popen([*command, "-o", str(killed)], env=where, stderr=subprocess.DEVNULL)
     journal = killed / "cases.jsonl"
@@ -144,6 +147,11 @@ def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_pat
     done = journal.read_text().splitlines()
     assert len(done) < 30
     assert not (killed / "table.csv").exists()
+    for _ in range(100):
+        if not list(scratch.glob("*")):
+            break
+        time.sleep(0.1)
+    assert not list(scratch.glob("*"))  # its workers have ended, and its temporary files are gone
     assert main([*command[3:], "-o", str(killed), "--plot", "EI", "far"]) == 0
     assert (killed / "EI-far.png").exists()
     assert journal.read_text().splitlines()[: len(done)] == done

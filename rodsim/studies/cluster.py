@@ -100,6 +100,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def _local(self) -> Iterator[Any]:
+        import dask
         from dask.system import CPU_COUNT
         from distributed import LocalCluster
 
@@ -107,6 +108,7 @@ class Cluster:
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
         with (
             scratch_folder() as scratch,
+            dask.config.set({"temporary-directory": str(scratch)}),  # of the scheduler
             LocalCluster(
                 n_workers=self.workers or CPU_COUNT,
                 threads_per_worker=1,

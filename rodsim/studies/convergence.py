@@ -140,9 +140,9 @@ def converge(
     Parameters
     ----------
     scene: file or data; its own mesh and step are the coarsest. Of a scene without `run`, the mesh of its equilibrium.
-    measures: as of `sweep`; by default the motion: positions of all bodies and of start, middle and end of all rods at 20
+    measures: as of `sweep`; by default the motion: positions of all bodies and of start, middle and end of all rods at about 20
     times, relative to the farthest that a point goes.
-    error: relative, wanted. levels: of each refinement, 3 or more; 4 need seven runs, and one to check the choice.
+    error: relative, wanted. levels: of each refinement, 3 or more; 4 need seven runs, and three to twelve for the choice.
     t_end, dt, integrator: instead of the scene's. folder, scheduler, workers, progress: as of `sweep`.
 
     Raises

@@ -134,9 +134,8 @@ class _Plain:
         if isinstance(value, set | frozenset):
             return ["set", *sorted(repr(x) for x in value)]
         if isinstance(value, types.CodeType):
-            steps = [value.co_code.hex(), value.co_exceptiontable.hex()]
             names = [list(value.co_names), list(value.co_varnames)]
-            return ["code", *steps, *names, self.of(value.co_consts, inside)]
+            return ["code", value.co_code.hex(), *names, self.of(value.co_consts, inside)]
         if isinstance(value, functools.partial):
             return ["partial", self.of([value.func, value.args, value.keywords], inside)]
         if isinstance(value, types.MethodType | staticmethod | classmethod):
