@@ -26,16 +26,19 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from discretization.checking import POSES, check_states
 from discretization.drives import as_driven
+from discretization.measures import constraint_residual
 from discretization.own_variables import varying_of
 from discretization.system import System
+from rigid import quaternions
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import alone, first_rows, groups_of, rows_of
-from rigid.system import Constraints, Ints, State
+from rigid.system import Constraints, Floats, Ints, State
 
 DELTAS = 1e-10, 1e-12  # of (1): squares of singular values below count as zero
 PROJECTIONS = 8  # by (2); each shrinks what does not vanish by delta/sigma^2
 LEFT = 1e-6  # of a random y, in a row that depends on others
 PROBES = 4
+AWAY, _CLOSINGS = 1e-2, 8  # of `_nearby`: rad, and iterations
 
 
 class Redundancy(NamedTuple):
@@ -95,7 +98,11 @@ def redundancy(system: System, state: State) -> Redundancy | None:
 
 
 def surplus_rows(system: System, state: State) -> Ints:
-    """Rows (excess,) without which all others are independent, and imply them; none where joints do not repeat each other."""
+    """Rows (excess,) without which all others are independent, and imply them; none where joints do not repeat each other.
+
+    Looked for a little way off: where all bars of a loop lie in one line more rows depend on each other, there alone.
+    """
+    state = _nearby(system, state)
     found = redundancy(system, state)
     if found is None:
         return np.zeros(0, np.int64)
@@ -106,8 +113,34 @@ def surplus_rows(system: System, state: State) -> Ints:
     return np.sort(rows[order[len(rows) - found.excess :]])
 
 
-def _balanced(G: csr_matrix, constraints: Constraints, state: State) -> csr_matrix:
-    """Turns in lengths of the frame's own levers, rows of unit length, only columns that are used."""
+def _nearby(system: System, state: State) -> State:
+    """A state that the joints allow, turned by about AWAY from `state`; `state` itself where nothing moves."""
+    levers = _levers(system.constraints, state)
+    length = float(np.median(1.0 / levers[3::6]))
+    x = np.random.default_rng(1).normal(size=levers.size)
+    there, way = state, np.zeros(0)
+    for k in range(_CLOSINGS):
+        G = constraint_jacobian(system, there).tocsr() @ diags(levers)
+        size = 1.0 / np.maximum(np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel()), 1e-300)
+        G = csr_matrix(diags(size) @ G)
+        n, factors = G.shape[1], _factors(G, DELTAS[0])
+        if k == 0:  # x less what the joints do not allow of it
+            x[np.diff(G.tocsc().indptr) == 0] = 0.0
+            way = factors.solve(np.concatenate([x, np.zeros(G.shape[0])]))[:n]
+            if np.linalg.norm(way) < 1e-3 * np.linalg.norm(x):
+                return state
+            way *= AWAY * length / np.abs(way).max()
+        else:  # back to where they are met, the shortest way
+            g = constraint_residual(system, there)
+            way = factors.solve(np.concatenate([np.zeros(n), -size * g]))[:n]
+        change = (levers * way).reshape(-1, 6)
+        turn = quaternions.from_rotation_vector(change[:, 3:])
+        there = there._replace(r=there.r + change[:, :3], quat=quaternions.multiply(turn, there.quat))
+    return there if np.abs(way).max() < 1e-9 * length else state
+
+
+def _levers(constraints: Constraints, state: State) -> Floats:
+    """(6 n,) displacements of a frame 1, turns 1 over the longest lever of its joints."""
     n = len(state.r)
     reach = np.linalg.norm([constraints.Xa, constraints.Xb], axis=-1).T
     lever = np.zeros(n)
@@ -116,7 +149,12 @@ def _balanced(G: csr_matrix, constraints: Constraints, state: State) -> csr_matr
     lever[lever <= 1e-3 * usual] = usual
     columns = np.ones((n, 6))
     columns[:, 3:] = 1.0 / lever[:, None]
-    G = (G @ diags(columns.ravel())).tocsr()
+    return columns.ravel()
+
+
+def _balanced(G: csr_matrix, constraints: Constraints, state: State) -> csr_matrix:
+    """Turns in lengths of the frame's own levers, rows of unit length, only columns that are used."""
+    G = (G @ diags(_levers(constraints, state))).tocsr()
     used = np.flatnonzero(np.diff(G.tocsc().indptr))
     size = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
     return csr_matrix(diags(1.0 / np.maximum(size, 1e-300)) @ G[:, used])
