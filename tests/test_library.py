@@ -11,6 +11,7 @@ import yaml
 from test_in_notebooks import Reader
 
 from rodsim import Box, Material, Model, Result, Section, audit, compare, read_scene, signals, simulate, sweep
+from rodsim.comparing.running import results_of
 from rodsim.doctor import installed
 from rodsim.doctor.findings import BROKEN
 from rodsim.results.errors import ResultError
@@ -109,6 +110,11 @@ def test_a_model_is_compared_by_running_it_as_the_other_was(run):
     for found in (compare(falling(), run), compare(run, falling())):
         assert found.within(1e-12)
         assert len(found.points[0].t) == run.n_outputs == 11
+    first, second = results_of(falling(name="other"), run)
+    assert (first.layout.name, second) == ("other", run)
+    assert results_of(run, falling())[0] is run
+    assert np.array_equal(first.step, run.step)
+    assert first.description["run"] == run.description["run"]
     other = Model("pushed", gravity=(0, 0, -1.62))
     other.add_body("stone", Box(0.1, 0.1, 0.1, mass=1.0), velocity=(1.0, 0, 0))
     there = compare(run, other)
@@ -169,8 +175,9 @@ def test_a_scene_that_pyyaml_has_read_is_the_scene_of_the_file(tmp_path):
 def test_texts_stay_texts_where_no_number_should_stand():
     data = yaml.safe_load(LOADED)
     data["rods"][0]["name"] = "1e5"
-    data["joints"][0]["a"]["rod"] = "1e5"
+    data["joints"][0]["a"]["rod"] = data["joints"][0]["kind"] = "1e5"
     found = scene_of(data)
+    assert found["joints"][0]["kind"] == "1e5"  # wrong, and told as it was given
     assert found["rods"][0]["name"] == found["joints"][0]["a"]["rod"] == "1e5"
     with pytest.raises(SceneError, match="run: the key 7 is no word"):
         scene_of({"run": {7: 1}})
