@@ -121,9 +121,10 @@ def test_an_unstable_equilibrium_is_told_with_its_negative_pivots_and_from_where
     assert np.abs(result.state().r[:, 1:]).max() < 1e-12
 
 
-def test_from_an_unstable_equilibrium_there_is_a_way_to_a_stable_one() -> None:
+@pytest.mark.parametrize("moment", [10.0, 17.0])  # with two ways down, and with four
+def test_from_an_unstable_equilibrium_there_is_a_way_to_a_stable_one(moment: float) -> None:
     with nothing_said():
-        result = twisted(10.0 / (2 * np.pi), unstable="leave")
+        result = twisted(moment / (2 * np.pi), unstable="leave")
     assert np.abs(result.state().r[:, 1:]).max() > 1e-3
     assert result.statics["left"] > 0
     assert "unstable" not in result.statics

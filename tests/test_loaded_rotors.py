@@ -95,10 +95,10 @@ def test_a_free_ring_widens_and_stays_where_it_is_on_its_own_turn() -> None:
     assert np.abs(state.r[:, 2]).max() < 1e-12
 
 
-def shaft(EA: float) -> Model:
-    """Between two pins, spinning about its line, without shear and stretch."""
+def shaft(EA: float, inertia: float = 5e-4, load: float = 0.0) -> Model:
+    """Between two pins, spinning about its line, without shear and stretch; the load presses it where it may slide."""
     own = Section.from_stiffness(
-        EA=EA, GA=EA, GJ=50, EI=80.0, mass_per_length=2.0, inertia_per_length=(1e-3, 5e-4, 5e-4)
+        EA=EA, GA=EA, GJ=50, EI=80.0, mass_per_length=2.0, inertia_per_length=(2 * inertia, inertia, inertia)
     )
     model = Model("shaft")
     rod = model.add_rod(
@@ -110,13 +110,16 @@ def shaft(EA: float) -> Model:
         angular_velocity=(12.0, 0, 0),
         mass="lumped",
     )
-    for name, anchor in (("left", rod.start), ("right", rod.end)):
-        model.add_joint(name, "spherical", model.ground, anchor)
+    model.add_joint("left", "spherical", model.ground, rod.start)
+    model.add_joint("right", "generic", model.ground, rod.end, at=(2, 0, 0), locked=("y", "z"))
+    if load:
+        model.add_force("press", rod.end, (-load, 0, 0))
     return model
 
 
 def test_a_shaft_as_stiff_as_rounding_allows_whirls_as_one_without_shear() -> None:
     """w = k^2 sqrt(EI/rho A), forth and back alike but for rotary inertia; its turn alone is rigid and nothing grows."""
+    assert modes(shaft(6e13, inertia=0.5), 8).stable
     found = modes(shaft(6e13), 8)
     assert found.kinds.count(RIGID) == 1
     assert GROWS not in found.kinds
@@ -136,6 +139,14 @@ def test_a_nearly_critical_equilibrium_is_one(EA: float) -> None:
     model.add_joint("clamp", "clamp", rod.start)
     model.add_force("load", rod.end, (-(np.pi**2) / 4 * (1 - 1e-6), 0, 0))
     assert modes(model, 3, equilibrium(model).state()).stable
+
+
+@pytest.mark.parametrize("EA", [1e9, 6e13])
+def test_so_is_that_of_a_shaft_that_spins(EA: float) -> None:
+    model = shaft(EA, load=80.0 * np.pi**2 / 4 * (1 - 1e-3))
+    state = equilibrium(model).state()
+    found = modes(model, 6, state._replace(Omega=model.build().state.Omega.copy()))
+    assert found.stable
 
 
 def motion(built: Built, v: np.ndarray, Omega: np.ndarray, **more: object) -> object:

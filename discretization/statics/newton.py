@@ -12,8 +12,7 @@ Their own part of the residual is known all the same, as the difference of two r
 
     x = -J^-1 (r(y, new loads) - r(y, old loads))                                                            (2)
 
-is taken first, and (1) goes on as long as corrections shrink. A motion that costs nothing is not led astray by it, as it would
-be by a residual that is round-off.
+is taken first. A motion that costs nothing is not led astray by it, as it would be by a residual that is round-off.
 """
 
 from __future__ import annotations
@@ -99,33 +98,10 @@ def pushed(rest: Rest, before: Floats) -> Solved:
     if not rest.factorise():
         return newton(rest)
     x = rest.solve(change)
-    size = rest.norm(x)
     if not rest.largest_turn(x) < LARGEST_TURN:
         return Solved(NOT_CONVERGED, 1, -1.0)
     status = take(rest, x)
     if status != SOLVED:
         return Solved(status, 1, -1.0)
     found = newton(rest)
-    return _improved(rest, found._replace(iterations=found.iterations + 1), size)
-
-
-def _improved(rest: Rest, found: Solved, last: float) -> Solved:
-    """By corrections (1) below the round-off of the forces, as long as they shrink; last: size of the one before."""
-    for _ in range(MOST):
-        if found.status != SOLVED or last < STALLED:
-            break
-        kept = rest.keep()
-        rest.assemble(True)
-        if not rest.factorise():
-            break
-        x = rest.solve(rest.residual)
-        size = rest.norm(x)
-        if not size < 0.5 * last or take(rest, x) != SOLVED:
-            rest.back_to(kept)
-            break
-        last, again = size, newton(rest)
-        if again.status != SOLVED:
-            rest.back_to(kept)
-            break
-        found = again._replace(iterations=found.iterations + 1 + again.iterations)
-    return found
+    return found._replace(iterations=found.iterations + 1)
