@@ -123,7 +123,7 @@ def _onward(center: Floats, d: OfFactor, turn: OfFactor) -> Callable[[float], tu
 
     def path(factor: float) -> tuple[Floats, Floats]:
         whole = turn(factor)
-        on: Floats
+        on: Floats = np.zeros(3)
         if np.abs(np.cross(whole, turn0)).max() <= 1e-12 * np.abs(whole).max() * np.abs(turn0).max():
             on = whole - turn0  # about one axis: by as many turns as there are
         else:
