@@ -85,6 +85,7 @@ def forces() -> Model:
         elif k == 2:
             model.add_limit("stop", ground, body, 20.0, 0.01, -0.02, 0.01, "angle", (0, 0, 1))
             model.add_external_damping("air", body, 0.5, 0.3)
+            model.add_bushing("bearing", ground, body, [9.0, 8.0, 7.0, 3.0, 0.0, 2.0], 0.1, at=(0.1, k, 0.1))
         else:
             model.add_joint("pin", "revolute", ground, body, at=(0, k, 0), axis=(0, 0.6, 0.8))
             model.add_joint_friction("friction", "pin", turning=0.2)
