@@ -24,8 +24,9 @@ class Attaching(Contents):
         if isinstance(thing, Body | Driven):
             thing = thing.at((0.0, 0.0, 0.0))
         if not isinstance(thing, Anchor):
+            what = thing if isinstance(thing, Ground | Rod) else shown(thing)
             raise ModelError(
-                f"{owner}: {shown(thing)} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
+                f"{owner}: {what} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
             )
         self._check_mine(owner, thing.part)
         return thing

@@ -111,7 +111,10 @@ def _check_whole(start: Result, index: int, stored: State) -> None:
 def _index_at(start: Result, at: float) -> int:
     """Number of the output nearest to a time within those of the result."""
     wanted, t = checks.number("start", "at", at), start.t
-    low, high = float(t.min()), float(t.max())
+    low, high = (
+        float(np.nanmin(t)),
+        float(np.nanmax(t)),
+    )  # one that is damaged is told where it is gone on from
     rounding = _TIMES * max(abs(low), abs(high))
     if not low - rounding <= wanted <= high + rounding:
         raise ModelError(

@@ -3,6 +3,7 @@
 import h5py
 import numpy as np
 import pytest
+from results_sample import without_digests
 
 from rodsim import Model, Result, Section, audit, equilibrium
 from rodsim.reporting.strains import extremes
@@ -130,6 +131,7 @@ def test_files_that_have_drawn_means_of_elements_pass_the_audit(tmp_path):
     path = tmp_path / "a.vtkhdf"
     hanging(6, output=path)
     with h5py.File(path, "r+") as file:
+        without_digests(file)
         file["VTKHDF/PointData/K"][-7] *= 0.9  # at the clamp
     assert not audit(Result.open(path)).ok
     with h5py.File(path, "r+") as file:

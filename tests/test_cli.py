@@ -135,7 +135,11 @@ run: {t_end: 1, dt: 0.01}
             "length: 1.9}\nrun",
             "8: distance joint 'right rope': length = 1.9 m, but .* are 2 m apart",
         ),
-        ("{ground: [0.25, 0, 0]}", "ground", ":8: 'ground' alone is no point; give {ground"),
+        (
+            "{ground: [0.25, 0, 0]}",
+            "ground",
+            ":8: joint 'right rope': 'ground' alone is no point; give {ground",
+        ),
         (
             "kind: distance, a: {ground: [0.25",
             "kind: distant, a: {ground: [0.25",

@@ -92,7 +92,7 @@ def test_a_docstring_says_what_each_argument_is(function):
 
 @pytest.mark.parametrize("getter", list(arrays()))
 def test_an_array_of_a_result_has_its_shape(getter):
-    assert re.match(r"\((T|n_nodes|modes?)\b", inspect.getdoc(getter))
+    assert re.match(r"\((T|n_nodes|n_elements|modes?)\b", inspect.getdoc(getter))
 
 
 def test_every_function_that_checks_its_input_says_what_it_raises():

@@ -118,7 +118,7 @@ def test_colours_are_the_values_along_the_rod(opened):
     page.locator("#color").select_option("N1")
     page.evaluate("rodsimReport.player.busy")
     intensity = page.evaluate("Array.from(document.getElementById('motion-view').data[0].intensity)")
-    N = result.rod(result.rods[0]).N[20, :, 0]
+    N = result.rod(result.rods[0]).along("N", [0, 1])[20, :, 0]
     assert intensity[0] == pytest.approx(N[0], rel=1e-5)
     assert intensity[-1] == pytest.approx(N[-1], rel=1e-5)
     page.locator("#color").select_option("")
@@ -129,8 +129,8 @@ def test_the_heat_map_and_the_profile_are_the_strains(opened):
     slide(page, 20)
     page.locator("#strain-component").select_option("K3")
     heat = page.evaluate("document.getElementById('chart-strains').data[0].z.map((row) => Array.from(row))")
-    K = result.rod(result.rods[0]).K[..., 2]
-    at_nodes = np.concatenate([K[:, :1], 0.5 * (K[:, 1:] + K[:, :-1]), K[:, -1:]], axis=1)
+    n = result.rod(result.rods[0]).K.shape[1]
+    at_nodes = result.rod(result.rods[0]).along("K", np.linspace(0, 1, n + 1))[..., 2]
     assert np.array(heat) == pytest.approx(at_nodes.T, rel=1e-5, abs=1e-9)
     profile = page.evaluate("Array.from(document.getElementById('chart-profile').data[0].y)")
     assert profile == pytest.approx(at_nodes[20], rel=1e-5, abs=1e-9)

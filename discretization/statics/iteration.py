@@ -128,7 +128,7 @@ def take(system, numbering, state, work, own):
     own.found[TURNED] += share * np.sqrt(largest)
     if own.strains.excess.shape[0] == 0:
         return advanced(system, numbering, state, work, own.x, share)
-    foresee(system, numbering, state, work, own.strains, own.x, np.sqrt(largest))
+    foresee(system, numbering, state, work, own.strains, own.x)
     status = FOLDED
     while share >= SMALLEST and status != SOLVED:
         status = advanced(system, numbering, state, work, own.x, share)

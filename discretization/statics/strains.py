@@ -29,10 +29,7 @@ from rigid.references import by_reference
 from rigid.rotations import cayley_turn, load4, rotation_matrix
 from rigid.system import Floats, Ints
 
-# weights of a first derivative of order 8, and the largest turn between its neighbours, rad: both its own error and that of
-# rounding are then some 1e-14, of which EA L^2/EI reach the bending moments
-_WEIGHTS = (4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0)
-_APART = 0.03
+_SMALL = 1e-4  # share of a correction, for differences of strains
 
 
 class Poses(NamedTuple):
@@ -123,19 +120,13 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
 
 
 @inner_kernel
-def foresee(system, numbering, state, work, own, x, turn):
-    """Strains at the state, and their linear change along x, in which frames turn by up to `turn`, rad."""
-    apart = min(1.0, _APART / turn) if turn > 0.0 else 1.0
+def foresee(system, numbering, state, work, own, x):
+    """Strains at the state, and their linear change along x."""
+    strains_along(system, numbering, state, work, own.poses, x, -_SMALL, own.start)
+    strains_along(system, numbering, state, work, own.poses, x, _SMALL, own.linear)
     for k in range(own.linear.shape[0]):
         for i in range(6):
-            own.linear[k, i] = 0.0
-    for j in range(4):
-        share = (j + 1) * apart
-        strains_along(system, numbering, state, work, own.poses, x, -share, own.start)
-        strains_along(system, numbering, state, work, own.poses, x, share, own.excess)
-        for k in range(own.linear.shape[0]):
-            for i in range(6):
-                own.linear[k, i] += _WEIGHTS[j] / apart * (own.excess[k, i] - own.start[k, i])
+            own.linear[k, i] = (own.linear[k, i] - own.start[k, i]) / (2.0 * _SMALL)
     strains_along(system, numbering, state, work, own.poses, x, 0.0, own.start)
 
 

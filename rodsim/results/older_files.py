@@ -43,9 +43,9 @@ def read_own(root: h5py.Group, outputs: Any) -> NDArray[np.float64]:
 
 def mark_lines(root: h5py.Group, drawn: bool = True) -> None:
     """Say that what is drawn of rods lies on the lines of `along_rods`; files without the mark have means of two elements."""
-    if drawn:
+    if drawn and LINES not in root.attrs:
         root.attrs[LINES] = 1
-    else:
+    elif not drawn:
         root.attrs.pop(LINES, None)
 
 

@@ -17,7 +17,7 @@ _NUMBER_MISSED = "float_type"  # pydantic: a number should stand here
 
 
 def read_scene(path: str | FilePath) -> dict[str, Any]:
-    """The data of a scene file: mappings, lists, texts and numbers, to be changed and given to `sweep`.
+    """The data of the scene file `path`: mappings, lists, texts and numbers, to be changed and given to `sweep`.
 
     Unlike with PyYAML `on` is a key like others, and 1e-3 and 5.0e7 are numbers. What stands in it is checked where it is used.
     Raises SceneError where the file is missing, not text, not YAML, or not a mapping.
