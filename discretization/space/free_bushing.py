@@ -27,7 +27,15 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.space import se3_dual
-from discretization.space.bushing import MARKERS, marker, put_back, put_markers, shifted, spread_on_frames
+from discretization.space.bushing import (
+    MARKERS,
+    law,
+    marker,
+    put_back,
+    put_markers,
+    shifted,
+    spread_on_frames,
+)
 from rigid.compilation import small_kernel
 from rigid.interactions.kinds import (
     Kind,
@@ -37,7 +45,6 @@ from rigid.interactions.kinds import (
     frame,
     no_bend,
     store,
-    stress_function,
     value_function,
     vector,
 )
@@ -143,15 +150,6 @@ def strain_dual(y0, y1, X, lam, out):
     frames = put_markers(y0, y1, X)
     spread_on_bodies(y0, y1, X, vector(lam, 0), (0j, lam[4], lam[5]), out)
     put_back(frames, y0, y1)
-
-
-@stress_function
-def law(e, X, out):
-    """C (e - e0)."""
-    u, t = se3_dual.unloaded(vector(e, 0), vector(e, 3), X[MARKERS:])
-    N, M = se3_dual.stress_of(u, t, X[MARKERS:])
-    for i in range(3):
-        out[i], out[3 + i] = N[i], M[i]
 
 
 @dual_function
