@@ -104,7 +104,7 @@ def flown(name: str, n: int, t_end: float = 0.4, per_element: int = 2) -> tuple[
 def by_em(n: int, integrator: str = "em4", t_end: float = 0.4) -> Any:
     """The rod of the same flight by rodsim's own element and integrator, 2 n steps, all of them kept."""
     from rodsim.model import Model
-    from rodsim.sections import Section
+    from rodsim.parts.sections import Section
     from rodsim.simulation import simulate
 
     def of(s: float, k: int) -> Any:

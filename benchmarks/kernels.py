@@ -10,13 +10,13 @@ from scipy.linalg.lapack import dgbsv
 
 from benchmarks.registry import CASES
 from benchmarks.rodsim_cases import build
-from discretization.assembly import assemble, begin_step, move
-from discretization.numbering import number
+from discretization.assembly.numbering import number
+from discretization.assembly.step_equations import assemble, begin_step, move
+from discretization.assembly.workspace import workspace
 from discretization.time.newton import correct, factor, solve
 from discretization.time.stepper import Stepper
-from discretization.workspace import workspace
 from rigid.compilation import allocating_kernel
-from rodsim.building import Built
+from rodsim.building.build import Built
 
 H = 0.01
 

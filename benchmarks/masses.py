@@ -20,7 +20,7 @@ from benchmarks.cases import B1, B2
 from benchmarks.rodsim_cases import rod_model
 from discretization.space.rod_elements import SE3
 from rodsim import Material, Model, Section, Sphere, signals, simulate
-from rodsim.parts import MASSES
+from rodsim.parts.model_parts import MASSES
 
 Floats = NDArray[np.float64]
 FINEST = 320

@@ -12,10 +12,10 @@ import numpy as np
 
 from discretization.linearisation.equations import Linearised
 from rodsim import Model, Section
-from rodsim.linear import linearise
-from rodsim.modal_analysis import Modes, modes
-from rodsim.papers.study import observed_order
-from rodsim.steady import steady_rotation
+from rodsim.papers.claims import observed_order
+from rodsim.small_motions.linear_equations import linearise
+from rodsim.small_motions.modal_analysis import Modes, modes
+from rodsim.small_motions.steady_rotations import steady_rotation
 
 STEEL = {"E": 210e9, "nu": 0.3, "rho": 7850.0, "kappa": 5 / 6}
 # Timoshenko beams of steel, length 1 m, thickness 0.1 and 0.01 m, rad/s; from the exact transcendental equations

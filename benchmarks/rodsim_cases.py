@@ -16,7 +16,7 @@ from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.system import State
 from rodsim import Box, Cone, Model, Section, signals, simulate
-from rodsim.building import Built
+from rodsim.building.build import Built
 
 Case = RodCase | ChainCase | TopCase
 

@@ -15,10 +15,10 @@ from discretization.statics.rest import Rest
 from discretization.time.stepper import Stepper
 from rigid.system import State
 from rodsim import Model, Section, equilibrium, simulate
-from rodsim.building import Built
-from rodsim.modal_analysis import modes
-from rodsim.parts import Anchor
-from rodsim.static_loading import loading_of
+from rodsim.building.build import Built
+from rodsim.parts.model_parts import Anchor
+from rodsim.small_motions.modal_analysis import modes
+from rodsim.statics.load_factors import loading_of
 
 NAME = "rodsim"
 

@@ -33,8 +33,8 @@ from rodsim.studies.designs import Parameter
 from rodsim.studies.dispatch import run_cases
 from rodsim.studies.keys import program
 from rodsim.studies.running import run_study
-from rodsim.studies.schema import DesignEntry, ParameterEntry
 from rodsim.studies.study import Study
+from rodsim.studies.study_schema import DesignEntry, ParameterEntry
 
 SCENE = Path(__file__).parent.parent / "examples" / "scenes" / "flying_spaghetti.yaml"
 FAR = {"far": "final rods.spaghetti.end.displacement.norm"}

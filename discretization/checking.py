@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from discretization.dissipation_arrays import remembered
+from discretization.assembly.dissipation_arrays import remembered
 from discretization.state_shapes import Shapes, sizes_of, state_shapes
 from discretization.system import System
 from rigid import checks

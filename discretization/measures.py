@@ -92,7 +92,7 @@ def elastic_densities(system: System, state: State, strain: Floats) -> Floats:
 
 
 def branch_losses(system: System, state: State) -> Floats:
-    """Power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.relaxation`."""
+    """Power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.relaxing_branch`."""
     lost = np.zeros((*state.r.shape[:-2], len(system.elements.length) + len(system.spans.weight)))
     branch = part(system, state, "branch")
     if branch.shape[-2]:

@@ -2,9 +2,9 @@
 
     block    sort        a row of it
     angle    counted     (1) rad, through full turns: of torsion springs, then of geared joints (`discretization.gears`)
-    branch   condensed   (6) elastic strains of relaxing branches, at the points of spans (`discretization.space.relaxation`)
+    branch   condensed   (6) elastic strains of relaxing branches, at the points of spans (`discretization.space.relaxing_branch`)
     drive    given       (9) numbers of a prescribed motion and its work (`discretization.drives`)
-    memory   a scheme's  (6) what `em-d` remembers of velocities and strains (`discretization.dissipation_assembly`)
+    memory   a scheme's  (6) what `em-d` remembers of velocities and strains (`discretization.assembly.step_dissipation`)
 
 Block stands behind block, row behind row, in this order. Counted variables are functions of the poses but for whole turns;
 condensed ones are eliminated where their interaction is assembled, so that they are no unknowns of a step. All but the

@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from rigid.surface import Mesh
     from rigid.symbolic import Part, symbolic_system, system_of
     from rodsim.comparing.comparison import Comparison, compare
-    from rodsim.laws import Law
-    from rodsim.linear import linearise
-    from rodsim.linear_models import Probe, Push, frequency_response, state_space
-    from rodsim.linear_reactions import Reaction
-    from rodsim.materials import Material
-    from rodsim.modal_analysis import modes
-    from rodsim.modal_results import mode_shapes
     from rodsim.model import Model
-    from rodsim.model_warnings import DoubtfulModelWarning
+    from rodsim.parts.materials import Material
+    from rodsim.parts.model_warnings import DoubtfulModelWarning
+    from rodsim.parts.sections import Section
+    from rodsim.parts.spring_laws import Law
     from rodsim.reporting.page import report
     from rodsim.results.audit import audit
     from rodsim.results.local_audit import local_audit
     from rodsim.results.result import Result
     from rodsim.scenes.plain import read_scene
-    from rodsim.sections import Section
     from rodsim.simulation import simulate
-    from rodsim.stability import buckling
-    from rodsim.statics import equilibrium
-    from rodsim.steady import steady_rotation
+    from rodsim.small_motions.linear_equations import linearise
+    from rodsim.small_motions.linear_models import Probe, Push, frequency_response, state_space
+    from rodsim.small_motions.linear_reactions import Reaction
+    from rodsim.small_motions.modal_analysis import modes
+    from rodsim.small_motions.modal_results import mode_shapes
+    from rodsim.small_motions.steady_rotations import steady_rotation
+    from rodsim.statics.equilibria import equilibrium
+    from rodsim.statics.linear_buckling import buckling
     from rodsim.studies.convergence import converge
     from rodsim.studies.sweeping import sweep
 
@@ -56,11 +56,11 @@ _WHERE = {
     "Cone": "rigid.inertia",
     "ConvergenceError": "rigid.errors",
     "Cylinder": "rigid.inertia",
-    "DoubtfulModelWarning": "rodsim.model_warnings",
+    "DoubtfulModelWarning": "rodsim.parts.model_warnings",
     "InitialVelocityWarning": "rigid.errors",
-    "Law": "rodsim.laws",
+    "Law": "rodsim.parts.spring_laws",
     "MassProperties": "rigid.inertia",
-    "Material": "rodsim.materials",
+    "Material": "rodsim.parts.materials",
     "MechanicalSystem": "rigid.mechanical",
     "Mesh": "rigid.surface",
     "Model": "rodsim.model",
@@ -69,34 +69,34 @@ _WHERE = {
     "RedundantJointsWarning": "rigid.errors",
     "RoundedForcesWarning": "rigid.errors",
     "UnstableEquilibriumWarning": "rigid.errors",
-    "Probe": "rodsim.linear_models",
-    "Reaction": "rodsim.linear_reactions",
-    "Push": "rodsim.linear_models",
+    "Probe": "rodsim.small_motions.linear_models",
+    "Reaction": "rodsim.small_motions.linear_reactions",
+    "Push": "rodsim.small_motions.linear_models",
     "PointMass": "rigid.inertia",
     "Result": "rodsim.results.result",
-    "Section": "rodsim.sections",
+    "Section": "rodsim.parts.sections",
     "Sphere": "rigid.inertia",
     "Start": "discretization.time.integrate",
     "Symmetry": "rigid.mechanical",
     "Trajectory": "discretization.time.integrate",
     "audit": "rodsim.results.audit",
-    "buckling": "rodsim.stability",
-    "equilibrium": "rodsim.statics",
+    "buckling": "rodsim.statics.linear_buckling",
+    "equilibrium": "rodsim.statics.equilibria",
     "compare": "rodsim.comparing.comparison",
     "converge": "rodsim.studies.convergence",
-    "frequency_response": "rodsim.linear_models",
+    "frequency_response": "rodsim.small_motions.linear_models",
     "integrate": "discretization.time.integrate",
-    "linearise": "rodsim.linear",
+    "linearise": "rodsim.small_motions.linear_equations",
     "local_audit": "rodsim.results.local_audit",
-    "mode_shapes": "rodsim.modal_results",
-    "modes": "rodsim.modal_analysis",
+    "mode_shapes": "rodsim.small_motions.modal_results",
+    "modes": "rodsim.small_motions.modal_analysis",
     "multibody_system": "rigid.charts",
     "read_scene": "rodsim.scenes.plain",
     "report": "rodsim.reporting.page",
     "rotating_body": "rigid.charts",
     "simulate": "rodsim.simulation",
-    "state_space": "rodsim.linear_models",
-    "steady_rotation": "rodsim.steady",
+    "state_space": "rodsim.small_motions.linear_models",
+    "steady_rotation": "rodsim.small_motions.steady_rotations",
     "sweep": "rodsim.studies.sweeping",
     "symbolic_system": "rigid.symbolic",
     "system_of": "rigid.symbolic",

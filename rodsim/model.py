@@ -14,17 +14,17 @@ from rigid.inertia import MassProperties
 from rigid.mechanical import MechanicalSystem
 from rigid.signals import vector_function
 from rigid.system import FORCE, MOMENT
-from rodsim.building import Built, build
-from rodsim.curves import CurveLike
-from rodsim.entries import Attachable, JointEntry, LoadEntry, SpringEntry, TorsionEntry
-from rodsim.frames import Twist, Up
-from rodsim.initial_velocities import fit_velocities
-from rodsim.joint_entries import check_axes, check_numbers, kind_of
+from rodsim.building.build import Built, build
+from rodsim.building.initial_velocities import fit_velocities
+from rodsim.building.rigid_twin import fill
+from rodsim.html_tables import some
 from rodsim.model_damping import Dampings
-from rodsim.parts import Anchor, Body, Driven, Given, Ground, Rod, make_body, make_rod
-from rodsim.rigid_twin import fill
-from rodsim.sections import Section
-from rodsim.tables import some
+from rodsim.parts.curve_frames import Twist, Up
+from rodsim.parts.entries import Attachable, JointEntry, LoadEntry, SpringEntry, TorsionEntry
+from rodsim.parts.joint_entries import check_axes, check_numbers, kind_of
+from rodsim.parts.model_parts import Anchor, Body, Driven, Given, Ground, Rod, make_body, make_rod
+from rodsim.parts.sections import Section
+from rodsim.parts.space_curves import CurveLike
 
 
 class Model(Dampings):
@@ -271,7 +271,7 @@ class Model(Dampings):
 
     def _repr_html_(self) -> str:
         """For notebooks: what is in it."""
-        from rodsim.model_html import model_html
+        from rodsim.parts.model_html import model_html
 
         return model_html(self)
 
@@ -317,7 +317,7 @@ class Model(Dampings):
         """
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import system_in_chart
-        from rodsim.massless import check_mass
+        from rodsim.building.massless_rods import check_mass
 
         built = self.build()
         check_mass(built, "mechanical_system")

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from rigid.checks import direction, number, shown
 from rigid.errors import ModelError
 from rigid.signals import vector_function
-from rodsim.damping_entries import DampingEntry, FrictionEntry, PressureEntry
-from rodsim.entries import JointEntry
 from rodsim.model_loads import LineLoads
-from rodsim.parts import Body, Rod
+from rodsim.parts.damping_entries import DampingEntry, FrictionEntry, PressureEntry
+from rodsim.parts.entries import JointEntry
+from rodsim.parts.model_parts import Body, Rod
 
 TURNS = ("revolute", "spherical", "cylindrical", "universal")
 SLIDES = ("prismatic", "cylindrical")

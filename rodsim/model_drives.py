@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from rigid.checks import direction, shown, unit_quaternion, vector
 from rigid.errors import ModelError
 from rigid.motions import STILL, FrameMotion, scalar_motion, vector_motion
-from rodsim.entries import DriveEntry, JointEntry
 from rodsim.model_springs import LawSprings
-from rodsim.parts import Driven
+from rodsim.parts.entries import DriveEntry, JointEntry
+from rodsim.parts.model_parts import Driven
 
 # coordinates of a joint that may be driven, by its kind
 COORDINATES = {

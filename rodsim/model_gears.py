@@ -10,8 +10,8 @@ import numpy as np
 from rigid.checks import number, shown
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
-from rodsim.entries import Geared, GearEntry, JointEntry
 from rodsim.model_drives import Drives
+from rodsim.parts.entries import Geared, GearEntry, JointEntry
 
 COORDINATES = "angle", "displacement"  # of those that joints have
 RATIOS = (

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from rigid.checks import flag, shown, word
 from rigid.errors import ModelError
 from rigid.system import FORCE, MOMENT
-from rodsim.distributed import DistributedEntry, make_distributed
+from rodsim.building.distributed_loads import DistributedEntry, make_distributed
 from rodsim.model_gears import Gears
-from rodsim.parts import Rod
+from rodsim.parts.model_parts import Rod
 
 KINDS = {"force": FORCE, "moment": MOMENT}
 

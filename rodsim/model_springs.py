@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from rigid.checks import array, direction, number, shown, vector, word
 from rigid.errors import ModelError
 from rigid.system import Floats
-from rodsim.attaching import Attaching
-from rodsim.entries import Attachable
-from rodsim.laws import Law, check_resists
-from rodsim.other_entries import COORDINATES, BushingEntry, Held, LawEntry
-from rodsim.parts import Ground
+from rodsim.parts.anchor_checks import Attaching
+from rodsim.parts.entries import Attachable
+from rodsim.parts.force_entries import COORDINATES, BushingEntry, Held, LawEntry
+from rodsim.parts.model_parts import Ground
+from rodsim.parts.spring_laws import Law, check_resists
 
 
 class LawSprings(Attaching):

@@ -10,7 +10,7 @@ import numpy as np
 
 from rigid.errors import ModelError
 from rodsim.model import Model
-from rodsim.parts import Anchor, Rod
+from rodsim.parts.model_parts import Anchor, Rod
 from rodsim.waves import resonances
 
 NEAR = 0.05  # of the step: how far off it still shows

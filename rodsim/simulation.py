@@ -21,13 +21,14 @@ from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.first_compilation import announce
 from rigid.system import State
-from rodsim.building import Built
-from rodsim.initial_velocities import Fitted, fit_velocities
-from rodsim.joining import loop_in_words
-from rodsim.massless import check_mass
+from rodsim.building.build import Built
+from rodsim.building.initial_velocities import Fitted, fit_velocities
+from rodsim.building.joint_rows import loop_in_words
+from rodsim.building.massless_rods import check_mass
+from rodsim.building.restart import restarted
+from rodsim.building.turn_limits import turned_in_words
 from rodsim.model import Model
 from rodsim.provenance import provenance
-from rodsim.restart import restarted
 from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import Functions
 from rodsim.results.lock import check_locks
@@ -37,7 +38,6 @@ from rodsim.results.result import Result
 from rodsim.results.resuming import stored_outputs
 from rodsim.results.whole_file import check_target
 from rodsim.results.writer import MemoryWriter, ResultWriter
-from rodsim.turned import turned_in_words
 
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper

@@ -36,8 +36,8 @@ from rigid.checks import number, word
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.model import Model
-from rodsim.model_warnings import DoubtfulModelWarning
-from rodsim.sections import Section
+from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.parts.sections import Section
 
 LONGITUDINAL, TORSIONAL, BENDING, SHEAR = BRANCHES = ("longitudinal", "torsional", "bending", "shear")
 # of (u, theta): what moves; bending is in the plane of d1 and d2. Which of the frequencies, from the lowest

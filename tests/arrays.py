@@ -15,7 +15,7 @@ from rigid.interactions.constraints import rows_of
 from rigid.interactions.law_springs import LENGTH_SPRING
 from rigid.interactions.laws import law_numbers
 from rigid.system import Constraints, Frames, Loads, Springs, State, TorsionSprings
-from rodsim.laws import Law
+from rodsim.parts.spring_laws import Law
 
 zeros = np.zeros
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from discretization.assembly import assemble, begin_step, move
-from discretization.hidden_assembly import add_hidden, begin_hidden_step, hidden_workspace
-from discretization.workspace import workspace
+from discretization.assembly.hidden_rows import add_hidden, begin_hidden_step, hidden_workspace
+from discretization.assembly.step_equations import assemble, begin_step, move
+from discretization.assembly.workspace import workspace
 
 
 def iterating(built, numbering, h, rng, spread, hidden=False):

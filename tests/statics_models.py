@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rodsim import Model, Section
-from rodsim.parts import Anchor
+from rodsim.parts.model_parts import Anchor
 
 
 def section(**stiffness: float) -> Section:

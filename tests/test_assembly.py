@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from arrays import everything, make_state, make_system
 
-from discretization import hidden_assembly
-from discretization.assembly import assemble, begin_step, move
+from discretization.assembly import hidden_rows as hidden_assembly
+from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.numbering import number
+from discretization.assembly.step_equations import assemble, begin_step, move
+from discretization.assembly.workspace import workspace
 from discretization.consistent import project_velocities
-from discretization.constraint_assembly import add_constraint_noise
 from discretization.measures import constraint_residual, energies
-from discretization.numbering import number
 from discretization.time import stepper
 from discretization.time.newton import correct, factor, solve
 from discretization.time.stepper import Stepper
-from discretization.workspace import workspace
 from rigid.errors import ModelError
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.constraints import CONSTRAINTS

@@ -13,7 +13,7 @@ from rigid.charts import rotating_body
 from rigid.errors import ConvergenceError, ModelError
 from rigid.symbolic import symbolic_system
 from rodsim.papers.box import spinning_box
-from rodsim.papers.study import observed_order
+from rodsim.papers.claims import observed_order
 
 X, Y, T = sp.symbols("x y t")
 U, W = sp.symbols("u w")

@@ -8,9 +8,9 @@ from scipy.special import jv
 from discretization.groups import energies_of
 from discretization.linearisation import prestress, tangents
 from rodsim import Box, Model, ModelError, Section
-from rodsim.modal_analysis import GROWS, modes
-from rodsim.papers.study import observed_order
-from rodsim.stability import buckling
+from rodsim.papers.claims import observed_order
+from rodsim.small_motions.modal_analysis import GROWS, modes
+from rodsim.statics.linear_buckling import buckling
 
 LENGTH = 2.0
 

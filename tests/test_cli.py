@@ -185,7 +185,7 @@ def test_help_needs_nothing_heavy():
 
 
 def test_studies_are_listed_run_and_drawn(tmp_path, capsys):
-    from rodsim.papers.report import STUDIES
+    from rodsim.papers.claims_report import STUDIES
 
     assert main(["reproduce"]) == 0
     listed = capsys.readouterr().out

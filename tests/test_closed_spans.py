@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from test_spans import SPANS, free_rod
 
-from discretization.assembly import assemble, begin_step, move
-from discretization.numbering import number
-from discretization.span_assembly import spans_dissipate
-from discretization.workspace import workspace
+from discretization.assembly.numbering import number
+from discretization.assembly.rod_spans import spans_dissipate
+from discretization.assembly.step_equations import assemble, begin_step, move
+from discretization.assembly.workspace import workspace
 from rodsim import Section
 
 H = 0.01

@@ -22,8 +22,8 @@ from rodsim import (
     audit,
     simulate,
 )
+from rodsim.building.initial_velocities import fit_velocities
 from rodsim.cli.main import main
-from rodsim.initial_velocities import fit_velocities
 
 TURN = quaternions.from_rotation_vector([0.3, -0.4, 0.5])
 SPIN = np.array([0.4, -0.2, -4.6])

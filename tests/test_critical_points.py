@@ -9,9 +9,9 @@ from discretization.others import OTHERS, dissipates
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rodsim import Box, Law, Model, ModelError, Section
-from rodsim.critical_points import BIFURCATION, LIMIT
-from rodsim.stability import LinearFactorWarning, buckling
-from rodsim.validation.stability import FRAME, frame
+from rodsim.statics.critical_points import BIFURCATION, LIMIT
+from rodsim.statics.linear_buckling import LinearFactorWarning, buckling
+from rodsim.validation.buckling_loads import FRAME, frame
 
 STIFF, SIDE, HIGH = 1e5, 100.0, 1.0
 
@@ -166,7 +166,7 @@ def test_a_truss_snaps_through_at_the_exact_limit_load(high):
 
 
 def test_two_linear_factors_that_lead_to_one_point_are_told_once():
-    from rodsim import stability
+    from rodsim.statics import linear_buckling as stability
 
     built = truss(0.2).build()
     loaded = stability._loaded(built, (), 0.0)
@@ -202,7 +202,7 @@ def test_double_points_of_columns_are_told_twice_with_two_shapes_whatever_their_
 
 def test_the_frame_buckles_at_one_load_however_its_initial_state_is_rounded():
     """At the factors the path is singular: a plain iteration there goes where round-off points."""
-    from rodsim.validation import stability
+    from rodsim.validation import buckling_loads as stability
 
     wanted = frame(0)
     model = {}

@@ -6,8 +6,8 @@ from scipy.special import ellipe
 
 from rigid import quaternions
 from rodsim import ModelError
-from rodsim.curves import Curve
-from rodsim.frames import frames_along
+from rodsim.parts.curve_frames import frames_along
+from rodsim.parts.space_curves import Curve
 
 FRACTIONS = np.linspace(0, 1, 41)
 

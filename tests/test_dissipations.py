@@ -14,7 +14,7 @@ from rigid.interactions.laws import law_numbers
 from rigid.interactions.spring import DAMPER
 from rigid.interactions.torsion_spring import TORSION_DAMPER
 from rodsim import Box, Model, ModelError, integrate, simulate
-from rodsim.laws import Law
+from rodsim.parts.spring_laws import Law
 
 LAWS = (LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER)  # here with a straight law
 KINDS = (DAMPER, TORSION_DAMPER, VISCOUS_SE3_ELEMENT, BUSHING_DAMPER, FREE_BUSHING_DAMPER, *LAWS)

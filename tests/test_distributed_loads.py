@@ -5,7 +5,7 @@ import pytest
 
 from rigid.signals import Sine
 from rodsim import Model, ModelError, Section, audit, equilibrium, simulate
-from rodsim.distributed import spread_of
+from rodsim.building.distributed_loads import spread_of
 
 ELEMENTS = ("se3", "lagrange(2)", "relative(4)")
 SECTION = Section.from_stiffness(
@@ -73,7 +73,7 @@ def test_a_closed_rod_is_loaded_all_around():
 
 
 def _mesh(model, rod):
-    from rodsim.building import Placement
+    from rodsim.building.build import Placement
 
     return Placement(model).meshes[rod.name]
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from rodsim.cli.main import main
-from rodsim.doctor import asking, examination, installed, probes
-from rodsim.doctor.asking import ask
-from rodsim.doctor.findings import ABSENT, BROKEN, OK, Finding
+from rodsim.doctor import examination, installed, probes
+from rodsim.doctor import probe_processes as asking
+from rodsim.doctor.probe_processes import ask
+from rodsim.doctor.report_lines import ABSENT, BROKEN, OK, Finding
 
 ROOT = Path(__file__).parent.parent
 

@@ -10,7 +10,7 @@ import pytest
 
 from rigid import quaternions
 from rodsim import Box, DoubtfulModelWarning, MassProperties, Material, Model, Section, equilibrium
-from rodsim.doubts import GAP, LARGE, SLENDER, SOFTEST, STIFFEST, THICK
+from rodsim.building.plausibility import GAP, LARGE, SLENDER, SOFTEST, STIFFEST, THICK
 from rodsim.scenes.loading import load
 
 ROOT = Path(__file__).parents[1]

@@ -7,15 +7,15 @@ from functools import cache
 import numpy as np
 import pytest
 
+from discretization.assembly.dissipation_arrays import coefficients
 from discretization.consistent import project_velocities
-from discretization.dissipation_arrays import coefficients
 from discretization.measures import energies, momenta
 from discretization.space.rod_elements import number_of
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Law, Model, ModelError, PointMass, Result, Section, audit, simulate
-from rodsim.reporting import curves
-from rodsim.reporting.arrays import unpacked
+from rodsim.reporting import time_curves as curves
+from rodsim.reporting.embedded_data import unpacked
 from rodsim.studies.quantities import quantity
 
 H = 0.02

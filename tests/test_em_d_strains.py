@@ -7,9 +7,9 @@ from results_sample import without_digests
 from test_em_d import H, history, start_of
 from test_laws import full
 
+from discretization.assembly.stress_dissipation import factorise
 from discretization.measures import energies, momenta
 from discretization.own_variables import part
-from discretization.stress_dissipation import factorise
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Law, Model, Result, audit, simulate

@@ -14,7 +14,7 @@ from discretization.space.laws.expressions import STRAINS, canonical, law_of, pa
 from discretization.space.laws.functions import PARAMETERS
 from discretization.space.laws.probing import between, energy_and_stress
 from rodsim import Model, ModelError, Result, audit, simulate
-from rodsim.energies import text_of
+from rodsim.parts.section_energies import text_of
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.loading import load
 

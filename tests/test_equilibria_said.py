@@ -21,7 +21,7 @@ from rodsim import (
     equilibrium,
 )
 from rodsim.results.static_words import start_words
-from rodsim.static_results import Equilibrium
+from rodsim.statics.equilibrium_results import Equilibrium
 from tests.statics_models import bend, cantilever, section
 
 

@@ -6,9 +6,9 @@ from iterations import iterating
 from scipy.sparse import csc_matrix
 from test_assembly import dense
 
-from discretization.fronts_of_systems import number_for_steps
+from discretization.assembly.fronts_of_systems import number_for_steps
+from discretization.assembly.numbering import number
 from discretization.linear.fronts import fronts_factor, fronts_of, fronts_solve, scratch_length
-from discretization.numbering import number
 from discretization.time import stepper
 from discretization.time.newton import factor, solve
 from discretization.time.stepper import Stepper

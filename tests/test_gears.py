@@ -9,7 +9,8 @@ import pytest
 from discretization.measures import constraint_residual, energies, momenta, velocity_residual
 from rigid.errors import ConvergenceError, RedundantJointsWarning
 from rigid.signals import Sine
-from rodsim import Box, Material, Model, ModelError, Section, building, compare, equilibrium, modes, simulate
+from rodsim import Box, Material, Model, ModelError, Section, compare, equilibrium, modes, simulate
+from rodsim.building import build as building
 from rodsim.cli.main import main
 from rodsim.reporting.joints import carried
 from rodsim.reporting.tables import in_words, model_tables

@@ -13,9 +13,9 @@ from results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, write
 
 from rodsim import Box, Material, Model, Result, Section, Sphere, audit, compare, simulate
 from rodsim.extras import MissingExtra
+from rodsim.html_tables import MOST_ROWS, table, text
 from rodsim.results.errors import ResultError
 from rodsim.results.writer import MemoryWriter
-from rodsim.tables import MOST_ROWS, table, text
 
 RUBBER = Material(E=2e6, nu=0.45, density=1100, damping_time=0.01)
 

@@ -21,7 +21,7 @@ from rigid.interactions.screw import SCREWED_POINTS
 from rigid.interactions.spring import SPRING
 from rigid.interactions.weight import WEIGHT
 from rigid.mechanical import call
-from rodsim.laws import Law
+from rodsim.parts.spring_laws import Law
 
 EPS = 1e-40
 FREE = (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINTS_AT_DISTANCE, POINT_ALONG_DIRECTION, SPRING)

@@ -14,7 +14,7 @@ from rigid.inertia import MassProperties
 from rigid.mechanical import call
 from rodsim import Box, Model
 from rodsim.papers import joined_bodies
-from rodsim.papers.study import observed_order
+from rodsim.papers.claims import observed_order
 
 # round-off of fifty steps; mG sums many residuals of it, EML's reductions divide theirs by the step
 KEPT, LOST = 5e-13, 5e-12

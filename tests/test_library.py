@@ -11,9 +11,9 @@ import yaml
 from test_in_notebooks import Reader
 
 from rodsim import Box, Material, Model, Result, Section, audit, compare, read_scene, signals, simulate, sweep
-from rodsim.comparing.running import results_of
+from rodsim.comparing.operands import results_of
 from rodsim.doctor import installed
-from rodsim.doctor.findings import BROKEN
+from rodsim.doctor.report_lines import BROKEN
 from rodsim.results.errors import ResultError
 from rodsim.results.writer import MemoryWriter
 from rodsim.scenes.errors import SceneError

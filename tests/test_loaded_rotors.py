@@ -7,10 +7,10 @@ import pytest
 
 from discretization.linearisation.steady import steady_motion
 from rodsim import ConvergenceError, MassProperties, Material, Model, ModelError, Section, equilibrium, modes
-from rodsim.building import Built
-from rodsim.linear import frame_names, linearise
-from rodsim.modal_analysis import GROWS, RIGID
-from rodsim.steady import steady_rotation
+from rodsim.building.build import Built
+from rodsim.small_motions.linear_equations import frame_names, linearise
+from rodsim.small_motions.modal_analysis import GROWS, RIGID
+from rodsim.small_motions.steady_rotations import steady_rotation
 from tests.statics_models import section
 
 
@@ -52,8 +52,8 @@ def test_loads_grow_with_the_square_of_the_spin_from_the_initial_shape() -> None
 
 
 def test_a_shape_that_is_not_found_is_told_with_the_part_of_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rodsim.steady.ITERATIONS", 1)
-    monkeypatch.setattr("rodsim.steady.SHORTEST", 0.1)
+    monkeypatch.setattr("rodsim.small_motions.steady_rotations.ITERATIONS", 1)
+    monkeypatch.setattr("rodsim.small_motions.steady_rotations.SHORTEST", 0.1)
     with pytest.raises(
         ConvergenceError, match=r"model 'rotor': no shape found .* under 0.125 of its loads.*give `state=`"
     ) as told:

@@ -10,7 +10,7 @@ from discretization.space.interpolation import VALUES, points
 from rigid.quaternions import rotate
 from rodsim import Box, Model, Result, Section, local_audit, signals, simulate
 from rodsim.cli.main import main
-from rodsim.papers.study import observed_order
+from rodsim.papers.claims import observed_order
 from rodsim.results.errors import ResultError
 from rodsim.results.local_plot import plot_local
 from rodsim.results.rod_grid import rod_grid

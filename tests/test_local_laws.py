@@ -9,8 +9,8 @@ from discretization.continuum.local_laws import local_laws, middle_strains
 from discretization.continuum.material import Material, material
 from discretization.continuum.quaternions import inner
 from rigid.errors import ModelError
+from rodsim.papers.claims import observed_order
 from rodsim.papers.smooth_fields import derivative, random_material, random_motion, z_of
-from rodsim.papers.study import observed_order
 
 LAWS = ("energy", "momentum", "angular_momentum", "material_momentum")
 GRAVITY = np.array([0.3, -0.7, 1.1])

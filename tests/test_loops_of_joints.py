@@ -7,8 +7,8 @@ import pytest
 
 from rigid import quaternions
 from rodsim import Box, ConvergenceError, Model, ModelError, RedundantJointsWarning, simulate
-from rodsim.entries import JointEntry
-from rodsim.loops import Link, Misfit, loop_closed_by, misfit
+from rodsim.building.joint_loops import Link, Misfit, loop_closed_by, misfit
+from rodsim.parts.entries import JointEntry
 
 Z = np.array([0.0, 0.0, 1.0])
 NAMES = "crank", "coupler", "rocker"

@@ -183,7 +183,7 @@ def test_axes_and_scale_go_to_a_corner_that_is_free(where):
 
 
 def test_the_page_of_a_report_marks_them_where_they_are():
-    from rodsim.reporting.arrays import unpacked
+    from rodsim.reporting.embedded_data import unpacked
     from rodsim.reporting.motion import motion, motion_data
     from rodsim.reporting.thinning import thinning
 

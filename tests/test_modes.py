@@ -19,10 +19,10 @@ from benchmarks.modes import (
 from discretization.linearisation import eigen, equations
 from discretization.space.rod_elements import order_of
 from rodsim import Box, MassProperties, Model, ModelError, Section, simulate
-from rodsim.linear import linearise
-from rodsim.modal_analysis import DECAYS, GROWS, OSCILLATES, RIGID, modes
-from rodsim.modal_results import displaced, mode_shapes
 from rodsim.results.result import Result
+from rodsim.small_motions.linear_equations import linearise
+from rodsim.small_motions.modal_analysis import DECAYS, GROWS, OSCILLATES, RIGID, modes
+from rodsim.small_motions.modal_results import displaced, mode_shapes
 
 
 @pytest.mark.parametrize(("thickness", "ends"), EXACT)

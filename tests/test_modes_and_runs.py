@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rodsim import Model, Section, simulate
-from rodsim.modal_analysis import modes
+from rodsim.small_motions.modal_analysis import modes
 
 H, STEPS, WANTED = 0.002, 8192, 4
 

@@ -8,8 +8,8 @@ from discretization.linearisation.saddle import Saddle
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import MassProperties, Model, ModelError, Section, steady_rotation
-from rodsim.linear import linearise
-from rodsim.modal_analysis import OSCILLATES, RIGID, modes
+from rodsim.small_motions.linear_equations import linearise
+from rodsim.small_motions.modal_analysis import OSCILLATES, RIGID, modes
 
 EA, GA, GJ, EI, RHO, INERTIA, LENGTH = 4e3, 1.5e3, 50.0, 80.0, 2.0, (0.9, 0.5, 0.5), 2.0
 SECTION = Section.from_stiffness(EA=EA, GA=GA, GJ=GJ, EI=EI, mass_per_length=RHO, inertia_per_length=INERTIA)

@@ -8,9 +8,9 @@ from scipy.optimize import brentq
 
 from benchmarks.modes import WRIGHT, beam_model, steel, turning_modes
 from rodsim import Box, MassProperties, Model, ModelError, Section
-from rodsim.linear import linearise
-from rodsim.modal_analysis import DECAYS, GROWS, OSCILLATES, RIGID, modes
-from rodsim.steady import steady_rotation
+from rodsim.small_motions.linear_equations import linearise
+from rodsim.small_motions.modal_analysis import DECAYS, GROWS, OSCILLATES, RIGID, modes
+from rodsim.small_motions.steady_rotations import steady_rotation
 
 
 def free_body(moments, spin, **more):

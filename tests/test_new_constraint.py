@@ -5,7 +5,9 @@ import pytest
 from arrays import make_state, make_system
 from ellipsoid import POINT_ON_ELLIPSOID
 
-from discretization import dual_assembly, hidden_assembly, workspace
+from discretization.assembly import by_duals as dual_assembly
+from discretization.assembly import hidden_rows as hidden_assembly
+from discretization.assembly import workspace
 from discretization.consistent import constraint_jacobian, project_velocities
 from discretization.measures import constraint_residual, energies, momenta, velocity_residual
 from discretization.time.integrate import integrate

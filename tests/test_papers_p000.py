@@ -8,8 +8,9 @@ import pytest
 from studies import is_drawn
 
 from rigid import quaternions
-from rodsim.papers import closed_loop, free_body, heavy_top, mass_spring, report, spring_pendulum
-from rodsim.papers.study import Study, drift, observed_order
+from rodsim.papers import claims_report as report
+from rodsim.papers import closed_loop, free_body, heavy_top, mass_spring, spring_pendulum
+from rodsim.papers.claims import Study, drift, observed_order
 
 STUDIES = ("mass_spring", "spring_pendulum", "free_body", "heavy_top", "closed_loop")
 

@@ -8,7 +8,7 @@ from studies import is_drawn
 
 from discretization.time.integrate import integrate
 from rodsim.papers import box, physical_pendulum
-from rodsim.papers.study import observed_order
+from rodsim.papers.claims import observed_order
 
 STUDIES = ("spinning_box", "physical_pendulum")
 

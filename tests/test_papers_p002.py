@@ -10,7 +10,7 @@ from studies import is_drawn
 from discretization.time.integrate import integrate
 from rigid.errors import ConvergenceError
 from rodsim.papers import gyroscopic_top, pendulum
-from rodsim.papers.study import drift, observed_order
+from rodsim.papers.claims import drift, observed_order
 
 STUDIES = ("pendulum", "gyroscopic_top")
 

@@ -10,7 +10,7 @@ from studies import is_drawn
 from discretization.time.integrate import integrate
 from rigid.symbolic import symbolic_system
 from rodsim.papers import four_particles
-from rodsim.papers.study import drift
+from rodsim.papers.claims import drift
 
 # Trajectory of the paper's own program, GGL-EM with h = 0.01: step -> (q, p, lambda, gamma).
 GGL_EM = {
@@ -120,7 +120,7 @@ def test_the_picture_of_the_particles_is_drawn(study, tmp_path):
 
 
 def test_every_study_in_the_report_exists_and_is_named_alike():
-    from rodsim.papers.report import STUDIES
+    from rodsim.papers.claims_report import STUDIES
 
     for name, (module, _) in STUDIES.items():
         assert name == importlib.import_module(f"rodsim.papers.{module}").NAME

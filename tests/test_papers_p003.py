@@ -7,8 +7,8 @@ from studies import is_drawn
 from discretization.continuum import multisymplectic
 from discretization.continuum.quaternions import apply
 from rodsim.papers import rod_pde, rod_pde_fields, rod_pde_multisymplectic, semi_discrete_rod
+from rodsim.papers.claims import Study
 from rodsim.papers.smooth_fields import derivative, gradient, random_material, random_motion
-from rodsim.papers.study import Study
 
 # Misprints, and what is said of ends; each with its reason in the report.
 KNOWN = {

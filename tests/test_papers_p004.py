@@ -5,8 +5,9 @@ import pytest
 from studies import is_drawn
 
 from rodsim.papers import spark_coefficients as coefficients
-from rodsim.papers import symmetrical_top, tops
-from rodsim.papers.study import drift, observed_order
+from rodsim.papers import symmetrical_top
+from rodsim.papers import top_measures as tops
+from rodsim.papers.claims import drift, observed_order
 
 # What does not hold, each with its reason in the report.
 KNOWN = {

@@ -14,7 +14,7 @@ from benchmarks.rodsim_mechanisms import mechanism_model, run
 from benchmarks.slender import Slender
 from benchmarks.sweeps import SWEEPS
 from rodsim import InitialVelocityWarning
-from rodsim.initial_velocities import fit_velocities
+from rodsim.building.initial_velocities import fit_velocities
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "peer_cases.md").read_text()

@@ -23,7 +23,7 @@ from rodsim import (
     simulate,
     steady_rotation,
 )
-from rodsim.modal_analysis import OSCILLATES
+from rodsim.small_motions.modal_analysis import OSCILLATES
 
 
 def diagonal(compliance, mass_per_length, inertia_per_length):

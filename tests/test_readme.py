@@ -10,7 +10,7 @@ from discretization.time.em_names import em_integrator
 from discretization.time.integrators import parse
 from rigid.joints import JOINTS
 from rodsim.cli.main import parser
-from rodsim.papers.report import STUDIES
+from rodsim.papers.claims_report import STUDIES
 from rodsim.validation.registry import CASES as VALIDATED
 
 TEXT = (ROOT / "README.md").read_text("utf-8")

@@ -7,9 +7,12 @@ import pytest
 
 import rodsim
 from rigid import signals
-from rodsim import modal_analysis, parts, stability, static_results
+from rodsim.parts import model_parts as parts
 from rodsim.results import export, histories, joint_history, plot, render
 from rodsim.scenes.schema import Scene
+from rodsim.small_motions import modal_analysis
+from rodsim.statics import equilibrium_results as static_results
+from rodsim.statics import linear_buckling as stability
 
 MODULES = (parts, histories, joint_history, static_results, modal_analysis, stability)
 # classes that users meet without importing them

@@ -7,7 +7,7 @@ from test_spans import free_rod, soft
 
 from discretization.measures import element_states
 from discretization.own_variables import part
-from discretization.space.relaxation import relax_branch
+from discretization.space.relaxing_branch import relax_branch
 from discretization.time.stepper import Stepper
 from rodsim import Model, ModelError, Result, Section, audit, simulate
 

@@ -25,7 +25,7 @@ from rodsim import (
 from rodsim.cli.main import main
 from rodsim.extras import MissingExtra
 from rodsim.reporting import thinning as thinned
-from rodsim.reporting.arrays import packed, script_json, unpacked
+from rodsim.reporting.embedded_data import packed, script_json, unpacked
 from rodsim.reporting.joints import carried
 from rodsim.reporting.motion import motion
 from rodsim.reporting.strains import extremes

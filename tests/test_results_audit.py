@@ -216,7 +216,7 @@ def test_rounding_of_stiff_forces_is_no_broken_law():
 
 
 def test_the_rounding_level_is_the_one_newton_stops_at():
-    from discretization import workspace
+    from discretization.assembly import workspace
 
     assert workspace.AT_NOISE == recomputed.NEWTON
 

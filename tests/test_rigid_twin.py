@@ -6,8 +6,8 @@ import pytest
 from discretization.measures import constraint_residual, energies, momenta
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, Section, compare, signals, simulate
-from rodsim.building import Placement
-from rodsim.initial_velocities import fit_velocities
+from rodsim.building.build import Placement
+from rodsim.building.initial_velocities import fit_velocities
 from rodsim.results.part_energies import stored_energies
 
 VELOCITY, SPIN = np.array([0.3, -0.2, 0.5]), np.array([0.7, 1.1, -0.4])

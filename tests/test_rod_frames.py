@@ -8,8 +8,8 @@ import pytest
 from discretization.measures import element_states, energies
 from rigid import quaternions
 from rodsim import Model, ModelError, Section, simulate
-from rodsim.curves import Curve
-from rodsim.frames import frames_along
+from rodsim.parts.curve_frames import frames_along
+from rodsim.parts.space_curves import Curve
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.loading import load
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rodsim import Model, Section, simulate
-from rodsim.linear import linearise
-from rodsim.papers.study import observed_order
+from rodsim.papers.claims import observed_order
+from rodsim.small_motions.linear_equations import linearise
 
 L, EA, RHO, GJ, INERTIA = 10.0, 1e4, 1.0, 500.0, 20.0
 C, TWIST_C = np.sqrt(EA / RHO), np.sqrt(GJ / INERTIA)  # 100, 5 m/s

@@ -9,7 +9,7 @@ from newton_matrices import matrix_twice
 from discretization.time import integrate as marching
 from discretization.time.integrators import parse
 from rodsim import Model, ModelError, Section, simulate
-from rodsim.papers import rods
+from rodsim.papers import rod_invariants as rods
 
 KEPT = 1e-11  # round-off of some dozen steps of rods whose stiffness is 1e4 times what moves them
 LOST = 2e-11  # what is not kept changes by more

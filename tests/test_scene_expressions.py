@@ -11,8 +11,8 @@ import yaml
 
 from rigid import quaternions
 from rodsim import Box, Material, Model, Section, templates
-from rodsim.building import Placement
-from rodsim.cli.schema import with_expressions
+from rodsim.building.build import Placement
+from rodsim.cli.schema_command import with_expressions
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.expressions import worked_out
 from rodsim.scenes.loading import loaded_from

@@ -145,7 +145,9 @@ def test_rows_in_common_are_noticed():
 
 def test_every_residual_asks_for_vectors():
     """So that the law above looks at something."""
-    assert {"livens", "ggl", "galerkin", "spark", "hamiltonian", "bubnov_elements", "forcing"} <= set(MODULES)
+    assert {"livens", "ggl", "galerkin", "spark", "hamiltonian_schemes", "bubnov_elements", "forcing"} <= set(
+        MODULES
+    )
     residuals = [
         kernel
         for module in MODULES

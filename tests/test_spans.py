@@ -12,7 +12,7 @@ from discretization.space.spans import points_of
 from discretization.system import fingerprint
 from discretization.time.stepper import Stepper
 from rodsim import Box, InitialVelocityWarning, Material, Model, ModelError, Result, Section, audit, simulate
-from rodsim.meshing import node_fractions
+from rodsim.building.meshing import node_fractions
 from rodsim.scenes.loading import load
 
 SPANS = [

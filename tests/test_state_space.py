@@ -7,8 +7,8 @@ from scipy.signal import lsim
 from benchmarks.modes import beam_model, steel
 from rigid.errors import RedundantJointsWarning
 from rodsim import MassProperties, Model, ModelError, Section, simulate
-from rodsim.linear_models import Probe, Push, Reaction, frequency_response, state_space
-from rodsim.modal_analysis import modes
+from rodsim.small_motions.linear_models import Probe, Push, Reaction, frequency_response, state_space
+from rodsim.small_motions.modal_analysis import modes
 
 MASS, DAMPING, STIFFNESS = 2.0, 3.0, 50.0
 

@@ -8,7 +8,7 @@ import pytest
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, Result, audit, equilibrium
 from rodsim.cli.main import main
-from rodsim.parts import Rod
+from rodsim.parts.model_parts import Rod
 from tests.statics_models import LEE, LEE_FOLLOWING, lee_frame, section
 
 

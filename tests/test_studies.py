@@ -19,12 +19,12 @@ from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
 from rodsim.studies.designs import made_parameter
 from rodsim.studies.errors import StudyError
 from rodsim.studies.folder import Folder
-from rodsim.studies.found import Sweep
 from rodsim.studies.pictures import draw
-from rodsim.studies.reading import read_study
 from rodsim.studies.refinement import cheapest, series
-from rodsim.studies.schema import DesignEntry, ParameterEntry
 from rodsim.studies.study import Study
+from rodsim.studies.study_file import read_study
+from rodsim.studies.study_results import Sweep
+from rodsim.studies.study_schema import DesignEntry, ParameterEntry
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from rodsim import sweep
 from rodsim.cli.main import main
 from rodsim.studies import dispatch
 from rodsim.studies.cases import Recipe, run_batch
-from rodsim.studies.found import Sweep
 from rodsim.studies.keys import program
-from rodsim.studies.reading import read_study
+from rodsim.studies.study_file import read_study
+from rodsim.studies.study_results import Sweep
 
 SCENE = Path(__file__).parent.parent / "examples" / "scenes" / "flying_spaghetti.yaml"
 PARAMETERS = {"sections.spaghetti.EI": [100.0, 200.0, 400.0], "run.dt": [0.1, 0.05]}

@@ -7,7 +7,7 @@ from studies import base_of, written
 from rodsim.studies.designs import made_parameter, rows
 from rodsim.studies.errors import StudyError
 from rodsim.studies.paths import assign, locate
-from rodsim.studies.schema import DesignEntry, ParameterEntry
+from rodsim.studies.study_schema import DesignEntry, ParameterEntry
 
 
 @pytest.fixture(scope="module")

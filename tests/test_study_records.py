@@ -13,10 +13,10 @@ from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
 from rodsim.studies.designs import made_parameter
 from rodsim.studies.errors import StudyError
 from rodsim.studies.folder import Folder
-from rodsim.studies.found import Sweep
 from rodsim.studies.running import _chosen, _known
-from rodsim.studies.schema import ChosenEntry, DesignEntry, ParameterEntry
 from rodsim.studies.study import Study
+from rodsim.studies.study_results import Sweep
+from rodsim.studies.study_schema import ChosenEntry, DesignEntry, ParameterEntry
 
 
 def square(x):

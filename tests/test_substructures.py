@@ -7,8 +7,8 @@ from test_assembly import dense
 from test_closed_spans import H
 from test_spans import SPANS, free_rod
 
+from discretization.assembly.numbering import number
 from discretization.linear.substructures import Substructures, condense, expand_solution, reduce_rhs
-from discretization.numbering import number
 from discretization.space.rod_elements import order_of
 from discretization.time.newton import factor, solve
 

@@ -18,7 +18,7 @@ from rodsim import (
     audit,
     simulate,
 )
-from rodsim.building import Built
+from rodsim.building.build import Built
 
 RUBBER = Material(E=2e6, nu=0.45, density=1100)
 

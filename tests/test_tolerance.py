@@ -5,7 +5,7 @@ import pytest
 
 from rigid.errors import ModelError
 from rodsim import Model, Section, simulate
-from rodsim.materials import Material
+from rodsim.parts.materials import Material
 from rodsim.results.audit import audit
 from rodsim.results.errors import ResultError
 

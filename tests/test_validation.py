@@ -8,8 +8,8 @@ import pytest
 from rigid.errors import ModelError
 from rodsim.cli.main import main
 from rodsim.validation.case import Case, Known, outcomes
+from rodsim.validation.outcomes_report import as_html, as_text, validate
 from rodsim.validation.registry import CASES, chosen
-from rodsim.validation.report import as_html, as_text, validate
 
 ALL = [
     pytest.param(case, id=case.name, marks=pytest.mark.slow if case.slow else ()) for case in CASES.values()

@@ -12,8 +12,8 @@ from discretization.measures import energies
 from discretization.space.rod_elements import WORDS, order_of
 from examples import waves as example
 from rodsim import Model, ModelError, Section, simulate
-from rodsim.papers.study import observed_order
-from rodsim.parts import MASSES
+from rodsim.papers.claims import observed_order
+from rodsim.parts.model_parts import MASSES
 from rodsim.waves import (
     BENDING,
     BRANCHES,

@@ -29,7 +29,7 @@ from rigid.interactions import evaluation
 from rigid.interactions.constraints import groups_of
 from rigid.system import State
 from rodsim import Box, Model, Section, linearise, modes
-from rodsim.building import Built
+from rodsim.building.build import Built
 
 H = 1e-3
 Door = Callable[[State], Any]

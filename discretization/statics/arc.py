@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.statics.forces import SINGULAR, SOLVED
-from discretization.statics.newton import MOST, NOT_CONVERGED, SAFE, STALLED, WORSE, Solved, take
+from discretization.statics.newton_at_rest import MOST, NOT_CONVERGED, SAFE, STALLED, WORSE, Solved, take
 from discretization.statics.rest import Rest, Stand
 from discretization.statics.stability import negative_count, smallest_stiffness
 from rigid.system import Floats, State

@@ -1,7 +1,7 @@
 """Forces at rest: the equations of `em` for a step that goes nowhere.
 
-With both ends of a step at one pose y and h = 1 the discrete derivatives of `discretization.assembly` are gradients, and its
-residual is
+With both ends of a step at one pose y and h = 1 the discrete derivatives of `discretization.assembly.step_equations` are
+gradients, and its residual is
 
     F(y) + G(y)^T lam = 0,   g(y) = 0,   F: forces and torques of all energies minus weights and loads       (1)
 
@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.assembly import add_forces, add_load_noise, begin_step, load_step, move
-from discretization.constraint_assembly import add_constraint_noise
-from discretization.gear_assembly import begin_gears, end_gears
-from discretization.span_assembly import folded
-from discretization.spring_assembly import torsion_step
+from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.gear_angles import begin_gears, end_gears
+from discretization.assembly.rod_spans import folded
+from discretization.assembly.spring_forces import torsion_step
+from discretization.assembly.step_equations import add_forces, add_load_noise, begin_step, load_step, move
+from discretization.assembly.workspace import rotation_of, store_rotation
 from discretization.time.newton import factor, residual_over_noise, solve
-from discretization.workspace import rotation_of, store_rotation
 from rigid.compilation import allocating_inner_kernel, inner_kernel
 from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times
 from rigid.rotations import load4, relative_half, rotation_matrix

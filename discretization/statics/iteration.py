@@ -1,4 +1,4 @@
-"""Newton's iteration for an equilibrium, compiled as a whole; what it does and why stands in `discretization.statics.newton`.
+"""Newton's iteration for an equilibrium, compiled as a whole; what it does and why stands in `newton_at_rest`.
 
 To hand a model over from Python takes as long as an iteration on a coarse mesh, and there would be ten calls in each.
 """
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.assembly.workspace import AT_NOISE, rotation_of
 from discretization.statics.forces import (
     FOLDED,
     NOT_FINITE,
@@ -23,7 +24,6 @@ from discretization.statics.forces import (
 )
 from discretization.statics.strains import Prediction, exceed, foresee, shift
 from discretization.time.newton import residual_over_noise
-from discretization.workspace import AT_NOISE, rotation_of
 from rigid.compilation import allocating_inner_kernel, allocating_kernel, inner_kernel
 from rigid.kept import kept_in
 from rigid.linear_algebra import add_at, load9, product, product_transposed

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.dual_assembly import by_duals
+from discretization.assembly.by_duals import by_duals
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError

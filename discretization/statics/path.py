@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from discretization.statics.forces import SOLVED
-from discretization.statics.newton import Solved, drowned, newton, pushed
+from discretization.statics.newton_at_rest import Solved, drowned, newton, pushed
 from discretization.statics.rest import Rest
 
 SMALLEST_STEP = 1e-5  # of the way; below it something has happened that no shorter step cures

@@ -8,13 +8,14 @@ import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.csgraph import connected_components
 
+from discretization.assembly.numbering import BAND_LIMIT, number
+from discretization.assembly.workspace import AT_NOISE, workspace
 from discretization.checking import OF_SYSTEMS, checked, shapes_for
 from discretization.drives import as_driven
 from discretization.extent import extent
 from discretization.gears import of_one_scale
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
-from discretization.numbering import BAND_LIMIT, number
 from discretization.others import energies_alone
 from discretization.own_variables import varying_of
 from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED
@@ -41,7 +42,6 @@ from discretization.statics.iteration import (
 from discretization.statics.loading import Loading
 from discretization.statics.strains import prediction
 from discretization.system import System
-from discretization.workspace import AT_NOISE, workspace
 from rigid.interactions.constraints import facts
 from rigid.kept import Kept, bound
 from rigid.system import Floats, State
@@ -261,7 +261,7 @@ class Rest:
         return float(self._iterating.found[TURNED])
 
     def take(self, x: Floats) -> int:
-        """Correct the state by x: `discretization.statics.newton.take`."""
+        """Correct the state by x: `discretization.statics.newton_at_rest.take`."""
         self._iterating.x[:] = x
         return int(self._do(TAKE))
 

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.assembly.workspace import Workspace, rotation_of, store_rotation
 from discretization.space.closed_spans import STRAINS_END, forces_at
 from discretization.space.rod_points import FIRST, POINT, STRAIN0
 from discretization.space.se3_element import invariants, strains_of
 from discretization.space.strain_functions import strain_functions
 from discretization.system import System
-from discretization.workspace import Workspace, rotation_of, store_rotation
 from rigid.compilation import inner_kernel
 from rigid.linear_algebra import load3, minus, plus, store3, times
 from rigid.references import by_reference

@@ -17,7 +17,7 @@ from discretization.statics.arc import (
     Tangent,
 )
 from discretization.statics.forces import SOLVED
-from discretization.statics.newton import Solved, newton
+from discretization.statics.newton_at_rest import Solved, newton
 from discretization.statics.rest import Stand
 
 LOAD_FACTOR = "load_factor"

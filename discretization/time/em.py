@@ -2,7 +2,7 @@
 
     q1 = (1, psi/2) o q0/sqrt(1 + |psi|^2/4)                                                            (1)
     v1 = 2 dr/h - v0,   Omega1 = 2 R0^T psi/h - Omega0                                                  (2)
-    balance of momenta with discrete derivatives, g(1) = 0: see `discretization.assembly`               (3)
+    balance of momenta with discrete derivatives, g(1) = 0: see `discretization.assembly.step_equations`               (3)
 
 Order 2, symmetric, implicit. Conserves: total energy (or its balance with work and dissipation), linear
 momentum, angular momentum, |q| = 1, position constraints. Joints hold the mean velocity of a step, so that
@@ -16,14 +16,14 @@ positions and velocities then have the full order, and G v at the ends is of tha
 (`rigid.hidden_constraints`) and w the part of the velocities that gam takes away,
 
     v1 = 2 (dr/h - w) - v0,   Omega1 = 2 (R0^T psi/h - w) - Omega0,   M w = D_v A,   J w = D_Omega A    (4)
-    the balance (3) with h D_r A, h D_psi A,   g(1) = 0,   g_v(1) = 0: `discretization.hidden_assembly` (5)
+    the balance (3) with h D_r A, h D_psi A,   g(1) = 0,   g_v(1) = 0: `discretization.assembly.hidden_rows` (5)
 
 GGL's principle, 002 (33), on frames. Order 2, symmetric; conserves all that `em` does, and G v = 0 at the ends of the
 steps: (4) and (5) change T + V by -gam . (g_v(1) - g_v(0)) = 0, and D of a common rigid motion is zero. The
 velocities at the start must satisfy the joints. Nothing is reversed, so that compositions need no halves. In the
 kernels `hidden` is None for `em`, whose code then has no trace of it.
 
-`em-d(rho)` dissipates what a step does not resolve and keeps the momenta: `discretization.dissipation_assembly`. In the
+`em-d(rho)` dissipates what a step does not resolve and keeps the momenta: `discretization.assembly.step_dissipation`. In the
 kernels `plain` is None for all others.
 """
 
@@ -33,18 +33,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly import add_load_noise, begin_step, load_step
-from discretization.dissipation_assembly import begin_dissipation, begin_stresses, end_dissipation
-from discretization.drive_assembly import account_drives, begin_drives, end_drives
-from discretization.dual_assembly import DISSIPATES, WORKS, others_take
-from discretization.gear_assembly import begin_gears, end_gears
-from discretization.hidden_assembly import begin_hidden_step, velocities_after
+from discretization.assembly.by_duals import DISSIPATES, WORKS, others_take
+from discretization.assembly.gear_angles import begin_gears, end_gears
+from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
+from discretization.assembly.hidden_rows import begin_hidden_step, velocities_after
+from discretization.assembly.rod_spans import spans_dissipate
+from discretization.assembly.spring_forces import spring_ends, torsion_step
+from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
+from discretization.assembly.step_equations import add_load_noise, begin_step, load_step
+from discretization.assembly.workspace import rotation_of
 from discretization.space.se3_element import E0
-from discretization.span_assembly import spans_dissipate
-from discretization.spring_assembly import spring_ends, torsion_step
 from discretization.time.newton import CONVERGED, FOLDED, newton
 from discretization.turning import turned_over
-from discretization.workspace import rotation_of
 from rigid.compilation import allocating_inner_kernel, inner_kernel
 from rigid.interactions.spring import force_of_step
 from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plus, store3, times

@@ -127,7 +127,7 @@ def _by_torque(system: MechanicalSystem) -> MechanicalSystem:
 
 def _hamiltonian(name: str) -> Scheme:
     from discretization.time import forcing
-    from discretization.time import hamiltonian as f
+    from discretization.time import hamiltonian_schemes as f
 
     sources = {
         "MPH": "000 (133)",

@@ -12,19 +12,19 @@ from typing import Any
 from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
-from discretization.assembly import add_forces, assemble, move
-from discretization.constraint_assembly import add_constraint_noise
-from discretization.dissipation_assembly import add_damped_inertia
-from discretization.drive_assembly import add_hidden_drives
-from discretization.hidden_assembly import add_hidden, add_hidden_noise, correct_hidden
+from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.given_motions import add_hidden_drives
+from discretization.assembly.hidden_rows import add_hidden, add_hidden_noise, correct_hidden
+from discretization.assembly.step_dissipation import add_damped_inertia
+from discretization.assembly.step_equations import add_forces, assemble, move
+from discretization.assembly.stress_dissipation import add_stresses
+from discretization.assembly.workspace import Workspace
 from discretization.linear import sparse
 from discretization.linear.banded import band_factor, band_solve
 from discretization.linear.fronts import fronts_factor, fronts_solve
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
 from discretization.linear.substructures import condense, expand_solution, reduce_rhs
-from discretization.stress_dissipation import add_stresses
 from discretization.system import System
-from discretization.workspace import Workspace
 from rigid.compilation import allocating_inner_kernel, compiled, inner_kernel
 from rigid.linear_algebra import add3, apply, load3, times
 from rigid.rotations import inverse_tangent

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from discretization.assembly.dissipation_arrays import check_elements, dissipation_of, remembered, with_memory
+from discretization.assembly.fronts_of_systems import number_for_steps
+from discretization.assembly.hidden_rows import hidden_workspace
+from discretization.assembly.numbering import BAND_LIMIT
+from discretization.assembly.workspace import workspace
 from discretization.checking import OF_SYSTEMS, checked, given_values, shapes_for
-from discretization.dissipation_arrays import check_elements, dissipation_of, remembered, with_memory
 from discretization.drives import count_drives, packed_rows
-from discretization.fronts_of_systems import number_for_steps
 from discretization.groups import Role, groups_of
-from discretization.hidden_assembly import hidden_workspace
 from discretization.linear.sparse import sparse_forget
-from discretization.numbering import BAND_LIMIT
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
@@ -30,7 +31,6 @@ from discretization.time.newton import (
     equations_of,
 )
 from discretization.time.recording import march_and_keep
-from discretization.workspace import workspace
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 

@@ -42,7 +42,7 @@ def add_parsers(commands: Any) -> None:
 def compare(options: argparse.Namespace) -> int:
     """rodsim compare"""
     from rodsim.comparing.comparison import compare as make_comparison
-    from rodsim.comparing.running import is_scene, result_of
+    from rodsim.comparing.operands import is_scene, result_of
 
     changes = {"integrator": options.integrator, "dt": options.dt, "rigid": options.rigid}
     second = options.a if options.b is None else options.b

@@ -26,7 +26,7 @@ def add_parsers(commands: Any) -> None:
 def doctor(options: argparse.Namespace) -> int:
     """rodsim doctor"""
     from rodsim.doctor.examination import examine
-    from rodsim.doctor.findings import BROKEN
+    from rodsim.doctor.report_lines import BROKEN
 
     findings = []
     for finding in examine(options.quick):

@@ -14,34 +14,34 @@ from rodsim.cli import (
     examining,
     exporting,
     modes,
-    pictures,
+    picture_commands,
     references,
     reports,
-    running,
-    schema,
+    run_command,
+    schema_command,
     starting,
     static,
     studies,
 )
 from rodsim.cli.exit_codes import BAD_INPUT, OK
 from rodsim.cli.stopping import stopped, terminable
-from rodsim.cli.told import warnings_told
+from rodsim.cli.warning_lines import warnings_told
 
 # In the order in which the help lists them. Each module adds its commands, with what they do as `act`, and imports what
 # that needs when it is done: the help is quick, and a command works where a library that only others use does not.
 COMMANDS = (
     starting,
-    running,
+    run_command,
     modes,
     studies,
     reports,
     static,
     examining,
     exporting,
-    pictures,
+    picture_commands,
     comparing,
     references,
-    schema,
+    schema_command,
     doctor,
     completion,
 )

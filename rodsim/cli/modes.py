@@ -39,12 +39,12 @@ def add_parsers(commands: Any) -> None:
 def find_modes(options: argparse.Namespace) -> int:
     """rodsim modes"""
     from rigid.errors import ConvergenceError, ModelError
-    from rodsim.modal_analysis import modes as find
-    from rodsim.modal_results import mode_shapes
     from rodsim.scenes.loading import load, translate
     from rodsim.simulation import check_output
-    from rodsim.statics import equilibrium
-    from rodsim.steady import steady_rotation
+    from rodsim.small_motions.modal_analysis import modes as find
+    from rodsim.small_motions.modal_results import mode_shapes
+    from rodsim.small_motions.steady_rotations import steady_rotation
+    from rodsim.statics.equilibria import equilibrium
 
     if options.spin is not None and options.equilibrium:
         raise ModelError("--spin has its own equilibrium, in axes that turn; leave --equilibrium out")

@@ -36,8 +36,8 @@ def _add_validate(commands: Any) -> None:
 
 def reproduce(options: argparse.Namespace) -> int:
     """rodsim reproduce"""
-    from rodsim.papers.report import STUDIES
-    from rodsim.papers.report import reproduce as run_studies
+    from rodsim.papers.claims_report import STUDIES
+    from rodsim.papers.claims_report import reproduce as run_studies
 
     if not options.names and not options.all:
         width = max(map(len, STUDIES))
@@ -52,9 +52,9 @@ def reproduce(options: argparse.Namespace) -> int:
 
 def validate(options: argparse.Namespace) -> int:
     """rodsim validate"""
+    from rodsim.validation.outcomes_report import validate as run_cases
+    from rodsim.validation.outcomes_report import write
     from rodsim.validation.registry import chosen
-    from rodsim.validation.report import validate as run_cases
-    from rodsim.validation.report import write
 
     cases = chosen(options.names)
     if options.list:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.cli.exit_codes import LAW_BROKEN, OK
-from rodsim.cli.told import not_converged
+from rodsim.cli.warning_lines import not_converged
 
 
 def add_parsers(commands: Any) -> None:
@@ -31,9 +31,9 @@ def static(options: argparse.Namespace) -> int:
     """rodsim static"""
     from rodsim.results.audit import audit
     from rodsim.results.static_words import start_words
-    from rodsim.scenes.equilibria import equilibrium_settings
     from rodsim.scenes.loading import load, translate
-    from rodsim.statics import equilibrium
+    from rodsim.scenes.static_settings import equilibrium_settings
+    from rodsim.statics.equilibria import equilibrium
 
     loaded = load(options.scene)
     output = Path(options.output) if options.output else default_output(Path(options.scene))

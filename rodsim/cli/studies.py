@@ -84,8 +84,8 @@ def _add_cluster(command: Any) -> None:
 def sweep(options: argparse.Namespace) -> int:
     """rodsim sweep"""
     from rodsim.studies.errors import StudyStopped
-    from rodsim.studies.reading import read_study
     from rodsim.studies.running import run_study
+    from rodsim.studies.study_file import read_study
 
     study = read_study(options.study, _keep(options.keep), _plots(options.plot))
     folder = Path(options.output) if options.output else Path(options.study).with_suffix("")
@@ -136,7 +136,7 @@ def _again(options: argparse.Namespace) -> list[str]:
 
 def _keep(given: str | None) -> Any:
     from rodsim.studies.errors import StudyError
-    from rodsim.studies.schema import ChosenEntry
+    from rodsim.studies.study_schema import ChosenEntry
 
     if given is None or given in ("none", "all"):
         return given
@@ -148,7 +148,7 @@ def _keep(given: str | None) -> Any:
 
 def _plots(given: list[list[str]] | None) -> Any:
     from rodsim.studies.errors import StudyError
-    from rodsim.studies.schema import PlotEntry
+    from rodsim.studies.study_schema import PlotEntry
 
     for columns in given or []:
         if len(columns) not in (2, 3):

@@ -17,6 +17,7 @@ from rigid.checks import number, shown
 from rigid.system import Floats
 from rodsim.comparing.points import listed_parts, motion, parts_of, usual_points
 from rodsim.comparing.times import Pair, Series, aligned
+from rodsim.html_tables import line, page, table, text
 from rodsim.results.columns import ALGORITHMIC, ENERGIES
 from rodsim.results.errors import ResultError, checked_path
 from rodsim.results.gear_history import GearHistory
@@ -24,7 +25,6 @@ from rodsim.results.joint_history import JointHistory
 from rodsim.results.part_energies import PartEnergy, energies_by_part
 from rodsim.results.result import Result, check_result
 from rodsim.results.whole_file import whole_file
-from rodsim.tables import line, page, table, text
 
 if TYPE_CHECKING:
     from rodsim.model import Model
@@ -173,7 +173,7 @@ def compare(
     ResultError: no part has the same name in both, a point that is not there, no common time, nothing says how to run a model.
     ModelError, SceneError, ConvergenceError: of what is run.
     """
-    from rodsim.comparing.running import results_of  # imported where needed: it loads what runs models
+    from rodsim.comparing.operands import results_of  # imported where needed: it loads what runs models
 
     opened = results_of(a, b)
     for result in opened:

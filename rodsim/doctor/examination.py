@@ -7,8 +7,8 @@ import traceback
 from collections.abc import Callable, Iterator
 
 from rodsim.doctor import installed
-from rodsim.doctor.asking import ask
-from rodsim.doctor.findings import ABSENT, BROKEN, OK, Finding
+from rodsim.doctor.probe_processes import ask
+from rodsim.doctor.report_lines import ABSENT, BROKEN, OK, Finding
 
 REINSTALL = "pip install --force-reinstall"
 INSTALL = "install the program with its packages, in its folder: pip install ."

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 import rodsim
-from rodsim.doctor.findings import ABSENT, BROKEN, OK, Finding
+from rodsim.doctor.report_lines import ABSENT, BROKEN, OK, Finding
 
 PROGRAM = "rodsim"
 USERS = ("studies", "report", "notebook")  # extras that are not for developers

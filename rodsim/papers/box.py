@@ -16,7 +16,7 @@ from rigid import quaternions
 from rigid.charts import rotating_body
 from rigid.mechanical import INVERSE_MASS, MechanicalSystem
 from rigid.system import Floats
-from rodsim.papers.study import drift
+from rodsim.papers.claims import drift
 
 H = 0.05
 T_END = 5.0

@@ -10,8 +10,8 @@ from discretization.time.integrate import Trajectory, integrate
 from rigid.charts import Interactions, multibody_system
 from rigid.mechanical import MechanicalSystem
 from rigid.system import COINCIDENT, FORCE, MOMENT, Constraints, Floats, Frames, Loads
+from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 from rodsim.papers.free_body import alternating
-from rodsim.papers.study import Line, Panel, Study, drift, observed_order
 
 NAME = "closed-loop"
 H = 0.1
@@ -247,6 +247,6 @@ def _stability(result: Study, runs: dict[str, Trajectory]) -> None:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

@@ -14,7 +14,7 @@ from rigid.errors import ConvergenceError
 from rigid.mechanical import MechanicalSystem
 from rigid.symbolic import Part, symbolic_system
 from rigid.system import Floats
-from rodsim.papers.study import Line, Panel, Study, drift, sweep
+from rodsim.papers.claims import Line, Panel, Study, drift, sweep
 
 NAME = "four-particles"
 MASSES = (1.0, 3.0, 2.3, 1.7)
@@ -269,6 +269,6 @@ def _stability(result: Study) -> None:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

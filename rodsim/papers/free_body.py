@@ -15,7 +15,7 @@ from rigid.charts import rotating_body
 from rigid.errors import ConvergenceError
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats
-from rodsim.papers.study import Line, Panel, Study, drift, observed_order
+from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 
 NAME = "free-body"
 H = 0.05
@@ -223,6 +223,6 @@ def _long_run(result: Study) -> None:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

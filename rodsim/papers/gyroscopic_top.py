@@ -13,7 +13,7 @@ from rigid.charts import Interactions, Weight, multibody_system
 from rigid.lagrange_top import lagrange_top
 from rigid.mechanical import MechanicalSystem
 from rigid.system import COINCIDENT, Constraints, Floats, Frames
-from rodsim.papers.study import Line, Panel, Study, drift, observed_order
+from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 
 NAME = "gyroscopic-top"
 SCHEMES = ("VI-S", "VI-A", "VI-B", "GGL-EM", "BS99")
@@ -273,6 +273,6 @@ def _orders(result: Study) -> None:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

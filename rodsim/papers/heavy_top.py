@@ -13,7 +13,7 @@ from rigid import quaternions
 from rigid.charts import rotating_body
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats
-from rodsim.papers.study import Line, Panel, Study, drift, sweep
+from rodsim.papers.claims import Line, Panel, Study, drift, sweep
 
 NAME = "heavy-top"
 H = 0.01
@@ -219,6 +219,6 @@ def _convergence(result: Study) -> None:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

@@ -20,7 +20,7 @@ from rigid.inertia import Box
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats
 from rodsim.model import Model
-from rodsim.papers.study import observed_order
+from rodsim.papers.claims import observed_order
 
 # chart in the table -> chart of a model
 CHARTS = {"singular": "quaternion", "alpha": "quaternion-alpha", "gamma": "quaternion-gamma"}

@@ -11,7 +11,7 @@ from discretization.time.integrate import Trajectory, integrate
 from rigid.mechanical import MechanicalSystem
 from rigid.symbolic import Part, symbolic_system
 from rigid.system import Floats
-from rodsim.papers.study import Line, Panel, Study, drift, observed_order
+from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 
 NAME = "mass-spring"
 T_END = 10.0
@@ -141,6 +141,6 @@ def study() -> Study:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

@@ -14,7 +14,7 @@ from rigid.errors import ConvergenceError
 from rigid.mechanical import MechanicalSystem
 from rigid.symbolic import symbolic_system
 from rigid.system import Floats
-from rodsim.papers.study import Line, Panel, Study, drift, observed_order
+from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 
 NAME = "pendulum"
 SCHEMES = ("VI-S", "VI-A", "VI-B", "GGL-EM")
@@ -319,6 +319,6 @@ def _orders(result: Study, methods: tuple[Method, ...], source: str, title: str)
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

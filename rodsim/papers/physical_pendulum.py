@@ -12,7 +12,7 @@ from discretization.time.quadrature import gauss
 from rigid.charts import Interactions, Weight, multibody_system
 from rigid.mechanical import MechanicalSystem
 from rigid.system import COINCIDENT, Constraints, Floats, Frames
-from rodsim.papers.study import Line, Panel, Study, drift, listed, observed_order
+from rodsim.papers.claims import Line, Panel, Study, drift, listed, observed_order
 
 NAME = "physical-pendulum"
 H = 0.1
@@ -333,6 +333,6 @@ def _orders(result: Study) -> None:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

@@ -23,8 +23,9 @@ from rigid.charts import rotating_body
 from rigid.lagrange_top import lagrange_top
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats
-from rodsim.papers import joined_bodies, rods
-from rodsim.papers.study import observed_order
+from rodsim.papers import joined_bodies
+from rodsim.papers import rod_invariants as rods
+from rodsim.papers.claims import observed_order
 
 # Exact axis of the top (A = mgl = 1, C = 1/2, theta0 = pi/4, Omega0 = (0, 0.3, 5)) at t = 1, elliptic functions.
 AXIS = np.array([0.30736818246313608, -0.65020445518572365, 0.69480858289599775])

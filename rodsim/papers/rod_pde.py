@@ -13,11 +13,11 @@ from discretization.continuum import quaternions as quat
 from discretization.continuum.quaternions import Array, apply, inner, product, pure
 from rigid.system import Floats
 from rodsim.papers import rod_pde_printed as printed
+from rodsim.papers.claims import Study
 from rodsim.papers.rod_pde_fields import ROD, Sample, identity
 from rodsim.papers.rod_pde_multisymplectic import laws, multisymplectic_form
 from rodsim.papers.rod_pde_semi_discrete import semi_discretisation
 from rodsim.papers.smooth_fields import derivative, gradient
-from rodsim.papers.study import Study
 
 NAME = "rod-pde"
 
@@ -359,6 +359,6 @@ def _motion(result: Study, x: Sample) -> None:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

@@ -7,8 +7,8 @@ import numpy as np
 from discretization.continuum import hamiltonian, lagrangian
 from discretization.continuum.quaternions import Array
 from rigid.system import Floats
+from rodsim.papers.claims import Study
 from rodsim.papers.smooth_fields import derivative, random_material, random_motion, random_points
-from rodsim.papers.study import Study
 
 ROD = random_material()
 ROUND_OFF = 1e-12  # relative; the figures are of size 1 to 30

@@ -10,9 +10,9 @@ from discretization.continuum.material import Material, material
 from discretization.continuum.quaternions import Array, apply, inner, product, pure
 from rigid.system import Floats
 from rodsim.papers import rod_pde_printed as printed
+from rodsim.papers.claims import Line, Panel, Study
 from rodsim.papers.rod_pde_fields import ROD, Sample, identity
 from rodsim.papers.smooth_fields import Waves, derivative, gradient, z_of
-from rodsim.papers.study import Line, Panel, Study
 
 
 def multisymplectic_form(result: Study, x: Sample) -> None:

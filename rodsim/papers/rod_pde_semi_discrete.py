@@ -10,9 +10,9 @@ from discretization.continuum.material import material
 from discretization.continuum.quaternions import E, apply, inner, product
 from rigid.system import Floats
 from rodsim.papers import semi_discrete_rod as semi
+from rodsim.papers.claims import Line, Panel, Study, listed, observed_order
 from rodsim.papers.rod_pde_fields import ROD
 from rodsim.papers.smooth_fields import random_motion
-from rodsim.papers.study import Line, Panel, Study, listed, observed_order
 
 SIZES = (8, 16, 32)
 LAWS = ("energy", "momentum", "angular_momentum", "material_momentum")

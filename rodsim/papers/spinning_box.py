@@ -31,7 +31,7 @@ from rodsim.papers.box import (
     solve,
     spinning_box,
 )
-from rodsim.papers.study import Line, Panel, Study, listed, observed_order
+from rodsim.papers.claims import Line, Panel, Study, listed, observed_order
 
 NAME = "spinning-box"
 
@@ -342,6 +342,6 @@ def _inverse(result: Study) -> None:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

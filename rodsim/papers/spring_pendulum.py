@@ -12,7 +12,7 @@ from discretization.time.integrate import Trajectory, integrate
 from rigid.mechanical import MechanicalSystem
 from rigid.symbolic import symbolic_system
 from rigid.system import Floats
-from rodsim.papers.study import Line, Panel, Study, drift, observed_order
+from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 
 NAME = "spring-pendulum"
 H = 0.01
@@ -150,6 +150,6 @@ def _momentum(result: Study, example: Trajectory) -> None:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

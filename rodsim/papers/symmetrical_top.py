@@ -1,6 +1,6 @@
 """Spinning symmetrical tops with alpha- and gamma-type inertia under IMS, EMS and SPARK methods: 004.
 
-Of 004 only the abstract and the appendix are open; its claims are put to the two tops of `rodsim.papers.tops`.
+Of 004 only the abstract and the appendix are open; its claims are put to the two tops of `rodsim.papers.top_measures`.
 That the mean of the moments is a good gamma is reported of Xu and Zhong (2016), whose text was not at hand.
 """
 
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid.system import Floats
+from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 from rodsim.papers.spark_coefficients import (
     gauss_lobatto_residual,
     lobatto_residual,
     printed_tables,
     table_difference,
 )
-from rodsim.papers.study import Line, Panel, Study, drift, observed_order
-from rodsim.papers.tops import (
+from rodsim.papers.top_measures import (
     AT_MEAN,
     BY_GAUSS,
     BY_LOBATTO,
@@ -388,6 +388,6 @@ def _stability(result: Study) -> None:
 
 
 if __name__ == "__main__":
-    from rodsim.papers.report import main
+    from rodsim.papers.claims_report import main
 
     main(NAME)

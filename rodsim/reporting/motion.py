@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discretization.drives import DRIVEN
 from rigid.quaternions import rotate, to_matrix
 from rigid.system import Floats, Ints, State
-from rodsim.reporting.arrays import packed
+from rodsim.reporting.embedded_data import packed
 from rodsim.reporting.surfaces import body_surfaces
 from rodsim.reporting.thinning import MOST_MARKS, Thinning
 from rodsim.results import marks

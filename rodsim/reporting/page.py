@@ -14,8 +14,9 @@ from string import Template
 from typing import Any, NamedTuple
 
 from rodsim.extras import extra
-from rodsim.reporting import curves, findings
-from rodsim.reporting.arrays import script_json
+from rodsim.reporting import findings
+from rodsim.reporting import time_curves as curves
+from rodsim.reporting.embedded_data import script_json
 from rodsim.reporting.joints import Carried, carried, largest
 from rodsim.reporting.markup import Safe, figure, join, section, tag, text
 from rodsim.reporting.motion import Motion, motion, motion_data, thickened

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rodsim.reporting.arrays import packed
+from rodsim.reporting.embedded_data import packed
 from rodsim.results.layout import BodyLayout
 from rodsim.results.scene import Bodies
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from discretization.space.spans import points_of
 from discretization.system import System
-from rodsim.joining import DRIVE
+from rodsim.building.joint_rows import DRIVE
 from rodsim.reporting.markup import Safe, count, facts, join, number, span, table, vector
 from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import Layout, RodLayout

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from rodsim.html_tables import line, page, some, table, text
 from rodsim.results import native
 from rodsim.results.columns import ALGORITHMIC, COLUMNS, ENERGIES
 from rodsim.results.sources import Source
-from rodsim.tables import line, page, some, table, text
 
 
 def result_html(source: Source, kind: str) -> str:

@@ -60,7 +60,7 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
 
 
 def _spread(layout: Layout, line: dict[str, Any]) -> dict[int, float]:
-    """Frame -> length of the rod that it stands for, m, of the nodes that carry a distributed load: see `rodsim.distributed`."""
+    """Frame -> length of the rod that it stands for, m, of the nodes that carry a distributed load (`distributed_loads`)."""
     rod = next(rod for rod in layout.rods if rod.name == line["rod"])
     assert layout.system is not None
     p, weight = order_of(layout.system, rod), points_of(layout.system.elements, layout.system.spans).weight

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from rodsim.results.result import Result
 
 EPS = float(np.finfo(float).eps)
-NEWTON = 4.0  # rounding levels of a residual that counts as solved, see `discretization.workspace`
+NEWTON = 4.0  # rounding levels of a residual that counts as solved, see `discretization.assembly.workspace`
 SAME = 64.0  # roundings by which two evaluations of one number may differ: the order of sums, the processor
 BLOCK = 4_000_000  # numbers worked on at once
 SAMPLES = 64  # outputs whose arrays for the eye are looked at; their points are looked at in all

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discretization.drives import WORK
 from rigid.checks import number, shown
 from rigid.system import Floats, Ints, State
+from rodsim.html_tables import some
 from rodsim.results import native
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.digests import Changed
@@ -23,7 +24,6 @@ from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
 from rodsim.results.sources import FileSource, Source
-from rodsim.tables import some
 
 
 class Result:
@@ -264,13 +264,13 @@ class Result:
 
     def to_xarray(self, parts: Collection[str] | None = None) -> Any:
         """The result as an `xarray.Dataset` in memory: every array with dimensions, units and meaning, see
-        `rodsim.results.arrays`.
+        `rodsim.results.dataset`.
 
         parts: names of the rods, bodies and joints to take; None: all. What is of the whole model is always there.
         Needs xarray (`pip install 'rodsim[notebook]'`, MissingExtra where it is not there). UnknownName says which parts there
         are.
         """
-        from rodsim.results.arrays import dataset
+        from rodsim.results.dataset import dataset
 
         return dataset(self._source, parts)
 

@@ -14,17 +14,17 @@ from rigid.errors import ModelError
 from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
 from rigid.joints import JOINTS
 from rigid.surface import Mesh
-from rodsim.materials import Material
 from rodsim.model import Model
-from rodsim.parts import Anchor, Body, Driven, Ground
+from rodsim.parts.materials import Material
+from rodsim.parts.model_parts import Anchor, Body, Driven, Ground
+from rodsim.parts.sections import Section
 from rodsim.scenes import schema, schema_motion, schema_types
 from rodsim.scenes.checking import OBJECTS, check, name_object
-from rodsim.scenes.curves import curve_of, table_along
 from rodsim.scenes.errors import Path, SceneError, SceneProblem, look_up
 from rodsim.scenes.motions import displacements_of, law_of, motion_of, value_of
+from rodsim.scenes.named_curves import curve_of, table_along
 from rodsim.scenes.places import part_of, parts_in_order
 from rodsim.scenes.reading import Source, read
-from rodsim.sections import Section
 
 
 class Loaded(NamedTuple):

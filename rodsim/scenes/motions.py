@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigid import signals
-from rodsim.laws import Law
+from rodsim.parts.spring_laws import Law
 from rodsim.scenes import schema_motion
 from rodsim.scenes.errors import Path, SceneProblem
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
-from rodsim.parts import MOST_ELEMENTS
+from rodsim.parts.model_parts import MOST_ELEMENTS
 from rodsim.scenes.expressions import name_fault
 from rodsim.scenes.schema_damping import ExternalDampingScene, JointFrictionScene, PressureScene
 from rodsim.scenes.schema_motion import (

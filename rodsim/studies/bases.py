@@ -94,14 +94,14 @@ class SceneBase:
 
     def result(self, values: Values, output: Path | None) -> Result:
         from rigid.errors import ModelError
-        from rodsim.scenes.equilibria import equilibrium_settings
         from rodsim.scenes.loading import translate
+        from rodsim.scenes.static_settings import equilibrium_settings
 
         loaded = self.load(values)
         run = loaded.scene.run
         try:
             if run is None:
-                from rodsim.statics import equilibrium
+                from rodsim.statics.equilibria import equilibrium
 
                 return equilibrium(loaded.model, **equilibrium_settings(loaded), output=output)
             return _simulate(loaded.model, {name: getattr(run, name) for name in SETTINGS}, output)

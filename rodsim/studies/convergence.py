@@ -20,15 +20,15 @@ from rodsim.studies.choosing import Choice, choose
 from rodsim.studies.cluster import Cluster
 from rodsim.studies.designs import made_parameter
 from rodsim.studies.errors import StudyError
-from rodsim.studies.found import Sweep
 from rodsim.studies.measures import Measure
 from rodsim.studies.motion_samples import MotionSamples
 from rodsim.studies.plain_json import dumps
 from rodsim.studies.refined_runs import Plan, Run, plan_of
 from rodsim.studies.refinement import Series, series
 from rodsim.studies.running import run_study
-from rodsim.studies.schema import DesignEntry, ParameterEntry
 from rodsim.studies.study import Study
+from rodsim.studies.study_results import Sweep
+from rodsim.studies.study_schema import DesignEntry, ParameterEntry
 
 MOTION = "motion"  # of all parts
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rodsim.studies.errors import StudyError
-from rodsim.studies.schema import MOST_CASES, DesignEntry, ParameterEntry
+from rodsim.studies.study_schema import MOST_CASES, DesignEntry, ParameterEntry
 from rodsim.studies.units import unit_of
 
 SEED = "seed"  # the column

@@ -10,11 +10,11 @@ from rodsim.studies.cluster import Cluster
 from rodsim.studies.dispatch import run_cases
 from rodsim.studies.errors import StudyError
 from rodsim.studies.folder import Folder
-from rodsim.studies.found import Sweep
 from rodsim.studies.keys import program
 from rodsim.studies.progress import Progress
-from rodsim.studies.schema import ChosenEntry
 from rodsim.studies.study import Study
+from rodsim.studies.study_results import Sweep
+from rodsim.studies.study_schema import ChosenEntry
 
 
 def run_study(

@@ -13,7 +13,7 @@ from rodsim.studies.designs import Parameter, rows
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.keys import key, program, structure
 from rodsim.studies.measures import Measure, check_words, parse
-from rodsim.studies.schema import ChosenEntry, DesignEntry, PlotEntry
+from rodsim.studies.study_schema import ChosenEntry, DesignEntry, PlotEntry
 
 KEEP = ("none", "all")
 

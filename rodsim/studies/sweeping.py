@@ -9,11 +9,11 @@ from typing import Any
 from rodsim.studies.bases import SETTINGS, Base, FunctionBase, ModelBase, scene_base
 from rodsim.studies.designs import Parameter, made_parameter
 from rodsim.studies.errors import StudyError, near
-from rodsim.studies.found import Sweep
 from rodsim.studies.measures import Measure
 from rodsim.studies.running import run_study
-from rodsim.studies.schema import ChosenEntry, DesignEntry, ParameterEntry
 from rodsim.studies.study import Study
+from rodsim.studies.study_results import Sweep
+from rodsim.studies.study_schema import ChosenEntry, DesignEntry, ParameterEntry
 
 
 def sweep(

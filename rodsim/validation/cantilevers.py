@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from rodsim.materials import Material
 from rodsim.model import Model
-from rodsim.sections import Section
-from rodsim.statics import equilibrium
+from rodsim.parts.materials import Material
+from rodsim.parts.sections import Section
+from rodsim.statics.equilibria import equilibrium
 from rodsim.validation.case import Case, Known, Values
-from rodsim.validation.equilibria import cantilever, section
+from rodsim.validation.rods_at_rest import cantilever, section
 
 # Dowell and Traybar's beam of aluminium: 508 x 12.3777 x 3.2024 mm, as Obrezkov, Mikkola and Matikainen compute it
 LENGTH, WIDE, THIN, E, NU = 0.508, 12.3777e-3, 3.2024e-3, 71.7e9, 0.31

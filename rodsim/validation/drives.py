@@ -12,7 +12,7 @@ from rigid.errors import RedundantJointsWarning
 from rigid.inertia import MassProperties
 from rigid.signals import SpinUp
 from rodsim.model import Model
-from rodsim.sections import Section
+from rodsim.parts.sections import Section
 from rodsim.simulation import simulate
 from rodsim.validation.case import Case, Known, Values
 

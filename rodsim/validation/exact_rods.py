@@ -6,7 +6,7 @@ import numpy as np
 
 from rigid import quaternions
 from rodsim.model import Model
-from rodsim.sections import Section
+from rodsim.parts.sections import Section
 from rodsim.simulation import simulate
 from rodsim.validation.case import Case, Known, Values
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rodsim.materials import Material
-from rodsim.modal_analysis import modes
 from rodsim.model import Model
-from rodsim.sections import Section
+from rodsim.parts.materials import Material
+from rodsim.parts.sections import Section
+from rodsim.small_motions.modal_analysis import modes
 from rodsim.validation.case import Case, Known, Values
 
 EXACT = "exact, roots of the frequency equation, 12 digits"

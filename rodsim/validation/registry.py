@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from rigid.errors import ModelError
 from rodsim.validation import (
+    buckling_loads,
     cantilevers,
     drives,
-    equilibria,
     exact_rods,
     frequencies,
     loops,
@@ -17,16 +17,16 @@ from rodsim.validation import (
     pendulums,
     published_runs,
     rods,
+    rods_at_rest,
     squeezer,
-    stability,
     tops,
 )
 from rodsim.validation.case import Case
 
 FAMILIES = (
-    equilibria,
+    rods_at_rest,
     cantilevers,
-    stability,
+    buckling_loads,
     frequencies,
     tops,
     pendulums,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from rigid import signals
-from rodsim.materials import Material
 from rodsim.model import Model
-from rodsim.sections import Section
+from rodsim.parts.materials import Material
+from rodsim.parts.sections import Section
 from rodsim.simulation import simulate
 from rodsim.validation.case import Case, Known, Values
 

@@ -1,0 +1,150 @@
+"""Constraints in a Cayley energy-momentum step: rows g(1) = 0, their impulses, noise levels.
+
+With the closed forms of a kind of constraint (`rigid.interactions.kinds.ClosedForms`), whatever it is: rows and columns of
+the matrix are its dual for unit multipliers, pulled back at the end of the step and in the mean. Every kind has a loop
+of its own, made from its forms.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discretization.assembly.workspace import (
+    EPS,
+    add_noise,
+    add_pair_forces,
+    norm,
+    three,
+    turned,
+    unit_vector,
+)
+from rigid.compilation import inner_kernel, named_inner_kernel, named_kernel
+from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.kinds import Kind, has_closed_forms
+from rigid.linear_algebra import average, load3, minus, plus
+
+DELTA = 1e-8  # of the scale of a constraint; with 1e-10 Newton takes an iteration less, and rounding piles up in lam
+
+
+@inner_kernel
+def begin_constraints(system, numbering, state, work, h, extent):
+    """Scale and noise level of the rows; extent: of the model, m."""
+    constraints, facts = system.constraints, work.facts
+    for c in range(constraints.kind.shape[0]):
+        scale = 2.0 / abs(h) * facts.lightest[c]
+        work.scale[c] = scale
+        reach = 1.0
+        if facts.turns[c] == 0:
+            a, b = constraints.frames[c, 0], constraints.frames[c, 1]
+            reach = 0.1 * extent + norm(state.r[a]) + norm(state.r[b]) + facts.reach[c]
+        level = 2.0 * EPS * scale * reach * facts.size[c]
+        for i in range(numbering.rows[c]):
+            work.noise[numbering.row[c] + i] = level
+        if numbering.rows[c] == 0:  # it shares the row of the one before it
+            work.noise[numbering.row[c]] += level
+
+
+@inner_kernel
+def soften(numbering, work):
+    """matrix -= DELTA on the diagonal of multipliers that others repeat: unique, at no cost of the residual, which decides
+    what is solved. The part of them that does no work stays what it was at the start.
+    """
+    for k in range(numbering.repeating.shape[0]):
+        c, base = numbering.repeating[k], numbering.repeating_base[k]
+        for i in range(numbering.rows[c]):
+            work.values[base + i + i * numbering.row_stride[c]] -= DELTA * work.scale[c]
+
+
+@inner_kernel
+def add_constraint_noise(system, numbering, work):
+    """Raise the noise levels by the rounding of the present constraint impulses."""
+    constraints, facts = system.constraints, work.facts
+    for c in range(constraints.kind.shape[0]):
+        a, b = constraints.frames[c, 0], constraints.frames[c, 1]
+        impulse = 0.0
+        for i in range(max(numbering.rows[c], 1)):
+            impulse += abs(work.lam[numbering.lam[c] + i])
+        impulse *= EPS * work.scale[c] * facts.size[c]
+        add_noise(work.noise, numbering.frame[a], numbering.frame[b], impulse, facts.arm[c] * impulse)
+
+
+def _rows_by_pull(number: int, pull: Any, rows: int) -> Any:
+    """Rows and columns of the multipliers: duals of unit multipliers at the end and in the mean."""
+
+    def add_rows(scale: Any, mean: Any, end: Any, block: Any) -> None:
+        values, base, sa, sb, sc = block
+        for i in range(rows):
+            unit = unit_vector(i, scale)
+            force, torque_a, torque_b = pull(unit, mean)
+            force1, torque_a1, torque_b1 = pull(unit, end)
+            for j in range(3):
+                values[base[4] + j + i * sc] -= force[j]
+                values[base[4] + 3 + j + i * sc] += torque_a[j]
+                values[base[5] + j + i * sc] += force[j]
+                values[base[5] + 3 + j + i * sc] += torque_b[j]
+                values[base[6] + i + j * sa] -= force1[j]
+                values[base[6] + i + (3 + j) * sa] += torque_a1[j]
+                values[base[7] + i + j * sb] += force1[j]
+                values[base[7] + i + (3 + j) * sb] += torque_b1[j]
+
+    return named_kernel(f"add_rows_{number}", add_rows)
+
+
+def _loop(number: int, kind: Kind) -> Any:
+    """The loop over all constraints of one kind, with its closed forms compiled into it."""
+    closed = kind.closed
+    assert closed is not None
+    value, pull, add_tangent = closed.value, closed.pull, closed.add_tangent
+    add_rows = closed.add_rows or _rows_by_pull(number, closed.pull, kind.rows)
+    rows, directed = kind.rows, bool({"Ua", "Ub"} & set(kind.columns))
+
+    def add(system: Any, numbering: Any, state: Any, work: Any, tangent: Any) -> None:
+        constraints, facts = system.constraints, work.facts
+        for k in range(facts.first[number], facts.first[number + 1]):
+            c = facts.closed[k]
+            a, b = constraints.frames[c, 0], constraints.frames[c, 1]
+            xa0, xa1, xa = turned(work, a, load3(constraints.Xa[c]))
+            xb0, xb1, xb = turned(work, b, load3(constraints.Xb[c]))
+            d0 = plus(minus(load3(state.r[b]), load3(state.r[a])), minus(xb0, xa0))
+            d1 = plus(minus(load3(work.r1[b]), load3(work.r1[a])), minus(xb1, xa1))
+            ua1 = ua = ub1 = ub = (0.0, 0.0, 0.0)
+            if directed:
+                _, ua1, ua = turned(work, a, load3(constraints.Ua[c]))
+                _, ub1, ub = turned(work, b, load3(constraints.Ub[c]))
+            mean, end = (ua, ub, xa, xb, average(d0, d1)), (ua1, ub1, xa1, xb1, d1)
+            row, scale = numbering.row[c], work.scale[c]
+            g = value(end, constraints.value[c])
+            for i in range(rows):
+                work.residual[row + i] += scale * g[i]
+            lam = three(work.lam, numbering.lam[c], rows, scale)
+            force, torque_a, torque_b = pull(lam, mean)
+            add_pair_forces(work.residual, numbering.frame[a], numbering.frame[b], force, torque_a, torque_b)
+            if tangent:
+                values, base = work.values, numbering.constraint_base[c]
+                sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
+                block = values, base, sa, sb, numbering.row_stride[c]
+                add_rows(scale, mean, end, block)
+                add_tangent(lam, mean, end, (values, (base[0], base[1], base[2], base[3]), sa, sb))
+
+    return named_inner_kernel(f"add_constraints_{number}", add)
+
+
+def _after(number: int, add: Any, others: Any) -> Any:
+    def add_both(system: Any, numbering: Any, state: Any, work: Any, tangent: Any) -> None:
+        if work.facts.first[number] < work.facts.first[number + 1]:
+            add(system, numbering, state, work, tangent)
+        others(system, numbering, state, work, tangent)
+
+    return named_inner_kernel(f"add_constraints_from_{number}", add_both)
+
+
+@inner_kernel
+def _add_none(system, numbering, state, work, tangent):
+    pass
+
+
+# (system, numbering, state, work, tangent): those with closed forms: residual and, on demand, matrix
+add_constraints = _add_none
+for _number, _kind in reversed(list(enumerate(CONSTRAINTS))):
+    if has_closed_forms(_kind) and not _kind.driven:
+        add_constraints = _after(_number, _loop(_number, _kind), add_constraints)

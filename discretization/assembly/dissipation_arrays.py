@@ -1,0 +1,162 @@
+"""What a step of `em-d(rho)` works with besides `em`: coefficients, what frames hang together, the masses they share."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from discretization.assembly.stress_dissipation import StrainWork, strain_work, strained_of
+from discretization.groups import groups_of, held_from_outside, pairs_of
+from discretization.own_variables import MEMORY, own_variables
+from discretization.space.interpolation import leading
+from discretization.space.rod_elements import BY_NUMBER
+from rigid.errors import ModelError
+from rigid.system import Floats, Ints, State
+
+
+class Shares(NamedTuple):
+    """Masses that neighbours share, row by row of the mass matrix: p_f = own v_f + sum of mass v_other."""
+
+    own: Floats  # (n,) kg, diagonal
+    first: Ints  # (n + 1,) of a frame among those below
+    other: Ints  # (k,)
+    mass: Floats  # (k,) kg
+    base: Ints  # (k,) where the block of a frame's rows and the other's columns stands in the matrix
+    stride: Ints  # (k,)
+
+
+class Dissipation(NamedTuple):
+    """Allocated once for a model; all empty for the other integrators."""
+
+    law: Floats  # (2,) gamma, nu
+    gamma: Floats  # (n,) of the velocities of a frame; 0: they are left alone
+    group: Ints  # (n,) which frames hang together, -1: with the ground
+    total: Floats  # (k,) kg, of such a group
+    before: Floats  # (k, 3) m/s, velocity of its centre of mass at the start of a step
+    after: Floats  # (k, 3) at its end
+    shift: Floats  # (k, 3)
+    start: Floats  # (n, 3) R0^T (p0 - m c0)/m + memory
+    end: Floats  # (n, 6) v1, Omega1
+    slopes: Floats  # (n, 18) dv1/d dr, dv1/d eta
+    shares: Shares
+    strained: StrainWork
+
+
+def coefficients(rho: float) -> tuple[float, float]:
+    """gamma, nu of a spectral radius rho at infinity."""
+    return (1.0 - rho) ** 2 / (2.0 * (3.0 - rho) * (1.0 + rho)), 2.0 * (1.0 + rho) / (3.0 - rho)
+
+
+def no_dissipation() -> Dissipation:
+    """Of an integrator that has none."""
+    none, vectors, numbers = np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int64)
+    shares = Shares(none, numbers, numbers, none, numbers, numbers)
+    return Dissipation(
+        none,
+        none,
+        numbers,
+        none,
+        vectors,
+        vectors,
+        vectors,
+        vectors,
+        np.zeros((0, 6)),
+        np.zeros((0, 18)),
+        shares,
+        strain_work([]),
+    )
+
+
+def check_elements(system: Any) -> None:
+    """Raise ModelError where a rod element does not tell its strains."""
+    for number in np.unique(system.spans.kind):
+        if not BY_NUMBER[number].closed:
+            raise ModelError(
+                f"em-d(rho): the rod element '{BY_NUMBER[number].word}' does not tell its strains; use another element, such as "
+                "'se3', or integrator 'em'"
+            )
+
+
+def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None = None) -> Dissipation:
+    """Of a system with the spectral radius rho; spared: frames whose velocities are left alone."""
+    n, mass = len(system.frames.mass), system.frames.mass
+    gamma, nu = coefficients(rho)
+    each = np.where((system.frames.fixed == 0) & (mass > 0.0), gamma, 0.0)
+    each[np.zeros(0, np.int64) if spared is None else spared] = 0.0
+    group = _groups(system)
+    k = int(group.max(initial=-1)) + 1
+    total: Floats = np.bincount(group[group >= 0], mass[group >= 0], k).astype(float)
+    before, after, shift = np.zeros((3, k, 3))
+    shares = _shares(system, numbering)
+    return Dissipation(
+        np.array([gamma, nu]),
+        each,
+        group,
+        total,
+        before,
+        after,
+        shift,
+        np.zeros((n, 3)),
+        np.zeros((n, 6)),
+        np.zeros((n, 18)),
+        shares,
+        strain_work(strained_of(system)),
+    )
+
+
+def _groups(system: Any) -> Ints:
+    """Which frames hang together by anything (n,), -1 for those that hang on the ground, a given motion or the air."""
+    n, acting = len(system.frames.mass), groups_of(system)
+    pairs = pairs_of(acting)
+    joined = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n))
+    _, group = connected_components(joined, directed=False)
+    held = system.frames.fixed != 0
+    held[held_from_outside(acting)] = True
+    free = ~np.isin(group, group[held])
+    out = np.full(n, -1, np.int64)
+    out[free] = np.unique(group[free], return_inverse=True)[1]
+    return out
+
+
+def _shares(system: Any, numbering: Any) -> Shares:
+    n, elements, spans = len(system.frames.mass), system.elements, system.spans
+    rows: list[Any] = [np.zeros((0, 4), np.int64)]
+    masses: list[Any] = [np.zeros(0)]
+    use = np.flatnonzero(elements.coupling)
+    for i, j, place in ((0, 1, 1), (1, 0, 2)):
+        other = elements.frames[use, j]
+        base, stride = numbering.element_base[use, place], numbering.frame_stride[other]
+        rows.append(np.stack([elements.frames[use, i], other, base, stride], axis=1))
+        masses.append(elements.coupling[use])
+    for order in np.unique(spans.order[spans.coupling != 0.0]):
+        use, a = np.flatnonzero((spans.order == order) & (spans.coupling != 0.0)), leading(order)
+        for i, j in np.argwhere(~np.eye(order + 1, dtype=bool)):
+            base, stride = numbering.span_base[use, i, j], numbering.span_stride[use, j]
+            rows.append(np.stack([spans.frames[use, i], spans.frames[use, j], base, stride], axis=1))
+            masses.append(-spans.coupling[use] * a[i] * a[j])
+    table, mass = np.concatenate(rows), np.concatenate(masses)
+    order = np.argsort(table[:, 0], kind="stable")
+    frame, other, base, stride = (np.ascontiguousarray(column) for column in table[order].T)
+    mass = mass[order]
+    own = system.frames.mass - np.bincount(frame, mass, n)
+    first = np.concatenate([[0], np.cumsum(np.bincount(frame, minlength=n))]).astype(np.int64)
+    return Shares(own, first, other, mass, base, stride)
+
+
+def remembered(system: Any) -> int:
+    """Rows of what `em-d` remembers: of every frame, then of every place of the stresses; see `dissipation_assembly`."""
+    count = len(system.frames.mass) + len(system.elements.length) + len(system.spans.weight)
+    count += len(system.springs.stiffness) + len(system.torsions.stiffness)
+    return count + sum(len(own.row) for own in strained_of(system))
+
+
+def with_memory(system: Any, state: State) -> State:
+    """The state with room for what `em-d` remembers. A state that has it stays as it is."""
+    count, now = remembered(system), own_variables(system, state.own)
+    if now.memory == count:
+        return state
+    plain = state.own[: now.first("memory")]
+    return state._replace(own=np.concatenate([plain, np.zeros(count * MEMORY)]), algorithmic=np.zeros(2))

@@ -1,0 +1,87 @@
+"""Which models are solved by fronts, and what goes together in one: a joint with a frame that it holds.
+
+The multipliers of a joint have zeros on the diagonal; with the inertia of a frame of their own they can be eliminated before
+anything else is. Where this cannot be had (bodies without inertia, more joints than frames, joints that repeat others), and
+where a band takes about as few operations, the matrix stays a band.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+from discretization.assembly.numbering import BAND_LIMIT, Numbering, number
+from discretization.assembly.vertices import rows_of_joint
+from discretization.linear.fronts import fronts_of
+from discretization.system import System
+from rigid.system import Ints
+
+_WIDE = 36  # half bandwidth up to which fronts are not looked at: no chain or branched rod is wider
+_SLOWER = 3.0  # operations of a band in the time of one in fronts
+_SYMMETRIC = 1e-9  # moments of inertia count from this part of the largest on
+
+
+def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
+    """As `numbering.number`, with fronts where these are quicker: for matrices that have inertia in them."""
+    numbering = number(system, band_limit, hidden)
+    if 0 <= numbering.band <= _WIDE:
+        return numbering
+    companions = _companions(system, numbering)
+    if companions is None:
+        return numbering
+    columns = numbering if numbering.band < 0 else number(system, -1, hidden, condense=False)
+    group, leads = _groups(system, columns, companions)
+    fronts = fronts_of(columns.indptr, columns.indices, group, leads)
+    if numbering.band >= 0 and 2.0 * numbering.banded * numbering.band**2 < _SLOWER * fronts.flops:
+        return numbering
+    return columns._replace(fronts=fronts)
+
+
+def _joints(system: System) -> tuple[Ints, Ints]:
+    """Joints that bring equations, each by the first of its constraints that does."""
+    brings = rows_of_joint(system) > 0
+    joints, at = np.unique(system.constraints.joint[brings], return_index=True)
+    return joints, np.flatnonzero(brings)[at]
+
+
+def _companions(system: System, numbering: Numbering) -> Ints | None:
+    """A moving frame for every joint, no two alike and with as few neighbours as can be; None where there are none."""
+    frames, constraints = system.frames, system.constraints
+    moving = frames.fixed == 0
+    inertia = np.linalg.eigvalsh(frames.inertia[moving])
+    heavy = (frames.mass[moving] > 0.0) & (inertia[:, 0] > _SYMMETRIC * inertia[:, -1])
+    if not heavy.all() or len(numbering.repeating) or (rows_of_joint(system) > 6).any():
+        return None
+    joints, _ = _joints(system)
+    if not len(joints):
+        return joints
+    each, side = np.nonzero(moving[constraints.frames] & np.isin(constraints.joint, joints)[:, None])
+    edges = np.stack([np.searchsorted(joints, constraints.joint[each]), constraints.frames[each, side]])
+    edges = np.unique(edges, axis=1)
+    degree = 1.0 + np.bincount(_all_frames(system), minlength=len(frames.mass))
+    graph = coo_matrix((degree[edges[1]], edges), shape=(len(joints), len(frames.mass))).tocsr()
+    try:
+        of, found = min_weight_full_bipartite_matching(graph)
+    except ValueError:  # there is none
+        return None
+    return found[np.argsort(of)] if len(of) == len(joints) else None
+
+
+def _all_frames(system: System) -> Ints:
+    """The frames of all interactions, one after the other."""
+    each = (system.elements, system.springs, system.torsions, system.spans, system.others, system.constraints)
+    every = np.concatenate([of.frames.ravel() for of in each])
+    return every[every >= 0]
+
+
+def _groups(system: System, numbering: Numbering, companions: Ints) -> tuple[Ints, np.ndarray]:
+    """(N,) number of the frame of every unknown, for multipliers that of their companion; and whether it is a multiplier."""
+    _, constraints = _joints(system)
+    moving = np.flatnonzero(system.frames.fixed == 0)
+    start = np.concatenate([numbering.frame[moving], numbering.row[constraints]])
+    of = np.concatenate([moving, companions])
+    is_joint = np.arange(len(of)) >= len(moving)
+    order = np.argsort(start)
+    vertex = order[np.searchsorted(start[order], np.arange(numbering.size), side="right") - 1]
+    return np.searchsorted(moving, of[vertex]), is_joint[vertex]

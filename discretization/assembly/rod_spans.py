@@ -1,0 +1,244 @@
+"""Spans in a Cayley energy-momentum step: rod elements between several frames, each a block of the residual and the matrix.
+
+A span gives its discrete forces F (6 a frame: force, torque) and, on demand, their derivatives to the ends of the step, dr
+and eta of every frame. They come from the closed form of its element, behind a pointer, so that what a model does not use is
+not compiled; or, without one, from its duals (`discretization.assembly.by_duals`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.assembly.by_duals import EnergyDuals, energy_duals, fill_by_duals, lost_by_duals
+from discretization.own_variables import BRANCH
+from discretization.space.closed_spans import FORCE, MATRIX_ROWS, STRAINS_END, STRAINS_START, forces_at
+from discretization.space.interpolation import MOST, leading
+from discretization.space.relaxing_branch import begin_branch, relax_branch
+from discretization.space.rod_elements import BY_NUMBER
+from discretization.space.rod_points import FIRST, POINT, STRAIN0
+from discretization.space.spans import MOST_FRAMES, dissipations_of, energies_of, numbers_of, viscous
+from rigid.compilation import address_of, inner_kernel
+from rigid.linear_algebra import load3, minus, plus, times
+from rigid.rotations import load4, relative_half
+from rigid.system import Floats, Ints
+
+EPS = 2.220446049250313e-16
+FOLDED = 1  # status of a span whose frames have turned by more than pi against its middle one
+
+
+class SpanWork(NamedTuple):
+    """What a step of spans works with; m spans."""
+
+    forces: Ints  # (m,) address of the closed form, 0: by duals
+    order: Ints  # (m,)
+    first: Ints  # (m + 1,) points
+    at: Ints  # (m + 1,) numbers of a span
+    numbers: Floats  # as the element takes them
+    viscosity: Floats  # the same with the damping in the place of the stiffness
+    viscous: np.ndarray  # (m,) uint8
+    scale: Floats  # (m, 2) largest stiffness of force and of moment
+    leading: Floats  # (MOST + 1, MOST_FRAMES)
+    K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES) derivatives, column by column, forces, strains: see `closed_spans`
+    duals: EnergyDuals
+
+
+def span_work(system: Any, closed: bool = True) -> SpanWork:
+    """Allocate; closed: use the closed forms."""
+    spans = system.spans
+    m, order, first = len(spans.kind), spans.order, spans.first
+    at = np.concatenate([[0], np.cumsum(FIRST + POINT * order)]).astype(np.int64)
+    numbers, viscosity = np.zeros((2, at[-1]))
+    for p in np.unique(order):
+        use = np.flatnonzero(order == p)
+        places = at[use][:, None] + np.arange(FIRST + POINT * p)
+        numbers[places] = numbers_of(spans, use, spans.stiffness, spans.strain0)
+        viscosity[places] = numbers_of(spans, use, spans.damping)
+    addresses = np.zeros(m, np.int64)
+    for kind in np.unique(spans.kind):
+        if closed and BY_NUMBER[kind].closed:
+            addresses[spans.kind == kind] = address_of(BY_NUMBER[kind].forces())
+    scale = np.zeros((m, 2))
+    if m:
+        C = np.abs(spans.stiffness) + np.abs(spans.branch)
+        scale[:, 0] = np.maximum.reduceat(C[:, :3].max(axis=(1, 2)), first[:-1])
+        scale[:, 1] = np.maximum.reduceat(C[:, 3:].max(axis=(1, 2)), first[:-1])
+    of_orders = np.zeros((MOST + 1, MOST_FRAMES))
+    for p in range(1, MOST + 1):
+        of_orders[p, : p + 1] = leading(p)
+    lossy = np.zeros(m, np.uint8)
+    lossy[viscous(spans)] = 1
+    return SpanWork(
+        forces=addresses,
+        order=order,
+        first=first,
+        at=at,
+        numbers=numbers,
+        viscosity=viscosity,
+        viscous=lossy,
+        scale=scale,
+        leading=of_orders,
+        K=np.zeros((MATRIX_ROWS, 6 * MOST_FRAMES)),
+        duals=energy_duals(energies_of(spans), dissipations_of(spans), m),
+    )
+
+
+@inner_kernel
+def add_span_noise(system, numbering, work, h):
+    """Round-off of the forces of the spans."""
+    spans, own, noise = system.spans, work.spans, work.noise
+    for m in range(spans.kind.size):
+        p = own.order[m]
+        L = spans.length[m] / p
+        # slopes at a point are sums of about p differences over an interval
+        force = EPS * abs(h) * p * own.scale[m, 0]
+        moment = force * L + EPS * abs(h) * p * own.scale[m, 1] / L
+        for a in range(p + 1):
+            at = numbering.frame[spans.frames[m, a]]
+            for i in range(3):
+                noise[at + i] += force
+                noise[at + 3 + i] += moment
+
+
+@inner_kernel
+def begin_spans(system, state, work, h):
+    """The viscosity of a step of this length where branches relax."""
+    spans, own = system.spans, work.spans
+    if work.own.branch == work.own.drive:
+        return
+    for m in range(spans.kind.size):
+        for g in range(own.first[m + 1] - own.first[m]):
+            point = own.first[m] + g
+            if spans.relaxation[point] > 0.0:
+                D = own.viscosity[own.at[m] + FIRST + POINT * g : own.at[m + 1]]
+                material = spans.damping[point], spans.branch[point], spans.relaxation[point]
+                at = work.own.branch + BRANCH * point
+                begin_branch(material, state.own[at : at + BRANCH], h, D, STRAIN0)
+        if own.forces[m] == 0 and own.viscous[m] != 0:
+            duals = own.duals.dissipations
+            first = duals.each[own.duals.place[m, 1]].first
+            for i in range(own.at[m + 1] - own.at[m]):
+                duals.numbers[first + i] = own.viscosity[own.at[m] + i]
+
+
+@inner_kernel
+def folded(state, work, frames, p):
+    """Whether a frame of a span passed pi against the middle one."""
+    m = frames[p // 2]
+    for a in range(p + 1):
+        f = frames[a]
+        before = relative_half(load4(state.quat[m]), load4(state.quat[f]))[0]
+        if before * relative_half(load4(work.q1[m]), load4(work.q1[f]))[0] <= 0.0:
+            return True
+    return False
+
+
+@inner_kernel
+def add_spans(system, numbering, state, work, h, tangent):
+    """Residual and, on demand, matrix; 0 or FOLDED."""
+    spans, own, K = system.spans, work.spans, work.spans.K
+    residual, values = work.residual, work.values
+    for m in range(spans.kind.size):
+        p, frames = own.order[m], spans.frames[m]
+        if folded(state, work, frames, p):
+            return FOLDED
+        if own.forces[m] != 0:
+            X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
+            ratio = 1.0 / h if own.viscous[m] != 0 else 0.0
+            closed = forces_at(own.forces[m])
+            closed(state.r, work.dr, work.R0, work.R1, frames, X, D, ratio, tangent, K)
+        else:
+            fill_by_duals(own.duals, state.r, work, m, h, tangent, K)
+        if spans.coupling[m] != 0.0:
+            _add_shared_mass(system, state, work, m, h, tangent)
+        for a in range(p + 1):
+            at = numbering.frame[frames[a]]
+            for i in range(6):
+                residual[at + i] += h * K[FORCE, 6 * a + i]
+        if not tangent:
+            continue
+        for b in range(p + 1):
+            stride = numbering.span_stride[m, b]
+            for a in range(p + 1):
+                corner = numbering.span_base[m, a, b]
+                for j in range(6):
+                    column, to = K[6 * b + j], corner + j * stride
+                    for i in range(6):
+                        values[to + i] += h * column[6 * a + i]
+    return 0
+
+
+@inner_kernel
+def _add_shared_mass(system, state, work, m, h, tangent):
+    """Rate of the momentum -coupling a_i sum a_j v_j of what a consistent mass shares, as a force."""
+    spans, own, K = system.spans, work.spans, work.spans.K
+    p, frames = own.order[m], spans.frames[m]
+    a = own.leading[p]
+    rate = (0.0, 0.0, 0.0)
+    for k in range(p + 1):
+        f = frames[k]
+        rate = plus(rate, times(a[k], minus(times(1.0 / h, load3(work.dr[f])), load3(state.v[f]))))
+    shared = 2.0 * spans.coupling[m] / h
+    for k in range(p + 1):
+        for i in range(3):
+            K[FORCE, 6 * k + i] -= shared * a[k] * rate[i]
+            if tangent:
+                for l in range(p + 1):
+                    K[6 * l + i, 6 * k + i] -= shared / h * a[k] * a[l]
+
+
+@inner_kernel
+def add_span_masses(system, numbering, hidden, work, h, tangent):
+    """What spans with a consistent mass add to 2 M W/h of `discretization.assembly.hidden_rows` (1)."""
+    spans, own = system.spans, work.spans
+    for m in range(spans.kind.size):
+        if spans.coupling[m] == 0.0:
+            continue
+        p, frames = own.order[m], spans.frames[m]
+        a, shared = own.leading[p], 2.0 * spans.coupling[m] / h
+        mean = (0.0, 0.0, 0.0)
+        for k in range(p + 1):
+            mean = plus(mean, times(a[k], load3(hidden.W[frames[k], 0:3])))
+        for k in range(p + 1):
+            if hidden.carries[frames[k]] == 0:
+                continue
+            at = numbering.frame[frames[k]] + 6
+            for i in range(3):
+                work.residual[at + i] -= shared * a[k] * mean[i]
+                if tangent:
+                    for l in range(p + 1):
+                        if hidden.carries[frames[l]] != 0:
+                            to = numbering.span_base[m, k, l] + 6 + i
+                            to += (6 + i) * numbering.span_stride[m, l]
+                            work.values[to] -= shared * a[k] * a[l]
+
+
+@inner_kernel
+def spans_dissipate(system, state, work, h):
+    """What viscous spans have dissipated in the step, J; branches relax to its end."""
+    spans, own, K = system.spans, work.spans, work.spans.K
+    lost = 0.0
+    for m in range(spans.kind.size):
+        if own.viscous[m] == 0:
+            continue
+        if own.forces[m] == 0:
+            lost += lost_by_duals(own.duals, state.r, work, m, h)
+            continue
+        X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
+        closed = forces_at(own.forces[m])
+        closed(state.r, work.dr, work.R0, work.R1, spans.frames[m], X, D, 1.0 / h, False, K)
+        for g in range(own.first[m + 1] - own.first[m]):
+            point = own.first[m] + g
+            if spans.relaxation[point] > 0.0:
+                material = spans.branch[point], spans.relaxation[point]
+                ends = K[STRAINS_START, 6 * g : 6 * g + 6], K[STRAINS_END, 6 * g : 6 * g + 6]
+                at = work.own.branch + BRANCH * point
+                branch = state.own[at : at + BRANCH]
+                lost += spans.weight[point] * relax_branch(material, ends, h, branch)
+            for i in range(6):
+                for j in range(6):
+                    rate_i = K[STRAINS_END, 6 * g + i] - K[STRAINS_START, 6 * g + i]
+                    rate_j = K[STRAINS_END, 6 * g + j] - K[STRAINS_START, 6 * g + j]
+                    lost += spans.weight[point] / h * rate_i * spans.damping[point, i, j] * rate_j
+    return lost

@@ -1,0 +1,441 @@
+"""What `em-d(rho)` adds to a Cayley energy-momentum step: dissipation of what a step does not resolve, momenta exact.
+
+With gamma = (1 - rho)^2/(2 (3 - rho)(1 + rho)), nu = 2 (1 + rho)/(3 - rho), everything x that dissipates has a memory x~
+of its increments,
+
+    dx = x1 - x0,   x~1 = x~0 + nu (dx - x~0)                                                               (1)
+
+A stress gets the part gamma C (de - e~) along the increment of its strains e; velocities get parts of their own,
+
+    dr = h vbar + a,   a = h gamma Rbar (du - u~),   u = R^T (p - m c)/m,   p = M v                         (2)
+    R0^T psi = h (Omegabar + gamma (dOmega - Omega~))                                                       (3)
+    -a x (pbar - m cbar)/h as a torque on the frame                                                         (4)
+
+m: mass of the frame; M: with what rods share; c: velocity of the centre of mass of all that hangs together with it, zero
+where that is the ground. A group that is free is moved by -sum a/sum m after the step, so that its centre moves with c. Then
+P and L are those of `em`, and T + V changes by the work less  sum W(dx, gamma (dx - x~)) = change of Y + D,
+
+    Y = sum gamma/(2 nu) W(x~, x~),   D = sum gamma (1 - nu/2) W(dx - x~, dx - x~) >= 0                     (5)
+
+W: of the matrices L C, m, J, k. Where omega h -> inf both roots of a mode, of (q, q~) as of (v, v~), are -rho.
+docs/numerics.md derives this.
+
+The memory holds, in this order, a row for each frame (u~, Omega~), each element and point of spans (e~), each spring and
+torsion spring (first column), each other energy of strains, whose part is in `stress_dissipation`. `plain` is the system as it
+is; that of the step has in the place of damping and stress-free strains what makes (1) of them:
+
+    C (ebar - e0) + gamma C (de - e~) = C (ebar - (e0 + gamma e~)) + (gamma h C) de/h.
+"""
+
+from __future__ import annotations
+
+from discretization.assembly.spring_forces import spring_ends, torsion_step
+from discretization.assembly.step_equations import load_step
+from discretization.assembly.stress_dissipation import begin_strains, end_stresses
+from discretization.assembly.workspace import EPS, norm, rotation_of
+from discretization.own_variables import BRANCH, MEMORY
+from discretization.space.closed_spans import STRAINS_END, STRAINS_START, forces_at
+from discretization.space.relaxing_branch import begin_branch
+from discretization.space.rod_points import FIRST, POINT, STRAIN0
+from discretization.space.se3_element import E0
+from rigid.compilation import inner_kernel, small_kernel
+from rigid.linear_algebra import (
+    add3,
+    add_at,
+    apply,
+    apply_transposed,
+    average,
+    cross,
+    dot,
+    hat,
+    load3,
+    load9,
+    matrix_minus,
+    matrix_plus,
+    matrix_times,
+    minus,
+    outer,
+    plus,
+    plus_identity,
+    product,
+    product_transposed,
+    store3,
+    times,
+    transposed_product,
+)
+from rigid.rotations import inverse_tangent
+
+_SWEEPS = 40  # over frames that share mass; each shrinks what is missing tenfold at least
+
+
+@inner_kernel
+def memory_at(work, row):
+    """Where in `State.own` is what `em-d` remembers (6,) of a frame or a place of strains."""
+    return work.own.memory + MEMORY * row
+
+
+@inner_kernel
+def begin_stresses(system, plain, state, work, h):
+    """Damping and stress-free strains of the step; before `begin_step`."""
+    gamma, row = work.dissipation.law[0], state.r.shape[0]
+    elements, own = system.elements, plain.elements
+    for m in range(own.length.shape[0]):
+        memory = memory_at(work, row + m)
+        for i in range(6):
+            elements.strain0[m, i] = own.strain0[m, i] + gamma * state.own[memory + i]
+            for j in range(6):
+                elements.damping[m, i, j] = own.damping[m, i, j] + gamma * h * own.stiffness[m, i, j]
+    row += own.length.shape[0] + plain.spans.weight.shape[0]
+    for s in range(plain.springs.stiffness.shape[0]):
+        k = plain.springs.stiffness[s]
+        system.springs.length0[s] = plain.springs.length0[s] + gamma * state.own[memory_at(work, row + s)]
+        system.springs.damping[s] = plain.springs.damping[s] + gamma * h * k
+    row += plain.springs.stiffness.shape[0]
+    for s in range(plain.torsions.stiffness.shape[0]):
+        k = plain.torsions.stiffness[s]
+        system.torsions.angle0[s] = plain.torsions.angle0[s] + gamma * state.own[memory_at(work, row + s)]
+        system.torsions.damping[s] = plain.torsions.damping[s] + gamma * h * k
+
+
+@inner_kernel
+def _begin_spans(system, state, work, h):
+    """The same of spans: their viscosity of the step. Stress-free strains stay, laws see them."""
+    spans, own, gamma = system.spans, work.spans, work.dissipation.law[0]
+    row = state.r.shape[0] + system.elements.length.shape[0]
+    for m in range(spans.kind.size):
+        for g in range(own.first[m + 1] - own.first[m]):
+            point = own.first[m] + g
+            D = own.viscosity[own.at[m] + FIRST + POINT * g : own.at[m + 1]]
+            memory = memory_at(work, row + point)
+            if spans.relaxation[point] > 0.0:
+                material = spans.damping[point], spans.branch[point], spans.relaxation[point]
+                at = work.own.branch + BRANCH * point
+                begin_branch(material, state.own[at : at + BRANCH], h, D, STRAIN0)
+            else:
+                for i in range(6):
+                    D[STRAIN0 + i] = 0.0
+                    for j in range(6):
+                        D[6 * i + j] = spans.damping[point, i, j]
+            for i in range(6):
+                for j in range(6):
+                    C = gamma * h * spans.stiffness[point, i, j]
+                    D[6 * i + j] += C
+                    D[STRAIN0 + i] -= C * state.own[memory + j]
+
+
+@inner_kernel
+def _momentum(own, v, f):
+    """p of frame f, from the velocities (n, 3 or more) of all."""
+    shares = own.shares
+    p = times(shares.own[f], load3(v[f]))
+    for k in range(shares.first[f], shares.first[f + 1]):
+        p = plus(p, times(shares.mass[k], load3(v[shares.other[k]])))
+    return p
+
+
+@small_kernel
+def _reference(group, c, f):
+    """c of the group of frame f."""
+    return load3(c[group[f]]) if group[f] >= 0 else (0.0, 0.0, 0.0)
+
+
+@inner_kernel
+def begin_dissipation(system, numbering, state, work, h):
+    """What the Newton iterations of a step share; after `begin_step`."""
+    frames, own, noise = system.frames, work.dissipation, work.noise
+    _begin_spans(system, state, work, h)
+    begin_strains(state, work)
+    for k in range(own.total.shape[0]):
+        store3((0.0, 0.0, 0.0), own.before[k])
+    for f in range(frames.mass.shape[0]):
+        if own.group[f] >= 0:
+            share = frames.mass[f] / own.total[own.group[f]]
+            add3(times(share, load3(state.v[f])), own.before[own.group[f]])
+    for f in range(frames.mass.shape[0]):
+        store3(load3(state.v[f]), own.end[f, 0:3])
+        if own.gamma[f] == 0.0:
+            continue
+        c = _reference(own.group, own.before, f)
+        w = minus(times(1.0 / frames.mass[f], _momentum(own, state.v, f)), c)
+        start = plus(apply_transposed(rotation_of(work.R0, f), w), load3(state.own[memory_at(work, f) :]))
+        store3(start, own.start[f])
+        rounding = EPS * abs(h) * own.gamma[f] * frames.mass[f] * (norm(w) + norm(c)) * norm(w)
+        for i in range(3):
+            noise[numbering.frame[f] + 3 + i] += rounding
+
+
+@inner_kernel
+def _move_references(system, work, h, load_values):
+    """c at the end of the step: weights and forces from outside act on it."""
+    own, loads, gravity = work.dissipation, system.loads, load3(system.gravity)
+    for k in range(own.total.shape[0]):
+        store3(plus(load3(own.before[k]), times(h, gravity)), own.after[k])
+    for l in range(loads.kind.shape[0]):
+        group = own.group[loads.frame[l]]
+        if group >= 0:
+            force, _, _, _, _, _ = load_step(loads, work, load_values[l], l)
+            add3(times(h / own.total[group], force), own.after[group])
+
+
+@inner_kernel
+def _end_velocity(system, state, work, h, f):
+    """v1 of (2) with those of the frames that share its mass."""
+    own, mass = work.dissipation, system.frames.mass[f]
+    before = minus(times(1.0 / h, load3(work.dr[f])), times(0.5, load3(state.v[f])))
+    gamma = own.gamma[f]
+    if gamma == 0.0:
+        return times(2.0, before)
+    R0, R1, k = rotation_of(work.R0, f), rotation_of(work.R1, f), times(0.5, load3(work.psi[f]))
+    own_mass, v = own.shares.own[f], load3(own.end[f, 0:3])
+    rest = minus(_momentum(own, own.end, f), times(own_mass, v))
+    rest = minus(times(1.0 / mass, rest), _reference(own.group, own.after, f))
+    known = minus(load3(own.start[f]), apply_transposed(R1, rest))
+    y = plus(before, times(0.5 * gamma, plus(apply(R0, known), apply(R1, known))))
+    # (I/2 + gamma m'/m Rbar R1^T) v1 = y, where R0 R1^T = (I + hat(k))^-1 (I - hat(k))
+    a = 1.0 + 2.0 * gamma * own_mass / mass
+    z = minus(plus(times(a * a, y), times(dot(k, y), k)), times(a, cross(k, y)))
+    z = times(2.0 / (a * (a * a + dot(k, k))), z)
+    return plus(z, cross(k, z))
+
+
+@inner_kernel
+def _end_velocities(system, state, work, h):
+    """v1, Omega1 of all frames, by (2) and (3)."""
+    frames, own = system.frames, work.dissipation
+    for _ in range(_SWEEPS):
+        change, speed = 0.0, 0.0
+        for f in range(frames.mass.shape[0]):
+            v, before = _end_velocity(system, state, work, h, f), load3(own.end[f, 0:3])
+            for i in range(3):
+                change, speed = max(change, abs(v[i] - before[i])), max(speed, abs(v[i]))
+            store3(v, own.end[f, 0:3])
+        if own.shares.other.shape[0] == 0 or change <= EPS * speed:
+            break
+    for f in range(frames.mass.shape[0]):
+        gamma = own.law[0] if frames.fixed[f] == 0 else 0.0
+        turn = times(1.0 / h, apply_transposed(rotation_of(work.R0, f), load3(work.psi[f])))
+        turn = minus(turn, times(0.5 - gamma, load3(state.Omega[f])))
+        if gamma != 0.0:
+            turn = plus(turn, times(gamma, load3(state.own[memory_at(work, f) + 3 :])))
+        store3(times(1.0 / (0.5 + gamma), turn), own.end[f, 3:6])
+
+
+@inner_kernel
+def _relative_velocities(system, state, work, f):
+    """(p - m c)/m at both ends of the step."""
+    own, mass = work.dissipation, system.frames.mass[f]
+    w0 = minus(times(1.0 / mass, _momentum(own, state.v, f)), _reference(own.group, own.before, f))
+    w1 = minus(times(1.0 / mass, _momentum(own, own.end, f)), _reference(own.group, own.after, f))
+    return w0, w1
+
+
+@inner_kernel
+def _extra(work, h, f, w1):
+    """a of (2)."""
+    R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
+    unseen = minus(apply_transposed(R1, w1), load3(work.dissipation.start[f]))
+    return times(0.5 * h * work.dissipation.gamma[f], plus(apply(R0, unseen), apply(R1, unseen)))
+
+
+@inner_kernel
+def add_damped_inertia(system, numbering, state, work, h, load_values, tangent):
+    """Rates of momenta, weights and (4): residual and, on demand, matrix. It leaves out what v1 has of neighbours' turns,
+    and of the forces on c.
+    """
+    frames, own, gravity = system.frames, work.dissipation, load3(system.gravity)
+    _move_references(system, work, h, load_values)
+    _end_velocities(system, state, work, h)
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] == 1:
+            continue
+        at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
+        p0, p1 = _momentum(own, state.v, f), _momentum(own, own.end, f)
+        if frames.fixed[f] != 0:  # a given motion: its own mass is not counted, what it shares with others is
+            whole = times(mass, minus(load3(own.end[f, 0:3]), load3(state.v[f])))
+            add3(minus(minus(p1, p0), whole), work.residual[at : at + 3])
+            continue
+        add3(minus(minus(p1, p0), times(h * mass, gravity)), work.residual[at : at + 3])
+        R0, R1, psi = rotation_of(work.R0, f), rotation_of(work.R1, f), load3(work.psi[f])
+        L1 = apply(R1, apply(J, load3(own.end[f, 3:6])))
+        add3(minus(L1, apply(R0, apply(J, load3(state.Omega[f])))), work.residual[at + 3 : at + 6])
+        gamma = own.gamma[f]
+        if gamma != 0.0:
+            w0, w1 = _relative_velocities(system, state, work, f)
+            a, w = _extra(work, h, f, w1), average(w0, w1)
+            add3(times(mass, cross(a, w)), work.residual[at + 3 : at + 6])  # (4)
+        else:
+            a, w, w1 = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if not tangent:
+            continue
+        base, stride, share = numbering.frame_base[f], numbering.frame_stride[f], own.shares.own[f] / mass
+        k, s = times(0.5, psi), 1.0 + 2.0 * gamma * share
+        inverse = plus_identity(matrix_minus(outer(k, k), matrix_times(s, hat(k))), s * s)
+        inverse = product(plus_identity(hat(k), 1.0), inverse)
+        inverse = matrix_times(2.0 / (s * (s * s + dot(k, k))), inverse)
+        Q = product_transposed(R0, R1)
+        by_turn = matrix_plus(hat(apply(R1, load3(own.start[f]))), product(Q, hat(w1)))
+        v_r, v_eta = matrix_times(1.0 / h, inverse), matrix_times(-0.5 * gamma, product(inverse, by_turn))
+        _keep(own.slopes[f], v_r, v_eta)
+        add_at(work.values, base, stride, 0, 0, mass * share, v_r)
+        add_at(work.values, base, stride, 0, 1, mass * share, v_eta)
+        K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
+        K = matrix_minus(matrix_times(1.0 / (h * (0.5 + own.law[0])), K), hat(L1))
+        add_at(work.values, base, stride, 1, 1, 1.0, K)
+        if gamma != 0.0:  # m a x wbar, a = dr - h vbar
+            of_v = matrix_plus(matrix_times(0.5 * h, hat(w)), matrix_times(0.5 * share, hat(a)))
+            add_at(work.values, base, stride, 1, 0, mass, matrix_minus(product(of_v, v_r), hat(w)))
+            add_at(work.values, base, stride, 1, 1, mass, product(of_v, v_eta))
+    if tangent:
+        _add_shared(system, work, h)
+
+
+@small_kernel
+def _keep(slopes, A, B):
+    """Two matrices into (18,)."""
+    for i in range(9):
+        slopes[i], slopes[9 + i] = A[i], B[i]
+
+
+@small_kernel
+def _kept(slopes, at):
+    """One of them."""
+    return (
+        slopes[at], slopes[at + 1], slopes[at + 2], slopes[at + 3], slopes[at + 4],
+        slopes[at + 5], slopes[at + 6], slopes[at + 7], slopes[at + 8],
+    )  # fmt: skip
+
+
+@inner_kernel
+def _add_shared(system, work, h):
+    """Derivatives of the momentum of a frame to the motion of those that share its mass."""
+    frames, own, values = system.frames, work.dissipation, work.values
+    shares = own.shares
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] != 0:
+            continue
+        # v1 itself has a part of theirs: -h dv1/dr gamma/m Rbar R1^T
+        turned = product_transposed(rotation_of(work.R0, f), rotation_of(work.R1, f))
+        Rbar_R1 = matrix_times(0.5, plus_identity(turned, 1.0))
+        part = -h * own.gamma[f] * shares.own[f] / frames.mass[f]
+        B = plus_identity(matrix_times(part, product(_kept(own.slopes[f], 0), Rbar_R1)), 1.0)
+        for k in range(shares.first[f], shares.first[f + 1]):
+            g = shares.other[k]
+            if frames.fixed[g] != 0:
+                continue
+            A = matrix_times(shares.mass[k], B)
+            add_at(values, shares.base[k], shares.stride[k], 0, 0, 1.0, product(A, _kept(own.slopes[g], 0)))
+            add_at(values, shares.base[k], shares.stride[k], 0, 1, 1.0, product(A, _kept(own.slopes[g], 9)))
+
+
+@inner_kernel
+def _end_frames(system, state, work, h):
+    """Memories of the velocities: D and Y of (5)."""
+    frames, own = system.frames, work.dissipation
+    nu, lost, kept = own.law[1], 0.0, 0.0
+    for k in range(own.total.shape[0]):
+        store3((0.0, 0.0, 0.0), own.shift[k])
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] != 0:
+            continue
+        gamma, mass, J = own.gamma[f], frames.mass[f], load9(frames.inertia[f])
+        at = memory_at(work, f)
+        memory = state.own[at : at + MEMORY]
+        if gamma != 0.0:
+            _, w1 = _relative_velocities(system, state, work, f)
+            unseen = minus(apply_transposed(rotation_of(work.R1, f), w1), load3(own.start[f]))
+            add3(times(nu, unseen), memory[0:3])
+            now = load3(memory[0:3])
+            lost += gamma * (1.0 - 0.5 * nu) * mass * dot(unseen, unseen)
+            kept += 0.5 * gamma / nu * mass * dot(now, now)
+            if own.group[f] >= 0:
+                group = own.group[f]
+                add3(times(-mass / own.total[group], _extra(work, h, f, w1)), own.shift[group])
+        turning = minus(load3(own.end[f, 3:6]), load3(state.Omega[f]))
+        unseen = minus(turning, load3(memory[3:6]))
+        add3(times(nu, unseen), memory[3:6])
+        now = load3(memory[3:6])
+        lost += own.law[0] * (1.0 - 0.5 * nu) * dot(unseen, apply(J, unseen))
+        kept += 0.5 * own.law[0] / nu * dot(now, apply(J, now))
+    return lost, kept
+
+
+@small_kernel
+def _remember(gamma, nu, C, change, memory):
+    """(1) and (5) of one place of strains: D and Y."""
+    lost, kept = 0.0, 0.0
+    for i in range(change.shape[0]):
+        for j in range(change.shape[0]):
+            lost += (change[i] - memory[i]) * C[i, j] * (change[j] - memory[j])
+    for i in range(change.shape[0]):
+        memory[i] += nu * (change[i] - memory[i])
+    for i in range(change.shape[0]):
+        for j in range(change.shape[0]):
+            kept += memory[i] * C[i, j] * memory[j]
+    return gamma * (1.0 - 0.5 * nu) * lost, 0.5 * gamma / nu * kept
+
+
+@inner_kernel
+def _end_strains(system, state, work, h):
+    """The same of rods."""
+    elements, spans, own = system.elements, system.spans, work.spans
+    (gamma, nu), K = (work.dissipation.law[0], work.dissipation.law[1]), own.K
+    lost, kept, row = 0.0, 0.0, state.r.shape[0]
+    for m in range(elements.length.shape[0]):
+        change = work.strain1[m]  # is found anew in the next step
+        for i in range(6):
+            change[i] -= work.start[m, E0 + i]
+        at = memory_at(work, row + m)
+        one = _remember(gamma, nu, elements.stiffness[m], change, state.own[at : at + MEMORY])
+        for i in range(6):
+            change[i] += work.start[m, E0 + i]
+        lost, kept = lost + elements.length[m] * one[0], kept + elements.length[m] * one[1]
+    row += elements.length.shape[0]
+    for m in range(spans.kind.size):
+        X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
+        closed = forces_at(own.forces[m])
+        closed(state.r, work.dr, work.R0, work.R1, spans.frames[m], X, D, 1.0 / h, False, K)
+        for g in range(own.first[m + 1] - own.first[m]):
+            point, change = own.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
+            for i in range(6):
+                change[i] -= K[STRAINS_START, 6 * g + i]
+            at = memory_at(work, row + point)
+            one = _remember(gamma, nu, spans.stiffness[point], change, state.own[at : at + MEMORY])
+            lost, kept = lost + spans.weight[point] * one[0], kept + spans.weight[point] * one[1]
+    return lost, kept
+
+
+@inner_kernel
+def _end_springs(system, state, work, h):
+    """The same of springs and torsion springs."""
+    springs, torsions, law = system.springs, system.torsions, work.dissipation.law
+    lost, kept = 0.0, 0.0
+    row = state.r.shape[0] + system.elements.length.shape[0] + system.spans.weight.shape[0]
+    for s in range(springs.stiffness.shape[0] + torsions.stiffness.shape[0]):
+        if s < springs.stiffness.shape[0]:
+            d0, _, end = spring_ends(springs, state, work, s)
+            length = norm(d0) + norm(end[4])
+            change = dot(plus(d0, end[4]), minus(end[4], d0)) / length if length > 0.0 else 0.0
+            k = springs.stiffness[s]
+        else:
+            t = s - springs.stiffness.shape[0]
+            change, k = torsion_step(torsions, work, state.own[t], t, h)[0], torsions.stiffness[t]
+        memory = memory_at(work, row + s)
+        unseen = change - state.own[memory]
+        state.own[memory] += law[1] * unseen
+        lost += law[0] * (1.0 - 0.5 * law[1]) * k * unseen * unseen
+        kept += 0.5 * law[0] / law[1] * k * state.own[memory] * state.own[memory]
+    return lost, kept
+
+
+@inner_kernel
+def end_dissipation(system, state, work, h):
+    """Memories at the end of the step, Y and D into state.algorithmic; free groups are moved onto their centres."""
+    frames, own = system.frames, work.dissipation
+    of_frames, of_strains = _end_frames(system, state, work, h), _end_strains(system, state, work, h)
+    of_springs, of_others = _end_springs(system, state, work, h), end_stresses(state, work)
+    state.algorithmic[0] = of_frames[1] + of_strains[1] + of_springs[1] + of_others[1]
+    state.algorithmic[1] += of_frames[0] + of_strains[0] + of_springs[0] + of_others[0]
+    for f in range(frames.mass.shape[0]):
+        if own.group[f] >= 0:
+            add3(load3(own.shift[own.group[f]]), work.dr[f])
+            add3(load3(own.shift[own.group[f]]), work.r1[f])

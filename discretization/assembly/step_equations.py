@@ -1,0 +1,281 @@
+"""Residual and tangent of a Cayley energy-momentum step, assembled from frames and interactions.
+
+Unknowns: dr, psi of every moving frame, impulses Lam of every constraint. With suffix 0 and 1 for the ends
+of the step, bars for averages, R1 = cay(psi) R0:
+
+    2 m (dr/h - v0) + h f + G_r^T Lam = 0                                                               (1)
+    R1 J Omega1 - R0 J Omega0 + h tau + G_psi^T Lam = 0,   Omega1 = 2 R0^T psi/h - Omega0               (2)
+    g(1) = 0                                                                                            (3)
+
+f, tau are the discrete derivatives of all energies minus the applied loads, G of all constraints. Rows (3)
+and the multipliers are scaled by s = 2 m/h of the lighter frame, so that the matrix is balanced: Lam = s x
+unknown.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.assembly.by_duals import add_constraints_by_duals, add_other_noise, add_others
+from discretization.assembly.constraint_rows import add_constraints, begin_constraints, soften
+from discretization.assembly.rod_spans import add_span_noise, add_spans, begin_spans
+from discretization.assembly.spring_forces import add_springs, add_torsions, begin_springs
+from discretization.assembly.workspace import EPS, add_noise, norm, rotation_of, store_rotation, turned
+from discretization.space import se3_element
+from rigid.compilation import inner_kernel
+from rigid.linear_algebra import (
+    add3,
+    add_at,
+    apply,
+    apply_transposed,
+    cross,
+    dot,
+    dyad,
+    hat,
+    load3,
+    load9,
+    load_block,
+    matrix_minus,
+    matrix_times,
+    minus,
+    plus,
+    plus_identity,
+    product,
+    times,
+    trace,
+    transposed_product,
+    turned_right,
+)
+from rigid.rotations import cayley_turn, inverse_tangent, load4, rotation_matrix
+from rigid.system import FORCE
+
+
+@inner_kernel
+def begin_step(system, numbering, state, work, h):
+    """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints,
+    noise levels.
+    """
+    frames, elements = system.frames, system.elements
+    noise = work.noise
+    extent = 0.0
+    gravity = np.sqrt(dot(load3(system.gravity), load3(system.gravity)))
+    for f in range(frames.mass.shape[0]):
+        store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
+        extent = max(extent, norm(state.r[f]))
+        at, mass = numbering.frame[f], frames.mass[f]
+        v, spin = load3(state.v[f]), apply(load9(frames.inertia[f]), load3(state.Omega[f]))
+        force = EPS * mass * (4.0 * np.sqrt(dot(v, v)) + abs(h) * gravity)
+        gyration = np.sqrt(trace(load9(frames.inertia[f])) / mass)
+        moment = 2.0 * EPS * np.sqrt(dot(spin, spin)) + force * gyration
+        for i in range(3):
+            noise[at + i] = force
+            noise[at + 3 + i] = moment
+    for m in range(elements.length.shape[0]):
+        a, b = elements.frames[m, 0], elements.frames[m, 1]
+        L = elements.length[m]
+        poses = (
+            rotation_of(work.R0, a),
+            rotation_of(work.R0, b),
+            load4(state.quat[a]),
+            load4(state.quat[b]),
+            minus(load3(state.r[b]), load3(state.r[a])),
+        )
+        material = L, elements.stiffness[m], elements.damping[m], work.diagonal[m]
+        se3_element.start_of_step(poses, material, elements.strain0[m], h, work.start[m])
+        force = EPS * abs(h) * work.element_scale[m, 0]
+        moment = force * L + EPS * abs(h) * work.element_scale[m, 1] / L
+        add_noise(noise, numbering.frame[a], numbering.frame[b], force, moment)
+    if system.spans.kind.size > 0:
+        add_span_noise(system, numbering, work, h)
+        begin_spans(system, state, work, h)
+    if system.others.kind.size > 0:
+        add_other_noise(system, numbering, work, h)
+    begin_springs(system, numbering, state, work, h)
+    begin_constraints(system, numbering, state, work, h, extent)
+
+
+@inner_kernel
+def add_load_noise(system, numbering, work, h, load_values):
+    """Raise the noise levels by the rounding of the loads: all there is on a body at rest."""
+    loads = system.loads
+    for l in range(loads.kind.shape[0]):
+        at, size = numbering.frame[loads.frame[l]], EPS * abs(h) * norm(load_values[l])
+        force, moment = (size, size * norm(loads.X[l])) if loads.kind[l] == FORCE else (0.0, size)
+        for i in range(3):
+            work.noise[at + i] += force
+            work.noise[at + 3 + i] += moment
+
+
+@inner_kernel
+def move(system, state, work):
+    """r1, q1, R1 of the increments dr, psi."""
+    for f in range(system.frames.mass.shape[0]):
+        for i in range(3):
+            work.r1[f, i] = state.r[f, i] + work.dr[f, i]
+        q = cayley_turn(load3(work.psi[f]), load4(state.quat[f]))
+        work.q1[f, 0], work.q1[f, 1], work.q1[f, 2], work.q1[f, 3] = q
+        store_rotation(work.R1, f, rotation_matrix(q))
+
+
+@inner_kernel
+def assemble(system, numbering, state, work, h, load_values, tangent, general=True):
+    """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0 or the status of a
+    failed element.
+
+    general: None for models without elements of order p and interactions that go by their duals: the compiler then
+    leaves these out.
+    """
+    for i in range(work.residual.shape[0]):
+        work.residual[i] = 0.0
+    if tangent:
+        for i in range(numbering.n_values):
+            work.values[i] = 0.0
+    _inertia(system, numbering, state, work, h, tangent)
+    return add_forces(system, numbering, state, work, h, load_values, tangent, general)
+
+
+@inner_kernel
+def add_forces(system, numbering, state, work, h, load_values, tangent, general=True):
+    """What is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`, `general` as there."""
+    status = _elements(system, numbering, state, work, h, tangent)
+    if status != 0:
+        return status
+    if general is not None:
+        status = add_spans(system, numbering, state, work, h, tangent)
+        if status != 0:
+            return status
+        add_constraints_by_duals(system, numbering, state, work, tangent)
+        add_others(system, numbering, state, work, h, tangent)
+    add_constraints(system, numbering, state, work, tangent)
+    add_springs(system, numbering, state, work, h, tangent)
+    add_torsions(system, numbering, state, work, h, tangent)
+    _loads(system, numbering, work, h, load_values, tangent)
+    if tangent:
+        soften(numbering, work)
+    return 0
+
+
+@inner_kernel
+def _inertia(system, numbering, state, work, h, tangent):
+    frames, gravity = system.frames, load3(system.gravity)
+    for f in range(frames.mass.shape[0]):
+        if frames.fixed[f] != 0:
+            continue
+        at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
+        R0, R1, psi, Omega0 = (
+            rotation_of(work.R0, f),
+            rotation_of(work.R1, f),
+            load3(work.psi[f]),
+            load3(state.Omega[f]),
+        )
+        Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), Omega0)
+        L1 = apply(R1, apply(J, Omega1))
+        momentum = minus(times(1.0 / h, load3(work.dr[f])), load3(state.v[f]))
+        add3(minus(times(2.0 * mass, momentum), times(h * mass, gravity)), work.residual[at : at + 3])  # (1)
+        add3(minus(L1, apply(R0, apply(J, Omega0))), work.residual[at + 3 : at + 6])  # (2)
+        if tangent:
+            # d(R1 J Omega1) = -hat(L1) eta + (2/h) R1 J R0^T T^-1 eta
+            base, stride = numbering.frame_base[f], numbering.frame_stride[f]
+            for j in range(3):
+                work.values[base + j + j * stride] += 2.0 * mass / h
+            K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
+            add_at(work.values, base, stride, 1, 1, 1.0, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
+
+
+@inner_kernel
+def _elements(system, numbering, state, work, h, tangent):
+    elements, K, values = system.elements, work.K, work.values
+    for m in range(elements.length.shape[0]):
+        a, b = elements.frames[m, 0], elements.frames[m, 1]
+        e0 = minus(load3(state.r[b]), load3(state.r[a]))
+        # not r1_b - r1_a: far from the origin that would lose the digits Newton needs
+        e1 = plus(e0, minus(load3(work.dr[b]), load3(work.dr[a])))
+        poses0 = rotation_of(work.R0, a), rotation_of(work.R0, b), e0
+        poses1 = (
+            rotation_of(work.R1, a),
+            rotation_of(work.R1, b),
+            load4(work.q1[a]),
+            load4(work.q1[b]),
+            e1,
+        )
+        material = elements.length[m], elements.stiffness[m], elements.damping[m], work.diagonal[m]
+        status, n, torque_a, torque_b = se3_element.discrete_forces(
+            poses0, poses1, work.start[m], material, h, tangent, work.strain1[m], K
+        )
+        if status != 0:
+            return status
+        at, bt = numbering.frame[a], numbering.frame[b]
+        coupling = elements.coupling[m]
+        if coupling != 0.0:
+            # momentum -coupling (v_b - v_a) of b and its opposite of a, as in (1)
+            dv0 = minus(load3(state.v[b]), load3(state.v[a]))
+            rate = minus(times(1.0 / h, minus(load3(work.dr[b]), load3(work.dr[a]))), dv0)
+            n = minus(n, times(2.0 * coupling / h, rate))
+        add3(times(-h, n), work.residual[at : at + 3])
+        add3(times(h, torque_a), work.residual[at + 3 : at + 6])
+        add3(times(h, n), work.residual[bt : bt + 3])
+        add3(times(h, torque_b), work.residual[bt + 3 : bt + 6])
+        if not tangent:
+            continue
+        # columns e1 = r_b - r_a, eta_a, eta_b; rows n (minus that on a), torques
+        base = numbering.element_base[m]
+        aa, ab, ba, bb = base[0], base[1], base[2], base[3]
+        sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
+        ne, na, nb = load_block(K, 0, 0), load_block(K, 0, 3), load_block(K, 0, 6)
+        ne = plus_identity(ne, -2.0 * coupling / (h * h))
+        add_at(values, aa, sa, 0, 0, h, ne)
+        add_at(values, ba, sa, 0, 0, -h, ne)
+        add_at(values, ab, sb, 0, 0, -h, ne)
+        add_at(values, bb, sb, 0, 0, h, ne)
+        add_at(values, aa, sa, 0, 1, -h, na)
+        add_at(values, ba, sa, 0, 1, h, na)
+        add_at(values, ab, sb, 0, 1, -h, nb)
+        add_at(values, bb, sb, 0, 1, h, nb)
+        te, ta, tb = load_block(K, 3, 0), load_block(K, 3, 3), load_block(K, 3, 6)
+        add_at(values, aa, sa, 1, 0, -h, te)
+        add_at(values, ab, sb, 1, 0, h, te)
+        add_at(values, aa, sa, 1, 1, h, ta)
+        add_at(values, ab, sb, 1, 1, h, tb)
+        te, ta, tb = load_block(K, 6, 0), load_block(K, 6, 3), load_block(K, 6, 6)
+        add_at(values, ba, sa, 1, 0, -h, te)
+        add_at(values, bb, sb, 1, 0, h, te)
+        add_at(values, ba, sa, 1, 1, h, ta)
+        add_at(values, bb, sb, 1, 1, h, tb)
+    return 0
+
+
+@inner_kernel
+def load_step(loads, work, value, l):
+    """Averaged force and torque of load l over the step, then what its tangent needs: x1, x, value at the
+    end, mean value.
+    """
+    f = loads.frame[l]
+    F = F1 = load3(value)
+    if loads.following[l] != 0:
+        _, F1, F = turned(work, f, F)
+    _, x1, x = turned(work, f, load3(loads.X[l]))
+    if loads.kind[l] == FORCE:
+        return F, cross(x, F), x1, x, F1, F
+    return (0.0, 0.0, 0.0), F, x1, x, F1, F
+
+
+@inner_kernel
+def _loads(system, numbering, work, h, load_values, tangent):
+    loads, values = system.loads, work.values
+    for l in range(loads.kind.shape[0]):
+        f = loads.frame[l]
+        force, torque, x1, x, F1, F = load_step(loads, work, load_values[l], l)
+        at = numbering.frame[f]
+        add3(times(-h, force), work.residual[at : at + 3])
+        add3(times(-h, torque), work.residual[at + 3 : at + 6])
+        if not tangent:
+            continue
+        base, stride, half = numbering.frame_base[f], numbering.frame_stride[f], 0.5 * h
+        following = loads.following[l] != 0
+        if loads.kind[l] == FORCE:
+            add_at(values, base, stride, 1, 1, -half, dyad(x1, F))
+            if following:
+                add_at(values, base, stride, 0, 1, half, hat(F1))
+                add_at(values, base, stride, 1, 1, -half, turned_right(x, F1))
+        elif following:
+            add_at(values, base, stride, 1, 1, half, hat(F1))

@@ -1,0 +1,214 @@
+"""What `em-d(rho)` adds to energies of strains that go by their duals: bushings, springs with laws, limits.
+
+With C the tangent stiffness at the start of a step and F F^T = C, an interaction has the stress
+
+    gamma F (F^T de - z0),   z1 = z0 + nu (F^T de - z0)                                                     (1)
+
+more, on the discrete derivative of its strains e; gamma, nu are those of `dissipation_assembly`. Where C stays as it is,
+z = F^T e~ and this is gamma C (de - e~). Where it changes, an energy gamma/(2 nu) e~ . C e~ of remembered strains would
+change with it, and nothing does that work. So z, whose square is an energy, is what is remembered: whatever F is in each step,
+
+    de . gamma F (F^T de - z0) = gamma/(2 nu) (|z1|^2 - |z0|^2) + gamma (1 - nu/2) |F^T de - z0|^2          (2)
+
+exactly, the changes of Y and D. F is Cholesky's factor without what of C is not positive: a law that falls has none, and
+neither has a stop out of reach, where z decays by itself. F^T de - z is of second order where C changes smoothly.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.assembly.by_duals import add_column_of, add_forces_of, put_ends, step_along, step_back
+from discretization.groups import Role, groups_of
+from discretization.own_variables import MEMORY
+from rigid.compilation import address_of, inner_kernel, small_kernel
+from rigid.interactions.kinds import (
+    COMPLEX_STEP,
+    MOST_FRAMES,
+    MOST_STRAINS,
+    Group,
+    dual_at,
+    gathered,
+    stress_at,
+    value_at,
+)
+from rigid.system import Floats
+
+_POSITIVE = 1e-12  # of a diagonal entry of C: a smaller pivot is the rounding of none
+
+STRAINED = np.dtype(
+    [
+        *((name, np.int64) for name in ("strains", "dual", "law", "arity", "count", "first", "last")),
+        ("period", np.float64),
+    ],
+    align=True,
+)  # addresses of the functions of a kind; its interactions are first .. last - 1
+
+
+class StrainWork(NamedTuple):
+    """Interactions with strains, kind by kind, and room for one."""
+
+    kinds: Any  # (k,) STRAINED
+    each: Any  # (e,) of `gathered`; the row of one is its number in the table of the others
+    numbers: Floats
+    root: Floats  # (e, MOST_STRAINS, MOST_STRAINS) F of the step
+    strain0: Floats  # (e, MOST_STRAINS) at its start
+    strain: np.ndarray  # (MOST_STRAINS,) complex
+    stress: np.ndarray  # (MOST_STRAINS,) complex
+    start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
+    end: np.ndarray
+    dual: np.ndarray
+
+
+def strained_of(system: Any) -> list[Group]:
+    """Energies that declare their strains and have no table with a closed form of its own."""
+    acting = groups_of(system, None, Role.ENERGY)
+    return [own.group for own in acting if own.table == "others" and own.group.kind.straining is not None]
+
+
+def strain_work(groups: list[Group]) -> StrainWork:
+    """Allocate."""
+    both = gathered(groups)
+    kinds = np.zeros(len(groups), STRAINED)
+    for k, own in enumerate(groups):
+        straining, here = own.kind.straining, both.kinds[k]
+        assert straining is not None
+        addresses = (address_of(f) for f in (straining.strains, straining.dual, straining.law))
+        kinds[k] = (
+            *addresses,
+            own.kind.arity,
+            straining.count,
+            here.first,
+            here.last,
+            straining.period,
+        )
+    count = len(both.each)
+    start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
+    strain, stress = np.zeros((2, MOST_STRAINS), complex)
+    return StrainWork(
+        kinds.view(np.recarray),
+        both.each,
+        both.numbers,
+        np.zeros((count, MOST_STRAINS, MOST_STRAINS)),
+        np.zeros((count, MOST_STRAINS)),
+        strain,
+        stress,
+        start,
+        end,
+        dual,
+    )
+
+
+@inner_kernel
+def memory_of(state, own, e):
+    """Where z of interaction e begins in `State.own`: these rows are the last ones."""
+    return state.own.shape[0] - MEMORY * (own.each.size - e)
+
+
+@small_kernel
+def factorise(A, n):
+    """F of F F^T = A (n, n), in its place, below the diagonal and on it."""
+    for j in range(n):
+        pivot = A[j, j]
+        for k in range(j):
+            pivot -= A[j, k] * A[j, k]
+        root = np.sqrt(pivot) if pivot > _POSITIVE * abs(A[j, j]) else 0.0
+        for i in range(j + 1, n):
+            x = A[i, j]
+            for k in range(j):
+                x -= A[i, k] * A[j, k]
+            A[i, j] = x / root if root > 0.0 else 0.0
+        A[j, j] = root
+
+
+@inner_kernel
+def begin_strains(state, work):
+    """Strains at the start of the step, and F there."""
+    own = work.dissipation.strained
+    for which in range(own.kinds.size):
+        kind = own.kinds[which]
+        n, strains, law = kind.count, value_at(kind.strains), stress_at(kind.law)
+        for e in range(kind.first, kind.last):
+            entry, F = own.each[e], own.root[e]
+            X = own.numbers[entry.first : entry.last]
+            put_ends(own, entry, kind.arity, state.r, work)
+            strains(own.start, X, own.strain)
+            for i in range(n):
+                own.strain0[e, i] = own.strain[i].real
+            for j in range(n):
+                own.strain[j] += COMPLEX_STEP * 1j
+                law(own.strain, X, own.stress)
+                own.strain[j] = own.strain[j].real
+                for i in range(n):
+                    F[i, j] = own.stress[i].imag / COMPLEX_STEP
+            factorise(F, n)
+
+
+@small_kernel
+def _unseen(own, kind, e, j, z):
+    """Component j of F^T de - z0, of the strains in `own.strain`."""
+    found = 0j - z[j]
+    for i in range(j, kind.count):
+        change = own.strain[i] - own.strain0[e, i]
+        if kind.period > 0.0:
+            change -= kind.period * np.round(change.real / kind.period)
+        found += own.root[e, i, j] * change
+    return found
+
+
+@inner_kernel
+def _put_dual(own, kind, e, X, gamma, z):
+    """The dual of (1), of the poses at both ends."""
+    strains, dual = value_at(kind.strains), dual_at(kind.dual)
+    strains(own.end, X, own.strain)
+    for i in range(kind.count):
+        own.stress[i] = 0j
+    for j in range(kind.count):
+        unseen = gamma * _unseen(own, kind, e, j, z)
+        for i in range(j, kind.count):
+            own.stress[i] += own.root[e, i, j] * unseen
+    dual(own.start, own.end, X, own.stress, own.dual)
+
+
+@inner_kernel
+def add_stresses(numbering, state, work, h, tangent):
+    """(1) in the residual and, on demand, the matrix."""
+    own, gamma = work.dissipation.strained, work.dissipation.law[0]
+    for which in range(own.kinds.size):
+        kind = own.kinds[which]
+        for e in range(kind.first, kind.last):
+            entry, at = own.each[e], memory_of(state, own, e)
+            z = state.own[at : at + MEMORY]
+            X = own.numbers[entry.first : entry.last]
+            put_ends(own, entry, kind.arity, state.r, work)
+            _put_dual(own, kind, e, X, gamma, z)
+            add_forces_of(own, entry, kind.arity, numbering, h, work.residual)
+            for k in range(kind.arity if tangent else 0):
+                for j in range(6):
+                    step_along(own.end, k, j)
+                    _put_dual(own, kind, e, X, gamma, z)
+                    add_column_of(own, entry, kind.arity, numbering, h, k, j, work.values)
+                    step_back(own.end, k)
+
+
+@inner_kernel
+def end_stresses(state, work):
+    """Memories at the end of the step: D and Y of (2)."""
+    own, gamma, nu = work.dissipation.strained, work.dissipation.law[0], work.dissipation.law[1]
+    lost, kept = 0.0, 0.0
+    for which in range(own.kinds.size):
+        kind = own.kinds[which]
+        strains = value_at(kind.strains)
+        for e in range(kind.first, kind.last):
+            entry, at = own.each[e], memory_of(state, own, e)
+            z = state.own[at : at + MEMORY]
+            put_ends(own, entry, kind.arity, state.r, work)
+            strains(own.end, own.numbers[entry.first : entry.last], own.strain)
+            for j in range(kind.count):
+                unseen = _unseen(own, kind, e, j, z).real
+                z[j] += nu * unseen
+                lost += gamma * (1.0 - 0.5 * nu) * unseen * unseen
+                kept += 0.5 * gamma / nu * z[j] * z[j]
+    return lost, kept

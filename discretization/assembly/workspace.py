@@ -1,0 +1,237 @@
+"""What a step of `em` works with: its arrays, allocated once for a model, and the helpers that read and fill them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.assembly.by_duals import ByDuals, OtherWork, by_duals, other_work
+from discretization.assembly.dissipation_arrays import Dissipation, no_dissipation
+from discretization.assembly.drive_arrays import DriveWork, drive_work
+from discretization.assembly.numbering import Numbering
+from discretization.assembly.rod_spans import SpanWork, span_work
+from discretization.drives import DRIVEN, count_drives
+from discretization.gears import GearWork, gear_work, of_one_scale, weights
+from discretization.linear.fronts import scratch_length
+from discretization.own_variables import OwnPlaces, own_places
+from discretization.space import se3_element
+from discretization.system import System
+from discretization.turning import TurnWork, turn_work
+from rigid.compilation import inner_kernel, small_kernel
+from rigid.interactions.constraints import CONSTRAINTS, facts
+from rigid.interactions.kinds import has_closed_forms
+from rigid.linear_algebra import add3, apply, average, times
+from rigid.references import by_reference
+from rigid.system import Floats, Ints
+
+EPS = 2.220446049250313e-16
+AT_NOISE = 4.0  # residual/noise of a step that is solved to round-off
+NEAREST = 1e-9  # m, reach of joints whose frames and points are all at the origin: their rounding is not zero
+
+
+class ConstraintFacts(NamedTuple):
+    """Facts of the constraints that no formula needs, by constraint."""
+
+    closed: Ints  # (k,) constraints whose kind has closed forms, kind by kind; the others go by their duals
+    first: Ints  # (kinds + 1,) where a kind begins among them
+    turns: np.ndarray  # (c,) uint8 1: of directions alone
+    lightest: Floats  # (c,) mass, or inertia where only directors are held, of the lighter moving frame
+    reach: Floats  # (c,) m, |Xa| + |Xb|
+    arm: Floats  # (c,) m, lever of its force
+    size: Floats  # (c,) of its gradient to positions
+
+
+@by_reference
+class Workspace(NamedTuple):
+    """All arrays a step needs, allocated once for a model."""
+
+    dr: Floats  # (n, 3)
+    psi: Floats  # (n, 3)
+    lam: Floats  # (m,) scaled multipliers
+    r1: Floats  # (n, 3)
+    q1: Floats  # (n, 4)
+    R0: Floats  # (n, 3, 3)
+    R1: Floats  # (n, 3, 3)
+    start: Floats  # (elements, START)
+    strain1: Floats  # (elements, 6) strains at the end of the step
+    diagonal: np.ndarray  # (elements,) bool: stiffness and damping are diagonal
+    viscous: bool  # some element dissipates
+    accounts: bool  # something does work, dissipates or counts its angle
+    solved: float  # residual/noise that counts as solved
+    element_scale: Floats  # (elements, 2) largest stiffness of force and of moment, for the noise
+    scale: Floats  # (c,) scale of constraint rows
+    facts: ConstraintFacts
+    own: OwnPlaces
+    by_duals: ByDuals
+    drives: DriveWork
+    gears: GearWork
+    spans: SpanWork
+    others: OtherWork
+    turns: TurnWork
+    dissipation: Dissipation
+    residual: Floats  # (N + 6 + 6 d,) behind the equations those of fixed frames, then of each driven one
+    noise: Floats  # the same, round-off level of each residual
+    rhs: Floats  # (N,)
+    values: Floats  # (n_values + n_dump,)
+    panels: Floats  # of fronts
+    pivots: np.ndarray  # (N,) int32
+    integers: (
+        np.ndarray
+    )  # (8,) int32, arguments of LAPACK; without a band the first: 1 where fronts have the factors
+    first: np.ndarray  # (N,) int32 first rows of the columns of U
+    multipliers: Floats  # (band + 8,) or, where it is larger, what panels or fronts need
+    K: Floats  # (9, 9) tangent of one element
+
+
+def workspace(system: System, numbering: Numbering, closed: bool = True, tolerance: float = 0.0) -> Workspace:
+    """Allocate the arrays of a step for `system`; closed: use closed forms where a constraint has them; tolerance:
+    relative, of the step's equations, 0: round-off.
+    """
+    n, m, constraints = len(system.frames.mass), len(system.elements.length), system.constraints
+    stiffness = np.abs(system.elements.stiffness)
+    viscous = bool(
+        np.any(system.elements.damping) or np.any(system.spans.damping) or np.any(system.spans.relaxation)
+    )
+    scale = np.zeros((m, 2))
+    if m:
+        scale[:, 0] = stiffness[:, :3, :].max(axis=(1, 2))
+        scale[:, 1] = stiffness[:, 3:, :].max(axis=(1, 2))
+    others = other_work(system.others)
+    of_kinds = [closed and has_closed_forms(kind) and not kind.driven for kind in CONSTRAINTS]
+    has_forms = np.array(of_kinds)[constraints.kind]
+    duals = by_duals(constraints, ~has_forms)
+    n_driven = int((system.frames.fixed == DRIVEN).sum())
+    return Workspace(
+        dr=np.zeros((n, 3)),
+        psi=np.zeros((n, 3)),
+        lam=np.zeros(int(numbering.rows.sum())),
+        r1=np.zeros((n, 3)),
+        q1=np.zeros((n, 4)),
+        R0=np.zeros((n, 3, 3)),
+        R1=np.zeros((n, 3, 3)),
+        start=np.zeros((m, se3_element.START)),
+        strain1=np.zeros((m, 6)),
+        diagonal=_diagonal(system.elements.stiffness) & _diagonal(system.elements.damping),
+        viscous=viscous,
+        accounts=viscous
+        or bool(np.any(others.dissipates) or count_drives(system))
+        or bool(len(system.loads.kind) or len(system.torsions.damping) or np.any(system.springs.damping)),
+        solved=max(AT_NOISE, tolerance / EPS),
+        element_scale=scale,
+        scale=np.ones(len(constraints.kind)),
+        facts=_facts(system, has_forms),
+        own=own_places(system),
+        by_duals=duals,
+        drives=drive_work(system, duals),
+        gears=gear_work(system, duals),
+        spans=span_work(system, closed),
+        others=others,
+        turns=turn_work(system),
+        dissipation=no_dissipation(),
+        residual=np.zeros(numbering.size + 6 + 6 * n_driven),
+        noise=np.zeros(numbering.size + 6 + 6 * n_driven),
+        rhs=np.zeros(numbering.size),
+        values=np.zeros(numbering.n_values + numbering.n_dump),
+        panels=np.zeros(int(numbering.fronts.start[-1]) + 8),
+        pivots=np.zeros(numbering.size, dtype=np.int32),
+        integers=np.zeros(8, dtype=np.int32),
+        first=np.zeros(numbering.size, dtype=np.int32),
+        multipliers=np.zeros(
+            max(
+                numbering.band,
+                numbering.substructures.height.max(initial=0),
+                scratch_length(numbering.fronts),
+            )
+            + 8
+        ),
+        K=np.zeros((9, 9)),
+    )
+
+
+def _facts(system: System, has_forms: np.ndarray) -> ConstraintFacts:
+    constraints, frames = system.constraints, system.frames
+    kind, ends = constraints.kind, constraints.frames
+    by_kind = [np.flatnonzero(has_forms & (kind == k)) for k in range(len(CONSTRAINTS))]
+    turns = facts(kind, "turns").astype(np.uint8)
+    inertia = np.trace(frames.inertia, axis1=1, axis2=2)
+    size = np.where(turns[:, None] != 0, inertia[ends], frames.mass[ends])
+    lightest = np.where(frames.fixed[ends] != 0, np.inf, size).min(axis=1, initial=np.inf)
+    reach = np.linalg.norm(constraints.Xa, axis=1) + np.linalg.norm(constraints.Xb, axis=1)
+    return ConstraintFacts(
+        closed=np.concatenate(by_kind),
+        first=np.cumsum([0, *(len(own) for own in by_kind)]),
+        turns=turns,
+        lightest=of_one_scale(constraints, np.where(np.isfinite(lightest), lightest, 0.0)),
+        reach=np.maximum(reach, NEAREST),
+        arm=reach + np.where(facts(kind, "constant"), 0.0, 1.0),
+        size=weights(constraints)
+        * np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
+    )
+
+
+def _diagonal(matrices: Floats) -> np.ndarray:
+    """Which of the matrices (m, 6, 6) are."""
+    return ~np.any(matrices * (1.0 - np.eye(6)), axis=(1, 2))
+
+
+@small_kernel
+def norm(x):
+    """|x|."""
+    return np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+
+
+@small_kernel
+def three(x, first, rows, factor):
+    """Up to three numbers of an array as a vector."""
+    if rows == 3:
+        return factor * x[first], factor * x[first + 1], factor * x[first + 2]
+    return factor * x[first], 0.0, 0.0
+
+
+@small_kernel
+def unit_vector(i, size):
+    """`size` along axis i."""
+    return (size if i == 0 else 0.0), (size if i == 1 else 0.0), (size if i == 2 else 0.0)
+
+
+@small_kernel
+def rotation_of(R, f):
+    """Rotation matrix of frame f as a tuple, from an array (n, 3, 3)."""
+    return (
+        R[f, 0, 0], R[f, 0, 1], R[f, 0, 2], R[f, 1, 0], R[f, 1, 1], R[f, 1, 2], R[f, 2, 0], R[f, 2, 1], R[f, 2, 2]
+    )  # fmt: skip
+
+
+@small_kernel
+def store_rotation(R, f, A):
+    """Rotation matrix of frame f."""
+    R[f, 0, 0], R[f, 0, 1], R[f, 0, 2] = A[0], A[1], A[2]
+    R[f, 1, 0], R[f, 1, 1], R[f, 1, 2] = A[3], A[4], A[5]
+    R[f, 2, 0], R[f, 2, 1], R[f, 2, 2] = A[6], A[7], A[8]
+
+
+@inner_kernel
+def turned(work, f, X):
+    """R0 X, R1 X and their mean."""
+    x0, x1 = apply(rotation_of(work.R0, f), X), apply(rotation_of(work.R1, f), X)
+    return x0, x1, average(x0, x1)
+
+
+@small_kernel
+def add_noise(noise, at, bt, force, moment):
+    """Round-off of a force and a moment between two frames."""
+    for i in range(3):
+        noise[at + i] += force
+        noise[bt + i] += force
+        noise[at + 3 + i] += moment
+        noise[bt + 3 + i] += moment
+
+
+@small_kernel
+def add_pair_forces(residual, at, bt, force, torque_a, torque_b):
+    """A force on b, its opposite on a, and a torque on each."""
+    add3(times(-1.0, force), residual[at : at + 3])
+    add3(torque_a, residual[at + 3 : at + 6])
+    add3(force, residual[bt : bt + 3])
+    add3(torque_b, residual[bt + 3 : bt + 6])

@@ -1,0 +1,103 @@
+"""Dynamic relaxation: the equilibrium that a motion with mass-proportional damping creeps to.
+
+    M dy/dtau = -(F + G^T lam),   g = 0                                                                       (1)
+
+in linearly implicit steps (M/delta + K) x + G^T dlam = -(F + G^T lam), G x = -g, whose length grows with what they
+have reached: the first follow the motion, the last are Newton's. It finds what Newton's method alone does not: equilibria
+of chains and mechanisms that begin slack, whose K is singular, and the next stable one beyond a limit of the load.
+
+Along (1) the energy falls. Where the determinant of the matrix has another sign than with delta = 0, M/delta + K is not
+positive on the motions the joints allow, and the step would climb: it is cut. Where two eigenvalues change their sign together,
+as those of a round rod do, the determinant does not: `every_way` counts them. A step whose stresses were foreseen wrongly
+(`discretization.statics.strains`) is none the worse: the next takes that away.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.statics.forces import SOLVED
+from discretization.statics.newton_at_rest import NOT_CONVERGED, SAFE, STALLED, Solved, take
+from discretization.statics.rest import NOTHING, Rest
+from discretization.statics.stability import negative_count
+
+MOST = 2000  # steps
+TURN, FAR = 0.3, 0.15  # rad; of the model's length: what a step moves at most
+GROWTH, CUT = 2.0, 0.25
+
+
+def relax(rest: Rest, most: int = MOST, every_way: bool = False) -> Solved:
+    """Move `rest` to an equilibrium at its load factor by (1); every_way: no step climbs along any motion, at the price of
+    factors for each that count the negative pivots.
+    """
+    level = rest.assemble(True)
+    if level < 0.0:
+        return Solved(NOT_CONVERGED, 0, level)
+    delta = _first(rest)
+    shortest = 1e-12 * delta
+    rest.add_mass(1.0 / shortest)
+    if not rest.factorise():
+        return Solved(NOT_CONVERGED, 0, level)
+    sign = rest.determinant_sign()
+    before, step = float("inf"), 0
+    rest.excess[:] = 0.0
+    while step < most:
+        step += 1
+        if level <= rest.solved_at():
+            return Solved(SOLVED, step, level)
+        rest.foreseen_tangent()
+        rest.add_mass(1.0 / delta)
+        climbs = every_way and negative_count(rest) > 0
+        if climbs or not rest.factorise() or rest.determinant_sign() != sign:
+            delta *= CUT
+            if delta < shortest:
+                break
+            continue
+        x = rest.solve(rest.residual)
+        size = rest.norm(x)
+        if (
+            level <= SAFE
+            and ((size < STALLED and level > 0.3 * before) or size < 1e-13)
+            and delta > 1e3 * shortest
+        ):
+            return Solved(SOLVED, step, level)
+        moved = max(rest.largest_turn(x) / TURN, _largest_shift(rest, x) / (FAR * rest.length))
+        if not moved < 1.0:
+            delta *= max(CUT, 0.5 / moved) if np.isfinite(moved) else CUT
+            if delta < shortest:
+                break
+            continue
+        kept = rest.keep()
+        excess = rest.excess.copy()
+        status = take(rest, x)
+        before, level = level, rest.assemble(False) if status == SOLVED else -1.0
+        if level < 0.0:
+            rest.back_to(kept)
+            rest.excess[:] = excess
+            level = rest.assemble(False)
+            delta *= CUT
+            continue
+        delta *= GROWTH
+    return Solved(NOT_CONVERGED, step, level)
+
+
+def _largest_shift(rest: Rest, x: np.ndarray) -> float:
+    return float(np.sqrt((x[rest.unknowns[:, :3]] ** 2).sum(axis=1).max(initial=0.0)))
+
+
+def _first(rest: Rest) -> float:
+    """A first step: by the forces alone no frame would go farther or turn more than a step may."""
+    forces = rest.residual[rest.unknowns]
+    frames = rest.system.frames
+    mass = frames.mass[rest.frames]
+    inertia = np.linalg.eigvalsh(frames.inertia[rest.frames])[:, 0]
+    # what has no mass is where the rest lets it be
+    slow = np.where(mass > NOTHING, mass, np.inf)
+    fastest = np.linalg.norm(forces[:, :3], axis=1) / slow / (FAR * rest.length)
+    turning = (
+        np.linalg.norm(forces[:, 3:], axis=1)
+        / np.where(mass > NOTHING, np.maximum(inertia, 1e-300), np.inf)
+        / TURN
+    )
+    largest = max(float(fastest.max(initial=0.0)), float(turning.max(initial=0.0)))
+    return 1.0 / largest if largest > 0.0 else 1.0

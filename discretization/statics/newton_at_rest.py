@@ -1,0 +1,107 @@
+"""Newton's method for an equilibrium at one load factor, with a tangent of predicted stresses.
+
+    x = -J^-1 r(y),   J: the tangent at y with the stresses that x of the iteration before foresaw           (1)
+
+see `discretization.statics.strains`. Whether a step led nearer is said by the next correction, not by the residual: a
+slender rod that is turned by a finite step is stretched at first, with forces EA/EI L^2 times those of its bending, and yet
+nearer to the solution. A correction is taken whole unless it turns a frame by more than LARGEST_TURN; where they grow the
+iteration gives up, and the load step is cut.
+
+Loads may be less than the round-off of the forces, eps EA: what is balanced to round-off is then no equilibrium under them.
+Their own part of the residual is known all the same, as the difference of two residuals at one pose, whose round-off is one:
+
+    x = -J^-1 (r(y, new loads) - r(y, old loads))                                                            (2)
+
+is taken first. A motion that costs nothing is not led astray by it, as it would be by a residual that is round-off.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.assembly.workspace import AT_NOISE
+from discretization.statics.forces import SOLVED
+from discretization.statics.iteration import LARGEST_TURN, MOST, NOT_CONVERGED, SAFE, STALLED, WORSE
+from discretization.statics.rest import Rest
+from rigid.system import FORCE, Floats
+
+__all__ = [
+    "MOST",
+    "NOT_CONVERGED",
+    "SAFE",
+    "STALLED",
+    "WORSE",
+    "Solved",
+    "drowned",
+    "largest_load",
+    "newton",
+    "pushed",
+    "take",
+    "unbalanced",
+]
+
+CLEAR = 1e-6  # of the largest load: what is left of the forces below this changes nothing that is asked for
+
+
+class Solved(NamedTuple):
+    """How Newton's method ended."""
+
+    status: int  # SOLVED, or why not: `discretization.statics.rest.REASONS`, or NOT_CONVERGED
+    iterations: int
+    level: float  # largest residual over its round-off
+
+
+def newton(rest: Rest) -> Solved:
+    """Move `rest` to the equilibrium at its load factor. Where it fails the state is anywhere: go back to one kept."""
+    return Solved(*rest.newton())
+
+
+def take(rest: Rest, x: Floats) -> int:
+    """Correct the state by x, or by as much of it as turns no frame too far: SOLVED or why not. The next tangent is that of
+    the stresses that x foresaw.
+    """
+    return rest.take(x)
+
+
+def largest_load(rest: Rest) -> float:
+    """The largest of: all forces, all moments over the model's size, all weights at this load factor, N."""
+    size, frames = np.linalg.norm(rest.values, axis=1), rest.system.frames
+    forces = rest.system.loads.kind == FORCE
+    weight = frames.mass[rest.frames].sum() * np.linalg.norm(rest.system.gravity)
+    return float(max(size[forces].sum(), size[~forces].sum() / rest.length, weight))
+
+
+def unbalanced(rest: Rest) -> float:
+    """Largest force, or moment over the model's size, that is left at the last `assemble`, N."""
+    return _largest(rest, rest.residual)
+
+
+def _largest(rest: Rest, forces: Floats) -> float:
+    own = np.abs(forces[rest.unknowns])
+    return float(max(own[:, :3].max(initial=0.0), own[:, 3:].max(initial=0.0) / rest.length))
+
+
+def drowned(rest: Rest) -> bool:
+    """Whether loads act of which the round-off of the forces is no small part."""
+    load = largest_load(rest)
+    return 0.0 < CLEAR * load < AT_NOISE * _largest(rest, rest.work.noise)
+
+
+def pushed(rest: Rest, before: Floats) -> Solved:
+    """Move `rest` by (2) to the equilibrium under its loads; before: the residual in this state under the loads that it
+    balances.
+    """
+    rest.assemble(True)
+    change = rest.residual - before
+    if not rest.factorise():
+        return newton(rest)
+    x = rest.solve(change)
+    if not rest.largest_turn(x) < LARGEST_TURN:
+        return Solved(NOT_CONVERGED, 1, -1.0)
+    status = take(rest, x)
+    if status != SOLVED:
+        return Solved(status, 1, -1.0)
+    found = newton(rest)
+    return found._replace(iterations=found.iterations + 1)

@@ -1,0 +1,346 @@
+"""From a `Model` to arrays: frames of bodies and rods, rows of joints, springs, loads, the initial state,
+the layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.consistent import Held
+from discretization.drives import DRIVEN
+from discretization.groups import Role, groups_of, held_from_outside
+from discretization.measures import constraint_residual, element_states
+from discretization.others import Other, Others, others_of
+from discretization.own_variables import own_variables, with_part
+from discretization.state_shapes import sizes_of, state_shapes
+from discretization.system import System
+from rigid import quaternions
+from rigid.errors import ModelError, PartName
+from rigid.interactions.constraints import rows_of
+from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
+from rodsim.building.drive_arrays import DriveValues, check_drives
+from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
+from rodsim.building.load_arrays import line_loads, load_arrays, load_values, speaking_of
+from rodsim.building.meshing import RodMesh, joined, mesh_rod
+from rodsim.building.plausibility import warn_of_doubts
+from rodsim.building.point_masses import check_rotations, idle_axes
+from rodsim.parts.entries import Contents, TorsionEntry
+from rodsim.parts.model_description import description
+from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
+
+
+class Built(NamedTuple):
+    """A model as arrays, with its initial state, what a result needs to know, and the loads as a function of
+    times.
+    """
+
+    system: System
+    state: State
+    layout: Layout
+    load_values: Callable[[Floats], Floats]
+    held: Held  # which of its velocities were given
+    drive_values: DriveValues | None = None  # of prescribed motion, see `discretization.drives`
+    idle: Mapping[int, Floats] = MappingProxyType({})  # frame -> (3, 3) on its axes without inertia
+    other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: of the rows of `system.others`
+
+
+class Placed(NamedTuple):
+    """A point on a frame."""
+
+    frame: int
+    X: Floats  # (3,) from the frame's origin, frame axes
+    world: Floats  # (3,) at t = 0
+
+
+class Placement:
+    """Frame numbers and initial poses: the ground, then bodies, then the nodes of the rods."""
+
+    def __init__(self, model: Contents):
+        if not model.bodies and not model.rods:
+            raise ModelError(f"model '{model.name}': nothing that moves; add a body or a rod")
+        bodies = list(model.bodies.values())
+        self.body_frame = {body.name: k + 1 for k, body in enumerate(bodies)}
+        self.meshes: dict[str, RodMesh] = {}
+        self.first: dict[str, int] = {}
+        n = 1 + len(bodies)
+        for rod in model.rods.values():
+            with speaking_of("rod", rod.name):
+                self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod))
+            self.first[rod.name] = n
+            n += len(self.meshes[rod.name].mass)
+        driven = list(model.driven.values())
+        self.driven_frame = {part.name: n + k for k, part in enumerate(driven)}
+        n += len(driven)
+        at_start = [[x[0] for x in part.motion(np.zeros(1))] for part in driven]
+        meshes = list(self.meshes.values())
+        back = [quaternions.conjugate(body.orientation) for body in bodies]
+        omega = [_given(body.angular_velocity) for body in bodies]
+        arm = [body.center - body.position for body in bodies]
+        spin = [quaternions.rotate(*pair) for pair in zip(back, omega, strict=True)]
+        at_center = [_given(b.velocity) + np.cross(w, x) for b, w, x in zip(bodies, omega, arm, strict=True)]
+        moved = [[x[k] for x in at_start] for k in range(4)]
+        ground = [[0.0, 0.0, 0.0]]
+        self.r = _stack(ground, [b.center for b in bodies], *(m.r for m in meshes), moved[0])
+        turned = [b.orientation for b in bodies]
+        self.quat = _stack([quaternions.IDENTITY], turned, *(m.quat for m in meshes), moved[1])
+        self.v = _stack(ground, at_center, *(m.v for m in meshes), moved[2])
+        self.Omega = _stack(ground, spin, *(m.Omega for m in meshes), moved[3])
+        own, unit = [b.properties for b in bodies], [np.eye(3)] * len(driven)
+        mass = _stack([1.0], [x.mass for x in own], *(m.mass for m in meshes), np.ones(len(driven)))
+        inertia = _stack([np.eye(3)], [x.inertia for x in own], *(m.inertia for m in meshes), unit)
+        fixed = np.zeros(n, dtype=np.uint8)
+        fixed[0] = 1
+        fixed[list(self.driven_frame.values())] = DRIVEN
+        self.frames = Frames(mass, inertia, fixed)
+        following = [
+            rod for rod in model.rods.values() if rod.velocity is None and rod.angular_velocity is None
+        ]
+        together = tuple(self.frames_of(rod) for rod in following)
+        self.held = Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), together)
+        for nodes in together:
+            self.held.v[nodes] = self.held.Omega[nodes] = False
+        for k, body in enumerate(bodies, start=1):
+            self.held.v[k] = body.velocity is not None
+            self.held.Omega[k] = body.angular_velocity is not None
+            self.held.point[k] = -arm[k - 1]
+        self.size = float(max(np.ptp(self.r, axis=0).max(), 1e-12))
+
+    def place(self, anchor: Anchor) -> Placed:
+        """Frame and lever of an anchor."""
+        part = anchor.part
+        if isinstance(part, Ground):
+            return Placed(0, anchor.X, anchor.X)
+        if isinstance(part, Driven):
+            frame, X = self.driven_frame[part.name], anchor.X
+            return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
+        if isinstance(part, Body):
+            frame = self.body_frame[part.name]
+            X = anchor.X - part.properties.center
+        else:
+            mesh = self.meshes[part.name]
+            frame, X = self.first[part.name] + mesh.node(anchor.s), anchor.X - mesh.center
+        return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
+
+    def frame_of(self, thing: Anchor | Body | Ground | Driven) -> int:
+        """Frame number of what a joint holds."""
+        if isinstance(thing, Anchor):
+            return self.place(thing).frame
+        if isinstance(thing, Driven):
+            return self.driven_frame[thing.name]
+        return self.body_frame[thing.name] if isinstance(thing, Body) else 0
+
+    def frames_of(self, part: Body | Rod) -> Ints:
+        """Numbers of all frames of a part."""
+        if isinstance(part, Body):
+            return np.array([self.body_frame[part.name]])
+        return self.first[part.name] + np.arange(len(self.meshes[part.name].mass))
+
+    def local(self, frame: int, direction: Floats) -> Floats:
+        """World direction in the axes of a frame."""
+        return quaternions.rotate(quaternions.conjugate(self.quat[frame]), direction)
+
+
+def build(model: Contents) -> Built:
+    """See `Model.build`."""
+    placement = Placement(model)
+    meshes = list(placement.meshes.values())
+    elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
+    constraints, joined_by, driven = constraints_of(model, placement)
+    springs, torsions = _springs(model, placement), _torsions(model, placement)
+    lines = line_loads(model, placement)
+    loads = load_arrays(model, placement, lines)
+    others, other_names = _others(model, placement)
+    system = System(
+        placement.frames,
+        elements,
+        constraints,
+        springs,
+        torsions,
+        loads,
+        model.gravity.copy(),
+        spans,
+        others,
+    )
+    shapes = state_shapes(sizes_of(system))
+    drives = DriveValues.of(model, driven)
+    state = State(
+        placement.r,
+        placement.quat,
+        placement.v,
+        placement.Omega,
+        np.zeros(shapes["lam"]),
+        own_variables(system).joined(drive=0.0 if drives is None else drives.first()),
+        np.zeros(shapes["acc"]),
+        np.zeros(shapes["totals"]),
+    )
+    if np.any(spans.relaxation):  # as if strained in this moment
+        strain, _ = element_states(system, state)
+        branch = strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None]
+        state = with_part(system, state, "branch", branch)
+    _check_assembled(model, placement, system, state)
+    check_drives(model, system, state)
+    check_rotations(model, system, placement)
+    system, undetermined = without_doubt(model, system, state)
+    layout = _layout(model, placement, system, joint_layouts(model, joined_by))
+    layout.description["undetermined"] = undetermined
+    warn_of_doubts(model, placement, layout, system, state)
+    return Built(
+        system,
+        state,
+        layout,
+        load_values(model, lines),
+        placement.held,
+        drives,
+        idle_axes(model, placement),
+        other_names,
+    )
+
+
+def _given(value: Floats | None) -> Floats:
+    return np.zeros(3) if value is None else value
+
+
+def _stack(*parts: Any) -> Floats:
+    return np.ascontiguousarray(
+        np.concatenate([np.asarray(part, dtype=float) for part in parts if len(part)])
+    )
+
+
+def _stops(model: Contents, rod: Rod) -> list[float]:
+    """Fractions of the rod's length that need a node."""
+    things: list[Any] = [x for entry in model.joints.values() for x in (entry.a, entry.b)]
+    things += [x for entry in model.springs.values() for x in (entry.a, entry.b)]
+    things += [x for entry in model.torsions.values() for x in (entry.a, entry.b)]
+    things += [x for entry in model.others.values() for x in (entry.a, entry.b)]
+    things += [entry.anchor for entry in model.loads.values()]
+    ends = [s for entry in model.line_loads.values() if entry.rod is rod for s in entry.between]
+    return [*ends, *(x.s for x in things if isinstance(x, Anchor) and x.part is rod)]
+
+
+def _springs(model: Contents, placement: Placement) -> Springs:
+    entries = list(model.springs.values())
+    a, b = ([placement.place(getattr(entry, side)) for entry in entries] for side in "ab")
+    length = [
+        np.linalg.norm(pb.world - pa.world) if entry.length is None else entry.length
+        for entry, pa, pb in zip(entries, a, b, strict=True)
+    ]
+    return Springs(
+        np.array([(pa.frame, pb.frame) for pa, pb in zip(a, b, strict=True)], dtype=np.int64).reshape(-1, 2),
+        np.array([p.X for p in a]).reshape(-1, 3),
+        np.array([p.X for p in b]).reshape(-1, 3),
+        np.array([entry.stiffness for entry in entries], dtype=float),
+        np.array([entry.damping for entry in entries], dtype=float),
+        np.array(length, dtype=float),
+    )
+
+
+def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
+    entries: list[TorsionEntry] = list(model.torsions.values())
+    frames = np.array(
+        [[placement.frame_of(x) for x in (entry.a, entry.b)] for entry in entries], dtype=np.int64
+    ).reshape(-1, 2)
+    Ua, Wa, Ub = np.empty((3, len(entries), 3))
+    for k, entry in enumerate(entries):
+        u = np.cross(np.eye(3)[np.argmin(np.abs(entry.axis))], entry.axis)
+        u /= np.linalg.norm(u)
+        w = np.cross(entry.axis, u)
+        a, b = frames[k]
+        Ua[k], Wa[k], Ub[k] = placement.local(a, u), placement.local(a, w), placement.local(b, u)
+    return TorsionSprings(
+        frames,
+        Ua,
+        Wa,
+        Ub,
+        np.array([entry.stiffness for entry in entries], dtype=float),
+        np.array([entry.damping for entry in entries], dtype=float),
+        np.array([entry.angle for entry in entries], dtype=float),
+    )
+
+
+def _others(model: Contents, placement: Placement) -> tuple[Others, tuple[str, ...]]:
+    each: list[Other] = []
+    names: list[str] = []
+    for entry in model.others.values():
+        with speaking_of(entry.kind, entry.name):
+            made = entry.made(placement)
+        each += made
+        names += [f"{entry.kind} '{entry.name}'"] * len(made)
+    return others_of(each), tuple(names)
+
+
+def _check_assembled(model: Contents, placement: Placement, system: System, state: State) -> None:
+    g = np.abs(constraint_residual(system, state))
+    if not len(g) or g.max() <= ASSEMBLED * max(placement.size, 1.0):
+        return
+    worst = int(np.repeat(system.constraints.joint, rows_of(system.constraints))[np.argmax(g)])
+    what, name = model.constraint_names[worst]
+    about = [PartName(what, name)]
+    if what != "joint":
+        raise ModelError(
+            f"{what} '{name}': |g| = {g.max():.3g} at t = 0; place its joints so that they fit it", about
+        )
+    entry = model.joints[name]
+    raise ModelError(
+        f"{entry.kind} joint '{name}': |g| = {g.max():.3g} at t = 0; move {entry.b} or give `at=`", about
+    )
+
+
+def _layout(model: Contents, placement: Placement, system: System, joints: list[JointLayout]) -> Layout:
+    rods, first_element, first_point = [], 0, len(system.elements.length)
+    for rod in model.rods.values():
+        mesh, first = placement.meshes[rod.name], placement.first[rod.name]
+        # strains are known in two-frame elements, numbered first, and at the points of spans
+        numbers = first_element + np.arange(len(mesh.elements.length))
+        if len(mesh.spans.weight):
+            numbers = first_point + np.arange(len(mesh.spans.weight))
+        rods.append(
+            RodLayout(
+                name=rod.name,
+                frames=first + np.arange(len(mesh.mass)),
+                elements=numbers,
+                arclength=mesh.arclength,
+                radius=mesh.radius,
+                closed=rod.closed,
+                sides=mesh.sides,
+            )
+        )
+        first_element += len(mesh.elements.length)
+        first_point += len(mesh.spans.weight)
+    bodies = [
+        BodyLayout(
+            name=body.name,
+            frame=placement.body_frame[body.name],
+            reference=-body.properties.center,
+            vertices=body.properties.vertices - body.properties.center,
+            faces=body.properties.faces,
+        )
+        for body in model.bodies.values()
+    ]
+    sizes = sizes_of(system)
+    return Layout(
+        name=model.name,
+        rods=rods,
+        bodies=bodies,
+        joints=joints,
+        description=description(model, system),
+        n_frames=sizes.frames,
+        n_elements=len(system.elements.length) + len(system.spans.weight),
+        n_multipliers=sizes.multipliers,
+        n_torsions=sizes.own.angle,
+        n_branch=sizes.own.branch,
+        system=system,
+        grounded=_grounded(system),
+        drives=[*model.drives, *model.driven],
+    )
+
+
+def _grounded(system: System) -> bool:
+    """Whether something holds the model from outside: the ground, a given motion, the air, a pressure."""
+    acting, fixed = groups_of(system), system.frames.fixed != 0
+    held = any(fixed[own.group.frames].any() or own.role is Role.WORK for own in acting)
+    return bool(held or len(held_from_outside(acting)))

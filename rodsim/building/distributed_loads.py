@@ -1,0 +1,115 @@
+"""Distributed loads of rods: forces and moments per length, as the loads of the nodes that do the same work.
+
+    f_a(t) = sum over elements of the integral of l_a(x) q(s(x), t) dx                                      (1)
+
+with the element's own interpolation of displacements l_a, linear between two frames, of order p on a span, by Gauss points that
+are exact for a load of order p + 1 along it. A constant dead load is thus to the last bit what gravity is to a rod of constant
+mass. Following loads have components in the sections' axes and turn with the nodes. What they do is counted like the work of
+any load: exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.polynomial import legendre
+
+from discretization.space.interpolation import nodes
+from rigid.checks import number, shown, vector
+from rigid.errors import ModelError
+from rigid.signals import Signal, VectorSignal
+from rigid.system import Floats, Ints
+from rodsim.building.meshing import RodMesh
+from rodsim.parts.model_parts import Rod
+
+
+class DistributedEntry(NamedTuple):
+    """A load per length of the rod without stress, between two fractions of it."""
+
+    name: str
+    kind: int  # FORCE or MOMENT
+    rod: Rod
+    value: Any
+    following: bool
+    between: tuple[float, float]
+
+
+class Spread(NamedTuple):
+    """(1) of one load."""
+
+    frames: Ints  # (k,) nodes that carry it, counted from the first of the rod
+    places: Floats  # (q,) fractions of the length
+    weights: Floats  # (k, q) m
+
+
+def make_distributed(
+    owner: str, name: str, kind: int, rod: Rod, value: Any, following: bool, between: Any
+) -> DistributedEntry:
+    """Check what the user gave."""
+    if isinstance(value, Signal):
+        raise ModelError(
+            f"{owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`"
+        )
+    if not isinstance(value, VectorSignal) and not callable(value):
+        value = vector(owner, "value", value)
+    a, b = (number(owner, f"between[{k}]", x) for k, x in enumerate(vector(owner, "between", between, 2)))
+    if not 0.0 <= a < b <= 1.0:
+        raise ModelError(
+            f"{owner}: between = {shown(between)}; give two fractions of the length, 0 <= a < b <= 1"
+        )
+    return DistributedEntry(name, kind, rod, value, following, (a, b))
+
+
+def spread_of(entry: DistributedEntry, mesh: RodMesh) -> Spread:
+    """Nodes, places and weights of a load on a meshed rod."""
+    total, fractions = entry.rod.stress_free.length, mesh.fractions
+    if len(mesh.elements.length):
+        spans, lengths, order = mesh.elements.frames, mesh.elements.length, 1
+    else:
+        order = int(mesh.spans.order[0])
+        spans, lengths = mesh.spans.frames[:, : order + 1], mesh.spans.length
+    start = fractions[spans[:, 0]]
+    share = lengths / total
+    middle = start + 0.5 * share
+    inside = (middle > entry.between[0]) & (middle < entry.between[1])
+    xi, w = legendre.leggauss(order + 1)
+    x, w = 0.5 + 0.5 * xi, 0.5 * w
+    own = nodes(order)
+    shape = np.stack([_lagrange(own, a, x) for a in range(order + 1)])  # (p + 1, points)
+    places = start[inside, None] + share[inside, None] * x
+    weights = np.zeros((len(fractions), *places.shape))
+    for m, element in enumerate(np.flatnonzero(inside)):
+        for a in range(order + 1):
+            weights[spans[element, a], m] += lengths[element] * w * shape[a]
+    flat = weights.reshape(len(fractions), -1)
+    carrying = np.flatnonzero(np.any(flat, axis=1))
+    return Spread(carrying, places.ravel(), flat[carrying])
+
+
+def _lagrange(own: Floats, a: int, x: Floats) -> Floats:
+    others = np.delete(own, a)
+    value: Floats = np.prod((x[:, None] - others) / (own[a] - others), axis=1)
+    return value
+
+
+def nodal_values(owner: str, entry: DistributedEntry, spread: Spread) -> Callable[[Floats], Floats]:
+    """Times (k,) -> loads of the nodes (k, n, 3)."""
+    value, total = entry.value, spread.weights.sum(axis=1)
+    if isinstance(value, VectorSignal):
+        return lambda t: value(t)[:, None, :] * total[:, None]
+    if not callable(value):
+        return lambda t: np.tile(total[:, None] * value, (len(t), 1, 1))
+
+    def sampled(times: Floats) -> Floats:
+        q = [
+            [
+                vector(owner, f"value at s = {s:g}, t = {t:g}", value(float(s), float(t)))
+                for s in spread.places
+            ]
+            for t in times
+        ]
+        return np.einsum("nq,tqi->tni", spread.weights, np.reshape(q, (len(times), -1, 3)))
+
+    return sampled

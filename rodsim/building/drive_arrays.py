@@ -1,0 +1,177 @@
+"""Drives of a model as arrays: rows of driven constraints, poses of driven frames, what a step asks them for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.drives import (
+    DRIVEN,
+    NUMBERS,
+    driven_frames,
+    driven_rows,
+    pack_constraint,
+    pack_frame,
+)
+from discretization.extent import extent
+from discretization.redundancy import constraint_jacobian
+from discretization.system import System
+from rigid import quaternions
+from rigid.errors import ModelError, PartName
+from rigid.interactions.constraints import first_rows, number_of
+from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
+from rigid.joints import Marker
+from rigid.joints.base import Row
+from rigid.system import Floats, State
+from rodsim.parts.entries import Contents, DriveEntry
+from rodsim.parts.model_parts import Driven
+
+_NONE = np.zeros(3)
+LARGEST_LOOP = 1500  # rows: for more the search, by singular values, would take longer than the run
+DEPENDENT = 1e-9  # of unit rows: what is left of one that the others imply
+
+
+class DrivenRow(NamedTuple):
+    """A driven constraint: its row at t = 0; U_a, value and their rates at times (k,), for a coordinate that begins at a number;
+    and the coordinate in a state.
+    """
+
+    row: Row
+    numbers: Callable[[Floats, float], tuple[Floats, Floats, Floats, Floats]]
+    coordinate: Callable[[State], float]
+
+
+def driven_row(entry: DriveEntry, a: Marker, b: Marker) -> DrivenRow:
+    """Of a drive between the markers of its joint."""
+    motion = entry.motion
+    first = motion.value(np.zeros(1))[0]
+
+    if entry.of == "angle":
+        e1, e2 = a.axes[:, 0], a.axes[:, 1]
+
+        def turning(t: Floats, start: float) -> tuple[Floats, Floats, Floats, Floats]:
+            angle, rate = (start + motion.value(t) - first)[:, None], motion.rate(t)[:, None]
+            # e2 turned: across the direction that e1 of b should have
+            U = np.cos(angle) * e2 - np.sin(angle) * e1
+            dU = -rate * (np.sin(angle) * e2 + np.cos(angle) * e1)
+            return U, np.zeros(len(t)), dU, np.zeros(len(t))
+
+        def angle_in(state: State) -> float:
+            u, w, x = _turned(state, a, e1), _turned(state, a, e2), _turned(state, b, b.axes[:, 0])
+            return float(np.arctan2(w @ x, u @ x))
+
+        return DrivenRow(Row(number_of(DRIVEN_ANGLE), e2, b.axes[:, 0]), turning, angle_in)
+    axis = a.axes[:, 2]
+
+    def moving(t: Floats, start: float) -> tuple[Floats, Floats, Floats, Floats]:
+        U = np.tile(axis, (len(t), 1))
+        return U, start + motion.value(t) - first, 0.0 * U, motion.rate(t)
+
+    def place_in(state: State) -> float:
+        p, q = (state.r[x.frame] + _turned(state, x, x.X) for x in (a, b))
+        return float(_turned(state, a, axis) @ (q - p))
+
+    return DrivenRow(Row(number_of(DRIVEN_DISPLACEMENT), axis, _NONE), moving, place_in)
+
+
+def _turned(state: State, marker: Marker, X: Floats) -> Floats:
+    """A vector of the marker's frame, inertial axes."""
+    return quaternions.rotate(state.quat[marker.frame], X)
+
+
+@dataclass(frozen=True, eq=False)
+class DriveValues:
+    """What all drives of a model prescribe, as a function of times."""
+
+    rows: Mapping[str, DrivenRow]  # by the name of the drive
+    driven: Mapping[str, Driven]
+    start: Floats  # (d,) coordinates from which the rows begin, rad or m
+
+    @classmethod
+    def of(cls, model: Contents, rows: list[DrivenRow]) -> DriveValues | None:
+        """Of a model whose joints begin at zero; None where nothing is driven."""
+        if not rows and not model.driven:
+            return None
+        return cls(dict(zip(model.drives, rows, strict=True)), dict(model.driven), np.zeros(len(rows)))
+
+    def __call__(self, times: Floats) -> Floats:
+        """Times (k,) -> (k, rows, 3) as `discretization.drives` packs them."""
+        pairs = zip(self.rows.items(), self.start, strict=True)
+        parts = {f"drive '{name}'": pack_constraint(*own.numbers(times, x)) for (name, own), x in pairs}
+        parts |= {f"driven '{name}'": pack_frame(*own.motion(times)) for name, own in self.driven.items()}
+        for owner, part in parts.items():
+            bad = ~np.isfinite(part).all(axis=(1, 2))
+            if bad.any():
+                raise ModelError(f"{owner}: its motion at t = {times[np.argmax(bad)]:g} s is not finite")
+        return np.concatenate(list(parts.values()), axis=1)
+
+    def first(self) -> Floats:
+        """(d, NUMBERS) the numbers of drives in `State.own` at t = 0."""
+        out = np.zeros((len(self.rows) + len(self.driven), NUMBERS))
+        for k, (own, start) in enumerate(zip(self.rows.values(), self.start, strict=True)):
+            U, value, dU, dvalue = own.numbers(np.zeros(1), start)
+            out[k, :8] = [*U[0], value[0], *dU[0], dvalue[0]]
+        return out
+
+    def begun_at(self, state: State) -> DriveValues:
+        """The same for joints that begin as a state has them."""
+        return replace(self, start=np.array([own.coordinate(state) for own in self.rows.values()]))
+
+
+def check_drives(model: Contents, system: System, state: State) -> None:
+    """Raise ModelError where a drive prescribes what joints or another drive fix already.
+
+    Freedom is counted at t = 0: a drive acts against others if constraints depend on each other that are independent
+    without it, where it is a row, or where its frame may move as it likes.
+    """
+    rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
+    if not len(rows) + len(frames) or not 0 < len(state.lam) <= LARGEST_LOOP:
+        return
+    loose = system._replace(
+        frames=system.frames._replace(fixed=np.where(system.frames.fixed == DRIVEN, 0, system.frames.fixed))
+    )
+    G = constraint_jacobian(loose, state).toarray()
+    size = extent(state.r)
+    G[:, np.arange(G.shape[1]) % 6 > 2] /= size
+    held = np.ones(G.shape[1], bool)
+    held[(6 * frames[:, None] + np.arange(6)).ravel()] = False
+    excess = _excess(G[:, held])
+    if excess == 0:
+        return
+    blamed = []
+    for name, row in zip(model.drives, first_rows(system.constraints)[rows], strict=True):
+        if _excess(np.delete(G, row, axis=0)[:, held]) < excess:
+            blamed.append(f"drive '{name}' of joint '{model.drives[name].joint.name}'")
+    for name, frame in zip(model.driven, frames, strict=True):
+        free = held.copy()
+        free[6 * frame : 6 * frame + 6] = True
+        if _excess(G[:, free]) < excess:
+            blamed.append(f"driven '{name}'")
+    if not blamed:
+        return
+    names = [PartName("joint", own.joint.name) for own in model.drives.values()]
+    driven = {own.joint.name for own in model.drives.values()}
+    between = [
+        name for name, gear in model.gears.items() if any(own.joint.name in driven for own in gear.each)
+    ]
+    coupled = f" (coupled by gear {' and '.join(map(repr, between))})" if between else ""
+    if len(blamed) == 1:
+        raise ModelError(
+            f"model '{model.name}': {blamed[0]} prescribes what joints fix already{coupled}; leave it out, or free the motion",
+            about=names,
+        )
+    raise ModelError(
+        f"model '{model.name}': {' and '.join(blamed)} drive against each other: they prescribe the same motion{coupled}; "
+        "leave one of them out, or put a spring between",
+        about=names,
+    )
+
+
+def _excess(rows: Floats) -> int:
+    """How many rows depend on the others."""
+    size = np.linalg.norm(rows, axis=1)
+    rows = rows / np.where(size > 0.0, size, 1.0)[:, None]
+    return len(rows) - int((np.linalg.svd(rows, compute_uv=False) > DEPENDENT).sum())

@@ -1,0 +1,59 @@
+"""Initial velocities that fit the joints: what was left out follows, what was given and had to be changed is told."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.consistent import held_changes, project_velocities
+from discretization.extent import extent
+from rigid.errors import InitialVelocityWarning
+from rigid.system import State
+from rodsim.building.build import Built
+
+TOLD = 1e-9  # of the model's speed: changes below are rounding
+
+
+class Fitted(NamedTuple):
+    """A state whose velocities fit the joints."""
+
+    state: State
+    change: float  # largest change of a velocity that was given, m/s or rad/s
+    parts: dict[
+        str, tuple[float, float]
+    ]  # the parts whose given velocities were changed: by m/s, rad/s at most
+
+
+def fit_velocities(built: Built, warn: bool = True) -> Fitted:
+    """The initial state of a model with velocities that its joints allow, see `discretization.consistent`.
+
+    Warns (InitialVelocityWarning) where velocities that were given had to be changed.
+    """
+    state, change = project_velocities(built.system, built.state, built.held)
+    if state is built.state:
+        return Fitted(state, change, {})
+    layout = built.layout
+    by_frame = held_changes(built.held, built.state, state)
+    size = extent(state.r)
+    speed, turn = (float(np.linalg.norm(x, axis=1).max()) for x in (built.state.v, built.state.Omega))
+    least = TOLD * np.array([speed + turn * size, turn + speed / size])
+    frames = {f"body '{body.name}'": np.array([body.frame]) for body in layout.bodies}
+    frames |= {f"rod '{rod.name}'": rod.frames for rod in layout.rods}
+    largest = {name: by_frame[of_part].max(axis=0) for name, of_part in frames.items()}
+    parts = {name: (float(x[0]), float(x[1])) for name, x in largest.items() if (x > least).any()}
+    if parts and warn:
+        # points at the call of `simulate`
+        warnings.warn(_words(layout.name, parts), InitialVelocityWarning, stacklevel=3)
+    return Fitted(state, change, parts)
+
+
+def _words(model: str, parts: dict[str, tuple[float, float]]) -> str:
+    ordered = sorted(parts.items(), key=lambda item: -max(item[1]))
+    told = [f"{name} by {v:.3g} m/s and {omega:.3g} rad/s" for name, (v, omega) in ordered[:5]]
+    more = f", and {len(ordered) - 5} parts more" if len(ordered) > 5 else ""
+    return (
+        f"model '{model}': initial velocities do not fit the joints and were changed: {', '.join(told)}{more}; "
+        "leave out what should follow from the joints"
+    )

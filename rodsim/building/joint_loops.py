@@ -1,0 +1,117 @@
+"""Loops of joints: the way round through which a joint closes, and axes in it that do not quite fit, in words."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rigid.joints import JOINTS
+from rigid.system import Floats
+from rodsim.parts.entries import JointEntry
+from rodsim.parts.model_parts import Anchor
+
+FITS = 1e-11  # rad: axes closer than this to parallel, or to square, are so but for rounding
+MEANT = 1e-2  # rad: axes farther from it than this were meant so
+_TOLD = 12  # joints in a message
+
+
+class Link(NamedTuple):
+    """A joint between two parts, by their names."""
+
+    joint: str
+    a: str
+    b: str
+
+
+class Loop(NamedTuple):
+    """Joints in the order in which they follow each other, the last one closes; the parts before, between and behind them."""
+
+    joints: tuple[str, ...]
+    parts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        joints = _shortened([f"'{name}'" for name in self.joints])
+        if len(self.joints) == 1:
+            return f"the loop of joint {joints[0]} ({self.parts[0]} with itself)"
+        return f"the loop of joints {', '.join(joints)} ({' - '.join(_shortened(self.parts))})"
+
+
+def _shortened(names: Sequence[str]) -> list[str]:
+    """Of a long loop both ends."""
+    if len(names) <= _TOLD:
+        return list(names)
+    return [*names[: _TOLD // 2], "...", *names[-_TOLD // 2 :]]
+
+
+def links_of(joints: Iterable[JointEntry]) -> list[Link]:
+    """Of the joints of a model."""
+    return [Link(entry.name, _part(entry.a), _part(entry.b)) for entry in joints]
+
+
+def _part(held: Any) -> str:
+    return str((held.part if isinstance(held, Anchor) else held).name)
+
+
+def loop_closed_by(links: Iterable[Link], joint: str) -> Loop | None:
+    """The shortest way through other joints from one part of `joint` round to the other one; None where there is none."""
+    own, others = None, dict[str, list[tuple[str, str]]]()
+    for link in links:
+        if link.joint == joint:
+            own = link
+            continue
+        others.setdefault(link.a, []).append((link.joint, link.b))
+        others.setdefault(link.b, []).append((link.joint, link.a))
+    if own is None:
+        return None
+    came: dict[str, tuple[str, str]] = {}  # to a part: from which one, by which joint
+    waiting, seen = deque([own.b]), {own.b}
+    while waiting and own.a not in seen:
+        here = waiting.popleft()
+        for name, there in others.get(here, ()):
+            if there not in seen:
+                seen.add(there)
+                came[there] = here, name
+                waiting.append(there)
+    if own.a not in seen:
+        return None
+    joints, parts = [joint], [own.b, own.a]
+    while parts[-1] != own.b:
+        before, name = came[parts[-1]]
+        joints.append(name)
+        parts.append(before)
+    return Loop(tuple(reversed(joints)), tuple(reversed(parts)))
+
+
+class Misfit(NamedTuple):
+    """Two axes of a loop that are nearly parallel, or nearly at right angles, but not quite."""
+
+    joints: tuple[str, str]
+    angle: float  # rad, that is missing
+    square: bool
+
+    def __str__(self) -> str:
+        a, b = self.joints
+        way = "a right angle" if self.square else "parallel"
+        return f"the axes of '{a}' and '{b}' are {np.degrees(self.angle):.3g} degrees off {way}"
+
+
+def misfit(joints: Sequence[JointEntry]) -> Misfit | None:
+    """The largest one of axes that were hardly meant so: a loop of them jams, or its equations do not agree on the way."""
+    axes = [
+        (entry.name, entry.axis)
+        for entry in joints
+        if entry.axis is not None and not JOINTS[entry.kind].second_axis
+    ]
+    found = [_between(*pair) for pair in itertools.combinations(axes, 2)]
+    return max((own for own in found if FITS < own.angle < MEANT), key=lambda own: own.angle, default=None)
+
+
+def _between(one: tuple[str, Floats], other: tuple[str, Floats]) -> Misfit:
+    sine = float(np.linalg.norm(np.cross(one[1], other[1])))
+    cosine = float(one[1] @ other[1])
+    square = abs(cosine) < sine
+    return Misfit((one[0], other[0]), float(np.arcsin(min(abs(cosine) if square else sine, 1.0))), square)

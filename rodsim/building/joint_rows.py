@@ -1,0 +1,250 @@
+"""Joints of a model: their markers and constraints, what a result knows of them, and which of them repeat each other."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from discretization.redundancy import redundancy, softened
+from discretization.system import System
+from rigid import quaternions
+from rigid.errors import ModelError, RedundantJointsWarning
+from rigid.interactions.constraints import number_of
+from rigid.interactions.gear import GEARED_ANGLE
+from rigid.joints import JOINTS, Given, Marker, Row
+from rigid.system import ALONG, Constraints, Floats, State
+from rodsim.building.drive_arrays import DrivenRow, driven_row
+from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
+from rodsim.building.load_arrays import speaking_of
+from rodsim.parts.entries import Contents, Geared, JointEntry
+from rodsim.parts.force_entries import Poses
+from rodsim.parts.model_parts import Anchor
+from rodsim.results.gear_history import GEAR
+from rodsim.results.layout import JointLayout
+
+ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
+DRIVE = "drive"  # the kind of a drive in results
+_TOLD = 12  # names in a message
+
+
+class Placed(Poses, Protocol):
+    """What joints ask of `rodsim.building.build.Placement`."""
+
+    size: float
+
+
+class Joined(NamedTuple):
+    """A joint between two markers."""
+
+    a: Marker
+    b: Marker
+    given: Given
+
+
+def constraints_of(model: Contents, placement: Placed) -> tuple[Constraints, list[Joined], list[DrivenRow]]:
+    """The constraints of all joints, then of all drives, then of all gears; the markers of each, and what the drives
+    prescribe.
+    """
+    rows: list[tuple[int, Marker, Marker, Row]] = []
+    joined: list[Joined] = []
+    of_joint: dict[str, Joined] = {}
+    for number, entry in enumerate(model.joints.values()):
+        with speaking_of("joint", entry.name):
+            own = of_joint[entry.name] = _markers(entry, placement, model)
+        joined.append(own)
+        rows += [(number, own.a, own.b, row) for row in JOINTS[entry.kind].rows(*own)]
+    driven = []
+    for number, drive in enumerate(model.drives.values(), start=len(model.joints)):
+        own = of_joint[drive.joint.name]
+        joined.append(own)
+        driven.append(driven_row(drive, own.a, own.b))
+        rows.append((number, own.a, own.b, driven[-1].row))
+    shares = np.zeros(len(rows), np.uint8)
+    for number, gear in enumerate(model.gears.values(), start=len(model.joints) + len(model.drives)):
+        for part in gear.each:
+            own = of_joint[part.joint.name]
+            rows.append((number, own.a, own.b, _geared_row(part, own)))
+        joined.append(of_joint[gear.each[0].joint.name])
+        shares = np.concatenate([shares, np.arange(len(gear.each)) > 0]).astype(np.uint8)
+    frames = np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64).reshape(-1, 2)
+
+    def vectors(column: list[Floats]) -> Floats:
+        return np.array(column).reshape(-1, 3)
+
+    constraints = Constraints(
+        kind=np.array([row.kind for _, _, _, row in rows], dtype=np.int64),
+        frames=frames,
+        Xa=vectors([a.X for _, a, _, _ in rows]),
+        Xb=vectors([b.X for _, _, b, _ in rows]),
+        Ua=vectors([row.Ua for _, _, _, row in rows]),
+        Ub=vectors([row.Ub for _, _, _, row in rows]),
+        value=np.array([row.value for _, _, _, row in rows], dtype=float),
+        joint=np.array([number for number, _, _, _ in rows], dtype=np.int64),
+    )
+    Wa, Wb = vectors([row.Wa for *_, row in rows]), vectors([row.Wb for *_, row in rows])
+    if np.any(Wa) or np.any(Wb):
+        constraints = constraints._replace(Wa=Wa, Wb=Wb)
+    if np.any(shares):
+        constraints = constraints._replace(shares=shares)
+    return constraints, joined, driven
+
+
+def _geared_row(part: Geared, joint: Joined) -> Row:
+    """A coordinate of a joint in a gear; the axis is as long as it counts."""
+    a, b = joint.a, joint.b
+    axis = part.ratio * a.axes[:, 2]
+    if part.of == "angle":
+        return Row(number_of(GEARED_ANGLE), axis, b.axes[:, 0], Wa=a.axes[:, 0])
+    return Row(ALONG, axis, np.zeros(3))
+
+
+def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
+    """What results know of joints, drives and gears: their rows of `State.lam` and their markers."""
+    layouts, first = [], 0
+    kinds = [(entry.name, entry.kind) for entry in model.joints.values()]
+    kinds += [(name, DRIVE) for name in model.drives] + [(name, GEAR) for name in model.gears]
+    for (name, kind), (a, b, given) in zip(kinds, joined, strict=True):
+        last = first + (1 if kind in (DRIVE, GEAR) else JOINTS[kind].count(given))
+        frames, points, axes = (a.frame, b.frame), np.array([a.X, b.X]), np.array([a.axes, b.axes])
+        layouts.append(JointLayout(name, kind, (first, last), frames, points, axes))
+        first = last
+    return layouts
+
+
+def _markers(entry: JointEntry, placement: Placed, model: Contents) -> Joined:
+    """The two markers and what the joint is told."""
+    owner = f"{entry.kind} joint '{entry.name}'"
+    points = [(str(x), placement.place(x).world) for x in (entry.a, entry.b) if isinstance(x, Anchor)]
+    if entry.at is not None:
+        points.insert(0, ("at", entry.at))
+    if not points:
+        raise ModelError(f"{owner}: says not where it is; give `at=` or a point of a part")
+    apart = JOINTS[entry.kind].apart
+    length = _length(owner, entry, points[1][1] - points[0][1], placement.size, model) if apart else 0.0
+    for name, point in points[1:] if not apart else ():
+        gap = np.linalg.norm(point - points[0][1])
+        # a lone body at the origin has no size of its own here: count how far out the points are as well
+        if gap > ASSEMBLED * max(placement.size, np.abs(point).max(), np.abs(points[0][1]).max()):
+            raise ModelError(_not_met(owner, model, entry, points[0], (name, point)))
+    frames = [placement.frame_of(x) for x in (entry.a, entry.b)]
+    if frames[0] == frames[1]:
+        raise ModelError(
+            f"{owner}: joins {entry.a} to {entry.b}, which is the same node; give two points apart"
+        )
+    r, quat = placement.r, placement.quat
+    axes = _triads(entry, quaternions.to_matrix(quat[frames[0]]))
+    # both levers from one world point: the joint begins with g = 0 to the last digits
+    ends = [point for _, point in points] if apart else [points[0][1]] * 2
+    a, b = (
+        Marker.at(f, r[f], quat[f], point, triad) for f, point, triad in zip(frames, ends, axes, strict=True)
+    )
+    return Joined(a, b, Given(length, entry.pitch or 0.0, entry.locked))
+
+
+def _triads(entry: JointEntry, of_a: Floats) -> tuple[Floats, Floats]:
+    """World axes e1, e2, e3 of both markers as columns, `of_a` those of the frame a."""
+    if entry.axis is None:
+        return (of_a, of_a) if "locked" in JOINTS[entry.kind].takes else (np.eye(3), np.eye(3))
+    e3 = entry.axis
+    if entry.second_axis is not None and JOINTS[entry.kind].second_axis == "perpendicular":
+        e1 = entry.second_axis
+    else:
+        e1 = np.cross(np.eye(3)[np.argmin(np.abs(e3))], e3)
+        e1 /= np.linalg.norm(e1)
+    first = np.stack([e1, np.cross(e3, e1), e3], axis=1)
+    if entry.second_axis is None or JOINTS[entry.kind].second_axis == "perpendicular":
+        return first, first
+    # the shortest turn from one shaft to the other
+    turn = np.cross(e3, entry.second_axis)
+    sine = float(np.linalg.norm(turn))
+    angle = np.arctan2(sine, float(e3 @ entry.second_axis))
+    bent = quaternions.from_rotation_vector(turn * (angle / sine if sine > 0.0 else 1.0))
+    return first, quaternions.rotate(bent, first.T).T
+
+
+def _not_met(
+    owner: str, model: Contents, entry: JointEntry, one: tuple[str, Floats], other: tuple[str, Floats]
+) -> str:
+    """Of a joint whose points are not in one place: which, how far apart, and the loop that does not close."""
+    d = other[1] - one[1]
+    text = f"{owner}: |g| = {np.linalg.norm(d):.3g} m at t = 0 between {one[0]} and {other[0]}; "
+    loop = loop_closed_by(links_of(model.joints.values()), entry.name) if one[0] != "at" else None
+    if loop is None:
+        return f"{text}move one of them or name one point only"
+    way = ", ".join(f"{x:.6g}" for x in d)
+    return (
+        f"{text}{loop} does not close: from the one point to the other ({way}) m are missing; move one of them, place or "
+        "size the parts between so that they meet, or name one point only"
+    )
+
+
+def _length(owner: str, entry: JointEntry, d: Floats, size: float, model: Contents) -> float:
+    """Distance of the points of a joint at t = 0."""
+    found = float(np.linalg.norm(d))
+    if found <= ASSEMBLED * size:
+        raise ModelError(f"{owner}: its points {entry.a} and {entry.b} are in one place; use 'spherical'")
+    if entry.length is not None and abs(found - entry.length) > ASSEMBLED * size:
+        loop = loop_closed_by(links_of(model.joints.values()), entry.name)
+        closes = f"{loop} does not close; " if loop else ""
+        raise ModelError(
+            f"{owner}: length = {entry.length:.6g} m, but {entry.a} and {entry.b} are {found:.6g} m apart at t = 0; "
+            f"{closes}move one of them or leave `length=` out"
+        )
+    return found
+
+
+def without_doubt(model: Contents, system: System, state: State) -> tuple[System, list[list[str]]]:
+    """The system with the joints marked that repeat each other, and their names, loop by loop.
+
+    Warns (RedundantJointsWarning) where there are any: not all of their forces and moments are determined.
+    """
+    found = redundancy(system, state)
+    if found is None:
+        return system, []
+    constraints = system.constraints._replace(repeats=softened(system.constraints, found))
+    names = [name for _, name in model.constraint_names]
+    loops = [[names[joint] for joint in loop] for loop in found.loops]
+    many = "1 equation" if found.excess == 1 else f"{found.excess} equations"
+    of_loops = " and of ".join(named(loop) for loop in loops[:3])
+    off = [own for own in (_misfit_of(model, loop) for loop in loops) if own is not None]
+    jams = f"; {off[0]}, so that they jam or cannot follow each other: {_FIT}" if off else ""
+    warnings.warn(
+        f"model '{model.name}': {many} of the joints {of_loops}{' and of other loops' if len(loops) > 3 else ''} "
+        "repeat what the others fix already: the motion is determined, the forces and moments of these joints only in "
+        f"part; leave some of them more motion (a spherical joint in place of a revolute one) to have them all{jams}",
+        RedundantJointsWarning,
+        stacklevel=4,  # at the call of `Model.build`
+    )
+    return system._replace(constraints=constraints), loops
+
+
+_FIT = "make them so, or give one of the joints of this loop more motion"
+
+
+def _misfit_of(model: Contents, names: Sequence[str]) -> Misfit | None:
+    """Of the axes of those of the names that are joints."""
+    return misfit([model.joints[name] for name in names if name in model.joints])
+
+
+def loop_in_words(model: Contents, joint: str) -> str:
+    """The loop that a joint (or the first one of a gear, that of a drive) closes, and axes in it that do not fit; empty where
+    it closes none.
+    """
+    if joint in model.gears:
+        joint = model.gears[joint].each[0].joint.name
+    elif joint in model.drives:
+        joint = model.drives[joint].joint.name
+    loop = loop_closed_by(links_of(model.joints.values()), joint)
+    if loop is None:
+        return ""
+    off = _misfit_of(model, loop.joints)
+    return f"{loop}: {off}, {_FIT}" if off else str(loop)
+
+
+def named(names: list[str]) -> str:
+    """Some names in words."""
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    return ", ".join(f"'{name}'" for name in names[:_TOLD]) + more

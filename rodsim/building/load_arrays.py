@@ -1,0 +1,112 @@
+"""Loads of a model as arrays: those at points, then those of the nodes that carry distributed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from rigid.errors import ModelError, PartName
+from rigid.signals import VectorFunction
+from rigid.system import FORCE, Floats, Ints, Loads
+from rodsim.building.distributed_loads import DistributedEntry, nodal_values, spread_of
+from rodsim.building.meshing import RodMesh
+from rodsim.parts.damping_entries import DampingEntry
+from rodsim.parts.entries import Contents, LoadEntry
+from rodsim.parts.force_entries import Poses
+
+
+class Meshed(Poses, Protocol):
+    """What loads ask of `rodsim.building.build.Placement`."""
+
+    meshes: dict[str, RodMesh]
+    first: dict[str, int]
+
+
+@contextmanager
+def speaking_of(kind: str, name: str) -> Iterator[None]:
+    """What is refused inside is about this part."""
+    try:
+        yield
+    except ModelError as error:
+        error.about = error.about or (PartName(kind, name),)
+        raise
+
+
+class Wind(NamedTuple):
+    """What pushes a part that is damped against something that moves."""
+
+    name: str
+    kind: int = FORCE
+    following: bool = False
+
+
+class Line(NamedTuple):
+    """A distributed load, or a wind, as loads of nodes."""
+
+    entry: DistributedEntry | Wind
+    frames: Ints
+    values: Callable[[Floats], Floats]
+
+
+def line_loads(model: Contents, placement: Meshed) -> list[Line]:
+    """Of the meshed rods, then those of what is damped against something that moves."""
+    found = []
+    for entry in model.line_loads.values():
+        spread = spread_of(entry, placement.meshes[entry.rod.name])
+        values = nodal_values(f"load '{entry.name}'", entry, spread)
+        found.append(Line(entry, placement.first[entry.rod.name] + spread.frames, values))
+    for other in model.others.values():
+        if isinstance(other, DampingEntry) and other.ambient is not None:
+            frames = placement.frames_of(other.a)
+            pushed = other.rate * placement.frames.mass[frames]
+            found.append(Line(Wind(other.name), frames, _wind(other.ambient, pushed)))
+    return found
+
+
+def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]:
+    """Times (k,) -> forces (k, n, 3) of frames, `pushed` (n,) kg/s."""
+    return lambda t: ambient(t)[:, None, :] * pushed[:, None]
+
+
+def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
+    """All loads, in the order of `load_values`."""
+    entries = list(model.loads.values())
+    placed = [placement.place(entry.anchor) for entry in entries]
+    counts = [1] * len(entries) + [len(line.frames) for line in lines]
+    every: list[LoadEntry | DistributedEntry | Wind] = [*entries, *(line.entry for line in lines)]
+    frames = [np.array([p.frame for p in placed], dtype=np.int64), *(line.frames for line in lines)]
+    X = np.zeros((sum(counts), 3))
+    X[: len(placed)] = np.array([p.X for p in placed]).reshape(-1, 3)
+    return Loads(
+        np.repeat(np.array([entry.kind for entry in every], dtype=np.int64), counts),
+        np.concatenate(frames),
+        X,
+        np.repeat(np.array([entry.following for entry in every], dtype=np.uint8), counts),
+    )
+
+
+def load_values(model: Contents, lines: list[Line]) -> Callable[[Floats], Floats]:
+    """Times (k,) -> values of all loads (k, loads, 3)."""
+    functions = [(name, 1, entry.value) for name, entry in model.loads.items()]
+    functions += [(line.entry.name, len(line.frames), line.values) for line in lines]
+
+    total = sum(count for _, count, _ in functions)
+
+    def values(times: Floats) -> Floats:
+        out, k = np.empty((len(times), total, 3)), 0
+        for name, count, function in functions:
+            with speaking_of("load", name):
+                out[:, k : k + count] = np.reshape(function(times), (len(times), count, 3))
+            bad = ~np.isfinite(out[:, k : k + count]).all(axis=(1, 2))
+            k += count
+            if bad.any():
+                raise ModelError(
+                    f"load '{name}': value at t = {times[np.argmax(bad)]:g} s is not finite",
+                    about=[PartName("load", name)],
+                )
+        return out
+
+    return values

@@ -1,0 +1,147 @@
+"""What can be simulated and is probably not meant: joints across a gap, numbers in other units than the rest."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from discretization.measures import element_states
+from discretization.system import System
+from rigid import quaternions
+from rigid.system import Floats, State
+from rodsim.building.meshing import RodMesh
+from rodsim.parts.entries import Contents, JointEntry
+from rodsim.parts.force_entries import Poses
+from rodsim.parts.model_parts import Anchor, Body, Rod
+from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.results.layout import Layout, RodLayout
+
+RIGID = ("weld", "clamp")  # kinds of joints that hold all of two parts together
+GAP = 0.1  # of a body's size: how far it may be from the point where such a joint holds it
+THICK, SLENDER = 0.5, 1e5  # of a rod: radius over length, length over radius
+SOFTEST, STIFFEST = 1e3, 1e13  # Pa: a soft gel has 1e3, diamond 1.1e12
+LARGE = 0.2  # strain
+_TOLD = 3  # of one kind in a message
+
+
+class Placed(Poses, Protocol):
+    """What is asked of `rodsim.building.build.Placement`."""
+
+    meshes: dict[str, RodMesh]
+
+
+def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: System, state: State) -> None:
+    """Warn of all that looks like a slip, in one warning; at the call of `Model.build`."""
+    found = [*_some(gaps(model, placed)), *_some(units(model.rods, placed.meshes))]
+    bent = [own for own in layout.rods if _may_be_strained(model.rods[own.name])]
+    if bent:
+        strain, _ = element_states(system, state)
+        cure = "is the stress-free shape as long as the rod, in the same unit?"
+        found += _some(strains(bent, strain, "at t = 0", cure))
+    if found:
+        warnings.warn(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=4)
+
+
+def warn_of_strains(layout: Layout, system: System, state: State) -> None:
+    """Warn of rods with a linear law that are strained beyond it at rest; at the call of `equilibrium`."""
+    linear = np.ones(layout.n_elements, dtype=bool)
+    linear[len(system.elements.length) :] = system.spans.law < 0
+    rods = [rod for rod in layout.rods if linear[rod.elements].all()]
+    if not rods:
+        return
+    strain, _ = element_states(system, state)
+    cure = "are E, sizes and loads in one system of units? If they are, give the section a law (`with_law`)"
+    found = _some(strains(rods, strain, "at rest", cure))
+    if found:
+        warnings.warn(f"model '{layout.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=4)
+
+
+def _some(lines: Iterator[str]) -> list[str]:
+    """The first of many lines of one kind."""
+    every = list(lines)
+    more = len(every) - _TOLD
+    return every if more <= 0 else [*every[:_TOLD], f"the same of {more} more"]
+
+
+# --- joints
+
+
+def gaps(model: Contents, placed: Poses) -> Iterator[str]:
+    """Joints without freedom that hold a body as a whole at a point outside of it.
+
+    A point that was given in the body's own axes is meant where it is. How far out a point is: from the box around the
+    body's surface, in its axes.
+    """
+    for entry in model.joints.values():
+        if entry.kind not in RIGID:
+            continue
+        point = _point(entry, placed)
+        for held in (entry.a, entry.b):
+            if not isinstance(held, Body) or not len(held.properties.vertices) or point is None:
+                continue
+            low, high = held.properties.vertices.min(axis=0), held.properties.vertices.max(axis=0)
+            inside = quaternions.rotate(quaternions.conjugate(held.orientation), point - held.position)
+            gap = float(np.linalg.norm(inside - np.clip(inside, low, high)))
+            size = float((high - low).max())
+            if gap > GAP * size:
+                other = next((x for x in (entry.a, entry.b) if isinstance(x, Anchor)), None)
+                where = f"the point of {other}" if other is not None else "its point"
+                cure = "joint.at" if other is None else "anchor.position"
+                yield (
+                    f"{entry.kind} joint '{entry.name}' holds {held} across a gap of {gap:.3g} m from {where}, where the "
+                    f"body's size is {size:.3g} m; place it there (in a scene `position: {{at: ...}}`, in Python "
+                    f"`position={cure}`), or hold it by a point of its own, `{held.name}.at(...)`"
+                )
+
+
+def _point(entry: JointEntry, placed: Poses) -> Floats | None:
+    if entry.at is not None:
+        return entry.at
+    anchor = next((x for x in (entry.a, entry.b) if isinstance(x, Anchor)), None)
+    return None if anchor is None else placed.place(anchor).world
+
+
+# --- rods
+
+
+def units(rods: Mapping[str, Rod], meshes: Mapping[str, RodMesh]) -> Iterator[str]:
+    """Rods whose radius, length or stiffness is that of another system of units."""
+    for name, rod in rods.items():
+        length, radius = rod.stress_free.length, meshes[name].radius
+        known = radius[radius > 0.0]
+        if len(known):
+            if known.max() > THICK * length:
+                yield (
+                    f"{rod}: its radius, {known.max():.3g} m, is more than half of its length, {length:.3g} m; "
+                    "give both in m, or a rigid body for what is no rod"
+                )
+            elif length > SLENDER * known.min():
+                yield (
+                    f"{rod}: its length, {length:.3g} m, is {length / known.min():.2g} times its radius, "
+                    f"{known.min():.3g} m; give both in m"
+                )
+        section = rod.section if not callable(rod.section) else rod.section(0.5)
+        E = section.modulus
+        if E > 0.0 and not SOFTEST <= E <= STIFFEST:
+            unit = "GPa or MPa" if E < SOFTEST else "a smaller unit"
+            yield f"{rod}: E = {E:.3g} Pa is that of no solid; is it given in {unit}? Give it in Pa"
+
+
+def _may_be_strained(rod: Rod) -> bool:
+    return rod.stress_free is not rod.initial or rod.rest_strains is not None
+
+
+def strains(rods: Sequence[RodLayout], strain: Floats, when: str, cure: str) -> Iterator[str]:
+    """Rods whose strains, of all points (n, 6), are beyond those of a linear law, at the axis or at the surface."""
+    for rod in rods:
+        own, radius = strain[rod.elements], float(rod.radius.max(initial=0.0))
+        for what, size in (
+            ("stretch and shear", np.linalg.norm(own[:, :3], axis=1).max()),
+            ("bending and twist times the radius", radius * np.linalg.norm(own[:, 3:], axis=1).max()),
+        ):
+            if size > LARGE:
+                yield f"rod '{rod.name}': {when} its {what} come to {size:.3g}, a strain that few solids bear; {cure}"
+                break

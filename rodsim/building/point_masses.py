@@ -1,0 +1,134 @@
+"""Bodies without moments of inertia about some axes: whatever asks for their rotation about these is refused.
+
+A point X of a body, or a direction U, asks for a turn about an axis a that moves it: a x X != 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+
+from discretization.others import OTHERS
+from discretization.system import System
+from rigid import quaternions
+from rigid.errors import ModelError, PartName
+from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.law_springs import (
+    DISPLACEMENT_DAMPER,
+    DISPLACEMENT_SPRING,
+    LENGTH_DAMPER,
+    LENGTH_SPRING,
+)
+from rigid.system import FORCE, Floats
+from rodsim.parts.entries import Contents
+from rodsim.parts.force_entries import Poses
+from rodsim.parts.model_parts import Body
+
+
+class Placed(Poses, Protocol):
+    """What is asked of `rodsim.building.build.Placement`."""
+
+    body_frame: dict[str, int]
+    size: float
+
+
+NEAR = 1e-9  # of the model's size: a point closer to the axis is on it
+ALWAYS = np.full(3, np.nan)  # asks for every rotation
+
+
+def idle_axes(model: Contents, placement: Placed) -> dict[int, Floats]:
+    """Frame -> (3, 3), the projection on its axes without inertia: what it turns about them by means nothing."""
+    return {
+        placement.body_frame[name]: body.properties.without_inertia
+        for name, body in model.bodies.items()
+        if np.any(body.properties.without_inertia)
+    }
+
+
+def check_rotations(model: Contents, system: System, placement: Placed) -> None:
+    """Raise ModelError where something asks for a rotation that a body has no inertia for."""
+    thin = {
+        placement.body_frame[name]: body
+        for name, body in model.bodies.items()
+        if np.any(body.properties.without_inertia)
+    }
+    for body in thin.values():
+        _check_spin(body)
+    for kind, name, frame, X, length in _asking(model, system, placement) if thin else ():
+        if frame not in thin:
+            continue
+        axes = thin[frame].properties.without_inertia
+        moved = np.abs(np.cross(axes.T, X)).max() if np.isfinite(X).all() else np.inf
+        if moved > NEAR * (placement.size if length else 1.0):
+            body = thin[frame]
+            raise ModelError(
+                f"{body} has no moment of inertia{_about(axes)}, but {kind} '{name}' asks for its rotation; hold it "
+                "by its centre of mass with spherical or distance joints and springs, or give it an inertia",
+                about=[PartName("body", body.name)],
+            )
+
+
+def _about(axes: Floats) -> str:
+    if np.trace(axes) > 2.0:
+        return ""
+    axis = axes[:, np.argmax(np.diag(axes))]
+    x, y, z = axis / np.linalg.norm(axis)
+    return f" about ({x:.3g}, {y:.3g}, {z:.3g})"
+
+
+def _check_spin(body: Body) -> None:
+    if body.angular_velocity is None:
+        return
+    own = quaternions.rotate(quaternions.conjugate(body.orientation), body.angular_velocity)
+    spin = np.linalg.norm(body.properties.without_inertia @ own)
+    if spin > 1e-12 * np.linalg.norm(own):
+        raise ModelError(
+            f"{body} has no moment of inertia{_about(body.properties.without_inertia)}, but spins about it at {spin:.3g} "
+            "rad/s; leave this part of angular_velocity out",
+            about=[PartName("body", body.name)],
+        )
+
+
+# kind and name of what asks, the frame, its point or direction there, and 1 for points, 0 for directions
+Asked = tuple[str, str, int, Floats, float]
+
+
+def _asking(model: Contents, system: System, poses: Poses) -> Iterator[Asked]:
+    yield from _constraints(model, system)
+    for side, column in enumerate(("Xa", "Xb")):
+        springs = system.springs
+        for name, frames, X in zip(model.springs, springs.frames, getattr(springs, column), strict=True):
+            yield "spring", name, int(frames[side]), X, 1.0
+        for name, frames in zip(model.torsions, system.torsions.frames, strict=True):
+            yield "torsion spring", name, int(frames[side]), ALWAYS, 0.0
+    loads = system.loads
+    names = [*model.loads, *[""] * (len(loads.kind) - len(model.loads))]
+    for k, name in enumerate(names):
+        turns = loads.kind[k] != FORCE or loads.following[k] != 0
+        yield "load", name, int(loads.frame[k]), ALWAYS if turns else loads.X[k], 1.0
+    yield from _others(model, system, poses)
+
+
+def _constraints(model: Contents, system: System) -> Iterator[Asked]:
+    constraints = system.constraints
+    names = model.constraint_names
+    for c, number in enumerate(constraints.kind):
+        columns = CONSTRAINTS[number].columns
+        for side, (X, U) in enumerate((("Xa", "Ua"), ("Xb", "Ub"))):
+            for column, length in ((X, 1.0), (U, 0.0)):
+                if column in columns:
+                    value = getattr(constraints, column)[c]
+                    yield *names[constraints.joint[c]], int(constraints.frames[c, side]), value, length
+
+
+def _others(model: Contents, system: System, poses: Poses) -> Iterator[Asked]:
+    own = system.others
+    names = [entry.name for entry in model.others.values() for _ in entry.made(poses)]
+    for e, (name, number) in enumerate(zip(names, own.kind, strict=True)):
+        X = own.numbers[own.first[e] :]
+        lengths = OTHERS[number] in (LENGTH_SPRING, LENGTH_DAMPER)
+        places = OTHERS[number] in (DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER)
+        yield "spring or bushing", name, int(own.frames[e, 0]), X[:3] if lengths else ALWAYS, 1.0
+        yield "spring or bushing", name, int(own.frames[e, 1]), X[3:6] if lengths or places else ALWAYS, 1.0

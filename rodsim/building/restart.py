@@ -1,0 +1,345 @@
+"""Going on from a stored state of a result, with the same parts but other loads, weights or parameters; what changed is said."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.consistent import everything_held
+from discretization.drives import driven_frames
+from discretization.extent import extent
+from discretization.groups import groups_of
+from discretization.measures import constraint_residual, element_states, velocity_residual
+from discretization.own_variables import own_variables, with_part
+from discretization.system import System, fingerprint
+from rigid import checks, quaternions
+from rigid.errors import ModelError, PartName
+from rigid.interactions.constraints import rows_of
+from rigid.joints import JOINTS
+from rigid.system import PERPENDICULAR, Floats, State
+from rodsim.building.build import Built
+from rodsim.building.initial_velocities import fit_velocities
+from rodsim.building.joint_loops import Link, loop_closed_by
+from rodsim.building.static_checks import part_at
+from rodsim.parts.model_description import ACTING
+from rodsim.results.layout import Layout
+from rodsim.results.result import Result
+from rodsim.results.resuming import fault_of
+from rodsim.results.standing import Standing
+
+_FITS = 1e-7  # of the model's size: gaps of joints at the stored state
+_JUMP = 1e-9  # of the model's speed: changes of the rates of drives below are rounding
+_TIMES = 1e-9  # of the largest time of a result: rounding
+_FARTHEST = 1.2  # rad: axes of joints that are further apart might close the other way round
+# fields of a state that begin anew; own variables partly do, all others are as they were stored
+_ANEW = ("totals", "chart", "algorithmic")
+
+
+class Restart(NamedTuple):
+    """Where a run begins instead of at the initial state of its model."""
+
+    built: Built  # the model, whose drives go on from where its joints stand
+    state: State
+    told: dict[str, Any]  # for the description: from what, which output, what changed
+
+
+def restarted(built: Built, start: Result, at: float | None, at_rest: bool = False) -> Restart:
+    """The state of `start` at its time `at`, by default the last, as a start of the model `built`.
+
+    Ground points that an equilibrium has moved are moved in `built`, in place. at_rest: joints may be elsewhere than they were,
+    an equilibrium closes their gaps. Raises ModelError where the parts differ, and where `start` does not go on to `at`.
+    """
+    if not isinstance(start, Result):
+        raise ModelError(
+            f"start = {checks.shown(start)} is no result; give what `equilibrium` or `simulate` returns"
+        )
+    if start.n_outputs < 1:
+        raise ModelError("start: the result holds no output")
+    old, new = start.layout, built.layout
+    _check_same_parts(old, new)
+    index = start.n_outputs - 1 if at is None else _index_at(start, at)
+    stored = start.state(index)
+    _check_whole(start, index, stored)
+    own, said = _own_variables(built, old, stored)
+    anew: dict[str, Any] = {name: getattr(built.state, name).copy() for name in _ANEW} | {"own": own}
+    state = State(**{name: anew.get(name, array.copy()) for name, array in stored._asdict().items()})
+    for before, body in zip(old.bodies, new.bodies, strict=True):
+        # the reference point stays, wherever the centre of mass is now
+        shift = before.reference - body.reference
+        if np.any(shift):
+            k = body.frame
+            state.r[k] += quaternions.rotate(state.quat[k], shift)
+            state.v[k] += quaternions.rotate(state.quat[k], np.cross(state.Omega[k], shift))
+    moved = _move_ground(built, old, index)
+    built, state = _driven(built, state)
+    if at_rest:
+        _check_turns(built, state)
+    else:
+        _check_joints(built, state)
+    state, pushed = _fit_to_drives(built, state, _rates(built, state, stored))
+    told = {
+        "model": old.name,
+        "output": index,
+        "t": float(start.t[index]),
+        "changes": [
+            *_changes(old, new),
+            *(
+                f"the ground side of joint '{name}' stays where the equilibrium has moved it"
+                for name in moved
+            ),
+            *said,
+            *pushed,
+        ],
+        "moved": moved,
+    }
+    return Restart(built, state, told)
+
+
+def _check_whole(start: Result, index: int, stored: State) -> None:
+    """ModelError where a state is not what was written, or no step can begin with it."""
+    changed = start.changed(slice(index, index + 1)) or []
+    wrong = [f"{each} is not what was written" for each in changed if not each.of_picture]
+    fault = wrong[0] if wrong else fault_of(stored)
+    if fault:
+        where = f"'{start.path}'" if start.path else f"the result of '{start.layout.name}'"
+        raise ModelError(
+            f"start: {where} is damaged, {fault} (output {index}); give another time (at=), or run that simulation again"
+        )
+
+
+def _index_at(start: Result, at: float) -> int:
+    """Number of the output nearest to a time within those of the result."""
+    wanted, t = checks.number("start", "at", at), start.t
+    low, high = (
+        float(np.nanmin(t)),
+        float(np.nanmax(t)),
+    )  # one that is damaged is told where it is gone on from
+    rounding = _TIMES * max(abs(low), abs(high))
+    if not low - rounding <= wanted <= high + rounding:
+        raise ModelError(
+            f"start: at = {wanted:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give one of them, "
+            "or leave it out for the last"
+        )
+    return start.index_at(wanted)
+
+
+def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
+    """`State.own` where a run begins, but for its drives, and what of it is not as it was stored."""
+    system, said = built.system, []
+    before, blocks = old.own, own_variables(built.system)
+    own = np.zeros(blocks.size)
+    blocks.part(own, "angle")[...] = before.part(stored.own, "angle")
+    if blocks.branch:
+        # one that was not there yet begins as strained in this moment, as where a model begins
+        first = len(system.elements.length)
+        relaxes = system.spans.relaxation > 0.0
+        strain = element_states(system, stored._replace(own=own))[0][first:] * relaxes[:, None]
+        had = np.zeros(blocks.branch, bool)
+        if before.branch:
+            assert old.system is not None
+            had = old.system.spans.relaxation > 0.0
+            strain[had] = before.part(stored.own, "branch")[had]
+        blocks.part(own, "branch")[...] = strain
+        if np.any(relaxes & ~had):
+            said.append("branches that relax are new and strained as their rods are")
+    elif before.branch:
+        said.append("branches that relax are gone")
+    return own, said
+
+
+def _driven(built: Built, state: State) -> tuple[Built, State]:
+    """The model with drives that go on from where its joints stand, driven frames with the rates of their motions; ModelError
+    where these stand elsewhere than the motions begin.
+    """
+    if built.drive_values is None:
+        return built, state
+    layout, initial = built.layout, built.state
+    built = built._replace(drive_values=built.drive_values.begun_at(state))
+    size = max(float(np.ptp(state.r, axis=0).max()), 1.0)
+    v, Omega = state.v.copy(), state.Omega.copy()
+    names = layout.drives[len(layout.drives) - len(driven_frames(built.system.frames.fixed)) :]
+    for name, f in zip(names, driven_frames(built.system.frames.fixed), strict=True):
+        gap = float(np.linalg.norm(state.r[f] - initial.r[f]))
+        turn = 2.0 * float(np.arccos(min(abs(float(state.quat[f] @ initial.quat[f])), 1.0)))
+        if gap > _FITS * size or turn > 1e-6:
+            raise ModelError(
+                f"driven '{name}': begins {gap:.3g} m and {np.degrees(turn):.3g} degrees from where the stored state has it; "
+                f"give it position = {_words(state.r[f])} and orientation = {_words(state.quat[f])}, or another motion",
+            )
+        state.r[f], state.quat[f] = initial.r[f], initial.quat[f]
+        v[f], Omega[f] = initial.v[f], initial.Omega[f]
+    assert built.drive_values is not None
+    state = with_part(built.system, state._replace(v=v, Omega=Omega), "drive", built.drive_values.first())
+    return built, state
+
+
+def _rates(built: Built, state: State, stored: State) -> Floats:
+    """What the drives begin to do to the joints that they did not do before, (m,): m/s or rad/s."""
+    if built.drive_values is None or not len(state.lam):
+        return np.zeros(1)
+    system, blocks = built.system, own_variables(built.system, stored.own)
+    before = with_part(system, state, "drive", blocks.part(stored.own, "drive"))
+    before = before._replace(v=stored.v, Omega=stored.Omega)
+    return velocity_residual(system, state) - velocity_residual(system, before)
+
+
+def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, list[str]]:
+    """Velocities that drives allow which begin with other rates than the stored state has: those after the impact."""
+    size = max(float(np.ptp(state.r, axis=0).max()), 1.0)
+    speed = max(
+        float(np.abs(state.v).max()), size * float(np.abs(state.Omega).max()), float(np.abs(jump).max())
+    )
+    if np.abs(jump).max() <= _JUMP * speed:
+        return state, []
+    fitted = fit_velocities(built._replace(state=state, held=everything_held(built.system)))
+    return fitted.state, [
+        f"velocities jump by up to {fitted.change:.3g} m/s or rad/s, to the rates that drives begin with"
+    ]
+
+
+def _check_same_parts(old: Layout, new: Layout) -> None:
+    for what, before, after in (
+        (
+            "rods",
+            [(rod.name, len(rod.frames)) for rod in old.rods],
+            [(rod.name, len(rod.frames)) for rod in new.rods],
+        ),
+        ("bodies", [body.name for body in old.bodies], [body.name for body in new.bodies]),
+        (
+            "joints",
+            [(joint.name, joint.kind) for joint in old.joints],
+            [(joint.name, joint.kind) for joint in new.joints],
+        ),
+        ("torsion springs", old.n_torsions, new.n_torsions),
+        ("drives", old.drives, new.drives),
+        ("frames", old.n_frames, new.n_frames),
+    ):
+        if before != after:
+            raise ModelError(
+                f"start: the result of '{old.name}' has {what} {before}, model '{new.name}' has {after}; a run goes on with "
+                "the same parts, only loads, gravity and parameters may change"
+            )
+
+
+def _move_ground(built: Built, old: Layout, index: int) -> list[str]:
+    """Move the ground points of joints as equilibria had them: the names of the joints that were moved."""
+    standing = Standing(old)
+    moved = list(dict.fromkeys([*standing.moved_before, *standing.motions]))
+    for name in moved:
+        standing.move(index, name, built.system.constraints, built.layout)
+    if moved:
+        built.layout.description["fingerprint"] = fingerprint(built.system)
+    return moved
+
+
+def _check_joints(built: Built, state: State) -> None:
+    constraints = built.system.constraints
+    g = np.abs(constraint_residual(built.system, state))
+    size = extent(state.r)
+    if not len(g) or g.max() <= _FITS * max(size, 1.0):
+        return
+    worst = int(np.repeat(np.arange(len(constraints.kind)), rows_of(constraints))[np.argmax(g)])
+    layout = built.layout
+    joint = layout.joints[int(constraints.joint[worst])]
+    links = [
+        Link(own.name, *(part_at(layout, frame).name for frame in own.frames or ()))
+        for own in layout.joints
+        if own.kind in JOINTS
+    ]
+    loop = loop_closed_by(links, joint.name)
+    of_axes = bool(constraints.kind[worst] == PERPENDICULAR)
+    gap = (
+        f"its axes are {np.degrees(np.arcsin(min(g.max(), 1.0))):.3g} degrees apart"
+        if of_axes
+        else f"|g| = {g.max():.3g}"
+    )
+    raise ModelError(
+        f"{joint.kind} joint '{joint.name}': {gap} at the stored state{f', {loop} does not close' if loop else ''}; it is "
+        "where it was not in the model of that result, leave its place and its axes as they were",
+        about=[PartName("joint", joint.name)],
+    )
+
+
+def _check_turns(built: Built, state: State) -> None:
+    """Raise where the axes that a joint ties are too far apart to be closed by an equilibrium."""
+    constraints = built.system.constraints
+    for number, joint in enumerate(built.layout.joints):
+        tied = int(np.sum((constraints.joint == number) & (constraints.kind == PERPENDICULAR)))
+        if joint.kind not in JOINTS or joint.frames is None or tied < 2:
+            continue
+        a, b = (
+            quaternions.to_matrix(state.quat[f]) @ E for f, E in zip(joint.frames, joint.axes, strict=True)
+        )
+        cosine = 0.5 * (np.trace(a.T @ b) - 1.0) if tied > 2 else a[:, 2] @ b[:, 2]
+        apart = float(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        if apart > _FARTHEST:
+            raise ModelError(
+                f"{joint.kind} joint '{joint.name}': its axes are {np.degrees(apart):.3g} degrees apart at the stored state, too "
+                "far to close in one go; go there by equilibria between, or move it by `motions`",
+                about=[PartName("joint", joint.name)],
+            )
+
+
+def _changes(old: Layout, new: Layout) -> list[str]:
+    """What is not as it was, part by part, in words."""
+    said: list[str] = []
+    told: set[str] = set()  # tables of `System` of which something was said
+    a, b = old.description, new.description
+    if a.get("gravity") != b.get("gravity"):
+        said.append(f"gravity {a.get('gravity')} -> {b.get('gravity')}")
+    for key, section in ACTING.items():
+        before, after, what = a.get(key, {}), b.get(key, {}), section.word
+        if before != after:
+            told.add(section.table)
+        said += [f"{what} '{name}' is new" for name in after if name not in before]
+        said += [f"{what} '{name}' is gone" for name in before if name not in after]
+        both = [name for name in after if name in before and before[name] != after[name]]
+        for name in both:
+            if not isinstance(after[name], dict):
+                said.append(f"{what} '{name}': {before[name]} -> {after[name]}")
+                continue
+            # older files do not say all of it
+            keys = [key for key, own in after[name].items() if before[name].get(key, own) != own]
+            said += [f"{what} '{name}': {key} {before[name][key]} -> {after[name][key]}" for key in keys]
+    if old.system is not None and new.system is not None:
+        said += _changed_parts(new, old.system, new.system)
+        said += _changed_numbers(old.system, new.system, told)
+    return said
+
+
+def _changed_numbers(a: System, b: System, told: set[str]) -> list[str]:
+    """Interactions whose numbers are others than before, by kind, where nothing has been said of their table yet."""
+    before = {(own.table, own.group.kind.name): own.group.numbers for own in groups_of(a)}
+    said = []
+    for own in groups_of(b):
+        numbers = before.get((own.table, own.group.kind.name))
+        if own.table in told | {"elements", "spans", "constraints"} or numbers is None:
+            continue
+        if numbers.shape == own.group.numbers.shape and not np.array_equal(numbers, own.group.numbers):
+            said.append(f"{own.group.kind.name}: other numbers")
+    return said
+
+
+def _changed_parts(layout: Layout, a: System, b: System) -> list[str]:
+    said = []
+    for body in layout.bodies:
+        k = body.frame
+        for what in ("mass", "inertia"):
+            x, y = getattr(a.frames, what)[k], getattr(b.frames, what)[k]
+            if not np.array_equal(x, y):
+                said.append(f"body '{body.name}': {what} {_words(x)} -> {_words(y)}")
+    for rod in layout.rods:
+        if not np.array_equal(a.frames.mass[rod.frames], b.frames.mass[rod.frames]):
+            total = [float(system.frames.mass[rod.frames].sum()) for system in (a, b)]
+            said.append(f"rod '{rod.name}': mass {total[0]:.6g} -> {total[1]:.6g} kg")
+        for what in ("stiffness", "damping", "strain0"):
+            own = [np.concatenate([getattr(x.elements, what), getattr(x.spans, what)]) for x in (a, b)]
+            if len(own[0]) == len(own[1]) and not np.array_equal(own[0][rod.elements], own[1][rod.elements]):
+                name = {"strain0": "stress-free shape"}.get(what, what)
+                said.append(f"rod '{rod.name}': other {name}")
+    return said
+
+
+def _words(x: Floats) -> str:
+    return f"{float(x):.6g}" if np.ndim(x) == 0 else str(np.asarray(x).tolist())

@@ -1,0 +1,238 @@
+"""The rigid twin of a model with rods: each rod a rigid body of the same mass, centre and inertia.
+
+They are those of the discretised rod, taken from its own momenta: the velocities e_k give m e_k and L = m c x e_k, the
+turns e_k about c give the columns of J. A mass matrix that is not diagonal is in them, so that energy and momenta of
+twin and model are equal at t = 0 where the rod begins without stress and moves as a rigid body.
+
+Every place on the rod keeps its name: an anchor at s becomes the point where this section is at t = 0, directions of
+following loads and offsets go by its axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.measures import energies, momenta
+from discretization.space.spans import points_of
+from discretization.system import System
+from rigid import quaternions
+from rigid.errors import ModelError, PartName
+from rigid.inertia import MassProperties
+from rigid.system import Floats, Ints, State
+from rodsim.building.build import Built, Placement
+from rodsim.building.initial_velocities import fit_velocities
+from rodsim.parts.entries import Contents, GearEntry, JointEntry, LoadEntry
+from rodsim.parts.model_parts import Anchor, Body, Rod, StandsFor
+from rodsim.results.part_energies import stored_energies
+
+ROUND = 12  # corners of a round section as it is drawn
+THIN = 200.0  # a rod without a radius is drawn with this part of its length
+SAME = 1e-9  # relative: what counts as equal
+SLOW = 1e-6  # lengths a second: slower than this a rod is at rest
+
+
+class _Twin(NamedTuple):
+    """A body for a rod, and what was lost by it. Its axes are the world's at t = 0."""
+
+    body: Body
+    quat: Floats  # (n, 4) of the sections at t = 0
+    fractions: Floats  # (n,)
+    lost: list[str]
+
+    def section_at(self, s: float) -> Floats:
+        """Quaternion of the section at the fraction s, which is an anchor's."""
+        turned: Floats = self.quat[int(np.argmin(np.abs(self.fractions - s)))]
+        return turned
+
+
+def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) -> list[str]:
+    """Put all of `model` into the empty `twin`, the rods `names` as bodies; returns what could not be carried over."""
+    state = fit_velocities(built, warn=False).state
+    by_name: dict[str, _Twin] = {}
+    twin.ground = model.ground
+    for layout in built.layout.rods:
+        if layout.name in names:
+            by_name[layout.name] = _body_of(model.rods[layout.name], built, state, layout.frames)
+    twin.bodies.update(model.bodies)
+    twin.bodies.update({name: found.body for name, found in by_name.items()})
+    twin.rods.update({name: rod for name, rod in model.rods.items() if name not in by_name})
+    lost = [told for found in by_name.values() for told in found.lost]
+    mover = _Mover(Placement(model), by_name, twin)
+    # all that joins, loads or moves parts, whatever kinds of it there are: dictionaries of entries by name
+    for what, entries in vars(model).items():
+        if what not in ("bodies", "rods") and isinstance(entries, dict):
+            for name, entry in entries.items():
+                moved = mover.moved(entry)
+                if isinstance(moved, str):
+                    lost.append(f"{_kind(what)} '{name}' {moved}")
+                else:
+                    getattr(twin, what)[name] = moved
+    return lost
+
+
+def _kind(what: str) -> str:
+    words = {"torsions": "torsion spring", "line_loads": "load", "others": "interaction"}
+    return words.get(what, what.rstrip("s"))
+
+
+class _Mover(NamedTuple):
+    """Takes entries of the model over to its twin."""
+
+    placement: Placement  # of the model
+    twins: dict[str, _Twin]
+    to: Contents
+
+    def moved(self, entry: Any) -> Any:
+        """The entry with its anchors on bodies; or why it cannot be."""
+        if not isinstance(entry, tuple) and not is_dataclass(entry):
+            return entry  # holds on to nothing
+        changed: dict[str, Any] = {}
+        held = []
+        for what, value in _fields(entry).items():
+            if isinstance(value, Anchor) and self._is_twin(value.part):
+                changed[what] = self._anchor(value)
+                held.append(value.part.name)
+            elif self._is_twin(value):
+                return f"acts along rod '{value.name}', which is a body here: left out"
+            elif isinstance(value, JointEntry):
+                if value.name not in self.to.joints:
+                    return f"belongs to joint '{value.name}', which is left out"
+                changed[what] = self.to.joints[value.name]
+            elif isinstance(entry, GearEntry) and isinstance(value, tuple):
+                for own in value:
+                    if own.joint.name not in self.to.joints:
+                        return f"couples joint '{own.joint.name}', which is left out"
+                changed[what] = tuple(own._replace(joint=self.to.joints[own.joint.name]) for own in value)
+        if len(held) == 2 and held[0] == held[1]:
+            return f"joins two places of rod '{held[0]}', which are at rest to each other here: left out"
+        if isinstance(entry, LoadEntry) and entry.following and "anchor" in changed:
+            value = _turned(entry.value, self.twins[entry.anchor.part.name].section_at(entry.anchor.s))
+            changed |= {"value": value, "described": value}
+        if not changed:
+            return entry
+        if isinstance(entry, tuple):
+            named: Any = entry
+            return named._replace(**changed)
+        return replace(entry, **changed)
+
+    def _is_twin(self, part: Any) -> bool:
+        return isinstance(part, Rod) and part.name in self.twins
+
+    def _anchor(self, anchor: Anchor) -> Anchor:
+        """The same place on the body."""
+        body = self.twins[anchor.part.name].body
+        return Anchor(body, self.placement.place(anchor).world - body.position)
+
+
+def _fields(entry: Any) -> dict[str, Any]:
+    """What an entry, a named tuple or a dataclass, holds."""
+    if isinstance(entry, tuple):
+        return dict(entry._asdict())  # type: ignore[attr-defined]
+    return {field.name: getattr(entry, field.name) for field in fields(entry)}
+
+
+def _turned(value: Callable[[Floats], Floats], quat: Floats) -> Callable[[Floats], Floats]:
+    """Components in section axes as those in the axes of the body."""
+    return lambda times: quaternions.rotate(quat, value(times))
+
+
+def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
+    system = built.system
+    mass, center, inertia = mass_of(system, state, frames)
+    r, quat = state.r[frames], state.quat[frames]
+    velocity, omega, missed = _rigid_motion(system, state, frames, mass, center, inertia)
+    layout = next(found for found in built.layout.rods if found.name == rod.name)
+    fractions = layout.arclength / rod.stress_free.length
+    places = r - center
+    stands = StandsFor(fractions, places, quat)
+    if rod.closed:
+        stands = StandsFor(
+            np.append(fractions, 1.0), np.append(places, places[:1], 0), np.append(quat, quat[:1], 0)
+        )
+    vertices, faces = _surface(places, quat, layout.radius, layout.sides, rod.closed)
+    try:
+        properties = MassProperties(mass, inertia, np.zeros(3), vertices, faces)
+    except ModelError as error:
+        raise ModelError(f"{rod} as a rigid body: {error}", about=[PartName("rod", rod.name)]) from None
+    lost = [f"{rod}: strains, section law and elastic waves"]
+    energy, first = stored_energies(system, state)
+    stored = float(energy[np.isin(first, frames)].sum())
+    if stored > SAME * max(1.0, float(energies(system, state).kinetic)):
+        lost.append(f"{rod}: the elastic energy it begins with, {stored:.6g} J")
+    if _damped(system, frames):
+        lost.append(f"{rod}: its viscosity")
+    speed = np.linalg.norm(state.v[frames], axis=1).max()
+    if missed > SAME * max(speed, SLOW * np.ptp(r, axis=0).max()):
+        lost.append(f"{rod}: up to {missed:.3g} m/s of its initial velocities, which no rigid body has")
+    body = Body(rod.name, properties, center, quaternions.IDENTITY.copy(), velocity, omega, stands)
+    return _Twin(body, quat, fractions, lost)
+
+
+def mass_of(system: System, state: State, frames: Ints) -> tuple[float, Floats, Floats]:
+    """Mass (kg), centre (3,) and inertia about it (3, 3) of the discretised parts at `frames`, world axes."""
+    still = np.zeros(3)
+    push = [momenta(system, _moving(state, frames, axis + 0.0 * state.r, still)) for axis in np.eye(3)]
+    mass = push[0][0][0]
+    # L = c x m e_k: of e_x (0, m c_z, -m c_y), of e_y (-m c_z, 0, m c_x)
+    center = np.array([push[1][1][2], -push[0][1][2], push[0][1][1]]) / mass
+    J = np.empty((3, 3))
+    for k, axis in enumerate(np.eye(3)):
+        moved = _moving(state, frames, np.cross(axis, state.r - center), axis)
+        J[:, k] = momenta(system, moved)[1]  # P = 0: about any point
+    return float(mass), center, 0.5 * (J + J.T)
+
+
+def _moving(state: State, frames: Ints, v: Floats, omega: Floats) -> State:
+    """`state` with these velocities at `frames` only."""
+    only = np.zeros((len(state.r), 1))
+    only[frames] = 1.0
+    turn = quaternions.rotate(quaternions.conjugate(state.quat), omega)
+    return state._replace(v=only * v, Omega=only * turn)
+
+
+def _rigid_motion(
+    system: System, state: State, frames: Ints, mass: float, center: Floats, inertia: Floats
+) -> tuple[Floats, Floats, float]:
+    """Velocity of the centre and angular velocity with the momenta of the rod; and what they miss of its velocities."""
+    only = np.zeros((len(state.r), 1))
+    only[frames] = 1.0
+    own = state._replace(v=only * state.v, Omega=only * state.Omega)
+    P, L = momenta(system, own)
+    velocity = P / mass
+    omega = np.linalg.solve(inertia, L - np.cross(center, P))
+    gap = state.v[frames] - velocity - np.cross(omega, state.r[frames] - center)
+    return velocity, omega, float(np.linalg.norm(gap, axis=1).max())
+
+
+def _damped(system: System, frames: Ints) -> bool:
+    points = points_of(system.elements, system.spans)
+    return bool(np.any(points.damping[np.isin(points.frames[:, 0], frames)]))
+
+
+def _surface(
+    places: Floats, quat: Floats, radius: Floats, sides: Floats, closed: bool
+) -> tuple[Floats, Ints]:
+    """Vertices and triangles of the rod as it is drawn: a ring of corners at each node."""
+    if np.all(sides > 0.0):
+        corners = 0.5 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])[None] * sides[:, None]
+    else:
+        shown = np.where(radius > 0.0, radius, np.ptp(places, axis=0).max() / THIN)
+        angle = 2 * np.pi * np.arange(ROUND) / ROUND
+        corners = shown[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    n, k = corners.shape[:2]
+    offsets = np.concatenate([np.zeros((n, k, 1)), corners], axis=2)
+    vertices = places[:, None] + quaternions.rotate(quat[:, None], offsets)
+    ring = np.arange(n if closed else n - 1)[:, None]
+    here, there = k * ring, k * ((ring + 1) % n)
+    one, two = np.arange(k), (np.arange(k) + 1) % k
+    a, b, c, d = here + one, here + two, there + two, there + one
+    walls = np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
+    lids = np.zeros((0, 3), np.int64)
+    if not closed:
+        fan = np.stack([np.zeros(k - 2, np.int64), np.arange(1, k - 1), np.arange(2, k)], axis=1)
+        lids = np.concatenate([fan[:, ::-1], fan + k * (n - 1)])
+    return vertices.reshape(-1, 3), np.concatenate([walls, lids]).astype(np.int64)

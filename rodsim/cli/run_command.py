@@ -1,0 +1,136 @@
+"""rodsim run: a scene in time."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rigid.errors import ConvergenceError, ModelError
+from rodsim.cli.exit_codes import LAW_BROKEN, OK
+from rodsim.cli.stopping import stopped
+from rodsim.cli.warning_lines import not_converged
+
+if TYPE_CHECKING:
+    from rodsim.scenes.loading import Loaded
+
+
+def add_parsers(commands: Any) -> None:
+    """The command and its options."""
+    parser = commands.add_parser("run", help="simulate a scene")
+    parser.add_argument("scene", help="scene file, YAML")
+    parser.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")
+    parser.add_argument("--t-end", type=float, help="s, instead of the scene's")
+    parser.add_argument("--dt", type=float, help="s, instead of the scene's")
+    parser.add_argument(
+        "--integrator",
+        help="em, em4, em6, em-ggl, em4-ggl, em6-ggl, em-d(0.8), EML, mG(3) ..., instead of the scene's",
+    )
+    parser.add_argument(
+        "--chart", help="quaternion, quaternion-alpha, quaternion-gamma, director; not for em"
+    )
+    parser.add_argument(
+        "--output-every",
+        type=int,
+        help="steps between outputs, instead of the scene's; where neither says, about 500 outputs are stored",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        help="of the equations of a step, relative: fewer iterations, invariants to that part; 0: round-off",
+    )
+    parser.add_argument("--resume", action="store_true", help="go on where the result file stops")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing result")
+    parser.add_argument("--quiet", action="store_true", help="no progress line, no audit")
+    parser.set_defaults(act=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """rodsim run"""
+    from rodsim.scenes.loading import load, translate
+    from rodsim.simulation import simulate
+
+    loaded = load(options.scene)  # first: what is no file has no name to give to a result
+    output = Path(options.output) if options.output else Path(options.scene).with_suffix(".vtkhdf")
+    _check_output(output, Path(options.scene), options)
+    settings = _settings(loaded, options)
+    before = _identity(output)
+    try:
+        result = simulate(
+            loaded.model,
+            **settings,
+            output=output,
+            resume=options.resume,
+            overwrite=options.force,
+            progress=False if options.quiet else None,
+        )
+    except ModelError as error:
+        raise translate(loaded.source, error) from None
+    except ConvergenceError as error:
+        return not_converged(error, output)
+    except KeyboardInterrupt as stop:
+        return stopped(stop, *_going_on(options, output, before))
+    if options.quiet:
+        return OK
+    from rodsim.results.audit import audit as make_audit
+
+    report = make_audit(result)
+    print(report.text())
+    every = result.description["run"]["output_every"]
+    steps = "every step" if every == 1 else f"every {every} steps"
+    print(f"written to {output}: {result.n_outputs} outputs, one {steps}")
+    return OK if report.ok else LAW_BROKEN
+
+
+def _going_on(options: argparse.Namespace, output: Path, before: object) -> tuple[list[str], str]:
+    """The command that goes on after a stop, and what is kept; `before`: the file that was there when the run began."""
+    again = ["rodsim", "run", options.scene, "-o", str(output)]
+    kept = ""
+    if options.resume or _identity(output) not in (None, before):
+        again.append("--resume")
+        kept = f"what was computed is in {output}"
+    elif options.force:
+        again.append("--force")
+    for name in ("t_end", "dt", "integrator", "output_every", "chart", "tolerance"):
+        if getattr(options, name) is not None:
+            again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
+    return again, kept
+
+
+def _identity(path: Path) -> object:
+    """Of the file that stands there; None: there is none."""
+    if not path.exists():
+        return None
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino
+
+
+def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
+    run_scene = loaded.scene.run
+    if run_scene is None:
+        raise ModelError(f"scene '{loaded.scene.name}' has no `run`; add one, or use `rodsim static`")
+    return {
+        "t_end": run_scene.t_end if options.t_end is None else options.t_end,
+        "dt": run_scene.dt if options.dt is None else options.dt,
+        "integrator": run_scene.integrator if options.integrator is None else options.integrator,
+        "output_every": run_scene.output_every if options.output_every is None else options.output_every,
+        "chart": run_scene.chart if options.chart is None else options.chart,
+        "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
+    }
+
+
+def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> None:
+    from rodsim.results.whole_file import check_target
+
+    if options.resume and options.force:
+        raise ModelError("--resume and --force contradict each other; give one")
+    check_target(output, scene)
+    if not os.access(output.parent, os.W_OK):
+        raise ModelError(f"'{output}': the folder '{output.parent}' cannot be written to")
+    if output.exists() and not options.resume and not options.force:
+        raise ModelError(
+            f"'{output}' exists; --resume goes on with it, --force overwrites it, -o names another file"
+        )
+    if options.resume and not output.exists():
+        raise ModelError(f"'{output}': no result to resume; leave --resume out")

@@ -1,0 +1,54 @@
+"""What a user should know of their model or run goes to stderr as a line of its own."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rigid.errors import (
+    ConvergenceError,
+    InitialVelocityWarning,
+    RedundantJointsWarning,
+    RoundedForcesWarning,
+    UnstableEquilibriumWarning,
+)
+from rodsim.cli.exit_codes import NOT_CONVERGED
+from rodsim.parts.model_warnings import DoubtfulModelWarning
+
+_TOLD = (
+    DoubtfulModelWarning,
+    InitialVelocityWarning,
+    RedundantJointsWarning,
+    RoundedForcesWarning,
+    UnstableEquilibriumWarning,
+)
+
+
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Our warnings, each once; others as Python shows them."""
+    with warnings.catch_warnings():
+        before, told = warnings.showwarning, set()
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, _TOLD):
+                before(message, category, *where, **more)
+            elif str(message) not in told:
+                told.add(str(message))
+                print(f"rodsim: {message}", file=sys.stderr)
+
+        warnings.showwarning = show
+        for category in _TOLD:
+            warnings.simplefilter("always", category)
+        yield
+
+
+def not_converged(error: ConvergenceError, output: Path) -> int:
+    """Tell why it ended and where the rest is; the exit code."""
+    print(f"rodsim: {error}", file=sys.stderr)
+    print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
+    return NOT_CONVERGED

@@ -1,0 +1,219 @@
+"""Two heavy tops with exact solutions and what is measured of them: errors, Newton iterations and the largest stable
+steps over scans of alpha and gamma.
+
+One nutates (A = 1, C = 1/2, m g l = 1), a fast one is in steady precession (C/A = 0.118).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.time.integrate import Trajectory, integrate
+from rigid import quaternions
+from rigid.charts import rotating_body
+from rigid.errors import ConvergenceError
+from rigid.mechanical import MechanicalSystem
+from rigid.system import Floats
+from rodsim.papers.claims import drift
+
+TYPES = ("alpha", "gamma")
+VERTICAL = 2  # of the symmetries: angular momentum about e3
+
+
+class Method(NamedTuple):
+    """An integrator of 004 with its order."""
+
+    label: str
+    name: str
+    parameters: tuple[tuple[str, Any], ...]
+    order: int
+
+
+METHODS = (
+    Method("IMS", "IMS", (), 2),
+    Method("EMS", "EMS", (), 2),
+    Method("GL-SPARK(1)", "GL-SPARK", (("s", 1),), 2),
+    Method("GL-SPARK(2)", "GL-SPARK", (("s", 2),), 4),
+    Method("GL-SPARK(3)", "GL-SPARK", (("s", 3),), 6),
+    Method("Lobatto-IIIA-B(2)", "Lobatto-IIIA-B", (("s", 2),), 2),
+    Method("Lobatto-IIIA-B(3)", "Lobatto-IIIA-B", (("s", 3),), 4),
+    Method("Lobatto-IIIA-B(4)", "Lobatto-IIIA-B", (("s", 4),), 6),
+)
+BY_GAUSS = ("IMS", "GL-SPARK(1)", "GL-SPARK(2)", "GL-SPARK(3)")  # midpoint and Gauss nodes
+BY_LOBATTO = ("Lobatto-IIIA-B(2)", "Lobatto-IIIA-B(3)", "Lobatto-IIIA-B(4)")
+
+
+class Top(NamedTuple):
+    """A heavy top on its tip: moments about the tip, its start, and how a scan runs it."""
+
+    name: str
+    J: tuple[float, float, float]
+    tilt: float
+    Omega: tuple[float, float, float]  # at the start, body-fixed
+    l: float
+    weight: float
+    h: float
+    t_end: float
+
+    @property
+    def mean(self) -> float:
+        """Mean of the principal moments."""
+        return sum(self.J) / 3.0
+
+    def system(self, inertia: str, parameter: float) -> MechanicalSystem:
+        """In quaternions, with alpha or gamma = `parameter` (kg m^2)."""
+        return _system(self, inertia, parameter)
+
+
+@cache
+def _system(top: Top, inertia: str, parameter: float) -> MechanicalSystem:
+    """Scans run one system many times."""
+    return rotating_body(
+        top.name,
+        np.array(top.J),
+        np.array(top.Omega),
+        about(0, top.tilt),
+        weights=[(np.array([0.0, 0.0, top.l]), np.array([0.0, 0.0, -top.weight]))],
+        inertia=inertia,
+        parameter=parameter,
+    )
+
+
+NUTATING = Top("nutating top", (1.0, 1.0, 0.5), np.pi / 4, (0.0, 0.3, 5.0), 1.0, 1.0, 0.05, 2.0)
+FAST = Top(
+    "fast top",
+    (0.0045062219624928597, 0.0045062219624928597, 0.00053014376029327761),
+    np.pi / 3,
+    (0.0, 8.6602540378443865, 140.6),
+    0.075,
+    9.81 * 0.70685834705770348,
+    0.002,
+    0.08,
+)
+# Exact Euler angles of the nutating top, R = Rz(phi) Rx(theta) Rz(psi): t, cos theta, phi, psi.
+EXACT = (
+    (1.0, 0.69480858289599775, 0.44159085841886367, 4.6898567962717980),
+    (2.0, 0.69018080256771737, 0.92790474962603016, 9.3542838609193610),
+)
+SCAN = np.geomspace(0.1, 10.0, 13)  # alpha, gamma over the mean of the moments
+COARSE_SCAN = np.array([0.25, 0.5, 0.75, 1.0, 2.0])
+AT_MEAN = 3  # its place
+FIRST_STEP, GROWTH, STEPS = 0.5, 1.2, 50  # of the scan of stability, which goes on until a run ends early
+MANY_TURNS = 1000.0  # or h is 800 turns of the spin: no ceiling, every method ends long before
+ITERATION_STEPS = 0.2 / 1.17 ** np.arange(12)  # to a sixth of it
+
+
+def about(axis: int, angle: float) -> Floats:
+    """Quaternion of a turn about a coordinate axis."""
+    quat = np.array([np.cos(angle / 2), 0.0, 0.0, 0.0])
+    quat[1 + axis] = np.sin(angle / 2)
+    return quat
+
+
+def exact_quaternion(cos_theta: float, phi: float, psi: float) -> Floats:
+    """q of Euler angles."""
+    tilt = about(0, float(np.arccos(cos_theta)))
+    return quaternions.multiply(quaternions.multiply(about(2, phi), tilt), about(2, psi))
+
+
+def precessing_quaternion(t: float) -> Floats:
+    """q of the fast top: precession 10 rad/s, spin 135.6 rad/s."""
+    return exact_quaternion(np.cos(FAST.tilt), 10.0 * t, 135.6 * t)
+
+
+def angle_between(a: Floats, b: Floats) -> Floats:
+    """Angle (n,) of the rotation from one orientation (n, 4) to another; |a| = 1 is not needed."""
+    a = a / np.linalg.norm(a, axis=-1, keepdims=True)
+    chord = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
+    return 4.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
+
+
+def run_of(
+    top: Top, method: Method, inertia: str, factor: float, h: float, t_end: float, **more: Any
+) -> Trajectory:
+    """A run with alpha or gamma = factor times the mean moment."""
+    return integrate(
+        top.system(inertia, factor * top.mean), method.name, h, t_end, **more, **dict(method.parameters)
+    )
+
+
+@cache
+def reference_of(top: Top) -> Floats:
+    """Orientations (N + 1, 4) at the steps of a scan, by GL-SPARK(3) with a tenth of the step."""
+    fine = run_of(top, METHODS[4], "gamma", 1.0, top.h / 10.0, top.t_end)
+    return fine.q[::10] / np.linalg.norm(fine.q[::10], axis=1, keepdims=True)
+
+
+def scan_errors(top: Top, method: Method, inertia: str) -> Floats:
+    """Largest angle to the reference over the run, for each factor of the scan; infinite where Newton fails."""
+    errors = np.full(len(SCAN), np.inf)
+    for k, factor in enumerate(SCAN):
+        try:
+            run = run_of(top, method, inertia, factor, top.h, top.t_end)
+        except ConvergenceError:
+            continue
+        errors[k] = angle_between(run.q, reference_of(top)).max()
+    return errors
+
+
+Scan = Mapping[tuple[str, str], Floats]
+
+
+@cache
+def scan_of(top: Top) -> Scan:
+    """Errors over the scan by type and method."""
+    return {
+        (inertia, method.label): scan_errors(top, method, inertia) for inertia in TYPES for method in METHODS
+    }
+
+
+def best_factor(errors: Floats) -> float:
+    """The factor of the scan with the smallest error."""
+    return float(SCAN[int(np.argmin(errors))])
+
+
+@cache
+def mean_iterations(method: Method, inertia: str, factor: float) -> float:
+    """Newton iterations a step of the nutating top, to |r| < 1e-9, over six steps of each size."""
+    counts = []
+    for h in ITERATION_STEPS:
+        try:
+            run = run_of(NUTATING, method, inertia, factor, h, 6 * h, tolerance=1e-9)
+        except ConvergenceError:
+            return float("inf")
+        counts.append(run.iterations[1:].mean())
+    return float(np.mean(counts))
+
+
+def outcome(method: Method, inertia: str, factor: float, h: float) -> str:
+    """How 50 steps of the nutating top end: "stable", "fails" (Newton's method), or "blows up", where the energy
+    changes by its own size.
+    """
+    try:
+        run, failed = run_of(NUTATING, method, inertia, factor, h, STEPS * h), False
+    except ConvergenceError as error:
+        run, failed = error.trajectory, True
+    energy = run.energy()
+    if drift(energy) >= energy[0]:
+        return "blows up"
+    return "fails" if failed else "stable"
+
+
+class Stability(NamedTuple):
+    """The largest h up to which all are stable (0: none), and how the next one ends."""
+
+    h: float
+    end: str
+
+
+@cache
+def largest_stable_step(method: Method, inertia: str, factor: float) -> Stability:
+    """By steps that grow by a fifth, from below, until one is not stable."""
+    before, h = 0.0, FIRST_STEP
+    while (end := outcome(method, inertia, factor, h)) == "stable" and h < MANY_TURNS:
+        before, h = h, GROWTH * h
+    return Stability(before, end)

@@ -1,0 +1,375 @@
+"""The parts of a model as the user sees them: ground, bodies, rods, and anchors, the points joints and loads
+hold on to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.space.rod_elements import DEFAULT, number_of
+from rigid import quaternions
+from rigid.checks import count, flag, number, shown, unit_quaternion, vector, word
+from rigid.errors import ModelError
+from rigid.inertia import MassProperties
+from rigid.motions import FrameMotion
+from rigid.system import Floats
+from rodsim.html_tables import text
+from rodsim.parts.curve_frames import Twist, directions_at, frames_along, twist_angles
+from rodsim.parts.sections import Section
+from rodsim.parts.space_curves import Curve
+
+# Part of the consistent translational mass in that of a rod.
+MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
+
+MOST_ELEMENTS = 1_000_000  # of one rod
+SAME_NODE = 1e-9  # anchors closer than this fraction of the length share a node
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """The frame that does not move."""
+
+    name: str = "ground"
+
+    def at(self, point: ArrayLike) -> Anchor:
+        """The fixed point at world coordinates (3,), m."""
+        return Anchor(self, vector("ground", "point", point))
+
+    def __repr__(self) -> str:
+        return "<Ground>"
+
+    def __str__(self) -> str:
+        return "the ground"
+
+
+class StandsFor(NamedTuple):
+    """The rod that a rigid body stands for: where its sections are, in the body's axes from its reference point."""
+
+    fractions: Floats  # (n,) of the stress-free length
+    r: Floats  # (n, 3) m
+    quat: Floats  # (n, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body; `position` (3,) and `orientation` (w, x, y, z) place the axes of its shape in the
+    world.
+    """
+
+    name: str
+    properties: MassProperties
+    position: Floats
+    orientation: Floats
+    velocity: Floats | None  # of the reference point, inertial, m/s; None: what the joints imply, else zero
+    angular_velocity: Floats | None  # inertial, rad/s; None: the same
+    stands_for: StandsFor | None = None
+
+    def at(self, point: ArrayLike) -> Anchor:
+        """The material point at local coordinates (3,) of the shape's axes, m."""
+        return Anchor(self, vector(str(self), "point", point))
+
+    def at_world(self, point: ArrayLike) -> Anchor:
+        """The material point that is at world coordinates (3,) at t = 0."""
+        away = vector(str(self), "point", point) - self.position
+        return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))
+
+    @property
+    def center(self) -> Floats:
+        """World coordinates of the centre of mass at t = 0."""
+        return self.position + quaternions.rotate(self.orientation, self.properties.center)
+
+    def __repr__(self) -> str:
+        return f"<Body '{self.name}': {self.properties.mass:.5g} kg at {text(self.position)}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: its mass, inertia and pose."""
+        from rodsim.parts.part_html import body_html
+
+        return body_html(self)
+
+    def __str__(self) -> str:
+        return f"body '{self.name}'"
+
+
+@dataclass(frozen=True, eq=False)
+class Driven:
+    """A frame whose whole motion is given; `position` and `orientation` are its pose at t = 0."""
+
+    name: str
+    motion: FrameMotion
+    position: Floats
+    orientation: Floats
+
+    def at(self, point: ArrayLike) -> Anchor:
+        """The point at local coordinates (3,), m, which goes along."""
+        return Anchor(self, vector(str(self), "point", point))
+
+    def at_world(self, point: ArrayLike) -> Anchor:
+        """The point that is at world coordinates (3,) at t = 0."""
+        away = vector(str(self), "point", point) - self.position
+        return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))
+
+    def __repr__(self) -> str:
+        return f"<Driven '{self.name}' at {text(self.position)}>"
+
+    def __str__(self) -> str:
+        return f"driven '{self.name}'"
+
+
+@dataclass(frozen=True, eq=False)
+class RodShape:
+    """A curve with cross-sections along it: `up` and `twist` as in `rodsim.parts.curve_frames`."""
+
+    owner: str
+    curve: Curve
+    up: Floats | Callable[[float], ArrayLike] | None
+    twist: float | Callable[[float], float]
+
+    def __repr__(self) -> str:
+        return f"<RodShape of {self.owner}: {self.length:.5g} m>"
+
+    @property
+    def length(self) -> float:
+        """Arc length, m."""
+        return self.curve.length
+
+    def frames(
+        self, fractions: Floats, parameter: Callable[[Floats], Floats] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Positions (n, 3) and quaternions (n, 4) of the sections at fractions of the rod's length."""
+        return frames_along(self.owner, self.curve, fractions, self.up, self.twist, parameter)
+
+    def described(self) -> dict[str, Any]:
+        """Numbers fit for JSON; callables by their values at tenths of the length."""
+        s = np.linspace(0.0, 1.0, 11)
+        up = directions_at(self.owner, self.up, s) if callable(self.up) else self.up
+        return {
+            "length": self.length,
+            "closed": self.curve.closed,
+            "up": None if up is None else up.tolist(),
+            "twist": twist_angles(self.owner, self.twist, s).tolist() if callable(self.twist) else self.twist,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Rod:
+    """A geometrically exact rod along a curve; its mesh is made when the model is built, with nodes at all
+    anchors.
+    """
+
+    name: str
+    initial: RodShape
+    stress_free: RodShape  # the same object where the rod begins without stress
+    section: Section | Callable[[float], Section]
+    n_elements: int
+    velocity: (
+        Floats | Callable[[float], ArrayLike] | None
+    )  # None, and the next too: what the joints imply, else zero
+    angular_velocity: Floats | Callable[[float], ArrayLike] | None
+    consistency: float = 0.5  # part of the consistent in the translational mass
+    element: str = DEFAULT  # a word of `discretization.space.rod_elements`
+    rest_strains: Floats | Callable[[float], ArrayLike] | None = None  # (6,) besides those of `stress_free`
+
+    @property
+    def closed(self) -> bool:
+        """Whether the last element joins the last node with the first."""
+        return self.initial.curve.closed
+
+    def initial_frames(self, fractions: Floats) -> tuple[Floats, Floats]:
+        """Initial positions (n, 3) and quaternions (n, 4) at fractions of the stress-free length.
+
+        The s of a callable curve is material: the same s of `stress_free` is the same place on the rod.
+        """
+        free, curve = self.stress_free.curve, self.initial.curve
+        if not curve.by_callable:
+            return self.initial.frames(fractions)
+        return self.initial.frames(fractions, free.parameter if free.by_callable else np.asarray)
+
+    def at(self, s: float, offset: ArrayLike = (0.0, 0.0, 0.0)) -> Anchor:
+        """The point at the fraction s in [0, 1] of the stress-free length; `offset` (3,) m in section axes
+        (d1, d2, d3).
+        """
+        x = number(str(self), "s", s)
+        if not 0.0 <= x <= 1.0:
+            raise ModelError(f"{self}: s = {x} is outside [0, 1]; give the fraction of the rod's length")
+        # the end of a closed rod is its start, also where s is off by rounding
+        x = 0.0 if self.closed and 1.0 - x <= SAME_NODE else x
+        return Anchor(self, vector(str(self), "offset", offset), x)
+
+    @property
+    def start(self) -> Anchor:
+        """The first node."""
+        return self.at(0.0)
+
+    @property
+    def end(self) -> Anchor:
+        """The last node."""
+        return self.at(1.0)
+
+    def __repr__(self) -> str:
+        closed = ", closed" if self.closed else ""
+        length = self.stress_free.length
+        return f"<Rod '{self.name}': {length:.5g} m, {self.n_elements} {self.element} elements{closed}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: its length, elements and section."""
+        from rodsim.parts.part_html import rod_html
+
+        return rod_html(self)
+
+    def __str__(self) -> str:
+        return f"rod '{self.name}'"
+
+
+@dataclass(frozen=True, eq=False)
+class Anchor:
+    """A point on a part: X (3,) in the shape's axes (body), section axes (rod) or world (ground); s on a
+    rod.
+    """
+
+    part: Ground | Body | Rod | Driven
+    X: Floats
+    s: float = 0.0
+
+    @property
+    def position(self) -> Floats:
+        """World coordinates (3,) at t = 0, m: `add_body(..., position=arm.end.position)` puts a body there."""
+        r, quat = self._frame()
+        return r + quaternions.rotate(quat, self.X)
+
+    @property
+    def orientation(self) -> Floats:
+        """(w, x, y, z) of the part there at t = 0: a body's axes, those of a rod's section."""
+        return self._frame()[1]
+
+    def _frame(self) -> tuple[Floats, Floats]:
+        part = self.part
+        if isinstance(part, Ground):
+            return np.zeros(3), quaternions.IDENTITY.copy()
+        if not isinstance(part, Rod):
+            return part.position, part.orientation
+        # as many places as nodes: frames are carried along, and a curve may turn by pi between two
+        s = np.union1d(np.linspace(0.0, 1.0, part.n_elements + 1), [self.s])
+        r, quat = part.initial_frames(s)
+        k = int(np.searchsorted(s, self.s))
+        return r[k], quat[k]
+
+    def __repr__(self) -> str:
+        at = f" + {text(self.X)}" if isinstance(self.part, Rod) and np.any(self.X) else ""
+        at = at if isinstance(self.part, Rod) else f" at {text(self.X)}"
+        return f"<Anchor: {self}{at}>"
+
+    def __str__(self) -> str:
+        return f"{self.part}, s = {self.s:g}" if isinstance(self.part, Rod) else str(self.part)
+
+
+class Given(NamedTuple):
+    """A shape of a rod as the user gave it, not checked; None: not given."""
+
+    curve: Any  # CurveLike
+    up: Any  # Up
+    twist: Any  # Twist
+    closed: Any  # bool
+
+
+def make_rod(
+    name: str,
+    shape: Given,
+    stress_free: Given,
+    section: Section | Callable[[float], Section],
+    n_elements: int,
+    velocity: ArrayLike | Callable[[float], ArrayLike] | None,
+    angular_velocity: ArrayLike | Callable[[float], ArrayLike] | None,
+    mass: str,
+    element: str,
+    rest_strains: ArrayLike | Callable[[float], ArrayLike] | None = None,
+) -> Rod:
+    """Check what the user gave and make a rod of it."""
+    owner = f"rod '{name}'"
+    closed = flag(owner, "closed", shape.closed)
+    n_elements = count(owner, "n_elements", n_elements, 3 if closed else 1, MOST_ELEMENTS)
+    if not (isinstance(section, Section) or callable(section)):
+        raise ModelError(
+            f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section; give one"
+        )
+    word(owner, "mass", mass, MASSES)
+    number_of(owner, element)
+    initial = RodShape(
+        owner,
+        Curve(owner, shape.curve, closed),
+        _vectors(owner, "up", shape.up),
+        _angle(owner, "twist", shape.twist),
+    )
+    return Rod(
+        name,
+        initial,
+        _stress_free(owner, stress_free, initial, closed),
+        section,
+        n_elements,
+        _vectors(owner, "velocity", velocity),
+        _vectors(owner, "angular_velocity", angular_velocity),
+        MASSES[mass],
+        element.replace(" ", ""),
+        rest_strains
+        if rest_strains is None or callable(rest_strains)
+        else vector(owner, "rest_strains", rest_strains, 6),
+    )
+
+
+def _stress_free(owner: str, given: Given, initial: RodShape, closed: bool) -> RodShape:
+    """The shape without stress: what is not given is that of the initial one."""
+    free_closed = closed
+    if given.closed is not None:
+        free_closed = flag(owner, "stress_free_closed", given.closed)
+    if given.curve is None and free_closed != closed:
+        raise ModelError(
+            f"{owner}: stress_free_closed = {free_closed}, but the shape without stress is the initial one; give stress_free"
+        )
+    if given.curve is None and given.up is None and given.twist is None:
+        return initial
+    of_free = f"{owner}, stress-free shape"
+    return RodShape(
+        of_free,
+        initial.curve if given.curve is None else Curve(of_free, given.curve, free_closed),
+        initial.up if given.up is None else _vectors(owner, "stress_free_up", given.up),
+        initial.twist if given.twist is None else _angle(owner, "stress_free_twist", given.twist),
+    )
+
+
+def _vectors(
+    owner: str, what: str, value: ArrayLike | Callable[[float], ArrayLike] | None
+) -> Floats | Callable[[float], ArrayLike] | None:
+    return value if value is None or callable(value) else vector(owner, what, value)
+
+
+def _angle(owner: str, what: str, value: Twist) -> Twist:
+    return value if callable(value) else number(owner, what, value)
+
+
+def make_body(
+    name: str,
+    properties: MassProperties,
+    position: ArrayLike,
+    orientation: ArrayLike,
+    velocity: ArrayLike | None,
+    angular_velocity: ArrayLike | None,
+) -> Body:
+    """Check what the user gave and make a body of it."""
+    owner = f"body '{name}'"
+    if not isinstance(properties, MassProperties):
+        raise ModelError(
+            f"{owner}: {shown(properties)} is no shape; give Box, Cylinder, Sphere, Cone, Mesh or MassProperties"
+        )
+    return Body(
+        name,
+        properties,
+        vector(owner, "position", position),
+        unit_quaternion(owner, "orientation", orientation),
+        None if velocity is None else vector(owner, "velocity", velocity),
+        None if angular_velocity is None else vector(owner, "angular_velocity", angular_velocity),
+    )

@@ -1,0 +1,47 @@
+"""Rods, bodies and joints as small tables, for notebooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rodsim.html_tables import page, table
+from rodsim.parts.section_html import section_words
+from rodsim.parts.sections import Section
+
+
+def rod_row(rod: Any) -> tuple[Any, ...]:
+    """Of a table of rods under `ROD_HEADER`."""
+    section = section_words(rod.section) if isinstance(rod.section, Section) else "varies along it"
+    elements = f"{rod.n_elements} {rod.element}"
+    return rod.name, rod.stress_free.length, elements, section, "closed" if rod.closed else ""
+
+
+ROD_HEADER = ("rod", "length (m)", "elements", "section", "")
+
+
+def rod_html(rod: Any) -> str:
+    """One rod."""
+    return page(f"Rod '{rod.name}'", table(ROD_HEADER, [rod_row(rod)]))
+
+
+def body_html(body: Any) -> str:
+    """One rigid body."""
+    own = body.properties
+    rows = [
+        ("mass", own.mass, "kg"),
+        ("principal moments", own.principal_moments, "kg m²"),
+        ("at", body.position, "m"),
+        ("orientation (w, x, y, z)", body.orientation, ""),
+        ("centre of mass", body.center, "m"),
+    ]
+    return page(f"Body '{body.name}'", table(("", "", ""), rows))
+
+
+def joint_html(joint: Any) -> str:
+    """One joint: what it joins, and what it was given."""
+    rows: list[tuple[str, Any]] = [("a", str(joint.a)), ("b", str(joint.b))]
+    given = zip(joint._fields[4:], joint[4:], strict=True)
+    rows += [(name, value) for name, value in given if value is not None and len(np.atleast_1d(value))]
+    return page(f"Joint '{joint.name}', {joint.kind}", table(("", ""), rows))

@@ -1,0 +1,313 @@
+"""Cross-sections: stiffness, viscosity, mass and rotary inertia per length, in section axes (d1 along the
+rod).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.space.laws import BENDING, LAWS
+from rigid.checks import array, number, numbers, shown, vector
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.parts.materials import Material
+from rodsim.parts.section_energies import energy_law
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A section law (N, M) = C (Gamma, K) + D d(Gamma, K)/dt and its inertia; made by one of the class
+    methods.
+
+    stiffness, damping (6, 6): N, N m and N m^2, times s for damping; mass_per_length kg/m;
+    inertia_per_length (3,) kg m about d1, d2, d3; for drawing: radius, and sides (width along d2, height
+    along d3) of a rectangle, m.
+    """
+
+    stiffness: Floats
+    mass_per_length: float
+    inertia_per_length: Floats
+    damping: Floats = field(default_factory=lambda: np.zeros((6, 6)))
+    radius: float = 0.0
+    sides: tuple[float, float] = (0.0, 0.0)
+    law: int = -1  # number in `discretization.space.laws.LAWS`, see `with_law`
+    law_parameters: tuple[float, ...] = ()
+    law_expression: str = ""  # W of all strains, see `with_energy`
+    branch: Floats = field(default_factory=lambda: np.zeros((6, 6)))  # see `with_relaxation`
+    relaxation: float = 0.0  # s
+    center: tuple[float, float] = (0.0, 0.0)  # m, centre of mass from the rod's curve, see `with_centers`
+    product_of_inertia: float = 0.0  # kg m, J23 about the centre of mass
+    modulus: float = 0.0  # Pa, Young's modulus of its material; 0: not known
+
+    def __post_init__(self) -> None:
+        for what in ("stiffness", "damping"):
+            matrix = array("Section", what, getattr(self, what), (6, 6))
+            if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
+                raise ModelError(f"Section: {what} is not symmetric")
+            lowest = np.linalg.eigvalsh(matrix)[0]
+            if what == "stiffness" and lowest <= 0.0:
+                raise ModelError(
+                    f"Section: stiffness has the eigenvalue {lowest:.3g}; it must be positive definite"
+                )
+            if what == "damping" and lowest < -1e-12 * np.abs(matrix).max():
+                raise ModelError(
+                    f"Section: damping has the eigenvalue {lowest:.3g}; it must not feed energy in"
+                )
+            object.__setattr__(self, what, matrix)
+        mass = number("Section", "mass_per_length", self.mass_per_length, at_least=0.0)
+        number("Section", "mass_per_length", mass, positive=mass > 0.0)
+        inertia = vector("Section", "inertia_per_length", self.inertia_per_length)
+        if mass == 0.0 and np.any(inertia):
+            raise ModelError(
+                f"Section: mass_per_length = 0, but inertia_per_length = {inertia.tolist()}; give mass, or 0 for both"
+            )
+        for k, moment in enumerate(inertia):
+            number("Section", f"inertia_per_length[{k}]", moment, positive=mass > 0.0)
+        J23 = number("Section", "product_of_inertia", self.product_of_inertia)
+        if inertia[1] * inertia[2] <= J23**2 and (mass > 0.0 or J23 != 0.0):
+            raise ModelError(
+                f"Section: product_of_inertia = {J23:.6g} is too large for the moments {inertia[1]:.6g} and {inertia[2]:.6g}; "
+                "its square is below their product"
+            )
+        object.__setattr__(self, "product_of_inertia", J23)
+        object.__setattr__(self, "mass_per_length", mass)
+        object.__setattr__(self, "inertia_per_length", inertia)
+        object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
+
+    def __repr__(self) -> str:
+        from rodsim.parts.section_html import section_words
+
+        EA, _, _, GJ, EI2, EI3 = np.diag(self.stiffness)
+        bending = f"{EI2:.5g}" if EI2 == EI3 else f"({EI2:.5g}, {EI3:.5g})"
+        return f"<Section: {section_words(self)}, EA {EA:.5g} N, GJ {GJ:.5g}, EI {bending} N m^2>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: its numbers."""
+        from rodsim.parts.section_html import section_html
+
+        return section_html(self)
+
+    def with_law(self, word: str, **parameters: float) -> Section:
+        """This section with a law that adds to its linear one; `word` and its `parameters`:
+
+        "stiffening", strain=: N = EA Gamma (1 + (Gamma/strain)^2). "thinning": N = EA (1 - 1/e), e = 1 + Gamma, of a
+        section that keeps its volume. "softening", moment= (N m): bending moments that approach this one.
+
+        Raises ModelError where the word is not known, a parameter is missing, or bending is coupled with other strains.
+        """
+        words = {law.word: k for k, law in enumerate(LAWS)}
+        if word not in words:
+            raise ModelError(f"Section: law = {shown(word)} is not known; choose one of {', '.join(words)}")
+        law = LAWS[words[word]]
+        if set(parameters) != set(law.parameters):
+            wanted = " and ".join(f"{name}=" for name in law.parameters) or "no parameters"
+            raise ModelError(f"Section: law '{word}' takes {wanted}; give these")
+        given = [number("Section", name, parameters[name], positive=True) for name in law.parameters]
+        if law.invariant == BENDING and np.any(self.stiffness[4:, :4] != 0.0) | (self.stiffness[4, 5] != 0.0):
+            raise ModelError(f"Section: law '{word}' needs bending that is not coupled with other strains")
+        return replace(self, law=words[word], law_parameters=tuple(given), law_expression="")
+
+    def with_energy(self, W: Any, /, **parameters: float) -> Section:
+        """This section with the stored energy W per length, J/m, in the place of its linear one.
+
+        W: an expression of Gamma1, Gamma2, Gamma3, K1, K2, K3, the strains less the stress-free ones, as a text in Python's
+        notation or of sympy. Its other names are `parameters`, or the stiffnesses EA, GA2, GA3, GJ, EI2, EI3 of this
+        section. Functions: sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, atan. At rest W must be without stress and convex;
+        its second derivatives there become the section's stiffness, its damping stays.
+        """
+        text, values, stiffness = energy_law(self.stiffness, W, parameters)
+        return replace(self, stiffness=stiffness, law=-1, law_parameters=values, law_expression=text)
+
+    def with_relaxation(
+        self, time: float, fraction: float | None = None, stiffness: ArrayLike | None = None
+    ) -> Section:
+        """This section with a spring and a dashpot in a row beside its stiffness: the standard linear solid.
+
+        time: s, in which the branch relaxes at a fixed strain. Its stiffness is `fraction` times that of the section, or
+        `stiffness` (6, 6). A rod starts as if it had been strained in that moment. Integrators "em" and "em-ggl".
+        """
+        owner = "Section.with_relaxation"
+        tau = number(owner, "time", time, positive=True)
+        if (fraction is None) == (stiffness is None):
+            raise ModelError(f"{owner}: give either fraction or stiffness")
+        if fraction is not None:
+            branch = number(owner, "fraction", fraction, positive=True) * self.stiffness
+        else:
+            branch = array(owner, "stiffness", stiffness, (6, 6))
+            size = np.abs(branch).max()
+            if np.abs(branch - branch.T).max() > 1e-9 * size:
+                raise ModelError(f"{owner}: stiffness is not symmetric")
+            lowest = np.linalg.eigvalsh(branch)[0]
+            if size == 0.0 or lowest < -1e-12 * size:
+                raise ModelError(
+                    f"{owner}: stiffness has the eigenvalue {lowest:.3g}; give one that is positive in some strain"
+                )
+        return replace(self, branch=branch, relaxation=tau)
+
+    @property
+    def rotary_inertia(self) -> Floats:
+        """(3, 3) kg m, about the centre of mass."""
+        J = np.diag(self.inertia_per_length)
+        J[1, 2] = J[2, 1] = self.product_of_inertia
+        return J
+
+    def with_centers(
+        self,
+        mass: ArrayLike = (0.0, 0.0),
+        stiffness: ArrayLike = (0.0, 0.0),
+        product_of_inertia: float | None = None,
+    ) -> Section:
+        """This section with its centre of mass and the point that its stiffness and damping belong to off the rod's curve.
+
+        mass, stiffness: (x2, x3), m, from the curve along d2, d3. product_of_inertia: J23 about the centre of mass, kg m.
+        The rod then moves by its line of centres of mass: that is what results call `r`. Strains of two lines with the
+        distance c in one section differ by Gamma_c = Gamma + K x c, exactly so for a rod element of constant strain.
+
+        Raises ModelError where the section has a law or centres already.
+        """
+        if self.law >= 0 or self.law_expression:
+            raise ModelError("Section: a section with a law has its centres on the curve; give it no others")
+        if self.center != (0.0, 0.0):
+            raise ModelError("Section: has centres already; give both at once")
+        at, of = vector("Section", "mass", mass, 2), vector("Section", "stiffness", stiffness, 2)
+        _, x2, x3 = c = np.append(0.0, of - at)
+        A = np.eye(6)
+        A[:3, 3:] = -np.array([[0.0, -x3, x2], [x3, 0.0, -c[0]], [-x2, c[0], 0.0]])  # K x c
+        J23 = self.product_of_inertia if product_of_inertia is None else product_of_inertia
+        return replace(
+            self,
+            stiffness=A.T @ self.stiffness @ A,
+            damping=A.T @ self.damping @ A,
+            branch=A.T @ self.branch @ A,
+            center=(float(at[0]), float(at[1])),
+            product_of_inertia=J23,
+        )
+
+    @classmethod
+    def _solid(
+        cls,
+        area: float,
+        I2: float,
+        I3: float,
+        torsion: float,
+        material: Material,
+        radius: float,
+        sides: tuple[float, float] = (0.0, 0.0),
+    ) -> Section:
+        """From area (m^2), second moments about d2, d3 and the torsion constant (m^4)."""
+        if not isinstance(material, Material):
+            raise ModelError(
+                f"Section: material = {shown(material)} is no Material; give Material(E=..., ...)"
+            )
+        G = material.shear_modulus
+        shear = material.shear_factor * G * area
+        stiffness = np.diag([material.E * area, shear, shear, G * torsion, material.E * I2, material.E * I3])
+        inertia = material.density * np.array([I2 + I3, I2, I3])
+        damping = material.damping_time * stiffness
+        return cls(stiffness, material.density * area, inertia, damping, radius, sides, modulus=material.E)
+
+    @classmethod
+    def circular(cls, radius: float, material: Material) -> Section:
+        """Full circle.
+
+        radius: m. material: a `Material`.
+
+        Raises ModelError where `radius` is not positive or `material` is no Material.
+        """
+        r = number("Section.circular", "radius", radius, positive=True)
+        I = np.pi * r**4 / 4
+        return cls._solid(np.pi * r**2, I, I, 2 * I, material, r)
+
+    @classmethod
+    def tube(cls, outer_radius: float, inner_radius: float, material: Material) -> Section:
+        """Circular tube.
+
+        outer_radius, inner_radius: m. material: a `Material`.
+
+        Raises ModelError where inner_radius is not smaller than outer_radius.
+        """
+        R = number("Section.tube", "outer_radius", outer_radius, positive=True)
+        r = number("Section.tube", "inner_radius", inner_radius, at_least=0.0)
+        if r >= R:
+            raise ModelError(f"Section.tube: inner_radius = {r} is not smaller than outer_radius = {R}")
+        I = np.pi * (R**4 - r**4) / 4
+        return cls._solid(np.pi * (R**2 - r**2), I, I, 2 * I, material, R)
+
+    @classmethod
+    def rectangle(cls, width: float, height: float, material: Material) -> Section:
+        """Rectangle; torsion constant by Saint-Venant's series.
+
+        width: along d2, m. height: along d3, m. material: a `Material`.
+
+        Raises ModelError where a side is not positive.
+        """
+        w = number("Section.rectangle", "width", width, positive=True)
+        h = number("Section.rectangle", "height", height, positive=True)
+        a, b = max(w, h), min(w, h)
+        n = np.arange(1, 40, 2)
+        torsion = (
+            a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5))
+        )
+        radius = float(np.sqrt(w * h / np.pi))  # a circle of the same area, for what draws no rectangles
+        return cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius, (w, h))
+
+    @classmethod
+    def from_stiffness(
+        cls,
+        *,
+        EA: float | None = None,
+        GA: float | Sequence[float] | None = None,
+        GJ: float | None = None,
+        EI: float | Sequence[float] | None = None,
+        C: ArrayLike | None = None,
+        mass_per_length: float,
+        inertia_per_length: float | Sequence[float],
+        damping_time: float = 0.0,
+        D: ArrayLike | None = None,
+        radius: float = 0.0,
+    ) -> Section:
+        """From stiffnesses, or the full 6 x 6 matrix, and inertia.
+
+        EA: N. GA: one number or (GA2, GA3), N. GJ: N m^2. EI: one number or (EI2, EI3), N m^2. C: (6, 6), in the
+        place of these four.
+        mass_per_length: kg/m. inertia_per_length: about d1, d2, d3, (3,) or one number for all, kg m; 0 for both: a rod
+        without mass, for equilibria and modes. damping_time: of D = damping_time C, s.
+        D: (6, 6), in its place. radius: for drawing, m.
+
+        Raises ModelError where some of the four are missing, or C is given as well; where C is not symmetric and
+        positive definite,
+        D not symmetric or negative somewhere.
+        """
+        scalars = (EA, GA, GJ, EI)
+        owner = "Section.from_stiffness"
+        given = sum(value is not None for value in scalars)
+        if given != (4 if C is None else 0):
+            raise ModelError(
+                f"{owner}: give EA, GA, GJ and EI, or C, not {given} of the four and {'no ' * (C is None)}C"
+            )
+        if C is None:
+            values = [EA, *_each(owner, "GA", GA, 2), GJ, *_each(owner, "EI", EI, 2)]
+            names = ("EA", "GA2", "GA3", "GJ", "EI2", "EI3")
+            C = np.diag(
+                [number(owner, name, value, positive=True) for name, value in zip(names, values, strict=True)]
+            )
+        stiffness = array(owner, "C", C, (6, 6))
+        time = number(owner, "damping_time", damping_time, at_least=0.0)
+        if D is not None and time != 0.0:
+            raise ModelError(f"{owner}: give either damping_time or D, not both")
+        damping = array(owner, "D", D, (6, 6)) if D is not None else time * stiffness
+        inertia = _each(owner, "inertia_per_length", inertia_per_length, 3)
+        return cls(stiffness, mass_per_length, inertia, damping, radius)
+
+
+def _each(owner: str, what: str, value: object, n: int) -> Floats:
+    """One number for all of n directions, or n numbers."""
+    found = numbers(value)
+    if found is not None and found.ndim == 0:
+        return np.full(n, number(owner, what, value))
+    return vector(owner, what, value, n)  # type: ignore[arg-type]

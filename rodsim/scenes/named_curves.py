@@ -1,0 +1,45 @@
+"""Named curves of scenes, and tables of values along a rod."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rigid.checks import direction
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.parts.space_curves import Helix
+from rodsim.scenes.schema import CircleCurve, HelixCurve
+
+
+def curve_of(owner: str, curve: CircleCurve | HelixCurve, center: Floats) -> Helix:
+    """The curve as a function of s in [0, 1], about `center` (3,)."""
+    circle = isinstance(curve, CircleCurve)
+    axis = direction(
+        owner, "normal" if circle else "axis", curve.normal if isinstance(curve, CircleCurve) else curve.axis
+    )
+    start = direction(owner, "start", curve.start)
+    x = start - (start @ axis) * axis
+    size = np.linalg.norm(x)
+    if size < 1e-9:
+        raise ModelError(f"{owner}: start = {curve.start} is along the axis; give a direction across it")
+    angle = np.radians(curve.angle_deg) if isinstance(curve, CircleCurve) else 2 * np.pi * curve.turns
+    rise = 0.0 if isinstance(curve, CircleCurve) else curve.pitch * curve.turns
+    return Helix(center, x / size, axis, curve.radius, float(angle), rise)
+
+
+def table_along(owner: str, what: str, rows: list[list[float]]) -> Callable[[float], np.ndarray]:
+    """Rows (s, value or values) as a function of s in [0, 1]; straight lines between the rows."""
+    table = np.array(rows, dtype=float)
+    s = table[:, 0]
+    if s[0] != 0.0 or s[-1] != 1.0 or np.any(np.diff(s) <= 0.0):
+        raise ModelError(
+            f"{owner}: {what} is given at s = {s.tolist()}; begin with 0, increase and end with 1"
+        )
+
+    def value(x: float) -> np.ndarray:
+        each = np.array([np.interp(x, s, column) for column in table.T[1:]])
+        return each if len(each) > 1 else each[0]
+
+    return value

@@ -1,0 +1,71 @@
+"""What a model may do that costs no energy, or sets some free: told where an equilibrium is not found, or is unstable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from discretization.linearisation import eigen
+from discretization.linearisation.equations import Linearised, filled, linearise
+from discretization.linearisation.steady import steady_motion
+from discretization.statics.rest import Rest
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.building.build import Built
+from rodsim.small_motions.linear_equations import frame_names
+
+MOST = 6  # motions that are looked for
+
+Names = Callable[[int], str]
+
+
+def at_rest(built: Built, rest: Rest) -> Linearised:
+    """The linear equations at the state and under the loads of `rest`; what has no mass has a measure of its motions instead."""
+    names = frame_names(built.layout)
+    system = rest.system._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
+    motion = steady_motion(system, rest.state, None, np.zeros(3), names)
+    lin = linearise(system, rest.state, rest.values, motion, names, rest.idle)
+    return replace(lin, M=csr_matrix(filled(lin.M)))
+
+
+def free_motions(built: Built, rest: Rest) -> str:
+    """In words: motions that neither joints nor stiffness hold at the state of `rest`; or ""."""
+    try:
+        return loose(at_rest(built, rest), rest.length, frame_names(built.layout))
+    except ModelError:
+        return ""
+
+
+def loose(lin: Linearised, length: float, names: Names) -> str:
+    """The same of linear equations; length: of the model, m."""
+    lin = replace(lin, K=csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=())
+    free = lin.free
+    if free <= 0:
+        return ""
+    _, phi, zero = eigen.conservative(lin, min(MOST, free))
+    if not np.any(zero):
+        return ""
+    shapes = lin.of_frames(phi[np.asarray(zero, bool)])
+    found = [worded(shape, length, names) for shape in shapes]
+    frames = list(dict.fromkeys(frame for frame, _ in found))
+    what = "is a motion" if len(found) == 1 else f"are {len(found)} motions"
+    told = f"{found[0][1]}" if len(found) == 1 else f"of {' and of '.join(names(frame) for frame in frames)}"
+    return (
+        f"there {what} that no joint and no stiffness holds: {told}; hold it by a joint, a spring or a drive"
+    )
+
+
+def worded(shape: Floats, length: float, names: Names) -> tuple[int, str]:
+    """The frame that moves most, and how: (n, 6) displacements and turns."""
+    move, turn = np.linalg.norm(shape[:, :3], axis=1), length * np.linalg.norm(shape[:, 3:], axis=1)
+    frame = int(np.argmax(np.maximum(move, turn)))
+    turns = 2.0 * turn[frame] > move[frame]
+    along = shape[frame, 3:] if turns else shape[frame, :3]
+    along = along / np.linalg.norm(along)
+    along = along * np.sign(along[np.argmax(np.abs(along))])
+    x, y, z = np.round(along, 3) + 0.0
+    words = f"turns about ({x:g}, {y:g}, {z:g})" if turns else f"moves along ({x:g}, {y:g}, {z:g})"
+    return frame, f"{names(frame)} {words}"

@@ -1,0 +1,107 @@
+"""`linearise`: the linear equations of a model's small motions about a state, an equilibrium or a steady rotation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.checking import OF_SYSTEMS, check_states
+from discretization.linearisation import equations
+from discretization.linearisation.equations import Linearised
+from discretization.linearisation.inertia import SteadyMotion
+from discretization.linearisation.steady import steady_motion
+from rigid import checks
+from rigid.errors import ModelError
+from rigid.system import Floats, State
+from rodsim.building.build import Built
+from rodsim.building.initial_velocities import fit_velocities
+from rodsim.building.static_checks import check_elastic
+from rodsim.model import Model
+from rodsim.results.layout import Layout
+
+
+def linearise(
+    model: Model | Built,
+    state: State | None = None,
+    *,
+    spin: ArrayLike | None = None,
+    about: ArrayLike = (0.0, 0.0, 0.0),
+    t: float = 0.0,
+    loads: Mapping[str, ArrayLike] | None = None,
+) -> Linearised:
+    """Linear equations M x'' + (C + gyroscopic) x' + K x + G^T dlam = B u, G x = 0 about a state of the model.
+
+    state: of a result, a run or an equilibrium; by default the initial one. Its velocities may be those of a steady
+    rotation, of rotors in their places or of everything about one axis. The multipliers of the joints are found anew.
+    spin (3,), rad/s: of axes through the point `about` with which everything turns, fixed parts too, whatever the
+    velocities: a blade that is clamped to the ground turns with it.
+    t: when loads are evaluated; loads: name of a load -> its value (3,) instead.
+
+    Raises ModelError where the velocities are those of no steady motion, or coefficients would change with time.
+    """
+    built = model.build() if isinstance(model, Model) else model
+    checks.by_name("linearise", "loads", loads, "{name of a load: (3,)}")
+    check_elastic(built)
+    state = fit_velocities(built).state if state is None else state
+    check_state(built, state)
+    axis = None if spin is None else checks.vector("linearise", "spin", spin)
+    names = frame_names(built.layout)
+    motion = steady_motion(built.system, state, axis, checks.vector("linearise", "about", about), names)
+    values = built.load_values(np.array([checks.number("linearise", "t", t)]))[0]
+    known = list(built.layout.description["loads"])
+    for name, value in (loads or {}).items():
+        if name not in known:
+            raise ModelError(
+                f"linearise: there is no load '{name}'; the loads are {', '.join(known) or 'none'}"
+            )
+        values[known.index(name)] = checks.vector(f"load '{name}'", "value", value)
+    return under(built, state, values, motion)
+
+
+def under(built: Built, state: State, values: Floats, motion: SteadyMotion) -> Linearised:
+    """About a state of a model, in a steady motion, under loads of these values (l, 3)."""
+    names = frame_names(built.layout)
+    return _with_names(
+        equations.linearise(built.system, state, values, motion, names, built.idle), built.layout
+    )
+
+
+def frame_names(layout: Layout) -> Callable[[int], str]:
+    """Frame number -> body or node, in words."""
+
+    def name(frame: int) -> str:
+        for body in layout.bodies:
+            if body.frame == frame:
+                return f"body '{body.name}'"
+        for rod in layout.rods:
+            at = np.flatnonzero(rod.frames == frame)
+            if len(at):
+                return f"rod '{rod.name}', node {at[0]}"
+        return "the ground"
+
+    return name
+
+
+def _with_names(found: Linearised, layout: Layout) -> Linearised:
+    """Reasons with the names of loads."""
+    names = list(layout.description["loads"])
+
+    def worded(reason: str) -> str:
+        if not reason.startswith("load "):
+            return reason
+        number = int(reason.split()[1])  # behind those at points there are those of nodes
+        return f"load '{names[number]}'" if number < len(names) else "a distributed load"
+
+    words = tuple(dict.fromkeys(map(worded, found.unsymmetric)))
+    return replace(found, unsymmetric=words)
+
+
+def check_state(built: Built, state: State) -> None:
+    """Raise ModelError where it is no state of the model."""
+    try:
+        check_states(built.system, state, *OF_SYSTEMS)
+    except ModelError as error:
+        raise ModelError(f"linearise, model '{built.layout.name}': {error}") from None

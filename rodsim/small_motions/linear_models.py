@@ -1,0 +1,186 @@
+"""Linear models for control and for measurements: state-space matrices and frequency responses of small motions.
+
+From M x'' + D x' + K x + G^T y = B u, G x = 0 (`linear_equations`) the joints are eliminated by motions Z that satisfy
+them, x = Z q: all of them, or the lowest modes,
+
+    q'' = (Z^T M Z)^-1 (Z^T B u - Z^T D Z q' - Z^T K Z q)                                                    (1)
+
+A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u is solved as it stands. What joints carry
+(`rodsim.small_motions.linear_reactions`) follows from the same equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.signal import StateSpace
+from scipy.sparse import csr_matrix
+
+from discretization.linearisation import eigen
+from discretization.linearisation.equations import Linearised
+from discretization.linearisation.saddle import Saddle
+from rigid import checks, quaternions
+from rigid.errors import ModelError
+from rigid.system import Floats, State
+from rodsim.building.build import Placed, Placement
+from rodsim.building.massless_rods import check_mass
+from rodsim.model import Model
+from rodsim.parts.model_parts import Anchor
+from rodsim.small_motions.linear_equations import linearise
+from rodsim.small_motions.linear_reactions import Reaction, ReactionRow, reaction_row
+
+MOST_FREEDOMS = 2000  # of a model of which all motions are kept
+WHAT = ("position", "velocity", "turn", "angular velocity")
+
+
+class Push(NamedTuple):
+    """An input: a force (N) at a point in a direction (3,), or a moment (N m) about it."""
+
+    anchor: Anchor
+    direction: ArrayLike
+    moment: bool = False
+
+
+class Probe(NamedTuple):
+    """An output: what a point does in a direction (3,); what: "position", "velocity", "turn" or "angular velocity"."""
+
+    anchor: Anchor
+    direction: ArrayLike
+    what: str = "position"
+
+
+def state_space(
+    model: Model,
+    inputs: Sequence[Push],
+    outputs: Sequence[Probe | Reaction],
+    state: State | None = None,
+    *,
+    n_modes: int | None = None,
+    **about: Any,
+) -> StateSpace:
+    """The small motions of a model as scipy's StateSpace, with changes of loads as inputs.
+
+    inputs: list of `Push`, N or N m. outputs: list of `Probe` (changes from `state`: m, m/s, rad, rad/s) and `Reaction`
+    (what joints carry: N, N m). n_modes: keep these lowest modes only, which large models need; about: `spin`, `about`,
+    `t`, `loads` of `linearise`.
+
+    Raises ModelError where a point does not move, or the model has too many freedoms for full matrices.
+    """
+    check_mass(model.build(), "state_space")
+    lin = linearise(model, state, **about)
+    B, C, rates, carried = _columns(model, lin, inputs, outputs)
+    Z = _motions(lin, n_modes)
+    full_D = lin.C + lin.gyroscopic
+    M, D, K = (Z.T @ (A @ Z) for A in (lin.M, full_D, lin.K))
+    k = Z.shape[1]
+    right = np.linalg.solve(M, np.concatenate([-K, -D, Z.T @ B], axis=1))
+    A = np.block([[np.zeros((k, k)), np.eye(k)], [right[:, : 2 * k]]])
+    of_inputs = np.concatenate([np.zeros((k, B.shape[1])), right[:, 2 * k :]])
+    measured = C.T @ Z
+    of_states = np.concatenate([measured * ~rates[:, None], measured * rates[:, None]], axis=1)
+    direct = np.zeros((C.shape[1], B.shape[1]))
+    if carried:
+        saddle = Saddle(lin.M, lin.G)
+        for j, row in carried.items():
+            # dlam = L (B u - D x' - K x); L^T of_lam is the z of [M G^T; G 0] [z; .] = [0; of_lam]
+            to_forces = saddle.solve(np.zeros(lin.size), below=row.of_lam)
+            of_states[j] = [*(row.of_x @ Z - to_forces @ (lin.K @ Z)), *(-(to_forces @ (full_D @ Z)))]
+            direct[j] = to_forces @ B
+    return StateSpace(A, of_inputs, of_states, direct)
+
+
+def frequency_response(
+    model: Model,
+    inputs: Sequence[Push],
+    outputs: Sequence[Probe | Reaction],
+    omega: ArrayLike,
+    state: State | None = None,
+    **about: Any,
+) -> NDArray:
+    """Complex amplitudes (w, outputs, inputs) of the outputs by unit inputs cos(omega t), at angular frequencies
+    omega (w,), rad/s.
+
+    model, state: as in `linearise`. inputs: list of `Push`. outputs: list of `Probe`. about: `spin`, `about`, `t`,
+    `loads` of `linearise`.
+
+    Raises ModelError where a point does not move, a direction is zero, nothing resists at a frequency, or the state is no
+    steady motion.
+    """
+    lin = linearise(model, state, **about)
+    B, C, rates, carried = _columns(model, lin, inputs, outputs)
+    D = lin.C + lin.gyroscopic
+    found = []
+    for w in np.atleast_1d(np.asarray(omega, float)):
+        try:
+            saddle = Saddle(csr_matrix(-w * w * lin.M + 1j * w * D + lin.K), lin.G)
+        except ModelError:
+            raise ModelError(
+                f"frequency_response: nothing resists a motion at omega = {w:g} rad/s, so that it has no amplitude; leave this "
+                "frequency out, hold the motion by a spring, or give it damping"
+            ) from None
+        x, y = saddle.reactions(B.astype(complex))
+        out = (C.T @ x) * np.where(rates, 1j * w, 1.0)[:, None]
+        for j, row in carried.items():
+            out[j] = row.of_lam @ y + row.of_x @ x
+        found.append(out)
+    return np.array(found)
+
+
+def _motions(lin: Linearised, n_modes: int | None) -> Floats:
+    """Z (size, k)."""
+    free = lin.free
+    if n_modes is None:
+        if free > MOST_FREEDOMS:
+            raise ModelError(
+                f"state_space: the model has {free} freedoms, too many for full matrices; give n_modes="
+            )
+        return eigen.null_space(lin.G)
+    n = min(checks.count("state_space", "n_modes", n_modes), free)
+    symmetric = replace(lin, K=csr_matrix(0.5 * (lin.K + lin.K.T)))
+    return eigen.conservative(symmetric, n)[1].T
+
+
+def _columns(
+    model: Model, lin: Linearised, inputs: Sequence[Push], outputs: Sequence[Probe | Reaction]
+) -> tuple[Floats, Floats, NDArray[np.bool_], dict[int, ReactionRow]]:
+    """B (size, inputs), C^T (size, outputs), which outputs are rates, and which are of joints."""
+    placement = Placement(model)
+    B, C = np.zeros((lin.size, len(inputs))), np.zeros((lin.size, len(outputs)))
+    for j, push in enumerate(inputs):
+        at, direction = _placed(placement, lin, f"input {j}", push.anchor, push.direction)
+        _put(lin, at, direction, push.moment, B[:, j])
+    rates, carried = np.zeros(len(outputs), bool), {}
+    for j, probe in enumerate(outputs):
+        if isinstance(probe, Reaction):
+            carried[j] = reaction_row(model, lin, f"output {j}", probe)
+            continue
+        rates[j] = probe.what in (WHAT[1], WHAT[3])
+        checks.word(f"output {j}", "what", probe.what, WHAT)
+        at, direction = _placed(placement, lin, f"output {j}", probe.anchor, probe.direction)
+        _put(lin, at, direction, probe.what in WHAT[2:], C[:, j])
+    return B, C, rates, carried
+
+
+def _placed(
+    placement: Placement, lin: Linearised, owner: str, anchor: Any, direction: ArrayLike
+) -> tuple[Placed, Floats]:
+    if not isinstance(anchor, Anchor):
+        raise ModelError(f"{owner}: {checks.shown(anchor)} is not a point; use body.at(...) or rod.at(s)")
+    at = placement.place(anchor)
+    if lin.place[at.frame] < 0:
+        raise ModelError(f"{owner}: {anchor} does not move; give a point of a body or a rod")
+    return at, checks.direction(owner, "direction", direction)
+
+
+def _put(lin: Linearised, at: Placed, direction: Floats, turns: bool, column: Floats) -> None:
+    """A unit force along the direction, or moment about it, as work-conjugate of (dr, turn); what it moves, likewise."""
+    own = column[lin.rows(at.frame)]
+    if turns:
+        own[3:] = direction
+        return
+    own[:3] = direction
+    own[3:] = np.cross(quaternions.rotate(lin.state.quat[at.frame], at.X), direction)

@@ -1,0 +1,102 @@
+"""What joints carry in small motions: changes of their forces, linear in those of the multipliers and of the places.
+
+What a joint does to b is -(G^T lam)_b. About a state with multipliers lam, by -G_b^T dlam and by what turns and moves of
+G_b while lam stays:
+
+    dF = -G_b^T dlam - d(G_b^T lam)/dx x,   dM = d tau - dx_b x F - x_b x dF                                 (1)
+
+x_b from the frame's origin to the joint's point on b. Where b does not move it is the opposite of what acts on a. With
+M x'' + D x' + K x + G^T dlam = B u, G x'' = 0 (`rodsim.small_motions.linear_equations`) dlam follows from x, x' and u alone:
+
+    dlam = L (B u - D x' - K x),   [M G^T; G 0] [x''; dlam] = [B u - D x' - K x; 0]                          (2)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.drives import at_states, varying
+from discretization.linearisation import tangents
+from discretization.linearisation.equations import Linearised
+from discretization.own_variables import varying_of
+from discretization.redundancy import redundancy
+from rigid import checks, quaternions
+from rigid.errors import ModelError
+from rigid.interactions.constraints import first_rows, groups_of
+from rigid.system import Floats
+from rodsim.model import Model
+from rodsim.parts.entries import JointEntry
+
+JOINT = "joint"
+
+
+class Reaction(NamedTuple):
+    """An output: the force (N) that a joint has on its b in a direction (3,), or the moment (N m) about its point there."""
+
+    joint: JointEntry | str
+    direction: ArrayLike
+    moment: bool = False
+
+
+class ReactionRow(NamedTuple):
+    """(1) along a direction: `of_lam` . dlam + `of_x` . x."""
+
+    of_lam: Floats  # (m,)
+    of_x: Floats  # (size,)
+
+
+def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) -> ReactionRow:
+    """Of a joint of the model; ModelError where there is none, or the equations do not determine what it carries."""
+    name = reaction.joint.name if isinstance(reaction.joint, JointEntry) else reaction.joint
+    names = [own for _, own in model.constraint_names]
+    if name not in model.joints:
+        raise ModelError(
+            f"{owner}: there is no joint '{name}'; the joints are {', '.join(model.joints) or 'none'}"
+        )
+    direction = checks.direction(owner, "direction", reaction.direction)
+    system, state = lin.system, lin.state
+    found = redundancy(system, state)
+    number = names.index(name)
+    if found is not None and number in found.joints:
+        raise ModelError(
+            f"{owner}: joint '{name}' repeats what other joints fix already, so that its forces are not determined; "
+            "leave it, or them, more motion"
+        )
+    constraints = system.constraints
+    if varying(constraints):
+        constraints, _ = at_states(constraints, state, varying_of(system, state))
+    mine = np.flatnonzero(constraints.joint == number)
+    rows = first_rows(constraints)[mine[0]] + np.arange(
+        sum(int(g.kind.rows) * len(g.row) for g in groups_of(constraints.chosen(mine)))
+    )
+    own = constraints.chosen(mine)
+    a, b = (int(f) for f in own.frames[0])
+    moves = lin.place[b] >= 0
+    frame, sign = (b, -1.0) if moves else (a, 1.0)
+    at = lin.rows(frame)
+    groups = groups_of(own)
+    lam = np.ascontiguousarray(lin.lam[rows])
+    geometric = tangents.stiffness(groups, state, lam).matrix(lin.place).tocsr()[at].toarray()
+    G = lin.G.tocsr()[rows].toarray()[:, at]  # (rows, 6)
+    wrench = sign * tangents.forces(groups, state, lam)[frame]
+    of_lam, of_x = np.zeros((6, len(lin.lam))), sign * geometric
+    of_lam[:, rows] = sign * G.T
+    point = state.r[b] + quaternions.rotate(state.quat[b], own.Xb[0])
+    arm = point - state.r[frame]
+    pick = direction
+    if not reaction.moment:
+        return ReactionRow(pick @ of_lam[:3], pick @ of_x[:3])
+    # M = tau - arm x F; n . (arm x dF) = (n x arm) . dF, n . (d arm x F) = d arm . (F x n)
+    about = np.cross(pick, arm)
+    moved = np.cross(wrench[:3], pick)
+    row = pick @ of_x[3:] - about @ of_x[:3]
+    own_columns = np.zeros(6)
+    if moves:  # d arm = turn x arm
+        own_columns[3:] = -np.cross(arm, moved)
+    else:  # the point stands, the frame moves away
+        own_columns[:3] = moved
+    row[at] += own_columns
+    return ReactionRow(pick @ of_lam[3:] - about @ of_lam[:3], row)

@@ -1,0 +1,233 @@
+"""`modes`: frequencies, damping and shapes of small motions, the n that are nearest to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+
+from discretization.extent import extent
+from discretization.linearisation import eigen
+from discretization.linearisation.equations import Linearised
+from discretization.linearisation.saddle import Saddle
+from rigid import checks
+from rigid.errors import ModelError
+from rigid.system import Floats, State
+from rodsim.building.build import Built
+from rodsim.building.static_checks import part_at
+from rodsim.html_tables import page, table
+from rodsim.model import Model
+from rodsim.provenance import provenance
+from rodsim.small_motions.free_motions import worded
+from rodsim.small_motions.linear_equations import frame_names, linearise
+
+RIGID, OSCILLATES, GROWS, DECAYS = "rigid", "oscillates", "grows", "decays"
+AWAY = 1e-5  # of the model's size: further from equilibrium there are no modes
+NOISE = 50.0  # times the round-off of the positions, in forces along a shape
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Motions exp(lambda t) phi, one of each pair of conjugates or signs; k of them."""
+
+    values: NDArray  # (k,) lambda, 1/s; complex
+    shapes: NDArray  # (k, n, 6) displacement and spatial turn of every frame; phi M phi = 1
+    kinds: tuple[str, ...]  # "rigid" (costs nothing), "oscillates", "grows" (unstable), "decays"
+    linear: Linearised
+    built: Built
+
+    @property
+    def omega(self) -> Floats:
+        """Angular frequencies (k,), rad/s, of the damped motion."""
+        return np.abs(self.values.imag)
+
+    @property
+    def frequency(self) -> Floats:
+        """Hz."""
+        return self.omega / (2 * np.pi)
+
+    @property
+    def growth(self) -> Floats:
+        """Rates (k,), 1/s: positive where the motion grows."""
+        return np.asarray(self.values.real)
+
+    @property
+    def damping(self) -> Floats:
+        """Damping ratios -Re/|lambda| (k,); zero of rigid modes."""
+        size = np.abs(self.values)
+        return np.where(size > 0, -self.values.real / np.where(size > 0, size, 1.0), 0.0) + 0.0  # no -0
+
+    @property
+    def stable(self) -> bool:
+        """Whether none of them grows."""
+        return GROWS not in self.kinds
+
+    def most(self, k: int) -> str:
+        """The body or the rod's node that mode k moves most, or turns most where nothing moves."""
+        move, turn = (np.linalg.norm(self.shapes[k][:, part], axis=1) for part in (slice(0, 3), slice(3, 6)))
+        size = model_size(self.linear.state)
+        return frame_names(self.built.layout)(int(np.argmax(np.maximum(move, 0.1 * size * turn))))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a table."""
+        header = ("mode", "Hz", "rad/s", "damping", "growth 1/s", "kind", "moves most")
+        columns = (self.frequency, self.omega, self.damping, self.growth, self.kinds)
+        rows = [(k + 1, *row, self.most(k)) for k, row in enumerate(zip(*columns, strict=True))]
+        return page(f"Modes of '{self.built.layout.name}'", table(header, rows, most=len(rows)))
+
+    def text(self) -> str:
+        """A table."""
+        lines = [
+            f"{'mode':>4}  {'Hz':>13}  {'rad/s':>13}  {'damping':>10}  {'growth 1/s':>12}  kind        moves most"
+        ]
+        for k, kind in enumerate(self.kinds):
+            lines.append(
+                f"{k + 1:4d}  {self.frequency[k]:13.7g}  {self.omega[k]:13.7g}  {self.damping[k]:10.3g}  "
+                f"{self.growth[k]:12.5g}  {kind:10s}  {self.most(k)}"
+            )
+        if self.linear.unsymmetric:
+            lines.append(f"the stiffness is not symmetric, because of {', '.join(self.linear.unsymmetric)}")
+        return "\n".join(lines)
+
+
+def modes(
+    model: Model | Built,
+    n: int = 10,
+    state: State | None = None,
+    *,
+    spin: ArrayLike | None = None,
+    about: ArrayLike = (0.0, 0.0, 0.0),
+    t: float = 0.0,
+    loads: Mapping[str, ArrayLike] | None = None,
+    undamped: bool = False,
+    anyway: bool = False,
+) -> Modes:
+    """The n modes of `model` whose eigenvalues are nearest to zero, of small motions about `state`.
+
+    model, state, spin, about, t, loads: as in `linearise`. undamped: leave dampers and viscosity out.
+    anyway: also of a state that is no equilibrium; the stiffness is then the Hessian along the frames' turns.
+
+    What has no mass follows the rest and has no modes of its own.
+    Rigid motions of free models and the motions of mechanisms come first, with frequency zero. Where there is damping,
+    spin or a follower load the general problem is solved. A state that is unstable has modes that grow.
+
+    Raises ModelError where the state is no equilibrium, with what would start to move, and where `linearise` does.
+    """
+    built = model.build() if isinstance(model, Model) else model
+    built.layout.description["provenance"] = provenance(model.scene if isinstance(model, Model) else None)
+    n = checks.count("modes", "n", n)
+    lin = linearise(built, state, spin=spin, about=about, t=t, loads=loads)
+    if checks.flag("modes", "undamped", undamped):
+        lin = replace(lin, C=0.0 * lin.C)
+        lin.C.eliminate_zeros()
+    free = eigen.finite(lin)
+    if free <= 0:
+        massless = " that has mass" if len(eigen.massless(lin)) else ""
+        raise ModelError(
+            f"model '{built.layout.name}': its joints leave nothing that moves{massless}; there are no modes"
+        )
+    try:
+        if lin.conservative:
+            n = min(n, free)
+            mu, phi, zero = eigen.conservative(lin, n)
+            values = np.where(mu < 0, np.sqrt(np.abs(mu)), 1j * np.sqrt(np.abs(mu)))
+            noise: Floats = np.zeros(len(mu))  # of a sign that is known
+        else:
+            values, phi, zero, noise = eigen.general(lin, n)
+            norms = np.array([np.vdot(x, lin.M @ x).real for x in phi])
+            phi = phi / np.sqrt(norms)[:, None]
+    except eigen.Floppy as floppy:
+        raise ModelError(
+            f"model '{built.layout.name}': {frame_names(built.layout)(floppy.frame)} has no mass, and no joint and no "
+            "stiffness holds it; hold it, or give it mass"
+        ) from None
+    values = np.where(zero, 0.0, values)
+    kinds = tuple(_kind(*each) for each in zip(values, zero, noise, strict=True))
+    if not checks.flag("modes", "anyway", anyway):
+        _check_equilibrium(lin, built, eigen.Spectrum(values, phi, zero, noise))
+    return Modes(values, lin.of_frames(phi), kinds, lin, built)
+
+
+def model_size(state: State) -> float:
+    """m."""
+    return extent(state.r)
+
+
+def _kind(value: complex, zero: bool, noise: float) -> str:
+    """noise: of |value|^2, 1/s^2."""
+    if zero:
+        return RIGID
+    # double eigenvalues are found to the root of round-off
+    if value.real > max(1e-6 * abs(value), noise / abs(value)):
+        return GROWS
+    return OSCILLATES if abs(value.imag) > 0 else DECAYS
+
+
+def rounding(lin: Linearised, shapes: NDArray) -> Floats:
+    """(k,) of the work of the forces in the shapes (k, size): of positions, times K."""
+    size = max(model_size(lin.state), float(np.abs(lin.state.r).max()))
+    each = lin.K.power(2) @ np.ones(lin.size)
+    return np.asarray(NOISE * eigen.EPS * size * np.sqrt(np.abs(shapes) ** 2 @ each))
+
+
+def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) -> None:
+    """Raise where the forces that are left, beyond their rounding, would move a frame further than AWAY, along the modes that
+    were found.
+    """
+    values, phi, zero, _ = spectrum
+    squares = np.abs(values) ** 2
+    some = squares[squares > 0]
+    # what a rigid mode is pushed by moves it without end: as far as the softest other mode would go
+    squares = np.where(squares > 0, squares, some.min() if len(some) else 1.0)
+    push = phi.conj() @ lin.force
+    push = push * np.maximum(1.0 - rounding(lin, phi) / np.maximum(np.abs(push), 1e-300), 0.0)
+    shift = np.abs(lin.of_frames(phi * (push / squares)[:, None]))
+    light = eigen.massless(lin)
+    if len(light):  # moves where its own stiffness lets it
+        own = np.zeros((1, lin.size))
+        held = lin.G[:, light]
+        held = csr_matrix(held[np.diff(held.indptr) > 0])
+        own[0, light] = Saddle(csr_matrix(lin.K[light][:, light]), held).solve(lin.force[light])
+        shift = np.concatenate([shift, np.abs(lin.of_frames(own))])
+    size = model_size(lin.state)
+    far = np.maximum(shift[..., :3].max(axis=2), size * shift[..., 3:].max(axis=2))
+    if far.max() <= AWAY * size:
+        return
+    which, worst = np.unravel_index(int(np.argmax(far)), far.shape)
+    names = frame_names(built.layout)
+    loose = which < len(zero) and bool(zero[which])
+    raise ModelError(
+        f"model '{built.layout.name}' is not in equilibrium: {_pushed(lin, built, int(worst))} "
+        + (
+            f"along a motion that no joint and no stiffness holds ({worded(lin.of_frames(phi[which].real), size, names)[1]}); "
+            "give the state of an equilibrium (`equilibrium(model).state()`, --equilibrium), hold it by a joint or a spring, or "
+            "anyway=True"
+            if loose
+            else f"and would {_how_far(float(far.max()), size)}; give the state of an equilibrium "
+            "(`equilibrium(model).state()`, --equilibrium), or anyway=True"
+        ),
+        about=[part_at(built.layout, int(worst))],
+    )
+
+
+def _pushed(lin: Linearised, built: Built, worst: int) -> str:
+    """What of the part whose frame is worst is not balanced, and by what it is pushed, in words."""
+    part = part_at(built.layout, worst)
+    mine = [k for k, frame in enumerate(lin.frames) if part_at(built.layout, int(frame)) == part]
+    left = lin.force.reshape(-1, 6)[mine]
+    force, moment = (np.linalg.norm(left[:, own].sum(axis=0)) for own in (slice(0, 3), slice(3, 6)))
+    what = f"{force:.3g} N" if force * model_size(lin.state) >= moment else f"{moment:.3g} N m"
+    names = list(built.layout.description["loads"])
+    acting = [f"load '{name}'" for name, value in zip(names, lin.loads, strict=False) if np.any(value)]
+    acting = ["gravity"] * bool(np.any(lin.system.gravity)) + acting
+    by = f" under {' and '.join(acting)}" if acting else ""
+    return f"{part.kind} '{part.name}' is pushed by {what}{by} that nothing balances,"
+
+
+def _how_far(far: float, size: float) -> str:
+    return (
+        f"move by about {far:.3g} m" if far < size else f"move further than the model is large ({size:.3g} m)"
+    )

@@ -1,0 +1,68 @@
+"""Mode shapes as results: a file that ParaView and `rodsim render` show, one mode after the other.
+
+The time of an output is the number of the mode plus the phase in [0, 1) of its motion.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from discretization.linearisation.moving import moved
+from rigid import checks
+from rigid.system import State
+from rodsim.results.outputs import stacked
+from rodsim.results.result import Result
+from rodsim.results.tabulate import tabulate
+from rodsim.results.writer import MemoryWriter, ResultWriter
+from rodsim.simulation import check_output
+from rodsim.small_motions.modal_analysis import Modes, model_size
+
+
+def mode_shapes(
+    modes: Modes,
+    output: str | Path | None = None,
+    amplitude: float = 0.1,
+    phases: int = 24,
+    overwrite: bool = False,
+) -> Result:
+    """The modes as a result, in the file `output` or in memory.
+
+    modes: of `rodsim.modes`. amplitude: the largest displacement, as a part of the model's size; phases: outputs a mode.
+    overwrite: replace a file that exists.
+
+    Raises ModelError where a number cannot be used, FileExistsError where the file exists.
+    """
+    amplitude = checks.number("mode_shapes", "amplitude", amplitude, positive=True)
+    phases = checks.count("mode_shapes", "phases", phases)
+    layout, system = modes.built.layout, modes.built.system
+    layout.description["run"] = {"integrator": "modes", "dt": 1.0 / phases, "output_every": 1}
+    layout.description["modes"] = [
+        {"Hz": float(f), "growth": float(g), "kind": kind}
+        for f, g, kind in zip(modes.frequency, modes.growth, modes.kinds, strict=True)
+    ]
+    count = len(modes.values)
+    writer: MemoryWriter | ResultWriter = MemoryWriter(layout)
+    if output is not None:
+        check_output(Path(output), False, overwrite)
+        writer = ResultWriter.create(output, layout, count * phases)
+    try:
+        for k in range(count):
+            states = [displaced(modes, k, j / phases, amplitude) for j in range(phases)]
+            steps = (k + 1) * phases + np.arange(phases)
+            writer.extend(tabulate(system, 1.0 / phases, steps, stacked(states), np.zeros((phases, 3))))
+    finally:
+        writer.close()
+    return writer.result() if isinstance(writer, MemoryWriter) else Result.open(writer.path)
+
+
+def displaced(modes: Modes, k: int, phase: float, amplitude: float) -> State:
+    """The state of mode k at a phase in [0, 1): real parts of the shape, turned by exp(2 pi i phase)."""
+    state, shape = modes.linear.state, modes.shapes[k]
+    size = model_size(state)
+    largest = max(np.abs(shape[:, :3]).max(), 0.2 * size * np.abs(shape[:, 3:]).max())
+    x = amplitude * size / largest * np.real(shape * np.exp(2j * np.pi * phase))
+    there = moved(modes.built.system, state, x)
+    still = np.zeros_like(state.v)
+    return there._replace(v=still, Omega=still, lam=np.zeros_like(state.lam), totals=np.zeros(2))

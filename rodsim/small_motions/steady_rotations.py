@@ -1,0 +1,224 @@
+"""`steady_rotation`: the shape that a model takes where everything turns about one axis, as a state.
+
+Newton's method on the balance in axes that turn (`discretization.linearisation.inertia`), with the linear equations' own
+matrices. The square of the spin grows, evenly, under all loads and weights; where that is not found from the initial shape,
+loads and weights grow with it. Parts of the way that Newton's method does not go are halved.
+
+A model that joints and forces let turn about the axis, or slide along it, has the same shape wherever it is on that way:
+these motions are held,
+
+    K x + G^T y + B m = -r,   G x = -g,   B^T x = 0,   B = M (axis x (r - c), axis), M (axis, 0)               (1)
+
+else round-off would decide how far a correction goes along them.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix, identity, vstack
+
+from discretization.linearisation import eigen
+from discretization.linearisation.equations import Linearised
+from discretization.linearisation.moving import moved
+from discretization.linearisation.saddle import Saddle
+from discretization.linearisation.steady import steady_motion
+from discretization.measures import constraint_residual
+from rigid import checks, quaternions
+from rigid.errors import ConvergenceError, ModelError
+from rigid.system import Floats, State
+from rodsim.building.build import Built
+from rodsim.building.static_checks import check_elastic
+from rodsim.model import Model
+from rodsim.small_motions.linear_equations import check_state, frame_names, under
+from rodsim.small_motions.modal_analysis import model_size
+
+ITERATIONS = 25
+WORSE = 5  # corrections that are no smaller than one before them, after which the way is halved
+CONVERGED = 1e-11  # of the model's size: last correction
+STALLED = 1e-9  # of the model's size: below, corrections that fall no further are round-off
+FREE = (
+    1e-12  # of the highest frequency's square: what is taken for the stiffness of motions that cost nothing
+)
+LARGEST = 0.5  # rad, or part of the model's size: of one correction
+SHORTEST = 1e-4  # of the way: where no shorter part will do
+LOOSE = 0.1  # of the longest part: where it is not worth trying where nothing holds the model
+AWAY = 0.4  # rad, and of the model's size: from where forces are looked at again
+ROUNDING = 1e3  # times eps of the stiffness times the size: forces that are none
+
+
+class Unheld(ModelError):
+    """A motion in the axes that nothing holds."""
+
+
+class Turning(NamedTuple):
+    """A model, and what it is to turn with."""
+
+    built: Built
+    loads: Floats  # (l, 3) in full
+    spin: Floats  # (3,) rad/s, in full
+    about: Floats  # (3,) m
+    grows: bool  # whether loads and weights grow with the spin
+
+    def linear(self, state: State, part: float) -> Linearised:
+        """About a state, at this part of the way."""
+        system, share = self.built.system, part if self.grows else 1.0
+        built = self.built._replace(system=system._replace(gravity=share * system.gravity))
+        names = frame_names(built.layout)
+        motion = steady_motion(built.system, state, np.sqrt(part) * self.spin, self.about, names)
+        return under(built, state, share * self.loads, motion)
+
+
+def steady_rotation(
+    model: Model | Built,
+    spin: ArrayLike,
+    about: ArrayLike = (0.0, 0.0, 0.0),
+    steps: int = 4,
+    state: State | None = None,
+) -> State:
+    """The state of the model when everything, fixed parts too, turns with `spin` (3,), rad/s, about an axis through `about`.
+
+    Its velocities are zero: they are those in the axes. Give the same `spin` and `about` to `linearise` and `modes`.
+    state: where to begin, by default the initial one; an equilibrium, or a rotation with another spin. steps: parts of the way,
+    evenly in the spin's square, before any is halved.
+    Raises ConvergenceError where no such shape is found, with the part of the way reached as its `t`; ModelError where nothing
+    holds the model in the axes.
+    """
+    built = model.build() if isinstance(model, Model) else model
+    full = checks.vector("steady_rotation", "spin", spin)
+    steps = checks.count("steady_rotation", "steps", steps)
+    check_elastic(built)
+    if state is not None:
+        check_state(built, state)
+    values, center = built.load_values(np.zeros(1))[0], checks.vector("steady_rotation", "about", about)
+    here = built.state if state is None else state
+    still = np.zeros_like(here.v)
+    here = here._replace(v=still, Omega=still)
+    turning = Turning(built, values, full, center, grows=False)
+    held = _free_along(turning, here)
+    if state is None:
+        # what hangs by its weight alone has no shape without it; what is soft is not found under all of its loads at once
+        with suppress(ConvergenceError, Unheld):
+            return _turned(turning, here, held, steps, 1.0 / steps, ITERATIONS)
+        turning = turning._replace(grows=True)
+    return _turned(turning, here, held, steps, SHORTEST, WORSE)
+
+
+def _turned(
+    turning: Turning, state: State, held: tuple[bool, bool], steps: int, shortest: float, patience: int
+) -> State:
+    """All of the way from a state, in parts no shorter than `shortest`; patience: corrections that need not shrink."""
+    done, longest = 0.0, 1.0 / steps
+    part = longest
+    while done < 1.0:
+        to = 1.0 if done + part > 1.0 - SHORTEST else done + part
+        try:
+            state = _settled(turning, state, to, held, patience)
+        except (ConvergenceError, Unheld) as error:
+            part *= 0.5
+            if part < (LOOSE * longest if isinstance(error, Unheld) else shortest):
+                raise
+        else:
+            done, part = to, min(2.0 * part, longest)
+    return state
+
+
+def _settled(turning: Turning, state: State, part: float, held: tuple[bool, bool], patience: int) -> State:
+    """The shape at a part of the way, by Newton's method from a state."""
+    size, change, smallest, worse = model_size(state), np.inf, np.inf, 0
+    for _ in range(ITERATIONS):
+        before, (state, change) = change, _newton(turning, state, part, held)
+        if change <= CONVERGED * size or STALLED * size > change > 0.5 * before:
+            return state
+        worse = worse + 1 if change >= smallest else 0
+        smallest = min(smallest, change)
+        if worse == patience or not np.isfinite(change):
+            break
+    raise ConvergenceError(
+        t=part,
+        h=0.0,
+        iterations=ITERATIONS,
+        residual=change,
+        message=(
+            f"model '{turning.built.layout.name}': no shape found that turns with {np.sqrt(part) * turning.spin} rad/s"
+            f"{f', under {part:.4g} of its loads' if turning.grows else ''}: the last correction was {change:.3g} m; there may "
+            "be none near by: give `state=`, an equilibrium or a rotation with less spin"
+        ),
+    )
+
+
+def _newton(turning: Turning, state: State, part: float, held: tuple[bool, bool]) -> tuple[State, float]:
+    """One correction, and how large it was, m."""
+    built = turning.built
+    lin = turning.linear(state, part)
+    B = [row for row, holds in zip(_along(turning, lin), held, strict=True) if holds]
+    rows = vstack([lin.G, csr_matrix(np.array(B))], format="csr") if B else lin.G
+    below = np.append(lin.below(constraint_residual(built.system, state)), np.zeros(len(B)))
+    # beside a motion that costs nothing and that nothing pushes, such as a turn about a bar, K is singular
+    shift = FREE * float(eigen.squares(lin).reshape(-1, 6)[:, :3].max())
+    try:
+        x = Saddle(csr_matrix(lin.K + shift * lin.M), rows).solve(-lin.force, -below)
+    except ModelError:
+        raise Unheld(
+            f"model '{built.layout.name}': nothing holds it in axes that turn with {turning.spin} rad/s; join it to the ground"
+        ) from None
+    by_frame = lin.of_frames(x)
+    size = model_size(state)
+    change = max(float(np.abs(by_frame[:, :3]).max()), size * float(np.abs(by_frame[:, 3:]).max()))
+    by_frame *= min(1.0, LARGEST * size / change) if change > 0.0 else 1.0
+    return moved(built.system, state, by_frame), change
+
+
+def _axis(turning: Turning) -> Floats:
+    return turning.spin / (np.linalg.norm(turning.spin) or 1.0)
+
+
+def _along(turning: Turning, lin: Linearised) -> tuple[Floats, Floats]:
+    """Rows B^T of (1): of a turn about the axis, and of a shift along it."""
+    axis, arms = _axis(turning), lin.state.r[lin.frames] - turning.about
+    axes = np.tile(axis, (len(arms), 1))
+    rows = [
+        lin.M @ np.concatenate(both, axis=1).ravel()
+        for both in ((np.cross(axis, arms), axes), (axes, 0.0 * axes))
+    ]
+    turn, shift = (row / (np.linalg.norm(row) or 1.0) for row in rows)
+    return turn, shift
+
+
+def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
+    """Whether the model may turn about the axis, and slide along it, at no cost: elsewhere on that way, joints that hold here do,
+    and the forces are those that are here, turned along.
+    """
+    axis, size, system = _axis(turning), model_size(state), turning.built.system
+    if not np.any(axis) or not np.any(system.frames.fixed == 0):
+        return False, False
+    g, found = constraint_residual(system, state), []
+    for turn, shift in ((AWAY, 0.0), (0.0, AWAY * size)):
+        w = np.zeros((len(state.r), 6))
+        w[:, 3:] = turn * axis
+        R = quaternions.to_matrix(quaternions.from_rotation_vector(turn * axis))
+        w[:, :3] = (state.r - turning.about) @ (R - np.eye(3)).T + shift * axis
+        w[system.frames.fixed != 0] = 0.0
+        there = moved(system, state, w)
+        gap = np.abs(constraint_residual(system, there) - g).max(initial=0.0)
+        if gap > eigen.EPS * ROUNDING * max(size, 1.0):
+            found.append(False)
+            continue
+        here = turning.linear(state, 1.0)
+        force, rounding = here.force.reshape(-1, 2, 3), ROUNDING * eigen.EPS * float(abs(here.K).max()) * size
+        off = np.abs(turning.linear(there, 1.0).force.reshape(-1, 2, 3) - force @ R.T)
+        free = bool(max(off[:, 0].max(), off[:, 1].max() / size) <= rounding)
+        # what internal forces and joints do to each other is no work
+        axes = _along(turning, replace(here, M=identity(here.size, format="csr")))
+        push = float(np.abs(axes[bool(shift)] @ here.force))
+        if free and push > rounding * len(force):
+            raise Unheld(
+                f"model '{turning.built.layout.name}': nothing keeps it from {'sliding along' if shift else 'turning about'} the "
+                "axis, and its loads push it there; hold it by a joint or a spring, or leave these loads out"
+            )
+        found.append(free)
+    return found[0], found[1]

@@ -1,0 +1,263 @@
+"""`equilibrium`: from a model to its equilibria under growing loads, as a result with the load factor as time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.statics.dynamic_relaxation import relax
+from discretization.statics.forces import FOLDED, SOLVED
+from discretization.statics.newton_at_rest import Solved
+from discretization.statics.path import Point, settle, walk
+from discretization.statics.rest import REASONS, Rest
+from rigid import checks
+from rigid.errors import ConvergenceError, ModelError
+from rigid.first_compilation import announce
+from rigid.joints import JOINTS
+from rodsim.building.build import Built
+from rodsim.building.restart import restarted
+from rodsim.building.static_checks import check_elastic, check_held
+from rodsim.building.turn_limits import turned_in_words
+from rodsim.model import Model
+from rodsim.parts.entries import Attachable
+from rodsim.parts.model_parts import Anchor, Ground
+from rodsim.provenance import provenance
+from rodsim.results.result import Result
+from rodsim.simulation import check_output
+from rodsim.small_motions.free_motions import free_motions
+from rodsim.statics.equilibrium_results import Equilibrium, Record
+from rodsim.statics.equilibrium_stability import judge, leave
+from rodsim.statics.load_factors import GRAVITY, copied, loading_of, stations
+from rodsim.statics.path_following import FIRST_ARC, follow, path_settings
+
+METHODS = ("newton", "arc-length")
+MOST_POINTS = 500
+MOST_RELAXATIONS = 20  # on a way of moved ground points
+CREEP = 0.02  # of the way, that such a one goes
+
+
+def equilibrium(
+    model: Model,
+    loads: Mapping[str, ArrayLike] | None = None,
+    *,
+    constant: Sequence[str] = (),
+    at: float = 0.0,
+    motions: Mapping[str, Mapping[str, Any]] | None = None,
+    method: str = "newton",
+    monitors: Mapping[str, tuple[Anchor, ArrayLike]] | None = None,
+    stop: Mapping[str, tuple[float, float]] | None = None,
+    branch: int = 0,
+    relaxation: bool = True,
+    unstable: str = "keep",
+    most_points: int = MOST_POINTS,
+    first_step: float = 1.0,
+    factors: ArrayLike = (1.0,),
+    start: Result | None = None,
+    start_at: float | None = None,
+    output: str | Path | None = None,
+    overwrite: bool = False,
+) -> Equilibrium:
+    """The equilibrium of `model` under its loads and weights, reached from its initial shape by load steps.
+
+    Loads and gravity are multiplied by a load factor that grows from 0 to 1, in steps as long as Newton's method allows.
+    The result holds the equilibrium of every step, its `t` is the load factor; its last state is the one asked for.
+
+    Parameters
+    ----------
+    loads: name of a load of the model -> its value (3,) at load factor 1; those not named have their value at time `at`, s.
+    constant: names of loads, or "gravity", that act in full from the beginning.
+    motions: name of a joint to the ground -> {"displacement": (3,) m, "rotation": rotation vector (3,) rad, "about": point
+    (3,) m}: how its ground side has moved at load factor 1; what is left out is zero, `about` is where the joint is. Either
+    may be a callable of the load factor instead. A rotation may have several turns.
+    method: "newton": load factors from 0 to 1. "arc-length": the path of equilibria from factor 0 on, through limit and
+    turning points, until a `stop`; its `t` is the length of the path, its `load_factor` goes up and down, and its `events`
+    are limits of the load, turning points of the monitors and bifurcations.
+    monitors: name -> (point of a part, world direction (3,)): its displacement in that direction, m.
+    stop: "load_factor" or a monitor -> (lowest, highest) value at which the path ends, located exactly; by default the
+    load factor stays within -1 and 1. most_points: equilibria at most.
+    branch: k or -k: leave the path at its k-th bifurcation, to one side or the other. A branch that leads back to there ends:
+    `statics["stopped"]` is then "closed".
+    relaxation: with "newton", where its steps come to an end before factor 1, go to the equilibrium that a damped motion
+    under the full load creeps to; `statics["relaxation"]` says from which factor, and that it was used.
+    unstable: "leave": where the equilibrium at the end is unstable, go on to a stable one under the same loads, by a small push
+    down the steepest way and a damped motion; `statics["left"]` is then the number of its steps. "keep": stay, and warn.
+    first_step: longest first load step; with "arc-length" of the norm of the path.
+    factors: with "newton", load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last is
+    the end. So one call goes through all angles that a joint is to be moved to.
+    start, start_at: begin with a stored state of another result of the same parts, as with `simulate`. What its loads,
+    weights and stresses do not balance then acts with the load factor, and gaps of joints that are elsewhere now close with it:
+    0 is the stored state, 1 the new equilibrium. A joint that the other result had moved is where it was moved to; `motions`
+    move it on from there, or, as a callable that begins at that place, along a path from where the model has it.
+    output, overwrite: a result file, as with `simulate`; None keeps the result in memory.
+
+    Warns
+    -----
+    UnstableEquilibriumWarning: the last equilibrium is unstable; `statics["unstable"]` has the number of negative pivots of its
+    stiffness, and from which load factor on. Not with "arc-length", whose events say it, nor under follower loads.
+    RoundedForcesWarning: more than 1e-6 of the loads is left unbalanced; `statics["unbalanced"]` is how much.
+
+    Raises
+    ------
+    ModelError: the model or an argument cannot be used; a part that nothing holds, named.
+    ConvergenceError: the load factor reached is its `t`, `result` holds the equilibria up to there, and the file keeps them.
+    """
+    if not isinstance(model, Model):
+        raise ModelError(f"equilibrium: model = {checks.shown(model)} is no Model; give one")
+    checks.by_name("equilibrium", "loads", loads, "{name of a load: (3,)}")
+    checks.by_name("equilibrium", "motions", motions, "{name of a joint: {'displacement': (3,)}}")
+    checks.by_name("equilibrium", "monitors", monitors, "{name: (point, direction)}")
+    checks.by_name("equilibrium", "stop", stop, "{'load_factor' or a monitor: (lowest, highest)}")
+    if not isinstance(constant, Collection):
+        raise ModelError(f"equilibrium: constant = {checks.shown(constant)} is no list; give names of loads")
+    first_step = checks.number("equilibrium", "first_step", first_step, positive=True)
+    if method not in METHODS:
+        raise ModelError(
+            f"equilibrium: method = {checks.shown(method)} is not known; choose {' or '.join(METHODS)}"
+        )
+    followed = method == "arc-length"
+    checked = path_settings(model, monitors, stop, branch, most_points, followed)
+    ends = stations(factors, followed)
+    if unstable not in ("keep", "leave"):
+        raise ModelError(
+            f"equilibrium: unstable = {checks.shown(unstable)} is not known; choose keep or leave"
+        )
+    if output is not None:
+        check_output(Path(output), False, overwrite)
+    announce()
+    built = model.build()
+    built.layout.description["provenance"] = provenance(model.scene)
+    check_elastic(built)
+    check_held(built)
+    state, unmoved = built.state, copied(built.system.constraints)
+    if start is not None:
+        built, state, told = restarted(built, start, start_at, at_rest=True)
+        built.layout.description["start"] = told
+    if start is not None:
+        constant = [*model.loads, GRAVITY]
+    loading = loading_of(model, built, loads, constant, at, motions, unmoved)
+    rest = Rest(built.system, state, loading, idle=built.idle)
+    rest.most_turn = _most_turn(model)
+    if start is not None:
+        rest.hold()
+    settings = {"method": method, "at": float(at), "constant": list(constant)}
+    record = Record(built, loading, settings, checked.monitors)
+
+    def found(point: Point) -> None:
+        record.add(point.factor, rest, point.iterations)
+
+    failure = settle(rest)
+    if failure is None:
+        record.add(0.0, rest, 0)
+    if followed:
+        failure = failure or follow(rest, record, checked, min(first_step, FIRST_ARC))
+    else:
+        for end in ends:
+            if failure is None:
+                failure = walk(rest, rest.factor, end, first_step, found).failure
+            if failure is not None and relaxation:
+                failure = _relaxed(rest, record, failure, end, found)
+            if failure is not None:
+                break
+    if failure is not None:
+        result = record.write(output)
+        reason = REASONS.get(failure.status, "Newton's iteration did not converge")
+        raise_not_converged(built, rest, reason, failure, result)
+    if unstable == "leave":
+        leave(built, rest, record)
+    judge(built, rest, record, warn=not followed)
+    return record.write(output)
+
+
+def _most_turn(model: Model) -> float:
+    """Radians that a part may turn by from one equilibrium to the next, so that the angles of joints are known: less than half
+    a turn of one side against the other.
+    """
+    turning = [
+        joint for joint in model.joints.values() if {"angle", "angles"} & set(JOINTS[joint.kind].coordinates)
+    ]
+    if not turning:
+        return np.inf
+    grounded = all(any(isinstance(_part(side), Ground) for side in (joint.a, joint.b)) for joint in turning)
+    return 3.0 if grounded else 1.5
+
+
+def _part(held: Attachable) -> object:
+    return held.part if isinstance(held, Anchor) else held
+
+
+def _relaxed(
+    rest: Rest, record: Record, failure: Solved, end: float, found: Callable[[Point], None]
+) -> Solved | None:
+    """On to load factor `end` where load steps have come to none; None, or the failure."""
+    left = _relax(rest, record, failure, end)
+    return _creep(rest, record, left, end, found) if left is not None and rest.loading.moves else left
+
+
+def _relax(rest: Rest, record: Record, failure: Solved, end: float) -> Solved | None:
+    """From the last equilibrium to one at load factor `end` by relaxation; None, or the failure."""
+    kept = rest.keep()
+    rest.load_at(end)
+    relaxed = relax(rest)
+    if relaxed.status != SOLVED:
+        rest.back_to(kept)
+        return failure
+    _note_relaxed(record, kept[1], relaxed.iterations)
+    record.add(end, rest, relaxed.iterations)
+    return None
+
+
+def _note_relaxed(record: Record, factor: float, steps: int) -> None:
+    used = record.settings.setdefault("relaxation", {"from": float(factor), "steps": 0})
+    used["steps"] += steps
+
+
+def _creep(
+    rest: Rest, record: Record, failure: Solved, end: float, found: Callable[[Point], None]
+) -> Solved | None:
+    """Relaxation by a part of the way, and load steps from there: moved ground points would not let it go the whole way."""
+    for _ in range(MOST_RELAXATIONS):
+        kept = rest.keep()
+        part = min(CREEP, 0.25 * rest.loading.longest_step(rest.length), end - kept[1])
+        for _ in range(3):
+            rest.load_at(kept[1] + part)
+            relaxed = relax(rest)
+            if relaxed.status == SOLVED:
+                break
+            rest.back_to(kept)
+            part *= 0.25
+        else:
+            return failure
+        _note_relaxed(record, kept[1], relaxed.iterations)
+        record.add(rest.factor, rest, relaxed.iterations)
+        if rest.factor >= end:
+            return None
+        walked = walk(rest, rest.factor, end, 1.0, found).failure
+        if walked is None:
+            return None
+        failure = walked
+    return failure
+
+
+def raise_not_converged(
+    built: Built, rest: Rest, reason: str, failure: Any, result: Equilibrium | None
+) -> None:
+    """Say how far the load steps came, what moves there at no cost, and what may be done."""
+    free = free_motions(built, rest)
+    turned = turned_in_words(built, rest.state, failure.status == FOLDED)
+    error = ConvergenceError(
+        t=rest.factor,
+        h=0.0,
+        iterations=failure.iterations,
+        residual=failure.level,
+        message=(
+            f"model '{built.layout.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}; "
+            + (f"{turned}; " if turned else "")
+            + (free or "where the load has a limit there is none next to it")
+        ),
+    )
+    error.result = result
+    raise error

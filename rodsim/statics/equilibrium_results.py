@@ -1,0 +1,130 @@
+"""Equilibria as a result: what is kept of each, and the face of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discretization.extent import extent
+from discretization.statics.loading import Loading
+from discretization.statics.rest import Rest
+from discretization.time.advance import copy_of
+from rigid.system import Floats, State
+from rodsim.building.build import Built
+from rodsim.building.plausibility import warn_of_strains
+from rodsim.results.errors import UnknownName
+from rodsim.results.outputs import stacked
+from rodsim.results.result import Result
+from rodsim.results.standing import Standing
+from rodsim.results.tabulate import tabulate
+from rodsim.results.writer import MemoryWriter, ResultWriter
+
+
+class Equilibrium(Result):
+    """Equilibria along a path; `t` is the load factor, or where it turns back (arc-length) the length of the path."""
+
+    @property
+    def statics(self) -> dict[str, Any]:
+        """How the path was followed: method, settings, notes, events."""
+        return dict(self.description["statics"])
+
+    @property
+    def load_factor(self) -> Floats:
+        """(T,)"""
+        return np.array(self.description["statics"]["load_factor"])
+
+    def monitor(self, name: str) -> Floats:
+        """(T,) m, of the monitor called `name`; UnknownName says which there are."""
+        monitors = self.description["statics"]["monitors"]
+        if name not in monitors:
+            raise UnknownName(f"no monitor '{name}'; there are {', '.join(monitors) or 'none'}")
+        return np.array(monitors[name])
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Of an arc: limits, turning points, bifurcations in the order of the path: kind, load_factor, monitors."""
+        return list(self.description["statics"].get("events", []))
+
+    @property
+    def residual(self) -> Floats:
+        """(T,) largest residual force or moment over its round-off"""
+        return np.array(self.description["statics"]["residual"])
+
+
+class Record:
+    """Gathers equilibria, then writes them at once: the description of a file is written when it is made."""
+
+    def __init__(
+        self,
+        built: Built,
+        loading: Loading,
+        settings: dict[str, Any],
+        monitors: Mapping[str, Callable[[State], float]] | None = None,
+    ):
+        self._built, self._loading = built, loading
+        self.settings = settings
+        self.states: list[State] = []
+        self.factors: list[float] = []
+        self.monitors = dict(monitors or {})
+        self.measured: dict[str, list[float]] = {name: [] for name in self.monitors}
+        self.residuals: list[float] = []
+        self.iterations: list[int] = []
+
+    def add(self, factor: float, rest: Rest, iterations: int) -> None:
+        """The equilibrium where `rest` is."""
+        self.states.append(copy_of(rest.state))
+        self.factors.append(float(factor))
+        for name, monitor in self.monitors.items():
+            self.measured[name].append(float(monitor(rest.state)))
+        self.residuals.append(max(rest.assemble(False), 0.0))
+        self.iterations.append(iterations)
+
+    def _times(self) -> Floats:
+        """Load factors; along an arc the length of the path, in positions of the model's size and load factors."""
+        factors = np.array(self.factors)
+        if self.settings["method"] == "newton":
+            return factors
+        r = np.array([state.r for state in self.states])
+        size = extent(r[0])
+        moved = np.sqrt((np.diff(r, axis=0) ** 2).sum(axis=2).mean(axis=1)) / size
+        return np.concatenate([[0.0], np.cumsum(np.hypot(moved, np.diff(factors)))])
+
+    def write(self, output: str | Path | None) -> Equilibrium:
+        """The result, in memory or in a file."""
+        layout, system = self._built.layout, self._built.system
+        if self.states:
+            warn_of_strains(layout, system, self.states[-1])
+        names = [joint.name for joint in layout.joints]
+        layout.description["statics"] = {
+            **self.settings,
+            "load_factor": self.factors,
+            "residual": self.residuals,
+            "monitors": self.measured,
+            "loads": {
+                "constant": self._loading.constant_values.tolist(),
+                "varying": self._loading.varying_values.tolist(),
+                "constant_gravity": self._loading.constant_gravity.tolist(),
+                "varying_gravity": self._loading.varying_gravity.tolist(),
+            },
+            "motions": {
+                names[motion.joint]: {
+                    "about": motion.center.tolist(),
+                    "path": [[np.asarray(x).tolist() for x in motion.path(f)] for f in self.factors],
+                }
+                for motion in self._loading.motions
+            },
+        }
+        writer: ResultWriter | MemoryWriter
+        n = len(self.states)
+        writer = MemoryWriter(layout) if output is None else ResultWriter.create(output, layout, max(n, 1))
+        if n:
+            newton = np.zeros((n, 3))
+            newton[:, 0] = newton[:, 1] = self.iterations
+            outputs = tabulate(system, 1.0, np.arange(n), stacked(self.states), newton, Standing(layout))
+            writer.extend(outputs._replace(t=self._times()))
+        writer.close()
+        result = writer.result()
+        return Equilibrium(result._source)

@@ -1,0 +1,157 @@
+"""A model whose loads grow with a factor: its linear equations, and its equilibria with shapes held.
+
+An equilibrium at a given factor is what Newton's method finds where K is regular. Next to a critical point K is singular:
+round-off along its shapes phi decides how far a correction goes along them. So these amplitudes may be held:
+
+    K x + G^T y + B m = -r,   G x = -g,   B^T x = 0,      B = M Phi                                           (1)
+    K U + G^T Y - B S = 0,    G U = 0,    B^T U = 1,      S = U^T K U                                         (2)
+
+is regular at critical points whose shapes are in Phi (Keller 1977). m is what it takes to hold them: zero, to round-off,
+where the path does not go along phi, as where symmetry keeps it from doing so. (2) is a step of inverse iteration for the
+eigenvalues of K against M next to zero and their shapes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import csr_matrix, vstack
+
+from discretization.linearisation import applied
+from discretization.linearisation.equations import Linearised
+from discretization.linearisation.moving import moved
+from discretization.linearisation.saddle import Saddle
+from discretization.linearisation.steady import steady_motion
+from discretization.measures import constraint_residual
+from discretization.system import System
+from rigid.errors import ConvergenceError
+from rigid.system import Floats, State
+from rodsim.building.build import Built
+from rodsim.small_motions.linear_equations import frame_names, under
+from rodsim.small_motions.modal_analysis import model_size
+
+ITERATIONS = 30
+CONVERGED = 1e-12  # of the model's size: last correction of an equilibrium; of a factor: its last change
+STALLED = 1e-5  # of the model's size: a correction below that is no smaller than half of the one before is round-off
+EPS = 2.220446049250313e-16
+ROUNDED = 4.0  # times the round-off of an entry's share, in eigenvalues
+IDLE = 1e-9  # of load times displacement: work below is none
+
+
+class Held(NamedTuple):
+    """An equilibrium but for the amplitudes of k shapes, and what holds these."""
+
+    state: State
+    factor: float
+    lin: Linearised
+    x: Floats  # (size,) of (1), the correction that is left
+    left: Floats  # (k,) m of (1)
+    shapes: Floats  # (k, size), shapes M shapes = 1: eigenvectors of K, after (2)
+    squares: Floats  # (k,) their eigenvalues, 1/s^2
+    noise: float  # of these
+    pull: Floats  # (k, m) Y of (2)
+    saddle: Saddle  # of (1)
+
+
+class Loaded(NamedTuple):
+    """A model whose loads grow with a factor."""
+
+    built: Built
+    constant: Floats  # (l, 3)
+    growing: Floats
+    gravity: tuple[Floats, Floats]  # constant, growing
+
+    def system(self, factor: float) -> System:
+        """With its weight at this factor."""
+        return self.built.system._replace(gravity=self.gravity[0] + factor * self.gravity[1])
+
+    def values(self, factor: float) -> Floats:
+        """(l, 3) of the loads, those of nodes that carry distributed ones among them."""
+        return self.constant + factor * self.growing
+
+    def linear(self, state: State, factor: float) -> Linearised:
+        """About a state under the loads of this factor."""
+        built = self.built._replace(system=self.system(factor))
+        motion = steady_motion(built.system, state, None, np.zeros(3), frame_names(built.layout))
+        return under(built, state, self.values(factor), motion)
+
+    def applied(self, lin: Linearised, factor: float) -> Floats:
+        """(size,) what loads and weight do at this factor on the frames of `lin`, in its state."""
+        return self._by_frame(lin, factor)[1][lin.frames].ravel()
+
+    def rate(self, lin: Linearised) -> Floats:
+        """(size,) their change with the factor."""
+        return self.grown(lin)[1][lin.frames].ravel()
+
+    def grown(self, lin: Linearised) -> tuple[Floats, Floats]:
+        """Loads (l, 3) that grow, and what they and the weight that does apply (n, 6)."""
+        (values, forces), (values0, forces0) = (self._by_frame(lin, factor) for factor in (1.0, 0.0))
+        return values - values0, forces - forces0
+
+    def _by_frame(self, lin: Linearised, factor: float) -> tuple[Floats, Floats]:
+        """Loads (l, 3), and what they and the weight apply (n, 6)."""
+        values = self.values(factor)
+        return values, applied.applied(self.system(factor), lin.state, values)
+
+    def settled(self, state: State, factor: float, shapes: Floats, M: csr_matrix) -> Held:
+        """The equilibrium next to a state, the amplitudes of the shapes (k, size), k may be 0, held."""
+        size, change = model_size(state), np.inf
+        for _ in range(ITERATIONS):
+            here = self.held(state, factor, shapes, M)
+            by_frame, shapes = here.lin.of_frames(here.x), here.shapes
+            before, change = change, largest(by_frame, size)
+            state = moved(self.built.system, state, by_frame)
+            # quadratic: what follows would be below CONVERGED; or rounding of what is stiff along what is soft
+            if change <= 1e3 * CONVERGED * size or 0.5 * before < change <= STALLED * size:
+                return self.held(state, factor, shapes, M)
+            if not np.isfinite(change) or change > 10 * size:
+                break
+        raise ConvergenceError(
+            t=factor,
+            h=0.0,
+            iterations=ITERATIONS,
+            residual=change,
+            message=(
+                f"model '{self.built.layout.name}': no equilibrium found at load factor {factor:.6g}; where it has a limit "
+                'point before, follow it by equilibrium(method="arc-length")'
+            ),
+        )
+
+    def held(self, state: State, factor: float, shapes: Floats, M: csr_matrix) -> Held:
+        """(1) and (2) at a state."""
+        lin, k = self.linear(state, factor), len(shapes)
+        B = (M @ shapes.T).T.reshape(k, lin.size)
+        scale = 1.0 / np.maximum(np.linalg.norm(B, axis=1), 1e-300)
+        rows = vstack([lin.G, csr_matrix(scale[:, None] * B)], format="csr")
+        saddle = Saddle(lin.K, rows)
+        m = lin.G.shape[0]
+        right, below = np.zeros((lin.size, 1 + k)), np.zeros((m + k, 1 + k))
+        right[:, 0], below[:m, 0] = -lin.force, -lin.below(constraint_residual(self.built.system, state))
+        below[m:, 1:] = np.diag(scale)
+        found, reactions = saddle.reactions(right, below)
+        more = saddle.reactions(right - lin.K @ found - rows.T @ reactions, below - rows @ found)
+        found, reactions = found + more[0], reactions + more[1]
+        x, U = found[:, 0], found[:, 1:]
+        squares, turned = eigh(U.T @ (lin.K @ U), U.T @ (M @ U)) if k else (np.zeros(0), np.zeros((0, 0)))
+        left = turned.T @ (scale * reactions[m:, 0])
+        pull = (reactions[:m, 1:] @ turned).T
+        phi = (U @ turned).T
+        noise = (
+            ROUNDED * EPS * np.sqrt(np.sum(phi.T**2 * (lin.K.power(2) @ phi.T**2), axis=0)).max(initial=0.0)
+        )
+        return Held(state, factor, lin, x, left, phi, squares, float(noise), pull, saddle)
+
+
+def largest(by_frame: Floats, size: float) -> float:
+    """Of displacements, and of turns in a model of this size, (n, 6): m."""
+    return max(float(np.abs(by_frame[:, :3]).max()), size * float(np.abs(by_frame[:, 3:]).max()))
+
+
+def work_scale(shapes: Floats, load: Floats) -> Floats:
+    """(k,) the work of a load (size,) in shapes (k, size), were it along what moves and turns most."""
+    of_shapes, of_load = (
+        np.linalg.norm(part.reshape(-1, part.shape[-1] // 6, 2, 3), axis=-1) for part in (shapes, load)
+    )
+    return np.asarray(np.sum(of_shapes.max(axis=1) * of_load.sum(axis=1), axis=1))

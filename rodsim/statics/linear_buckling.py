@@ -1,0 +1,289 @@
+"""`buckling`: load factors at which an equilibrium stops to be the only one near by.
+
+Loads that grow with a factor f move a model along equilibria x(f), from x(0) under its constant loads. Where
+
+    K(x(f)) phi + G^T y = 0,   G phi = 0                                                                      (1)
+
+has a solution it may buckle. Linear buckling takes K(f) = K(0) + f K', with K' of the stresses that the loads cause in the
+shape x(0): of rest strains that are less by those strains. Then f is found of (1) itself (`critical_points`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, eigh
+from scipy.sparse import bmat, csc_matrix, csr_matrix
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+
+from discretization.linearisation import eigen, prestress
+from discretization.linearisation.equations import Linearised, filled
+from discretization.linearisation.saddle import Saddle
+from discretization.others import OTHERS
+from discretization.statics.stability import negative_pivots
+from rigid import checks
+from rigid.errors import ConvergenceError, ModelError
+from rigid.interactions.pressure import PRESSED_EDGE
+from rigid.system import Floats, State
+from rodsim.building.build import Built
+from rodsim.building.static_checks import check_elastic, check_held, part_at
+from rodsim.model import Model
+from rodsim.small_motions.free_motions import MOST, loose, worded
+from rodsim.small_motions.linear_equations import frame_names
+from rodsim.small_motions.modal_analysis import model_size
+from rodsim.statics.critical_points import Critical, Unfound, critical_point
+from rodsim.statics.growing_loads import Loaded, largest
+
+GRAVITY = "gravity"
+LINEAR = "linear"
+SAME_FACTOR, SAME_SHAPE = 1e-6, 0.9  # relative difference; cosine, M between: one point
+SMALL = 100  # freedoms up to which linear factors are those of full matrices
+ROUNDING = 1e-13  # of the change of the stiffness: what the joints leave of it below this is none
+STEP = 1e-3  # of the model's size: displacements of the differences for strains, of order 4
+
+
+class LinearFactorWarning(UserWarning):
+    """A factor is that of linear buckling."""
+
+
+class Buckling(NamedTuple):
+    """The lowest positive factors, k of them."""
+
+    factors: Floats  # (k,) of (1)
+    linear: Floats  # (k,) of K(0) + f K', those that led to them
+    shapes: NDArray  # (k, n, 6) displacement and turn of every frame, largest displacement 1
+    states: list[State]  # equilibria at the factors; of linear ones that at factor zero
+    kinds: tuple[str, ...]  # "bifurcation", "limit point", or "linear: " and why (1) has no solution near it
+
+
+def buckling(
+    model: Model | Built, n: int = 1, *, constant: Sequence[str] = (), t: float = 0.0, nonlinear: bool = True
+) -> Buckling:
+    """The n lowest factors of the model's loads and weight at which it buckles.
+
+    constant: names of loads, or "gravity", that do not grow; t: when loads are evaluated, s. nonlinear=False: factors of
+    linear buckling alone.
+    Raises ModelError where a load that grows has no potential (a follower load, a moment): the model may then begin to
+    flutter first, ask `modes`.
+    """
+    built = model.build() if isinstance(model, Model) else model
+    n = checks.count("buckling", "n", n)
+    loaded = _loaded(built, constant, t)
+    still = np.zeros_like(built.state.v)
+    check_elastic(built)
+    start = built.state._replace(v=still, Omega=still)
+    check_held(built)
+    at_start = loaded.linear(start, 0.0)
+    try:
+        here = loaded.settled(start, 0.0, np.zeros((0, at_start.size)), filled(at_start.M))
+    except (ConvergenceError, ModelError) as error:
+        _refuse(built, at_start)
+        raise error
+    state, lin = here.state, here.lin
+    _check_potential(loaded, state)
+    if _negative_pivots(lin) > 0:
+        _refuse(built, lin)
+    linear, shapes = _linear(loaded, state, lin, n)
+    if np.any(np.sum(shapes * (lin.K @ shapes.T).T, axis=1) <= eigen.noise(lin, shapes)):
+        _refuse(built, lin)
+    if nonlinear:
+        points, factors = _refined(loaded, state, linear, shapes, n)
+    else:
+        factors = [float(factor) for factor in linear[:n]]
+        points = [Critical(LINEAR, factor, state, phi) for factor, phi in zip(factors, shapes, strict=False)]
+    order = np.argsort([point.factor for point in points], kind="stable")
+    ordered = [points[k] for k in order]
+    return Buckling(
+        np.array([point.factor for point in ordered]),
+        np.array([factors[k] for k in order]),
+        _scaled(lin, np.array([point.shape for point in ordered])),
+        [point.state for point in ordered],
+        tuple(point.kind for point in ordered),
+    )
+
+
+def _refined(
+    loaded: Loaded, state: State, linear: Floats, shapes: Floats, n: int
+) -> tuple[list[Critical], list[float]]:
+    """The first n points that linear factors lead to, each told once, and these factors."""
+    points: list[Critical] = []
+    factors: list[float] = []
+    M = filled(loaded.linear(state, 0.0).M)
+    for which, factor in enumerate(linear):
+        if len(points) == n:
+            break
+        try:
+            point = critical_point(loaded, state, linear, shapes, which)
+        except Unfound as why:
+            point = Critical(f"{LINEAR}: {why}", float(factor), state, shapes[which])
+            warnings.warn(
+                f"model '{loaded.built.layout.name}': factor {factor:.6g} is that of linear buckling alone; {why}",
+                LinearFactorWarning,
+                stacklevel=3,
+            )
+        if not any(_same(point, known, M) for known in points):
+            points.append(point)
+            factors.append(float(factor))
+    return points, factors
+
+
+def _same(a: Critical, b: Critical, M: csr_matrix) -> bool:
+    """Whether they are one; double points have two shapes."""
+    if LINEAR in a.kind or LINEAR in b.kind or abs(a.factor - b.factor) > SAME_FACTOR * b.factor:
+        return False
+    products = [x @ (M @ y) for x, y in ((a.shape, b.shape), (a.shape, a.shape), (b.shape, b.shape))]
+    return bool(products[0] ** 2 > SAME_SHAPE**2 * products[1] * products[2])
+
+
+def _loaded(built: Built, constant: Sequence[str], t: float) -> Loaded:
+    names = list(built.layout.description["loads"])
+    values = built.load_values(np.array([checks.number("buckling", "t", t)]))[0]
+    stays = [constant] if isinstance(constant, str) else list(constant)
+    for name in stays:
+        if name not in [*names, GRAVITY]:
+            raise ModelError(f"buckling: there is no load '{name}'; there are {', '.join([*names, GRAVITY])}")
+    kept = np.zeros((len(values), 1), bool)  # behind those that have names are those of nodes, which grow
+    kept[: len(names), 0] = [name in stays for name in names]
+    g, none = built.system.gravity, np.zeros(3)
+    gravity = (g, none) if GRAVITY in stays else (none, g)
+    loaded = Loaded(built, np.where(kept, values, 0.0), np.where(kept, 0.0, values), gravity)
+    if not np.any(loaded.growing) and not np.any(gravity[1]):
+        pressed = np.any(built.system.others.kind == OTHERS.index(PRESSED_EDGE))
+        cure = (
+            "pressures are there in full; ask `modes` under several of them"
+            if pressed
+            else "add one, or gravity"
+        )
+        raise ModelError(f"model '{built.layout.name}': no load grows with the factor; {cure}")
+    return loaded
+
+
+def _refuse(built: Built, lin: Linearised) -> None:
+    """Raise where there is no equilibrium from which loads could make the model buckle, with the part and the cure."""
+    names, size = frame_names(built.layout), model_size(lin.state)
+    try:
+        free = loose(lin, size, names)
+        many = min(max(_negative_pivots(lin), 0) + MOST, lin.free)
+        mu, phi, zero = eigen.conservative(lin, many)
+    except (ModelError, eigen.Floppy):
+        return
+    if free:
+        raise ModelError(f"model '{built.layout.name}' cannot buckle as it stands: {free}")
+    down = (mu < 0.0) & ~np.asarray(zero, bool)
+    if not down.any():
+        return
+    frame, words = worded(lin.of_frames(phi[np.argmin(mu)]), size, names)
+    raise ModelError(
+        f"model '{built.layout.name}' is unstable before its loads grow: {words} of its own accord; begin where it is stable: "
+        "hold it there, or leave out what is `constant`",
+        about=[part_at(built.layout, frame)],
+    )
+
+
+def _negative_pivots(lin: Linearised) -> int:
+    """Of K on the motions that the joints allow; -1: it cannot be told."""
+    stiff = float(np.median(np.abs(lin.K.diagonal()))) or 1.0
+    rows = stiff * lin.G
+    matrix = bmat([[lin.K, rows.T], [rows, None]], format="csc") if rows.shape[0] else csc_matrix(lin.K)
+    return negative_pivots(matrix, np.arange(matrix.shape[0]) >= lin.size)
+
+
+def _check_potential(loaded: Loaded, state: State) -> None:
+    reasons = loaded.linear(state, 1.0).unsymmetric
+    if reasons:
+        raise ModelError(
+            f"buckling: {' and '.join(reasons)} {'has' if len(reasons) == 1 else 'have'} no potential, so that K is not "
+            "symmetric and the model may flutter before it buckles; ask `modes` under growing loads, or keep it `constant`"
+        )
+
+
+def _linear(loaded: Loaded, state: State, lin: Linearised, n: int) -> tuple[Floats, Floats]:
+    """Factors and shapes of K(0) + f K'."""
+    saddle = Saddle(lin.K, lin.G)
+    direction = lin.of_frames(saddle.solve(loaded.rate(lin)))
+    size = model_size(state)
+    farthest = largest(direction, size)
+    change = prestress.change(lin, loaded.grown(lin), direction, STEP * size / (farthest or 1.0))
+    name = loaded.built.layout.name
+    inverse, phi = _ratios(loaded.built, lin, saddle, change, n)
+    if not np.any(inverse):
+        raise ModelError(f"model '{name}': its loads change no stiffness, and cannot make it buckle")
+    use = np.flatnonzero(inverse > np.maximum(_rounding(lin, phi), 1e-9 * np.abs(inverse).max()))
+    if not len(use):
+        raise ModelError(
+            f"model '{name}': {_growing(loaded)} do not make it buckle, only minus these might: they pull; turn them round, or "
+            "let a load that presses grow"
+        )
+    use = use[np.argsort(-inverse[use])]
+    # more than n: of shapes that are near, and where two lead to one point
+    factors, shapes = 1.0 / inverse[use], phi.T[use]
+    return factors, _apart(factors, shapes, filled(lin.M))
+
+
+def _growing(loaded: Loaded) -> str:
+    """Names of what grows."""
+    names = list(loaded.built.layout.description["loads"])
+    own = [f"load '{name}'" for name, value in zip(names, loaded.growing, strict=False) if np.any(value)]
+    own += ["gravity"] * bool(np.any(loaded.gravity[1]))
+    return " and ".join(own) or "its distributed loads"
+
+
+def _ratios(
+    built: Built, lin: Linearised, saddle: Saddle, change: csr_matrix, n: int
+) -> tuple[Floats, Floats]:
+    """1/f of the lowest factors of K(0) + f K', and more, with their shapes (size, k)."""
+    free, name = lin.free, built.layout.name
+    if n > free:
+        raise ModelError(f"buckling: n = {n} of a model with {free} freedoms; give at most {free}")
+    failed = f"model '{name}': no buckling factors found; linear ones are those of a model that is held, and stable without them"
+    if free <= SMALL:
+        Z = eigen.null_space(lin.G)
+        onto = -Z.T @ (change @ Z)
+        onto[np.abs(onto) <= ROUNDING * abs(change).max()] = 0.0
+        try:
+            inverse, phi = eigh(onto, Z.T @ (lin.K @ Z))
+        except LinAlgError:
+            _refuse(built, lin)
+            raise ModelError(failed) from None
+        return inverse, Z @ phi
+    # P(-K') is symmetric in the product of K(0) on the motions that the joints allow, to which P always leads back
+    inverted = LinearOperator((lin.size, lin.size), matvec=lambda x: saddle.solve(np.ravel(x)), dtype=float)
+    start = saddle.solve(change @ saddle.solve(np.random.default_rng(1).standard_normal(lin.size)))
+    many = min(n + 4, free - 2)
+    ncv = min(4 * many + 20, lin.size)
+    try:
+        return eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)
+    except ArpackNoConvergence as few:  # all that are positive are zero but for rounding
+        _refuse(built, lin)
+        if not np.any(few.eigenvalues > 0.0):
+            return np.array([-1.0]), np.ones((lin.size, 1))
+        return few.eigenvalues, few.eigenvectors
+    except ArpackError:
+        _refuse(built, lin)
+        raise ModelError(failed) from None
+
+
+def _apart(factors: Floats, shapes: Floats, M: csr_matrix) -> Floats:
+    """Those of one factor orthogonal to each other, so that each leads to a point of its own where it is double."""
+    for k in range(len(factors)):
+        phi = shapes[k] / np.sqrt(shapes[k] @ (M @ shapes[k]))
+        for before in shapes[:k][factors[k] - factors[:k] <= SAME_FACTOR * factors[k]]:
+            phi = phi - (before @ (M @ phi)) * before
+        shapes[k] = phi / np.sqrt(phi @ (M @ phi))
+    return shapes
+
+
+def _rounding(lin: Linearised, phi: Floats) -> Floats:
+    """(k,) of phi K' phi over phi K phi: K' is a difference of stiffnesses, whose entries' shares are rounded."""
+    shares = np.sqrt(np.sum(phi**2 * (lin.K.power(2) @ phi**2), axis=0))
+    return np.asarray(eigen.NOISE * eigen.EPS * shares / np.sum(phi * (lin.K @ phi), axis=0))
+
+
+def _scaled(lin: Linearised, shapes: Floats) -> Floats:
+    out = lin.of_frames(shapes)
+    largest = np.abs(out[..., :3]).max(axis=(1, 2), keepdims=True)
+    return out / np.where(largest > 0, largest, 1.0)

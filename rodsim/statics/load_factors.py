@@ -1,0 +1,143 @@
+"""Loads, weights and motions of joints by load factor, as `equilibrium` is given them, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.statics.loading import Loading, Motion, moved_points, placing
+from rigid import checks, quaternions
+from rigid.errors import ModelError
+from rigid.system import Constraints, Floats
+from rodsim.building.build import Built
+from rodsim.model import Model
+
+GRAVITY = "gravity"
+_THERE = 1e-9  # m, or of a direction: where a joint is that a motion begins at
+_MOVED = ("Xa", "Xb", "Ua", "Ub")
+
+OfFactor = Callable[[float], Floats]
+
+
+def copied(constraints: Constraints) -> Constraints:
+    """With arrays of its own."""
+    columns: Any = [column.copy() for column in constraints]
+    return Constraints(*columns)
+
+
+def loading_of(
+    model: Model,
+    built: Built,
+    loads: Mapping[str, ArrayLike] | None,
+    constant: Sequence[str],
+    at: float,
+    motions: Mapping[str, Mapping[str, Any]] | None,
+    unmoved: Constraints | None = None,
+) -> Loading:
+    """Loads, weights and motions by load factor, checked; unmoved: constraints as the model has them, where `built` goes on from
+    joints that were moved before.
+    """
+    names = list(model.loads)
+    values = built.load_values(np.array([checks.number("equilibrium", "at", at)]))[0]
+    for name, value in (loads or {}).items():
+        _known("load", name, names)
+        values[names.index(name)] = checks.vector(f"load '{name}'", "value", value)
+    gravity: Floats = np.zeros(3)
+    fixed = np.zeros_like(values)
+    if isinstance(constant, str):
+        constant = (constant,)
+    for name in constant:
+        if name == GRAVITY:
+            gravity = built.system.gravity.copy()
+        else:
+            _known("load", name, [*names, GRAVITY])
+            fixed[names.index(name)] = values[names.index(name)]
+    before = built.system.constraints if unmoved is None else unmoved
+    moved = [_motion(model, built, name, given, before) for name, given in (motions or {}).items()]
+    return Loading(fixed, values - fixed, gravity, built.system.gravity - gravity, moved)
+
+
+def stations(factors: ArrayLike, followed: bool) -> Floats:
+    """Load factors at which there is to be an equilibrium, (k,); followed: by arc-length, whose path says where it ends."""
+    found = np.atleast_1d(checks.array("equilibrium", "factors", np.atleast_1d(factors), (None,)))
+    if not len(found) or found[0] <= 0.0 or found[-1] > 1.0 or np.any(np.diff(found) <= 0.0):
+        raise ModelError(
+            f"equilibrium: factors = {checks.shown(factors)}; give load factors that increase, from above 0 to 1 at most"
+        )
+    if followed and list(found) != [1.0]:
+        raise ModelError(
+            "equilibrium: factors belong to method='newton'; where a path by arc-length ends is said by `stop`"
+        )
+    return found
+
+
+def _known(what: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise ModelError(
+            f"equilibrium: there is no {what} '{name}'; "
+            + (f"the {what}s are {', '.join(names)}" if names else f"the model has no {what}s")
+        )
+
+
+def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any], unmoved: Constraints) -> Motion:
+    joints = list(model.joints)
+    _known("joint", name, joints)
+    number = joints.index(name)
+    owner = f"motion of joint '{name}'"
+    checks.by_name(owner, "what is given", given, "{'displacement': (3,), 'rotation': (3,)}")
+    constraints = built.system.constraints
+    mine = constraints.joint == number
+    if not (constraints.frames[mine] == 0).any():
+        raise ModelError(f"{owner}: joins two moving parts; only the ground side of a joint can be moved")
+    unknown = sorted(set(given) - {"displacement", "rotation", "about"})
+    if unknown:
+        raise ModelError(f"{owner}: '{unknown[0]}' is not known; give displacement, rotation, about")
+    d, turn = (_of_factor(owner, key, given.get(key, np.zeros(3))) for key in ("displacement", "rotation"))
+    begins = bool(np.any(d(0.0)) or np.any(turn(0.0)))
+    table = unmoved if begins else constraints
+    on_ground = np.where(table.frames[mine, :1] == 0, table.Xa[mine], table.Xb[mine])
+    center = np.asarray(checks.vector(owner, "about", given["about"]) if "about" in given else on_ground[0])
+    if not begins:
+        return Motion(number, lambda factor: (d(factor), turn(factor)), center)
+    there = copied(unmoved)
+    moved_points(unmoved, there, number, placing(center, d(0.0), turn(0.0)))
+    off = max(
+        float(np.abs(getattr(there, column)[mine] - getattr(constraints, column)[mine]).max())
+        for column in _MOVED
+    )
+    if off > _THERE * max(1.0, float(np.abs(center).max())):
+        raise ModelError(
+            f"{owner}: displacement(0) = {d(0.0)}, rotation(0) = {turn(0.0)} must be zero, or where the result given as "
+            f"`start` has moved the joint; it is {off:.3g} m (or of a direction) from there"
+        )
+    return Motion(number, _onward(center, d, turn), center)
+
+
+def _onward(center: Floats, d: OfFactor, turn: OfFactor) -> Callable[[float], tuple[Floats, Floats]]:
+    """The motion of what is at its beginning already: X -> c + R (X - c) + d after (d0, R0) undone."""
+    d0, turn0 = d(0.0), turn(0.0)
+    back = quaternions.conjugate(quaternions.from_rotation_vector(turn0))
+
+    def path(factor: float) -> tuple[Floats, Floats]:
+        whole = turn(factor)
+        on: Floats = np.zeros(3)
+        if np.abs(np.cross(whole, turn0)).max() <= 1e-12 * np.abs(whole).max() * np.abs(turn0).max():
+            on = whole - turn0  # about one axis: by as many turns as there are
+        else:
+            there = quaternions.multiply(quaternions.from_rotation_vector(whole), back)
+            on = quaternions.to_rotation_vector(there)
+        undone = quaternions.rotate(quaternions.from_rotation_vector(on), d0)
+        return d(factor) - undone, on
+
+    return path
+
+
+def _of_factor(owner: str, what: str, value: Any) -> OfFactor:
+    if callable(value):
+        checks.vector(owner, f"{what}(0)", value(0.0))
+        return lambda factor: checks.vector(owner, what, value(factor))
+    end = checks.vector(owner, what, value)
+    return lambda factor: factor * end

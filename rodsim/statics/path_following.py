@@ -1,0 +1,123 @@
+"""Paths of equilibria by arc-length for `equilibrium`: monitors, stops, and the path itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.statics.arc import Arc, SingularTangent
+from discretization.statics.forces import SINGULAR
+from discretization.statics.newton_at_rest import Solved
+from discretization.statics.rest import Rest
+from discretization.statics.tour import LOAD_FACTOR, tour
+from rigid import checks, quaternions
+from rigid.errors import ModelError
+from rigid.system import Floats, State
+from rodsim.building.build import Placement
+from rodsim.model import Model
+from rodsim.parts.model_parts import Anchor, Ground
+from rodsim.statics.equilibrium_results import Record
+
+FIRST_ARC = 0.02  # length of the first step, in the norm of `Rest`
+ROUNDING = 1e-9  # of the range of a stop
+
+
+class PathSettings(NamedTuple):
+    """What a path is asked for."""
+
+    monitors: dict[str, Callable[[State], float]]
+    stops: dict[str, tuple[float, float]]
+    branch: tuple[int, float] | None
+    most_points: int
+
+
+def path_settings(
+    model: Model,
+    monitors: Mapping[str, tuple[Anchor, ArrayLike]] | None,
+    stop: Mapping[str, tuple[float, float]] | None,
+    branch: int,
+    most_points: int,
+    followed: bool,
+) -> PathSettings:
+    """Check what belongs to a path; followed: whether one is."""
+    if not followed and (stop is not None or branch):
+        what = "stop" if stop is not None else "branch"
+        raise ModelError(f"equilibrium: {what} belongs to a path; give method='arc-length', or leave it out")
+    found = {name: _monitor(model, name, given) for name, given in (monitors or {}).items()}
+    stops = {LOAD_FACTOR: (-1.0, 1.0)} if stop is None else {}
+    for name, bounds in (stop or {}).items():
+        if name != LOAD_FACTOR and name not in found:
+            raise ModelError(
+                f"equilibrium: stop at '{name}', which is no monitor; choose {', '.join([LOAD_FACTOR, *found])}"
+            )
+        low, high = checks.vector("equilibrium", f"stop of {name}", bounds, 2)
+        if not low < high:
+            raise ModelError(
+                f"equilibrium: stop of {name} = ({low:g}, {high:g}); give the lowest value first, then a higher one"
+            )
+        stops[name] = (float(low), float(high))
+    if isinstance(branch, bool) or not isinstance(branch, int | np.integer):
+        raise ModelError(
+            f"equilibrium: branch = {checks.shown(branch)}; give the number of a bifurcation, from 1"
+        )
+    side = (abs(int(branch)), float(np.sign(branch))) if branch else None
+    return PathSettings(found, stops, side, checks.count("equilibrium", "most_points", most_points))
+
+
+def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:
+    owner = f"monitor '{name}'"
+    try:
+        anchor, along = given
+    except (TypeError, ValueError):
+        raise ModelError(f"{owner}: {checks.shown(given)} is no (point, direction); give both") from None
+    if name == LOAD_FACTOR or not isinstance(anchor, Anchor) or isinstance(anchor.part, Ground):
+        raise ModelError(f"{owner}: give a name of its own and a point of a body or a rod")
+    direction = checks.direction(owner, "direction", along)
+    placed = Placement(model).place(anchor)
+
+    def value(state: State) -> float:
+        at: Floats = state.r[placed.frame] + quaternions.rotate(state.quat[placed.frame], placed.X)
+        return float(np.dot(at - placed.world, direction))
+
+    return value
+
+
+def follow(rest: Rest, record: Record, settings: PathSettings, first: float) -> Solved | None:
+    """Follow the path from where `rest` is into the record; None, or why it ended before a stop.
+
+    Raises ModelError where it begins beyond a stop, or ends before the bifurcation at which it should be left.
+    """
+    for name, (low, high) in settings.stops.items():
+        value = rest.factor if name == LOAD_FACTOR else settings.monitors[name](rest.state)
+        slack = ROUNDING * (high - low)
+        if not low - slack <= value <= high + slack:
+            raise ModelError(
+                f"equilibrium: the path begins at {name} = {value:g}, beyond its stop ({low:g}, {high:g}); give one around it"
+            )
+    try:
+        arc = Arc(rest, settings.monitors)
+    except SingularTangent:
+        return Solved(SINGULAR, 0, 0.0)
+
+    def found(iterations: int) -> None:
+        record.add(rest.factor, rest, iterations)
+
+    ended = tour(arc, settings.stops, settings.most_points, first, found, settings.branch)
+    if settings.branch is not None and ended.failure is None and ended.waits:
+        passed = ended.crossed
+        there = f"{passed} bifurcation{'s' if passed > 1 else ''}" if passed else "no bifurcation"
+        ended_by = f"stop of {ended.stopped}" if ended.stopped in settings.stops else "most_points"
+        raise ModelError(
+            f"equilibrium: branch = {int(settings.branch[0] * settings.branch[1])}, but the path has {there} up to load factor "
+            f"{rest.factor:.6g}, where its {ended_by} ended it; give {f'at most {passed}' if passed else 'no branch'}, or let "
+            "the path go further"
+        )
+    record.settings["stopped"] = ended.stopped
+    record.settings["events"] = [
+        {"kind": event.kind, "load_factor": float(event.factor), "monitors": event.monitors}
+        for event in ended.events
+    ]
+    return ended.failure

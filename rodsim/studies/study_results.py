@@ -1,0 +1,89 @@
+"""What a study found: its table in many forms, its failures, pictures of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rodsim import html_tables as tables
+from rodsim.html_tables import some
+from rodsim.studies import table
+from rodsim.studies.cases import Outcome
+from rodsim.studies.designs import is_grid
+from rodsim.studies.folder import kept_result
+from rodsim.studies.study import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+
+@dataclass
+class Sweep:
+    """What a study found: `frame` (pandas), `dataset` (xarray, with units), `failed`, pictures of its columns."""
+
+    study: Study
+    outcomes: list[Outcome]
+    folder: Path | None = None
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The table: a row a case."""
+        named = [name for name, what in self.study.measures.items() if isinstance(what, str)]
+        return table.frame(self.study.rows, self.outcomes, self.study.units, named)
+
+    @cached_property
+    def dataset(self) -> xr.Dataset:
+        """Measures over the parameters: an axis for each parameter of a grid, else over the case."""
+        return table.dataset(self.frame, self.study.columns, self.measures, self.grid)
+
+    @property
+    def measures(self) -> list[str]:
+        """Names of what was measured."""
+        return [
+            name for name in self.frame.columns if name not in (table.CASE, table.ERROR, *self.study.columns)
+        ]
+
+    @property
+    def grid(self) -> bool:
+        """Whether there is an axis for each parameter."""
+        return is_grid(self.study.parameters, self.study.design)
+
+    @property
+    def failed(self) -> dict[int, str]:
+        """Messages of cases that failed, by number."""
+        return {outcome.number: outcome.error for outcome in self.outcomes if outcome.error}
+
+    @property
+    def seconds(self) -> float:
+        """Of computing, all cases together."""
+        return sum(outcome.seconds for outcome in self.outcomes)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        measures = some(self.measures) or "none"
+        return f"<Sweep '{self.study.name}': {len(self.outcomes)} cases{failed}, measures {measures}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the first rows of its table."""
+        columns = [str(name) for name in self.frame.columns]
+        rows = self.frame.head(tables.MOST_ROWS).itertuples(index=False)
+        shown = tables.table(columns, rows, many=len(self.frame))
+        return tables.page(f"Sweep '{self.study.name}'", shown)
+
+    def result_file(self, number: int) -> Path | None:
+        """The result of a case, where it was kept."""
+        return None if self.folder is None else kept_result(self.folder, self.study.cases[number].key)
+
+    def plot(self, *columns: str, path: Path | str, kind: str | None = None, log: Sequence[str] = ()) -> Path:
+        """A picture of two columns, y over x, or of three: the third as colour over both (.png, .pdf, .svg)."""
+        from rodsim.studies.pictures import draw
+
+        return draw(self.frame, self.study.columns, columns, path, kind, log)
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """The table as table.csv and table.parquet."""
+        return table.write(self.frame, Path(folder))

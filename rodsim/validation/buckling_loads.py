@@ -1,0 +1,201 @@
+"""Where equilibria end or part: deep arches, right-angle frames, twisted and turned rings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rigid.errors import ModelError
+from rodsim.model import Model
+from rodsim.parts.sections import Section
+from rodsim.statics.equilibria import equilibrium
+from rodsim.statics.linear_buckling import buckling
+from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.rods_at_rest import section
+
+# arch of 215 degrees, radius 100, EI = 1e6, EA = GA = 1e8: load and sinking of the crown at the limit
+ARCH = {"dead": (897.2891339, 113.7307457), "following": (886.2207452, 114.3827570)}
+# frame of two legs 240 x 30 x 0.6 mm: the load along the first leg at the end of the second, by its sign
+FRAME = {"pull": 1.08751793774621, "push": 0.680427409356817}
+# the same legs leaned against each other, moments at both feet, opening and closing
+FRAME_MOMENTS = {"closing": 622.221663721, "opening": 622.221858525}
+LEG, YOUNG, POISSON, HIGH, THICK = 240.0, 71240.0, 0.31, 30.0, 0.6
+RING_STIFFNESS = (1.0, 1.3)  # GJ of rings twisted, EI = 1
+
+
+def first(run: Any, kind: str) -> Any:
+    """The first event of a kind."""
+    for event in run.events:
+        if event["kind"] == kind:
+            return event
+    raise ModelError(f"{kind}: there is none on the path, only {[event['kind'] for event in run.events]}")
+
+
+def arch(level: int) -> Values:
+    """One end clamped, the other on a hinge; a load on the crown, dead or turning with it."""
+    half, found = np.deg2rad(215.0) / 2, dict[str, Any]()
+    for name in ARCH:
+        model = Model("deep arch")
+        rod = model.add_rod(
+            "arch",
+            lambda s: 100.0 * np.array([np.sin(half * (2 * s - 1)), np.cos(half * (2 * s - 1)), 0.0]),
+            section(1e8, 1e8, 1e6),
+            (40, 80)[level],
+            up=(0, 0, 1),
+        )
+        model.add_joint("clamp", "clamp", rod.start)
+        model.add_joint("hinge", "revolute", rod.end, model.ground, axis=(0, 0, 1))
+        model.add_force("load", rod.at(0.5), (0.0, -1000.0, 0.0), following=name == "following")
+        monitors = {"v": (rod.at(0.5), (0, -1, 0))}
+        run = equilibrium(model, method="arc-length", monitors=monitors, stop={"v": (-1.0, 116.0)})
+        limit = first(run, "limit")
+        found[f"P({name})"] = 1000.0 * limit["load_factor"]
+        found[f"v({name})"] = limit["monitors"]["v"]
+    return found
+
+
+def thin() -> Section:
+    """Of the legs of the frames."""
+    G = YOUNG / 2 / (1 + POISSON)
+    A, weak, strong = HIGH * THICK, HIGH * THICK**3 / 12, THICK * HIGH**3 / 12
+    return Section.from_stiffness(
+        EA=YOUNG * A,
+        GA=G * A,
+        GJ=G * HIGH * THICK**3 / 3,
+        EI=[YOUNG * strong, YOUNG * weak],  # d3 is in the plane of the frame
+        mass_per_length=1.0,
+        inertia_per_length=1.0,
+    )
+
+
+def frame(level: int) -> Values:
+    """The frame leaves its plane."""
+    found = {}
+    for name, sign in (("pull", 1.0), ("push", -1.0)):
+        model, n = Model("right-angle frame"), (20, 40)[level]
+        a = model.add_rod("a", [(0, 0, 0), (LEG, 0, 0)], thin(), n, up=(0, 1, 0))
+        b = model.add_rod("b", [(LEG, 0, 0), (LEG, -LEG, 0)], thin(), n, up=(1, 0, 0))
+        model.add_joint("clamp", "clamp", a.start)
+        model.add_joint("corner", "weld", a.end, b.start)
+        model.add_force("load", b.end, (sign, 0.0, 0.0))
+        found[f"P({name})"] = buckling(model, 1).factors[0]
+    return found
+
+
+def frame_moments(level: int) -> Values:
+    """Half of it: the foot slides along the base and turns in the plane, the apex stays on the plane of symmetry."""
+    found, side, most = {}, np.sqrt(0.5) * LEG, 700.0
+    for name, sign in (("closing", 1.0), ("opening", -1.0)):
+        model = Model("right-angle frame, half")
+        leg = model.add_rod("leg", [(-side, 0, 0), (0, side, 0)], thin(), (20, 40)[level], up=(1, -1, 0))
+        model.add_joint("foot", "generic", model.ground, leg.start, locked=("y", "z", "rx", "ry"))
+        model.add_joint("apex", "generic", model.ground, leg.end, locked=("x", "ry", "rz"))
+        model.add_moment("moment", leg.start, (0.0, 0.0, sign * most))
+        run = equilibrium(model, method="arc-length", stop={"load_factor": (0.0, 1.0)})
+        found[f"M({name})"] = most * first(run, "bifurcation")["load_factor"]
+    return found
+
+
+def twisted_rings(level: int) -> Values:
+    """A straight rod bent to a ring; its end is turned about its tangent until it leaves the plane."""
+    found = {}
+    for GJ in RING_STIFFNESS:
+        model, twist = Model("twisted ring"), 14.0 / GJ
+        ring = model.add_rod(
+            "ring",
+            lambda s: np.array([np.sin(2 * np.pi * s), 1.0 - np.cos(2 * np.pi * s), 0.0]) / (2 * np.pi),
+            section(1e6, 1e6, 1.0, GJ),
+            (20, 40)[level],
+            up=(0, 0, 1),
+            stress_free=[(0, 0, 0), (1, 0, 0)],
+            stress_free_up=(0, 0, 1),
+        )
+        model.add_joint("start", "clamp", ring.start)
+        model.add_joint("end", "clamp", ring.end)
+        # round, it turns freely about its tangent at the clamp: hold the point opposite to it in the plane
+        model.add_spring("plane", ring.at(0.5), model.ground.at((0, 1 / np.pi, 50.0)), 1.0)
+        motion = {"end": {"rotation": (-twist, 0, 0)}}
+        run = equilibrium(model, motions=motion, method="arc-length", stop={"load_factor": (0, 1)})
+        found[f"twist(GJ = {GJ:g})"] = twist * first(run, "bifurcation")["load_factor"]
+    return found
+
+
+def deployed_ring(level: int) -> Values:
+    """Half of a ring, a strip, one end held, the other turned once about the diameter on which it slides: three coils."""
+    model = Model("deployable ring")
+    strip = Section.from_stiffness(
+        EA=4e4, GA=2e4, GJ=1.0, EI=[200.0, 1.0], mass_per_length=1.0, inertia_per_length=1.0
+    )
+    ring = model.add_rod(
+        "ring", lambda s: (-np.cos(np.pi * s), np.sin(np.pi * s), 0.0), strip, 20, up=(0, 0, 1)
+    )
+    model.add_joint("held", "clamp", ring.start)
+    model.add_joint("rail", "prismatic", model.ground, ring.end, axis=(1, 0, 0))
+    run = equilibrium(
+        model,
+        motions={"rail": {"rotation": (2 * np.pi, 0, 0)}},
+        method="arc-length",
+        stop={"load_factor": (-1, 1)},
+    )
+    r = run.rod("ring").r[-1]
+    return {"r(pi R)": r[-1] - r[0], "energy": run.energy["elastic"][-1]}
+
+
+CASES = (
+    Case(
+        "deep-arch",
+        "Arch of 215 degrees, clamped and hinged, DaDeppo and Schmidt 1975 (897 where it does not stretch)",
+        "shooting, 10 digits (tests/shooting.py)",
+        {f"P({name})": Known(P, 1e-7, 897.0) for name, (P, _) in ARCH.items()}
+        | {f"v({name})": Known(v, 1e-7, 100.0) for name, (_, v) in ARCH.items()},
+        arch,
+        ("40 elements", "80 elements"),
+        2,
+    ),
+    Case(
+        "right-angle-frame",
+        "Frame of two thin legs leaves its plane, Argyris et al. 1979 (1.088)",
+        "shooting, 12 digits (tests/shooting.py)",
+        {f"P({name})": Known(P, 1e-11, P) for name, P in FRAME.items()},
+        frame,
+        ("20 elements a leg", "40 elements a leg"),
+        2,
+    ),
+    Case(
+        "frame-moments",
+        "Frame of two thin legs under moments at its feet, Argyris et al. 1979 (622.2)",
+        "exact, pi sqrt(EI GJ)/L with the bend in its plane (tests/test_validation_sources.py)",
+        # bifurcations are located to 1e-6 of the load
+        {f"M({name})": Known(M, 1e-3, M) for name, M in FRAME_MOMENTS.items()},
+        frame_moments,
+        ("20 elements", "40 elements"),
+        2,
+    ),
+    Case(
+        "twisted-ring",
+        "Twisted ring leaves its plane, Michell 1889",
+        "exact, 2 pi sqrt(3) EI/GJ (Goriely, J. Elasticity 84, 2006)",
+        # stretch and shear that are left, (2 pi EI)^2/EA, and where a double bifurcation is located
+        {
+            f"twist(GJ = {GJ:g})": Known(2 * np.pi * np.sqrt(3) / GJ, 1e-4 * 10.88, 10.88)
+            for GJ in RING_STIFFNESS
+        },
+        twisted_rings,
+        ("20 elements", "40 elements"),
+        2,
+        slow=True,
+    ),
+    Case(
+        "deployable-ring",
+        "Ring of a strip turned over by one turn coils threefold",
+        "exact, circle of a third of the radius",
+        {
+            "r(pi R)": Known((2 / 3, 0.0, 0.0), 1e-9, 2.0),
+            "energy": Known(2 * np.pi, 1e-8, 2 * np.pi),
+        },
+        deployed_ring,
+        ("", "20 elements: constant strain is exact in each, round-off"),
+        None,
+    ),
+)
