@@ -72,17 +72,6 @@ def _address_from_python(kind: KeptType, argument: Any, c: Any) -> NativeValue:
     return NativeValue(c.builder.load(value), is_error=c.pyapi.c_api_error())
 
 
-def _copy(builder: Any, start: Any, end: Any) -> None:
-    """Number by number."""
-    integer = ir.IntType(32)
-    kind = start.type.pointee
-    if isinstance(kind, ir.types.Aggregate):
-        for i in range(len(kind)):
-            _copy(builder, *(builder.gep(at, [integer(0), integer(i)], inbounds=True) for at in (start, end)))
-    else:
-        builder.store(builder.load(start), end)
-
-
 @intrinsic
 def _type_facts(typing_context: Any, reference: Any) -> Any:
     """Digest of the type and its size in bytes."""
@@ -100,7 +89,8 @@ def _type_facts(typing_context: Any, reference: Any) -> Any:
 def _store_in(typing_context: Any, reference: Any, room: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[1])(context, builder, arguments[1])
-        _copy(builder, arguments[0], builder.bitcast(array.data, arguments[0].type))
+        size = context.get_abi_sizeof(context.get_value_type(signature.args[0].pointee))
+        cgutils.raw_memcpy(builder, array.data, arguments[0], ir.Constant(ir.IntType(64), size), 1)
         return context.get_dummy_value()
 
     return types.none(reference, room), generate

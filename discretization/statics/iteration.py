@@ -101,12 +101,12 @@ def _hold_idle(numbering, work, own):
 
 
 @inner_kernel
-def tangent_foreseen(system, numbering, state, work, load_values, general, own):
+def tangent_foreseen(system, numbering, state, work, load_values, general, own, true):
     """Assemble the tangent alone, with the stresses that were foreseen; the residual is left as it is."""
     for i in range(work.residual.shape[0]):
         own.residual[i] = work.residual[i]
     shift(system, work, own.strains, 1.0)
-    forces_at_rest(system, numbering, state, work, load_values, True, general)
+    forces_at_rest(system, numbering, state, work, load_values, true, general)
     _hold_idle(numbering, work, own)
     shift(system, work, own.strains, 0.0)
     for i in range(work.residual.shape[0]):
@@ -139,13 +139,15 @@ def take(system, numbering, state, work, own):
 
 
 @allocating_inner_kernel
-def newton(system, numbering, state, work, load_values, general, own):
+def newton(system, numbering, state, work, load_values, general, own, true):
     """Move the state to the equilibrium under these loads; own.found receives iterations, level, factorisations, and
     the sum of the largest turns of the corrections: no frame has turned further, rad.
+
+    true: of run time; for a True that it knows the compiler makes all forces once more, and again for a False.
     """
     found = own.found
     found[FACTORISATIONS] = found[TURNED] = 0.0
-    level = balance(system, numbering, state, work, load_values, True, general, own)
+    level = balance(system, numbering, state, work, load_values, true, general, own)
     before, smallest, worse, renewed = np.inf, np.inf, 0, True
     for iteration in range(MOST):
         found[ITERATIONS], found[LEVEL] = iteration, level
@@ -173,11 +175,11 @@ def newton(system, numbering, state, work, load_values, general, own):
         status = take(system, numbering, state, work, own)
         if status != SOLVED:
             return status
-        level = balance(system, numbering, state, work, load_values, False, general, own)
+        level = balance(system, numbering, state, work, load_values, not true, general, own)
         # what is left of so small a residual the factors at hand take away as well
         renewed = level > SAFE or level > RENEWED * before
         if level > AT_NOISE and renewed:
-            tangent_foreseen(system, numbering, state, work, load_values, general, own)
+            tangent_foreseen(system, numbering, state, work, load_values, general, own, true)
     found[ITERATIONS], found[LEVEL] = MOST, level
     return NOT_CONVERGED
 
@@ -203,9 +205,9 @@ def at_rest(kept, general, task, factor):
     system, numbering, state, work = model.system, model.numbering, model.state, model.work
     values, own = model.values, model.own
     if task == FORESEEN:
-        tangent_foreseen(system, numbering, state, work, values, general, own)
+        tangent_foreseen(system, numbering, state, work, values, general, own, task == FORESEEN)
     elif task == NEWTON:
-        return float(newton(system, numbering, state, work, values, general, own))
+        return float(newton(system, numbering, state, work, values, general, own, task == NEWTON))
     elif task == TAKE:
         return float(take(system, numbering, state, work, own))
     elif task == ADVANCE:
