@@ -8,32 +8,48 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from discretization.space.rod_elements import DEFAULT
-from rigid.checks import direction, flag, number, shown, vector
+from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.mechanical import MechanicalSystem
-from rigid.signals import vector_function
-from rigid.system import FORCE, MOMENT
 from rodsim.building.build import Built, build
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill
 from rodsim.html_tables import some
-from rodsim.model_damping import Dampings
 from rodsim.parts.curve_frames import Twist, Up
-from rodsim.parts.entries import Attachable, JointEntry, LoadEntry, SpringEntry, TorsionEntry
-from rodsim.parts.joint_entries import check_axes, check_numbers, kind_of
-from rodsim.parts.model_parts import Anchor, Body, Driven, Given, Ground, Rod, make_body, make_rod
+from rodsim.parts.damping_entries import DampingEntry, FrictionEntry, PressureEntry
+from rodsim.parts.entries import Contents, SpringEntry, TorsionEntry
+from rodsim.parts.entry import Attachable, add, check_new_part, register
+from rodsim.parts.force_entries import BushingEntry, LawEntry, LimitEntry
+from rodsim.parts.gear_entries import GearEntry
+from rodsim.parts.joint_entries import DriveEntry, JointEntry
+from rodsim.parts.load_entries import DistributedEntry, LoadEntry
+from rodsim.parts.model_parts import Anchor, Body, Driven, Given, Rod, make_body, make_driven, make_rod
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import CurveLike
+from rodsim.parts.spring_laws import Law
+
+# In the order of scenes, in which they are made of one.
+register(
+    JointEntry,
+    SpringEntry,
+    TorsionEntry,
+    LoadEntry,
+    BushingEntry,
+    LawEntry,
+    LimitEntry,
+    DriveEntry,
+    GearEntry,
+)
+register(DistributedEntry, PressureEntry, DampingEntry, FrictionEntry)
 
 
-class Model(Dampings):
-    """A mechanical system. All poses are in world coordinates at t = 0, all quantities in consistent units (SI: m,
-    kg, s, N, rad).
+class Model(Contents):
+    """A mechanical system. All poses are in world coordinates at t = 0, all quantities in consistent units (SI: m, kg,
+    s, N, rad).
 
-    Every `add_...` takes first the `name` by which results and messages know the thing; names of parts are unique,
-    and those of
-    joints, springs, loads and drives each among themselves. It returns the thing, to attach others to.
+    Every `add_...` takes first the `name` by which results and messages know the thing; names of parts are unique, and
+    those of joints, springs, loads and drives each among themselves. It returns the thing, to attach others to.
 
     gravity (3,), m/s^2.
     """
@@ -54,13 +70,12 @@ class Model(Dampings):
         `orientation` (w, x, y, z).
 
         velocity (3,): of the reference point, m/s; angular_velocity (3,): rad/s, both in inertial axes. What is left
-        out follows from
-        the joints, and is zero where they leave it free. What is given and does not fit the joints is changed to the
-        nearest that does, with an `InitialVelocityWarning`.
+        out follows from the joints, and is zero where they leave it free. What is given and does not fit the joints is
+        changed to the nearest that does, with an `InitialVelocityWarning`.
 
         Raises ModelError where the name is taken, `shape` is no shape, or a number is not finite.
         """
-        self._new(name)
+        check_new_part(self, name)
         body = make_body(name, shape, position, orientation, velocity, angular_velocity)
         self.bodies[name] = body
         return body
@@ -87,34 +102,31 @@ class Model(Dampings):
     ) -> Rod:
         """Add a rod along `curve`: points (k, 3), m, two for a straight rod, or a callable s in [0, 1] -> (3,).
 
-        s is material, the fraction of the stress-free length, in all callables. Only where both shapes are
-        callables, their s is a common label that need not measure length; and the curve of a rod without
-        `stress_free` fixes no stretch.
+        s is material, the fraction of the stress-free length, in all callables. Only where both shapes are callables,
+        their s is a common label that need not measure length; and the curve of a rod without `stress_free` fixes no
+        stretch.
 
-        section: one `Section`, or a callable s -> Section.
-        n_elements: intervals between nodes, rounded up to a multiple of the element's order. closed: the last one
-        joins the ends.
-        up: direction of d3 at the start, from where it is carried along without twist; or a callable s ->
-        (3,) for every place. twist: angle (rad) by which the sections are turned further about the tangent
-        at s = 1, evenly on the way there; or a callable s -> angle. It makes whole turns on a closed rod.
-        stress_free, stress_free_up, stress_free_twist: the shape without stress; what is not given is that
-        of the initial shape. stress_free_closed: False where a closed rod is free of stress when it is open.
-        velocity: of the cross-sections, m/s, (3,) or a callable s -> (3,), inertial. angular_velocity: the same, rad/s. One
-        of them left out is zero; without both the rod follows its joints, as a rigid body would where they let it.
-        mass: translational mass "lumped" at the nodes (best where a held rod falls or whips with large
-        bends), "consistent" (velocities linear between nodes: a straight element has its exact rotary
-        inertia, best where a rod tumbles freely), or the "mean" of both, best where a rod swings about a
-        shape and never far from the best; measured in docs/numerics.md.
-        element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)", "relative(4)" or "midpoint"; the number is the order p
-        of an element that spans p intervals between nodes, so that n_elements means about as many nodes with every element.
-        rest_strains: (Gamma, K) without stress, (6,) or a callable s -> (6,), besides those of the stress-free shape:
-        stretch and
-        shear, twist and curvature (1/m) that were put into the rod when it was made.
+        section: one `Section`, or a callable s -> Section. n_elements: intervals between nodes, rounded up to a
+        multiple of the element's order. closed: the last one joins the ends. up: direction of d3 at the start, from
+        where it is carried along without twist; or a callable s -> (3,) for every place. twist: angle (rad) by which
+        the sections are turned further about the tangent at s = 1, evenly on the way there; or a callable s -> angle.
+        It makes whole turns on a closed rod. stress_free, stress_free_up, stress_free_twist: the shape without stress;
+        what is not given is that of the initial shape. stress_free_closed: False where a closed rod is free of stress
+        when it is open. velocity: of the cross-sections, m/s, (3,) or a callable s -> (3,), inertial. angular_velocity:
+        the same, rad/s. One of them left out is zero; without both the rod follows its joints, as a rigid body would
+        where they let it. mass: translational mass "lumped" at the nodes (best where a held rod falls or whips with
+        large bends), "consistent" (velocities linear between nodes: a straight element has its exact rotary inertia,
+        best where a rod tumbles freely), or the "mean" of both, best where a rod swings about a shape and never far
+        from the best; measured in docs/numerics.md. element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)",
+        "relative(4)" or "midpoint"; the number is the order p of an element that spans p intervals between nodes, so
+        that n_elements means about as many nodes with every element. rest_strains: (Gamma, K) without stress, (6,) or a
+        callable s -> (6,), besides those of the stress-free shape: stretch and shear, twist and curvature (1/m) that
+        were put into the rod when it was made.
 
-        Raises ModelError where the name is taken, a curve has no length or a shape does not fit `closed`; at `build` where a
-        callable gives no numbers.
+        Raises ModelError where the name is taken, a curve has no length or a shape does not fit `closed`; at `build`
+        where a callable gives no numbers.
         """
-        self._new(name)
+        check_new_part(self, name)
         rod = make_rod(
             name,
             Given(curve, up, twist, closed),
@@ -145,38 +157,22 @@ class Model(Dampings):
         locked: Sequence[str] | None = None,
     ) -> JointEntry:
         """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical, revolute,
-        prismatic, distance, universal, cylindrical, planar, point_on_line, point_on_plane, constant_velocity, screw, generic.
+        prismatic, distance, universal, cylindrical, planar, point_on_line, point_on_plane, constant_velocity, screw,
+        generic.
 
-        at (3,), m: its world point at t = 0, by default that of an anchor; axis (3,): world direction, on `a`, of revolute,
-        prismatic, cylindrical and screw joints, of the line of point_on_line, the normal of planar and point_on_plane, the
-        first axis of universal and constant_velocity; second_axis (3,): that of `b` in the latter two, perpendicular to
-        the first in a universal joint. pitch, m: how far a screw moves along its axis in a turn. locked: what a generic joint
-        locks of x, y, z, rx, ry, rz, in the axes of `a`. length, m: of a distance joint at t = 0, as a check.
-        A clamp joins `a` to the ground. A distance joint is a massless rod between the points `a` and `b`.
+        at (3,), m: its world point at t = 0, by default that of an anchor; axis (3,): world direction, on `a`, of
+        revolute, prismatic, cylindrical and screw joints, of the line of point_on_line, the normal of planar and
+        point_on_plane, the first axis of universal and constant_velocity; second_axis (3,): that of `b` in the latter
+        two, perpendicular to the first in a universal joint. pitch, m: how far a screw moves along its axis in a turn.
+        locked: what a generic joint locks of x, y, z, rx, ry, rz, in the axes of `a`. length, m: of a distance joint at
+        t = 0, as a check. A clamp joins `a` to the ground. A distance joint is a massless rod between the points `a`
+        and `b`.
 
-        Raises ModelError where the kind is not known, wants another argument or refuses one that is given, or joins a part to
-        itself; at `build` where the points do not meet at t = 0.
+        Raises ModelError where the kind is not known, wants another argument or refuses one that is given, or joins a
+        part to itself; at `build` where the points do not meet at t = 0.
         """
-        self._new_among(self.joints, "joint", name)
-        joint = kind_of(name, kind)
-        owner = f"{kind} joint '{name}'"
-        if b is None:
-            if not joint.to_ground:
-                raise ModelError(f"{owner}: give the two parts it joins")
-            b = self.ground
-        elif joint.to_ground and not isinstance(b.part if isinstance(b, Anchor) else b, Ground):
-            raise ModelError(f"{owner}: a {kind} holds a part to the ground; use 'weld' between two parts")
-        if joint.apart and at is not None:
-            raise ModelError(f"{owner}: holds two points apart; name them as a and b, and leave `at=` out")
-        axes = check_axes(owner, joint, axis, second_axis)
-        told = check_numbers(owner, joint, length, pitch, locked)
-        held = self._anchor if joint.apart else self._holder
-        first, second = held(owner, a), held(owner, b)
-        self._check_apart(owner, first, second)
-        where = None if at is None else vector(owner, "at", at)
-        entry = JointEntry(name, kind, first, second, where, axes[0], told[0], axes[1], told[1], told[2])
-        self.joints[name] = entry
-        return entry
+        given = {"length": length, "second_axis": second_axis, "pitch": pitch, "locked": locked}
+        return add(self, JointEntry, name, kind=kind, a=a, b=b, at=at, axis=axis, **given)
 
     def add_spring(
         self,
@@ -193,20 +189,7 @@ class Model(Dampings):
 
         Raises ModelError where a number is negative, or `a` and `b` are on one part.
         """
-        self._new_among(self.springs, "spring", name)
-        owner = f"spring '{name}'"
-        first, second = self._anchor(owner, a), self._anchor(owner, b)
-        self._check_apart(owner, first, second)
-        entry = SpringEntry(
-            name,
-            first,
-            second,
-            number(owner, "stiffness", stiffness, at_least=0.0),
-            number(owner, "damping", damping, at_least=0.0),
-            None if length is None else number(owner, "length", length, at_least=0.0),
-        )
-        self.springs[name] = entry
-        return entry
+        return add(self, SpringEntry, name, a=a, b=b, stiffness=stiffness, length=length, damping=damping)
 
     def add_torsion_spring(
         self,
@@ -218,51 +201,237 @@ class Model(Dampings):
         damping: float = 0.0,
         angle: float = 0.0,
     ) -> TorsionEntry:
-        """Add a torsion spring-damper between `a` and `b` about the world direction `axis` (3,), which is fixed to
-        `a`: for parts that
-        a revolute joint of the same axis joins.
+        """Add a torsion spring-damper between `a` and `b` about the world direction `axis` (3,), which is fixed to `a`:
+        for parts that a revolute joint of the same axis joins.
 
         stiffness: N m/rad. damping: N m s/rad. angle: where it is unstressed, rad, from the initial pose.
 
         Raises ModelError where a number is negative, or `a` and `b` are one part.
         """
-        self._new_among(self.torsions, "torsion spring", name)
-        owner = f"torsion spring '{name}'"
-        first, second = self._holder(owner, a), self._holder(owner, b)
-        self._check_apart(owner, first, second)
-        entry = TorsionEntry(
-            name,
-            first,
-            second,
-            direction(owner, "axis", axis),
-            number(owner, "stiffness", stiffness, at_least=0.0),
-            number(owner, "damping", damping, at_least=0.0),
-            number(owner, "angle", angle),
-        )
-        self.torsions[name] = entry
-        return entry
+        given = {"stiffness": stiffness, "damping": damping, "angle": angle}
+        return add(self, TorsionEntry, name, a=a, b=b, axis=axis, **given)
 
     def add_force(self, name: str, anchor: Anchor, value: Any, following: bool = False) -> LoadEntry:
         """Apply a force (N) at an anchor.
 
-        value: constant (3,), a signal `.along(direction)`, or a callable t -> (3,). following: its components are
-        those of the moving
-        part (section axes of a rod), not inertial ones.
+        value: constant (3,), a signal `.along(direction)`, or a callable t -> (3,). following: its components are those
+        of the moving part (section axes of a rod), not inertial ones.
 
         Raises ModelError where the anchor is on the ground or a driven frame, or `value` is no vector.
         """
-        return self._add_load(name, FORCE, anchor, value, following)
+        return add(self, LoadEntry, name, kind="force", anchor=anchor, value=value, following=following)
 
     def add_moment(self, name: str, anchor: Anchor, value: Any, following: bool = False) -> LoadEntry:
         """Apply a moment (N m) at an anchor.
 
-        value: constant (3,), a signal `.along(direction)`, or a callable t -> (3,). following: its components are
-        those of the moving
-        part (section axes of a rod), not inertial ones.
+        value: constant (3,), a signal `.along(direction)`, or a callable t -> (3,). following: its components are those
+        of the moving part (section axes of a rod), not inertial ones.
 
         Raises ModelError where the anchor is on the ground or a driven frame, or `value` is no vector.
         """
-        return self._add_load(name, MOMENT, anchor, value, following)
+        return add(self, LoadEntry, name, kind="moment", anchor=anchor, value=value, following=following)
+
+    def add_distributed_load(
+        self,
+        name: str,
+        rod: Rod,
+        value: Any,
+        kind: str = "force",
+        following: bool = False,
+        between: ArrayLike = (0.0, 1.0),
+    ) -> DistributedEntry:
+        """Load a rod along its length, between two fractions of it, which get nodes.
+
+        rod: a `Rod`. kind: "force" (N/m) or "moment" (N m/m), per length of the rod without stress. value: a constant
+        (3,), a signal `.along(direction)`, or a function (s, t) -> (3,), s the fraction of the length. following:
+        components in the axes (d1, d2, d3) of the sections, with which they turn: a pressure normal to a rod that is
+        not sheared is (0, -p, 0). between: the two fractions, (2,).
+
+        Raises ModelError where `rod` is no rod of this model, or the fractions do not increase within [0, 1].
+        """
+        given = {"kind": kind, "value": value, "following": following, "between": between}
+        return add(self, DistributedEntry, name, rod=rod, **given)
+
+    def add_bushing(
+        self,
+        name: str,
+        a: Attachable,
+        b: Attachable,
+        stiffness: ArrayLike,
+        damping: ArrayLike = 0.0,
+        at: ArrayLike | None = None,
+        axes: ArrayLike | None = None,
+        rest: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    ) -> BushingEntry:
+        """Hold `b` to `a` by a spring-damper in all six directions.
+
+        stiffness, damping: 6 numbers, or 6 x 6, symmetric: of three displacements (N/m) and three rotations (N m/rad).
+        at: world point of both markers at t = 0, m; without it each is at its anchor. axes: (3, 3), world directions of
+        the displacements and rotations as columns, right-handed; by default those of the world. rest: coordinates
+        without force, m and rad, counted from markers that coincide.
+
+        Rotations are components of the rotation vector (angle times axis), right up to nearly pi; displacements those
+        of the screw motion from marker a to marker b, which without a turn is the distance of the markers
+        (`discretization.space.bushing`). Both have the same sign and size seen from a and from b.
+
+        Where `stiffness` resists no turn about one direction, a free axis, that turn is free through any number of
+        turns: rotations are then the shortest turn that takes the free axis of a to that of b, right up to nearly pi,
+        and displacements those of marker b from marker a, both in the axes of a, the housing of the bearing; `damping`
+        may resist the turn as well (`discretization.space.free_bushing`). So it is where nothing resists any turn.
+
+        Raises ModelError where a matrix is not symmetric or negative somewhere, or `axes` is no rotation.
+        """
+        given = {"at": at, "axes": axes, "rest": rest}
+        return add(self, BushingEntry, name, a=a, b=b, stiffness=stiffness, damping=damping, **given)
+
+    def add_law_spring(
+        self,
+        name: str,
+        a: Attachable,
+        b: Attachable,
+        law: Law | None = None,
+        damping: Law | None = None,
+        of: str = "length",
+        axis: ArrayLike | None = None,
+    ) -> LawEntry:
+        """Add a spring with the force `law(x)` against x, and a damper with the force `damping(dx/dt)` against its
+        rate.
+
+        a, b: anchors or parts. law, damping: a `Law` each; one may be left out. of: what x is. "length": the distance
+        of the anchors, m; "displacement": that of b from a along the world direction `axis`, fixed on a; "angle": the
+        turn of b against a about it, rad, zero at t = 0, within half a turn of the middle of the law: for parts that a
+        joint of this axis joins.
+
+        Raises ModelError where neither law nor damping is given, a damper feeds energy in, or `axis` is missing or too
+        much.
+        """
+        return add(self, LawEntry, name, a=a, b=b, law=law, damping=damping, of=of, axis=axis)
+
+    def add_limit(
+        self,
+        name: str,
+        a: Attachable,
+        b: Attachable,
+        stiffness: float,
+        width: float,
+        lower: float | None = None,
+        upper: float | None = None,
+        of: str = "angle",
+        axis: ArrayLike | None = None,
+    ) -> LimitEntry:
+        """Stop an angle, a displacement or a length at `lower` and `upper`: a spring that is there only beyond them.
+
+        a, b, of, axis: as in `add_law_spring`. stiffness: N/m or N m/rad. width: m or rad. lower, upper: m or rad; one
+        may be left out. The force begins smoothly, as stiffness gap^2/(2 width), and is linear where the gap is above
+        `width`.
+
+        Raises ModelError where lower is not below upper, or neither is given.
+        """
+        given = {"stiffness": stiffness, "width": width, "lower": lower, "upper": upper}
+        return add(self, LimitEntry, name, a=a, b=b, of=of, axis=axis, **given)
+
+    def add_driven(
+        self,
+        name: str,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        displacement: Any = None,
+        turn: Any = None,
+        axis: ArrayLike | None = None,
+        attitude: Any = None,
+    ) -> Driven:
+        """Add a frame whose whole motion is a function of time; joints, springs and rods attach to it as to the ground.
+
+        position (3,), orientation (w, x, y, z): from which it starts. displacement: m, a smooth signal
+        `.along(direction)`, a list of them that is added up, a function t -> (3,), or a pair (function, its rate).
+        turn: rad, about the world direction `axis` (3,) through it: a smooth signal, a function t -> angle, or such a
+        pair. attitude: in the place of turn, a function t -> unit quaternion (w, x, y, z). Its place at t = 0 is what
+        they say there. To prescribe the place of one point, join it to the frame with a spherical joint.
+
+        Smooth signals are Sine, SmoothStep, SmoothTable, SpinUp, Steady and Constant. The rate of a function is found
+        by differences over 3e-4 s to both sides, also before t = 0.
+
+        Raises ModelError where turn comes without axis or with attitude, or a motion is not smooth.
+        """
+        check_new_part(self, name)
+        driven = make_driven(name, position, orientation, displacement, turn, axis, attitude)
+        self.driven[name] = driven
+        return driven
+
+    def add_drive(self, name: str, joint: JointEntry | str, value: Any, of: str | None = None) -> DriveEntry:
+        """Prescribe the coordinate of a joint: it changes from its value at t = 0 by value(t) - value(0).
+
+        joint: a `JointEntry` or its name. value: a smooth signal, a function t -> number, or a pair (function, its
+        rate); rad of revolute, m of prismatic joints. of: "angle" or "displacement", of a joint that has both. The
+        angle is that by which b has turned against a about the joint's axis, the displacement that of b along it.
+        `result.joint(name)` tells force and moment of the drive, `result.drive_work(name)` its work.
+
+        Raises ModelError where the joint has no coordinate to drive, or `value` is not smooth enough to be a motion.
+        """
+        return add(self, DriveEntry, name, joint=joint, motion=value, of=of)
+
+    def add_gear(
+        self,
+        name: str,
+        joints: Sequence[JointEntry | str],
+        ratios: Sequence[float],
+        of: Sequence[str | None] | None = None,
+    ) -> GearEntry:
+        """Couple the coordinates q of two joints or more: ratios[0] q_0 + ratios[1] q_1 + ... stays what it is at t =
+        0.
+
+        Angles (rad, of b against a about the joint's axis) are counted through turns, displacements are in m. Wheels of
+        20 and 30 teeth on parallel axes: ratios (20, 30); one inside the other: (20, -30); a rack on a pinion of radius
+        r: (1, -r) of displacement and angle; a differential: (1, 1, -2) of both shafts and the cage. of: "angle" or
+        "displacement" of each joint, None where it has one of them only. `result.joint(name)` tells what the gear does
+        to each joint.
+
+        Raises ModelError where a joint has no such coordinate, a ratio is zero or lost beside the others, or another
+        gear couples the same.
+        """
+        return add(self, GearEntry, name, joints=joints, ratios=ratios, of=of)
+
+    def add_pressure(self, name: str, rod: Rod, pressure: float, normal: ArrayLike) -> PressureEntry:
+        """Press on a rod from one side, in the plane with this world normal (3,): a force per current length, N/m,
+        pressure x (normal x tangent), which stays across the rod as it moves and grows as it is stretched.
+
+        A closed rod that runs counter-clockwise about the normal is pressed from outside where the pressure is
+        positive: that is hydrostatic, and the work is pressure times the change of the area. Between nodes the rod is
+        taken as its chords; of a rod that leaves the plane its projection counts. In an equilibrium it acts in full
+        from load factor 0 on. Its work is part of `work`. Integrators em, em-ggl and their compositions.
+
+        Raises ModelError where `rod` is none of this model, or `normal` has no direction.
+        """
+        return add(self, PressureEntry, name, rod=rod, pressure=pressure, normal=normal)
+
+    def add_external_damping(
+        self, name: str, part: Body | Rod, rate: float, rotation: float | None = None, ambient: Any = None
+    ) -> DampingEntry:
+        """Slow a body or a rod by what is around it: a force -rate m v on the centre of mass of each body or section,
+        and a moment -rotation J omega.
+
+        part: a `Body` or `Rod`. rate: 1/s. rotation: 1/s, the same as `rate` unless it is given. ambient: velocity of
+        what is around, m/s, a constant (3,), a signal `.along(direction)` or a function t -> (3,): the force is then
+        -rate m (v - ambient), of which rate m ambient counts as a load, whose work is part of `work`, and what -rate m
+        v takes as dissipation. A free part loses its velocity as exp(-rate t). The momenta of the model are not kept.
+
+        Raises ModelError where `part` is neither, or a rate is negative.
+        """
+        given = {"rate": rate, "rotation": rotation, "ambient": ambient}
+        return add(self, DampingEntry, name, part=part, **given)
+
+    def add_joint_friction(
+        self, name: str, joint: JointEntry | str, turning: float = 0.0, sliding: float = 0.0
+    ) -> FrictionEntry:
+        """Viscous friction of a joint.
+
+        joint: a `JointEntry` or its name. turning: N m s, a moment -turning (omega_b - omega_a) of what turns
+        (revolute, spherical, cylindrical, universal). sliding: N s/m, a force -sliding ds/dt along the axis of what
+        slides (prismatic, cylindrical).
+
+        Raises ModelError where the joint leaves that motion no freedom, or both are zero.
+        """
+        return add(self, FrictionEntry, name, joint=joint, turning=turning, sliding=sliding)
 
     def __repr__(self) -> str:
         tables = (("rods", self.rods), ("bodies", self.bodies), ("joints", self.joints))
@@ -278,8 +447,8 @@ class Model(Dampings):
     def build(self) -> Built:
         """The arrays of the model, its initial state and its layout.
 
-        Raises ModelError where parts do not fit together: joints that are not assembled at t = 0, a model
-        without anything that moves.
+        Raises ModelError where parts do not fit together: joints that are not assembled at t = 0, a model without
+        anything that moves.
         """
         return build(self)
 
@@ -288,8 +457,8 @@ class Model(Dampings):
         discretisation.
 
         All that joins and loads the parts is attached at the same points; places on a rod keep their names (`compare`).
-        Strains, section laws and viscosity are left out, with what else a rigid body cannot have: `left_out` of the twin says
-        what. Energy and momenta at t = 0 are those of the model but for what is said there.
+        Strains, section laws and viscosity are left out, with what else a rigid body cannot have: `left_out` of the
+        twin says what. Energy and momenta at t = 0 are those of the model but for what is said there.
 
         Raises ModelError where the model has no rod, or none of that name.
         """
@@ -311,9 +480,9 @@ class Model(Dampings):
         """The model as a mechanical system for `integrate`: coordinates, mass matrix, potential and constraints.
 
         chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
-        Dampers and viscous rods belong to it; a variational scheme refuses them in `integrate`.
-        Raises ModelError for what only `em` and its kin integrate (drives, gears, pressure, rods that relax), for rods
-        without mass, and where the chart is not known.
+        Dampers and viscous rods belong to it; a variational scheme refuses them in `integrate`. Raises ModelError for
+        what only `em` and its kin integrate (drives, gears, pressure, rods that relax), for rods without mass, and
+        where the chart is not known.
         """
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import system_in_chart
@@ -323,15 +492,3 @@ class Model(Dampings):
         check_mass(built, "mechanical_system")
         state = fit_velocities(built).state
         return system_in_chart(self.name, built.system, state, chart, built.load_values, parameter)
-
-    def _add_load(self, name: str, kind: int, anchor: Anchor, value: Any, following: bool) -> LoadEntry:
-        self._new_among(self.loads, "load", name)
-        owner = f"load '{name}'"
-        held = self._anchor(owner, anchor)
-        if isinstance(held.part, Ground | Driven):
-            raise ModelError(f"{owner}: acts on {held.part}, which no force moves; give a body or a rod")
-        entry = LoadEntry(
-            name, kind, held, vector_function(owner, value), flag(owner, "following", following), value
-        )
-        self.loads[name] = entry
-        return entry

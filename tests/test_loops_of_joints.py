@@ -131,7 +131,10 @@ def test_axes_that_fit_and_axes_meant_so_are_not_named(axes):
 
 def test_axes_of_crosses_may_stand_as_they_like():
     def two(kind):
-        return [JointEntry(name, kind, None, None, None, tilted(x)) for name, x in (("a", 0.0), ("b", 1e-3))]
+        return [
+            JointEntry(name=name, kind=kind, a=None, b=None, axis=tilted(x))
+            for name, x in (("a", 0.0), ("b", 1e-3))
+        ]
 
     assert misfit(two("cylindrical")).joints == ("a", "b")
     assert misfit(two("universal")) is None

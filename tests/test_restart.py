@@ -254,8 +254,8 @@ def held(stiffness: float = 50.0, damping: float = 0.1, rest: float = 0.0) -> Mo
     [
         ({}, ""),
         ({"stiffness": 60.0}, "interaction 'rubber': stiffness"),
-        ({"damping": 0.3}, "damper: other numbers"),
-        ({"rest": 0.1}, "bushing: other numbers"),
+        ({"damping": 0.3}, "spring 'line': damping"),
+        ({"rest": 0.1}, "interaction 'rubber': rest"),
     ],
 )
 def test_whatever_acts_otherwise_than_before_is_told(other: dict, words: str) -> None:
@@ -263,3 +263,11 @@ def test_whatever_acts_otherwise_than_before_is_told(other: dict, words: str) ->
     said = simulate(held(**other), 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
     assert len(said) == bool(words)
     assert "".join(said).startswith(words)
+
+
+def test_of_what_an_older_file_does_not_say_the_numbers_tell() -> None:
+    first = simulate(held(), 0.02, 0.01, progress=False)
+    del first.layout.description["springs"]["line"]["damping"]
+    same, other = (simulate(held(damping=x), 0.01, 0.01, start=first, progress=False) for x in (0.1, 0.3))
+    assert same.description["start"]["changes"] == []
+    assert other.description["start"]["changes"] == ["damper: other numbers"]

@@ -195,7 +195,9 @@ def test_bushings_limits_and_driven_frames_hold_the_twin_at_the_same_places():
     model.add_limit("stop", rod.at(0.4), box.at((0, 0, 0)), stiffness=50.0, width=0.1, lower=0.2, of="length")
     model.add_distributed_load("wind", rod, (0.0, 1.0, 0.0))
     twin = model.rigidified()
-    assert twin.left_out[1:] == ["load 'wind' acts along rod 'wire', which is a body here: left out"]
+    assert twin.left_out[1:] == [
+        "distributed load 'wind' acts along rod 'wire', which is a body here: left out"
+    ]
     assert twin.driven["shaker"] is frame
     assert twin.joints["pin"].a is model.joints["pin"].a
     held = [

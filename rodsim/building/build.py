@@ -213,13 +213,7 @@ def _stack(*parts: Any) -> Floats:
 
 def _stops(model: Contents, rod: Rod) -> list[float]:
     """Fractions of the rod's length that need a node."""
-    things: list[Any] = [x for entry in model.joints.values() for x in (entry.a, entry.b)]
-    things += [x for entry in model.springs.values() for x in (entry.a, entry.b)]
-    things += [x for entry in model.torsions.values() for x in (entry.a, entry.b)]
-    things += [x for entry in model.others.values() for x in (entry.a, entry.b)]
-    things += [entry.anchor for entry in model.loads.values()]
-    ends = [s for entry in model.line_loads.values() if entry.rod is rod for s in entry.between]
-    return [*ends, *(x.s for x in things if isinstance(x, Anchor) and x.part is rod)]
+    return [s for entry in model.entries for s in entry.stops(rod)]
 
 
 def _springs(model: Contents, placement: Placement) -> Springs:

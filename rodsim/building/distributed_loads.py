@@ -11,29 +11,17 @@ any load: exactly.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import legendre
 
 from discretization.space.interpolation import nodes
-from rigid.checks import number, shown, vector
-from rigid.errors import ModelError
-from rigid.signals import Signal, VectorSignal
+from rigid.checks import vector
+from rigid.signals import VectorSignal
 from rigid.system import Floats, Ints
 from rodsim.building.meshing import RodMesh
-from rodsim.parts.model_parts import Rod
-
-
-class DistributedEntry(NamedTuple):
-    """A load per length of the rod without stress, between two fractions of it."""
-
-    name: str
-    kind: int  # FORCE or MOMENT
-    rod: Rod
-    value: Any
-    following: bool
-    between: tuple[float, float]
+from rodsim.parts.load_entries import DistributedEntry
 
 
 class Spread(NamedTuple):
@@ -42,24 +30,6 @@ class Spread(NamedTuple):
     frames: Ints  # (k,) nodes that carry it, counted from the first of the rod
     places: Floats  # (q,) fractions of the length
     weights: Floats  # (k, q) m
-
-
-def make_distributed(
-    owner: str, name: str, kind: int, rod: Rod, value: Any, following: bool, between: Any
-) -> DistributedEntry:
-    """Check what the user gave."""
-    if isinstance(value, Signal):
-        raise ModelError(
-            f"{owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`"
-        )
-    if not isinstance(value, VectorSignal) and not callable(value):
-        value = vector(owner, "value", value)
-    a, b = (number(owner, f"between[{k}]", x) for k, x in enumerate(vector(owner, "between", between, 2)))
-    if not 0.0 <= a < b <= 1.0:
-        raise ModelError(
-            f"{owner}: between = {shown(between)}; give two fractions of the length, 0 <= a < b <= 1"
-        )
-    return DistributedEntry(name, kind, rod, value, following, (a, b))
 
 
 def spread_of(entry: DistributedEntry, mesh: RodMesh) -> Spread:

@@ -26,7 +26,8 @@ from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
 from rigid.joints import Marker
 from rigid.joints.base import Row
 from rigid.system import Floats, State
-from rodsim.parts.entries import Contents, DriveEntry
+from rodsim.parts.entries import Contents
+from rodsim.parts.joint_entries import DriveEntry
 from rodsim.parts.model_parts import Driven
 
 _NONE = np.zeros(3)

@@ -11,7 +11,7 @@ import numpy as np
 
 from rigid.joints import JOINTS
 from rigid.system import Floats
-from rodsim.parts.entries import JointEntry
+from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor
 
 FITS = 1e-11  # rad: axes closer than this to parallel, or to square, are so but for rounding

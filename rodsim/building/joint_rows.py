@@ -19,8 +19,10 @@ from rigid.system import ALONG, Constraints, Floats, State
 from rodsim.building.drive_arrays import DrivenRow, driven_row
 from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
 from rodsim.building.load_arrays import speaking_of
-from rodsim.parts.entries import Contents, Geared, JointEntry
-from rodsim.parts.force_entries import Poses
+from rodsim.parts.entries import Contents
+from rodsim.parts.entry import Poses
+from rodsim.parts.gear_entries import Geared
+from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor
 from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import JointLayout

@@ -11,11 +11,12 @@ import numpy as np
 from rigid.errors import ModelError, PartName
 from rigid.signals import VectorFunction
 from rigid.system import FORCE, Floats, Ints, Loads
-from rodsim.building.distributed_loads import DistributedEntry, nodal_values, spread_of
+from rodsim.building.distributed_loads import nodal_values, spread_of
 from rodsim.building.meshing import RodMesh
 from rodsim.parts.damping_entries import DampingEntry
-from rodsim.parts.entries import Contents, LoadEntry
-from rodsim.parts.force_entries import Poses
+from rodsim.parts.entries import Contents
+from rodsim.parts.entry import Poses
+from rodsim.parts.load_entries import DistributedEntry, LoadEntry
 
 
 class Meshed(Poses, Protocol):
@@ -60,7 +61,7 @@ def line_loads(model: Contents, placement: Meshed) -> list[Line]:
         found.append(Line(entry, placement.first[entry.rod.name] + spread.frames, values))
     for other in model.others.values():
         if isinstance(other, DampingEntry) and other.ambient is not None:
-            frames = placement.frames_of(other.a)
+            frames = placement.frames_of(other.part)
             pushed = other.rate * placement.frames.mass[frames]
             found.append(Line(Wind(other.name), frames, _wind(other.ambient, pushed)))
     return found
@@ -90,7 +91,7 @@ def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
 
 def load_values(model: Contents, lines: list[Line]) -> Callable[[Floats], Floats]:
     """Times (k,) -> values of all loads (k, loads, 3)."""
-    functions = [(name, 1, entry.value) for name, entry in model.loads.items()]
+    functions = [(name, 1, entry.function) for name, entry in model.loads.items()]
     functions += [(line.entry.name, len(line.frames), line.values) for line in lines]
 
     total = sum(count for _, count, _ in functions)

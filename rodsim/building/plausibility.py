@@ -13,8 +13,9 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.system import Floats, State
 from rodsim.building.meshing import RodMesh
-from rodsim.parts.entries import Contents, JointEntry
-from rodsim.parts.force_entries import Poses
+from rodsim.parts.entries import Contents
+from rodsim.parts.entry import Poses
+from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor, Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.results.layout import Layout, RodLayout

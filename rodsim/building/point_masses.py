@@ -23,7 +23,7 @@ from rigid.interactions.law_springs import (
 )
 from rigid.system import FORCE, Floats
 from rodsim.parts.entries import Contents
-from rodsim.parts.force_entries import Poses
+from rodsim.parts.entry import Poses
 from rodsim.parts.model_parts import Body
 
 

@@ -290,8 +290,7 @@ def _changes(old: Layout, new: Layout) -> list[str]:
         said.append(f"gravity {a.get('gravity')} -> {b.get('gravity')}")
     for key, section in ACTING.items():
         before, after, what = a.get(key, {}), b.get(key, {}), section.word
-        if before != after:
-            told.add(section.table)
+        many = len(said)
         said += [f"{what} '{name}' is new" for name in after if name not in before]
         said += [f"{what} '{name}' is gone" for name in before if name not in after]
         both = [name for name in after if name in before and before[name] != after[name]]
@@ -301,7 +300,9 @@ def _changes(old: Layout, new: Layout) -> list[str]:
                 continue
             # older files do not say all of it
             keys = [key for key, own in after[name].items() if before[name].get(key, own) != own]
-            said += [f"{what} '{name}': {key} {before[name][key]} -> {after[name][key]}" for key in keys]
+            said += [f"{what} '{name}': {key} {before[name].get(key)} -> {after[name][key]}" for key in keys]
+        if len(said) > many:
+            told.add(section.table)
     if old.system is not None and new.system is not None:
         said += _changed_parts(new, old.system, new.system)
         said += _changed_numbers(old.system, new.system, told)

@@ -10,8 +10,8 @@ following loads and offsets go by its axes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,9 @@ from rigid.inertia import MassProperties
 from rigid.system import Floats, Ints, State
 from rodsim.building.build import Built, Placement
 from rodsim.building.initial_velocities import fit_velocities
-from rodsim.parts.entries import Contents, GearEntry, JointEntry, LoadEntry
+from rodsim.parts.entries import Contents
+from rodsim.parts.entry import Entry
+from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor, Body, Rod, StandsFor
 from rodsim.results.part_energies import stored_energies
 
@@ -62,21 +64,15 @@ def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) ->
     twin.rods.update({name: rod for name, rod in model.rods.items() if name not in by_name})
     lost = [told for found in by_name.values() for told in found.lost]
     mover = _Mover(Placement(model), by_name, twin)
-    # all that joins, loads or moves parts, whatever kinds of it there are: dictionaries of entries by name
-    for what, entries in vars(model).items():
-        if what not in ("bodies", "rods") and isinstance(entries, dict):
-            for name, entry in entries.items():
-                moved = mover.moved(entry)
-                if isinstance(moved, str):
-                    lost.append(f"{_kind(what)} '{name}' {moved}")
-                else:
-                    getattr(twin, what)[name] = moved
+    twin.driven.update(model.driven)
+    for what, entries in model.tables.items():
+        for name, entry in entries.items():
+            moved = mover.moved(entry)
+            if isinstance(moved, str):
+                lost.append(f"{entry.word} '{name}' {moved}")
+            else:
+                getattr(twin, what)[name] = moved
     return lost
-
-
-def _kind(what: str) -> str:
-    words = {"torsions": "torsion spring", "line_loads": "load", "others": "interaction"}
-    return words.get(what, what.rstrip("s"))
 
 
 class _Mover(NamedTuple):
@@ -86,38 +82,31 @@ class _Mover(NamedTuple):
     twins: dict[str, _Twin]
     to: Contents
 
-    def moved(self, entry: Any) -> Any:
+    def moved(self, entry: Entry) -> Any:
         """The entry with its anchors on bodies; or why it cannot be."""
-        if not isinstance(entry, tuple) and not is_dataclass(entry):
-            return entry  # holds on to nothing
         changed: dict[str, Any] = {}
         held = []
-        for what, value in _fields(entry).items():
+        for what, value in {field.name: getattr(entry, field.name) for field in fields(entry)}.items():
+            several = value if isinstance(value, tuple) else (value,)
+            for joint in (own for own in several if isinstance(own, JointEntry)):
+                if joint.name not in self.to.joints:
+                    return f"belongs to joint '{joint.name}', which is left out"
             if isinstance(value, Anchor) and self._is_twin(value.part):
                 changed[what] = self._anchor(value)
                 held.append(value.part.name)
             elif self._is_twin(value):
                 return f"acts along rod '{value.name}', which is a body here: left out"
             elif isinstance(value, JointEntry):
-                if value.name not in self.to.joints:
-                    return f"belongs to joint '{value.name}', which is left out"
                 changed[what] = self.to.joints[value.name]
-            elif isinstance(entry, GearEntry) and isinstance(value, tuple):
-                for own in value:
-                    if own.joint.name not in self.to.joints:
-                        return f"couples joint '{own.joint.name}', which is left out"
-                changed[what] = tuple(own._replace(joint=self.to.joints[own.joint.name]) for own in value)
+            elif value is several and any(isinstance(own, JointEntry) for own in several):
+                changed[what] = tuple(self.to.joints[own.name] for own in several)
         if len(held) == 2 and held[0] == held[1]:
             return f"joins two places of rod '{held[0]}', which are at rest to each other here: left out"
-        if isinstance(entry, LoadEntry) and entry.following and "anchor" in changed:
-            value = _turned(entry.value, self.twins[entry.anchor.part.name].section_at(entry.anchor.s))
-            changed |= {"value": value, "described": value}
-        if not changed:
-            return entry
-        if isinstance(entry, tuple):
-            named: Any = entry
-            return named._replace(**changed)
-        return replace(entry, **changed)
+        return entry.moved(changed, self._section) if changed else entry
+
+    def _section(self, anchor: Anchor) -> Floats:
+        """Quaternion of the section at an anchor on a twin."""
+        return self.twins[anchor.part.name].section_at(anchor.s)
 
     def _is_twin(self, part: Any) -> bool:
         return isinstance(part, Rod) and part.name in self.twins
@@ -126,18 +115,6 @@ class _Mover(NamedTuple):
         """The same place on the body."""
         body = self.twins[anchor.part.name].body
         return Anchor(body, self.placement.place(anchor).world - body.position)
-
-
-def _fields(entry: Any) -> dict[str, Any]:
-    """What an entry, a named tuple or a dataclass, holds."""
-    if isinstance(entry, tuple):
-        return dict(entry._asdict())  # type: ignore[attr-defined]
-    return {field.name: getattr(entry, field.name) for field in fields(entry)}
-
-
-def _turned(value: Callable[[Floats], Floats], quat: Floats) -> Callable[[Floats], Floats]:
-    """Components in section axes as those in the axes of the body."""
-    return lambda times: quaternions.rotate(quat, value(times))
 
 
 def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:

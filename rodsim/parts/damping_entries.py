@@ -2,119 +2,122 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from discretization.others import Other
+from rigid.errors import ModelError
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
 from rigid.interactions.pressure import PRESSED_EDGE
-from rigid.signals import VectorFunction
+from rigid.signals import VectorFunction, vector_function
 from rigid.system import Floats
-from rodsim.parts.entries import JointEntry
-from rodsim.parts.force_entries import OtherEntry, Poses
+from rodsim.parts.entry import (
+    DIRECTION,
+    JOINT,
+    NOT_NEGATIVE,
+    NUMBER,
+    PART,
+    ROD,
+    Asked,
+    OtherEntry,
+    Poses,
+    Sort,
+    entry,
+    stated,
+)
+from rodsim.parts.joint_entries import JointEntry
+from rodsim.parts.model_parts import Body, Rod
 
 NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
+TURNS = ("revolute", "spherical", "cylindrical", "universal")
+SLIDES = ("prismatic", "cylindrical")
 
 
-@dataclass(frozen=True, eq=False)
+@entry
 class DampingEntry(OtherEntry):
-    """See `Model.add_external_damping`."""
+    """A force -rate m (v - ambient) and a moment -rotation J omega on every body or section of a part."""
 
-    plural = "external dampings"
-    name: str
-    a: Any  # the body or rod
-    b: Any  # the same
-    rate: float
-    rotation: float
-    ambient: VectorFunction | None = None  # m/s, of what is around
+    key, word, many = "external_dampings", "external damping", "resistance of what is around a part"
+    part: Body | Rod = stated(PART, "name of a body or a rod")
+    rate: float = stated(NOT_NEGATIVE, "force -rate m v [1/s]")
+    rotation: float = stated(NOT_NEGATIVE, "moment -rotation J omega; left out: as rate [1/s]", None)
+    ambient: VectorFunction | None = stated(
+        Sort(
+            "vector",
+            lambda asked, what, value: vector_function(asked.owner, value),
+            lambda wind: wind(np.zeros(1))[0].tolist(),
+        ),
+        "velocity of what is around [m/s]",
+        None,
+    )
 
-    @property
-    def kind(self) -> str:
-        return "external damping"
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        if values["rotation"] is None:
+            values["rotation"] = values["rate"]
 
     def made(self, poses: Poses) -> list[Other]:
         found = []
-        for f in poses.frames_of(self.a):
+        for f in poses.frames_of(self.part):
             J = poses.frames.inertia[f]
             tensor = self.rotation * (0.5 * np.trace(J) * np.eye(3) - J)
             numbers = np.concatenate([[self.rate * poses.frames.mass[f]], tensor.ravel()])
             found.append(Other(DRAG, [f], numbers, NONE))
         return found
 
-    def described(self) -> dict[str, Any]:
-        return {
-            "kind": "external damping",
-            "part": str(self.a),
-            "rate": self.rate,
-            "rotation": self.rotation,
-            **({} if self.ambient is None else {"ambient": self.ambient(np.zeros(1))[0].tolist()}),
-        }
 
-
-@dataclass(frozen=True, eq=False)
+@entry
 class PressureEntry(OtherEntry):
-    """See `Model.add_pressure`."""
+    """A force per current length of a rod, across it in the plane with this normal."""
 
-    plural = "pressures"
-    name: str
-    a: Any  # the rod
-    b: Any  # the same
-    pressure: float
-    normal: Floats
-
-    @property
-    def kind(self) -> str:
-        return "pressure"
+    key, word, many = "pressures", "pressure", "pressures on what rods bound in a plane"
+    rod: Rod = stated(ROD, "name of the rod")
+    pressure: float = stated(NUMBER, "force per current length, towards normal x tangent [N/m]")
+    normal: Floats = stated(DIRECTION, "of the plane, in world axes [1]")
 
     def made(self, poses: Poses) -> list[Other]:
-        nodes = poses.frames_of(self.a)
-        edges = np.stack([nodes, np.roll(nodes, -1)], axis=1)[: len(nodes) if self.a.closed else -1]
+        nodes = poses.frames_of(self.rod)
+        edges = np.stack([nodes, np.roll(nodes, -1)], axis=1)[: len(nodes) if self.rod.closed else -1]
         sizes = abs(self.pressure) * np.linalg.norm(poses.r[edges[:, 1]] - poses.r[edges[:, 0]], axis=1)
         return [
             Other(PRESSED_EDGE, edge, self.pressure * self.normal, (size, 0.0))
             for edge, size in zip(edges.tolist(), sizes, strict=True)
         ]
 
-    def described(self) -> dict[str, Any]:
-        return {
-            "kind": "pressure",
-            "part": str(self.a),
-            "pressure": self.pressure,
-            "normal": self.normal.tolist(),
-        }
 
-
-@dataclass(frozen=True, eq=False)
+@entry
 class FrictionEntry(OtherEntry):
-    """See `Model.add_joint_friction`."""
+    """A moment against the relative turn of a joint, a force against its sliding."""
 
-    plural = "joint frictions"
-    name: str
-    a: Any  # those of the joint
-    b: Any
-    joint: JointEntry
-    turning: float
-    sliding: float
+    key, word, many = "joint_frictions", "joint friction", "resistance in joints"
+    joint: JointEntry = stated(JOINT, "name of a joint")
+    turning: float = stated(NOT_NEGATIVE, "moment over relative turning rate [N m s]", 0.0)
+    sliding: float = stated(NOT_NEGATIVE, "force over sliding rate [N s/m]", 0.0)
 
-    @property
-    def kind(self) -> str:
-        return "joint friction"
+    @classmethod
+    def owner(cls, name: str, given: Mapping[str, Any]) -> str:
+        return f"friction '{name}'"
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        owner, joint = asked.owner, values["joint"]
+        turn, slide = values["turning"], values["sliding"]
+        for what, value, kinds in (("turning", turn, TURNS), ("sliding", slide, SLIDES)):
+            if value > 0.0 and joint.kind not in kinds:
+                raise ModelError(
+                    f"{owner}: {what} = {value:g}, but the {joint.kind} joint '{joint.name}' leaves that motion no freedom; "
+                    f"leave it out, or take a joint of {', '.join(kinds)}"
+                )
+        if turn == slide == 0.0:
+            raise ModelError(f"{owner}: resists nothing; give turning= or sliding=")
 
     def made(self, poses: Poses) -> list[Other]:
-        frames = [poses.frame_of(x) for x in (self.a, self.b)]
+        frames = [poses.frame_of(x) for x in (self.joint.a, self.joint.b)]
         # a joint that slides keeps what is across its axis: any two points tell how far
         points: Floats = np.zeros(6)
         axis = np.zeros(3) if self.joint.axis is None else poses.local(frames[0], self.joint.axis)
         numbers = np.concatenate([points, axis, [self.turning, self.sliding]])
         return [Other(JOINT_FRICTION, frames, numbers, NONE)]
-
-    def described(self) -> dict[str, Any]:
-        return {
-            "kind": "joint friction",
-            "joint": self.joint.name,
-            "turning": self.turning,
-            "sliding": self.sliding,
-        }

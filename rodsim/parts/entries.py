@@ -1,109 +1,49 @@
-"""What a model is made of, as it was given: parts, and the joints, springs and loads between them."""
+"""Springs and torsion springs, and what a model is made of: its parts, and the entries that join and load them."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from rigid import checks
 from rigid.checks import vector
-from rigid.motions import Motion
-from rigid.signals import VectorFunction
-from rigid.system import FORCE, Floats
-from rodsim.parts.force_entries import OtherEntry
+from rigid.system import Floats
+from rodsim.parts.entry import DIRECTION, END, NOT_NEGATIVE, NUMBER, Entry, Held, OtherEntry, entry, stated
+from rodsim.parts.gear_entries import GearEntry
+from rodsim.parts.joint_entries import DriveEntry, JointEntry
+from rodsim.parts.load_entries import DistributedEntry, LoadEntry
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 
-Attachable = Anchor | Body | Rod | Ground | Driven
-Held = Anchor | Body | Ground | Driven
+
+@entry
+class SpringEntry(Entry):
+    """A spring-damper between two points."""
+
+    key, word, many, table = "springs", "spring", "spring-dampers between points", "springs"
+    a: Anchor = stated(END, "first point")
+    b: Anchor = stated(END, "second point")
+    stiffness: float = stated(NOT_NEGATIVE, "force over stretch [N/m]")
+    length: float | None = stated(NOT_NEGATIVE, "without force; left out: the initial distance [m]", None)
+    damping: float = stated(NOT_NEGATIVE, "force over rate of stretch [N s/m]", 0.0)
+
+    @classmethod
+    def points(cls, given: Any) -> bool:
+        return True
 
 
-class JointEntry(NamedTuple):
-    """A joint between two anchors; `at` world point, world directions and what its kind takes, or None."""
+@entry
+class TorsionEntry(Entry):
+    """A torsion spring-damper about a world axis."""
 
-    name: str
-    kind: str
-    a: Held
-    b: Held
-    at: Floats | None
-    axis: Floats | None
-    length: float | None = None
-    second_axis: Floats | None = None  # on b
-    pitch: float | None = None  # m a turn
-    locked: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"<{self.kind} joint '{self.name}' from {self.a} to {self.b}>"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: what it joins, and where."""
-        from rodsim.parts.part_html import joint_html
-
-        return joint_html(self)
-
-
-class SpringEntry(NamedTuple):
-    """A spring-damper between two anchors."""
-
-    name: str
-    a: Anchor
-    b: Anchor
-    stiffness: float
-    damping: float
-    length: float | None
-
-
-class TorsionEntry(NamedTuple):
-    """A torsion spring about a world axis between two parts."""
-
-    name: str
-    a: Held
-    b: Held
-    axis: Floats
-    stiffness: float
-    damping: float
-    angle: float
-
-
-class LoadEntry(NamedTuple):
-    """A force or moment on an anchor."""
-
-    name: str
-    kind: int
-    anchor: Anchor
-    value: VectorFunction
-    following: bool
-    described: Any
-
-    def __repr__(self) -> str:
-        return f"<{'force' if self.kind == FORCE else 'moment'} '{self.name}' on {self.anchor}>"
-
-
-class DriveEntry(NamedTuple):
-    """A coordinate of a joint whose change from t = 0 on is given: "angle" (rad) or "displacement" (m)."""
-
-    name: str
-    joint: JointEntry
-    of: str
-    motion: Motion
-
-    def __repr__(self) -> str:
-        return f"<drive '{self.name}' of the {self.of} of joint '{self.joint.name}'>"
-
-
-class Geared(NamedTuple):
-    """A coordinate of a joint in a gear, "angle" (rad) or "displacement" (m), and how much it counts there."""
-
-    joint: JointEntry
-    of: str
-    ratio: float
-
-
-class GearEntry(NamedTuple):
-    """Coordinates of joints whose sum, each times its ratio, does not change."""
-
-    name: str
-    each: tuple[Geared, ...]
+    key, word, many, table = "torsion_springs", "torsion spring", "spring-dampers about axes", "torsions"
+    a: Held = stated(END, "first part")
+    b: Held = stated(END, "second part")
+    axis: Floats = stated(DIRECTION, "world direction at t = 0 [1]")
+    stiffness: float = stated(NOT_NEGATIVE, "moment over angle [N m/rad]")
+    damping: float = stated(NOT_NEGATIVE, "moment over rate [N m s/rad]", 0.0)
+    angle: float = stated(NUMBER, "at which it is free of moment, from the initial pose [rad]", 0.0)
 
 
 class Contents:
@@ -114,20 +54,34 @@ class Contents:
         self.gravity = vector(f"model '{name}'", "gravity", gravity)
         self.ground = Ground()
         self.scene: str | None = None  # text of the scene file it was read from
+        self.left_out: list[str] = []  # of a rigid twin: what the model has and it has not
         self.bodies: dict[str, Body] = {}
         self.rods: dict[str, Rod] = {}
+        self.driven: dict[str, Driven] = {}
         self.joints: dict[str, JointEntry] = {}
         self.springs: dict[str, SpringEntry] = {}
         self.torsions: dict[str, TorsionEntry] = {}
+        self.others: dict[str, OtherEntry] = {}  # without a table of their own
         self.loads: dict[str, LoadEntry] = {}
-        self.left_out: list[str] = []  # of a rigid twin: what the model has and it has not
-        self.others: dict[str, OtherEntry] = {}  # bushings, springs with laws, limits
-        self.line_loads: dict[
-            str, Any
-        ] = {}  # `rodsim.building.distributed_loads.DistributedEntry`, which knows meshes
-        self.driven: dict[str, Driven] = {}
+        self.line_loads: dict[str, DistributedEntry] = {}
         self.drives: dict[str, DriveEntry] = {}
         self.gears: dict[str, GearEntry] = {}
+
+    @property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The dictionaries of entries, by their names."""
+        parts = (self.bodies, self.rods, self.driven)
+        return {
+            what: table
+            for what, table in vars(self).items()
+            if isinstance(table, dict) and all(table is not x for x in parts)
+        }
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """All that joins and acts on the parts."""
+        for table in self.tables.values():
+            yield from table.values()
 
     @property
     def constraint_names(self) -> list[tuple[str, str]]:

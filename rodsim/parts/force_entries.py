@@ -5,11 +5,11 @@ An entry makes its rows of `discretization.others` where the model is built.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from collections.abc import Mapping
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discretization.others import Other
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER, bushing_numbers, damper_numbers
@@ -22,83 +22,102 @@ from discretization.space.free_bushing import (
     with_axis,
 )
 from rigid import quaternions
+from rigid.checks import array, number, shown, vector
 from rigid.errors import ModelError
 from rigid.interactions import law_springs
 from rigid.interactions.laws import law_numbers, steepest
-from rigid.system import Floats, Frames, Ints
-from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
-from rodsim.parts.spring_laws import Law
+from rigid.system import Floats
+from rodsim.parts.entry import (
+    DIRECTION,
+    END,
+    NUMBER,
+    PLACE,
+    POSITIVE,
+    SIX,
+    Asked,
+    Held,
+    OtherEntry,
+    Poses,
+    Sort,
+    choice,
+    entry,
+    stated,
+)
+from rodsim.parts.model_parts import Anchor
+from rodsim.parts.spring_laws import Law, check_resists
 
-Held = Anchor | Body | Ground | Driven
 COORDINATES = ("length", "displacement", "angle")
 
 
-class Place(Protocol):
-    """A point on a frame (`rodsim.building.build.Placed`)."""
-
-    @property
-    def frame(self) -> int: ...
-    @property
-    def X(self) -> Floats: ...
-    @property
-    def world(self) -> Floats: ...
-
-
-class Poses(Protocol):
-    """What an entry asks of `rodsim.building.build.Placement`."""
-
-    r: Floats
-    quat: Floats
-    frames: Frames
-
-    def place(self, anchor: Anchor) -> Place: ...
-    def frame_of(self, thing: Held) -> int: ...
-    def frames_of(self, part: Body | Rod) -> Ints: ...
-    def local(self, frame: int, direction: Floats) -> Floats: ...
+def _matrix(asked: Asked, what: str, given: ArrayLike) -> Floats:
+    """A symmetric 6 x 6 matrix that is nowhere negative, of that, its diagonal, or one number."""
+    owner, found = asked.owner, np.asarray(given, dtype=object)
+    if found.ndim == 0:
+        matrix = np.diag(np.full(6, number(owner, what, given)))
+    elif found.ndim == 1:
+        matrix = np.diag(vector(owner, what, given, 6))
+    else:
+        matrix = array(owner, what, given, (6, 6))
+    if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
+        raise ModelError(f"{owner}: {what} is not symmetric")
+    lowest = np.linalg.eigvalsh(matrix)[0]
+    if lowest < -1e-12 * np.abs(matrix).max():
+        raise ModelError(f"{owner}: {what} has the eigenvalue {lowest:.3g}; it must not be negative")
+    return 0.5 * (matrix + matrix.T)
 
 
-class OtherEntry(ABC):
-    """Between `a` and `b`."""
-
-    plural: ClassVar[str]  # what many of them are called
-    name: str
-    a: Held
-    b: Held
-
-    @property
-    @abstractmethod
-    def kind(self) -> str:
-        """What it is called in messages."""
-
-    @abstractmethod
-    def made(self, poses: Poses) -> list[Other]:
-        """Its interactions at the poses of the frames at t = 0."""
-
-    @abstractmethod
-    def described(self) -> dict[str, Any]:
-        """In words and numbers, fit for JSON."""
+def _axes(asked: Asked, what: str, given: ArrayLike) -> Floats:
+    axes = array(asked.owner, what, given, (3, 3))
+    if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-6 or np.linalg.det(axes) < 0.0:
+        raise ModelError(
+            f"{asked.owner}: {what} are no right-handed set of unit vectors; give one as columns"
+        )
+    left, _, right = np.linalg.svd(axes)
+    return left @ right
 
 
-@dataclass(frozen=True, eq=False)
+def _law(asked: Asked, what: str, given: Any) -> Law:
+    if not isinstance(given, Law):
+        raise ModelError(f"{asked.owner}: {what} = {shown(given)} is no Law; give Law.table(...) or its kin")
+    return given
+
+
+MATRIX, LAW = Sort("matrix", _matrix), Sort("law", _law)
+
+
+@entry
 class BushingEntry(OtherEntry):
-    """See `Model.add_bushing`."""
+    """A spring-damper in six directions between two markers."""
 
-    plural = "bushings"
-    name: str
-    a: Held
-    b: Held
-    at: Floats | None
-    axes: Floats  # (3, 3) columns: world directions
-    stiffness: Floats  # (6, 6)
-    damping: Floats
-    rest: Floats  # (6,)
+    key, word, many = "bushings", "bushing", "spring-dampers in six directions"
+    a: Held = stated(END, "first point or part")
+    b: Held = stated(END, "second point or part")
+    stiffness: Floats = stated(
+        MATRIX, "one number, 6, or 6 x 6: three displacements, three rotations [N/m, N m/rad]"
+    )
+    damping: Floats = stated(MATRIX, "the same of the rates [N s/m, N m s/rad]", 0.0)
+    at: Floats | None = stated(
+        PLACE,
+        "world point of both markers at t = 0, or {at: point of a part}; left out: each at its anchor [m]",
+        None,
+    )
+    axes: Floats = stated(
+        Sort("axes", _axes),
+        "rows of a right-handed rotation matrix whose columns are the directions; left out: the world's [1]",
+        None,
+    )
+    rest: Floats = stated(SIX, "coordinates without force [m, rad]", (0.0,) * 6)
 
-    @property
-    def kind(self) -> str:
-        return "bushing"
+    @classmethod
+    def points(cls, given: Mapping[str, Any]) -> bool:
+        return given["at"] is None
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        values["axes"] = np.eye(3) if values["axes"] is None else values["axes"]
 
     def made(self, poses: Poses) -> list[Other]:
-        ends = [self.at if self.at is not None else _point(self, x, poses) for x in (self.a, self.b)]
+        ends = [poses.place(cast(Anchor, x)).world if self.at is None else self.at for x in (self.a, self.b)]
         frames = [poses.frame_of(x) for x in (self.a, self.b)]
         if frames[0] == frames[1]:
             raise ModelError(f"bushing '{self.name}': joins a node to itself; give two points apart")
@@ -132,41 +151,37 @@ class BushingEntry(OtherEntry):
             found.append(Other(FREE_BUSHING_DAMPER, frames, numbers, none))
         return found
 
-    def described(self) -> dict[str, Any]:
-        return {
-            "kind": "bushing",
-            "a": str(self.a),
-            "b": str(self.b),
-            "stiffness": self.stiffness.tolist(),
-            "damping": self.damping.tolist(),
-        }
 
+@entry
+class AlongEntry(OtherEntry):
+    """A law of a length, a displacement or an angle, and one of its rate."""
 
-@dataclass(frozen=True, eq=False)
-class LawEntry(OtherEntry):
-    """See `Model.add_law_spring` and `Model.add_limit`."""
-
-    plural = "springs with laws and limits"
-    name: str
-    a: Held
-    b: Held
-    of: str  # one of COORDINATES
-    axis: Floats | None
+    a: Held = stated(END, "first point or part")
+    b: Held = stated(END, "second point or part")
+    of: str = stated(choice(*COORDINATES), "what x is")
+    axis: Floats | None = stated(
+        DIRECTION, "world direction at t = 0 of a displacement or an angle, fixed to a [1]", None
+    )
     law: Law | None
     damping: Law | None
-    stops: bool = False  # made by `add_limit`
 
-    @property
-    def kind(self) -> str:
-        return "limit" if self.stops else "spring with a law"
+    @classmethod
+    def points(cls, given: Mapping[str, Any]) -> bool:
+        return bool(given["of"] != "angle")
 
-    @property
-    def owner(self) -> str:
-        """It, in messages."""
-        return f"{'limit' if self.stops else 'spring'} '{self.name}'"
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        of, axis = values["of"], values["axis"]
+        if (of == "length") != (axis is None):
+            raise ModelError(
+                f"{asked.owner}: of = '{of}' {'has no axis; leave it out' if axis is not None else 'needs `axis=`'}"
+            )
+
+    def described(self) -> dict[str, Any]:
+        return super().described() | {"kind": f"law of {self.of}"}
 
     def made(self, poses: Poses) -> list[Other]:
-        owner = self.owner
+        owner = self.owner(self.name, {})
         frames = [poses.frame_of(x) for x in (self.a, self.b)]
         if frames[0] == frames[1]:
             raise ModelError(f"{owner}: joins a node to itself; give two points apart")
@@ -174,7 +189,7 @@ class LawEntry(OtherEntry):
             head, reach, arm = self._angle(owner, poses, frames), 1.0, 1.0
             kinds = law_springs.ANGLE_SPRING, law_springs.ANGLE_DAMPER
         else:
-            places = [poses.place(_anchor(owner, x)) for x in (self.a, self.b)]
+            places = [poses.place(cast(Anchor, x)) for x in (self.a, self.b)]
             head = np.concatenate([place.X for place in places])
             arm = float(sum(np.linalg.norm(place.X) for place in places))
             reach = 1.0 + float(np.linalg.norm(places[1].world - places[0].world))
@@ -208,12 +223,49 @@ class LawEntry(OtherEntry):
         w = np.cross(self.axis, u)
         return np.concatenate([poses.local(a, u), poses.local(a, w), poses.local(b, u), [middle]])
 
-    def described(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"kind": f"law of {self.of}", "a": str(self.a), "b": str(self.b)}
-        for what, law in (("law", self.law), ("damping", self.damping)):
-            if law is not None:
-                found[what] = law.described()
-        return found
+
+@entry
+class LawEntry(AlongEntry):
+    """A spring with a law of a length, a displacement or an angle, and a damper with a law of its rate."""
+
+    key, word, many = "law_springs", "spring with a law", "springs and dampers with laws"
+    plural = "springs with laws"
+    of: str = stated(choice(*COORDINATES), "what x is", "length")
+    law: Law | None = stated(LAW, "force against x", None)
+    damping: Law | None = stated(LAW, "force against dx/dt", None)
+
+    @classmethod
+    def owner(cls, name: str, given: Mapping[str, Any]) -> str:
+        return f"spring '{name}'"
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        super().complete(asked, values)
+        if values["law"] is None and values["damping"] is None:
+            raise ModelError(f"{asked.owner}: has neither law nor damping; give one of them")
+        if values["damping"] is not None:
+            check_resists(asked.owner, values["damping"])
+
+
+@entry
+class LimitEntry(AlongEntry):
+    """A stop at both ends or one of a length, a displacement or an angle."""
+
+    key, word, many = "limits", "limit", "stops"
+    of: str = stated(choice(*COORDINATES), "what is limited", "angle")
+    stiffness: float = stated(POSITIVE, "beyond the stop [N/m or N m/rad]")
+    width: float = stated(
+        POSITIVE, "gap over which the force begins, as stiffness gap^2/(2 width) [m or rad]"
+    )
+    lower: float | None = stated(NUMBER, "lower stop [m or rad]", None)
+    upper: float | None = stated(NUMBER, "upper stop [m or rad]", None)
+    law: Law | None
+    damping: Law | None = None
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        super().complete(asked, values)
+        values["law"] = Law.limit(*(values[name] for name in ("stiffness", "width", "lower", "upper")))
 
 
 def _turned(P: Floats, matrix: Floats) -> Floats:
@@ -221,15 +273,3 @@ def _turned(P: Floats, matrix: Floats) -> Floats:
     both = np.kron(np.eye(2), P)
     found: Floats = both.T @ matrix @ both
     return found
-
-
-def _anchor(owner: str, thing: Held) -> Anchor:
-    if isinstance(thing, Anchor):
-        return thing
-    if isinstance(thing, Body | Driven):
-        return thing.at((0.0, 0.0, 0.0))
-    raise ModelError(f"{owner}: {thing} is not a point; use model.ground.at(...)")
-
-
-def _point(entry: BushingEntry, thing: Held, poses: Poses) -> Floats:
-    return poses.place(_anchor(f"bushing '{entry.name}'", thing)).world

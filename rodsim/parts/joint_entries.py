@@ -1,9 +1,9 @@
-"""What a user may say of a joint, checked against what its kind takes."""
+"""Joints, and drives of their coordinates: what a user may say of a joint, checked against what its kind takes."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,20 +12,137 @@ from rigid.checks import direction, number, shown
 from rigid.errors import ModelError
 from rigid.joints import JOINTS, Joint
 from rigid.joints.generic import ROTATIONS, TRANSLATIONS
+from rigid.motions import Motion, scalar_motion
 from rigid.system import Floats
+from rodsim.parts.entry import END, JOINT, PLACE, Asked, Entry, Held, Sort, entry, in_time, stated
+from rodsim.parts.model_parts import Anchor, Ground
+
+# coordinates of a joint that may be driven, by its kind
+DRIVABLE = {"revolute": ("angle",), "prismatic": ("displacement",), "cylindrical": ("angle", "displacement")}
+COORDINATES = "angle", "displacement"
 
 SQUARE = 1e-9  # cosine of axes that count as perpendicular
 
 
-def kind_of(name: str, kind: Any) -> type[Joint]:
-    """The class of a joint; ModelError says which there are."""
+@entry
+class JointEntry(Entry):
+    """A joint; a name alone is a body or `ground`."""
+
+    key, word, many = "joints", "joint", "what holds parts together"
+    table, namesakes = "joints", ("drives", "gears")
+    kind: str = stated(
+        Sort("choice", lambda asked, what, value: kind_of(asked.owner, value), choices=tuple(JOINTS)),
+        "what it holds together, see the table of kinds",
+    )
+    a: Held = stated(END, "first point or part")
+    b: Held = stated(END, "second point or part; a clamp needs none", None)
+    at: Floats | None = stated(
+        PLACE,
+        "world point of the joint at t = 0, or {at: point of a part}; left out: that of the anchors [m]",
+        None,
+    )
+    axis: Floats | None = stated(Sort("vector"), "world direction at t = 0, fixed to a [1]", None)
+    length: float | None = stated(Sort("positive"), "of a distance joint at t = 0, as a check [m]", None)
+    second_axis: Floats | None = stated(
+        Sort("vector"),
+        "world direction at t = 0, fixed to b, of universal and constant-velocity joints [1]",
+        None,
+    )
+    pitch: float | None = stated(
+        Sort("number"), "of a screw: slide a turn, right-handed where positive [m]", None
+    )
+    locked: tuple[str, ...] = stated(
+        Sort("choices", choices=(*TRANSLATIONS, *ROTATIONS)),
+        "of a generic joint: what is held, in the axes of a",
+        None,
+    )
+
+    @classmethod
+    def owner(cls, name: str, given: Mapping[str, Any]) -> str:
+        kind = given["kind"]
+        return f"{kind} joint '{name}'" if isinstance(kind, str) and kind in JOINTS else f"joint '{name}'"
+
+    @classmethod
+    def points(cls, given: Mapping[str, Any]) -> bool:
+        return JOINTS[given["kind"]].apart
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        owner, joint, b = asked.owner, JOINTS[values["kind"]], values["b"]
+        if b is None:
+            if not joint.to_ground:
+                raise ModelError(f"{owner}: give the two parts it joins")
+            values["b"] = asked.model.ground
+        elif joint.to_ground and not isinstance(b.part if isinstance(b, Anchor) else b, Ground):
+            raise ModelError(
+                f"{owner}: a {values['kind']} holds a part to the ground; use 'weld' between two parts"
+            )
+        if joint.apart and values["at"] is not None:
+            raise ModelError(f"{owner}: holds two points apart; name them as a and b, and leave `at=` out")
+        values["axis"], values["second_axis"] = check_axes(
+            owner, joint, values["axis"], values["second_axis"]
+        )
+        given = (values[word] for word in ("length", "pitch", "locked"))
+        values["length"], values["pitch"], values["locked"] = check_numbers(owner, joint, *given)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} joint '{self.name}' from {self.a} to {self.b}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it joins, and where."""
+        from rodsim.parts.part_html import joint_html
+
+        return joint_html(self)
+
+
+@entry
+class DriveEntry(Entry):
+    """The coordinate of a joint as a function of time; it counts from its value at t = 0."""
+
+    key, word, many = "drives", "drive", "coordinates of joints as functions of time"
+    table, namesakes = "drives", ("joints", "gears")
+    joint: JointEntry = stated(JOINT, "name of a revolute, prismatic or cylindrical joint")
+    of: str = stated(Sort("choice", choices=COORDINATES), "which coordinate, of a joint that has both", None)
+    motion: Motion = stated(
+        Sort(
+            "motion",
+            lambda asked, what, value: scalar_motion(asked.owner, value),
+            lambda motion: in_time(motion.given),
+        ),
+        "function of time, counted from the coordinate's value at t = 0",
+        key="value",
+    )
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        owner, joint, of = asked.owner, values["joint"], values["of"]
+        known = DRIVABLE.get(joint.kind)
+        if known is None:
+            raise ModelError(
+                f"{owner}: a {joint.kind} joint has no coordinate to drive; use one of {', '.join(DRIVABLE)}, "
+                "or a driven frame"
+            )
+        if of is None and len(known) > 1:
+            raise ModelError(
+                f"{owner}: say which coordinate of '{joint.name}': of={' or '.join(map(repr, known))}"
+            )
+        if of is not None and of not in known:
+            raise ModelError(f"{owner}: a {joint.kind} joint has no {of}; drive its {' or '.join(known)}")
+        values["of"] = of or known[0]
+
+    def __repr__(self) -> str:
+        return f"<drive '{self.name}' of the {self.of} of joint '{self.joint.name}'>"
+
+
+def kind_of(owner: str, kind: Any) -> str:
+    """The kind of a joint; ModelError says which there are."""
     if not isinstance(kind, str) or kind not in JOINTS:
         near = difflib.get_close_matches(str(kind), JOINTS, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ModelError(
-            f"joint '{name}': kind = {shown(kind)} is not known; choose one of {', '.join(JOINTS)}{hint}"
+            f"{owner}: kind = {shown(kind)} is not known; choose one of {', '.join(JOINTS)}{hint}"
         )
-    return JOINTS[kind]
+    return kind
 
 
 def check_axes(owner: str, joint: type[Joint], axis: Any, second: Any) -> tuple[Floats | None, Floats | None]:

@@ -48,16 +48,8 @@ def _body(body: Body) -> tuple[Any, ...]:
 def _others(model: Contents) -> list[tuple[str, int, str]]:
     """What stands between and acts on the parts, by kind."""
     kinds: dict[str, list[str]] = {}
-    for name, entry in model.others.items():
-        kinds.setdefault(entry.plural, []).append(name)
-    found: list[tuple[str, list[str]]] = [
-        ("springs", list(model.springs)),
-        ("torsion springs", list(model.torsions)),
-        *kinds.items(),
-        ("loads", list(model.loads)),
-        ("loads along rods", list(model.line_loads)),
-        ("driven frames", list(model.driven)),
-        ("drives", list(model.drives)),
-        ("gears", list(model.gears)),
-    ]
-    return [(kind, len(names), some(names)) for kind, names in found if names]
+    for entry in model.entries:
+        if entry.table != "joints":
+            kinds.setdefault(entry.plural, []).append(entry.name)
+    kinds["driven frames"] = list(model.driven)
+    return [(kind, len(names), some(names)) for kind, names in kinds.items() if names]

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from discretization.space.rod_elements import DEFAULT, number_of
 from rigid import quaternions
-from rigid.checks import count, flag, number, shown, unit_quaternion, vector, word
+from rigid.checks import count, direction, flag, number, shown, unit_quaternion, vector, word
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
-from rigid.motions import FrameMotion
+from rigid.motions import STILL, FrameMotion, scalar_motion, vector_motion
 from rigid.system import Floats
 from rodsim.html_tables import text
 from rodsim.parts.curve_frames import Twist, directions_at, frames_along, twist_angles
@@ -116,6 +116,10 @@ class Driven:
 
     def __repr__(self) -> str:
         return f"<Driven '{self.name}' at {text(self.position)}>"
+
+    def described(self) -> dict[str, Any]:
+        """In numbers fit for JSON."""
+        return {"position": self.position.tolist(), "orientation": self.orientation.tolist()}
 
     def __str__(self) -> str:
         return f"driven '{self.name}'"
@@ -373,3 +377,33 @@ def make_body(
         None if velocity is None else vector(owner, "velocity", velocity),
         None if angular_velocity is None else vector(owner, "angular_velocity", angular_velocity),
     )
+
+
+def make_driven(
+    name: str,
+    position: ArrayLike,
+    orientation: ArrayLike,
+    displacement: Any,
+    turn: Any,
+    axis: ArrayLike | None,
+    attitude: Any,
+) -> Driven:
+    """Check what the user gave and make a driven frame of it."""
+    owner = f"driven '{name}'"
+    if (turn is None) != (axis is None):
+        raise ModelError(f"{owner}: `turn` and `axis` belong together; give both or none")
+    if attitude is not None and turn is not None:
+        raise ModelError(f"{owner}: has both turn and attitude; give one of them")
+    if attitude is not None and not callable(attitude):
+        raise ModelError(f"{owner}: attitude = {shown(attitude)} is no function t -> quaternion; give one")
+    motion = FrameMotion(
+        owner,
+        vector(owner, "position", position),
+        unit_quaternion(owner, "orientation", orientation),
+        vector_motion(f"{owner}: displacement", displacement),
+        None if axis is None else direction(owner, "axis", axis),
+        STILL if turn is None else scalar_motion(f"{owner}: turn", turn),
+        attitude,
+    )
+    r, quat, _, _ = motion(np.zeros(1))
+    return Driven(name, motion, r[0], quat[0])

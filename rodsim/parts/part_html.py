@@ -41,7 +41,6 @@ def body_html(body: Any) -> str:
 
 def joint_html(joint: Any) -> str:
     """One joint: what it joins, and what it was given."""
-    rows: list[tuple[str, Any]] = [("a", str(joint.a)), ("b", str(joint.b))]
-    given = zip(joint._fields[4:], joint[4:], strict=True)
-    rows += [(name, value) for name, value in given if value is not None and len(np.atleast_1d(value))]
+    given = {name: getattr(joint, name) for name in joint.fields() if name != "kind"}
+    rows = [(name, x) for name, x in given.items() if x is not None and len(np.atleast_1d(x))]
     return page(f"Joint '{joint.name}', {joint.kind}", table(("", ""), rows))

@@ -6,44 +6,26 @@ from __future__ import annotations
 
 import difflib
 import re
-import types
 import typing
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from rigid.checks import name_fault
-from rodsim.scenes import (
-    schema,
-    schema_damping,
-    schema_motion,
-    schema_section_laws,
-    schema_static,
-    schema_types,
-)
+from rodsim.parts.entry import ENTRIES
+from rodsim.scenes import schema
 from rodsim.scenes.errors import Path, SceneError
 from rodsim.scenes.expressions import evaluated
 from rodsim.scenes.reading import Source
 
-OBJECTS = {
+PARTS = {
     "materials": "material",
     "sections": "section",
     "rods": "rod",
     "bodies": "body",
-    "joints": "joint",
-    "springs": "spring",
-    "torsion_springs": "torsion spring",
-    "loads": "load",
-    "bushings": "bushing",
-    "law_springs": "spring with a law",
-    "limits": "limit",
     "driven": "driven frame",
-    "drives": "drive",
-    "gears": "gear",
-    "distributed_loads": "distributed load",
-    "pressures": "pressure",
-    "external_dampings": "external damping",
-    "joint_frictions": "joint friction",
 }
 MOST_PROBLEMS = 10
 
@@ -57,29 +39,25 @@ _LONG_NUMBER = re.compile(r"\d+\.\d{12,}")
 M = typing.TypeVar("M", bound=BaseModel)
 
 
-def keys_of(*files: types.ModuleType) -> list[str]:
-    """The keys that the schemas in these modules know."""
-    return sorted(
-        {
-            field
-            for file in files
-            for item in vars(file).values()
-            if isinstance(item, type) and issubclass(item, BaseModel)
-            for field in item.model_fields
-        }
-    )
+def objects() -> dict[str, str]:
+    """What one is called of each list or mapping of a scene."""
+    return PARTS | {key: kind.word for key, kind in ENTRIES.items()}
 
 
-_KEYS = keys_of(schema, schema_damping, schema_motion, schema_section_laws, schema_types, schema_static)
+@cache
+def keys_of(kind: type[BaseModel]) -> Sequence[str]:
+    """All keys that may stand in it."""
+    found = kind.model_json_schema()
+    return sorted({key for own in (found, *found["$defs"].values()) for key in own.get("properties", {})})
 
 
 def check(source: Source) -> schema.Scene:
     """The scene, its expressions worked out, or a SceneError with up to ten problems, in the order of the file."""
-    return checked(evaluated(source), schema.Scene, _KEYS)
+    return checked(evaluated(source), schema.Scene)
 
 
-def checked(source: Source, kind: type[M], keys: typing.Sequence[str]) -> M:
-    """The data of a file as a `kind`, or a SceneError; `keys`: what may have been meant by a key that is not known."""
+def checked(source: Source, kind: type[M]) -> M:
+    """The data of a file as a `kind`, or a SceneError."""
     try:
         return kind.model_validate(source.data)
     except ValidationError as error:
@@ -91,7 +69,7 @@ def checked(source: Source, kind: type[M], keys: typing.Sequence[str]) -> M:
             word_for_parts = item["type"] == "literal_error" and isinstance(item["input"], dict | list)
             fitting = item["type"] not in _OTHER_KIND and not word_for_parts
             rank = (fitting, len(path), item["type"] != "missing")
-            text = _text(source, path, missing, item, keys)
+            text = _text(source, path, missing, item, kind)
             key = (_object_path(path), path[:3])
             if key not in problems or rank > problems[key][0]:
                 problems[key] = (rank, line, text)
@@ -111,13 +89,14 @@ def name_object(data: Any, path: Path) -> str:
     if not path:
         return "scene"
     head = str(path[0]) if str(path[0]).isprintable() else repr(path[0])
-    if head in OBJECTS and len(path) > 1:
+    known = objects()
+    if head in known and len(path) > 1:
         items, key = data.get(head), path[1]
         item = items[key] if isinstance(items, list) and isinstance(key, int) else None
         name = item.get("name") if isinstance(item, dict) else None
         if isinstance(path[1], str):
-            return f"{OBJECTS[head]} {_quoted(path[1])}"
-        return f"{OBJECTS[head]} {path[1] + 1 if name_fault(name) else _quoted(name)}"
+            return f"{known[head]} {_quoted(path[1])}"
+        return f"{known[head]} {path[1] + 1 if name_fault(name) else _quoted(name)}"
     return head
 
 
@@ -149,14 +128,10 @@ def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
 
 
 def _text(
-    source: Source,
-    path: Path,
-    missing: str | None,
-    item: typing.Mapping[str, Any],
-    keys: typing.Sequence[str],
+    source: Source, path: Path, missing: str | None, item: typing.Mapping[str, Any], whole: type[BaseModel]
 ) -> str:
     who = name_object(source.data, path) if path else source.what
-    depth = 2 if path and path[0] in OBJECTS else 1
+    depth = 2 if path and path[0] in objects() else 1
     what = ".".join(str(part) if str(part).isprintable() else repr(part) for part in path[depth:])
     kind = item["type"]
     value = item.get("input")
@@ -165,7 +140,7 @@ def _text(
         return f"{who}: '{missing}' is missing{inside}; give it"
     if kind == "extra_forbidden":
         key = str(path[-1])
-        near = difflib.get_close_matches(key, keys, 1)
+        near = difflib.get_close_matches(key, keys_of(whole), 1)
         hint = f"did you mean {near[0]!r}?" if near and near[0] != key else "leave it out"
         return f"{who}: the key {_quoted(key)} is not known here; {hint}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
@@ -11,20 +11,19 @@ import numpy as np
 from rigid import quaternions
 from rigid.checks import direction, unit_quaternion
 from rigid.errors import ModelError
-from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
-from rigid.joints import JOINTS
-from rigid.surface import Mesh
 from rodsim.model import Model
-from rodsim.parts.materials import Material
+from rodsim.parts.entry import ENTRIES, Entry, Stated, add
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground
 from rodsim.parts.sections import Section
-from rodsim.scenes import schema, schema_motion, schema_types
-from rodsim.scenes.checking import OBJECTS, check, name_object
+from rodsim.scenes import schema, schema_types
+from rodsim.scenes.checking import check, name_object, objects
 from rodsim.scenes.errors import Path, SceneError, SceneProblem, look_up
-from rodsim.scenes.motions import displacements_of, law_of, motion_of, value_of
 from rodsim.scenes.named_curves import curve_of, table_along
 from rodsim.scenes.places import part_of, parts_in_order
 from rodsim.scenes.reading import Source, read
+from rodsim.scenes.schema_functions import displacements_of, law_of, motion_of, value_of
+from rodsim.scenes.schema_sections import section_of
+from rodsim.scenes.schema_shapes import shape_of
 
 
 class Loaded(NamedTuple):
@@ -66,7 +65,7 @@ def loaded_from(source: Source, folder: FilePath, built: bool = True) -> Loaded:
 
 def translate(source: Source, error: ModelError) -> SceneError:
     """A SceneError at the line of the first part that `error` is about."""
-    heads = {kind: head for head, kind in OBJECTS.items()}
+    heads = {kind: head for head, kind in objects().items()}
     for kind, name in error.about:
         for k, item in enumerate(source.data.get(heads[kind]) or []):
             if item.get("name") == name:
@@ -95,19 +94,10 @@ class _Loader:
             given = {item.name: made[item.name] for item in getattr(scene, head)}
             made.clear()
             made.update(given)
-        self._each("joints", scene.joints, self._joint)
-        self._each("springs", scene.springs, self._spring)
-        self._each("torsion_springs", scene.torsion_springs, self._torsion)
-        self._each("loads", scene.loads, self._load)
-        self._each("bushings", scene.bushings, self._bushing)
-        self._each("law_springs", scene.law_springs, self._law_spring)
-        self._each("limits", scene.limits, self._limit)
-        self._each("drives", scene.drives, self._drive)
-        self._each("gears", scene.gears, self._gear)
-        self._each("distributed_loads", scene.distributed_loads, self._distributed_load)
-        self._each("pressures", scene.pressures, self._pressure)
-        self._each("external_dampings", scene.external_dampings, self._external_damping)
-        self._each("joint_frictions", scene.joint_frictions, self._joint_friction)
+        for head, kind in ENTRIES.items():
+            for k, item in enumerate(getattr(scene, head)):
+                path = (head, k)
+                self._guard(path, lambda path=path, kind=kind, item=item: self._entry(path, kind, item))
         for name in scene.sections:
             self._guard(("sections", name), lambda name=name: self._section(("sections", name), name))
         return self._model
@@ -121,14 +111,9 @@ class _Loader:
         }
 
     def _unique_names(self) -> None:
-        for heads in (
-            ("bodies", "rods", "driven"),
-            ("joints", "drives", "gears"),
-            ("springs",),
-            ("torsion_springs",),
-            ("loads", "distributed_loads"),
-            ("bushings", "law_springs", "limits", "pressures", "external_dampings", "joint_frictions"),
-        ):
+        tables = {frozenset((kind.table, *kind.namesakes)) for kind in ENTRIES.values()}
+        lists = [[head for head, kind in ENTRIES.items() if kind.table in own] for own in tables]
+        for heads in (["bodies", "rods", "driven"], *lists):
             seen: dict[str, str] = {}
             for head in heads:
                 for k, item in enumerate(getattr(self._scene, head)):
@@ -139,10 +124,6 @@ class _Loader:
                             f"{who}: there is already a {seen[item.name]}; choose another name",
                         )
                     seen[item.name] = who
-
-    def _each(self, head: str, items: Iterable[Any], add: Any) -> None:
-        for k, item in enumerate(items):
-            self._guard((head, k), lambda item=item, k=k: add((head, k), item))
 
     def _guard(self, path: Path, action: Any) -> None:
         """Run `action`; what it complains of gets the path of the object."""
@@ -166,7 +147,12 @@ class _Loader:
         quat = self._orientation(path, f"body '{item.name}'", item.orientation)
         position = self._place((*path, "position"), item.position)
         self._model.add_body(
-            item.name, self._shape(item.shape), position, quat, item.velocity, item.angular_velocity
+            item.name,
+            shape_of(item.shape, self._folder),
+            position,
+            quat,
+            item.velocity,
+            item.angular_velocity,
         )
 
     def _place(self, path: Path, given: Any) -> Any:
@@ -198,21 +184,6 @@ class _Loader:
             )
         return self._point(path, given)
 
-    def _shape(self, shape: Any) -> MassProperties:
-        if isinstance(shape, schema.GivenShape):
-            return MassProperties(shape.mass, shape.inertia, shape.center)  # type: ignore[arg-type]
-        if isinstance(shape, schema.PointShape):
-            return PointMass(shape.mass)
-        given = {"density": shape.density, "mass": shape.mass}
-        if isinstance(shape, schema.BoxShape):
-            return Box(*shape.size, **given)
-        if isinstance(shape, schema.SphereShape):
-            return Sphere(shape.radius, surface=shape.surface, **given)
-        if isinstance(shape, schema.MeshShape):
-            return Mesh(self._folder / shape.file, scale=shape.scale, **given)
-        make = Cylinder if isinstance(shape, schema.CylinderShape) else Cone
-        return make(shape.radius, shape.height, surface=shape.surface, **given)
-
     def _rod(self, path: Path, item: schema.RodScene) -> None:
         owner = f"rod '{item.name}'"
 
@@ -224,7 +195,8 @@ class _Loader:
                 owner, given, np.array(self._place((*where, "center"), given.center), dtype=float)
             )
 
-        def up(what: str, given: Any) -> Any:
+        def along(what: str, given: Any) -> Any:
+            """A value, or rows of s and one: straight lines between them."""
             rows = given is not None and isinstance(given[0], list)
             return table_along(owner, what, given) if rows else given
 
@@ -239,53 +211,26 @@ class _Loader:
             self._section((*path, "section"), item.section),
             item.n_elements,
             item.closed,
-            up("up", item.up),
+            along("up", item.up),
             None if item.stress_free is None else curve(item.stress_free),
             item.velocity,
             item.angular_velocity,
             item.mass,
             twist=twist("twist_deg", item.twist_deg),
-            stress_free_up=up("stress_free_up", item.stress_free_up),
+            stress_free_up=along("stress_free_up", item.stress_free_up),
             stress_free_twist=twist("stress_free_twist_deg", item.stress_free_twist_deg),
             stress_free_closed=item.stress_free_closed,
             element=item.element,
-            rest_strains=self._rest_strains(owner, item.rest_strains),
+            rest_strains=along("rest_strains", item.rest_strains),
         )
-
-    @staticmethod
-    def _rest_strains(owner: str, given: Any) -> Any:
-        """Six numbers, or rows of s and six numbers: straight lines between them."""
-        rows = given is not None and isinstance(given[0], list)
-        return table_along(owner, "rest_strains", given) if rows else given
 
     def _section(self, path: Path, given: Any) -> Section:
         if isinstance(given, str):
             given = look_up(path, "section", given, self._scene.sections)
-        section, law = self._linear_section(path, given), given.law
-        if isinstance(law, schema.ExpressionLaw):
-            section = section.with_energy(law.expression, **law.parameters)
-        elif law is not None:
-            section = section.with_law(law.type, **law.model_dump(exclude={"type"}))
-        if given.relaxation is not None:
-            section = section.with_relaxation(**given.relaxation.model_dump())
-        if given.centers is not None:
-            section = section.with_centers(**given.centers.model_dump())
-        return section
-
-    def _linear_section(self, path: Path, given: Any) -> Section:
-        if isinstance(given, schema.StiffnessSection):
-            return Section.from_stiffness(
-                **given.model_dump(exclude={"type", "law", "relaxation", "centers"})
-            )
-        material = given.material
+        material = getattr(given, "material", None)
         if isinstance(material, str):
             material = look_up(path, "material", material, self._scene.materials)
-        stuff = Material(**material.model_dump())
-        if isinstance(given, schema.CircularSection):
-            return Section.circular(given.radius, stuff)
-        if isinstance(given, schema.TubeSection):
-            return Section.tube(given.outer_radius, given.inner_radius, stuff)
-        return Section.rectangle(given.width, given.height, stuff)
+        return section_of(given, material)
 
     # --- what joins and loads them
 
@@ -310,26 +255,34 @@ class _Loader:
             return body.at_world(given.at_world)
         return body if given.at is None else body.at(given.at)
 
-    def _joint(self, path: Path, item: schema.JointScene) -> None:
-        held = self._point if JOINTS[item.kind].apart else self._anchor
-        a = held((*path, "a"), item.a)
-        b = None if item.b is None else held((*path, "b"), item.b)
-        self._model.add_joint(
-            item.name,
-            item.kind,
-            a,
-            b,
-            self._place((*path, "at"), item.at),
-            item.axis,
-            item.length,
-            second_axis=item.second_axis,
-            pitch=item.pitch,
-            locked=item.locked,
-        )
+    def _entry(self, path: Path, kind: type[Entry], item: Any) -> None:
+        """Read the fields of an entry, each by its sort."""
+        fields = kind.fields()
+        plain = {field: getattr(item, own.key) for field, own in fields.items()}
+        points = kind.points(plain)
+        given = {
+            field: None
+            if value is None
+            else self._value((*path, fields[field].key), fields[field], value, points)
+            for field, value in plain.items()
+        }
+        add(self._model, kind, item.name, **given)
 
-    def _spring(self, path: Path, item: schema.SpringScene) -> None:
-        a, b = (self._point((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
-        self._model.add_spring(item.name, a, b, item.stiffness, item.length, item.damping)
+    def _value(self, path: Path, own: Stated, value: Any, points: bool) -> Any:
+        word, model = own.sort.word, self._model
+        if word == "part":
+            return look_up(path, word, value, {**model.bodies, **model.rods})
+        if word in ("rod", "joint"):
+            return look_up(path, word, value, model.rods if word == "rod" else model.joints)
+        if word == "joints":
+            return [look_up((*path, k), "joint", name, model.joints) for k, name in enumerate(value)]
+        if word == "point" or (word == "end" and points):
+            return self._point(path, value)
+        if word == "motion":
+            return motion_of(path, value)
+        if word in ("end", "place"):
+            return (self._anchor if word == "end" else self._place)(path, value)
+        return {"varying": value_of, "law": law_of}.get(word, lambda given: given)(value)
 
     def _point(self, path: Path, given: Any) -> Anchor:
         thing = self._anchor(path, given)
@@ -342,67 +295,13 @@ class _Loader:
     def _who(self, path: Path) -> str:
         """The object at a path, for the beginning of a message; nothing for what has no name."""
         head, k = path[:2]
-        if head not in OBJECTS:
+        if head not in objects():
             return ""
-        return f"{OBJECTS[str(head)]} '{getattr(self._scene, str(head))[k].name}': "
+        return f"{objects()[str(head)]} '{getattr(self._scene, str(head))[k].name}': "
 
-    def _torsion(self, path: Path, item: schema.TorsionSpringScene) -> None:
-        a, b = (self._anchor((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
-        self._model.add_torsion_spring(item.name, a, b, item.axis, item.stiffness, item.damping, item.angle)
-
-    def _load(self, path: Path, item: schema.LoadScene) -> None:
-        add = self._model.add_force if item.kind == "force" else self._model.add_moment
-        add(item.name, self._point((*path, "on"), item.on), value_of(item.value), item.following)
-
-    def _pair(self, path: Path, item: Any, points: bool) -> Any:
-        held = self._point if points else self._anchor
-        return (held((*path, side), given) for side, given in (("a", item.a), ("b", item.b)))
-
-    def _bushing(self, path: Path, item: schema_motion.BushingScene) -> None:
-        a, b = self._pair(path, item, points=item.at is None)
-        given = item.stiffness, item.damping, self._place((*path, "at"), item.at), item.axes, item.rest
-        self._model.add_bushing(item.name, a, b, *given)
-
-    def _law_spring(self, path: Path, item: schema_motion.LawSpringScene) -> None:
-        a, b = self._pair(path, item, points=item.of != "angle")
-        self._model.add_law_spring(
-            item.name, a, b, law_of(item.law), law_of(item.damping), item.of, item.axis
-        )
-
-    def _limit(self, path: Path, item: schema_motion.LimitScene) -> None:
-        a, b = self._pair(path, item, points=item.of != "angle")
-        given = item.stiffness, item.width, item.lower, item.upper, item.of, item.axis
-        self._model.add_limit(item.name, a, b, *given)
-
-    def _driven(self, path: Path, item: schema_motion.DrivenScene) -> None:
+    def _driven(self, path: Path, item: schema.DrivenScene) -> None:
         quat = self._orientation(path, f"driven '{item.name}'", item.orientation)
         position = self._place((*path, "position"), item.position)
         along = displacements_of((*path, "displacement"), item.displacement)
         turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
         self._model.add_driven(item.name, position, quat, along, turn, item.axis)
-
-    def _pressure(self, path: Path, item: schema.PressureScene) -> None:
-        rod = look_up((*path, "rod"), "rod", item.rod, self._model.rods)
-        self._model.add_pressure(item.name, rod, item.pressure, item.normal)
-
-    def _external_damping(self, path: Path, item: schema.ExternalDampingScene) -> None:
-        part = look_up((*path, "part"), "part", item.part, {**self._model.bodies, **self._model.rods})
-        self._model.add_external_damping(item.name, part, item.rate, item.rotation, item.ambient)
-
-    def _joint_friction(self, path: Path, item: schema.JointFrictionScene) -> None:
-        joint = look_up((*path, "joint"), "joint", item.joint, self._model.joints)
-        self._model.add_joint_friction(item.name, joint, item.turning, item.sliding)
-
-    def _drive(self, path: Path, item: schema_motion.DriveScene) -> None:
-        look_up((*path, "joint"), "joint", item.joint, self._model.joints)
-        self._model.add_drive(item.name, item.joint, motion_of((*path, "value"), item.value), item.of)
-
-    def _gear(self, path: Path, item: schema_motion.GearScene) -> None:
-        for k, joint in enumerate(item.joints):
-            look_up((*path, "joints", k), "joint", joint, self._model.joints)
-        self._model.add_gear(item.name, item.joints, item.ratios, item.of)
-
-    def _distributed_load(self, path: Path, item: schema_motion.DistributedLoadScene) -> None:
-        rod = look_up((*path, "rod"), "rod", item.rod, self._model.rods)
-        value = value_of(item.value)
-        self._model.add_distributed_load(item.name, rod, value, item.kind, item.following, item.between)

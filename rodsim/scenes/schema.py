@@ -2,59 +2,34 @@
 
 from __future__ import annotations
 
+import importlib
+import types
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 
 from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
-from rigid.joints import JOINTS
+from rodsim.parts.entry import ENTRIES, Entry
 from rodsim.parts.model_parts import MOST_ELEMENTS
 from rodsim.scenes.expressions import name_fault
-from rodsim.scenes.schema_damping import ExternalDampingScene, JointFrictionScene, PressureScene
-from rodsim.scenes.schema_motion import (
-    BushingScene,
-    DistributedLoadScene,
-    DrivenScene,
-    DriveScene,
-    GearScene,
-    LawSpringScene,
-    LimitScene,
-)
-from rodsim.scenes.schema_section_laws import ExpressionLaw as ExpressionLaw
-from rodsim.scenes.schema_section_laws import Relaxation as Relaxation
-from rodsim.scenes.schema_section_laws import SofteningLaw as SofteningLaw
-from rodsim.scenes.schema_section_laws import StiffeningLaw as StiffeningLaw
-from rodsim.scenes.schema_sections import CircularSection as CircularSection
-from rodsim.scenes.schema_sections import MaterialScene as MaterialScene
-from rodsim.scenes.schema_sections import RectangleSection as RectangleSection
-from rodsim.scenes.schema_sections import SectionScene as SectionScene
-from rodsim.scenes.schema_sections import StiffnessSection as StiffnessSection
-from rodsim.scenes.schema_sections import TubeSection as TubeSection
-from rodsim.scenes.schema_shapes import BoxShape as BoxShape
-from rodsim.scenes.schema_shapes import ConeShape as ConeShape
-from rodsim.scenes.schema_shapes import CylinderShape as CylinderShape
-from rodsim.scenes.schema_shapes import GivenShape as GivenShape
-from rodsim.scenes.schema_shapes import Massive as Massive
-from rodsim.scenes.schema_shapes import MeshShape as MeshShape
-from rodsim.scenes.schema_shapes import PointShape as PointShape
-from rodsim.scenes.schema_shapes import RoundShape as RoundShape
-from rodsim.scenes.schema_shapes import Shape as Shape
-from rodsim.scenes.schema_shapes import SphereShape as SphereShape
+from rodsim.scenes.schema_entries import schema_of
+from rodsim.scenes.schema_functions import Motion
+from rodsim.scenes.schema_sections import MaterialScene, SectionScene
+from rodsim.scenes.schema_shapes import Shape
 from rodsim.scenes.schema_static import StaticScene
 from rodsim.scenes.schema_types import (
-    Anchor,
     AxisAngle,
     Name,
-    NotNegative,
     Number,
     OrientationOf,
     Part,
     Place,
     Positive,
     Quaternion,
-    Signal,
     Vector,
+    made,
 )
 
 # --- rods
@@ -188,89 +163,21 @@ class BodyScene(Part):
     """inertial; left out: what the joints imply, else zero [rad/s]"""
 
 
-# --- joints, springs, loads
-
-
-if TYPE_CHECKING:
-    JointKind = str
-else:
-    JointKind = Literal[tuple(JOINTS)]
-
-
-class JointScene(Part):
-    """A joint; a name alone is a body or `ground`."""
+class DrivenScene(Part):
+    """A frame whose motion is given: displacements along directions, a turn about a world axis through it."""
 
     name: Name
-    """by which the joint is known"""
-    kind: JointKind
-    """what it holds together, see the table of kinds"""
-    a: Anchor
-    """first point or part"""
-    b: Anchor | None = None
-    """second point or part; a clamp needs none"""
-    at: Place | None = None
-    """world point of the joint at t = 0, or {at: point of a part}; left out: that of the anchors [m]"""
+    """by which the frame is known; joints, springs and rods attach to it like to a body"""
+    position: Place = [0.0, 0.0, 0.0]
+    """from which it starts; or {at: point of another part} [m]"""
+    orientation: Quaternion | AxisAngle | OrientationOf = [1.0, 0.0, 0.0, 0.0]
+    """from which it starts: unit quaternion [w, x, y, z], axis and angle, or {of: point of another part} [1]"""
+    displacement: list[Motion] = []
+    """functions of time with their directions; they are added up"""
+    turn: Motion | None = None
+    """angle about `axis` as a function of time"""
     axis: Vector | None = None
-    """world direction at t = 0, fixed to a [1]"""
-    length: Positive | None = None
-    """of a distance joint at t = 0, as a check [m]"""
-    second_axis: Vector | None = None
-    """world direction at t = 0, fixed to b, of universal and constant-velocity joints [1]"""
-    pitch: Number | None = None
-    """of a screw: slide a turn, right-handed where positive [m]"""
-    locked: list[Literal["x", "y", "z", "rx", "ry", "rz"]] | None = None
-    """of a generic joint: what is held, in the axes of a"""
-
-
-class SpringScene(Part):
-    """A spring-damper between two points."""
-
-    name: Name
-    """by which the spring is known"""
-    a: Anchor
-    """first point"""
-    b: Anchor
-    """second point"""
-    stiffness: NotNegative
-    """force over stretch [N/m]"""
-    length: NotNegative | None = None
-    """without force; left out: the initial distance [m]"""
-    damping: NotNegative = 0.0
-    """force over rate of stretch [N s/m]"""
-
-
-class TorsionSpringScene(Part):
-    """A torsion spring-damper about a world axis."""
-
-    name: Name
-    """by which the spring is known"""
-    a: Anchor
-    """first part"""
-    b: Anchor
-    """second part"""
-    axis: Vector
-    """world direction at t = 0 [1]"""
-    stiffness: NotNegative
-    """moment over angle [N m/rad]"""
-    damping: NotNegative = 0.0
-    """moment over rate [N m s/rad]"""
-    angle: Number = 0.0
-    """at which it is free of moment, from the initial pose [rad]"""
-
-
-class LoadScene(Part):
-    """A force or moment: a constant vector, or a function of time along a direction."""
-
-    name: Name
-    """by which the load is known"""
-    kind: Literal["force", "moment"]
-    """force or moment"""
-    on: Anchor
-    """point of a body or a rod"""
-    value: Vector | Signal
-    """constant vector, or a function of time along a direction [N or N m]"""
-    following: bool = False
-    """components in the axes of the moving part, not inertial"""
+    """world direction of the turn, through the frame [1]"""
 
 
 # --- the whole
@@ -316,7 +223,7 @@ class RunScene(Part):
     """of the equations of a step, relative; 0: round-off [1]"""
 
 
-class Scene(Part):
+class Parts(Part):
     """A model and how to simulate it, or to find its equilibrium."""
 
     name: Name = "scene"
@@ -333,38 +240,8 @@ class Scene(Part):
     """geometrically exact rods"""
     bodies: list[BodyScene] = []
     """rigid bodies"""
-    joints: list[JointScene] = []
-    """what holds parts together"""
-    springs: list[SpringScene] = []
-    """spring-dampers between points"""
-    torsion_springs: list[TorsionSpringScene] = []
-    """spring-dampers about axes"""
-    loads: list[LoadScene] = []
-    """forces and moments at points"""
-    bushings: list[BushingScene] = []
-    """spring-dampers in six directions"""
-    law_springs: list[LawSpringScene] = []
-    """springs and dampers with laws"""
-    limits: list[LimitScene] = []
-    """stops"""
     driven: list[DrivenScene] = []
     """frames whose motion is given"""
-    drives: list[DriveScene] = []
-    """coordinates of joints as functions of time"""
-    gears: list[GearScene] = []
-    """joints whose coordinates run together"""
-    distributed_loads: list[DistributedLoadScene] = []
-    """forces and moments along rods"""
-    pressures: list[PressureScene] = []
-    """pressures on what rods bound in a plane"""
-    external_dampings: list[ExternalDampingScene] = []
-    """resistance of what is around a part"""
-    joint_frictions: list[JointFrictionScene] = []
-    """resistance in joints"""
-    static: StaticScene | None = None
-    """how to find the equilibrium"""
-    run: RunScene | None
-    """how to simulate; may be left out where static is given"""
 
     @model_validator(mode="before")
     @classmethod
@@ -373,3 +250,35 @@ class Scene(Part):
         if isinstance(data, dict) and data.get("static") is not None and "run" not in data:
             return {**data, "run": None}
         return data
+
+
+@cache
+def _scene(entries: tuple[type[Entry], ...]) -> type[Part]:
+    """With a list for each kind of entry."""
+    lists: dict[str, tuple[Any, ...]] = {
+        kind.key: (types.GenericAlias(list, schema_of(kind)), kind.many, [])  # type: ignore[arg-type]
+        for kind in entries
+    }
+    ends = {
+        "static": (StaticScene | None, "how to find the equilibrium", None),
+        "run": (RunScene | None, "how to simulate; may be left out where static is given"),
+    }
+    return made("Scene", Parts, Parts.__doc__, {**lists, **ends})
+
+
+if TYPE_CHECKING:
+
+    class Scene(Parts):
+        """With a list for each kind of entry."""
+
+        static: StaticScene | None
+        run: RunScene | None
+
+else:
+
+    def __getattr__(name: str) -> Any:
+        """`Scene`, of the entries there are when it is asked for."""
+        if name == "Scene":
+            importlib.import_module("rodsim.model")  # which makes its entries known
+            return _scene(tuple(ENTRIES.values()))
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -1,12 +1,15 @@
-"""What a scene says of the shapes of bodies."""
+"""The shapes of bodies as they stand in scenes: a table, from which schema and reading follow."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from rodsim.scenes.schema_types import Name, NotNegative, Part, Positive, Vector
+from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
+from rigid.surface import Mesh
+from rodsim.scenes.schema_types import Name, NotNegative, Part, Positive, Variant, Vector, union
 
 
 class Massive(Part):
@@ -24,13 +27,6 @@ class Massive(Part):
         return self
 
 
-class BoxShape(Massive):
-    type: Literal["box"]
-    """box about its centre"""
-    size: Annotated[list[Positive], Field(min_length=3, max_length=3)]
-    """edges along x, y, z [m]"""
-
-
 class RoundShape(Massive):
     """`surface`: how finely it is drawn."""
 
@@ -38,70 +34,74 @@ class RoundShape(Massive):
     """how finely it is drawn; a result file holds every vertex at every output"""
 
 
-class CylinderShape(RoundShape):
-    type: Literal["cylinder"]
-    """cylinder along z about its centre"""
-    radius: Positive
-    """of the cylinder [m]"""
-    height: Positive
-    """along z [m]"""
+_EDGES = Annotated[list[Positive], Field(min_length=3, max_length=3)]
+_MOMENTS = Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
+_INERTIA = Annotated[list[Vector], Field(min_length=3, max_length=3)]
+
+SHAPES = {
+    "box": Variant(
+        lambda size, **given: Box(*size, **given),
+        "box about its centre",
+        {"size": (_EDGES, "edges along x, y, z [m]")},
+        Massive,
+    ),
+    "cylinder": Variant(
+        Cylinder,
+        "cylinder along z about its centre",
+        {"radius": (Positive, "of the cylinder [m]"), "height": (Positive, "along z [m]")},
+        RoundShape,
+    ),
+    "sphere": Variant(
+        Sphere, "full sphere about its centre", {"radius": (Positive, "of the sphere [m]")}, RoundShape
+    ),
+    "cone": Variant(
+        Cone,
+        "cone on its apex",
+        {
+            "radius": (Positive, "of the base [m]"),
+            "height": (Positive, "from the apex to the base, along z [m]"),
+        },
+        RoundShape,
+        "Apex at the origin of its axes, base at z = height.",
+    ),
+    "mesh": Variant(
+        lambda file, **given: Mesh(file, **given),
+        "closed surface from a file",
+        {
+            "file": (Name, "relative to the scene; STL, OBJ, PLY, VTK and what else meshio reads"),
+            "scale": (Positive, "what multiplies its coordinates, 0.001 for millimetres [1]", 1.0),
+        },
+        Massive,
+        "A closed surface that meshio reads; `file` is relative to the scene.",
+    ),
+    "point": Variant(
+        PointMass,
+        "point mass",
+        {"mass": (Positive, "of the point [kg]")},
+        doc="A point mass: held by its centre alone.",
+    ),
+    "given": Variant(
+        MassProperties,
+        "mass and inertia as numbers",
+        {
+            "mass": (Positive, "of the body [kg]"),
+            "inertia": (_MOMENTS | _INERTIA, "about the centre of mass: 3 moments or 3 x 3 [kg m^2]"),
+            "center": (Vector, "centre of mass from the reference point, body axes [m]", [0.0, 0.0, 0.0]),
+        },
+        doc="Mass and inertia about the centre of mass, which is `center` in the body's axes.",
+    ),
+}
+
+if TYPE_CHECKING:
+    Shape = Any
+else:
+    Shape = union("Shape", "type", SHAPES)
 
 
-class SphereShape(RoundShape):
-    type: Literal["sphere"]
-    """full sphere about its centre"""
-    radius: Positive
-    """of the sphere [m]"""
-
-
-class ConeShape(RoundShape):
-    """Apex at the origin of its axes, base at z = height."""
-
-    type: Literal["cone"]
-    """cone on its apex"""
-    radius: Positive
-    """of the base [m]"""
-    height: Positive
-    """from the apex to the base, along z [m]"""
-
-
-class MeshShape(Massive):
-    """A closed surface that meshio reads; `file` is relative to the scene."""
-
-    type: Literal["mesh"]
-    """closed surface from a file"""
-    file: Name
-    """relative to the scene; STL, OBJ, PLY, VTK and what else meshio reads"""
-    scale: Positive = 1.0
-    """what multiplies its coordinates, 0.001 for millimetres [1]"""
-
-
-class PointShape(Part):
-    """A point mass: held by its centre alone."""
-
-    type: Literal["point"]
-    """point mass"""
-    mass: Positive
-    """of the point [kg]"""
-
-
-class GivenShape(Part):
-    """Mass and inertia about the centre of mass, which is `center` in the body's axes."""
-
-    type: Literal["given"]
-    """mass and inertia as numbers"""
-    mass: Positive
-    """of the body [kg]"""
-    inertia: (
-        Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
-        | Annotated[list[Vector], Field(min_length=3, max_length=3)]
-    )
-    """about the centre of mass: 3 moments or 3 x 3 [kg m^2]"""
-    center: Vector = [0.0, 0.0, 0.0]
-    """centre of mass from the reference point, body axes [m]"""
-
-
-Shape = Annotated[
-    BoxShape | CylinderShape | SphereShape | ConeShape | MeshShape | PointShape | GivenShape,
-    Field(discriminator="type"),
-]
+def shape_of(given: Any, folder: Path) -> MassProperties:
+    """The shape; a mesh is looked for in `folder`."""
+    numbers = given.model_dump(exclude={"type"})
+    if "file" in numbers:
+        numbers["file"] = folder / numbers["file"]
+    found: MassProperties = SHAPES[given.type].make(**numbers)
+    return found

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import operator
+import types
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, FiniteFloat, Tag
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    FiniteFloat,
+    Tag,
+)
 
 from rigid.checks import LARGEST, LONGEST_NAME, name_fault
 
@@ -33,6 +45,44 @@ class Part(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+def numbers(least: int, most: int | None = None) -> Any:
+    """A list of so many numbers."""
+    return Annotated[list[Number], Field(min_length=least, max_length=most)]
+
+
+def made(name: str, base: type[Part], doc: str | None, fields: Mapping[str, tuple[Any, ...]]) -> type[Part]:
+    """A schema from (type, words) or (type, words, default) of its fields."""
+    body: dict[str, Any] = {
+        "__module__": base.__module__,
+        "__doc__": doc,
+        "__annotations__": {what: own[0] for what, own in fields.items()},
+        "model_config": ConfigDict(use_attribute_docstrings=False),  # it would look for a source
+        **{what: Field(*own[2:], description=own[1]) for what, own in fields.items()},
+    }
+    kind: type[Part] = types.new_class(name, (base,), exec_body=lambda names: names.update(body))
+    return kind
+
+
+class Variant(NamedTuple):
+    """One of several that stand in one place: what it becomes, in words, and its fields as `made` takes them."""
+
+    make: Callable[..., Any]
+    words: str
+    fields: Mapping[str, tuple[Any, ...]]
+    base: type[Part] = Part
+    doc: str | None = None
+
+
+def union(kind: str, key: str, variants: Mapping[str, Variant], base: type[Part] | None = None) -> Any:
+    """Their schemas, told apart by what stands under `key`; kind: the end of their names."""
+    each = []
+    for word, own in variants.items():
+        name = "".join(part.capitalize() for part in word.replace("-", " ").split()) + kind
+        fields = {key: (Literal[word], own.words), **own.fields}
+        each.append(made(name, base or own.base, own.doc, fields))
+    return Annotated[reduce(operator.or_, each), Field(discriminator=key)]
 
 
 class AxisAngle(Part):
@@ -136,84 +186,4 @@ Anchor = Annotated[
         custom_error_message="it should be a body's name, ground, {body: name, at: [x, y, z]}, "
         "{rod: name, s: 0.5} or {ground: [x, y, z]}",
     ),
-]
-
-
-# --- functions of time
-
-
-class Directed(Part):
-    """A named function of time along a direction."""
-
-    direction: Vector
-    """the vector that the function multiplies [1]"""
-
-
-class ConstantSignal(Directed):
-    function: Literal["constant"]
-    """always the same value"""
-    value: Number
-    """that value [N, N m, N/m or N]"""
-
-
-class TableSignal(Directed):
-    function: Literal["table"]
-    """straight lines between points; the first and the last value stay"""
-    times: Annotated[list[Number], Field(min_length=1)]
-    """increasing [s]"""
-    values: Annotated[list[Number], Field(min_length=1)]
-    """as many as times [N, N m, N/m or N]"""
-
-
-class RampSignal(Directed):
-    function: Literal["ramp"]
-    """0 until t_start, straight to value at t_end, then constant"""
-    value: Number
-    """at the end [N, N m, N/m or N]"""
-    t_start: Number = 0.0
-    """begin [s]"""
-    t_end: Number
-    """end [s]"""
-
-
-class TriangleSignal(Directed):
-    function: Literal["triangle"]
-    """0 until t_start, straight to peak at t_peak, straight to 0 at t_end"""
-    peak: Number
-    """largest value [N, N m, N/m or N]"""
-    t_start: Number = 0.0
-    """begin [s]"""
-    t_peak: Number
-    """time of the peak [s]"""
-    t_end: Number
-    """end [s]"""
-
-
-class SineSignal(Directed):
-    function: Literal["sine"]
-    """amplitude sin(2 pi frequency t + phase) + offset"""
-    amplitude: Number
-    """half of the whole swing [N, N m, N/m or N]"""
-    frequency: Number
-    """periods a second [Hz]"""
-    phase: Number = 0.0
-    """at t = 0 [rad]"""
-    offset: Number = 0.0
-    """mean value [N, N m, N/m or N]"""
-
-
-class PulseSignal(Directed):
-    function: Literal["pulse"]
-    """value from t_start until just before t_end, else 0"""
-    value: Number
-    """in the pulse [N, N m, N/m or N]"""
-    t_start: Number = 0.0
-    """begin [s]"""
-    t_end: Number
-    """end [s]"""
-
-
-Signal = Annotated[
-    ConstantSignal | TableSignal | RampSignal | TriangleSignal | SineSignal | PulseSignal,
-    Field(discriminator="function"),
 ]

@@ -28,7 +28,7 @@ from rigid.errors import ModelError
 from rigid.interactions.constraints import first_rows, groups_of
 from rigid.system import Floats
 from rodsim.model import Model
-from rodsim.parts.entries import JointEntry
+from rodsim.parts.joint_entries import JointEntry
 
 JOINT = "joint"
 

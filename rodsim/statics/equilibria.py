@@ -23,7 +23,7 @@ from rodsim.building.restart import restarted
 from rodsim.building.static_checks import check_elastic, check_held
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.model import Model
-from rodsim.parts.entries import Attachable
+from rodsim.parts.entry import Attachable
 from rodsim.parts.model_parts import Anchor, Ground
 from rodsim.provenance import provenance
 from rodsim.results.result import Result

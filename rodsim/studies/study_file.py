@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rodsim.scenes.checking import checked, keys_of
+from rodsim.scenes.checking import checked
 from rodsim.scenes.reading import read
 from rodsim.studies import study_schema as schema
 from rodsim.studies.bases import scene_base
@@ -23,7 +23,7 @@ def read_study(path: str | Path, keep: Any = None, plots: list[schema.PlotEntry]
     keep, plots: instead of its own. Raises SceneError, with file, line and cure, for whatever is wrong with either file.
     """
     source = read(path, "study")
-    entry = checked(source, schema.StudyEntry, keys_of(schema))
+    entry = checked(source, schema.StudyEntry)
     parameters = {name: made_parameter(name, given) for name, given in entry.parameters.items()}
     settings = {"t_end": entry.t_end, "dt": entry.dt, "integrator": entry.integrator}
     scene = read(Path(path).parent / entry.scene)

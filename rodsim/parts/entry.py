@@ -1,0 +1,360 @@
+"""What an entry is: a frozen dataclass whose fields say what may stand in them, from which everything else follows.
+
+    @entry
+    class FanEntry(OtherEntry):
+        \"\"\"A steady force on a point.\"\"\"
+
+        key, word, many = "fans", "fan", "what blows"
+        on: Anchor = stated(POINT, "point of a body or a rod")
+        thrust: Floats = stated(VECTOR, "force [N]")
+
+        def made(self, poses): ...
+
+The checks of `add`, the key `fans` in scenes with its schema and its page in the reference, the description in result files,
+the tables of notebooks, nodes of rods where it attaches, names and the rigid twin are taken from there. What is new is such a
+file, and its class in `register` of `rodsim.model` beside a method for Python.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, dataclass_transform
+
+import numpy as np
+
+from discretization.others import Other
+from rigid import checks
+from rigid.checks import shown, vector
+from rigid.errors import ModelError
+from rigid.signals import Signal, VectorSignal
+from rigid.system import Floats, Frames, Ints
+from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+
+Attachable = Anchor | Body | Rod | Ground | Driven
+Held = Anchor | Body | Ground | Driven
+
+E = TypeVar("E", bound="Entry")
+
+
+class Place(Protocol):
+    """A point on a frame (`rodsim.building.build.Placed`)."""
+
+    @property
+    def frame(self) -> int: ...
+    @property
+    def X(self) -> Floats: ...
+    @property
+    def world(self) -> Floats: ...
+
+
+class Poses(Protocol):
+    """What an entry asks of `rodsim.building.build.Placement`."""
+
+    r: Floats
+    quat: Floats
+    frames: Frames
+
+    def place(self, anchor: Anchor) -> Place: ...
+    def frame_of(self, thing: Held) -> int: ...
+    def frames_of(self, part: Body | Rod) -> Ints: ...
+    def local(self, frame: int, direction: Floats) -> Floats: ...
+
+
+class Asked(NamedTuple):
+    """Who gives a value, for its check."""
+
+    model: Any  # `rodsim.parts.entries.Contents`
+    owner: str
+    kind: type[Entry]
+    given: Mapping[str, Any]
+
+    def mine(self, part: Ground | Body | Rod | Driven) -> None:
+        """Raise ModelError unless it is a part of the model."""
+        model = self.model
+        tables = (model.bodies, model.rods, model.driven, {model.ground.name: model.ground})
+        if all(table.get(part.name) is not part for table in tables):
+            raise ModelError(f"{self.owner}: {part} belongs to another model; use parts of this one")
+
+
+def anchor(asked: Asked, what: str, thing: Any) -> Anchor:
+    """A point: of a body as a whole its origin."""
+    if isinstance(thing, Body | Driven):
+        thing = thing.at((0.0, 0.0, 0.0))
+    if isinstance(thing, Ground):
+        raise ModelError(f"{asked.owner}: {thing} alone is no point; give model.ground.at(point)")
+    if not isinstance(thing, Anchor):
+        known = thing if isinstance(thing, Rod) else shown(thing)
+        raise ModelError(
+            f"{asked.owner}: {known} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
+        )
+    asked.mine(thing.part)
+    return thing
+
+
+def _end(asked: Asked, what: str, thing: Any) -> Held:
+    """A point, or a part as a whole where the kind takes one."""
+    if asked.kind.points(asked.given):
+        return anchor(asked, what, thing)
+    if isinstance(thing, Rod):
+        raise ModelError(f"{asked.owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
+    if not isinstance(thing, Anchor | Ground | Body | Driven):
+        raise ModelError(f"{asked.owner}: {shown(thing)} is not a body, an anchor or the ground; give one")
+    asked.mine(thing.part if isinstance(thing, Anchor) else thing)
+    return thing
+
+
+def _rod(asked: Asked, what: str, thing: Any) -> Rod:
+    if not isinstance(thing, Rod):
+        raise ModelError(f"{asked.owner}: {shown(thing)} is no rod; give one, or use add_force at a point")
+    asked.mine(thing)
+    return thing
+
+
+def _part(asked: Asked, what: str, thing: Any) -> Body | Rod:
+    if not isinstance(thing, Body | Rod):
+        raise ModelError(f"{asked.owner}: {shown(thing)} is neither a body nor a rod; give one")
+    asked.mine(thing)
+    return thing
+
+
+def joint_of(asked: Asked, what: str, given: Any) -> Any:
+    """The `JointEntry` that is given, or has this name."""
+    joints = asked.model.joints
+    found = joints.get(given) if isinstance(given, str) else given
+    if not isinstance(found, Entry) or joints.get(found.name) is not found:
+        raise ModelError(f"{asked.owner}: {shown(given)} is no joint of this model; give one, or its name")
+    return found
+
+
+def _varying(asked: Asked, what: str, value: Any) -> Any:
+    """A constant vector, a signal along a direction or a function, as it was given."""
+    if isinstance(value, Signal):
+        raise ModelError(
+            f"{asked.owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`"
+        )
+    return value if isinstance(value, VectorSignal) or callable(value) else vector(asked.owner, what, value)
+
+
+# --- what may stand in a field
+
+
+def plain(value: Any) -> Any:
+    """A value in words and numbers, fit for JSON."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, tuple | list):
+        return [plain(x) for x in value]
+    if isinstance(value, bool | int | float | str) or value is None:
+        return value
+    return value.described() if hasattr(value, "described") else str(value)
+
+
+def in_time(value: Any) -> Any:
+    """A constant, a signal with its numbers, or "callable"."""
+    if isinstance(value, VectorSignal):
+        return in_time(value.scalar) | {"direction": value.direction.tolist()}
+    if isinstance(value, Signal):
+        numbers = {name: np.asarray(own).tolist() for name, own in vars(value).items()}
+        return {"signal": type(value).__name__, **numbers}
+    if callable(value) or (isinstance(value, tuple) and callable(value[0])):  # alone, or with its rate
+        return "callable"
+    return np.asarray(value, dtype=float).tolist()
+
+
+def _name_of(thing: Any) -> str:
+    return str(thing.name)
+
+
+class Sort(NamedTuple):
+    """What may stand in a field: what it is called in scenes, its check with owner and key, how it is described."""
+
+    word: str  # `rodsim.scenes.schema_entries` has its type, `rodsim.scenes.loading` reads it where it is no plain value
+    check: Callable[[Asked, str, Any], Any] = lambda asked, what, value: value
+    describe: Callable[[Any], Any] = plain
+    choices: tuple[str, ...] = ()
+
+
+def _of(check: Callable[..., Any], **more: Any) -> Callable[[Asked, str, Any], Any]:
+    """A check of `rigid.checks`."""
+    return lambda asked, what, value: check(asked.owner, what, value, **more)
+
+
+def choice(*words: str) -> Sort:
+    """One of these words."""
+    return Sort("choice", _of(checks.word, known=words), choices=words)
+
+
+END, POINT = Sort("end", _end), Sort("point", anchor)  # `a` and `b`; a point alone
+ROD, PART, JOINT = Sort("rod", _rod, _name_of), Sort("part", _part), Sort("joint", joint_of, _name_of)
+NUMBER = Sort("number", _of(checks.number))
+POSITIVE = Sort("positive", _of(checks.number, positive=True))
+NOT_NEGATIVE = Sort("not negative", _of(checks.number, at_least=0.0))
+VECTOR, DIRECTION = Sort("vector", _of(vector)), Sort("vector", _of(checks.direction))
+PLACE, SIX = Sort("place", _of(vector)), Sort("six", _of(vector, length=6))
+PAIR, FLAG = Sort("pair", _of(vector, length=2)), Sort("flag", _of(checks.flag))
+VARYING = Sort("varying", _varying, in_time)  # a vector as a function of time
+
+
+class Stated(NamedTuple):
+    """Of a field: what may stand there, in words, with the unit in brackets where numbers stand."""
+
+    sort: Sort
+    words: str
+    key: str  # in scenes and descriptions, where it is not the field's name
+    default: Any  # `dataclasses.MISSING`: it must be given
+
+    @property
+    def required(self) -> bool:
+        return self.default is dataclasses.MISSING
+
+
+def stated(sort: Sort, words: str, default: Any = dataclasses.MISSING, key: str = "") -> Any:
+    """A field of an entry that the user gives; None as default: it may be left out."""
+    return dataclasses.field(default=default, metadata={"stated": Stated(sort, words, key, default)})
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True, field_specifiers=(stated,))
+def entry(kind: type[E]) -> type[E]:
+    """Make a frozen dataclass of an entry."""
+    return dataclasses.dataclass(frozen=True, eq=False, kw_only=True, repr=False)(kind)
+
+
+# --- entries
+
+
+@entry
+class Entry:
+    """What joins or acts on parts of a model."""
+
+    key: ClassVar[str]  # its list in scenes
+    word: ClassVar[str]  # one of them, in messages
+    many: ClassVar[str]  # all of them: the text under their list in the schema
+    table: ClassVar[str] = "others"  # dictionary of the model in which it stands by its name
+    namesakes: ClassVar[tuple[str, ...]] = ()  # other tables in which its name must not stand
+    plural: ClassVar[str]  # what many of them are called, where it is not the key
+    name: str
+
+    def __init_subclass__(cls) -> None:
+        if "plural" not in vars(cls):
+            cls.plural = getattr(cls, "key", "").replace("_", " ")
+
+    @classmethod
+    def fields(cls) -> Mapping[str, Stated]:
+        """What the user gives besides the name, by field."""
+        return _fields_of(cls)  # type: ignore[arg-type]  # classes are hashable
+
+    @classmethod
+    def owner(cls, name: str, given: Mapping[str, Any]) -> str:
+        """It, at the beginning of a message."""
+        return f"{cls.word} '{name}'"
+
+    @classmethod
+    def points(cls, given: Mapping[str, Any]) -> bool:
+        """Whether `a` and `b` must be points, or may be parts as a whole."""
+        return False
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        """Check the values of its fields against each other, and add what follows from them."""
+
+    @property
+    def held(self) -> Iterator[Any]:
+        """Parts, anchors and joints that its fields name."""
+        for f in dataclasses.fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, Anchor | Body | Rod | Ground | Driven | Entry):
+                yield value
+
+    def stops(self, rod: Rod) -> Iterable[float]:
+        """Fractions of the rod's length where it needs a node."""
+        return [x.s for x in self.held if isinstance(x, Anchor) and x.part is rod]
+
+    def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
+        """The same with some fields changed, in a model where rods are rigid; section: quaternion at an anchor on one."""
+        return dataclasses.replace(self, **changed)
+
+    def described(self) -> Any:
+        """In words and numbers, fit for JSON."""
+        given = {
+            own.key: own.sort.describe(value)
+            for name, own in self.fields().items()
+            if (value := getattr(self, name)) is not None
+        }
+        return ({"kind": self.word} if self.table == "others" else {}) | given
+
+    def __repr__(self) -> str:
+        held = ", ".join(str(x) if not isinstance(x, Entry) else f"{x.word} '{x.name}'" for x in self.held)
+        return f"<{self.word} '{self.name}' of {held}>"
+
+
+@cache
+def _fields_of(kind: type[Entry]) -> Mapping[str, Stated]:
+    found = {f.name: f.metadata.get("stated") for f in dataclasses.fields(kind)}
+    return {name: own._replace(key=own.key or name) for name, own in found.items() if own}
+
+
+class OtherEntry(Entry):
+    """An entry without a table of its own: it makes rows of `discretization.others` where the model is built."""
+
+    @property
+    def kind(self) -> str:
+        """What it is called in messages."""
+        return self.word
+
+    @abstractmethod
+    def made(self, poses: Poses) -> list[Other]:
+        """Its interactions at the poses of the frames at t = 0."""
+
+
+ENTRIES: dict[str, type[Entry]] = {}  # all there are, by their keys in scenes and in the order of these
+
+
+def register(*kinds: type[Entry]) -> None:
+    """Make kinds of entries known to scenes."""
+    for kind in kinds:
+        if ENTRIES.setdefault(kind.key, kind) is not kind:
+            raise ModelError(f"there are already entries called '{kind.key}' in scenes; choose another key")
+
+
+def add(model: Any, kind: type[E], name: str, /, **given: Any) -> E:
+    """Check what was given by field, and put the entry that it makes into its table of the model."""
+    checks.name(f"name of the {kind.word}", name)
+    for table in (kind.table, *kind.namesakes):
+        if name in getattr(model, table):
+            other = getattr(model, table)[name]
+            raise ModelError(f"there is already a {other.word} '{name}'; choose another name")
+    fields = kind.fields()
+    given = {field: given.get(field, None if own.required else own.default) for field, own in fields.items()}
+    asked = Asked(model, kind.owner(name, given), kind, given)
+    values: dict[str, Any] = {}
+    # words first: of some it depends on them what else may be given
+    for field, own in sorted(fields.items(), key=lambda item: item[1].sort.word != "choice"):
+        value = given[field]
+        left_out = value is None and own.default is None
+        values[field] = None if left_out else own.sort.check(asked, own.key, value)
+    kind.complete(asked, values)
+    if {"a", "b"} <= values.keys():
+        _check_apart(asked.owner, values["a"], values["b"])
+    made = kind(name=name, **values)
+    getattr(model, kind.table)[name] = made
+    return made
+
+
+def _check_apart(owner: str, a: Any, b: Any) -> None:
+    pa, pb = (x.part if isinstance(x, Anchor) else x for x in (a, b))
+    same_node = isinstance(pa, Rod) and isinstance(a, Anchor) and isinstance(b, Anchor) and a.s != b.s
+    if pa is pb and not same_node:
+        raise ModelError(f"{owner}: joins {pa} to itself; give two parts")
+
+
+def check_new_part(model: Any, name: str) -> None:
+    """Raise ModelError unless a part may have this name."""
+    checks.name("name of the part", name)
+    if name == model.ground.name:
+        raise ModelError("'ground' is the name of the ground; choose another one")
+    for what, table in (("body", model.bodies), ("rod", model.rods), ("driven frame", model.driven)):
+        if name in table:
+            raise ModelError(f"there is already a {what} '{name}'; choose another name")

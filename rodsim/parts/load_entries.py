@@ -1,0 +1,84 @@
+"""Loads: forces and moments at points, and along rods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rigid import quaternions
+from rigid.checks import number, shown, word
+from rigid.errors import ModelError
+from rigid.signals import VectorFunction, vector_function
+from rigid.system import FORCE, MOMENT, Floats
+from rodsim.parts.entry import FLAG, PAIR, POINT, ROD, VARYING, Asked, Entry, Sort, entry, stated
+from rodsim.parts.model_parts import Anchor, Driven, Ground, Rod
+
+KINDS = {"force": FORCE, "moment": MOMENT}
+KIND = Sort(  # stored as FORCE or MOMENT
+    "choice",
+    lambda asked, what, value: KINDS[word(asked.owner, what, value, KINDS)],
+    lambda value: next(name for name, own in KINDS.items() if own == value),
+    tuple(KINDS),
+)
+
+
+@entry
+class LoadEntry(Entry):
+    """A force or moment: a constant vector, or a function of time along a direction."""
+
+    key, word, many = "loads", "load", "forces and moments at points"
+    table, namesakes = "loads", ("line_loads",)
+    kind: int = stated(KIND, "force or moment")
+    anchor: Anchor = stated(POINT, "point of a body or a rod", key="on")
+    value: Any = stated(VARYING, "constant vector, or a function of time along a direction [N or N m]")
+    following: bool = stated(FLAG, "components in the axes of the moving part, not inertial", False)
+    function: VectorFunction  # of times (k,) -> (k, 3)
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        part = values["anchor"].part
+        if isinstance(part, Ground | Driven):
+            raise ModelError(f"{asked.owner}: acts on {part}, which no force moves; give a body or a rod")
+        values["function"] = vector_function(asked.owner, values["value"])
+
+    def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
+        """Components in section axes become those in the axes of the body."""
+        if self.following and "anchor" in changed:
+            quat, function = section(self.anchor), self.function
+            turned = lambda times: quaternions.rotate(quat, function(times))  # noqa: E731
+            changed |= {"value": turned, "function": turned}
+        return super().moved(changed, section)
+
+    def __repr__(self) -> str:
+        return f"<{'force' if self.kind == FORCE else 'moment'} '{self.name}' on {self.anchor}>"
+
+
+@entry
+class DistributedEntry(Entry):
+    """A force or moment per length of a rod."""
+
+    key, word, many = "distributed_loads", "distributed load", "forces and moments along rods"
+    table, namesakes = "line_loads", ("loads",)
+    plural = "loads along rods"
+    rod: Rod = stated(ROD, "name of a rod")
+    kind: int = stated(KIND, "force or moment", "force")
+    value: Any = stated(
+        VARYING,
+        "a length of the stress-free rod: constant vector, or a function of time along a direction [N/m or N]",
+    )
+    following: bool = stated(FLAG, "components in section axes, not inertial", False)
+    between: tuple[float, float] = stated(
+        PAIR, "fractions of the length where it begins and ends [1]", (0.0, 1.0)
+    )
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        a, b = (number(asked.owner, f"between[{k}]", x) for k, x in enumerate(values["between"]))
+        if not 0.0 <= a < b <= 1.0:
+            raise ModelError(
+                f"{asked.owner}: between = {shown(asked.given['between'])}; give two fractions of the length, 0 <= a < b <= 1"
+            )
+        values["between"] = (a, b)
+
+    def stops(self, rod: Rod) -> Iterable[float]:
+        return self.between if rod is self.rod else ()

@@ -1,0 +1,76 @@
+"""The schemas of what joins and acts on the parts, made from the entries (`rodsim.parts.entry`)."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from rodsim.parts.entry import Entry, Sort, Stated
+from rodsim.scenes.schema_functions import Motion, Signal, SpringLaw
+from rodsim.scenes.schema_types import (
+    Anchor,
+    Name,
+    NotNegative,
+    Number,
+    Part,
+    Place,
+    Positive,
+    Vector,
+    made,
+    numbers,
+)
+
+SIX: Any = numbers(6, 6)
+MATRIX: Any = NotNegative | SIX | Annotated[list[SIX], Field(min_length=6, max_length=6)]
+
+# by the word of a sort; those with choices are below
+TYPES: dict[str, Any] = {
+    "end": Anchor,
+    "point": Anchor,
+    "rod": Name,
+    "part": Name,
+    "joint": Name,
+    "joints": Annotated[list[Name], Field(min_length=2)],
+    "number": Number,
+    "positive": Positive,
+    "not negative": NotNegative,
+    "vector": Vector,
+    "place": Place,
+    "pair": numbers(2, 2),
+    "six": SIX,
+    "matrix": MATRIX,
+    "axes": Annotated[list[Vector], Field(min_length=3, max_length=3)],
+    "ratios": numbers(2),
+    "flag": bool,
+    "varying": Vector | Signal,
+    "motion": Motion,
+    "law": SpringLaw,
+}
+
+
+def type_of(sort: Sort) -> Any:
+    """What may stand in a scene for it."""
+    if not sort.choices:
+        return TYPES[sort.word]
+    one: Any = Literal.__getitem__(sort.choices)
+    return {"choice": one, "choices": list[one], "coordinates": list[one | None]}[sort.word]
+
+
+def _field(own: Stated) -> tuple[Any, ...]:
+    if own.default is dataclasses.MISSING:
+        return type_of(own.sort), own.words
+    if own.default is None:
+        return type_of(own.sort) | None, own.words, None
+    default = list(own.default) if isinstance(own.default, tuple) else own.default
+    return type_of(own.sort), own.words, default
+
+
+@cache
+def schema_of(kind: type[Entry]) -> type[Part]:
+    """Of one kind of entry."""
+    name = "".join(word.capitalize() for word in kind.key.removesuffix("s").split("_")) + "Scene"
+    fields = {own.key: _field(own) for own in kind.fields().values()}
+    return made(name, Part, kind.__doc__, {"name": (Name, f"by which the {kind.word} is known"), **fields})

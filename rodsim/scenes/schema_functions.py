@@ -1,0 +1,168 @@
+"""Functions of time, and laws of springs, as they stand in scenes: a table of each, from which schema and reading follow.
+
+A new one is a row here, and its class in `rigid.signals` or its method of `rodsim.parts.spring_laws.Law`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from rigid import signals
+from rodsim.parts.spring_laws import INTERPOLATIONS, Law
+from rodsim.scenes.errors import Path, SceneProblem
+from rodsim.scenes.schema_types import Number, Part, Positive, Variant, Vector, numbers, union
+
+_BEGIN, _END = (Number, "begin [s]", 0.0), (Number, "end [s]")
+_OFFSET = Number, "mean value [?]", 0.0
+_TIMES, _VALUES = (numbers(2), "increasing [s]"), (numbers(2), "as many as times [?]")
+
+SIGNALS = {
+    "constant": Variant(signals.Constant, "always the same value", {"value": (Number, "that value [?]")}),
+    "table": Variant(
+        signals.Table,
+        "straight lines between points; the first and the last value stay",
+        {"times": (numbers(1), "increasing [s]"), "values": (numbers(1), "as many as times [?]")},
+    ),
+    "ramp": Variant(
+        signals.Ramp,
+        "0 until t_start, straight to value at t_end, then constant",
+        {"value": (Number, "at the end [?]"), "t_start": _BEGIN, "t_end": _END},
+    ),
+    "triangle": Variant(
+        signals.Triangle,
+        "0 until t_start, straight to peak at t_peak, straight to 0 at t_end",
+        {
+            "peak": (Number, "largest value [?]"),
+            "t_start": _BEGIN,
+            "t_peak": (Number, "time of the peak [s]"),
+            "t_end": _END,
+        },
+    ),
+    "sine": Variant(
+        signals.Sine,
+        "amplitude sin(2 pi frequency t + phase) + offset",
+        {
+            "amplitude": (Number, "half of the whole swing [?]"),
+            "frequency": (Number, "periods a second [Hz]"),
+            "phase": (Number, "at t = 0 [rad]", 0.0),
+            "offset": _OFFSET,
+        },
+    ),
+    "pulse": Variant(
+        signals.Pulse,
+        "value from t_start until just before t_end, else 0",
+        {"value": (Number, "in the pulse [?]"), "t_start": _BEGIN, "t_end": _END},
+    ),
+    "steady": Variant(
+        signals.Steady,
+        "offset + slope t",
+        {"slope": (Number, "rate [m/s or rad/s]"), "offset": (Number, "at t = 0 [?]", 0.0)},
+    ),
+    "smooth step": Variant(
+        signals.SmoothStep,
+        "quintic from 0 at t_start to value at t_end, without a jump of acceleration",
+        {"value": (Number, "at the end [?]"), "t_start": _BEGIN, "t_end": _END},
+    ),
+    "spin-up": Variant(
+        signals.SpinUp,
+        "integral of a rate that rises smoothly from 0 at t = 0 to speed at t_end",
+        {"speed": (Number, "final rate [m/s or rad/s]"), "t_end": (Positive, "end of the rise [s]")},
+    ),
+    "smooth table": Variant(
+        signals.SmoothTable,
+        "cubic spline through points, at rest before the first and after the last",
+        {"times": _TIMES, "values": _VALUES},
+    ),
+}
+LOADS = "constant", "table", "ramp", "triangle", "sine", "pulse"
+MOTIONS = "constant", "sine", "steady", "smooth step", "spin-up", "smooth table"
+
+LAWS = {
+    "table": Variant(
+        Law.table,
+        "through points",
+        {
+            "x": (numbers(2), "increasing; of a damper the rate [m, rad, m/s or rad/s]"),
+            "force": (numbers(2), "as many as x [N or N m]"),
+            "interpolation": (
+                Literal[INTERPOLATIONS],
+                "monotone: rises and falls with the points only; smooth: continuous second derivative; straight: lines",
+                "monotone",
+            ),
+        },
+    ),
+    "polynomial": Variant(
+        Law.polynomial,
+        "coefficients[0] + coefficients[1] x + ... for |x| < reach",
+        {
+            "coefficients": (numbers(1, 4), "of 1, x, x^2, x^3 [N or N m over powers of x]"),
+            "reach": (Positive, "|x| beyond which it goes on straight [m, rad, m/s or rad/s]", 3.0),
+        },
+    ),
+}
+
+
+class Directed(Part):
+    """A named function of time along a direction."""
+
+    direction: Vector
+    """the vector that the function multiplies [1]"""
+
+
+class Moving(Part):
+    """A smooth function of time; `direction` where it is a displacement."""
+
+    direction: Vector | None = None
+    """of a displacement; a turn or the coordinate of a joint has none [1]"""
+
+
+def _signals(kind: str, words: Sequence[str], base: type[Part], unit: str) -> Any:
+    """The unit ? is that of what varies."""
+    variants = {}
+    for word in words:
+        own = SIGNALS[word]
+        fields = {what: (x[0], x[1].replace("?", unit), *x[2:]) for what, x in own.fields.items()}
+        variants[word] = own._replace(fields=fields)
+    return union(kind, "function", variants, base)
+
+
+if TYPE_CHECKING:
+    Signal = Any
+    Motion = Any
+    SpringLaw = Any
+else:
+    Signal = _signals("Signal", LOADS, Directed, "N, N m, N/m or N")
+    Motion = _signals("Motion", MOTIONS, Moving, "m or rad")
+    SpringLaw = union("Law", "type", LAWS)
+
+
+def value_of(given: Any) -> Any:
+    """Of a load: a constant vector, or a function of time along its direction."""
+    return given if isinstance(given, list) else _signal(given).along(given.direction)
+
+
+def motion_of(path: Path, given: Any) -> signals.Signal:
+    """Of a coordinate."""
+    if given.direction is not None:
+        raise SceneProblem(path, "a turn and a coordinate of a joint have no direction; leave it out")
+    return _signal(given)
+
+
+def displacements_of(path: Path, given: list[Any]) -> list[signals.VectorSignal] | None:
+    """Along their directions."""
+    for k, item in enumerate(given):
+        if item.direction is None:
+            raise SceneProblem((*path, k), "a displacement needs a direction; give `direction: [x, y, z]`")
+    return [_signal(item).along(item.direction) for item in given] or None
+
+
+def _signal(given: Any) -> signals.Signal:
+    made: signals.Signal = SIGNALS[given.function].make(**given.model_dump(exclude={"function", "direction"}))
+    return made
+
+
+def law_of(given: Any) -> Law:
+    """Of a spring or a damper."""
+    law: Law = LAWS[given.type].make(**given.model_dump(exclude={"type"}))
+    return law

@@ -1,0 +1,302 @@
+"""Every kind of entry goes through everything: schema, scene, checks, description, tables, rigid twin, nodes, system.
+
+The values come from the sorts of its fields, so that a kind that is new is asked the same without a line here, as is the one
+that this file registers itself.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+from dataclasses import MISSING
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from discretization.others import Other
+from discretization.system import fingerprint
+from rigid.errors import ModelError
+from rigid.interactions.drag import DRAG
+from rigid.system import Floats
+from rodsim import Model, Sphere
+from rodsim.cli.main import main
+from rodsim.parts.entry import (
+    DIRECTION,
+    ENTRIES,
+    NOT_NEGATIVE,
+    POINT,
+    Asked,
+    Entry,
+    OtherEntry,
+    Poses,
+    add,
+    choice,
+    entry,
+    register,
+    stated,
+)
+from rodsim.parts.model_parts import Anchor
+from rodsim.scenes import schema
+from rodsim.scenes.errors import SceneError
+from rodsim.scenes.loading import load
+
+
+@entry
+class BrakeEntry(OtherEntry):
+    """A drag on the frame of a point, along or across a direction."""
+
+    key, word, many = "test_brakes", "test brake", "what slows points"
+    on: Anchor = stated(POINT, "where it slows")
+    rate: float = stated(NOT_NEGATIVE, "force over velocity [N s/m]")
+    along: Floats = stated(DIRECTION, "world direction of the axle [1]", (1.0, 0.0, 0.0))
+    turn: float | None = stated(NOT_NEGATIVE, "moment over rate; left out: none [N m s]", None)
+    side: str = stated(choice("both", "left"), "where its shoes are", "both")
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        if values["rate"] == 0.0:
+            raise ModelError(f"{asked.owner}: slows nothing; give a rate above 0")
+
+    def made(self, poses: Poses) -> list[Other]:
+        frame = poses.frame_of(self.on)
+        axis = poses.local(frame, self.along)
+        numbers = np.concatenate([[self.rate], ((self.turn or 0.0) * np.outer(axis, axis)).ravel()])
+        return [Other(DRAG, [frame], numbers, (0.0, 0.0))]
+
+
+KINDS = [*ENTRIES, BrakeEntry.key]  # ENTRIES is full: `Model` has been imported
+
+PARTS: dict[str, Any] = {
+    "materials": {"m": {"E": 1e6, "nu": 0.3, "density": 1000}},
+    "rods": [
+        {
+            "name": "wire",
+            "curve": [[0, 0, 0], [1, 0, 0]],
+            "section": {"type": "circular", "radius": 0.02, "material": "m"},
+            "n_elements": 3,
+        }
+    ],
+    "bodies": [
+        {"name": name, "shape": {"type": "box", "size": [0.1, 0.2, 0.3], "mass": 1}, "position": [0, y, 0]}
+        for name, y in (("one", 1), ("two", 2), ("three", 3))
+    ],
+    "joints": [
+        {
+            "name": f"of {name}",
+            "kind": "revolute",
+            "a": "ground",
+            "b": name,
+            "at": [0, y, 0],
+            "axis": [0, 0, 1],
+        }
+        for name, y in (("two", 2), ("three", 3))
+    ],
+    "run": {"t_end": 0.02, "dt": 0.01},
+}
+ON_ROD = {"rod": "wire", "s": 0.4}  # where no node is without it
+VALUES = {  # by the word of a sort
+    "point": ON_ROD,
+    "rod": "wire",
+    "part": "wire",
+    "joint": "of two",
+    "joints": ["of two", "of three"],
+    "ratios": [2.0, -3.0],
+    "number": 0.5,
+    "positive": 0.7,
+    "not negative": 1.5,
+    "vector": [0.0, 0.6, 0.8],
+    "place": [0.4, 0.0, 0.0],
+    "pair": [0.25, 0.6],
+    "six": [0.01, 0.0, 0.0, 0.02, 0.0, 0.0],
+    "matrix": [9.0, 8.0, 7.0, 3.0, 2.0, 1.0],
+    "axes": [[0, -1, 0], [1, 0, 0], [0, 0, 1]],
+    "flag": True,
+    "varying": [0.0, 0.0, 2.0],
+    "motion": {"function": "sine", "amplitude": 0.2, "frequency": 1.0},
+    "law": {"type": "polynomial", "coefficients": [0.0, 3.0]},
+    "coordinates": ["angle", None],
+}
+FITTING: dict[str, dict[str, Any]] = {  # where fields depend on each other
+    "joints": {
+        "kind": "weld",
+        "length": None,
+        "axis": None,
+        "second_axis": None,
+        "pitch": None,
+        "locked": None,
+    },
+    "drives": {"of": "angle"},
+    "law_springs": {"of": "displacement"},
+    "limits": {"of": "displacement", "lower": -0.5},
+    "joint_frictions": {"sliding": 0.0},
+}
+
+
+@pytest.fixture(autouse=True)
+def _brakes():
+    register(BrakeEntry)
+    yield
+    del ENTRIES[BrakeEntry.key]
+
+
+def item(kind: type[Entry]) -> dict[str, Any]:
+    """As it stands in a scene, with all fields."""
+    found: dict[str, Any] = {"name": "it"}
+    for own in kind.fields().values():
+        value = own.sort.choices[-1] if own.sort.word == "choice" else VALUES.get(own.sort.word)
+        found[own.key] = {"a": ON_ROD, "b": "one"}.get(own.key, value)
+    found |= FITTING.get(kind.key, {})
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def scene(key: str, **other: Any) -> dict[str, Any]:
+    """A scene of parts with one of them, some of its keys otherwise."""
+    data = copy.deepcopy(PARTS)
+    data[key] = [
+        *data.get(key, []),
+        {k: v for k, v in (item(ENTRIES[key]) | other).items() if v is not KeyError},
+    ]
+    return data
+
+
+def loaded(tmp_path, data: dict[str, Any]) -> Model:
+    path = tmp_path / "scene.yaml"
+    path.write_text(yaml.safe_dump(data, sort_keys=False))
+    return load(path).model
+
+
+@pytest.mark.parametrize("key", KINDS)
+def test_an_entry_says_all_of_itself_in_the_schema(key):
+    whole = schema.Scene.model_json_schema()
+    kind, own = ENTRIES[key], whole["$defs"][whole["properties"][key]["items"]["$ref"].split("/")[-1]]
+    assert whole["properties"][key]["description"] == kind.many
+    assert own["description"] == inspect.getdoc(kind)
+    fields = {field.key: field for field in kind.fields().values()}
+    assert list(own["properties"]) == ["name", *fields]
+    assert {name: own["properties"][name]["description"] for name in fields} == {
+        name: field.words for name, field in fields.items()
+    }
+    assert set(own["required"]) == {
+        "name",
+        *(name for name, field in fields.items() if field.default is MISSING),
+    }
+
+
+@pytest.mark.parametrize("key", KINDS)
+def test_an_entry_of_a_scene_acts_and_is_described_listed_and_met_by_a_node(tmp_path, key):
+    kind = ENTRIES[key]
+    model = loaded(tmp_path, scene(key))
+    made = getattr(model, kind.table)["it"]
+    assert type(made) is kind
+    assert repr(made).startswith("<")
+    without, built = loaded(tmp_path, PARTS).build(), model.build()
+    t = np.array([0.0, 0.1])
+    assert fingerprint(built.system) != fingerprint(without.system) or not np.array_equal(
+        built.load_values(t), without.load_values(t)
+    )
+    assert isinstance(model._repr_html_(), str)
+    assert kind.plural in model._repr_html_() or kind.table == "joints"
+    nodes = built.layout.rods[0].arclength
+    assert [s for s in made.stops(model.rods["wire"]) if np.abs(nodes - s).min() > 1e-12] == []
+    if ON_ROD in item(kind).values():
+        assert 0.4 in made.stops(model.rods["wire"])
+    described = json.loads(json.dumps(built.layout.description))
+    (told,) = [table["it"] for table in described.values() if isinstance(table, dict) and "it" in table]
+    if isinstance(told, dict):
+        assert item(kind).keys() - {"name"} <= told.keys()
+    assert str(made.name) == "it"
+
+
+@pytest.mark.parametrize("key", KINDS)
+def test_the_twin_holds_an_entry_or_says_why_not(tmp_path, key):
+    model = loaded(tmp_path, scene(key))
+    made = getattr(model, ENTRIES[key].table)["it"]
+    twin = model.rigidified("wire")
+    moved = getattr(twin, ENTRIES[key].table).get("it")
+    along = any(x is model.rods["wire"] for x in made.held)
+    assert (moved is None) == along
+    assert any(f"{ENTRIES[key].word} 'it'" in words for words in twin.left_out) == along
+    if moved is not None:
+        assert model.rods["wire"] not in [getattr(x, "part", x) for x in moved.held]
+        twin.build()
+
+
+@pytest.mark.parametrize("key", KINDS)
+def test_what_is_missing_too_much_or_wrong_is_told_with_its_line(tmp_path, key):
+    kind = ENTRIES[key]
+    for own in kind.fields().values():
+        if own.default is MISSING:
+            with pytest.raises(SceneError, match=rf":\d+: {kind.word} 'it': '{own.key}' is missing"):
+                loaded(tmp_path, scene(key, **{own.key: KeyError}))
+        with pytest.raises(SceneError, match=rf":\d+: {kind.word} 'it': ({own.key}|.*'nonsense')"):
+            loaded(tmp_path, scene(key, **{own.key: {"nonsense": 1}}))
+    last = list(kind.fields().values())[-1].key
+    with pytest.raises(
+        SceneError, match=rf":\d+: {kind.word} 'it': the key '{last}_' is not known.*'{last}'"
+    ):
+        loaded(tmp_path, scene(key, **{f"{last}_": "it"}))
+
+
+@pytest.mark.parametrize("key", KINDS)
+def test_a_name_stands_once_among_all_with_which_it_could_be_mistaken(tmp_path, key):
+    kind = ENTRIES[key]
+    for other in ENTRIES.values():
+        data = scene(key)
+        data[other.key] = [*data.get(other.key, []), item(other)]
+        if other.table in (kind.table, *kind.namesakes):
+            assert kind.table in (other.table, *other.namesakes)
+            with pytest.raises(SceneError, match=r":\d+: .* 'it': there is already a .* 'it'"):
+                loaded(tmp_path, data)
+            model = loaded(tmp_path, scene(key))
+            with pytest.raises(ModelError, match=f"there is already a {kind.word} 'it'"):
+                add(model, other, "it")
+
+
+@pytest.mark.parametrize("key", [key for key in KINDS if key not in ("loads", BrakeEntry.key)])
+def test_the_method_of_the_model_takes_what_the_entry_states(key):
+    """Which method: by what it returns. Loads have two, whose kind is their name."""
+    kind = ENTRIES[key]
+    (method,) = [
+        value
+        for name, value in vars(Model).items()
+        if name.startswith("add_") and inspect.signature(value).return_annotation == kind.__name__
+    ]
+    given = {name: x.default for name, x in inspect.signature(method).parameters.items()}
+    stated_there = {
+        own.key: inspect.Parameter.empty if own.required else own.default for own in kind.fields().values()
+    }
+    assert given == {"self": inspect.Parameter.empty, "name": inspect.Parameter.empty, **stated_there}
+
+
+def test_a_word_is_checked_before_what_depends_on_it():
+    """Whether the ground alone will do depends on what is limited."""
+    model = Model("m")
+    body = model.add_body("one", Sphere(0.1, mass=1.0))
+    with pytest.raises(ModelError, match=r"limit 'it': of = 'lenght' is not known; choose one of length"):
+        model.add_limit("it", model.ground, body, 1.0, 0.1, upper=2.0, of="lenght")
+    with pytest.raises(ModelError, match=r"joint 'it': kind = 'weld2' is not known.*did you mean 'weld'"):
+        model.add_joint("it", "weld2", None)
+
+
+def test_a_kind_registered_here_runs_from_a_scene(tmp_path, capsys):
+    path = tmp_path / "scene.yaml"
+    path.write_text(yaml.safe_dump(scene(BrakeEntry.key, on="one")))
+    assert main(["check", str(path)]) == 0
+    assert main(["run", str(path), "-o", str(tmp_path / "out.vtkhdf")]) == 0
+    path.write_text(yaml.safe_dump(scene(BrakeEntry.key, rate=0.0)))
+    assert main(["check", str(path)]) == 2
+    assert "test brake 'it': slows nothing; give a rate above 0" in capsys.readouterr().err
+    with pytest.raises(ModelError, match="another key"):
+        register(entry(type("Twice", (OtherEntry,), {"key": BrakeEntry.key, "__annotations__": {}})))
+
+
+def test_a_kind_that_is_gone_is_not_known_to_scenes(tmp_path):
+    data = scene(BrakeEntry.key)
+    del ENTRIES[BrakeEntry.key]
+    with pytest.raises(SceneError, match="the key 'test_brakes' is not known here"):
+        loaded(tmp_path, data)
+    register(BrakeEntry)
+    assert "it" in loaded(tmp_path, data).others
