@@ -195,6 +195,11 @@ class CompiledFunction(types.WrapperAddressProtocol):
         """numba's."""
         return self._signature
 
+    @property
+    def source(self) -> Callable[..., Any]:
+        """The Python function."""
+        return self._function
+
     def __call__(self, *arguments: Any) -> Any:
         """What Python makes of it, uncompiled but for the kernels it calls."""
         return self._function(*arguments)
@@ -212,6 +217,23 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
         return CompiledFunction(function, signature)
 
     return decorate
+
+
+def complexified(signature: Any) -> Any:
+    """The signature with an array of complex numbers where there is one of real numbers."""
+    real, own = types.float64[::1], types.complex128[::1]
+    return signature.return_type(*(own if argument == real else argument for argument in signature.args))
+
+
+@functools.cache
+def with_complex_numbers(function: Any) -> Any:
+    """The same source as a function of `compiled`, of complex numbers where it takes an array of real ones.
+
+    Compiled when its address is asked for, so that whoever takes no derivatives to numbers pays nothing.
+    """
+    if _config.DISABLE_JIT:
+        return function
+    return CompiledFunction(function.source, complexified(function.signature()))
 
 
 def explicit_kernel(signature: Any) -> Callable[[F], F]:

@@ -6,7 +6,31 @@ plausible number, and some lose imaginary parts of 1e-60. Here y^2 is taken to b
 
 import math
 
+import numba
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
 from rigid.compilation import small_kernel
+
+
+@intrinsic
+def _made_of(typing_context, value, X):
+    if isinstance(X.dtype, types.Complex):
+        return types.complex128(types.complex128, X), lambda context, builder, _, arguments: arguments[0]
+
+    def real_part(context, builder, _, arguments):
+        return context.make_complex(builder, types.complex128, value=arguments[0]).real
+
+    return types.float64(types.complex128, X), real_part
+
+
+def _made_of_in_python(value, X):
+    return value if np.iscomplexobj(X) else value.real
+
+
+# (value, X): a complex number that is made of the numbers X alone, as one of them: its real part where they are real
+made_of = _made_of_in_python if getattr(numba.config, "DISABLE_JIT", False) else _made_of
 
 
 @small_kernel

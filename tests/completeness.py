@@ -110,7 +110,7 @@ def _clamped(name: str, words: list[str]) -> Model:
         model.add_joint(f"clamp of {word}", "clamp", rod.start)
     tip = model.add_body("tip", BRICK, position=(1.2, 0.2, 0.1))
     model.add_joint("held", "weld", model.rods[words[0]].end, tip, at=(1, 0.2, 0.1))
-    law = SOFT.with_law("softening", moment=3.0)
+    law = VISCOUS.with_law("softening", moment=3.0)
     bent = model.add_rod("law", [(0, -1, 0), (1, -1, 0)], law, 2, mass="lumped")
     model.add_joint("clamp of law", "clamp", bent.start)
     return model

@@ -46,8 +46,19 @@ def band_factor(values, size, band, pivots, integers):
 @kernel
 def band_solve(values, size, band, pivots, rhs, integers):
     """Solve in place of rhs (size,) with the factors of `band_factor`."""
+    _solve(78, values, size, band, pivots, rhs, integers)  # 'N'
+
+
+@kernel
+def band_solve_transposed(values, size, band, pivots, rhs, integers):
+    """The same with the transposed matrix."""
+    _solve(84, values, size, band, pivots, rhs, integers)  # 'T'
+
+
+@kernel
+def _solve(word, values, size, band, pivots, rhs, integers):
     integers[0], integers[1], integers[2], integers[3], integers[4] = size, band, 3 * band + 1, 0, 1
-    integers[5] = 78  # 'N'
+    integers[5] = word
     _dgbtrs(
         integers[5:6].ctypes,
         integers[0:1].ctypes,

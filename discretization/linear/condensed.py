@@ -18,7 +18,7 @@ import numpy as np
 from numba import types
 from scipy.sparse import csc_matrix
 
-from discretization.linear.narrow import narrow_factor, narrow_solve
+from discretization.linear.narrow import narrow_factor, narrow_solve, narrow_solve_transposed
 from rigid.compilation import kernel
 from rigid.system import Ints
 
@@ -285,3 +285,30 @@ def condensed_solve(P, F, scale, rhs):
             for k in range(diagonal + 1, F.first[first + j + 1]):
                 value -= x[k] * rhs[F.where[k]]
             rhs[P.columns[at + j]] = value / x[diagonal]
+
+
+@kernel
+def condensed_solve_transposed(P, F, scale, rhs):
+    """Solve with the transposed matrix in place of rhs (N,), with the factors of `condensed_factor`."""
+    x, y = F.panels, F.ordered
+    for b in range(P.interior.size):
+        first, at = P.first_row[b], P.first_column[b]
+        for j in range(P.interior[b]):
+            diagonal = F.upper[first + j]
+            value = rhs[P.columns[at + j]] / x[diagonal]
+            y[first + j] = value
+            for k in range(diagonal + 1, F.first[first + j + 1]):
+                rhs[F.where[k]] -= x[k] * value
+    for b in range(P.interior.size):
+        for c in range(P.first_column[b] + P.interior[b], P.first_column[b + 1]):
+            F.rhs[P.reduced[c]] = rhs[P.columns[c]]
+    narrow_solve_transposed(F.band, P.size, P.band, F.pivots, F.reached, F.rhs)
+    for b in range(P.interior.size):
+        first, inner = P.first_row[b], P.interior[b]
+        for i in range(first + inner, P.first_row[b + 1]):
+            y[i] = F.rhs[P.reduced_row[b] + i - first - inner]
+        # `rhs` is read no more: the unknowns take its place
+        for i in range(P.first_row[b + 1] - 1, first - 1, -1):
+            for k in range(F.first[i], F.upper[i]):
+                y[F.where[k]] -= x[k] * y[i]
+            rhs[F.order[i]] = scale[F.order[i]] * y[i]

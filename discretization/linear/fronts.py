@@ -326,3 +326,37 @@ def fronts_solve(F, panels, pivots, rhs, x):
                 x[np.uintp(i)] -= panels[np.uintp(column + i)] * u
         for i in range(inner):
             rhs[F.column[first + i]] = x[i]
+
+
+@kernel
+def fronts_solve_transposed(F, panels, pivots, rhs, x):
+    """Solve with the transposed matrix in place of rhs (N,), as `fronts_solve`."""
+    for f in range(F.inner.size):
+        start, first, inner = F.start[f], F.first[f], F.inner[f]
+        height = F.first[f + 1] - first
+        for c in range(height):
+            column, u = start + c * height, rhs[F.column[first + c]]
+            for i in range(min(c, inner)):
+                u -= panels[np.uintp(column + i)] * x[np.uintp(i)]
+            if c < inner:
+                x[c] = u / panels[column + c]
+            else:
+                rhs[F.column[first + c]] = u
+        for i in range(inner):
+            rhs[F.row[first + i]] = x[i]
+    done = pivots.size
+    for f in range(F.inner.size - 1, -1, -1):
+        start, first, inner = F.start[f], F.first[f], F.inner[f]
+        height = F.first[f + 1] - first
+        done -= inner
+        for i in range(height):
+            x[i] = rhs[F.row[first + i]]
+        for j in range(inner - 1, -1, -1):
+            column, u = start + j * height, x[j]
+            for i in range(j + 1, height):
+                u -= panels[np.uintp(column + i)] * x[np.uintp(i)]
+            other = j + pivots[done + j]
+            x[j] = x[other]
+            x[other] = u
+        for i in range(inner):
+            rhs[F.row[first + i]] = x[i]

@@ -127,3 +127,22 @@ def narrow_solve(values, size, band, pivots, first, rhs):
         rhs[j] = x
         for i in range(first[j] - j, 0):
             rhs[np.uintp(j + i)] -= values[np.uintp(diagonal + i)] * x
+
+
+@kernel
+def narrow_solve_transposed(values, size, band, pivots, first, rhs):
+    """Solve with the transposed matrix in place of rhs (size,), with the factors of `narrow_factor`."""
+    width, top = 3 * band + 1, 2 * band
+    for j in range(size):
+        diagonal = j * width + top
+        x = rhs[j]
+        for i in range(first[j] - j, 0):
+            x -= values[np.uintp(diagonal + i)] * rhs[np.uintp(j + i)]
+        rhs[j] = x / values[diagonal]
+    for j in range(size - 1, -1, -1):
+        below, x = j * width + top, rhs[j]
+        for i in range(1, min(band, size - 1 - j) + 1):
+            x -= values[np.uintp(below + i)] * rhs[np.uintp(j + i)]
+        pivot = pivots[j]
+        rhs[j] = rhs[j + pivot]
+        rhs[j + pivot] = x

@@ -31,6 +31,11 @@ def sparse_solve(handle: int, rhs: Floats) -> Floats:
     return np.ascontiguousarray(_factors[handle].solve(rhs))
 
 
+def sparse_solve_transposed(handle: int, rhs: Floats) -> Floats:
+    """The same with the transposed matrix."""
+    return np.ascontiguousarray(_factors[handle].solve(rhs, "T"))
+
+
 def sparse_forget(handle: int) -> None:
     """Give the memory of the factors back."""
     _factors.pop(handle, None)
@@ -51,6 +56,15 @@ def solved(handle, rhs, x):
     """x = `sparse_solve` for compiled code."""
     with objmode(solution="float64[::1]"):
         solution = sparse_solve(handle, rhs)
+    for i in range(solution.size):
+        x[i] = solution[i]
+
+
+@allocating_kernel
+def solved_transposed(handle, rhs, x):
+    """x = `sparse_solve_transposed` for compiled code."""
+    with objmode(solution="float64[::1]"):
+        solution = sparse_solve_transposed(handle, rhs)
     for i in range(solution.size):
         x[i] = solution[i]
 

@@ -137,3 +137,38 @@ def expand_solution(values, S, rhs):
             rhs[first + j] = x
             for i in range(j):
                 rhs[np.uintp(first + i)] -= values[np.uintp(column + i)] * x
+
+
+@kernel
+def reduce_rhs_transposed(values, S, rhs):
+    """Of the transposed matrix: z = U^-T b_i in the place of the inner unknowns, b_o - (L^-1 P A_io)^T z at the ends."""
+    for k in range(S.start.size):
+        inner, height, first, split = S.inner[k], S.height[k], S.first[k], S.split[k]
+        for c in range(height):
+            column, x = S.start[k] + c * height, 0.0
+            for i in range(min(c, inner)):
+                x += values[np.uintp(column + i)] * rhs[np.uintp(first + i)]
+            if c < inner:
+                rhs[first + c] = (rhs[first + c] - x) / values[column + c]
+            elif c < inner + split:
+                rhs[S.ends[k, 0] + c - inner] -= x
+            else:
+                rhs[S.ends[k, 1] + c - inner - split] -= x
+
+
+@kernel
+def expand_solution_transposed(values, S, pivots, rhs):
+    """Of the transposed matrix: x_i = P^T L^-T (z - (A_oi U^-1)^T x_o)."""
+    for k in range(S.start.size):
+        inner, height, first, split = S.inner[k], S.height[k], S.first[k], S.split[k]
+        for j in range(inner - 1, -1, -1):
+            column, x = S.start[k] + j * height, rhs[first + j]
+            for i in range(j + 1, inner):
+                x -= values[np.uintp(column + i)] * rhs[np.uintp(first + i)]
+            for i in range(split):
+                x -= values[np.uintp(column + inner + i)] * rhs[np.uintp(S.ends[k, 0] + i)]
+            for i in range(height - inner - split):
+                x -= values[np.uintp(column + inner + split + i)] * rhs[np.uintp(S.ends[k, 1] + i)]
+            other = first + j + pivots[first + j]
+            rhs[first + j] = rhs[other]
+            rhs[other] = x

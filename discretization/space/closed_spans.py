@@ -12,12 +12,11 @@ from numba import types
 
 from discretization.space.interpolation import MOST
 from discretization.space.laws import AXIAL, GENERAL
-from discretization.space.laws.functions import quotient_at
-from discretization.space.laws.functions import stress_at as general_stress_at
+from discretization.space.laws.functions import quotient_of_number, stress_of_number
 from discretization.space.rod_points import (
     FIRST,
     INVARIANT,
-    LAW_QUOTIENT,
+    LAW,
     POINT,
     general_between,
     invariant_of,
@@ -27,7 +26,7 @@ from discretization.space.rod_points import (
     viscous_between,
 )
 from rigid.compilation import function_at, small_kernel
-from rigid.interactions.kinds import COMPLEX_STEP
+from rigid.interactions.kinds import COMPLEX_STEP, whole
 from rigid.linear_algebra import average, matrix_plus, outer, plus, times
 
 F1, F2, F3 = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
@@ -79,9 +78,9 @@ def add_block_to(K, column, row, A):
 def law_between(X, g, Gamma0, K0, Gamma1, K1):
     """phi[x0, x1] of the law at point g and its derivative to x1, between strains less the stress-free ones."""
     at = FIRST + POINT * g
-    if X[at + LAW_QUOTIENT] == 0.0:
+    if whole(X[at + LAW]) == 0:
         return 0.0, 0.0
-    quotient = quotient_at(int(X[at + LAW_QUOTIENT]))
+    quotient = quotient_of_number(whole(X[at + LAW]), X)
     x0, x1 = invariant_of(Gamma0, K0, X, at), invariant_of(Gamma1, K1, X, at)
     s = quotient(x0 + 0j, x1 + COMPLEX_STEP * 1j, X, at)
     return s.real, s.imag / COMPLEX_STEP
@@ -102,13 +101,13 @@ def elastic_at(X, g, Gamma0, K0, Gamma1, K1):
     """N, M of point g between the strains at both ends."""
     (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
     at = FIRST + POINT * g
-    if X[at + INVARIANT] == GENERAL:
+    if whole(X[at + INVARIANT]) == GENERAL:
         n, m = general_between(Gamma0, K0, Gamma1, K1, X, at)
         return (n[0].real, n[1].real, n[2].real), (m[0].real, m[1].real, m[2].real)
     Gamma, K = average(Gamma0, Gamma1), average(K0, K1)
     N, M = stress_of(Gamma, K, X, g)
     s, _ = law_between(X, g, Gamma0, K0, Gamma1, K1)
-    if X[at + INVARIANT] == AXIAL:
+    if whole(X[at + INVARIANT]) == AXIAL:
         return (N[0] + s, N[1], N[2]), M
     return N, (M[0], M[1] + s * X[at + 28] * K[1], M[2] + s * X[at + 35] * K[2])
 
@@ -125,7 +124,7 @@ def _general_column(X, at, e0, e1, j):
         e1[4] + (i if j == 4 else 0j),
         e1[5] + (i if j == 5 else 0j),
     )
-    stress = general_stress_at(int(X[at + LAW_QUOTIENT]))
+    stress = stress_of_number(whole(X[at + LAW]), X)
     s, h = stress(e0, end, X, at), 1.0 / COMPLEX_STEP
     N = h * s[0].imag, h * s[1].imag, h * s[2].imag
     return N, (h * s[3].imag, h * s[4].imag, h * s[5].imag)
@@ -163,15 +162,15 @@ def _general_blocks(X, D, ratio, weight, g, e0, e1):
 @small_kernel
 def blocks_at(X, D, ratio, weight, g, Gamma0, K0, Gamma1, K1):
     """Derivatives of the stresses, times the weight, to the strains at the end: NN, NM, MN, MM."""
-    if X[FIRST + POINT * g + INVARIANT] == GENERAL:
+    if whole(X[FIRST + POINT * g + INVARIANT]) == GENERAL:
         (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
         return _general_blocks(X, D, ratio, weight, g, six(Gamma0, K0), six(Gamma1, K1))
     NN, MM = block_of(X, D, ratio, weight, g, 0, 0), block_of(X, D, ratio, weight, g, 3, 3)
     at = FIRST + POINT * g
-    if X[at + LAW_QUOTIENT] != 0.0:
+    if whole(X[at + LAW]) != 0:
         (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
         s, slope = law_between(X, g, Gamma0, K0, Gamma1, K1)
-        if X[at + INVARIANT] == AXIAL:
+        if whole(X[at + INVARIANT]) == AXIAL:
             NN = (NN[0] + weight * slope, NN[1], NN[2], NN[3], NN[4], NN[5], NN[6], NN[7], NN[8])
         else:
             K, C2, C3 = average(K0, K1), weight * X[at + 28], weight * X[at + 35]

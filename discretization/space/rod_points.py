@@ -1,28 +1,34 @@
 """What the rod elements between several frames share: their numbers, their points, and the way from strains to stresses.
 
 Numbers X of an element: order p, length L, then for each of its p points the stiffness (or viscosity) row by row, the
-stress-free strains, and of a law beyond the linear one (`laws`) its invariant, the addresses of its energy and of its divided
-difference, which are exact as floats, and its parameters. Without a law the addresses are zero. Numbers of the viscosity have
-in the place of the stress-free strains what else the viscous stress has in a step: `relaxation`. Values and
-slopes at a point are sums over the nodes with the tables of `interpolation`.
+stress-free strains, and of a law beyond the linear one (`laws`) its invariant, its number in `laws.functions.LAW_FUNCTIONS`,
+0 without a law, and its parameters. Numbers of the viscosity have in the place of the stress-free strains what else the
+viscous stress has in a step: `relaxation`. Values and slopes at a point are sums over the nodes with the tables of
+`interpolation`.
 """
 
 from discretization.space.interpolation import SLOPES, VALUES, WEIGHTS
 from discretization.space.laws import AXIAL, GENERAL, MOST_PARAMETERS
-from discretization.space.laws.functions import PARAMETERS, density_at, energy_at, quotient_at, stress_at
+from discretization.space.laws.functions import (
+    PARAMETERS,
+    density_of_number,
+    energy_of_number,
+    quotient_of_number,
+    stress_of_number,
+)
 from rigid.compilation import small_kernel
-from rigid.interactions.kinds import vector
+from rigid.interactions.kinds import vector, whole
 from rigid.linear_algebra import average, dot, minus, plus
 
 ORDER, LENGTH, FIRST = 0, 1, 2  # places among the numbers; of the first point
 POINT, STRAIN0 = PARAMETERS + MOST_PARAMETERS, 36  # numbers of one point; place of its stress-free strains
-INVARIANT, LAW_ENERGY, LAW_QUOTIENT = 42, 43, 44
+INVARIANT, LAW = 42, 43
 
 
 @small_kernel
 def order_of(X):
     """p."""
-    return int(X[ORDER])
+    return whole(X[ORDER])
 
 
 @small_kernel
@@ -94,7 +100,7 @@ def add(x, s, out):
 @small_kernel
 def invariant_of(Gamma, K, X, at):
     """x of the law at a point."""
-    if X[at + INVARIANT] == AXIAL:
+    if whole(X[at + INVARIANT]) == AXIAL:
         return Gamma[0]
     return 0.5 * (X[at + 28] * K[1] * K[1] + X[at + 35] * K[2] * K[2])
 
@@ -108,7 +114,7 @@ def six(Gamma, K):
 @small_kernel
 def general_between(Gamma0, K0, Gamma1, K1, X, at):
     """Discrete derivative N, M of a W in all strains."""
-    stress = stress_at(int(X[at + LAW_QUOTIENT]))
+    stress = stress_of_number(whole(X[at + LAW]), X)
     s = stress(six(Gamma0, K0), six(Gamma1, K1), X, at)
     return (s[0], s[1], s[2]), (s[3], s[4], s[5])
 
@@ -117,13 +123,13 @@ def general_between(Gamma0, K0, Gamma1, K1, X, at):
 def energy_of(Gamma, K, X, g):
     """W per length of strains less the stress-free ones."""
     at = FIRST + POINT * g
-    if X[at + INVARIANT] == GENERAL:
-        density = density_at(int(X[at + LAW_ENERGY]))
+    if whole(X[at + INVARIANT]) == GENERAL:
+        density = density_of_number(whole(X[at + LAW]), X)
         return density(six(Gamma, K), X, at)
     N, M = stress_of(Gamma, K, X, g)
     W = 0.5 * (dot(Gamma, N) + dot(K, M)) + 0j
-    if X[at + LAW_ENERGY] != 0.0:
-        energy = energy_at(int(X[at + LAW_ENERGY]))
+    if whole(X[at + LAW]) != 0:
+        energy = energy_of_number(whole(X[at + LAW]), X)
         W += energy(invariant_of(Gamma, K, X, at), X, at)
     return W
 
@@ -133,15 +139,15 @@ def stress_between(Gamma0, K0, Gamma1, K1, X, g):
     """Discrete derivative of W between strains that include the stress-free ones."""
     (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
     at = FIRST + POINT * g
-    if X[at + INVARIANT] == GENERAL:
+    if whole(X[at + INVARIANT]) == GENERAL:
         return general_between(Gamma0, K0, Gamma1, K1, X, at)
     Gamma, K = average(Gamma0, Gamma1), average(K0, K1)
     N, M = stress_of(Gamma, K, X, g)
-    if X[at + LAW_QUOTIENT] == 0.0:
+    if whole(X[at + LAW]) == 0:
         return N, M
-    quotient = quotient_at(int(X[at + LAW_QUOTIENT]))
+    quotient = quotient_of_number(whole(X[at + LAW]), X)
     s = quotient(invariant_of(Gamma0, K0, X, at), invariant_of(Gamma1, K1, X, at), X, at)
-    if X[at + INVARIANT] == AXIAL:
+    if whole(X[at + INVARIANT]) == AXIAL:
         return (N[0] + s, N[1], N[2]), M
     return N, (M[0], M[1] + s * X[at + 28] * K[1], M[2] + s * X[at + 35] * K[2])
 

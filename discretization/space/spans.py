@@ -16,20 +16,25 @@ from discretization.space.elements import Elements
 from discretization.space.interpolation import MOST, leading
 from discretization.space.laws import AXIAL, EXPRESSIONS, GENERAL, LAWS
 from discretization.space.laws.expressions import law_of
-from discretization.space.laws.functions import PARAMETERS, density_at, energy_at, quotient_at
+from discretization.space.laws.functions import (
+    LAW_FUNCTIONS,
+    PARAMETERS,
+    density_of_number,
+    energy_of_number,
+    quotient_of_number,
+)
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.rod_points import (
     INVARIANT,
-    LAW_ENERGY,
-    LAW_QUOTIENT,
+    LAW,
     POINT,
     STRAIN0,
     general_between,
     invariant_of,
     six,
 )
-from rigid.compilation import address_of, allocating_kernel
-from rigid.interactions.kinds import Group, Kind, group
+from rigid.compilation import allocating_kernel
+from rigid.interactions.kinds import Group, Kind, group, whole
 from rigid.system import Floats, Ints
 
 MOST_FRAMES = MOST + 1
@@ -139,21 +144,27 @@ def numbers_of(spans: Spans, use: Ints, matrices: Floats, strain0: Floats | None
         each[..., STRAIN0:INVARIANT] = strain0[at]
         for number in np.unique(spans.law[spans.law >= 0]):
             has = spans.law[at] == number
-            each[has, INVARIANT], energy, quotient = _law_functions(spans, number)
-            each[has, LAW_ENERGY] = address_of(energy)
-            each[has, LAW_QUOTIENT] = address_of(quotient)
+            each[has, INVARIANT], each[has, LAW] = _law_numbers(spans, int(number))
             each[has, PARAMETERS : PARAMETERS + spans.parameters.shape[1]] = spans.parameters[at][has]
     head = np.column_stack([np.full(len(use), float(order)), spans.length[use]])
     return np.concatenate([head, each.reshape(len(use), -1)], axis=1)
 
 
-def _law_functions(spans: Spans, number: int) -> tuple[int, Any, Any]:
-    """Invariant, energy and divided difference of a law."""
+_expressions: dict[
+    str, int
+] = {}  # texts to their numbers in `LAW_FUNCTIONS`, in the order in which they came
+
+
+def _law_numbers(spans: Spans, number: int) -> tuple[int, int]:
+    """Invariant of a law, and its number in `LAW_FUNCTIONS`."""
     if number < EXPRESSIONS:
         kernels = LAWS[number].kernels()
-        return LAWS[number].invariant, kernels.energy, kernels.quotient
-    expression = law_of(spans.texts[number - EXPRESSIONS])
-    return GENERAL, expression.density, expression.stress
+        LAW_FUNCTIONS.put(1 + number, energy=kernels.energy, quotient=kernels.quotient)
+        return LAWS[number].invariant, 1 + number
+    text = spans.texts[number - EXPRESSIONS]
+    expression, place = law_of(text), _expressions.setdefault(text, EXPRESSIONS + len(_expressions))
+    LAW_FUNCTIONS.put(place, density=expression.density, stress=expression.stress)
+    return GENERAL, place
 
 
 def _groups(spans: Spans, use: Ints, what: str, matrices: Floats, strain0: Floats | None) -> list[Group]:
@@ -196,15 +207,15 @@ def _law_stresses(first, X, strain, out):
         for g in range(strain.shape[1]):
             at, e = first[g], strain[t, g]
             Gamma, K = (e[0], e[1], e[2]), (e[3], e[4], e[5])
-            if X[at + LAW_QUOTIENT] != 0.0:
-                if X[at + INVARIANT] == GENERAL:
+            if whole(X[at + LAW]) != 0:
+                if whole(X[at + INVARIANT]) == GENERAL:
                     N, M = general_between(Gamma, K, Gamma, K, X, at)
                     for i in range(3):
                         out[t, g, i], out[t, g, 3 + i] = N[i].real, M[i].real
                     continue
                 x = invariant_of(Gamma, K, X, at) + 0j
-                s = quotient_at(int(X[at + LAW_QUOTIENT]))(x, x, X, at).real
-                if X[at + INVARIANT] == AXIAL:
+                s = quotient_of_number(whole(X[at + LAW]), X)(x, x, X, at).real
+                if whole(X[at + INVARIANT]) == AXIAL:
                     out[t, g, 0] += s
                 else:
                     out[t, g, 4] += s * X[at + 28] * K[1]
@@ -217,12 +228,12 @@ def _law_energies(first, X, strain, out):
         for g in range(strain.shape[1]):
             at, e = first[g], strain[t, g]
             Gamma, K = (e[0], e[1], e[2]), (e[3], e[4], e[5])
-            if X[at + LAW_ENERGY] != 0.0:
-                if X[at + INVARIANT] == GENERAL:
-                    out[t, g] = density_at(int(X[at + LAW_ENERGY]))(six(Gamma, K), X, at).real
+            if whole(X[at + LAW]) != 0:
+                if whole(X[at + INVARIANT]) == GENERAL:
+                    out[t, g] = density_of_number(whole(X[at + LAW]), X)(six(Gamma, K), X, at).real
                 else:
                     x = invariant_of(Gamma, K, X, at) + 0j
-                    out[t, g] += energy_at(int(X[at + LAW_ENERGY]))(x, X, at).real
+                    out[t, g] += energy_of_number(whole(X[at + LAW]), X)(x, X, at).real
 
 
 def with_laws(spans: Spans, strain: Floats, linear: Floats) -> Floats:

@@ -20,10 +20,16 @@ from discretization.assembly.step_equations import add_forces, assemble, move
 from discretization.assembly.stress_dissipation import add_stresses
 from discretization.assembly.workspace import Workspace
 from discretization.linear import sparse
-from discretization.linear.banded import band_factor, band_solve
-from discretization.linear.fronts import fronts_factor, fronts_solve
-from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve
-from discretization.linear.substructures import condense, expand_solution, reduce_rhs
+from discretization.linear.banded import band_factor, band_solve, band_solve_transposed
+from discretization.linear.fronts import fronts_factor, fronts_solve, fronts_solve_transposed
+from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve, narrow_solve_transposed
+from discretization.linear.substructures import (
+    condense,
+    expand_solution,
+    expand_solution_transposed,
+    reduce_rhs,
+    reduce_rhs_transposed,
+)
 from discretization.system import System
 from rigid.compilation import allocating_inner_kernel, compiled, inner_kernel
 from rigid.linear_algebra import add3, apply, load3, times
@@ -92,6 +98,24 @@ def solve(numbering, work):
         fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.multipliers)
         return
     sparse.solved(numbering.handle, work.rhs, work.rhs)
+
+
+@allocating_inner_kernel
+def solve_transposed(numbering, work):
+    """work.rhs = matrix^-T work.rhs."""
+    values, band, banded = work.values, numbering.band, numbering.banded
+    if band >= 0:
+        reduce_rhs_transposed(values, numbering.substructures, work.rhs)
+        if band <= NARROW:
+            narrow_solve_transposed(values, banded, band, work.pivots, work.first, work.rhs)
+        else:
+            band_solve_transposed(values, banded, band, work.pivots, work.rhs, work.integers)
+        expand_solution_transposed(values, numbering.substructures, work.pivots, work.rhs)
+        return
+    if work.integers[0] == 1:
+        fronts_solve_transposed(numbering.fronts, work.panels, work.pivots, work.rhs, work.multipliers)
+        return
+    sparse.solved_transposed(numbering.handle, work.rhs, work.rhs)
 
 
 @inner_kernel

@@ -11,7 +11,7 @@ sum of the coordinates does not change, so that a gear does no work, and each is
 Hidden, where the joint keeps its axes parallel: |U| dalpha/dt = U . B Omega_b - U . Omega_a, B = Ra^T Rb  (1)
 """
 
-import math
+import numpy as np
 
 from rigid.compilation import small_kernel
 from rigid.interactions.kinds import (
@@ -44,7 +44,7 @@ BRANCH = 9  # where the counted angle stands among the numbers
 def size_and_third(X):
     """|U| and u x W, with W the plane of the turn."""
     U = vector(X, 0)
-    size = math.sqrt(dot(U, U))
+    size = np.sqrt(dot(U, U))
     return size, cross(times(1.0 / size, U), vector(X, 3))
 
 

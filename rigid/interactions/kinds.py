@@ -23,7 +23,9 @@ An energy V(e) of few scalar strains e(y) may declare them (`Straining`): who as
 dissipates then needs no kind by name.
 
 Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix is a complex step; X are the numbers of
-one interaction; lam is (1,) and 1 for an energy.
+one interaction; lam is (1,) and 1 for an energy. X are plain data and real, but where derivatives to them are taken: then the
+same functions are compiled of complex X (`gathered_with_complex_numbers`), by complex steps again. Whole numbers among X, such
+as orders and counts, are read by `whole`, comparisons made of real parts.
 """
 
 from __future__ import annotations
@@ -35,7 +37,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import from_dtype, types
 
-from rigid.compilation import address_of, allocating_kernel, compiled, function_at, small_kernel
+from rigid.compilation import (
+    address_of,
+    allocating_kernel,
+    compiled,
+    complexified,
+    function_at,
+    small_kernel,
+    with_complex_numbers,
+)
+from rigid.numbered_functions import take_complex_numbers
 from rigid.system import Floats, Ints
 
 C1, F1 = types.complex128[::1], types.float64[::1]
@@ -51,6 +62,8 @@ COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is su
 
 value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
 hidden_at = function_at(HIDDEN)
+# of interactions `gathered_with_complex_numbers`
+value_of_complex_at, dual_of_complex_at = function_at(complexified(VALUE)), function_at(complexified(DUAL))
 
 
 class ClosedForms(NamedTuple):
@@ -266,6 +279,12 @@ def vector(X, i):
     return X[i], X[i + 1], X[i + 2]
 
 
+@small_kernel
+def whole(x):
+    """A whole number that stands among X."""
+    return int(x.real + 0.5)
+
+
 @dual_function
 def no_bend(y, z, X, lam, out):
     """Zero: of an energy, or of a constraint linear in the poses."""
@@ -287,18 +306,36 @@ def of_columns(kind: Kind, arrays: Any, use: Any = slice(None), row: Ints | None
 
 def gathered(groups: Sequence[Group] = ()) -> Interacting:
     """The groups as compiled code reads them."""
+    return _gathered(groups, lambda _, function: address_of(function), np.float64)
+
+
+def gathered_with_complex_numbers(groups: Sequence[Group], *functions: str) -> Interacting:
+    """The same with complex numbers and these functions alone ("value", "dual", "bend", "hidden"), for kernels that call
+    `value_of_complex_at` and its kin: to take derivatives to numbers.
+    """
+    take_complex_numbers()
+
+    def address(name: str, function: Any) -> int:
+        return address_of(with_complex_numbers(function)) if name in functions else 0
+
+    return _gathered(groups, address, np.complex128)
+
+
+def _gathered(groups: Sequence[Group], address: Callable[[str, Any], int], dtype: Any) -> Interacting:
     kinds = np.zeros(len(groups), KIND)
     each = np.zeros(sum(len(own.row) for own in groups), ENTRY)
     at = number = 0
     for k, own in enumerate(groups):
         (count, width), kind = own.numbers.shape, own.kind
-        addresses = [address_of(f) for f in (kind.value, kind.dual, kind.bend)]
-        addresses.append(0 if kind.hidden is None else address_of(kind.hidden))
+        functions = {name: getattr(kind, name) for name in ("value", "dual", "bend", "hidden")}
+        addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
         kinds[k] = (*addresses, kind.arity, kind.rows, kind.constant, at, at + count)
         here = each[at : at + count]
         here["row"], here["frames"][:, : kind.arity] = own.row, own.frames
         here["first"] = number + width * np.arange(count)
         here["last"] = here["first"] + width
         at, number = at + count, number + count * width
-    numbers = np.concatenate([np.zeros(0), *(own.numbers.ravel() for own in groups)])
+    numbers = np.concatenate([np.zeros(0), *(own.numbers.ravel() for own in groups)]).astype(
+        dtype, copy=False
+    )
     return Interacting(kinds.view(np.recarray), each.view(np.recarray), numbers)

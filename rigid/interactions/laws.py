@@ -18,6 +18,7 @@ from scipy.interpolate import PPoly
 
 from rigid.compilation import small_kernel
 from rigid.errors import ModelError
+from rigid.interactions.kinds import whole
 from rigid.system import Floats
 
 DEGREE = 4  # of V
@@ -26,10 +27,10 @@ DEGREE = 4  # of V
 @small_kernel
 def piece_of(X, at, x):
     """Number of the piece that x is in."""
-    low, high = 0, int(X[at])
+    low, high = 0, whole(X[at])
     while low < high:
         middle = (low + high) // 2
-        if x.real < X[at + 1 + middle]:
+        if x.real < X[at + 1 + middle].real:
             high = middle
         else:
             low = middle + 1
@@ -39,7 +40,7 @@ def piece_of(X, at, x):
 @small_kernel
 def _of_piece(X, at, piece):
     """Origin of a piece, and where its coefficients begin."""
-    return X[at + max(piece, 1)], at + 1 + int(X[at]) + 5 * piece
+    return X[at + max(piece, 1)], at + 1 + whole(X[at]) + 5 * piece
 
 
 @small_kernel

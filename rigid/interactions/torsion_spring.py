@@ -69,7 +69,7 @@ def argument(c, s):
 def angle_of(c, s, branch):
     """The angle nearest to the branch."""
     turn = argument(c, s)
-    return turn + 2.0 * math.pi * round((branch - turn.real) / (2.0 * math.pi))
+    return turn + 2.0 * math.pi * round((branch.real - turn.real) / (2.0 * math.pi))
 
 
 def torsion_energies(springs: TorsionSprings, angle: Floats) -> Floats:

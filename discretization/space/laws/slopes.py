@@ -141,5 +141,5 @@ def sqrt(a, b):
 def power(a, b, c):
     """(4) of x^c, of a, b > 0."""
     slope = log(a, b)
-    middle = real.power(a, complex(0.5 * c, 0.0)) * real.power(b, complex(0.5 * c, 0.0))
+    middle = real.power(a, complex(0.5 * c)) * real.power(b, complex(0.5 * c))
     return middle * c * _sinhc(0.5 * c * slope * (b - a)) * slope

@@ -9,8 +9,8 @@ from discretization.space.laws.functions import PARAMETERS, energy_function, quo
 @energy_function
 def energy(x, X, at):
     """phi(x)."""
-    s = X[at + PARAMETERS]
-    return X[at] * x**4 / (4.0 * s * s)
+    s, square = X[at + PARAMETERS], x * x  # a complex power would not keep a real x real
+    return X[at] * square * square / (4.0 * s * s)
 
 
 @quotient_function

@@ -104,7 +104,7 @@ class _Writer:
         if word in ("add", "sub", "mul", "div"):
             sign = {"add": "+", "sub": "-", "mul": "*", "div": "/"}[word]
             return f"{values[0]} {sign} {values[1]}"
-        return f"real.{word}({values[0]})" if moves else f"real.{word}(complex({values[0]})).real"
+        return f"real.{word}({values[0]})" if moves else f"real.made_of(real.{word}(complex({values[0]})), X)"
 
     def _power(self, node: Node, end: int, moves: bool) -> str:
         base = self.value(node[1], end)
@@ -115,7 +115,7 @@ class _Writer:
         else:
             text = f"real.whole_power({f'real.sqrt({base})' if half else base}, {n})"
             text = f"real.reciprocal({text})" if inverse else text
-        return text if moves else f"{text}.real"
+        return text if moves else f"real.made_of({text}, X)"
 
     def backwards(self, tree: Node) -> list[str]:
         """(1) from the whole to the strains: the six stresses."""

@@ -1,0 +1,222 @@
+"""Forces of a step and their derivatives to both of its ends and to the numbers, of all interactions of a group at once.
+
+With poses y0, y1 at both ends of a step, ybar their mean, a dual f(y0, y1) is pulled back to
+
+    F = (force f_0, torque sum_k dbar_k x f_k)     of every frame                                                   (1)
+
+and is differentiated in the displacement dr and the spatial turn eta of every frame, d_k -> d_k + eta x d_k, by complex steps:
+
+    end = dF/d(dr, eta)_1,   start = dF/d(dr, eta)_0,   numbers = dF/dX                                             (2)
+
+A discrete derivative is symmetric in its ends, f(y0, y1) = f(y1, y0), what resists odd, f(y0, y1; 1/h) = f(y1, y0; -1/h): so
+`start` is `end` of the call with the ends exchanged, at -h. Two things of a step are not told by the poses: what a branch that
+relaxes has kept, and the turns that an angle has counted; they stand among the numbers as at the start of the step.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.compilation import allocating_kernel, small_kernel
+from rigid.errors import ModelError
+from rigid.interactions.evaluation import check_frames
+from rigid.interactions.kinds import (
+    COMPLEX_STEP,
+    MOST_FRAMES,
+    Group,
+    dual_at,
+    dual_of_complex_at,
+    frame,
+    gathered,
+    gathered_with_complex_numbers,
+    value_of_complex_at,
+)
+from rigid.poses import mean_pose, torque_of
+from rigid.system import Floats, State
+
+
+class Blocks(NamedTuple):
+    """Of k interactions between `arity` frames: (2), [e, a, i, b, j] of force i on frame a to coordinate j of frame b."""
+
+    force: Floats  # (k, arity, 6) N, N m: (1)
+    end: Floats  # (k, arity, 6, arity, 6)
+    start: Floats  # (k, arity, 6, arity, 6)
+
+
+def blocks(group: Group, start: State, end: State, lam: Floats | float = 1.0) -> Blocks:
+    """Forces of a group over a step between two states, and their derivatives to both ends.
+
+    Parameters: `lam`: multipliers (k, rows) of constraints; of dissipations 1/h, 1/s; of energies 1. Of the states only the
+    poses are read. Raises ModelError where they have fewer frames than the group.
+    """
+    poses, each = _poses(group, start, end), _multipliers(group, lam)
+    k, a = len(group.frames), group.kind.arity
+    out = Blocks(np.zeros((k, a, 6)), np.zeros((k, a, 6, a, 6)), np.zeros((k, a, 6, a, 6)))
+    if k:
+        _fill(gathered([group]), *poses, each, out.force, out.end, out.start)
+    return out
+
+
+def number_blocks(group: Group, start: State, end: State, lam: Floats | float = 1.0) -> Floats:
+    """Derivatives (k, arity, 6, w) of the forces (1) to the w numbers of each interaction; arguments as of `blocks`."""
+    poses, each = _poses(group, start, end), _multipliers(group, lam)
+    out = np.zeros((len(group.frames), group.kind.arity, 6, group.numbers.shape[1]))
+    if out.size:
+        _fill_numbers(gathered_with_complex_numbers([group], "dual"), *poses, each, out)
+    return out
+
+
+def value_numbers(group: Group, state: State) -> Floats:
+    """Derivatives (k, max(rows, 1), w) of V or g to the w numbers of each interaction."""
+    r, R = _poses_of(group, state)
+    rows = max(group.kind.rows, 1)
+    out = np.zeros((len(group.frames), rows, group.numbers.shape[1]))
+    if out.size:
+        _fill_values(gathered_with_complex_numbers([group], "value"), r, R, np.zeros(rows, complex), out)
+    return out
+
+
+def _poses(group: Group, start: State, end: State) -> tuple[Floats, Floats, Floats, Floats]:
+    """r and R at both ends."""
+    return *_poses_of(group, start), *_poses_of(group, end)
+
+
+def _poses_of(group: Group, state: State) -> tuple[Floats, Floats]:
+    n = len(state.r)
+    if state.r.shape != (n, 3) or state.quat.shape != (n, 4):
+        raise ModelError(
+            f"State.r has shape {state.r.shape}, State.quat {state.quat.shape}; give (n, 3) and (n, 4)"
+        )
+    check_frames([group], n)
+    return np.ascontiguousarray(state.r, float), np.ascontiguousarray(quaternions.to_matrix(state.quat))
+
+
+def _multipliers(group: Group, lam: Floats | float) -> Any:
+    """(k, max(rows, 1)), complex."""
+    shape = len(group.frames), max(group.kind.rows, 1)
+    if np.ndim(lam) and np.shape(lam) != shape:
+        raise ModelError(f"{group.kind.name}: lam has shape {np.shape(lam)}; give {shape}, or one number")
+    return np.broadcast_to(np.asarray(lam, complex), shape).copy()
+
+
+@small_kernel
+def put_pose(r, R, f, origin, y, k):
+    """Pose of frame f as frame k of an interaction, from the place `origin`: far from zero no digits are lost."""
+    for i in range(3):
+        y[k, 0, i] = r[f, i] - origin[i]
+        for j in range(3):
+            y[k, 1 + j, i] = R[f, i, j]
+
+
+@small_kernel
+def move_along(y, k, j):
+    """An imaginary step of frame k along coordinate j of (dr, eta)."""
+    if j < 3:
+        y[k, 0, j] += COMPLEX_STEP * 1j
+        return
+    p, q = (j - 2) % 3, (j - 1) % 3  # e_j x e_p = e_q
+    for i in range(1, 4):
+        d_p, d_q = y[k, i, p], y[k, i, q]
+        y[k, i, q] += COMPLEX_STEP * 1j * d_p
+        y[k, i, p] -= COMPLEX_STEP * 1j * d_q
+
+
+@small_kernel
+def move_back(y, k):
+    """Pose of frame k without its imaginary step."""
+    for i in range(4):
+        for l in range(3):
+            y[k, i, l] = y[k, i, l].real
+
+
+@small_kernel
+def pulled(dual, y0, y1, k):
+    """(1) of frame k."""
+    f = frame(dual, k)
+    return f[0], torque_of(f, mean_pose(frame(y0, k), frame(y1, k)))
+
+
+@small_kernel
+def _put_ends(own, arity, r0, R0, r1, R1, y0, y1):
+    origin = r0[own.frames[0]]
+    for k in range(arity):
+        put_pose(r0, R0, own.frames[k], origin, y0, k)
+        put_pose(r1, R1, own.frames[k], origin, y1, k)
+
+
+@small_kernel
+def _store_column(dual, y0, y1, arity, b, j, out):
+    """Imaginary parts of (1), over the step, into out[:, :, b, j]."""
+    for a in range(arity):
+        force, torque = pulled(dual, y0, y1, a)
+        for i in range(3):
+            out[a, i, b, j] = force[i].imag / COMPLEX_STEP
+            out[a, 3 + i, b, j] = torque[i].imag / COMPLEX_STEP
+
+
+@allocating_kernel
+def _fill(interacting, r0, R0, r1, R1, lam, force, end, start):
+    """Of one group."""
+    y0, y1 = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    dual, kind = np.zeros((MOST_FRAMES, 4, 3), np.complex128), interacting.kinds[0]
+    function, arity = dual_at(kind.dual), kind.arity
+    for e in range(force.shape[0]):
+        own = interacting.each[e]
+        X = interacting.numbers[own.first : own.last]
+        _put_ends(own, arity, r0, R0, r1, R1, y0, y1)
+        function(y0, y1, X, lam[e], dual)
+        for a in range(arity):
+            f, torque = pulled(dual, y0, y1, a)
+            for i in range(3):
+                force[e, a, i], force[e, a, 3 + i] = f[i].real, torque[i].real
+        for b in range(arity):
+            for j in range(6):
+                move_along(y1, b, j)
+                function(y0, y1, X, lam[e], dual)
+                _store_column(dual, y0, y1, arity, b, j, end[e])
+                move_back(y1, b)
+                move_along(y0, b, j)
+                function(y0, y1, X, lam[e], dual)
+                _store_column(dual, y0, y1, arity, b, j, start[e])
+                move_back(y0, b)
+
+
+@allocating_kernel
+def _fill_numbers(interacting, r0, R0, r1, R1, lam, out):
+    """The same to the numbers, which are complex."""
+    y0, y1 = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    dual, kind = np.zeros((MOST_FRAMES, 4, 3), np.complex128), interacting.kinds[0]
+    function = dual_of_complex_at(kind.dual)
+    for e in range(out.shape[0]):
+        own = interacting.each[e]
+        X = interacting.numbers[own.first : own.last]
+        _put_ends(own, kind.arity, r0, R0, r1, R1, y0, y1)
+        for n in range(X.size):
+            X[n] += COMPLEX_STEP * 1j
+            function(y0, y1, X, lam[e], dual)
+            X[n] = X[n].real
+            for a in range(kind.arity):
+                force, torque = pulled(dual, y0, y1, a)
+                for i in range(3):
+                    out[e, a, i, n] = force[i].imag / COMPLEX_STEP
+                    out[e, a, 3 + i, n] = torque[i].imag / COMPLEX_STEP
+
+
+@allocating_kernel
+def _fill_values(interacting, r, R, value, out):
+    y, kind = np.zeros((MOST_FRAMES, 4, 3), np.complex128), interacting.kinds[0]
+    function = value_of_complex_at(kind.value)
+    for e in range(out.shape[0]):
+        own = interacting.each[e]
+        X = interacting.numbers[own.first : own.last]
+        for k in range(kind.arity):
+            put_pose(r, R, own.frames[k], r[own.frames[0]], y, k)
+        for n in range(X.size):
+            X[n] += COMPLEX_STEP * 1j
+            function(y, X, value)
+            X[n] = X[n].real
+            for i in range(value.size):
+                out[e, i, n] = value[i].imag / COMPLEX_STEP

@@ -1,0 +1,242 @@
+"""What a derivative of a step needs of every kind that is registered: its ends count alike, its numbers may be complex."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from discretization.groups import Role, groups_of, registered
+from discretization.others import dissipates
+from discretization.space import lagrange_element
+from discretization.space.laws.functions import PARAMETERS
+from discretization.space.rod_points import FIRST, LAW, STRAIN0
+from discretization.space.se3_dual import SE3_ELEMENT
+from rigid import quaternions
+from rigid.errors import ModelError
+from rigid.interactions.blocks import blocks, number_blocks, value_numbers
+from rigid.interactions.evaluation import values
+from rigid.interactions.kinds import Group, Kind, group
+from rigid.interactions.law_springs import LENGTH_DAMPER
+from rigid.interactions.laws import law_numbers
+from rigid.interactions.spring import DAMPER, SPRING
+from rigid.interactions.torsion_spring import BRANCH, TORSION_SPRING, counted_angle
+from rigid.system import State
+from rodsim import Model, Section
+from rodsim.parts.spring_laws import Law
+from tests.completeness import MODELS, NUMBERS
+
+KINDS = [(table, kind) for table, kinds in registered().items() for kind in kinds]
+RATE = 1 / 0.3  # 1/h of a dissipation
+EPS = 1e-5
+
+
+def ids(case):
+    return f"{case[0]}: {case[1].name}"
+
+
+@functools.cache
+def found() -> dict[str, tuple[Group, State]]:
+    """Of each kind one or two interactions of a model, and its state."""
+    kinds: dict[str, tuple[Group, State]] = {}
+    for make in MODELS.values():
+        built = make().build()
+        for own in groups_of(built.system, built.state):
+            use = slice(0, 2)
+            few = own.group._replace(
+                frames=own.group.frames[use], numbers=own.group.numbers[use], row=own.group.row[use]
+            )
+            kinds.setdefault(own.group.kind.name, (few, built.state))
+    return kinds
+
+
+def shaken(state: State, seed: int, size: float = 0.2) -> State:
+    """All frames moved and turned by random small ways."""
+    rng = np.random.default_rng(seed)
+    return moved(state, size * rng.normal(size=(len(state.r), 6)))
+
+
+def moved(state: State, way) -> State:
+    """By (dr, rotation vector) (n, 6)."""
+    turns = quaternions.from_rotation_vector(way[:, 3:])
+    return state._replace(r=state.r + way[:, :3], quat=quaternions.multiply(turns, state.quat))
+
+
+def case(kind: Kind):
+    """Group, states at both ends, multipliers."""
+    own, state = found()[kind.name]
+    rng = np.random.default_rng(3)
+    lam = rng.normal(size=(len(own.frames), kind.rows)) if kind.rows else RATE if dissipates(kind) else 1.0
+    return own, shaken(state, 1), shaken(state, 2), lam
+
+
+def close(one, other, tolerance):
+    assert np.abs(one - other).max() <= tolerance * max(np.abs(other).max(), 1e-3)
+
+
+@pytest.mark.parametrize("entry", KINDS, ids=ids)
+def test_every_registered_kind_acts_in_a_model_and_its_ends_count_alike(entry):
+    """A step taken backward, at -h, has the forces of the step, and its blocks with start and end exchanged."""
+    own, start, end, lam = case(entry[1])
+    forth = blocks(own, start, end, lam)
+    back = blocks(own, end, start, -lam if dissipates(entry[1]) else lam)
+    assert np.abs(forth.force).max() > 1e-6
+    close(back.force, forth.force, 1e-13)
+    close(back.end, forth.start, 1e-12)
+    close(back.start, forth.end, 1e-12)
+
+
+@pytest.mark.parametrize("entry", [own for own in KINDS if dissipates(own[1])], ids=ids)
+def test_what_resists_is_odd_in_the_ends(entry):
+    """At the same h; laws are of odd rates here, with coefficients about a knot far away."""
+    own, start, end, lam = case(entry[1])
+    forth, back = blocks(own, start, end, lam), blocks(own, end, start, lam)
+    close(-back.force, forth.force, 1e-11)
+    close(-back.end, forth.start, 1e-11)
+
+
+def test_a_damper_whose_law_is_not_odd_is_odd_in_the_ends_at_the_opposite_step_only():
+    law = law_numbers("damper", Law.table([-1, 0, 2, 3], [-4, 0, 1, 5]).pieces)
+    frames, state = found()[LENGTH_DAMPER.name][0].frames[:1], found()[LENGTH_DAMPER.name][1]
+    own = group(LENGTH_DAMPER, frames, np.concatenate([np.zeros(6), law]))
+    start, end = shaken(state, 1), shaken(state, 2)
+    forth, same, opposite = (
+        blocks(own, *pair).force for pair in ((start, end, RATE), (end, start, RATE), (end, start, -RATE))
+    )
+    close(opposite, forth, 1e-13)
+    assert np.abs(same + forth).max() > 0.1 * np.abs(forth).max()
+
+
+def test_a_branch_that_relaxes_is_not_odd_in_the_ends():
+    """What it has kept of the past stands among its numbers in a step, and does not change its sign."""
+    own, start, end, lam = case(lagrange_element.DISSIPATIONS[1])
+    own.numbers[:, FIRST + STRAIN0] = 5.0
+    forth = blocks(own, start, end, lam)
+    for sign in (1.0, -1.0):
+        back = blocks(own, end, start, sign * lam)
+        assert np.abs(back.force - forth.force).max() > 1e-2 * np.abs(forth.force).max()
+        assert np.abs(back.force + forth.force).max() > 1e-2 * np.abs(forth.force).max()
+
+
+def test_ends_of_an_angle_count_alike_unless_it_passes_half_a_turn_from_what_was_counted():
+    (own, state), angle = found()[TORSION_SPRING.name], TORSION_SPRING._replace(value=counted_angle)
+    own, ends = own._replace(frames=own.frames[:1], row=own.row[:1]), (shaken(state, 1), shaken(state, 2))
+
+    def counted_from(middle):
+        return own._replace(numbers=np.concatenate([own.numbers[0, :BRANCH], [middle]])[None])
+
+    first, last = (values([counted_from(0.0)._replace(kind=angle)], s.r, s.quat)[0] for s in ends)
+    assert 0.01 < abs(last - first) < 1.0
+    for middle, alike in (
+        (first, True),
+        (last, True),
+        (first + 2.0, True),
+        ((first + last) / 2 + np.pi, False),
+    ):
+        forth, back = (blocks(counted_from(middle), *pair).force for pair in (ends, ends[::-1]))
+        assert (np.abs(back - forth).max() < 1e-13 * np.abs(forth).max()) == alike
+
+
+@pytest.mark.parametrize("entry", KINDS, ids=ids)
+def test_blocks_are_the_derivatives_of_the_forces_to_both_ends(entry):
+    """Against central differences, along displacements and spatial turns of every frame."""
+    own, start, end, lam = case(entry[1])
+    exact = blocks(own, start, end, lam)
+    for b in range(entry[1].arity):
+        for j in range(6):
+            way = np.zeros((len(start.r), 6))
+            way[own.frames[0, b], j] = EPS
+            ends = [(moved(start, s * way), end, start, moved(end, s * way)) for s in (1, -1)]
+            for blocks_of, k in ((exact.start, 0), (exact.end, 2)):
+                more, less = (blocks(own, *pair[k : k + 2], lam).force[0] for pair in ends)
+                close((more - less) / (2 * EPS), blocks_of[0, :, :, b, j], 1e-6)
+
+
+@pytest.mark.parametrize("kind", [SE3_ELEMENT, SPRING, DAMPER], ids=lambda kind: kind.name)
+def test_blocks_far_from_the_origin_lose_no_digits(kind):
+    own, *states, lam = case(kind)
+    far = 2.0**27
+    near = [state._replace(r=state.r + far - far) for state in states]  # as far away as they can be told
+    for one, other in zip(
+        blocks(own, *near, lam), blocks(own, *(s._replace(r=s.r + far) for s in near), lam), strict=True
+    ):
+        assert np.array_equal(one, other)
+
+
+def one_by_one(own: Group, step: float) -> Group:
+    """The first interaction as many times as it has numbers, each with another of them increased."""
+    width = own.numbers.shape[1]
+    numbers = own.numbers[0] + step * np.eye(width)
+    return own._replace(
+        frames=np.repeat(own.frames[:1], width, axis=0), numbers=numbers, row=np.arange(width)
+    )
+
+
+def number_derivatives_hold(own, start, end, lam):
+    """Those of forces and values are the central differences; returns the derivatives of the values."""
+    lam = lam[:1] if np.ndim(lam) else lam
+    first = own._replace(frames=own.frames[:1], numbers=own.numbers[:1], row=own.row[:1])
+    exact = number_blocks(first, start, end, lam)[0]
+    every = np.repeat(lam, own.numbers.shape[1], axis=0) if np.ndim(lam) else lam
+    more, less = (one_by_one(own, s * EPS) for s in (1, -1))
+    difference = blocks(more, start, end, every).force - blocks(less, start, end, every).force
+    close(np.moveaxis(difference, 0, -1) / (2 * EPS), exact, 1e-6)
+    exact, rows = value_numbers(first, end)[0], max(own.kind.rows, 1)
+    apart = [x._replace(row=rows * x.row) for x in (more, less)]
+    difference = values([apart[0]], end.r, end.quat) - values([apart[1]], end.r, end.quat)
+    close(difference.reshape(-1, rows).T / (2 * EPS), exact, 1e-6)
+    return exact
+
+
+@pytest.mark.parametrize("entry", KINDS, ids=ids)
+def test_numbers_may_be_complex(entry):
+    """Derivatives of forces and values to all numbers, by complex steps; whole numbers among them have none."""
+    number_derivatives_hold(*case(entry[1]))
+
+
+@pytest.mark.parametrize("word", ["stiffening", "thinning", "softening", "own"])
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_numbers_of_section_laws_may_be_complex(word, element):
+    """A law is named by a number, whose functions take complex parameters too; here with a few of a user's own."""
+    given = {"stiffening": {"strain": 0.7}, "softening": {"moment": 3.0}}.get(word, {})
+    if word == "own":
+        linear = "(EA*Gamma1**2 + GA*(Gamma2**2 + Gamma3**2) + GJ*K1**2 + c**2*K3**2)/2"
+        text = f"{linear} + sqrt(a)*((b + K2**2)**c - b**c) + a**-1*(cosh(a*K2) - 1)"
+        section = Section.from_stiffness(**NUMBERS).with_energy(text, EA=60, GA=40, GJ=3, a=0.4, b=9, c=1.7)
+    else:
+        section = Section.from_stiffness(**NUMBERS).with_law(word, **given)
+    model = Model("rod")
+    model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2, element=element)
+    built = model.build()
+    (own,) = [own.group for own in groups_of(built.system, built.state, Role.ENERGY)]
+    start, end = (shaken(built.state, seed, 0.05) for seed in (1, 2))
+    exact = number_derivatives_hold(own, start, end, 1.0)
+    parameters = exact[0, FIRST + PARAMETERS :][: len(section.law_parameters)]
+    assert np.all(parameters != 0.0)
+
+
+def test_numbers_are_plain_data():
+    """No address stands among them: those of one law are the same in every model, and small."""
+    text = "(60*Gamma1**2 + 40*(Gamma2**2 + Gamma3**2) + 3*K1**2 + 2*K2**2 + 4*K3**2)/2 + K1**{}"
+    plain, found_numbers = Section.from_stiffness(**NUMBERS), set()
+    laws = plain.with_law("thinning"), *(plain.with_energy(text.format(n)) for n in (4, 6))
+    for section in laws:
+        numbers = []
+        for _ in range(2):
+            model = Model("rod")
+            model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2)
+            (own,) = [own.group for own in groups_of(model.build().system, None, Role.ENERGY)]
+            numbers.append(own.numbers)
+        assert np.array_equal(*numbers)
+        found_numbers.add(numbers[0][0, FIRST + LAW])
+    assert len(found_numbers) == 3
+    assert 0 < min(found_numbers) <= max(found_numbers) < 1e5
+
+
+def test_what_fits_no_state_is_said():
+    own, start, end, _ = case(TORSION_SPRING)
+    with pytest.raises(ModelError, match="torsion spring: lam has shape"):
+        blocks(own, start, end, np.zeros((5, 2)))
+    with pytest.raises(ModelError, match=r"State.r has shape .*give \(n, 3\) and \(n, 4\)"):
+        blocks(own, start._replace(quat=start.quat[1:]), end)
+    with pytest.raises(ModelError, match="something acts on frame"):
+        value_numbers(own, start._replace(r=start.r[:1], quat=start.quat[:1]))

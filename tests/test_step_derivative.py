@@ -1,0 +1,151 @@
+"""The derivative of a step of `em` to its start and to numbers of what acts, forward and backward, against differences."""
+
+import numpy as np
+import pytest
+from test_ends_of_steps import moved
+
+from discretization.groups import Role, groups_of
+from discretization.linearisation.step_derivative import Change, StepDerivative
+from discretization.time.stepper import Stepper
+from rigid import quaternions
+from rigid.errors import ModelError
+from rodsim import Box, Model, Section
+
+H, EPS = 0.02, 1e-5
+SECTION = Section.from_stiffness(
+    EA=600,
+    GA=400,
+    GJ=3,
+    EI=(2, 4),
+    mass_per_length=1.5,
+    inertia_per_length=(0.4, 0.2, 0.3),
+    damping_time=0.01,
+)
+
+
+def swinging(element="se3", mass="lumped"):
+    """A pinned rod with a body on a ball joint, a spring and a dead force."""
+    model = Model("swinging", gravity=(0.0, 0.0, -9.81))
+    n = 4 if element == "se3" else 2
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SECTION, n, element=element, mass=mass)
+    body = model.add_body("body", Box(0.1, 0.2, 0.1, density=500), position=(1.05, 0, 0))
+    model.add_joint("pin", "spherical", model.ground, rod.start)
+    model.add_joint("ball", "spherical", rod.end, body, at=(1, 0, 0))
+    model.add_spring("spring", model.ground.at((0, 1, 1)), body.at((0.05, 0, 0)), 30.0, 0.8, damping=0.5)
+    model.add_bushing("bush", model.ground, body, 5.0, at=(1.0, 0.1, 0))
+    model.add_force("push", body.at((0, 0.1, 0)), (1.0, 2.0, 3.0))
+    built = model.build()
+    start, _ = Stepper(built.system, H, load_values=built.load_values).advance(built.state, 0, 5)
+    return built, start
+
+
+def step(built, state, system=None):
+    return Stepper(system or built.system, H, load_values=built.load_values).advance(state, 0, 1)[0]
+
+
+def derivative(built, start):
+    loads = np.asarray(built.load_values(np.array([0.5 * H])))[0]
+    return StepDerivative(built.system, start, step(built, start), H, loads)
+
+
+def changed(state, change, size):
+    way = size * np.column_stack([change.r, change.turn])
+    state = moved(state, way)
+    return state._replace(v=state.v + size * change.v, Omega=state.Omega + size * change.Omega)
+
+
+def difference(more, less):
+    turn = quaternions.to_rotation_vector(quaternions.multiply(more.quat, quaternions.conjugate(less.quat)))
+    both = Change(more.r - less.r, turn, more.v - less.v, more.Omega - less.Omega)
+    return [x / (2 * EPS) for x in (*both, more.lam - less.lam)]
+
+
+def agree(found, expected):
+    for one, other in zip((*found[0], found[1]), expected, strict=True):
+        assert np.abs(one - other).max() < 1e-7 * max(1.0, np.abs(other).max())
+
+
+def random_change(n, seed):
+    x = np.random.default_rng(seed).normal(size=(4, n, 3))
+    x[:, 0] = 0.0  # the ground
+    return Change(*x)
+
+
+@pytest.mark.parametrize(
+    ("element", "mass"), [("se3", "lumped"), ("se3", "mean"), ("relative(2)", "consistent")]
+)
+def test_the_end_of_a_step_moves_with_its_start_as_said(element, mass):
+    built, start = swinging(element, mass)
+    own = derivative(built, start)
+    for seed in range(3):
+        change = random_change(len(start.r), seed)
+        ends = (step(built, changed(start, change, s * EPS)) for s in (1, -1))
+        agree(own.forward(change), difference(*ends))
+
+
+def with_numbers(system, field, column, k, size):
+    table = getattr(system, field)
+    values = getattr(table, column).copy()
+    values[(k, *(0,) * (values.ndim - 1))] += size
+    return system._replace(**{field: table._replace(**{column: values})})
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "column", "place"),
+    [
+        ("spring", "springs", "stiffness", 6),
+        ("spring", "springs", "length0", 7),
+        ("spring", "springs", "Xb", 3),
+        ("damper", "springs", "damping", 6),
+        ("coincident points", "constraints", "Xa", 0),
+        ("SE(3) rod element", "elements", "stiffness", 1),
+        ("SE(3) rod element", "elements", "strain0", 37),
+        ("viscous SE(3) rod element", "elements", "damping", 1),
+    ],
+)
+def test_the_end_of_a_step_moves_with_a_number_as_said(kind, field, column, place):
+    built, start = swinging()
+    own, k = derivative(built, start), 0
+    (acting,) = [a for a in groups_of(built.system, start) if a.group.kind.name == kind]
+    numbers = np.zeros_like(acting.group.numbers)
+    numbers[k, place] = 1.0
+    residual = own.of_numbers(acting, numbers)
+    if kind == "spring" and column == "Xb":  # the damper beside it has this point too
+        (beside,) = [a for a in groups_of(built.system, start) if a.group.kind.name == "damper"]
+        also = np.zeros_like(beside.group.numbers)
+        also[k, place] = 1.0
+        residual += own.of_numbers(beside, also)
+    ends = (
+        step(built, start, with_numbers(built.system, field, column, acting.use[k], s * EPS)) for s in (1, -1)
+    )
+    none = Change(*np.zeros((4, len(start.r), 3)))
+    found = own.forward(none, residual)
+    assert max(np.abs(x).max() for x in found[0]) > 1e-9
+    agree(found, difference(*ends))
+
+
+def test_backward_is_forward_transposed():
+    """g . (D x) = (D^T g) . x, of any number of parameters with one solution."""
+    built, start = swinging()
+    own, n = derivative(built, start), len(start.r)
+    gradient, change = random_change(n, 5), random_change(n, 6)
+    to_start, w = own.backward(gradient)
+    for acting in groups_of(built.system, start, Role.ENERGY, Role.CONSTRAINT):
+        numbers = np.random.default_rng(7).normal(size=acting.group.numbers.shape)
+        residual = own.of_numbers(acting, numbers)
+        end, _ = own.forward(change, residual)
+        forth = sum(np.sum(a * b) for a, b in zip(gradient, end, strict=True))
+        back = sum(np.sum(a * b) for a, b in zip(to_start, change, strict=True)) + w @ residual
+        assert abs(w @ residual) > 1e-12
+        assert forth == pytest.approx(back, rel=1e-9)
+
+
+def test_models_whose_steps_keep_more_are_refused():
+    model = Model("coil")
+    body = model.add_body("body", Box(0.1, 0.2, 0.1, density=500))
+    model.add_torsion_spring("coil", model.ground, body, (0, 0, 1), 3.0)
+    built = model.build()
+    with pytest.raises(
+        ModelError, match=r"own variables or prescribed motion \(angle\).*take differences of runs"
+    ):
+        StepDerivative(built.system, built.state, built.state, H)
