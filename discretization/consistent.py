@@ -40,6 +40,7 @@ from scipy.sparse.linalg import splu
 
 from discretization.drives import count_drives
 from discretization.measures import velocity_residual
+from discretization.multipliers import multipliers_of
 from discretization.redundancy import constraint_jacobian
 from discretization.space.spans import shared_masses
 from discretization.system import System
@@ -110,7 +111,7 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     given = (
         velocity_residual(system, state) - G @ velocity if count_drives(system) else np.zeros(len(state.lam))
     )
-    repeating = bool(np.any(system.constraints.repeats))
+    repeating = bool(np.any(multipliers_of(system).repeats))
     wish = np.zeros(6 * n)
     if held.together:
         S = _rigidly(state.r, held.together)

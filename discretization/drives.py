@@ -105,11 +105,16 @@ def at_states(constraints: Constraints, state: State, numbers: Varying) -> tuple
     own.value[place] = drive[..., 3].ravel()
     place = (c * np.arange(copies)[:, None] + counted).ravel()
     own.value[place] = numbers.angle[..., numbers.angle.shape[-1] - len(counted) :].ravel()
+    return own, flattened(state)
+
+
+def flattened(state: State) -> State:
+    """Many states (T, n, ...) as one of T copies of the frames."""
     flat = {
         name: np.ascontiguousarray(getattr(state, name)).reshape(-1, getattr(state, name).shape[-1])
         for name in ("r", "quat", "v", "Omega")
     }
-    return own, state._replace(**flat)
+    return state._replace(**flat)
 
 
 def explicit_rates(constraints: Constraints, state: State, numbers: Varying) -> Floats:

@@ -1,6 +1,7 @@
 """Geared joints: constraints that share a row, and the angles that a state counts for them (`rigid.interactions.gear`).
 
-The block of angles in `State.own` has those of torsion springs first, then one for every constraint whose kind is `counted`.
+The block of angles in `State.own` has those of torsion springs first, then one for every constraint whose kind is `counted`, then
+what other interactions count.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def counted_rows(constraints: Constraints) -> Ints:
 
 
 def count_angles(system: Any) -> int:
-    """Rows of angles in `State.own`."""
+    """Rows of angles in `State.own`, but for those of other interactions behind them."""
     return len(system.torsions.stiffness) + len(counted_rows(system.constraints))
 
 

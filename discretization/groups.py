@@ -19,8 +19,9 @@ import numpy as np
 
 from discretization import others
 from discretization.drives import at_states, varying
+from discretization.multipliers import count_multipliers
 from discretization.others import OTHERS, dissipates
-from discretization.own_variables import part, varying_of
+from discretization.own_variables import counted_by_others, part, varying_of
 from discretization.space import se3_dual, spans
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.system import System
@@ -55,7 +56,7 @@ def groups_of(system: System, state: State | None = None, *roles: Role) -> list[
     state: one state, of which what is driven and what is counted through turns is taken; None: numbers as the tables have
     them, for those who ask who is joined to whom.
     """
-    found = [*_rods(system), *_springs(system, state), *_others(system), *_constraints(system, state)]
+    found = [*_rods(system), *_springs(system, state), *_others(system, state), *_constraints(system, state)]
     return [own for own in found if len(own.use) and (not roles or own.role in roles)]
 
 
@@ -126,12 +127,16 @@ def _springs(system: System, state: State | None) -> Iterator[Acting]:
     yield Acting(group(TORSION_DAMPER, t.frames[use], numbers, use), Role.DISSIPATION, "torsions", use)
 
 
-def _others(system: System) -> Iterator[Acting]:
-    own = system.others
+def _others(system: System, state: State | None) -> Iterator[Acting]:
+    own, rows = system.others, others.rows_of(system.others)
+    if state is not None and others.own_of(own).any():
+        own = others.with_counted(own, counted_by_others(system, state))
+    first = count_multipliers(system) - rows.sum() + np.cumsum(rows) - rows
     for number in np.unique(own.kind):
         role = role_of(OTHERS[number])
         for each in others.groups_of(own, np.flatnonzero(own.kind == number)):
-            yield Acting(each, role, "others", each.row)
+            group = each._replace(row=first[each.row]) if role is Role.CONSTRAINT else each
+            yield Acting(group, role, "others", each.row)
 
 
 def role_of(kind: Kind) -> Role:

@@ -12,8 +12,8 @@ import numpy as np
 
 from discretization import others
 from discretization.checking import POSES, check_states
-from discretization.drives import Varying, at_states, driven_rows, explicit_rates, varying
-from discretization.own_variables import part, varying_of
+from discretization.drives import Varying, at_states, driven_rows, explicit_rates, flattened, varying
+from discretization.own_variables import counted_by_others, part, varying_of
 from discretization.space.se3_element import element_strains
 from discretization.space.spans import (
     energies_of,
@@ -131,7 +131,7 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     angle = part(system, state, "angle")[..., : len(system.torsions.stiffness)]
     spring = _sum(spring_energies(system, state)) + _sum(torsion_energies(system.torsions, angle))
     if len(system.others.kind):
-        spring = spring + _sum(evaluation.values(others.energies_of(system.others), state.r, state.quat))
+        spring = spring + _sum(_of_others(system, state, *others.energy_rows(system.others)))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
 
 
@@ -182,7 +182,7 @@ def _spread(pairs: Ints, state: State) -> Floats:
 def constraint_residual(system: System, state: State) -> Floats:
     """g (..., m) of all scalar constraints, in the order of State.lam: metres, or cosines."""
     check_states(system, state, *POSES, "own")
-    return residual_of(system.constraints, state, varying_of(system, state))
+    return with_others(system, state, residual_of(system.constraints, state, varying_of(system, state)))
 
 
 def residual_of(constraints: Constraints, state: State, numbers: Varying) -> Floats:
@@ -197,7 +197,32 @@ def residual_of(constraints: Constraints, state: State, numbers: Varying) -> Flo
 def velocity_residual(system: System, state: State) -> Floats:
     """dg/dt (..., m) of all scalar constraints."""
     check_states(system, state, *POSES, "v", "Omega", "own")
-    return rate_of(system.constraints, state, varying_of(system, state))
+    rates = rate_of(system.constraints, state, varying_of(system, state))
+    return with_others(system, state, rates, rate=True)
+
+
+def with_others(system: System, state: State, of_table: Floats, rate: bool = False) -> Floats:
+    """g, or its rate, of the table of constraints (..., m), and behind it of all that is in no such table."""
+    use = others.holding(system.others)
+    if not len(use):
+        return of_table
+    rows = others.rows_of(system.others)
+    found = _of_others(system, state, use, np.cumsum(rows) - rows, int(rows.sum()), rate)
+    return np.concatenate([of_table, found], axis=-1)
+
+
+def _of_others(system: System, state: State, use: Ints, row: Ints, rows: int, rate: bool = False) -> Floats:
+    """Values (..., rows), or their rates, of interactions `use` of no table, with what the states have counted; row (e,)."""
+    own = system.others
+    if not others.own_of(own)[use].any():
+        groups = [each._replace(row=row[each.row]) for each in others.groups_of(own, use)]
+        return evaluation.rates(groups, state) if rate else evaluation.values(groups, state.r, state.quat)
+    lead, n = state.r.shape[:-2], state.r.shape[-2]
+    counted = counted_by_others(system, state)
+    groups = others.at_states(own, counted.reshape(-1, counted.shape[-1]), n, use, row, rows)
+    flat = flattened(state)
+    found = evaluation.rates(groups, flat) if rate else evaluation.values(groups, flat.r, flat.quat)
+    return found.reshape(*lead, rows)
 
 
 def rate_of(constraints: Constraints, state: State, numbers: Varying) -> Floats:

@@ -1,7 +1,8 @@
 """Interactions that have no table of their own: any number of frames, told apart by their kind, each with its numbers.
 
-A new energy or dissipation is its own file (`rigid.interactions.kinds` says what is in it) and one line in `OTHERS`: `em` takes
-it by its duals, the charts as a group, measures and audit by its value.
+A new energy, dissipation or constraint is its own file (`rigid.interactions.kinds` says what is in it) and one line in `OTHERS`:
+`em` takes it by its duals, the charts as a group, measures and audit by its value. The rows of constraints follow those of
+`System.constraints` (`discretization.multipliers`).
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
+from rigid.errors import ModelError
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
-from rigid.interactions.kinds import MOST_FRAMES, Group, Kind, group, no_value
+from rigid.interactions.kinds import MOST_FRAMES, MOST_ROWS, Group, Kind, group, no_value
 from rigid.interactions.law_springs import (
     ANGLE_DAMPER,
     ANGLE_SPRING,
@@ -28,7 +31,7 @@ from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, Ints
 
 # The place of a kind is its number in files: new ones at the end.
-OTHERS: tuple[Kind, ...] = (
+OTHERS: list[Kind] = [
     BUSHING,
     BUSHING_DAMPER,
     LENGTH_SPRING,
@@ -42,7 +45,7 @@ OTHERS: tuple[Kind, ...] = (
     PRESSED_EDGE,
     FREE_BUSHING,
     FREE_BUSHING_DAMPER,
-)
+]
 
 
 class Others(NamedTuple):
@@ -52,7 +55,10 @@ class Others(NamedTuple):
     frames: Ints  # (e, MOST_FRAMES) the first `arity` of the kind count, the others are -1
     first: Ints  # (e + 1,) numbers of interaction k are first[k] .. first[k + 1] - 1
     numbers: Floats
-    size: Floats  # (e, 2) N, N m: a force and a moment whose rounding is that of its forces
+    size: Floats  # (e, 2) N, N m: a force and a moment whose rounding is that of its forces; of a constraint see `Other`
+    repeats: NDArray[np.uint8] = np.zeros(
+        0, np.uint8
+    )  # (e,) 1: a constraint that fixes what others fix already
 
 
 class Other(NamedTuple):
@@ -61,11 +67,24 @@ class Other(NamedTuple):
     kind: Kind
     frames: Sequence[int]
     numbers: Floats
-    size: tuple[float, float]  # see `Others`
+    size: tuple[
+        float, float
+    ]  # see `Others`; of a constraint sizes of the gradient: to a place, to a turn (an arm, m)
 
 
 def others_of(each: Sequence[Other] = ()) -> Others:
     """As arrays."""
+    for own in each:
+        kind = own.kind
+        if kind.arity > MOST_FRAMES or max(kind.rows, kind.own) > MOST_ROWS:
+            raise ModelError(
+                f"{kind.name}: {kind.arity} frames, {kind.rows} rows, {kind.own} own variables; there may be {MOST_FRAMES}, "
+                f"{MOST_ROWS} and {MOST_ROWS}: make several interactions of it"
+            )
+        if own.kind.rows and not max(own.size) > 0.0:
+            raise ModelError(
+                f"{own.kind.name}: size {own.size} of its gradient; give sizes to a place and to a turn, one positive"
+            )
     frames = np.full((len(each), MOST_FRAMES), -1, np.int64)
     for k, own in enumerate(each):
         frames[k, : own.kind.arity] = own.frames
@@ -82,6 +101,75 @@ def others_of(each: Sequence[Other] = ()) -> Others:
 def dissipates(kind: Kind) -> bool:
     """Whether it is a dissipation and not an energy."""
     return kind.value is no_value
+
+
+def rows_of(own: Others) -> Ints:
+    """(e,) scalar equations that each brings."""
+    rows: Ints = np.array([kind.rows for kind in OTHERS], np.int64)[own.kind]
+    return rows
+
+
+def holding(own: Others) -> Ints:
+    """Numbers of the constraints."""
+    return np.flatnonzero(rows_of(own))
+
+
+def own_of(own: Others) -> Ints:
+    """(e,) own variables of each that are counted."""
+    found: Ints = np.array([kind.own for kind in OTHERS], np.int64)[own.kind]
+    return found
+
+
+def counted_of(own: Others) -> Floats:
+    """(k,) own variables as they stand among the numbers, interaction by interaction."""
+    return own.numbers[_counted_places(own)]
+
+
+def with_counted(own: Others, values: Floats) -> Others:
+    """With own variables (k,) of a state among the numbers."""
+    if not len(values):
+        return own
+    numbers = own.numbers.copy()
+    numbers[_counted_places(own)] = values
+    return own._replace(numbers=numbers)
+
+
+def _counted_places(own: Others) -> Ints:
+    count = own_of(own)
+    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    places: Ints = np.repeat(own.first[1:] - count, count) + offset
+    return places
+
+
+def counting(own: Others) -> list[Group]:
+    """What is counted, as groups of values; the row of one is the place of its first among them."""
+    count = own_of(own)
+    first = np.cumsum(count) - count
+    return [
+        each._replace(kind=each.kind._replace(value=each.kind.count, rows=each.kind.own), row=first[each.row])
+        for each in groups_of(own, np.flatnonzero(count))
+    ]
+
+
+def at_states(own: Others, counted: Floats, frames: int, use: Ints, row: Ints, rows: int) -> list[Group]:
+    """The interactions `use` of T states with what these have counted (T, k), as one state of T copies of the `frames`.
+
+    row (e,): of each interaction; rows: of all of one state.
+    """
+    count, copies = own_of(own), np.arange(len(counted))
+    first, found = np.cumsum(count) - count, []
+    for each in groups_of(own, use):
+        width = each.numbers.shape[1]
+        numbers = np.tile(each.numbers, (len(copies), 1, 1))
+        if each.kind.own:
+            place = first[each.row][:, None] + np.arange(each.kind.own)
+            numbers[:, :, width - each.kind.own :] = counted[:, place]
+        of_copies = each.frames + frames * copies[:, None, None]
+        of_rows = (row[each.row] + rows * copies[:, None]).ravel()
+        found.append(
+            group(each.kind, of_copies.reshape(-1, each.kind.arity), numbers.reshape(-1, width), of_rows)
+        )
+    return found
 
 
 def works(own: Others) -> bool:
@@ -112,16 +200,21 @@ def groups_of(own: Others, use: Ints) -> list[Group]:
     return found
 
 
-def energies_of(own: Others) -> list[Group]:
-    """The energies; the row of each is its place among them."""
-    use = np.flatnonzero([not dissipates(OTHERS[k]) for k in own.kind])
-    if not len(use):
-        return []
+def energy_rows(own: Others) -> tuple[Ints, Ints, int]:
+    """Numbers (k,) of the energies, place (e,) of each among them, and how many there are."""
+    use = np.flatnonzero([not dissipates(OTHERS[k]) and not OTHERS[k].rows for k in own.kind])
     place = np.cumsum(np.isin(np.arange(len(own.kind)), use)) - 1
-    return [each._replace(row=place[each.row]) for each in groups_of(own, use)]
+    return use, place, len(use)
 
 
-def energies_alone(own: Others) -> Others:
+def constraints_of(own: Others, first_row: int = 0) -> list[Group]:
+    """The constraints; their rows in the order of the table, from `first_row` on."""
+    rows = rows_of(own)
+    first = first_row + np.cumsum(rows) - rows
+    return [each._replace(row=first[each.row]) for each in groups_of(own, np.flatnonzero(rows))]
+
+
+def at_rest(own: Others) -> Others:
     """Without the dissipations."""
     use = np.array([not dissipates(OTHERS[k]) for k in own.kind], bool)
     width = np.diff(own.first)
@@ -131,6 +224,7 @@ def energies_alone(own: Others) -> Others:
         np.concatenate([[0], np.cumsum(width[use])]).astype(np.int64),
         own.numbers[np.repeat(use, width)],
         own.size[use],
+        own.repeats[use] if len(own.repeats) else own.repeats,
     )
 
 

@@ -1,7 +1,8 @@
 """Own variables: what a state keeps of interactions beside the poses of their frames, in one array, `State.own`.
 
     block    sort        a row of it
-    angle    counted     (1) rad, through full turns: of torsion springs, then of geared joints (`discretization.gears`)
+    angle    counted     (1) rad, through full turns: of torsion springs, of geared joints (`discretization.gears`), then what
+                         all other kinds count (`rigid.interactions.kinds.Kind.count`)
     branch   condensed   (6) elastic strains of relaxing branches, at the points of spans (`discretization.space.relaxing_branch`)
     drive    given       (9) numbers of a prescribed motion and its work (`discretization.drives`)
     memory   a scheme's  (6) what `em-d` remembers of velocities and strains (`discretization.assembly.step_dissipation`)
@@ -19,7 +20,9 @@ import numpy as np
 
 from discretization.drives import NUMBERS, Varying, count_drives
 from discretization.gears import count_angles
+from discretization.others import counting, own_of
 from discretization.system import System
+from rigid.interactions import evaluation
 from rigid.system import Floats, State
 
 WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS, "memory": 6}
@@ -50,9 +53,9 @@ class OwnVariables(NamedTuple):
         values = own[..., first : first + rows * width]
         return values if width == 1 else values.reshape(*own.shape[:-1], rows, width)
 
-    def varying(self, own: Floats) -> Varying:
-        """The numbers of constraints that states keep."""
-        return Varying(self.part(own, "drive"), self.part(own, "angle"))
+    def varying(self, own: Floats, behind: int = 0) -> Varying:
+        """The numbers of constraints that states keep; behind: angles that belong to interactions of no table."""
+        return Varying(self.part(own, "drive"), self.part(own, "angle")[..., : self.angle - behind])
 
     def joined(self, **parts: Any) -> Floats:
         """`State.own` of these blocks, those left out zero."""
@@ -65,7 +68,8 @@ class OwnVariables(NamedTuple):
 def own_variables(system: System, own: Floats | None = None) -> OwnVariables:
     """Of a system; with the memory that there is in `own` (..., size)."""
     branches = len(system.spans.weight) if np.any(system.spans.relaxation) else 0
-    found = OwnVariables(count_angles(system), branches, count_drives(system))
+    angles = count_angles(system) + int(own_of(system.others).sum())
+    found = OwnVariables(angles, branches, count_drives(system))
     return found if own is None else found._replace(memory=(own.shape[-1] - found.size) // MEMORY)
 
 
@@ -76,7 +80,13 @@ def part(system: System, state: State, block: str) -> Floats:
 
 def varying_of(system: System, state: State) -> Varying:
     """The numbers of the constraints that one state or many keep."""
-    return own_variables(system).varying(state.own)
+    return own_variables(system).varying(state.own, int(own_of(system.others).sum()))
+
+
+def counted_by_others(system: System, state: State) -> Floats:
+    """(..., k) what the interactions of no table have counted, in one state or in many."""
+    angles = part(system, state, "angle")
+    return angles[..., angles.shape[-1] - int(own_of(system.others).sum()) :]
 
 
 def with_part(system: System, state: State, block: str, values: Any) -> State:
@@ -98,3 +108,13 @@ def own_places(system: System) -> OwnPlaces:
     """Of a system."""
     found = own_variables(system)
     return OwnPlaces(*(found.first(name) for name in OwnPlaces._fields))
+
+
+def with_counted_angles(system: System, state: State) -> State:
+    """The state at t = 0: what interactions of no table count is next to what their numbers say."""
+    if not own_of(system.others).any():
+        return state
+    angle = part(system, state, "angle").copy()
+    counted = evaluation.values(counting(system.others), state.r, state.quat)
+    angle[len(angle) - len(counted) :] = counted
+    return with_part(system, state, "angle", angle)

@@ -15,7 +15,7 @@ Columns of turns are measured by the levers of their own frame, which changes no
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -24,10 +24,12 @@ from scipy.sparse import bmat, coo_matrix, csr_matrix, diags, identity
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import SuperLU, splu
 
+from discretization import others
 from discretization.checking import POSES, check_states
 from discretization.drives import as_driven
 from discretization.measures import constraint_residual
-from discretization.own_variables import varying_of
+from discretization.multipliers import Multipliers, count_multipliers, multipliers_of
+from discretization.own_variables import counted_by_others, varying_of
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -62,28 +64,41 @@ def constraint_jacobian(system: System, state: State) -> coo_matrix:
     """
     check_states(system, state, *POSES)
     constraints = as_driven(system.constraints, varying_of(system, state))
-    each = alone(constraints)
-    gradients = evaluation.gradients(groups_of(each), state.r, state.quat).reshape(-1, 2, 6)
-    frames = np.repeat(constraints.frames.reshape(-1, 2), rows_of(each), axis=0)
-    # gradients of constraints that share a row add up there
-    row = np.arange(len(frames)) - np.repeat(first_rows(each) - first_rows(constraints), rows_of(each))
-    moving = system.frames.fixed[frames] == 0
-    rows, columns = row[np.nonzero(moving)[0]], 6 * frames[moving][:, None] + np.arange(6)
-    shape = (int(rows_of(constraints).sum()), 6 * len(system.frames.mass))
-    return coo_matrix((gradients[moving].ravel(), (np.repeat(rows, 6), columns.ravel())), shape=shape)
+    # gradients of constraints that share a row add up there: `alone` they have rows of their own
+    place = np.repeat(first_rows(constraints), rows_of(alone(constraints)))
+    place += np.arange(len(place)) - np.repeat(first_rows(alone(constraints)), rows_of(alone(constraints)))
+    each = [(own, place) for own in groups_of(alone(constraints))]
+    first = int(rows_of(constraints).sum())
+    more = others.constraints_of(others.with_counted(system.others, counted_by_others(system, state)))
+    each += [(own, np.arange(first, count_multipliers(system))) for own in more]
+    entries: list[Any] = [np.zeros((3, 0))]
+    for group, row_of in each:
+        kind, k = group.kind, np.arange(len(group.row))
+        own = group._replace(row=kind.rows * k)
+        gradients = evaluation.gradients([own], state.r, state.quat).reshape(-1, kind.arity, 6)
+        rows = row_of[(group.row[:, None] + np.arange(kind.rows)).ravel()]
+        frames = np.repeat(group.frames, kind.rows, axis=0)
+        moving = system.frames.fixed[frames] == 0
+        at, columns = rows[np.nonzero(moving)[0]], 6 * frames[moving][:, None] + np.arange(6)
+        entries.append(np.stack([np.repeat(at, 6), columns.ravel(), gradients[moving].ravel()]))
+    at, columns, values = np.concatenate(entries, axis=1)
+    shape = (count_multipliers(system), 6 * len(system.frames.mass))
+    return coo_matrix((values, (at.astype(np.int64), columns.astype(np.int64))), shape=shape)
 
 
 def redundancy(system: System, state: State) -> Redundancy | None:
     """Which joints repeat each other at `state`; None where all are independent, as without loops they must be."""
-    constraints = system.constraints
-    edges = np.unique(np.column_stack([constraints.joint, constraints.frames]), axis=0)[:, 1:]
-    n_joints, n = len(np.unique(constraints.joint)), len(system.frames.mass)
+    held = multipliers_of(system)
+    item, side = np.nonzero(held.frames >= 0)
+    joints, number = np.unique(held.joint, return_inverse=True)
+    edges = np.unique(np.stack([number[item], len(joints) + held.frames[item, side]]), axis=1)
+    nodes = len(joints) + len(system.frames.mass)
     n_trees, _ = connected_components(
-        coo_matrix((np.ones(len(edges)), edges.T), shape=(n, n)), directed=False
+        coo_matrix((np.ones(edges.shape[1]), edges), shape=(nodes, nodes)), directed=False
     )
-    if n_joints <= n - n_trees:
+    if edges.shape[1] <= nodes - n_trees:
         return None
-    G = _balanced(constraint_jacobian(system, state).tocsr(), constraints, state)
+    G = _balanced(constraint_jacobian(system, state).tocsr(), system.constraints, state)
     first, second = (_factors(G, delta) for delta in DELTAS)
     slope = (_log_determinant(first) - _log_determinant(second)) / np.log(DELTAS[0] / DELTAS[1])
     excess = round(slope)
@@ -93,8 +108,7 @@ def redundancy(system: System, state: State) -> Redundancy | None:
     for _ in range(PROJECTIONS):
         y = first.solve(np.concatenate([np.zeros((G.shape[1], PROBES)), -DELTAS[0] * y]))[G.shape[1] :]
     rows = np.linalg.norm(y, axis=1) > LEFT
-    joint_of_row = np.repeat(constraints.joint, rows_of(constraints))
-    return Redundancy(_loops(constraints, system, np.unique(joint_of_row[rows])), excess, rows)
+    return Redundancy(_loops(held, system, np.unique(held.joint[held.per_row[rows]])), excess, rows)
 
 
 def surplus_rows(system: System, state: State) -> Ints:
@@ -172,21 +186,28 @@ def _log_determinant(factors: SuperLU) -> float:
     return float(np.log(np.abs(factors.U.diagonal())).sum())
 
 
-def _loops(constraints: Constraints, system: System, joints: Ints) -> list[list[int]]:
+def _loops(held: Multipliers, system: System, joints: Ints) -> list[list[int]]:
     """The joints, those together that moving parts connect."""
-    use = np.isin(constraints.joint, joints)
-    number = np.searchsorted(joints, constraints.joint[use])
+    use = np.isin(held.joint, joints)
+    frames = held.frames[use]
+    number = np.searchsorted(joints, held.joint[use])
     k, n = len(joints), len(system.frames.mass)
-    frames = constraints.frames[use]
-    moving = system.frames.fixed[frames] == 0
-    pairs = np.column_stack([np.repeat(number, 2)[moving.ravel()], k + frames.ravel()[moving.ravel()]])
-    graph = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(k + n, k + n))
+    item, side = np.nonzero((frames >= 0) & (system.frames.fixed[frames] == 0))
+    pairs = np.stack([number[item], k + frames[item, side]])
+    graph = coo_matrix((np.ones(pairs.shape[1]), pairs), shape=(k + n, k + n))
     _, label = connected_components(graph, directed=False)
     return [[int(j) for j in joints[label[:k] == which]] for which in dict.fromkeys(label[:k].tolist())]
 
 
-def softened(constraints: Constraints, found: Redundancy) -> NDArray[np.uint8]:
-    """`Constraints.repeats`: 1 for all constraints of the joints that repeat each other, also where a loop passes through a
-    position in which more of it does.
+def softened(system: System, found: Redundancy) -> System:
+    """The system with all marked that belongs to joints which repeat each other, also where a loop passes through a position
+    in which more of it does.
     """
-    return np.isin(constraints.joint, found.joints).astype(np.uint8)
+    held, c = multipliers_of(system), len(system.constraints.kind)
+    repeats = np.isin(held.joint, found.joints).astype(np.uint8)
+    system = system._replace(constraints=system.constraints._replace(repeats=repeats[:c]))
+    if not repeats[c:].any():
+        return system
+    of_others = np.zeros(len(system.others.kind), np.uint8)
+    of_others[held.other] = repeats[c:]
+    return system._replace(others=system.others._replace(repeats=of_others))

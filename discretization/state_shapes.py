@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from discretization.multipliers import count_multipliers
 from discretization.own_variables import OwnVariables, own_variables
 from discretization.system import System
-from rigid.interactions.constraints import rows_of
 
 Shapes = dict[str, tuple[int, ...]]  # of every field of a `State`, in its order
 
@@ -23,7 +23,7 @@ class Sizes(NamedTuple):
 def sizes_of(system: System, chart: int = 0, memory: int = 0) -> Sizes:
     """Of a system, and of what an integrator keeps besides: numbers in its chart, rows of memory."""
     own = own_variables(system)._replace(memory=memory)
-    return Sizes(len(system.frames.mass), int(rows_of(system.constraints).sum()), own, chart)
+    return Sizes(len(system.frames.mass), count_multipliers(system), own, chart)
 
 
 def state_shapes(sizes: Sizes) -> Shapes:

@@ -70,6 +70,9 @@ class Interactions(NamedTuple):
         (0, 2), np.int64
     )  # (k, 2) pairs of frames with kinetic energy - coupling |v_b - v_a|^2/2
     coupling: Floats = np.zeros(0)  # (k,) kg
+    holding: tuple[
+        Group, ...
+    ] = ()  # constraints of other kinds; their rows are numbered behind those of `constraints`
 
 
 def multibody_system(
@@ -104,6 +107,7 @@ def multibody_system(
     is_quaternion = chart == "quaternion"
     constraints = interactions.constraints
     n_joint_rows = 0 if constraints is None else int(rows_of(constraints).sum())
+    n_joint_rows += sum(own.kind.rows * len(own.frames) for own in interactions.holding)
     groups = _groups(interactions, places.internal)
     flags = mechanical.DISCRETE_POTENTIAL | mechanical.DISCRETE_CONSTRAINTS | mechanical.DISCRETE_KINETIC
     flags |= mechanical.PRODUCTS | mechanical.DISCRETE_FORCE
@@ -170,7 +174,8 @@ def multibody_system(
 def branches(system: MechanicalSystem) -> Floats:
     """Angles (s,) of the torsion springs, a view: their potential counts angles within half a turn from these."""
     own: Interacting = system.data.interacting
-    for kind in own.kinds[own.kinds.value == address_of(torsion_spring.TORSION_SPRING.value)]:
+    mine = (own.kinds.value == address_of(torsion_spring.TORSION_SPRING.value)) & (own.kinds.own == 0)
+    for kind in own.kinds[mine]:
         each = own.each[kind.first : kind.last]
         numbers: Floats = own.numbers[each.first[0] : each.last[-1]].reshape(len(each), -1)
         return numbers[:, torsion_spring.BRANCH]
@@ -351,6 +356,7 @@ def _groups(interactions: Interactions, first_row: int) -> list[Group]:
         frames = np.array([weight.frame for weight in weights])
         groups.append(group(WEIGHT, frames, np.array([[*weight.X, *weight.force] for weight in weights])))
     groups += interactions.more
+    groups += [own._replace(row=first_row + own.row) for own in interactions.holding]
     return [own for own in groups if len(own.frames)]
 
 

@@ -23,7 +23,7 @@ from rigid.first_compilation import announce
 from rigid.system import State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import Fitted, fit_velocities
-from rodsim.building.joint_rows import loop_in_words
+from rodsim.building.joint_rows import holding_names, loop_in_words
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.restart import restarted
 from rodsim.building.turn_limits import turned_in_words
@@ -139,7 +139,9 @@ def simulate(
             hidden=own.hidden,
             tolerance=tolerance,
             drive_values=built.drive_values,
-            joint_names=[joint.name for joint in built.layout.joints],
+            joint_names=holding_names(
+                [joint.name for joint in built.layout.joints], built.other_names, built.system
+            ),
             rho=own.rho,
             spared=spared,
             loop_of=partial(loop_in_words, model),

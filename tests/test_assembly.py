@@ -245,7 +245,7 @@ def test_rounding_of_an_impulse_reaches_moments_where_its_force_has_a_lever(kind
     numbering = number(system)
     work = workspace(system, numbering)
     work.lam[:] = 1.0
-    add_constraint_noise(system, numbering, work)
+    add_constraint_noise(numbering, work)
     at = numbering.frame[1:]
     assert work.noise[at].min() > 0.0
     assert (work.noise[at + 3].max() > 0.0) == (CONSTRAINTS[kind] is not COINCIDENT_POINTS)

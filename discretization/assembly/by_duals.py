@@ -3,7 +3,7 @@
 With y0, y1 the poses at both ends, the impulses are the dual between them, pulled back to a force and the torque
 sum_k dbar_k x f_k; rows of the matrix are the duals at the end, columns those between the ends, for unit multipliers.
 The tangent of the impulses is taken by complex steps along dr and eta of every frame, d_k1 -> d_k1 + i eps eta x d_k1.
-Energies have one dual, their discrete force; dissipations one of the change over the step, with lam = 1/h.
+Energies have one dual, their discrete force; dissipations one of the change over the step, with lam = 1/h. One loop serves all.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.others import Others, dissipates, groups_of
+from discretization.gears import count_angles
+from discretization.others import dissipates, groups_of, holding, own_of
 from discretization.space.closed_spans import FORCE
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS
@@ -33,14 +34,24 @@ from rigid.system import Constraints
 EPS = 2.220446049250313e-16
 
 
-class ByDuals(NamedTuple):
-    """The constraints that go by their duals, and room for one."""
+DISSIPATES, WORKS = 1, 2
 
-    interacting: Any  # `Interacting`; the row of one is its number among all constraints
+
+class ByDuals(NamedTuple):
+    """All that goes by its duals, kind by kind, constraints of their table first, and room for one."""
+
+    interacting: (
+        Any  # `Interacting`; the row of one is its number among all that has multipliers, -1: it has none
+    )
     at_end: (
         np.ndarray
     )  # its numbers at the end of the step: others, where a constraint is driven, than their means
     rates: np.ndarray  # the same of the rates of what is driven
+    takes: np.ndarray  # (kinds,) uint8: DISSIPATES, WORKS; 0: has an energy, or rows
+    base: np.ndarray  # (e, MOST_FRAMES, MOST_FRAMES) where the blocks of its frames stand
+    row_base: np.ndarray  # (e, MOST_FRAMES, 2) and those of frame and multiplier, of multiplier and frame
+    size: np.ndarray  # (e, 2) N, N m, of its forces, of which they have rounding; 0: constraints
+    own: np.ndarray  # (e,) where in `State.own` stands what it counts; 0: nothing, or `gear_angles` does
     start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
     end: np.ndarray
     dual: np.ndarray
@@ -48,22 +59,56 @@ class ByDuals(NamedTuple):
     g: np.ndarray  # (MOST_ROWS,) complex
 
 
-def by_duals(constraints: Constraints, which: np.ndarray) -> ByDuals:
-    """Those constraints `which` (c,)."""
+def table_groups(constraints: Constraints, which: np.ndarray) -> list[Group]:
+    """Those constraints `which` (c,), by kind; the row of one is its number."""
     groups = []
     for number, kind in enumerate(CONSTRAINTS):
         use = np.flatnonzero(which & (constraints.kind == number))
         if len(use):
             groups.append(of_columns(kind, constraints, use, use))
-    start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
-    lam, g = np.zeros((2, MOST_ROWS), complex)
+    return groups
+
+
+def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
+    """Those constraints `which` (c,), and all of `System.others`."""
+    table = system.others
+    more = groups_of(table, np.arange(len(table.kind)))
+    first = len(system.constraints.kind)
+    holds = holding(table)
+    item = np.full(len(table.kind), -1, np.int64)
+    item[holds] = first + np.arange(len(holds))
+    groups = table_groups(system.constraints, which)
+    c = _numbers(groups)
+    e = _numbers(more)
+    base = np.zeros((len(c) + len(e), MOST_FRAMES, MOST_FRAMES), np.int64)
+    base[: len(c), :2, :2] = numbering.constraint_base[c, :4].reshape(-1, 2, 2)
+    base[len(c) :] = numbering.other_base[e]
+    row_base = np.zeros((*base.shape[:2], 2), np.int64)
+    row_base[: len(c), :2] = numbering.constraint_base[c, 4:].reshape(-1, 2, 2).swapaxes(1, 2)
+    has_rows = np.flatnonzero(item[e] >= 0)
+    row_base[len(c) + has_rows] = numbering.row_base[item[e][has_rows] - first]
+    size = np.zeros((len(base), 2))
+    size[len(c) :] = np.where(item[e][:, None] >= 0, 0.0, table.size[e])
+    count = own_of(table)
+    counted = np.zeros(len(base), np.int64)
+    counted[len(c) :] = (count_angles(system) + np.cumsum(count) - count)[e]
+    groups += [own._replace(row=item[own.row]) for own in more]
+    takes = [DISSIPATES * dissipates(own.kind) + WORKS * own.kind.works for own in groups]
     interacting = gathered(groups)
     at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
-    return ByDuals(interacting, at_end, rates, start, end, dual, lam, g)
+    start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
+    lam, g = np.zeros((2, MOST_ROWS), complex)
+    kinds = np.array(takes, np.uint8)
+    return ByDuals(interacting, at_end, rates, kinds, base, row_base, size, counted, start, end, dual, lam, g)
+
+
+def _numbers(groups: list[Group]) -> np.ndarray:
+    """Rows of the groups, one after the other."""
+    return np.concatenate([np.zeros(0, np.int64), *(own.row for own in groups)])
 
 
 @small_kernel
-def _put(r, R, a, f, y, k):
+def put_pose(r, R, a, f, y, k):
     """Pose of frame f, from the place of frame a, as frame k of an interaction."""
     for i in range(3):
         y[k, 0, i] = r[f, i] - r[a, i]
@@ -106,57 +151,6 @@ def _add_pulled(dual, y0, y1, k, out, at, stride):
     for i in range(3):
         out[at + i * stride] += force[i].real
         out[at + (3 + i) * stride] += torque[i].real
-
-
-@inner_kernel
-def add_constraints_by_duals(system, numbering, state, work, tangent):
-    """Residual and, on demand, matrix."""
-    own, values = work.by_duals, work.values
-    interacting, y0, y1, dual, lam = own.interacting, own.start, own.end, own.dual, own.lam
-    for which in range(interacting.kinds.size):
-        kind = interacting.kinds[which]
-        value_of_kind, dual_of_kind = value_at(kind.value), dual_at(kind.dual)
-        for e in range(kind.first, kind.last):
-            entry = interacting.each[e]
-            X, c = interacting.numbers[entry.first : entry.last], entry.row
-            X1 = own.at_end[entry.first : entry.last]
-            row, scale, a = numbering.row[c], work.scale[c], entry.frames[0]
-            for k in range(2):
-                _put(state.r, work.R0, a, entry.frames[k], y0, k)
-                _put(work.r1, work.R1, a, entry.frames[k], y1, k)
-            value_of_kind(y1, X1, own.g)
-            for i in range(kind.rows):
-                work.residual[row + i] += scale * own.g[i].real
-                lam[i] = scale * work.lam[numbering.lam[c] + i]
-            dual_of_kind(y0, y1, X, lam, dual)
-            for k in range(2):
-                _add_pulled(dual, y0, y1, k, work.residual, numbering.frame[entry.frames[k]], 1)
-            if not tangent:
-                continue
-            base = numbering.constraint_base[c]
-            for k in range(2):
-                f = entry.frames[k]
-                stride = numbering.frame_stride[f]
-                for j in range(6):
-                    step_along(y1, k, j)
-                    dual_of_kind(y0, y1, X, lam, dual)
-                    for l in range(2):
-                        force, torque = _pulled(dual, y0, y1, l)
-                        at = base[2 * l + k] + j * stride
-                        for i in range(3):
-                            values[at + i] += force[i].imag / COMPLEX_STEP
-                            values[at + 3 + i] += torque[i].imag / COMPLEX_STEP
-                    _put(work.r1, work.R1, a, f, y1, k)
-            for i in range(kind.rows):
-                for j in range(kind.rows):
-                    lam[j] = scale if j == i else 0.0
-                dual_of_kind(y0, y1, X, lam, dual)
-                for k in range(2):
-                    _add_pulled(dual, y0, y1, k, values, base[4 + k] + i * numbering.row_stride[c], 1)
-                dual_of_kind(y1, y1, X1, lam, dual)
-                for k in range(2):
-                    stride = numbering.frame_stride[entry.frames[k]]
-                    _add_pulled(dual, y1, y1, k, values, base[6 + k] + i, stride)
 
 
 class EnergyDuals(NamedTuple):
@@ -207,8 +201,8 @@ def put_ends(own, entry, arity, r, work):
     first = entry.frames[0]
     for k in range(arity):
         f = entry.frames[k]
-        _put(r, work.R0, first, f, own.start, k)
-        _put(r, work.R1, first, f, own.end, k)
+        put_pose(r, work.R0, first, f, own.start, k)
+        put_pose(r, work.R1, first, f, own.end, k)
         for i in range(3):
             own.end[k, 0, i] += work.dr[f, i]
 
@@ -260,36 +254,50 @@ def lost_by_duals(own, r, work, e, h):
     return _work(own.dual, own.start, own.end, kind.arity)
 
 
-DISSIPATES, WORKS = 1, 2
-
-
-class OtherWork(NamedTuple):
-    """Interactions of `discretization.others`, whose row is their number there, and room for one."""
-
-    interacting: Any  # `Interacting`
-    dissipates: np.ndarray  # (kinds,) uint8: DISSIPATES, WORKS; 0: has an energy
-    start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
-    end: np.ndarray
-    dual: np.ndarray
-    lam: np.ndarray  # (1,) complex
-
-
-def other_work(own: Others) -> OtherWork:
-    """Allocate."""
-    groups = groups_of(own, np.arange(len(own.kind)))
-    lossy = np.array([DISSIPATES * dissipates(e.kind) + WORKS * e.kind.works for e in groups], np.uint8)
-    start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
-    return OtherWork(gathered(groups), lossy, start, end, dual, np.zeros(1, complex))
+@inner_kernel
+def begin_counted(numbering, state, work):
+    """What is counted is what is nearest to that at the start; its rounding in rows."""
+    own = work.by_duals
+    interacting = own.interacting
+    for which in range(interacting.kinds.size):
+        kind = interacting.kinds[which]
+        for e in range(kind.first, kind.last if kind.own > 0 else kind.first):
+            entry, most = interacting.each[e], 0.0
+            for i in range(kind.own):
+                value, place = state.own[own.own[e] + i], entry.last - kind.own + i
+                interacting.numbers[place], own.at_end[place] = value, value
+                most = max(most, abs(value))
+            for i in range(kind.rows):
+                level = 2.0 * EPS * work.scale[entry.row] * work.facts.size[entry.row] * most
+                work.noise[numbering.row[entry.row] + i] += level
 
 
 @inner_kernel
-def add_other_noise(system, numbering, work, h):
-    """Round-off of their forces."""
-    own = system.others
-    for e in range(own.kind.size):
-        for k in range(MOST_FRAMES):
-            if own.frames[e, k] >= 0:
-                at = numbering.frame[own.frames[e, k]]
+def end_counted(state, work):
+    """The same at r1, R1: not sums of changes, so that no rounding piles up."""
+    own = work.by_duals
+    interacting = own.interacting
+    for which in range(interacting.kinds.size):
+        kind = interacting.kinds[which]
+        for e in range(kind.first, kind.last if kind.own > 0 else kind.first):
+            entry, count_of_kind = interacting.each[e], value_at(kind.count)
+            for k in range(kind.arity):
+                put_pose(work.r1, work.R1, entry.frames[0], entry.frames[k], own.end, k)
+            count_of_kind(own.end, own.at_end[entry.first : entry.last], own.g)
+            for i in range(kind.own):
+                state.own[own.own[e] + i] = own.g[i].real
+
+
+@inner_kernel
+def add_noise_by_duals(numbering, work, h):
+    """Round-off of the forces of what has no rows."""
+    own = work.by_duals
+    interacting = own.interacting
+    for which in range(interacting.kinds.size):
+        kind = interacting.kinds[which]
+        for e in range(kind.first, kind.last if kind.rows == 0 else kind.first):
+            for k in range(kind.arity):
+                at = numbering.frame[interacting.each[e].frames[k]]
                 for i in range(3):
                     work.noise[at + i] += EPS * abs(h) * own.size[e, 0]
                     work.noise[at + 3 + i] += EPS * abs(h) * own.size[e, 1]
@@ -307,48 +315,76 @@ def add_forces_of(own, entry, arity, numbering, h, residual):
 
 
 @inner_kernel
-def add_column_of(own, entry, arity, numbering, h, k, j, values):
-    """Its derivative along coordinate j of frame k, from the imaginary parts."""
+def add_column_of(own, base, entry, arity, numbering, h, k, j, values):
+    """Its derivative along coordinate j of frame k, from the imaginary parts; base: of its blocks."""
     stride = numbering.frame_stride[entry.frames[k]]
     for l in range(arity):
         force, torque = _pulled(own.dual, own.start, own.end, l)
-        at = numbering.other_base[entry.row, l, k] + j * stride
+        at = base[l, k] + j * stride
         for i in range(3):
             values[at + i] += h * force[i].imag / COMPLEX_STEP
             values[at + 3 + i] += h * torque[i].imag / COMPLEX_STEP
 
 
 @inner_kernel
-def add_others(system, numbering, state, work, h, tangent):
+def _add_rows_of(own, kind, e, numbering, work, tangent):
+    """g at the end of the step, and on demand rows and columns of its multipliers, which are put in their place."""
+    entry, y0, y1, dual, lam = own.interacting.each[e], own.start, own.end, own.dual, own.lam
+    X, X1 = own.interacting.numbers[entry.first : entry.last], own.at_end[entry.first : entry.last]
+    value_of_kind, dual_of_kind = value_at(kind.value), dual_at(kind.dual)
+    row, scale = numbering.row[entry.row], work.scale[entry.row]
+    value_of_kind(y1, X1, own.g)
+    for i in range(kind.rows):
+        work.residual[row + i] += scale * own.g[i].real
+    for i in range(kind.rows if tangent else 0):
+        for j in range(kind.rows):
+            lam[j] = scale if j == i else 0.0
+        dual_of_kind(y0, y1, X, lam, dual)
+        for k in range(kind.arity):
+            at = own.row_base[e, k, 0] + i * numbering.row_stride[entry.row]
+            _add_pulled(dual, y0, y1, k, work.values, at, 1)
+        dual_of_kind(y1, y1, X1, lam, dual)
+        for k in range(kind.arity):
+            stride = numbering.frame_stride[entry.frames[k]]
+            _add_pulled(dual, y1, y1, k, work.values, own.row_base[e, k, 1] + i, stride)
+    for i in range(kind.rows):
+        lam[i] = scale * work.lam[numbering.lam[entry.row] + i]
+
+
+@inner_kernel
+def add_by_duals(numbering, state, work, h, tangent):
     """Residual and, on demand, matrix."""
-    own = work.others
+    own = work.by_duals
     interacting, y0, y1, dual, lam = own.interacting, own.start, own.end, own.dual, own.lam
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         dual_of_kind = dual_at(kind.dual)
-        lam[0] = 1.0 / h if own.dissipates[which] == DISSIPATES else 1.0
+        factor = h if kind.rows == 0 else 1.0
+        lam[0] = 1.0 / h if own.takes[which] == DISSIPATES else 1.0
         for e in range(kind.first, kind.last):
             entry = interacting.each[e]
             X = interacting.numbers[entry.first : entry.last]
             put_ends(own, entry, kind.arity, state.r, work)
+            if kind.rows > 0:
+                _add_rows_of(own, kind, e, numbering, work, tangent)
             dual_of_kind(y0, y1, X, lam, dual)
-            add_forces_of(own, entry, kind.arity, numbering, h, work.residual)
+            add_forces_of(own, entry, kind.arity, numbering, factor, work.residual)
             for k in range(kind.arity if tangent else 0):
                 for j in range(6):
                     step_along(y1, k, j)
                     dual_of_kind(y0, y1, X, lam, dual)
-                    add_column_of(own, entry, kind.arity, numbering, h, k, j, work.values)
+                    add_column_of(own, own.base[e], entry, kind.arity, numbering, factor, k, j, work.values)
                     step_back(y1, k)
 
 
 @inner_kernel
-def others_take(what, system, state, work, h):
+def taken_by_duals(what, state, work, h):
     """What those that dissipate, or those that do work, have taken from the energy in the step, J."""
-    own, lost = work.others, 0.0
+    own, lost = work.by_duals, 0.0
     interacting = own.interacting
     own.lam[0] = 1.0 / h if what == DISSIPATES else 1.0
     for which in range(interacting.kinds.size):
-        if own.dissipates[which] != what:
+        if own.takes[which] != what:
             continue
         kind = interacting.kinds[which]
         dual_of_kind = dual_at(kind.dual)

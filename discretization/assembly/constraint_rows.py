@@ -11,7 +11,6 @@ from typing import Any
 
 from discretization.assembly.workspace import (
     EPS,
-    add_noise,
     add_pair_forces,
     norm,
     three,
@@ -27,16 +26,20 @@ DELTA = 1e-8  # of the scale of a constraint; with 1e-10 Newton takes an iterati
 
 
 @inner_kernel
-def begin_constraints(system, numbering, state, work, h, extent):
+def begin_constraints(numbering, state, work, h, extent):
     """Scale and noise level of the rows; extent: of the model, m."""
-    constraints, facts = system.constraints, work.facts
-    for c in range(constraints.kind.shape[0]):
+    facts, frames = work.facts, numbering.row_frames
+    for c in range(numbering.row.shape[0]):
         scale = 2.0 / abs(h) * facts.lightest[c]
         work.scale[c] = scale
         reach = 1.0
         if facts.turns[c] == 0:
-            a, b = constraints.frames[c, 0], constraints.frames[c, 1]
-            reach = 0.1 * extent + norm(state.r[a]) + norm(state.r[b]) + facts.reach[c]
+            reach = 0.1 * extent
+            for k in range(frames.shape[1]):
+                if frames[c, k] < 0:
+                    break
+                reach += norm(state.r[frames[c, k]])
+            reach += facts.reach[c]
         level = 2.0 * EPS * scale * reach * facts.size[c]
         for i in range(numbering.rows[c]):
             work.noise[numbering.row[c] + i] = level
@@ -56,16 +59,21 @@ def soften(numbering, work):
 
 
 @inner_kernel
-def add_constraint_noise(system, numbering, work):
+def add_constraint_noise(numbering, work):
     """Raise the noise levels by the rounding of the present constraint impulses."""
-    constraints, facts = system.constraints, work.facts
-    for c in range(constraints.kind.shape[0]):
-        a, b = constraints.frames[c, 0], constraints.frames[c, 1]
+    facts, frames = work.facts, numbering.row_frames
+    for c in range(numbering.row.shape[0]):
         impulse = 0.0
         for i in range(max(numbering.rows[c], 1)):
             impulse += abs(work.lam[numbering.lam[c] + i])
         impulse *= EPS * work.scale[c] * facts.size[c]
-        add_noise(work.noise, numbering.frame[a], numbering.frame[b], impulse, facts.arm[c] * impulse)
+        for k in range(frames.shape[1]):
+            if frames[c, k] < 0:
+                break
+            at = numbering.frame[frames[c, k]]
+            for i in range(3):
+                work.noise[at + i] += impulse
+                work.noise[at + 3 + i] += facts.arm[c] * impulse
 
 
 def _rows_by_pull(number: int, pull: Any, rows: int) -> Any:

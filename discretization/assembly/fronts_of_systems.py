@@ -12,8 +12,8 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from discretization.assembly.numbering import BAND_LIMIT, Numbering, number
-from discretization.assembly.vertices import rows_of_joint
 from discretization.linear.fronts import fronts_of
+from discretization.multipliers import multipliers_of
 from discretization.system import System
 from rigid.system import Ints
 
@@ -39,25 +39,27 @@ def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool 
 
 
 def _joints(system: System) -> tuple[Ints, Ints]:
-    """Joints that bring equations, each by the first of its constraints that does."""
-    brings = rows_of_joint(system) > 0
-    joints, at = np.unique(system.constraints.joint[brings], return_index=True)
+    """Joints that bring equations, each by the first of its constraints that does; all others that bring some are one too."""
+    held = multipliers_of(system)
+    brings = held.of_joint > 0
+    joints, at = np.unique(held.joint[brings], return_index=True)
     return joints, np.flatnonzero(brings)[at]
 
 
 def _companions(system: System, numbering: Numbering) -> Ints | None:
     """A moving frame for every joint, no two alike and with as few neighbours as can be; None where there are none."""
-    frames, constraints = system.frames, system.constraints
+    frames, held = system.frames, multipliers_of(system)
     moving = frames.fixed == 0
     inertia = np.linalg.eigvalsh(frames.inertia[moving])
     heavy = (frames.mass[moving] > 0.0) & (inertia[:, 0] > _SYMMETRIC * inertia[:, -1])
-    if not heavy.all() or len(numbering.repeating) or (rows_of_joint(system) > 6).any():
+    if not heavy.all() or len(numbering.repeating) or (held.of_joint > 6).any():
         return None
     joints, _ = _joints(system)
     if not len(joints):
         return joints
-    each, side = np.nonzero(moving[constraints.frames] & np.isin(constraints.joint, joints)[:, None])
-    edges = np.stack([np.searchsorted(joints, constraints.joint[each]), constraints.frames[each, side]])
+    there = (held.frames >= 0) & moving[held.frames] & np.isin(held.joint, joints)[:, None]
+    each, side = np.nonzero(there)
+    edges = np.stack([np.searchsorted(joints, held.joint[each]), held.frames[each, side]])
     edges = np.unique(edges, axis=1)
     degree = 1.0 + np.bincount(_all_frames(system), minlength=len(frames.mass))
     graph = coo_matrix((degree[edges[1]], edges), shape=(len(joints), len(frames.mass))).tocsr()

@@ -1,7 +1,10 @@
-"""The counted angles of geared joints in a Cayley energy-momentum step: given at its start, taken over at its end."""
+"""The counted angles of geared joints, and what else is counted, in a Cayley energy-momentum step: given at its start, taken over
+at its end.
+"""
 
 from __future__ import annotations
 
+from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.given_motions import _kind_of, _put_pair
 from discretization.assembly.workspace import EPS
 from rigid.compilation import inner_kernel
@@ -17,6 +20,7 @@ def begin_gears(numbering, state, work):
         work.noise[numbering.row[c]] += 2.0 * EPS * work.scale[c] * gears.size[k] * abs(angle)
         duals.interacting.numbers[gears.branch[k]] = angle
         duals.at_end[gears.branch[k]] = angle
+    begin_counted(numbering, state, work)
 
 
 @inner_kernel
@@ -30,3 +34,4 @@ def end_gears(state, work):
         value_of_kind = value_at(kind.value)
         value_of_kind(own.end, own.at_end[entry.first : entry.last], own.g)
         state.own[gears.first + k] = own.g[0].real / gears.size[k]
+    end_counted(state, work)

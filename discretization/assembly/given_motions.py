@@ -16,7 +16,7 @@ zero where nothing is driven, the balance of energy holds with
 
 from __future__ import annotations
 
-from discretization.assembly.by_duals import _add_pulled, _put
+from discretization.assembly.by_duals import _add_pulled, put_pose
 from discretization.assembly.hidden_rows import hidden_ends, places_of
 from discretization.assembly.workspace import rotation_of, three
 from discretization.own_variables import DRIVE
@@ -117,7 +117,7 @@ def _kind_of(interacting, e):
 def _put_pair(r, R, own, e, y):
     frames = own.interacting.each[e].frames
     for k in range(2):
-        _put(r, R, frames[0], frames[k], y, k)
+        put_pose(r, R, frames[0], frames[k], y, k)
 
 
 @inner_kernel

@@ -24,14 +24,16 @@ import numpy as np
 
 from discretization.assembly.constraint_rows import DELTA
 from discretization.assembly.rod_spans import add_span_masses
-from discretization.assembly.vertices import carries_velocity, rows_of_joint
+from discretization.assembly.vertices import carries_velocity
 from discretization.assembly.workspace import EPS, Workspace, rotation_of, three, unit_vector
+from discretization.multipliers import multipliers_of
 from discretization.system import System
+from rigid.chart_frames import new_scratch
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
 from rigid.interactions.constraints import CONSTRAINTS
-from rigid.interactions.kinds import has_hidden_forms
+from rigid.interactions.kinds import MOST_ROWS, has_hidden_forms
 from rigid.linear_algebra import (
     add3,
     apply,
@@ -53,7 +55,7 @@ class Hidden(NamedTuple):
     """Unknowns of the hidden constraints and where they stand."""
 
     carries: np.ndarray  # (n,) uint8 1: the frame has W, 6 places behind its dr
-    behind: Ints  # (c,) places from a constraint's row to that of its hidden one
+    behind: Ints  # (c + e,) places from a constraint's row to that of its hidden one
     Ua_mean: (
         Floats  # (c, 3) U_a in the mean of a step and at its end; only those of driven constraints change
     )
@@ -61,6 +63,8 @@ class Hidden(NamedTuple):
     W: Floats  # (n, 6) translational part inertial, rotational part body-fixed
     gam: Floats  # (m,) scaled multipliers
     second: Floats  # (c, 6) W_a, W_b of the constraints
+    scratch: np.ndarray  # of one of the others with rows
+    gradient: np.ndarray  # (MOST_ROWS,) complex: its multipliers
 
 
 def hidden_workspace(system: System, work: Workspace) -> Hidden:
@@ -75,12 +79,14 @@ def hidden_workspace(system: System, work: Workspace) -> Hidden:
             )
     return Hidden(
         carries=carries_velocity(system).astype(np.uint8),
-        behind=rows_of_joint(system),
+        behind=multipliers_of(system).of_joint,
         Ua_mean=system.constraints.Ua.copy(),
         Ua_end=system.constraints.Ua.copy(),
         W=np.zeros((len(system.frames.mass), 6)),
         gam=np.zeros(len(work.lam)),
         second=np.hstack([_or_zero(system.constraints.Wa, system), _or_zero(system.constraints.Wb, system)]),
+        scratch=new_scratch(),
+        gradient=np.zeros(MOST_ROWS, complex),
     )
 
 
@@ -134,21 +140,19 @@ def hidden_ends(state, work, hidden, h, a, b):
 @inner_kernel
 def begin_hidden_step(system, numbering, hidden, state, work, h):
     """Start of the hidden multipliers, zero, and the noise levels of (1) and (4)."""
-    frames, constraints, noise = system.frames, system.constraints, work.noise
-    for f in range(frames.mass.shape[0]):
+    mass, noise, frames = system.frames.mass, work.noise, numbering.row_frames
+    for f in range(mass.shape[0]):
         for i in range(6):
             hidden.W[f, i] = 0.0
             if hidden.carries[f] != 0:
                 noise[numbering.frame[f] + 6 + i] = noise[numbering.frame[f] + i]
-    for c in range(constraints.kind.shape[0]):
-        a, b = constraints.frames[c, 0], constraints.frames[c, 1]
+    for c in range(numbering.row.shape[0]):
         first = numbering.lam[c]
-        speed = 0.0
-        for f in (a, b):
-            v, Omega = load3(state.v[f]), load3(state.Omega[f])
-            arm = 1.0 + dot(load3(constraints.Xa[c]), load3(constraints.Xa[c])) ** 0.5
-            arm += dot(load3(constraints.Xb[c]), load3(constraints.Xb[c])) ** 0.5
-            speed += dot(v, v) ** 0.5 + arm * dot(Omega, Omega) ** 0.5
+        speed, arm = 0.0, 1.0 + work.facts.reach[c]
+        for k in range(frames.shape[1]):
+            if frames[c, k] >= 0:
+                v, Omega = load3(state.v[frames[c, k]]), load3(state.Omega[frames[c, k]])
+                speed += dot(v, v) ** 0.5 + arm * dot(Omega, Omega) ** 0.5
         row = numbering.row[c] + hidden.behind[c]
         for i in range(numbering.rows[c]):
             hidden.gam[first + i] = 0.0
@@ -159,23 +163,23 @@ def begin_hidden_step(system, numbering, hidden, state, work, h):
 
 
 @inner_kernel
-def add_hidden_noise(system, numbering, hidden, work):
+def add_hidden_noise(numbering, hidden, work):
     """Raise the noise levels by the rounding of the present hidden multipliers."""
-    constraints = system.constraints
-    for c in range(constraints.kind.shape[0]):
-        a, b = constraints.frames[c, 0], constraints.frames[c, 1]
+    frames = numbering.row_frames
+    for c in range(numbering.row.shape[0]):
         first = numbering.lam[c]
         size = 0.0
         for i in range(max(numbering.rows[c], 1)):
             size += EPS * work.scale[c] * abs(hidden.gam[first + i])
-        for f in (a, b):
-            if hidden.carries[f] != 0:
+        for k in range(frames.shape[1]):
+            f = frames[c, k]
+            if f >= 0 and hidden.carries[f] != 0:
                 for i in range(12):
                     work.noise[numbering.frame[f] + i] += size
 
 
 @small_kernel
-def _add_to_frame(out, at, R1, h, D_v, D_Omega, D_r, D_psi):
+def add_to_frame(out, at, R1, h, D_v, D_Omega, D_r, D_psi):
     """What a derivative of A adds to the rows (3) and (1) of a frame, the latter behind the former."""
     add3(plus(times(-2.0, D_v), times(h, D_r)), out[at : at + 3])
     add3(plus(times(-2.0, apply(R1, D_Omega)), times(h, D_psi)), out[at + 3 : at + 6])
@@ -184,7 +188,7 @@ def _add_to_frame(out, at, R1, h, D_v, D_Omega, D_r, D_psi):
 
 
 @small_kernel
-def _add_row(values, at, stride, R0, psi, h, D_v, D_Omega, D_r, D_psi):
+def add_row(values, at, stride, R0, psi, h, D_v, D_Omega, D_r, D_psi):
     """Row of the matrix: a gradient at the end of the step to dr, eta and W of a frame."""
     by_turn = plus(D_psi, times(2.0 / h, apply_transposed(inverse_tangent(psi), apply(R0, D_Omega))))
     for i in range(3):
@@ -217,9 +221,9 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
         moves_a, moves_b = hidden.carries[a] != 0, hidden.carries[b] != 0
         if moves_a:
             opposite, pull = times(-1.0, D_v), times(-1.0, D_r)
-            _add_to_frame(residual, numbering.frame[a], end[2], h, opposite, D_Oa, pull, D_a)
+            add_to_frame(residual, numbering.frame[a], end[2], h, opposite, D_Oa, pull, D_a)
         if moves_b:
-            _add_to_frame(residual, numbering.frame[b], end[3], h, D_v, D_Ob, D_r, D_b)
+            add_to_frame(residual, numbering.frame[b], end[3], h, D_v, D_Ob, D_r, D_b)
         if not tangent:
             continue
         base, stride = numbering.constraint_base[c], numbering.row_stride[c]
@@ -231,14 +235,14 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
             G_v, G_Oa, G_Ob, G_r, G_a, G_b = hidden_derivative_of(kind, unit, last, end, end)
             if moves_a:
                 opposite, pull = times(-1.0, D_v), times(-1.0, D_r)
-                _add_to_frame(values, base[4] + (behind + i) * stride, end[2], h, opposite, D_Oa, pull, D_a)
+                add_to_frame(values, base[4] + (behind + i) * stride, end[2], h, opposite, D_Oa, pull, D_a)
                 opposite, pull = times(-1.0, G_v), times(-1.0, G_r)
                 R0, psi = rotation_of(work.R0, a), load3(work.psi[a])
-                _add_row(values, base[6] + behind + i, sa, R0, psi, h, opposite, G_Oa, pull, G_a)
+                add_row(values, base[6] + behind + i, sa, R0, psi, h, opposite, G_Oa, pull, G_a)
             if moves_b:
-                _add_to_frame(values, base[5] + (behind + i) * stride, end[3], h, D_v, D_Ob, D_r, D_b)
+                add_to_frame(values, base[5] + (behind + i) * stride, end[3], h, D_v, D_Ob, D_r, D_b)
                 R0, psi = rotation_of(work.R0, b), load3(work.psi[b])
-                _add_row(values, base[7] + behind + i, sb, R0, psi, h, G_v, G_Ob, G_r, G_b)
+                add_row(values, base[7] + behind + i, sb, R0, psi, h, G_v, G_Ob, G_r, G_b)
 
 
 @inner_kernel

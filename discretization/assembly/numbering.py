@@ -35,9 +35,9 @@ from discretization.assembly.vertices import (
 from discretization.drives import driven_frames
 from discretization.linear.fronts import Fronts, no_fronts
 from discretization.linear.substructures import Substructures, no_substructures
+from discretization.multipliers import Multipliers, multipliers_of
 from discretization.space.spans import MOST_FRAMES
 from discretization.system import System
-from rigid.interactions.constraints import first_rows, rows_of
 from rigid.references import by_reference
 from rigid.system import Ints
 
@@ -58,12 +58,15 @@ class Numbering(NamedTuple):
     frame: Ints  # (n,) first unknown of a frame, N where it is fixed, behind that where it is driven
     frame_stride: Ints  # (n,)
     frame_base: Ints  # (n,) diagonal blocks
-    rows: Ints  # (c,) scalar equations a constraint brings; 0: it adds to the row of another
-    row: Ints  # (c,) unknown of the first multiplier of a constraint
-    row_stride: Ints  # (c,)
-    lam: Ints  # (c,) place of that multiplier in State.lam
+    # of the c constraints of their table, and behind them of all other interactions with rows
+    rows: Ints  # (c + e,) scalar equations it brings; 0: it adds to the row of another
+    row: Ints  # (c + e,) unknown of its first multiplier
+    row_stride: Ints  # (c + e,)
+    lam: Ints  # (c + e,) place of that multiplier in State.lam
+    row_frames: Ints  # (c + e, MOST_FRAMES) -1: none
     constraint_base: Ints  # (c, 8) blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b
-    repeating: Ints  # (k,) constraints whose joints repeat others
+    row_base: Ints  # (e, MOST_FRAMES, 2) blocks of frame and lam, of lam and frame
+    repeating: Ints  # (k,) those that repeat others
     repeating_base: Ints  # (k,) their blocks lam-lam
     element_base: Ints  # (m, 4) aa, ab, ba, bb
     spring_base: Ints  # (s, 4)
@@ -110,7 +113,8 @@ def number(
     if len(ordered.condensed):
         substructures = _moved_into(panels, system, ordered, frame, of_spans)
     row = ordered.start[vertices.of_constraint] + vertices.offset
-    repeating = np.flatnonzero(system.constraints.repeats)
+    held = multipliers_of(system)
+    repeating = np.flatnonzero(held.repeats)
     row_of, vertex_of = row[repeating], vertices.of_constraint[repeating]
     return Numbering(
         size=ordered.size,
@@ -122,11 +126,13 @@ def number(
         frame=frame.astype(np.int64),
         frame_stride=of_spans.frame_stride,
         frame_base=of_spans.frame_base,
-        rows=rows_of(system.constraints),
+        rows=held.rows,
         row=row.astype(np.int64),
         row_stride=storage.stride[vertices.of_constraint],
-        lam=first_rows(system.constraints),
+        lam=held.first,
+        row_frames=held.frames,
         constraint_base=_of_constraints(system, vertices, blocks, row),
+        row_base=_with_rows(held, vertices, blocks, row),
         repeating=repeating,
         repeating_base=blocks.place(row_of, row_of, vertex_of, vertex_of),
         element_base=blocks.of_pairs(system.elements.frames),
@@ -191,7 +197,8 @@ def _first_unknowns(system: System, vertices: Vertices, ordered: _Ordered) -> In
 
 def _of_constraints(system: System, vertices: Vertices, blocks: Blocks, row: Ints) -> Ints:
     """(c, 8) blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b."""
-    frames, vc = system.constraints.frames, vertices.of_constraint
+    frames = system.constraints.frames
+    row, vc = row[: len(frames)], vertices.of_constraint[: len(frames)]
     full = couples_frames(system)
     coupled = np.full((len(frames), 4), blocks.dump, dtype=np.int64)
     coupled[full] = blocks.of_pairs(frames[full])
@@ -202,6 +209,20 @@ def _of_constraints(system: System, vertices: Vertices, blocks: Blocks, row: Int
     with_lam = [blocks.place(first[:, k], row, vertex[:, k], vc) for k in (0, 1)]
     with_lam += [blocks.place(row, first[:, k], vc, vertex[:, k]) for k in (0, 1)]
     return np.concatenate([coupled, np.stack(with_lam, axis=1)], axis=1)
+
+
+def _with_rows(held: Multipliers, vertices: Vertices, blocks: Blocks, row: Ints) -> Ints:
+    """(e, most frames, 2) blocks of frame and lam, of lam and frame, of what is in no table of constraints."""
+    e = len(held.other)
+    frames = held.frames[len(held.frames) - e :]
+    out = np.full((*frames.shape, 2), blocks.dump, dtype=np.int64)
+    each, k = np.nonzero(frames >= 0)
+    behind = len(held.frames) - e + each
+    row, vertex = row[behind], vertices.of_constraint[behind]
+    first, of_frame = blocks.frame[frames[each, k]], vertices.of_frame[frames[each, k]]
+    out[each, k, 0] = blocks.place(first, row, of_frame, vertex)
+    out[each, k, 1] = blocks.place(row, first, vertex, of_frame)
+    return out
 
 
 class _OfSpans(NamedTuple):

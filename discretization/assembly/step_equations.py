@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.assembly.by_duals import add_constraints_by_duals, add_other_noise, add_others
+from discretization.assembly.by_duals import add_by_duals, add_noise_by_duals
 from discretization.assembly.constraint_rows import add_constraints, begin_constraints, soften
 from discretization.assembly.rod_spans import add_span_noise, add_spans, begin_spans
 from discretization.assembly.spring_forces import add_springs, add_torsions, begin_springs
@@ -88,10 +88,10 @@ def begin_step(system, numbering, state, work, h):
     if system.spans.kind.size > 0:
         add_span_noise(system, numbering, work, h)
         begin_spans(system, state, work, h)
-    if system.others.kind.size > 0:
-        add_other_noise(system, numbering, work, h)
+    if work.by_duals.interacting.each.size > 0:
+        add_noise_by_duals(numbering, work, h)
     begin_springs(system, numbering, state, work, h)
-    begin_constraints(system, numbering, state, work, h, extent)
+    begin_constraints(numbering, state, work, h, extent)
 
 
 @inner_kernel
@@ -144,8 +144,7 @@ def add_forces(system, numbering, state, work, h, load_values, tangent, general=
         status = add_spans(system, numbering, state, work, h, tangent)
         if status != 0:
             return status
-        add_constraints_by_duals(system, numbering, state, work, tangent)
-        add_others(system, numbering, state, work, h, tangent)
+        add_by_duals(numbering, state, work, h, tangent)
     add_constraints(system, numbering, state, work, tangent)
     add_springs(system, numbering, state, work, h, tangent)
     add_torsions(system, numbering, state, work, h, tangent)

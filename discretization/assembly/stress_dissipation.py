@@ -189,7 +189,8 @@ def add_stresses(numbering, state, work, h, tangent):
                 for j in range(6):
                     step_along(own.end, k, j)
                     _put_dual(own, kind, e, X, gamma, z)
-                    add_column_of(own, entry, kind.arity, numbering, h, k, j, work.values)
+                    base = numbering.other_base[entry.row]
+                    add_column_of(own, base, entry, kind.arity, numbering, h, k, j, work.values)
                     step_back(own.end, k)
 
 

@@ -8,10 +8,11 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from discretization.multipliers import multipliers_of
 from discretization.others import pairs_of
 from discretization.space.spans import shared_masses
 from discretization.system import System
-from rigid.interactions.constraints import facts, rows_of
+from rigid.interactions.constraints import facts
 from rigid.system import Ints
 
 
@@ -20,36 +21,28 @@ class Vertices(NamedTuple):
 
     moving: int  # how many of them are frames
     of_frame: Ints  # (n,) -1: fixed
-    of_constraint: Ints  # (c,) that of its joint
+    of_constraint: Ints  # (k,) of all that has multipliers (`discretization.multipliers`): that of its joint
     weight: Ints  # (v,) unknowns
-    offset: Ints  # (c,) of a constraint's first row among those of its joint
+    offset: Ints  # (k,) of its first row among those of its joint
 
 
 def carries_velocity(system: System) -> np.ndarray:
     """Moving frames (n,) whose velocities hidden constraints correct: at joints, or of rods that share their mass."""
     marked = np.zeros(len(system.frames.mass), dtype=bool)
-    marked[system.constraints.frames.ravel()] = True
+    held = multipliers_of(system).frames
+    marked[held[held >= 0]] = True
     pairs, coupling = shared_masses(system.elements, system.spans)
     marked[pairs[coupling != 0.0].ravel()] = True
     return marked & (system.frames.fixed == 0)
 
 
-def rows_of_joint(system: System) -> Ints:
-    """Number of scalar constraints of the joint of each constraint, (c,): from a Lam to its gam."""
-    totals = np.bincount(system.constraints.joint, weights=rows_of(system.constraints))
-    return totals.astype(np.int64)[system.constraints.joint]
-
-
 def vertices_of(system: System, hidden: bool) -> Vertices:
     """The vertices and what they weigh, with the unknowns of hidden constraints or without."""
-    fixed, constraints, rows = (
-        system.frames.fixed.astype(bool),
-        system.constraints,
-        rows_of(system.constraints),
-    )
+    fixed, constraints, held = system.frames.fixed.astype(bool), system.constraints, multipliers_of(system)
+    rows = held.rows
     of_frame = np.where(fixed, -1, np.cumsum(~fixed) - 1)
     moving = int((~fixed).sum())
-    joints, of_constraint = np.unique(constraints.joint, return_inverse=True)
+    joints, of_constraint = np.unique(held.joint, return_inverse=True)
     of_constraint = of_constraint + moving
     weight = np.full(moving + len(joints), 6, dtype=np.int64)
     weight[moving:] = 0
@@ -62,28 +55,24 @@ def vertices_of(system: System, hidden: bool) -> Vertices:
     first = np.searchsorted(of_constraint[order_in], of_constraint[order_in], side="left")
     offset = np.empty(len(rows), dtype=np.int64)
     offset[order_in] = before - before[first] if len(rows) else before
-    if len(constraints.shares):
-        offset -= constraints.shares
+    offset[: len(constraints.shares)] -= constraints.shares
     return Vertices(moving, of_frame, of_constraint, weight, offset)
 
 
 def joined(system: System, vertices: Vertices) -> Ints:
     """(e, 2) pairs of vertices that share a block: both ways, each once, and every vertex that has one with itself."""
-    constraints, frames = system.constraints, system.spans.frames
+    constraints, frames, held = system.constraints, system.spans.frames, multipliers_of(system)
     of_spans = np.stack(np.broadcast_arrays(frames[:, :, None], frames[:, None, :]), axis=3)
     couples = [system.elements.frames, system.springs.frames, system.torsions.frames]
     couples.append(of_spans[(of_spans >= 0).all(axis=3)])
     couples.append(pairs_of(system.others))
     couples.append(constraints.frames[couples_frames(system)])
     of_frames = vertices.of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
-    to_joints = [
-        np.stack([vertices.of_frame[constraints.frames[:, k]], vertices.of_constraint], axis=1)
-        for k in (0, 1)
-    ]
-    pairs = np.concatenate([of_frames, *to_joints])
+    each, k = np.nonzero(held.frames >= 0)
+    to_joints = np.stack([vertices.of_frame[held.frames[each, k]], vertices.of_constraint[each]], axis=1)
+    pairs = np.concatenate([of_frames, to_joints])
     pairs = pairs[(pairs >= 0).all(axis=1)]
-    repeating = np.flatnonzero(constraints.repeats)
-    own = np.concatenate([np.arange(vertices.moving), vertices.of_constraint[repeating]])
+    own = np.concatenate([np.arange(vertices.moving), vertices.of_constraint[held.repeats]])
     return np.unique(np.concatenate([pairs, pairs[:, ::-1], np.repeat(own[:, None], 2, axis=1)]), axis=0)
 
 

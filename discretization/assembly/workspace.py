@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import ByDuals, OtherWork, by_duals, other_work
+from discretization.assembly.by_duals import DISSIPATES, WORKS, ByDuals, by_duals
 from discretization.assembly.dissipation_arrays import Dissipation, no_dissipation
 from discretization.assembly.drive_arrays import DriveWork, drive_work
 from discretization.assembly.numbering import Numbering
@@ -14,6 +14,7 @@ from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.drives import DRIVEN, count_drives
 from discretization.gears import GearWork, gear_work, of_one_scale, weights
 from discretization.linear.fronts import scratch_length
+from discretization.multipliers import multipliers_of
 from discretization.own_variables import OwnPlaces, own_places
 from discretization.space import se3_element
 from discretization.system import System
@@ -31,15 +32,15 @@ NEAREST = 1e-9  # m, reach of joints whose frames and points are all at the orig
 
 
 class ConstraintFacts(NamedTuple):
-    """Facts of the constraints that no formula needs, by constraint."""
+    """Facts of the constraints that no formula needs, by constraint; behind those of their table all others with rows."""
 
     closed: Ints  # (k,) constraints whose kind has closed forms, kind by kind; the others go by their duals
     first: Ints  # (kinds + 1,) where a kind begins among them
-    turns: np.ndarray  # (c,) uint8 1: of directions alone
-    lightest: Floats  # (c,) mass, or inertia where only directors are held, of the lighter moving frame
-    reach: Floats  # (c,) m, |Xa| + |Xb|
-    arm: Floats  # (c,) m, lever of its force
-    size: Floats  # (c,) of its gradient to positions
+    turns: np.ndarray  # (c + e,) uint8 1: of directions alone
+    lightest: Floats  # (c + e,) mass, or inertia where only directors are held, of the lighter moving frame
+    reach: Floats  # (c + e,) m, |Xa| + |Xb|
+    arm: Floats  # (c + e,) m, lever of its force
+    size: Floats  # (c + e,) of its gradient to positions
 
 
 @by_reference
@@ -60,14 +61,13 @@ class Workspace(NamedTuple):
     accounts: bool  # something does work, dissipates or counts its angle
     solved: float  # residual/noise that counts as solved
     element_scale: Floats  # (elements, 2) largest stiffness of force and of moment, for the noise
-    scale: Floats  # (c,) scale of constraint rows
+    scale: Floats  # (c + e,) scale of constraint rows
     facts: ConstraintFacts
     own: OwnPlaces
     by_duals: ByDuals
     drives: DriveWork
     gears: GearWork
     spans: SpanWork
-    others: OtherWork
     turns: TurnWork
     dissipation: Dissipation
     residual: Floats  # (N + 6 + 6 d,) behind the equations those of fixed frames, then of each driven one
@@ -97,10 +97,9 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
     if m:
         scale[:, 0] = stiffness[:, :3, :].max(axis=(1, 2))
         scale[:, 1] = stiffness[:, 3:, :].max(axis=(1, 2))
-    others = other_work(system.others)
     of_kinds = [closed and has_closed_forms(kind) and not kind.driven for kind in CONSTRAINTS]
     has_forms = np.array(of_kinds)[constraints.kind]
-    duals = by_duals(constraints, ~has_forms)
+    duals = by_duals(system, numbering, ~has_forms)
     n_driven = int((system.frames.fixed == DRIVEN).sum())
     return Workspace(
         dr=np.zeros((n, 3)),
@@ -115,18 +114,17 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         diagonal=_diagonal(system.elements.stiffness) & _diagonal(system.elements.damping),
         viscous=viscous,
         accounts=viscous
-        or bool(np.any(others.dissipates) or count_drives(system))
+        or bool(np.isin(duals.takes, (DISSIPATES, WORKS)).any() or count_drives(system))
         or bool(len(system.loads.kind) or len(system.torsions.damping) or np.any(system.springs.damping)),
         solved=max(AT_NOISE, tolerance / EPS),
         element_scale=scale,
-        scale=np.ones(len(constraints.kind)),
+        scale=np.ones(len(numbering.row)),
         facts=_facts(system, has_forms),
         own=own_places(system),
         by_duals=duals,
         drives=drive_work(system, duals),
         gears=gear_work(system, duals),
         spans=span_work(system, closed),
-        others=others,
         turns=turn_work(system),
         dissipation=no_dissipation(),
         residual=np.zeros(numbering.size + 6 + 6 * n_driven),
@@ -150,24 +148,49 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
 
 
 def _facts(system: System, has_forms: np.ndarray) -> ConstraintFacts:
-    constraints, frames = system.constraints, system.frames
-    kind, ends = constraints.kind, constraints.frames
+    constraints, held = system.constraints, multipliers_of(system)
+    kind = constraints.kind
     by_kind = [np.flatnonzero(has_forms & (kind == k)) for k in range(len(CONSTRAINTS))]
-    turns = facts(kind, "turns").astype(np.uint8)
-    inertia = np.trace(frames.inertia, axis1=1, axis2=2)
-    size = np.where(turns[:, None] != 0, inertia[ends], frames.mass[ends])
-    lightest = np.where(frames.fixed[ends] != 0, np.inf, size).min(axis=1, initial=np.inf)
+    of_table = facts(kind, "turns")
     reach = np.linalg.norm(constraints.Xa, axis=1) + np.linalg.norm(constraints.Xb, axis=1)
+    # of the others the gradient to places and to turns; an arm is how much larger this is
+    to_place, to_turn = system.others.size[held.other].T
+    turns = np.concatenate([of_table, to_place == 0.0])
+    gradient = np.where(to_place == 0.0, to_turn, to_place)
+    arm = np.where(to_place == 0.0, 1.0, to_turn / np.where(to_place == 0.0, 1.0, to_place))
+    seen = lightest(system, turns)
     return ConstraintFacts(
         closed=np.concatenate(by_kind),
         first=np.cumsum([0, *(len(own) for own in by_kind)]),
-        turns=turns,
-        lightest=of_one_scale(constraints, np.where(np.isfinite(lightest), lightest, 0.0)),
-        reach=np.maximum(reach, NEAREST),
-        arm=reach + np.where(facts(kind, "constant"), 0.0, 1.0),
-        size=weights(constraints)
-        * np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
+        turns=turns.astype(np.uint8),
+        lightest=balanced(system, seen),
+        reach=np.maximum(np.concatenate([reach, arm]), NEAREST),
+        arm=np.concatenate([reach + np.where(facts(kind, "constant"), 0.0, 1.0), arm]),
+        size=np.concatenate(
+            [
+                weights(constraints)
+                * np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
+                gradient,
+            ]
+        ),
     )
+
+
+def lightest(system: System, turns: np.ndarray) -> Floats:
+    """(c + e,) mass, or inertia where it is of directions alone, of the lightest moving frame of all that has multipliers."""
+    frames, ends = system.frames, multipliers_of(system).frames
+    inertia = np.trace(frames.inertia, axis1=1, axis2=2)
+    size = np.where(turns[:, None], inertia[ends], frames.mass[ends])
+    least = np.where((ends < 0) | (frames.fixed[ends] != 0), np.inf, size).min(axis=1, initial=np.inf)
+    return np.where(np.isfinite(least), least, 0.0)
+
+
+def balanced(system: System, sizes: Floats) -> Floats:
+    """Masses or stiffnesses (c + e,) as multipliers see them: by the squares of their gradients."""
+    c, other = len(system.constraints.kind), multipliers_of(system).other
+    to_place, to_turn = system.others.size[other].T
+    gradient = np.where(to_place == 0.0, to_turn, to_place)
+    return np.concatenate([of_one_scale(system.constraints, sizes[:c]), sizes[c:] / gradient**2])
 
 
 def _diagonal(matrices: Floats) -> np.ndarray:

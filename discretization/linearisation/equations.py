@@ -34,12 +34,12 @@ from discretization.linearisation import applied, inertia, tangents
 from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
+from discretization.multipliers import multipliers_of
 from discretization.others import without_potential
 from discretization.redundancy import redundancy
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.interactions.constraints import rows_of
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, Ints, State
 
@@ -309,7 +309,8 @@ def _check_constant(
 
 def _turned_rows(system: System, G: csc_matrix, G1: csc_matrix) -> Floats:
     """What of the rows of each joint, later, is no combination of its rows now: largest of each unknown."""
-    joint = np.repeat(system.constraints.joint, rows_of(system.constraints))
+    held = multipliers_of(system)
+    joint = held.joint[held.per_row]
     out = np.zeros(G.shape[1])
     G, G1 = csr_matrix(G), csr_matrix(G1)
     for j in np.unique(joint):

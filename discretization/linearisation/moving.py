@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization import others
 from discretization.gears import counted_rows
-from discretization.own_variables import part, with_part
+from discretization.own_variables import counted_by_others, part, with_part
 from discretization.system import System
 from rigid import quaternions
+from rigid.interactions import evaluation
 from rigid.system import Floats, State
 
 
@@ -15,7 +17,9 @@ def moved(system: System, state: State, x: Floats) -> State:
     """Every frame displaced and turned by x (n, 6); torsion springs are wound on."""
     quat = quaternions.multiply(quaternions.from_rotation_vector(x[:, 3:]), state.quat)
     there = state._replace(r=state.r + x[:, :3], quat=quaternions.normalize(quat))
-    return with_part(system, there, "angle", angles(system, there))
+    own = others.with_counted(system.others, counted_by_others(system, there))
+    more = evaluation.values(others.counting(own), there.r, there.quat)
+    return with_part(system, there, "angle", np.concatenate([angles(system, there), more]))
 
 
 def angles(system: System, state: State) -> Floats:
@@ -30,5 +34,5 @@ def angles(system: System, state: State) -> Floats:
     along = quaternions.rotate(state.quat[b], of_b)
     c, s = (np.sum(quaternions.rotate(state.quat[a], u) * along, axis=1) for u in (U, W))
     angle = np.arctan2(s, c)
-    counted = part(system, state, "angle")
+    counted = part(system, state, "angle")[: len(angle)]
     return np.asarray(angle + 2 * np.pi * np.round((counted - angle) / (2 * np.pi)))

@@ -66,7 +66,7 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
             add3(times(-frames.mass[f], gravity), work.residual[at : at + 3])
     if add_forces(system, numbering, state, work, 1.0, load_values, tangent, general) != 0:
         return -2.0
-    add_constraint_noise(system, numbering, work)
+    add_constraint_noise(numbering, work)
     return residual_over_noise(numbering, work)
 
 

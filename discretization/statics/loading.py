@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.assembly.by_duals import by_duals
+from discretization.assembly.by_duals import table_groups
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
+from rigid.interactions.kinds import gathered
 from rigid.system import Constraints, Floats
 
 _SAMPLES = 200  # of a motion
@@ -107,7 +108,9 @@ class Loading:
         if len(work.by_duals.interacting.each):
             which = np.ones(len(own.kind), bool)
             which[work.facts.closed] = False
-            work.by_duals.interacting.numbers[:] = by_duals(own, which).interacting.numbers
+            moved = gathered(table_groups(own, which)).numbers
+            for numbers in (work.by_duals.interacting.numbers, work.by_duals.at_end):
+                numbers[: len(moved)] = moved
 
 
 class Placing(NamedTuple):

@@ -8,15 +8,14 @@ import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.csgraph import connected_components
 
+from discretization import others
 from discretization.assembly.numbering import BAND_LIMIT, number
-from discretization.assembly.workspace import AT_NOISE, workspace
+from discretization.assembly.workspace import AT_NOISE, balanced, workspace
 from discretization.checking import OF_SYSTEMS, checked, shapes_for
 from discretization.drives import as_driven
 from discretization.extent import extent
-from discretization.gears import of_one_scale
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
-from discretization.others import energies_alone
 from discretization.own_variables import varying_of
 from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED
 from discretization.statics.iteration import (
@@ -42,7 +41,6 @@ from discretization.statics.iteration import (
 from discretization.statics.loading import Loading
 from discretization.statics.strains import prediction
 from discretization.system import System
-from rigid.interactions.constraints import facts
 from rigid.kept import Kept, bound
 from rigid.system import Floats, State
 
@@ -73,7 +71,7 @@ def resting(system: System, state: State) -> System:
         spans=spans._replace(damping=np.zeros_like(spans.damping), coupling=np.zeros_like(spans.coupling)),
         springs=system.springs._replace(damping=np.zeros_like(system.springs.damping)),
         torsions=system.torsions._replace(damping=np.zeros_like(system.torsions.damping)),
-        others=energies_alone(system.others),
+        others=others.at_rest(system.others),
         constraints=constraints._replace(
             **{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}
         ),
@@ -110,11 +108,7 @@ class Rest:
         self.state.acc[:] = 0.0
         self.work = workspace(self.system, self.numbering)
         self._general = (
-            True
-            if self.system.spans.kind.size
-            or self.system.others.kind.size
-            or self.work.by_duals.interacting.each.size
-            else None
+            True if self.system.spans.kind.size or self.work.by_duals.interacting.each.size else None
         )
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
@@ -188,15 +182,15 @@ class Rest:
     def _seen(self) -> np.ndarray:
         """Frames that tell the size of the model: those that move, and the ground where something is held to it."""
         seen = self.system.frames.fixed == 0
-        seen[0] = bool((self.system.constraints.frames == 0).any())
+        seen[0] = bool((self.numbering.row_frames == 0).any())
         return seen
 
     def _balance(self) -> None:
         """Scale of the constraint rows: the stiffness of what they hold, so that the pivots are of one size. Their rounding is
         that of places in a model of this size.
         """
-        constraints = self.system.constraints
-        if not len(constraints.kind):
+        frames, turns = self.numbering.row_frames, self.work.facts.turns
+        if not len(frames):
             return
         self.work.facts.reach[:] = np.maximum(self.work.facts.reach, self.length)
         self.work.facts.lightest[:] = 0.5
@@ -206,12 +200,12 @@ class Rest:
         place = base[:, None] + np.arange(6) * (1 + stride[:, None])
         diagonal[self.frames] = np.abs(self.work.values[place])
         stiffness = np.stack([diagonal[:, :3].max(axis=1), diagonal[:, 3:].max(axis=1)], axis=1)
-        turns = facts(constraints.kind, "turns").astype(int)
-        size = stiffness[constraints.frames, turns[:, None]].max(axis=1, initial=0.0)
+        held = np.where(frames >= 0, stiffness[frames, turns[:, None].astype(int)], 0.0)
+        size = held.max(axis=1, initial=0.0)
         load = np.abs(self.loading.values(1.0)).max(initial=0.0) / self.length
         usual = max(float(np.median(size[size > 0.0])) if (size > 0.0).any() else 0.0, load)
         size = 0.5 * np.where(size > 0.0, size, usual or 1.0)
-        self.work.facts.lightest[:] = of_one_scale(constraints, size)
+        self.work.facts.lightest[:] = balanced(self.system, size)
 
     def load_at(self, factor: float) -> None:
         """Loads, weights and moved ground points at this load factor."""

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import DISSIPATES, WORKS, others_take
+from discretization.assembly.by_duals import DISSIPATES, WORKS, taken_by_duals
 from discretization.assembly.gear_angles import begin_gears, end_gears
 from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
 from discretization.assembly.hidden_rows import begin_hidden_step, velocities_after
@@ -68,7 +68,7 @@ def _predict(system, numbering, state, work, h):
             turn = times(2.0 * np.tan(0.5 * angle) / angle, turn)
         store3(times(h, plus(load3(state.v[f]), times(0.5 * h, load3(acc[f, 0:3])))), work.dr[f])
         store3(turn, work.psi[f])
-    for c in range(system.constraints.kind.shape[0]):
+    for c in range(numbering.row.shape[0]):
         first = numbering.lam[c]
         for i in range(numbering.rows[c]):
             work.lam[first + i] = h * state.lam[first + i] / work.scale[c]
@@ -98,9 +98,9 @@ def _account(system, numbering, hidden, state, work, h, load_values):
                     rate_j = work.strain1[m, j] - work.start[m, E0 + j]
                     lost += elements.length[m] / h * rate_i * elements.damping[m, i, j] * rate_j
         lost += spans_dissipate(system, state, work, h)
-    if system.others.kind.size > 0:
-        lost += others_take(DISSIPATES, system, state, work, h)
-        done -= others_take(WORKS, system, state, work, h)
+    if work.by_duals.interacting.each.size > 0:
+        lost += taken_by_duals(DISSIPATES, state, work, h)
+        done -= taken_by_duals(WORKS, state, work, h)
     springs = system.springs
     for s in range(springs.stiffness.shape[0]):
         if springs.damping[s] != 0.0:
@@ -143,7 +143,7 @@ def _commit(system, numbering, hidden, plain, state, work, h):
         store3(load3(work.r1[f]), state.r[f])
         for i in range(4):
             state.quat[f, i] = work.q1[f, i]
-    for c in range(system.constraints.kind.shape[0]):
+    for c in range(numbering.row.shape[0]):
         first = numbering.lam[c]
         for i in range(numbering.rows[c]):
             state.lam[first + i] = work.lam[first + i] * work.scale[c] / h

@@ -14,6 +14,7 @@ from discretization import others
 from discretization.checking import OF_SYSTEMS, checked, given_values, shapes_for
 from discretization.drives import count_drives
 from discretization.groups import Role, groups_of
+from discretization.multipliers import multipliers_of
 from discretization.redundancy import constraint_jacobian, surplus_rows
 from discretization.space import spans
 from discretization.state_shapes import sizes_of, state_shapes
@@ -26,9 +27,10 @@ from discretization.time.trajectory import Start, Trajectory
 from rigid import mechanical, quaternions
 from rigid.charts import Interactions, Weight, branches, multibody_system, torsion_angles
 from rigid.errors import ModelError
-from rigid.interactions.constraints import rows_of
+from rigid.interactions import evaluation
+from rigid.interactions.kinds import Interacting
 from rigid.mechanical import MechanicalSystem
-from rigid.system import Floats, State
+from rigid.system import Floats, Ints, State
 
 # chart names of models -> chart and inertia
 CHARTS = {
@@ -76,8 +78,9 @@ def system_in_chart(
     # tables that a chart reads by itself
     known = "constraints", "springs", "torsions"
     more = [own for own in groups_of(system, state) if own.table not in known]
-    energies, viscous = (
-        tuple(own.group for own in more if own.role is role) for role in (Role.ENERGY, Role.DISSIPATION)
+    energies, viscous, holding = (
+        tuple(own.group for own in more if own.role is role)
+        for role in (Role.ENERGY, Role.DISSIPATION, Role.CONSTRAINT)
     )
     frames = system.frames
     weights = tuple(
@@ -102,11 +105,12 @@ def system_in_chart(
         energies,
         viscous,
         *spans.shared_masses(system.elements, system.spans),
+        holding=holding,
     )
     kind, inertia = CHARTS[chart]
     start = state.r, state.quat, state.v, state.Omega
     made = multibody_system(name, frames, *start, parts, chart=kind, inertia=inertia, parameter=parameter)
-    if np.any(system.constraints.repeats):
+    if np.any(multipliers_of(system).repeats):
         made.info["repeats"] = repeated(system, state)
     return made
 
@@ -124,15 +128,13 @@ def repeated(system: System, state: State) -> Floats:
 
     Rows that the others imply are held back: where these hold, they do, and their multipliers stay what they were.
     """
-    frames, constraints = system.frames, system.constraints
+    frames, held = system.frames, multipliers_of(system)
     inverse = np.empty((len(frames.mass), 6))
     inverse[:, :3] = 1.0 / frames.mass[:, None]
     inverse[:, 3:] = 3.0 / np.trace(frames.inertia, axis1=1, axis2=2)[:, None]
     G = constraint_jacobian(system, state).tocsr()
     rows: Floats = G.multiply(G) @ inverse.ravel()  # about G M^-1 G^T
-    soft = np.outer(
-        [SOFT, SOFT], np.where(np.repeat(constraints.repeats, rows_of(constraints)) != 0, rows, 0.0)
-    )
+    soft = np.outer([SOFT, SOFT], np.where(held.repeats[held.per_row], rows, 0.0))
     surplus = surplus_rows(system, state)
     soft[:, surplus] = np.outer([HELD, HELD_RATE], rows[surplus])
     return soft
@@ -152,7 +154,7 @@ class MechanicalStepper(StepperBase):
         load_values: Callable[[Floats], Floats] | None,
     ):
         self.scheme = parse(integrator)
-        if np.any(system.constraints.repeats) and integrator.partition("(")[0] not in REPEATING:
+        if np.any(multipliers_of(system).repeats) and integrator.partition("(")[0] not in REPEATING:
             raise ModelError(
                 f"model '{name}': joints repeat each other, which '{integrator}' does not solve; use 'em', 'em-ggl' or one of "
                 f"{', '.join(REPEATING)}, or leave some of the joints more motion"
@@ -160,6 +162,8 @@ class MechanicalStepper(StepperBase):
         self.chart = default_chart(self.scheme) if chart is None else chart
         checked(state, shapes_for(system, state), *OF_SYSTEMS)
         self.mechanical = system_in_chart(name, system, state, self.chart, load_values)
+        self._system = system
+        self._counted = self._counted_places(system)
         # halves of a step, not damping from other starts, which may end in directors that are reflected
         self._march = March(self.mechanical, self.scheme, attempts=0)
         self.h = h
@@ -181,10 +185,12 @@ class MechanicalStepper(StepperBase):
         ends = np.append(starts, starts[-1] + h)
         done, report = 0, Report()
         while done < len(starts):
-            branches(self.mechanical)[:] = state.own  # a chart has no other own variables than angles
+            self._count_from(state)
             q, p, v, lam, gam = np.split(state.chart, np.cumsum([n, n, n, m]))
             start = Start(starts[done], q, p, v, lam, gam, state.totals)
-            run, failure = self._march.run(h, ends[done:], start)
+            # what is counted by a kind's own function is known half a turn from where it was: step by step then
+            until = done + 2 if len(self._counted) else len(ends)
+            run, failure = self._march.run(h, ends[done:until], start)
             steps, iterations = len(run.t) - 1, run.iterations[1:]
             done += steps
             report = report.plus(
@@ -197,6 +203,30 @@ class MechanicalStepper(StepperBase):
                 return Marched(state, done, report.plus(cost), failure)
         return Marched(state, done, report, None)
 
+    def _count_from(self, state: State) -> None:
+        """What is counted, as it was at the start; a chart has no other own variables."""
+        torsions = branches(self.mechanical)
+        torsions[:] = state.own[: len(torsions)]
+        self.mechanical.data.interacting.numbers[self._counted] = state.own[len(torsions) :]
+
+    def _counted_places(self, system: System) -> Ints:
+        """Where among the numbers of the mechanical system stands what interactions of no table count, in their order."""
+        own: Interacting = self.mechanical.data.interacting
+        count = others.own_of(system.others)
+        place = np.zeros(int(count.sum()), np.int64)
+        first = np.cumsum(count) - count
+        kinds = [kind for kind in own.kinds if kind.own]
+        acting = [
+            each
+            for role in (Role.ENERGY, Role.CONSTRAINT)
+            for each in groups_of(system, None, role)
+            if each.group.kind.own
+        ]
+        for kind, each in zip(kinds, acting, strict=True):
+            for e, entry in zip(each.use, own.each[kind.first : kind.last], strict=True):
+                place[first[e] + np.arange(kind.own)] = entry.last - kind.own + np.arange(kind.own)
+        return place
+
     def _state(self, state: State, run: Trajectory) -> State:
         last = run.at(-1)
         r, quat, velocity, Omega = frames_of(self.mechanical, run.q, self._velocity(last), state)
@@ -205,12 +235,17 @@ class MechanicalStepper(StepperBase):
         new.r[...], new.quat[...], new.v[...], new.Omega[...] = r, quat, velocity, Omega
         new.lam[...] = last.lam[self.mechanical.info["places"].internal :]
         new.totals[...] = last.totals
-        if len(new.own):
+        if len(self._counted):
+            own = others.with_counted(self._system.others, state.own[-len(self._counted) :])
+            new.own[-len(self._counted) :] = evaluation.values(others.counting(own), new.r, new.quat)
+        if len(branches(self.mechanical)):
             angles = torsion_angles(self.mechanical, run.q)
             whole = np.unwrap(angles, axis=0)
-            counted = state.own + whole[-1] - whole[0]
+            counted = state.own[: angles.shape[1]] + whole[-1] - whole[0]
             # the same bits however the steps are divided into marches
-            new.own[...] = angles[-1] + 2 * np.pi * np.round((counted - angles[-1]) / (2 * np.pi))
+            new.own[: angles.shape[1]] = angles[-1] + 2 * np.pi * np.round(
+                (counted - angles[-1]) / (2 * np.pi)
+            )
         return new
 
     def _velocity(self, at: Start) -> Floats:

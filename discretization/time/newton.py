@@ -14,6 +14,7 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.given_motions import add_hidden_drives
+from discretization.assembly.hidden_groups import add_hidden_groups
 from discretization.assembly.hidden_rows import add_hidden, add_hidden_noise, correct_hidden
 from discretization.assembly.step_dissipation import add_damped_inertia
 from discretization.assembly.step_equations import add_forces, assemble, move
@@ -168,6 +169,7 @@ def _equations(system, numbering, hidden, state, work, h, load_values, tangent):
         return FOLDED
     if hidden is not None:
         add_hidden(system, numbering, hidden, state, work, h, tangent)
+        add_hidden_groups(numbering, hidden, state, work, h, tangent)
         add_hidden_drives(system, numbering, hidden, state, work, h, tangent)
     return 0
 
@@ -199,7 +201,7 @@ def equations_of(system: System, numbering: Any, hidden: Any, state: State, work
     Behind a pointer they are compiled once, not again with each of the kernels around them, and without what the model
     does not have.
     """
-    general = bool(system.spans.kind.size or work.by_duals.interacting.each.size or system.others.kind.size)
+    general = bool(system.spans.kind.size or work.by_duals.interacting.each.size)
     which = _damped_equations if work.dissipation.law.size else _equations if general else _common_equations
     models = system, numbering, hidden, state, work
     known = which, *map(compute_fingerprint, models)  # as numba knows arguments: it takes no time
@@ -232,9 +234,9 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
             return FOLDED
         if not known:
             if iteration < 2:
-                add_constraint_noise(system, numbering, work)
+                add_constraint_noise(numbering, work)
                 if hidden is not None:
-                    add_hidden_noise(system, numbering, hidden, work)
+                    add_hidden_noise(numbering, hidden, work)
             level = residual_over_noise(numbering, work)
             if level < 0.0:
                 return NOT_FINITE

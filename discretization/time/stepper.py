@@ -16,6 +16,7 @@ from discretization.checking import OF_SYSTEMS, checked, given_values, shapes_fo
 from discretization.drives import count_drives, packed_rows
 from discretization.groups import Role, groups_of
 from discretization.linear.sparse import sparse_forget
+from discretization.multipliers import count_multipliers, multipliers_of
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
@@ -76,7 +77,7 @@ class Stepper(StepperBase):
         if rho is not None:
             check_elements(system)
         self.system, self.h, self._joint_names, self._loop_of = system, h, joint_names, loop_of
-        jointed = len(system.constraints.kind) > 0
+        jointed = count_multipliers(system) > 0
         hidden = hidden and jointed
         # `em` reverses what of the velocities the joints do not allow
         self.fractions = fractions_of(order, reversing=jointed and not hidden)
@@ -160,7 +161,7 @@ class Stepper(StepperBase):
             np.abs(work.residual[numbering.row[c] :][: numbering.rows[c]]).max() / work.scale[c]
             for c in repeating
         ]
-        joint = self.system.constraints.joint
+        joint = multipliers_of(self.system).joint
         numbers = joint[repeating][np.argsort(rows)[::-1]].tolist()
         known = dict(enumerate(self._joint_names))
         names = [known.get(number, str(number)) for number in dict.fromkeys(numbers)]

@@ -12,7 +12,7 @@ A constraint more than quadratic in the poses has besides, where its rate is ask
 (of all others the middle of both is exact):
 
     hidden(y0, z0, y1, z1, X, lam, on_y, on_z)   discrete derivative of lam . rate, on_y . (y1 - y0) + on_z . (z1 - z0) exactly;
-                                a rate that counts where the other rows of the joint hold will do
+                                a rate that counts where the other rows of the joint hold will do; or it says that it is `steep`
 
 A dissipation (`dissipation`) has no value; its duals resist a motion:
 
@@ -21,6 +21,9 @@ A dissipation (`dissipation`) has no value; its duals resist a motion:
 
 An energy V(e) of few scalar strains e(y) may declare them (`Straining`): who asks for prestress or for what a strain
 dissipates then needs no kind by name.
+
+What is counted (`own`, `count`), such as an angle through turns, is a function of the poses but for whole turns: a state keeps it
+(`discretization.own_variables`), X has it as it was where the step began, and it is taken anew at the end.
 
 Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix is a complex step; X are the numbers of
 one interaction; lam is (1,) and 1 for an energy. X are plain data and real, but where derivatives to them are taken: then the
@@ -170,6 +173,9 @@ class Kind(NamedTuple):
     counted: bool = False  # value is an angle counted in `State.own` (`discretization.gears`)
     straining: Straining | None = None  # of an energy of strains
     hidden: Any = None  # of a constraint more than quadratic in the poses: discrete derivative of its rate
+    steep: bool = False  # it is, and has none: `rigid.interactions.hidden_rates` (4)
+    own: int = 0  # counted own variables, the last of its numbers: see `count`
+    count: Any = None  # a value function: these at the poses y, those next to the ones in X
 
     @property
     def directed(self) -> bool:
@@ -199,7 +205,10 @@ class Group(NamedTuple):
 KIND = np.dtype(
     [
         (name, np.int64)
-        for name in ("value", "dual", "bend", "hidden", "arity", "rows", "constant", "first", "last")
+        for name in (
+            *("value", "dual", "bend", "hidden", "count"),
+            *("arity", "rows", "constant", "steep", "own", "first", "last"),
+        )
     ],
     align=True,
 )  # addresses of the functions, 0: there is none; interactions first .. last - 1 are of this kind
@@ -327,9 +336,10 @@ def _gathered(groups: Sequence[Group], address: Callable[[str, Any], int], dtype
     at = number = 0
     for k, own in enumerate(groups):
         (count, width), kind = own.numbers.shape, own.kind
-        functions = {name: getattr(kind, name) for name in ("value", "dual", "bend", "hidden")}
+        functions = {name: getattr(kind, name) for name in ("value", "dual", "bend", "hidden", "count")}
         addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
-        kinds[k] = (*addresses, kind.arity, kind.rows, kind.constant, at, at + count)
+        facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own
+        kinds[k] = (*addresses, *facts, at, at + count)
         here = each[at : at + count]
         here["row"], here["frames"][:, : kind.arity] = own.row, own.frames
         here["first"] = number + width * np.arange(count)

@@ -14,13 +14,13 @@ from discretization.consistent import Held
 from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, held_from_outside
 from discretization.measures import constraint_residual, element_states
+from discretization.multipliers import multipliers_of
 from discretization.others import Other, Others, others_of
-from discretization.own_variables import own_variables, with_part
+from discretization.own_variables import own_variables, with_counted_angles, with_part
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
-from rigid.interactions.constraints import rows_of
 from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
 from rodsim.building.drive_arrays import DriveValues, check_drives
 from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
@@ -182,10 +182,11 @@ def build(model: Contents) -> Built:
         strain, _ = element_states(system, state)
         branch = strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None]
         state = with_part(system, state, "branch", branch)
-    _check_assembled(model, placement, system, state)
+    state = with_counted_angles(system, state)
+    _check_assembled(model, placement, system, state, other_names)
     check_drives(model, system, state)
     check_rotations(model, system, placement)
-    system, undetermined = without_doubt(model, system, state)
+    system, undetermined = without_doubt(model, system, state, other_names)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
     warn_of_doubts(model, placement, layout, system, state)
@@ -267,12 +268,18 @@ def _others(model: Contents, placement: Placement) -> tuple[Others, tuple[str, .
     return others_of(each), tuple(names)
 
 
-def _check_assembled(model: Contents, placement: Placement, system: System, state: State) -> None:
+def _check_assembled(
+    model: Contents, placement: Placement, system: System, state: State, other_names: tuple[str, ...]
+) -> None:
     g = np.abs(constraint_residual(system, state))
     if not len(g) or g.max() <= ASSEMBLED * max(placement.size, 1.0):
         return
-    worst = int(np.repeat(system.constraints.joint, rows_of(system.constraints))[np.argmax(g)])
-    what, name = model.constraint_names[worst]
+    held = multipliers_of(system)
+    worst = int(held.per_row[np.argmax(g)])
+    if worst >= len(system.constraints.kind):
+        whose = other_names[held.other[worst - len(system.constraints.kind)]]
+        raise ModelError(f"{whose}: |g| = {g.max():.3g} at t = 0; place its parts so that they fit it")
+    what, name = model.constraint_names[system.constraints.joint[worst]]
     about = [PartName(what, name)]
     if what != "joint":
         raise ModelError(

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from discretization.multipliers import multipliers_of
 from discretization.redundancy import redundancy, softened
 from discretization.system import System
 from rigid import quaternions
@@ -198,7 +199,15 @@ def _length(owner: str, entry: JointEntry, d: Floats, size: float, model: Conten
     return found
 
 
-def without_doubt(model: Contents, system: System, state: State) -> tuple[System, list[list[str]]]:
+def holding_names(names: Sequence[str], other_names: Sequence[str], system: System) -> list[str]:
+    """Of all that holds, by the numbers in `Multipliers.joint`; names: of joints, drives and gears."""
+    joints = int(system.constraints.joint.max(initial=-1)) + 1
+    return [*names[:joints], *(other_names[k] for k in multipliers_of(system).other)]
+
+
+def without_doubt(
+    model: Contents, system: System, state: State, other_names: Sequence[str] = ()
+) -> tuple[System, list[list[str]]]:
     """The system with the joints marked that repeat each other, and their names, loop by loop.
 
     Warns (RedundantJointsWarning) where there are any: not all of their forces and moments are determined.
@@ -206,8 +215,7 @@ def without_doubt(model: Contents, system: System, state: State) -> tuple[System
     found = redundancy(system, state)
     if found is None:
         return system, []
-    constraints = system.constraints._replace(repeats=softened(system.constraints, found))
-    names = [name for _, name in model.constraint_names]
+    names = holding_names([name for _, name in model.constraint_names], other_names, system)
     loops = [[names[joint] for joint in loop] for loop in found.loops]
     many = "1 equation" if found.excess == 1 else f"{found.excess} equations"
     of_loops = " and of ".join(named(loop) for loop in loops[:3])
@@ -220,7 +228,7 @@ def without_doubt(model: Contents, system: System, state: State) -> tuple[System
         RedundantJointsWarning,
         stacklevel=4,  # at the call of `Model.build`
     )
-    return system._replace(constraints=constraints), loops
+    return softened(system, found), loops
 
 
 _FIT = "make them so, or give one of the joints of this loop more motion"

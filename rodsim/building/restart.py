@@ -11,11 +11,11 @@ from discretization.drives import driven_frames
 from discretization.extent import extent
 from discretization.groups import groups_of
 from discretization.measures import constraint_residual, element_states, velocity_residual
+from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_part
 from discretization.system import System, fingerprint
 from rigid import checks, quaternions
 from rigid.errors import ModelError, PartName
-from rigid.interactions.constraints import rows_of
 from rigid.joints import JOINTS
 from rigid.system import PERPENDICULAR, Floats, State
 from rodsim.building.build import Built
@@ -239,8 +239,14 @@ def _check_joints(built: Built, state: State) -> None:
     size = extent(state.r)
     if not len(g) or g.max() <= _FITS * max(size, 1.0):
         return
-    worst = int(np.repeat(np.arange(len(constraints.kind)), rows_of(constraints))[np.argmax(g)])
+    held = multipliers_of(built.system)
+    worst = int(held.per_row[np.argmax(g)])
     layout = built.layout
+    if worst >= len(constraints.kind):
+        whose = built.other_names[held.other[worst - len(constraints.kind)]]
+        raise ModelError(
+            f"{whose}: |g| = {g.max():.3g} at the stored state; leave it as it was in the model of that result"
+        )
     joint = layout.joints[int(constraints.joint[worst])]
     links = [
         Link(own.name, *(part_at(layout, frame).name for frame in own.frames or ()))

@@ -129,6 +129,7 @@ def _check_others(name: str, others: Others, n: int) -> None:
         ("first", (e + 1,), _WHOLE),
         ("numbers", (len(others.numbers),), "f"),
         ("size", (e, 2), "f"),
+        ("repeats", (e if len(others.repeats) else 0,), _WHOLE),
     ):
         _shape(name, column, getattr(others, column), shape, kind)
     arity = np.array([kind.arity for kind in OTHERS])[others.kind]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.groups import Role, groups_of
+from discretization.groups import groups_of
 from rigid.system import Ints
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.node_forces import is_unknown, sources_of
@@ -84,7 +84,7 @@ def _unknown(layout: Layout) -> Iterator[Unknown]:
     assert system is not None
     of_joints: dict[int, list[Ints]] = {}
     for own in filter(is_unknown, groups_of(system)):
-        if own.role is not Role.CONSTRAINT:
+        if own.table != "constraints":
             yield Unknown(f"where a {own.group.kind.name} acts", own.group.frames.ravel())
             continue
         for number, frames in zip(system.constraints.joint[own.use], own.group.frames, strict=True):

@@ -41,12 +41,12 @@ from discretization.measures import (
     momenta,
     spring_energies,
 )
-from discretization.others import works
+from discretization.others import rows_of, works
 from discretization.own_variables import part
 from discretization.space.spans import points_of
 from discretization.system import System
 from rigid.errors import ModelError
-from rigid.system import Constraints, Floats, Ints, State
+from rigid.system import Floats, Ints, State
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.drawing import Drawing
 from rodsim.results.of_scheme import ENERGY, GENERALISED, reader_of
@@ -122,8 +122,8 @@ def recompute(result: Result) -> Recomputed:
     for outputs in blocks(result, drawing):
         state = result.states(outputs)
         values = _of_frames(state, standing, outputs)
-        if constraints is not None and len(constraints.kind):
-            farther, faster = _of_points(state, constraints)
+        if constraints is not None and result.layout.n_multipliers:
+            farther, faster = _of_points(state, standing)
             reach, speed = max(reach, farther), max(speed, faster)
             open_by, known = values["constraint"]
             gap = max(gap, _largest(np.minimum(open_by, SAME * known)))
@@ -241,7 +241,8 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
         add(force, springs.frames[:, side], of_spring)
         add(moment, springs.frames[:, side], of_spring * arm[side])
         add(moment, torsions.frames[:, side], EPS * torsions.stiffness)
-    which, place = np.nonzero(system.others.frames >= 0)
+    acts = rows_of(system.others) == 0  # the rounding of what holds is that of its rows
+    which, place = np.nonzero((system.others.frames >= 0) & acts[:, None])
     add(force, system.others.frames[which, place], EPS * system.others.size[which, 0])
     add(moment, system.others.frames[which, place], EPS * system.others.size[which, 1])
     v, Omega = (np.sum(rate**2, axis=-1) for rate in (state.v, state.Omega))
@@ -265,18 +266,16 @@ def _of_frames(state: State, standing: Standing, outputs: slice) -> Measured:
     if constraints is None:
         return out
     g, rate = standing.residual(outputs, state), standing.rate(state)
-    arm = np.linalg.norm([constraints.Xa, constraints.Xb], axis=-1).max(initial=0.0)
-    reach = 1.0 + arm + _greatest(state.r)
+    reach = 1.0 + standing.levers()[0] + _greatest(state.r)
     speed = _greatest(state.v) + _greatest(state.Omega) * reach
     out["constraint"] = (np.abs(g).max(axis=-1, initial=0.0), EPS * reach**2)
     out["velocity_constraint"] = (np.abs(rate).max(axis=-1, initial=0.0), EPS * speed * reach)
     return out
 
 
-def _of_points(state: State, constraints: Constraints) -> tuple[float, float]:
+def _of_points(state: State, standing: Standing) -> tuple[float, float]:
     """2 l + arm (m) and the largest speed of a point (m/s) of (5)."""
-    arm = np.linalg.norm([constraints.Xa, constraints.Xb], axis=-1).max(initial=0.0)
-    held = np.unique(constraints.frames)
+    arm, held = standing.levers()
     speed = np.linalg.norm(state.v[:, held], axis=-1) + arm * np.linalg.norm(state.Omega[:, held], axis=-1)
     return 1.0 + 2.0 * float(arm + _largest(_greatest(state.r))), _largest(speed)
 

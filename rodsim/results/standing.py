@@ -12,11 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.drives import Varying, at_states, varying
-from discretization.measures import rate_of, residual_of
+from discretization.measures import rate_of, residual_of, with_others
+from discretization.multipliers import multipliers_of
+from discretization.others import own_of
 from discretization.statics.loading import Motion, Placing, moved_points, placing
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import groups_of
-from rigid.system import Constraints, Floats, State
+from rigid.system import Constraints, Floats, Ints, State
 from rodsim.results.layout import JointLayout, Layout
 
 _MOVED = ("Xa", "Xb", "Ua", "Ub")
@@ -58,17 +60,35 @@ class Standing:
             self.motions[name] = _Moving(names.index(name), center, path[:, 0], path[:, 1])
 
     def residual(self, outputs: slice, state: State) -> Floats:
-        """g (T, m) of all constraints."""
+        """g (T, m) of all that holds; of an older file without a system, of its joints."""
+        assert self.constraints is not None
+        g, system = self._of_table(outputs, state), self.layout.system
+        return g if system is None else with_others(system, state, g)
+
+    def _of_table(self, outputs: slice, state: State) -> Floats:
         assert self.constraints is not None
         if not self._moves(self.constraints):
             return residual_of(self.constraints, state, self._numbers(state))
         own, flat = self.at(self.constraints, outputs, state, self._numbers(state))
         return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(len(state.r), -1)
 
-    def rate(self, state: State) -> Floats:
-        """dg/dt (T, m) of all constraints. Ground points are moved by equilibria alone, where nothing has a velocity."""
+    def levers(self) -> tuple[float, Ints]:
+        """The longest lever (m) of what holds, and the frames that it holds."""
         assert self.constraints is not None
-        return rate_of(self.constraints, state, self._numbers(state))
+        arms = np.linalg.norm([self.constraints.Xa, self.constraints.Xb], axis=-1)
+        longest, frames = float(arms.max(initial=0.0)), self.constraints.frames.ravel()
+        if self.layout.system is not None:
+            held, table = multipliers_of(self.layout.system), self.layout.system.others
+            to_place, to_turn = table.size[held.other].T
+            of_others = np.divide(to_turn, to_place, out=np.zeros(len(to_place)), where=to_place > 0.0)
+            longest, frames = max(longest, float(of_others.max(initial=0.0))), held.frames[held.frames >= 0]
+        return longest, np.unique(frames)
+
+    def rate(self, state: State) -> Floats:
+        """dg/dt (T, m) of the same. Ground points are moved by equilibria alone, where nothing has a velocity."""
+        assert self.constraints is not None
+        rates, system = rate_of(self.constraints, state, self._numbers(state)), self.layout.system
+        return rates if system is None else with_others(system, state, rates, rate=True)
 
     def gradients(self, constraints: Constraints, outputs: slice, state: State, numbers: Varying) -> Floats:
         """Of every row (T, m, 2, 6), as `evaluation.gradients`, of some of the constraints with what states keep of them."""
@@ -138,7 +158,8 @@ class Standing:
         return next((motion.at(outputs) for motion in self.motions.values() if motion.joint == joint), None)
 
     def _numbers(self, state: State) -> Varying:
-        return self.layout.own.varying(state.own)
+        system = self.layout.system
+        return self.layout.own.varying(state.own, 0 if system is None else int(own_of(system.others).sum()))
 
     def _moves(self, constraints: Constraints) -> bool:
         return any(bool(np.any(constraints.joint == motion.joint)) for motion in self.motions.values())

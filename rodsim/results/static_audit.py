@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from discretization.multipliers import count_multipliers
 from discretization.statics.loading import Loading
 from discretization.statics.rest import Rest
 from rodsim.results.standing import Standing
@@ -60,7 +61,7 @@ def balance(result: Result) -> Balance:
         one = slice(i, i + 1)
         g = standing.residual(one, result.states(one))
         gap = max(gap, float(np.abs(g).max(initial=0.0)) / rest.length)
-    joints = gap if len(system.constraints.kind) else np.nan
+    joints = gap if count_multipliers(system) else np.nan
     return Balance(residual / largest if largest > 0.0 else 0.0, rounding, joints, judged)
 
 
