@@ -1,4 +1,4 @@
-"""Forces in a chart that have no potential, compiled: loads, and the resistance of dissipations, pulled back from duals."""
+"""Forces in a chart that have no potential, compiled: loads, pressure, the resistance of dissipations; by duals, pulled back."""
 
 from rigid.chart_frames import DUAL, END, QUATERNION, ROWS, START, load_at
 from rigid.chart_interactions import add_duals_of, put_poses, put_rates
@@ -38,6 +38,17 @@ def add_moment(m, y, q0, q1, F, f, out):
 
 
 @inner_kernel
+def add_working(q0, q1, D, out):
+    """out += what acts as a load but by its dual, as energies do: minus that."""
+    I, against = D.working, D.scratch[ROWS, 0, 0]
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last):
+            against[0] = -1.0
+            add_duals_of(I, D, kind, e, q0, q1, against, out)
+
+
+@inner_kernel
 def fill_loads(q0, q1, signal, D, out):
     """Loads on the mean of the poses at q0 and q1."""
     F, loads = D.frames, D.loads
@@ -52,6 +63,7 @@ def fill_loads(q0, q1, signal, D, out):
             add_mean_pulled(on_point(value, load_at(loads[k].X, 0)), q0, q1, F, f, out)
         else:
             add_moment(value, y, q0, q1, F, f, out)
+    add_working(q0, q1, D, out)
 
 
 @system_function("force")

@@ -38,6 +38,11 @@ SHARED = np.dtype(
 LOAD = np.dtype(
     [("kind", np.int64), ("frame", np.int64), ("following", np.int64), ("X", np.float64, (3,))], align=True
 )
+DRIVEN_ROW = np.dtype(
+    [(name, np.int64) for name in ("row", "kind", "entry", "direction", "value", "drive")], align=True
+)  # of a constraint whose U and value are functions of time: its row of g, its place among the interactions, where the numbers
+# stand, and the number of its drive
+DRIVEN_FRAME = np.dtype([(name, np.int64) for name in ("first", "last", "drive")], align=True)  # coordinates
 
 
 class ChartFrames(NamedTuple):
@@ -50,6 +55,15 @@ class ChartFrames(NamedTuple):
     shared: Any  # (k,) SHARED
 
 
+class Driven(NamedTuple):
+    """What moves as it is told in a chart."""
+
+    drives: int  # how many works are counted
+    signal: int  # where their numbers begin in a row of time signals
+    rows: Any  # (d,) DRIVEN_ROW
+    frames: Any  # (k,) DRIVEN_FRAME
+
+
 def records(dtype: np.dtype) -> types.Array:
     """The type of a table of such records."""
     return types.Array(from_dtype(dtype), 1, "C")
@@ -59,6 +73,7 @@ FRAMES = types.NamedTuple(
     [types.int64, types.int64, types.int64, records(FRAME), records(SHARED)], ChartFrames
 )
 LOADS = records(LOAD)
+DRIVEN = types.NamedTuple([types.int64, types.int64, records(DRIVEN_ROW), records(DRIVEN_FRAME)], Driven)
 SCRATCH = types.complex128[:, :, :, ::1]
 
 
@@ -70,6 +85,11 @@ def table(dtype: np.dtype, count: int = 0) -> Any:
 def no_frames() -> ChartFrames:
     """Of a system that is no chart of frames."""
     return ChartFrames(0, 0, 0, table(FRAME), table(SHARED))
+
+
+def no_drives() -> Driven:
+    """Of a system in which nothing is driven."""
+    return Driven(0, 0, table(DRIVEN_ROW), table(DRIVEN_FRAME))
 
 
 def new_scratch() -> Any:

@@ -21,6 +21,8 @@ from rigid import mechanical, quaternions
 from rigid.chart_frames import (
     ALPHA,
     DIRECTORS,
+    DRIVEN_FRAME,
+    DRIVEN_ROW,
     FRAME,
     GAMMA,
     LOAD,
@@ -28,7 +30,9 @@ from rigid.chart_frames import (
     SHARED,
     SINGULAR,
     ChartFrames,
+    Driven,
     new_scratch,
+    no_drives,
     table,
 )
 from rigid.chart_places import Places
@@ -36,7 +40,7 @@ from rigid.compilation import address_of
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.interactions import torsion_spring
-from rigid.interactions.constraints import groups_of, rows_of
+from rigid.interactions.constraints import CONSTRAINTS, first_rows, groups_of, rows_of
 from rigid.interactions.kinds import Group, Interacting, gathered, group, of_columns
 from rigid.interactions.spring import DAMPER, SPRING
 from rigid.interactions.weight import WEIGHT
@@ -55,6 +59,20 @@ class Weight(NamedTuple):
     force: Floats
 
 
+class Motion(NamedTuple):
+    """What is driven: constraints whose numbers are functions of time, and frames that such constraints hold alone.
+
+    Each has one work; of a frame it is without the change of its own kinetic energy, as if it had no mass.
+    """
+
+    numbers: Floats  # (d, DRIVE_NUMBERS) at the start: U, value, dU/dt, dvalue/dt
+    values: Callable[[float], Floats] | None  # t -> the same; None: states are read, no steps are made
+    rows: Ints  # (d,) numbers of the constraints
+    drive: Ints  # (d,) which drive each belongs to
+    frames: Ints  # (k,) frames that are driven
+    drive_of_frame: Ints  # (k,)
+
+
 class Interactions(NamedTuple):
     """What acts between the frames; empty by default."""
 
@@ -70,9 +88,10 @@ class Interactions(NamedTuple):
         (0, 2), np.int64
     )  # (k, 2) pairs of frames with kinetic energy - coupling |v_b - v_a|^2/2
     coupling: Floats = np.zeros(0)  # (k,) kg
-    holding: tuple[
-        Group, ...
-    ] = ()  # constraints of other kinds; their rows are numbered behind those of `constraints`
+    working: tuple[Group, ...] = ()  # duals without a value, between frames of the above or others
+    motion: Motion | None = None
+    # constraints of other kinds; their rows are numbered behind those of `constraints`
+    holding: tuple[Group, ...] = ()
 
 
 def multibody_system(
@@ -127,17 +146,19 @@ def multibody_system(
         flags = (flags | mechanical.SHARED_MASS) & ~mechanical.INVERSE_MASS
     chart_frames = _chart_frames(frames, r, quat, interactions, places, chart, inertia, parameter)
     loads = table(LOAD) if interactions.loads is None else _chart_loads(interactions.loads)
+    interacting, motion = gathered(groups), interactions.motion
     data = Data(
         places.n,
         places.internal + n_joint_rows,
         flags,
         chart_frames,
         loads,
-        gathered(groups),
+        interacting,
         new_scratch(),
         gathered(dissipating),
+        gathered([own for own in interactions.working if len(own.frames)]),
+        no_drives() if motion is None else _driven(motion, interactions, interacting, places, 3 * len(loads)),
     )
-    values = interactions.signal
     system = MechanicalSystem(
         name,
         functions(),
@@ -153,22 +174,66 @@ def multibody_system(
             "quat": quat.copy(),
             "flat": flat,
         },
+        drives=np.zeros((0, mechanical.DRIVE_NUMBERS)) if motion is None else motion.numbers,
     )
     if interactions.torsions is not None:
         branches(system)[:] = torsion_angles(system, system.q0[None])[0]
-    if values is not None or len(loads):
-        count = len(loads)
-
-        def signal(t: float) -> Floats:
-            found = np.zeros((count, 3)) if values is None else np.ascontiguousarray(values(t), float)
-            if found.size != 3 * count:
-                raise ModelError(
-                    f"system '{name}': signal at t = {t:g} s has shape {found.shape}; of {count} loads give {(count, 3)}"
-                )
-            return found.ravel()
-
-        system.signal = signal
+    system.signal = _signal(system, interactions, len(loads)) or system.signal
     return system
+
+
+def _signal(
+    system: MechanicalSystem, interactions: Interactions, count: int
+) -> Callable[[float], Floats] | None:
+    """Values of the loads, then the numbers of what is driven; None where there is neither."""
+    values, motion = interactions.signal, interactions.motion
+    driven = None if motion is None else motion.values
+    if values is None and not count and driven is None:
+        return None
+
+    def signal(t: float) -> Floats:
+        found = np.zeros((count, 3)) if values is None else np.ascontiguousarray(values(t), float)
+        if found.size != 3 * count:
+            raise ModelError(
+                f"system '{system.name}': signal at t = {t:g} s has shape {found.shape}; of {count} loads give {(count, 3)}"
+            )
+        return found.ravel() if driven is None else np.concatenate([found.ravel(), driven(t).ravel()])
+
+    return signal
+
+
+_WIDTHS = {"value": 1}  # of a column of `Constraints`; 3 of every other
+
+
+def _driven(
+    motion: Motion, interactions: Interactions, interacting: Interacting, places: Places, signal: int
+) -> Driven:
+    """Where compiled code finds what is driven; `signal`: numbers of the loads before it."""
+    constraints = interactions.constraints
+    assert constraints is not None
+    first, rows = places.internal + first_rows(constraints), table(DRIVEN_ROW, len(motion.rows))
+    for k, c in enumerate(motion.rows):
+        which, entry = _entry(interacting, first[c])
+        at, here = interacting.each[entry].first, {}
+        for name in CONSTRAINTS[constraints.kind[c]].columns:
+            here[name] = at
+            at += _WIDTHS.get(name, 3)
+        rows[k] = first[c], which, entry, here["Ua"], here["value"], motion.drive[k]
+    frames = table(DRIVEN_FRAME, len(motion.frames))
+    for k, f in enumerate(motion.frames):
+        frames[k] = places.position[f], places.orientation[f] + places.size, motion.drive_of_frame[k]
+    drives = int(max([*motion.drive, *motion.drive_of_frame], default=-1)) + 1
+    return Driven(drives, signal, rows, frames)
+
+
+def _entry(interacting: Interacting, row: int) -> tuple[int, int]:
+    """Kind and number of the constraint whose row of g this is."""
+    for which, kind in enumerate(interacting.kinds):
+        if kind.rows:
+            found = np.flatnonzero(interacting.each.row[kind.first : kind.last] == row)
+            if len(found):
+                return which, int(kind.first + found[0])
+    raise AssertionError(f"no constraint has row {row}")
 
 
 def branches(system: MechanicalSystem) -> Floats:

@@ -26,12 +26,15 @@ from numba.experimental import function_type  # noqa: F401  tells numba what the
 from numba.extending import typeof_impl
 
 from rigid.chart_frames import (
+    DRIVEN,
     FRAMES,
     LOAD,
     LOADS,
     SCRATCH,
     ChartFrames,
+    Driven,
     new_scratch,
+    no_drives,
     no_frames,
     table,
 )
@@ -57,6 +60,8 @@ class Data(NamedTuple):
     interacting: Interacting = gathered()
     scratch: Any = new_scratch()
     dissipating: Interacting = gathered()  # between frames that `interacting` joins as well
+    working: Interacting = gathered()  # duals without a value, whose work is that of loads
+    driven: Driven = no_drives()
 
 
 DISCRETE_POTENTIAL = 1  # has its own discrete derivative of V
@@ -75,9 +80,15 @@ LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a 
 
 DATA = Reference(
     types.NamedTuple(
-        [types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH, INTERACTING], Data
+        [
+            *(types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH),
+            *(INTERACTING, INTERACTING, DRIVEN),
+        ],
+        Data,
     )
 )
+
+DRIVE_NUMBERS = 8  # of a driven constraint in a row of time signals: U (3), value and their rates
 
 
 _VECTOR = types.void(C1, DATA, C1)
@@ -186,7 +197,8 @@ class MechanicalSystem:
 
     Attributes: name; functions, data (compiled); q0, v0 (n,) initial coordinates and velocities; p0 (n,) where
     it is not M(q0) v0; names of coordinates; symmetries, whose momentum maps are conserved by the exact
-    motion; signal: t -> (k,), the time functions that `force` reads; info: what a chart needs to go back.
+    motion; signal: t -> (k,), the time functions that `force` reads, then the numbers of what is driven; info: what a chart
+    needs to go back; drives: (d, DRIVE_NUMBERS) numbers of driven constraints at the start, U, value and their rates.
     """
 
     name: str
@@ -199,6 +211,7 @@ class MechanicalSystem:
     signal: Callable[[float], Floats] = _no_signal
     p0: Floats | None = None
     info: dict[str, Any] = field(default_factory=dict)
+    drives: Floats = field(default_factory=lambda: np.zeros((0, DRIVE_NUMBERS)))
 
     def __post_init__(self) -> None:
         self.q0, self.v0 = np.array(self.q0, float), np.array(self.v0, float)
@@ -207,6 +220,7 @@ class MechanicalSystem:
                 raise ModelError(f"system '{self.name}': {what} = {value}; give {self.n} finite numbers")
         if not self.names:
             self.names = tuple(f"q{i + 1}" for i in range(self.n))
+        self.drive_to(self.drives)
         residual = np.abs(self.constraints(self.q0)).max(initial=0.0)
         if residual > 1e-8 * (1.0 + np.abs(self.q0).max()):
             k = int(np.argmax(np.abs(self.constraints(self.q0))))
@@ -233,7 +247,7 @@ class MechanicalSystem:
 
     def _check_rate(self) -> None:
         """Raise ModelError where v0 violates G v0 = 0."""
-        rate = np.abs(self.rate(self.q0, self.v0))
+        rate = np.abs(self.rate(self.q0, self.v0) + self.explicit_rate(self.q0, self.drives))
         k = int(np.argmax(rate))
         row = np.zeros(self.m)
         row[k] = 1.0
@@ -246,9 +260,38 @@ class MechanicalSystem:
     n = property(lambda self: self.data.n, doc="Number of coordinates.")
     m = property(lambda self: self.data.m, doc="Number of constraints.")
 
+    @property
+    def n_drives(self) -> int:
+        """Number of drives, whose works are counted behind work and dissipation."""
+        return int(self.data.driven.drives)
+
     def has(self, flag: int) -> bool:
         """Whether the flag is set."""
         return bool(self.data.flags & flag)
+
+    def drive_to(self, numbers: Floats) -> None:
+        """Put numbers (d, DRIVE_NUMBERS) of driven constraints, or (d, 4) of them, where the functions read them."""
+        rows, X = self.data.driven.rows, self.data.interacting.numbers
+        X[rows.direction[:, None] + np.arange(3)] = numbers[:, :3]
+        X[rows.value] = numbers[:, 3]
+
+    def driven_at(self, times: Floats) -> Floats:
+        """(k, d, DRIVE_NUMBERS) numbers of driven constraints at times (k,)."""
+        count, first = len(self.drives), self.data.driven.signal
+        if not count:
+            return np.zeros((len(times), 0, DRIVE_NUMBERS))
+        rows = self.signals(times)[:, first : first + DRIVE_NUMBERS * count]
+        return rows.reshape(len(times), count, DRIVE_NUMBERS)
+
+    def explicit_rate(self, q: Floats, numbers: Floats) -> Floats:
+        """(m,) the part of dg/dt that is there without motion, where driven constraints have these `numbers`."""
+        out = np.zeros(self.m)
+        if len(numbers):
+            rows = self.data.driven.rows.row
+            self.drive_to(numbers[:, 4:])
+            out[rows] = self.constraints(q)[rows]
+            self.drive_to(numbers)
+        return out
 
     def _call(self, name: str, shape: tuple[int, ...], *arguments: Floats) -> Floats:
         """One function at real arguments, of q and the like, (n,); the last of `pull` are multipliers, (m,)."""

@@ -85,13 +85,27 @@ def hamiltonians(system: MechanicalSystem, q: Floats, p: Floats) -> Floats:
     return 0.5 * np.einsum("ij,ij->i", p, velocities(system, q, p)) + potentials(system, q)
 
 
-def constraints(system: MechanicalSystem, q: Floats) -> Floats:
-    """g(q), (N, m)."""
-    return _at(system, "constraints", (system.m,), q)
+def constraints(system: MechanicalSystem, q: Floats, driven: Floats | None = None) -> Floats:
+    """g(q), (N, m); driven (N, d, DRIVE_NUMBERS): numbers of driven constraints, by default those at the start."""
+    if driven is None or not driven.size:
+        return _at(system, "constraints", (system.m,), q)
+    out = np.empty((len(q), system.m))
+    for k, numbers in enumerate(driven):
+        system.drive_to(numbers)
+        out[k] = system.constraints(q[k])
+    system.drive_to(system.drives)
+    return out
 
 
-def rates(system: MechanicalSystem, q: Floats, w: Floats) -> Floats:
-    """G(q) w, (N, m)."""
+def rates(system: MechanicalSystem, q: Floats, w: Floats, driven: Floats | None = None) -> Floats:
+    """dg/dt (N, m): G(q) w, and what driven constraints have besides; driven: as of `constraints`."""
+    if driven is not None and driven.size:
+        out = np.empty((len(q), system.m))
+        for k, numbers in enumerate(driven):
+            system.drive_to(numbers)
+            out[k] = system.rate(q[k], w[k]) + system.explicit_rate(q[k], numbers)
+        system.drive_to(system.drives)
+        return out
     if system.has(PRODUCTS):
         return _at(system, "rate", (system.m,), q, w)
     out = np.empty((len(q), system.m))

@@ -480,9 +480,9 @@ class Model(Contents):
         """The model as a mechanical system for `integrate`: coordinates, mass matrix, potential and constraints.
 
         chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
-        Dampers and viscous rods belong to it; a variational scheme refuses them in `integrate`. Raises ModelError for
-        what only `em` and its kin integrate (drives, gears, pressure, rods that relax), for rods without mass, and
-        where the chart is not known.
+        Dampers and viscous rods belong to it; a variational scheme refuses them in `integrate`.
+        Raises ModelError for what only `em` and its kin integrate (gears, rods that relax), for rods without mass, and where
+        the chart is not known.
         """
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import system_in_chart
@@ -491,4 +491,5 @@ class Model(Contents):
         built = self.build()
         check_mass(built, "mechanical_system")
         state = fit_velocities(built).state
-        return system_in_chart(self.name, built.system, state, chart, built.load_values, parameter)
+        values = built.load_values, parameter, built.drive_values
+        return system_in_chart(self.name, built.system, state, chart, *values)

@@ -152,8 +152,8 @@ def simulate(
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
 
-        values = built.load_values
-        stepper = MechanicalStepper(model.name, built.system, state, dt, integrator, chart, values)
+        values = built.load_values, built.drive_values
+        stepper = MechanicalStepper(model.name, built.system, state, dt, integrator, chart, *values)
         state = stepper.start(state)
         built.layout.n_chart = len(state.chart)
     stepper.turned_in_words = partial(turned_in_words, built)

@@ -334,12 +334,6 @@ def test_a_drive_against_the_ground_is_named():
         model.build()
 
 
-@pytest.mark.parametrize("integrator", ["EML-kappa", "GGL-EM"])
-def test_integrators_that_know_no_drives_refuse_them(integrator):
-    with pytest.raises(ModelError, match=r"only em and its kin know prescribed motion; use integrator 'em'"):
-        simulate(arm(value=Steady(1.0)), 0.1, 0.01, integrator)
-
-
 @pytest.mark.parametrize(
     ("add", "message"),
     [

@@ -164,6 +164,10 @@ class _Problem:
         nodes = tuple(gauss(points)[0])
         self.scheme = Scheme(f"BG({k})", "001 (24)", None, None, (), order, nodes=nodes, dissipates=True)
         check_fit(self.scheme, system)
+        if len(system.drives):
+            raise ModelError(
+                f"BG({k}): '{system.name}' has prescribed motion, which it does not take; march with 'mG({k})', or use springs"
+            )
         n_elements = number_of_steps(h, t_end)
         if multipliers not in ("continuous", "discontinuous"):
             raise ModelError(

@@ -9,7 +9,7 @@ polynomials of degree k - 1; with Gauss points xi_g, weights w_g and test functi
     sum_g w_g N~_J (Psi_q q' + Psi_p p') = 0,    Psi = G W p              (4)
 
 The constraints stand differentiated, 001 (14)_2: they hold at the end of a step where the quadrature integrates them
-exactly. Order 2k at the nodes.
+exactly. Order 2k at the nodes. Driven ones have their explicit rates in (3) and (4): they hold to the order of the quadrature.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from discretization.time.discrete_derivatives import (
 )
 from discretization.time.forcing import Forces, account_at, forces_at, scaled
 from discretization.time.quadrature import gauss, lagrange
-from discretization.time.scheme import account, residual, update
+from discretization.time.rheonomic import add_explicit_pull, place_node
+from discretization.time.scheme import account, drives, residual, update
 from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
+from rigid.chart_drives import add_values, add_works, place_rates, place_weighted_rates
 from rigid.compilation import inner_kernel, small_kernel
 from rigid.mechanical import CONSTANT_MASS, INVERSE_MASS, PRODUCTS
 from rigid.system import Floats
@@ -90,6 +92,13 @@ def shape_table(k: int, points: int, tests: int) -> Floats:
     _, dN = lagrange(np.linspace(0.0, 1.0, k + 1), gauss(points)[0])
     rows = [np.concatenate([[w[g]], N[g], dN[g], M[g]]) for g in range(points)]
     return np.concatenate([[k, points], *rows])
+
+
+def slopes_between(points: int) -> Floats:
+    """(points, points + 2) derivatives at the Gauss points of the polynomial through values there, at 0 and at 1."""
+    x = gauss(points)[0]
+    slopes: Floats = lagrange(np.concatenate([x, [0.0, 1.0]]), x)[1]
+    return slopes
 
 
 @small_kernel
@@ -192,9 +201,13 @@ def mg_residual(fn, D, S, W, x, r):
         tests = at + 3 + 2 * k
         sum_multipliers(S.options, tests, k, x, multipliers, m, z.gam)
         sum_multipliers(S.options, tests, k, x, multipliers + k * m, m, z.mu)
+        place_node(D, S, g)
         weak_forms(fn, D, W, h, S.signal[g])
         constraint_rate(fn, D, z.q, z.dq, W, z.G_dq)
         hidden_rate(fn, D, W, z.q, z.dq, z.p, z.dp, z.dPsi)
+        if D.driven.rows.size > 0:
+            add_explicit_pull(D, S, g, z.q, h, z.mu, z.e_p)
+            add_driven_rates(fn, D, S, W, g)
         for J in range(k):
             factor = weight * S.options[tests + J]
             for i in range(n):
@@ -223,6 +236,48 @@ def mg_account(fn, D, S, W, x, q1, v1, totals):
         at = 2 + g * (3 + 3 * k)
         interpolate(k, S.options, at + 1, S.q0, x, 0, 2 * D.n, z.q, z.dq)
         account_point(fn, D, W, S.h, S.options[at], S.signal[g], z.q, z.dq, totals)
+
+
+@inner_kernel
+def add_driven_rates(fn, D, S, W, g):
+    """What (3) and (4) have besides of driven constraints at Gauss point g, ' = d/dxi: with X' = h dX/dt,
+
+        g(q; X')   and   G(q; X') W p + G(q; dX/dt) q' + g(q; (dX/dt)')
+
+    (dX/dt)' is that of the polynomial through its values at the Gauss points and both ends, so that over a step it sums to
+    their difference.
+    """
+    z, w = point(W, D), terms(W, D)
+    k, points = int(S.options[0]), int(S.options[1])
+    place_rates(D, S.signal[g])
+    add_values(D, z.q, S.h, z.G_dq)
+    constraint_rate(fn, D, z.q, z.dq, W, w.bent)
+    add_driven_rows(D, 1.0, w.bent, z.dPsi)
+    constraint_rate(fn, D, z.q, w.Wp, W, w.bent)
+    add_driven_rows(D, S.h, w.bent, z.dPsi)
+    place_weighted_rates(D, S.options, 2 + points * (3 + 3 * k) + g * (points + 2), S.signal)
+    add_values(D, z.q, 1.0, z.dPsi)
+
+
+@inner_kernel
+def add_driven_rows(D, factor, rate, out):
+    """out += factor rate of the driven rows; g without its numbers' change is linear in them."""
+    for k in range(D.driven.rows.size):
+        row = D.driven.rows[k].row
+        out[row] += factor * rate[row]
+
+
+@drives
+def mg_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
+    """h sum_g w_g gamma . g(q; dX/dt)."""
+    n, m, z = D.n, D.m, point(W, D)
+    k, points = int(S.options[0]), int(S.options[1])
+    for g in range(points):
+        at = 2 + g * (3 + 3 * k)
+        interpolate(k, S.options, at + 1, S.q0, x, 0, 2 * n, z.q, z.dq)
+        sum_multipliers(S.options, at + 3 + 2 * k, k, x, 2 * n * k, m, z.gam)
+        place_rates(D, S.signal[g])
+        add_works(D, z.q, S.h * S.options[at], z.gam, works)
 
 
 @update

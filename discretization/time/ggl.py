@@ -44,7 +44,19 @@ from discretization.time.discrete_derivatives import (
     velocity_of,
 )
 from discretization.time.forcing import Forces, account_at, forces_between
-from discretization.time.scheme import account, residual, update
+from discretization.time.rheonomic import (
+    add_explicit,
+    add_explicit_at_end,
+    add_explicit_pull,
+    add_hidden_works,
+    add_works_between,
+    end_constraints,
+    place_end,
+    place_mean,
+    place_node,
+    place_start,
+)
+from discretization.time.scheme import account, drives, residual, update
 from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
 from rigid.chart_hidden import add_own_in_directors, copy_bilinear
 from rigid.compilation import inner_kernel
@@ -121,17 +133,21 @@ def vis_residual(fn, D, S, W, x, r):
         w.qhat[i] = S.q0[i] + h * v[i]
         w.A_q[i] = 0.0
         w.A_p[i] = 0.0
+    place_end(D, S)
     add_hidden_gradient(fn, D, True, w.qhat, p1, gam, h, W, w.A_q, w.A_p)
+    add_explicit_pull(D, S, S.signal.shape[0] - 1, w.qhat, h, gam, w.A_q)
     lagrangian_force(fn, D, W, S.q0, v, S.signal[0], w.L_q)
+    place_start(D, S)
     pull_back(fn, D, S.q0, lam, W, w.pull)
     mass_times(fn, D, S.q0, v, W, w.Mv)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - h * v[i] - w.A_p[i]  # (1)
         r[n + i] = p1[i] - S.p0[i] - h * (w.L_q[i] - w.pull[i]) + w.A_q[i]  # (2)
         r[2 * n + i] = w.Mv[i] - p1[i] - w.A_q[i]  # (3)
-    fn.constraints(q1, D, r[3 * n : 3 * n + D.m])  # (4)
+    end_constraints(fn, D, S, q1, r[3 * n : 3 * n + D.m])  # (4)
     mass_solve(fn, D, w.qhat, p1, W, w.v1)
     constraint_rate(fn, D, w.qhat, w.v1, W, r[3 * n + D.m :])  # (5)
+    add_explicit_at_end(D, S, w.qhat, r[3 * n + D.m :])
 
 
 @residual
@@ -145,7 +161,9 @@ def theta_residual(fn, D, S, W, x, r):
         w.A_q[i] = 0.0
         w.A_p[i] = 0.0
     mass_times(fn, D, w.qt, v, W, w.pi)
+    place_node(D, S, 0)
     add_hidden_gradient(fn, D, True, w.qt, w.pi, gam, h, W, w.A_q, w.A_p)
+    add_explicit_pull(D, S, 0, w.qt, h, gam, w.A_q)
     lagrangian_force(fn, D, W, w.qt, v, S.signal[0], w.L_q)
     if option == OPTION_A:
         pull_back(fn, D, w.qt, lam, W, w.pull)
@@ -154,7 +172,9 @@ def theta_residual(fn, D, S, W, x, r):
             w.pull1[i] = theta * w.pull[i]
         fn.constraints(w.qt, D, r[3 * n : 3 * n + m])  # (9)
     else:
+        place_start(D, S)
         pull_back(fn, D, S.q0, lam, W, w.pull0)
+        place_end(D, S)
         pull_back(fn, D, q1, lam, W, w.pull1)
         for i in range(n):
             w.pull0[i] *= 1.0 - vartheta
@@ -165,7 +185,9 @@ def theta_residual(fn, D, S, W, x, r):
         r[n + i] = p1[i] - S.p0[i] - h * (w.L_q[i] - w.pull0[i] - w.pull1[i]) + w.A_q[i]  # (7)
         mixed = theta * S.p0[i] + (1.0 - theta) * p1[i]
         r[2 * n + i] = w.pi[i] - mixed + h * (theta * w.pull0[i] - (1.0 - theta) * w.pull1[i])  # (8)
+    place_node(D, S, 0)
     constraint_rate(fn, D, w.qt, v, W, r[3 * n + m :])  # (10)
+    add_explicit(D, S, 0, w.qt, r[3 * n + m :])
 
 
 @inner_kernel
@@ -232,6 +254,7 @@ def ggl_em_residual(fn, D, S, W, x, r):
     discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, w.T_q, w.T_v)
     discrete_gradient(fn, D, S.q0, q1, W, w.V_q)
     forces_between(fn, D, S, q1, W, w.F)
+    place_mean(D, S)
     discrete_pull_back(fn, D, S.q0, q1, lam, W, w.pull)
     for i in range(n):
         w.A_q[i] = 0.0
@@ -241,8 +264,9 @@ def ggl_em_residual(fn, D, S, W, x, r):
         r[i] = q1[i] - S.q0[i] - 0.5 * h * (S.v0[i] + v1[i]) - w.A_p[i]  # (11)
         r[n + i] = p1[i] - S.p0[i] - h * (w.T_q[i] - w.V_q[i] + w.F[i] - w.pull[i]) + w.A_q[i]  # (12)
         r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - w.T_v[i]  # (13)
-    fn.constraints(q1, D, r[3 * n : 3 * n + m])  # (14)
+    end_constraints(fn, D, S, q1, r[3 * n : 3 * n + m])  # (14)
     hidden_constraint(fn, D, q1, p1, W, r[3 * n + m :])  # (15)
+    add_explicit_at_end(D, S, q1, r[3 * n + m :])
 
 
 @update
@@ -263,3 +287,15 @@ def variational_account(fn, D, S, W, x, q1, v1, totals):
         w.qt[i] = (1.0 - theta) * S.q0[i] + theta * q1[i]
         w.change[i] = q1[i] - S.q0[i]
     account_at(fn, D, w.qt, w.change, S.signal[0], w.change, W, totals)
+
+
+@drives
+def ggl_em_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
+    """`rheonomic` (1) and (2)."""
+    rate = rates(W, D).end
+    add_works_between(D, S, q1, lam, works)
+    place_mean(D, S)
+    hidden_constraint(fn, D, S.q0, S.p0, W, rate)
+    add_hidden_works(D, 1.0, gam, rate, works)
+    hidden_constraint(fn, D, q1, p1, W, rate)
+    add_hidden_works(D, -1.0, gam, rate, works)

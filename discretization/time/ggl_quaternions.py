@@ -32,8 +32,15 @@ from discretization.time.discrete_derivatives import (
 )
 from discretization.time.forcing import account_between
 from discretization.time.livens import momentum_balance
-from discretization.time.scheme import account, residual, update
-from discretization.time.scratch import PerCoordinate, scratch
+from discretization.time.rheonomic import (
+    add_explicit_at_end,
+    add_hidden_works,
+    add_works_between,
+    end_constraints,
+    place_mean,
+)
+from discretization.time.scheme import account, drives, residual, update
+from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
 from rigid.chart_hidden import Ends, Parts, add_discrete_hidden
 from rigid.compilation import inner_kernel
 from rigid.poses import load_quat
@@ -48,6 +55,7 @@ class Vectors(NamedTuple):
     H_p: PerCoordinate
     F_A: PerCoordinate
     change: PerCoordinate  # kappa (q1 - q0)
+    rate: PerConstraint  # g_v
 
 
 vectors = scratch(Vectors, above=(livens.Vectors,))
@@ -82,6 +90,7 @@ def ggl_em_residual(fn, D, S, W, x, r):
     discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, w.H_q, w.H_p)
     for i in range(n):
         w.F_A[i] = 0.0
+    place_mean(D, S)
     add_discrete_hidden(Ends(S.q0, S.p0, q1, p1), gam, D, Parts(w.H_q, w.H_p, w.F_A))
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
@@ -95,8 +104,9 @@ def ggl_em_residual(fn, D, S, W, x, r):
         r[i] = q1[i] - S.q0[i] - h * w.H_p[i]  # (1)
         w.H_q[i] = -w.H_q[i] - w.F_A[i]
     momentum_balance(fn, D, S, W, q1, p1, lam, w.H_q, True, r[n : 2 * n])  # (2)
-    fn.constraints(q1, D, r[2 * n : 2 * n + m])  # (3)
+    end_constraints(fn, D, S, q1, r[2 * n : 2 * n + m])  # (3)
     hidden_constraint(fn, D, q1, p1, W, r[2 * n + m :])  # (4)
+    add_explicit_at_end(D, S, q1, r[2 * n + m :])
 
 
 @update
@@ -123,3 +133,15 @@ def ggl_em_account(fn, D, S, W, x, q1, v1, totals):
             for i in range(to, to + 4):
                 change[i] /= factor
     account_between(fn, D, S, q1, change, W, totals)
+
+
+@drives
+def ggl_em_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
+    """`rheonomic` (1) and (2)."""
+    rate = vectors(W, D).rate
+    add_works_between(D, S, q1, lam, works)
+    place_mean(D, S)
+    hidden_constraint(fn, D, S.q0, S.p0, W, rate)
+    add_hidden_works(D, 1.0, gam, rate, works)
+    hidden_constraint(fn, D, q1, p1, W, rate)
+    add_hidden_works(D, -1.0, gam, rate, works)

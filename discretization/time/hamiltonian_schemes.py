@@ -23,6 +23,7 @@ from discretization.time.discrete_derivatives import (
     velocity_of,
 )
 from discretization.time.forcing import Forces, forces_at, forces_between
+from discretization.time.rheonomic import end_constraints, place_mean
 from discretization.time.scheme import residual, update
 from discretization.time.scratch import PerCoordinate, scratch
 
@@ -53,11 +54,12 @@ def midpoint_residual(fn, D, S, W, x, r):
     form_gradient(fn, D, False, w.qbar, w.pbar, w.pbar, W, w.T_q)
     fn.gradient(w.qbar, D, w.V_q)
     forces_at(fn, D, w.qbar, w.T_p, S.signal[0], W, w.F)
+    place_mean(D, S)
     pull_back(fn, D, w.qbar, lam, W, w.pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * w.T_p[i]  # (1)
         r[n + i] = p1[i] - S.p0[i] + S.h * (0.5 * w.T_q[i] + w.V_q[i] - w.F[i] + w.pull[i])  # (2)
-    fn.constraints(q1, D, r[2 * n :])  # (3)
+    end_constraints(fn, D, S, q1, r[2 * n :])  # (3)
 
 
 @residual
@@ -68,11 +70,12 @@ def energy_momentum_residual(fn, D, S, W, x, r):
     discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, w.T_q, w.T_p)
     discrete_gradient(fn, D, S.q0, q1, W, w.V_q)
     forces_between(fn, D, S, q1, W, w.F)
+    place_mean(D, S)
     discrete_pull_back(fn, D, S.q0, q1, lam, W, w.pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * w.T_p[i]  # (1)
         r[n + i] = p1[i] - S.p0[i] + S.h * (w.T_q[i] + w.V_q[i] - w.F[i] + w.pull[i])  # (2)
-    fn.constraints(q1, D, r[2 * n :])  # (3)
+    end_constraints(fn, D, S, q1, r[2 * n :])  # (3)
 
 
 @update

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.linear.condensed import factors_for
-from discretization.time import forcing, implicit, marching
+from discretization.time import forcing, implicit, marching, rheonomic
 from discretization.time.advance import Failure
 from discretization.time.integrators import parse
 from discretization.time.pattern import Pattern, dense_pattern, diagonal_of, pattern_of, softened
@@ -83,7 +83,7 @@ def initial(system: MechanicalSystem) -> Start:
     """The initial state of a system."""
     q, v = system.q0, system.v0
     p = system.momentum(q, v) if system.p0 is None else system.p0
-    return Start(0.0, q, p, v, np.zeros(system.m), np.zeros(system.m))
+    return Start(0.0, q, p, v, np.zeros(system.m), np.zeros(system.m), np.zeros(2 + system.n_drives))
 
 
 class March:
@@ -107,7 +107,7 @@ class March:
         self._form, self._marched = scheme.fitted(system)
         self._solver, self._work = solver_for(self._form, self._marched, tolerance, advanced)
         self._attempts = attempts
-        self._ends = marching.ends_for(system.n, system.m)
+        self._ends = marching.ends_for(system.n, system.m, system.n_drives)
         self.method = method_of(self._form)
 
     @property
@@ -126,6 +126,7 @@ class March:
         done = marching.march(
             self.method, functions, data, self._work, self._solver, substeps, rows, self._ends
         )
+        system.drive_to(system.drives)  # as it was
         failure = None
         if done.status != implicit.SOLVED:
             run = run.part(done.steps)
@@ -165,13 +166,14 @@ class March:
 def method_of(scheme: Scheme) -> marching.Method:
     """The functions of a scheme; work is that between the ends of a step unless it says otherwise."""
     account = forcing.account_ends if scheme.account is None else scheme.account
-    return marching.Method(scheme.residual, scheme.update, account, scheme.options)
+    drives = rheonomic.drives_between if scheme.drives is None else scheme.drives
+    return marching.Method(scheme.residual, scheme.update, account, drives, scheme.options)
 
 
 def substeps_of(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float) -> marching.Substeps:
     """Substeps of the steps of length h that begin at `starts`."""
     lengths = h * np.array(scheme.fractions)
-    accounts = system.has_signal or system.has(mechanical.VISCOUS)
+    accounts = system.has_signal or system.has(mechanical.VISCOUS) or len(system.data.working.each)
     return marching.Substeps(lengths, signals_at(system, scheme, starts, h), int(accounts), 0)
 
 
@@ -188,7 +190,8 @@ def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
 
 
 def _check_start(system: MechanicalSystem, start: Start) -> None:
-    shapes = {"q": system.n, "p": system.n, "v": system.n, "lam": system.m, "gam": system.m, "totals": 2}
+    shapes = {"q": system.n, "p": system.n, "v": system.n, "lam": system.m, "gam": system.m}
+    shapes["totals"] = 2 + system.n_drives
     for what, size in shapes.items():
         value = np.asarray(getattr(start, what), float)
         if value.shape != (size,) or not np.all(np.isfinite(value)):
@@ -262,16 +265,21 @@ def _check_memory(system: MechanicalSystem, steps: int) -> None:
 
 
 def _allocate(system: MechanicalSystem, scheme: Scheme, h: float, t: Floats) -> Trajectory:
-    n, m, count = system.n, system.m, len(t)
-    q, p, v, lam, gam, totals = (np.zeros((count, width)) for width in (n, n, n, m, m, 2))
+    n, m, count, books = system.n, system.m, len(t), 2 + system.n_drives
+    q, p, v, lam, gam, totals = (np.zeros((count, width)) for width in (n, n, n, m, m, books))
     return Trajectory(system, scheme, h, t, q, p, v, lam, gam, totals, np.zeros(count, np.int64))
 
 
+def nodes_of(system: MechanicalSystem, scheme: Scheme) -> tuple[float, ...]:
+    """Where in a step the signals are read."""
+    return scheme.nodes + scheme.driven if len(system.drives) else scheme.nodes
+
+
 def signals_at(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float) -> Floats:
-    """Signals (steps, substeps, nodes, s) at the nodes of all substeps."""
+    """Signals (steps, substeps, nodes, s) at the nodes of all substeps, and where driven constraints are read besides."""
     fractions = np.array(scheme.fractions)
     begins = np.concatenate([[0.0], np.cumsum(fractions)[:-1]])
-    places = begins[:, None] + fractions[:, None] * np.array(scheme.nodes)
+    places = begins[:, None] + fractions[:, None] * np.array(nodes_of(system, scheme))
     times = starts[:, None, None] + h * places
     size = system.signal_size
     if not system.has_signal:

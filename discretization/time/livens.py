@@ -36,6 +36,7 @@ from discretization.time.discrete_derivatives import (
     pull_back,
 )
 from discretization.time.forcing import Forces, forces_at, forces_between
+from discretization.time.rheonomic import end_constraints, place_mean
 from discretization.time.scheme import residual, update
 from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
 from rigid.compilation import inner_kernel, small_kernel
@@ -81,6 +82,7 @@ def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, with_constraints, r):
     for i in range(D.n):
         r[i] = p1[i] - S.p0[i] - S.h * (T_q[i] - w.V_q[i] + w.F[i])
     if with_constraints:
+        place_mean(D, S)
         discrete_pull_back(fn, D, S.q0, q1, lam, W, w.pull)
         for i in range(D.n):
             r[i] += S.h * w.pull[i]
@@ -96,7 +98,7 @@ def eml_residual(fn, D, S, W, x, r):
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - 0.5 * S.h * (S.v0[i] + v1[i])  # (1)
         r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - w.T_v[i]  # (3)
-    fn.constraints(q1, D, r[3 * n :])  # (4)
+    end_constraints(fn, D, S, q1, r[3 * n :])  # (4)
 
 
 @update
@@ -127,7 +129,7 @@ def reml_residual(fn, D, S, W, x, r):
     q1, lam = x[:n], x[n:]
     eliminate(fn, D, S, W, q1, w.v1, w.p1, w.T_q)
     momentum_balance(fn, D, S, W, q1, w.p1, lam, w.T_q, True, r[:n])
-    fn.constraints(q1, D, r[n:])
+    end_constraints(fn, D, S, q1, r[n:])
 
 
 @update
@@ -213,7 +215,7 @@ def null_residual(fn, D, S, W, x, r):
             )
             row += 3
     if internal < D.m:
-        fn.constraints(q1, D, w.g)
+        end_constraints(fn, D, S, q1, w.g)
         for k in range(internal, D.m):
             r[row] = w.g[k]
             row += 1
@@ -255,7 +257,7 @@ def kappa_residual(fn, D, S, W, x, r):
             r[i] = q1[i] - S.q0[i] - 0.5 * S.h * factor * (S.v0[i] + v1[i])  # (1k)
             w.T_q[i] *= factor
     momentum_balance(fn, D, S, W, q1, p1, lam, w.T_q, True, r[n : 2 * n])  # (2k)
-    fn.constraints(q1, D, r[3 * n :])  # (4)
+    end_constraints(fn, D, S, q1, r[3 * n :])  # (4)
 
 
 @residual
@@ -269,9 +271,10 @@ def mpl_residual(fn, D, S, W, x, r):
     fn.mass_gradient(w.qbar, w.vbar, w.vbar, D, w.T_q)
     fn.gradient(w.qbar, D, w.V_q)
     forces_at(fn, D, w.qbar, w.vbar, S.signal[0], W, w.F)
+    place_mean(D, S)
     pull_back(fn, D, w.qbar, lam, W, w.pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * w.vbar[i]
         r[n + i] = p1[i] - S.p0[i] - S.h * (0.5 * w.T_q[i] - w.V_q[i] + w.F[i] - w.pull[i])
         r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - w.T_v[i]
-    fn.constraints(q1, D, r[3 * n :])
+    end_constraints(fn, D, S, q1, r[3 * n :])

@@ -6,7 +6,8 @@ import numpy as np
 from numba import types
 
 from discretization.time.implicit import SOLVED, SOLVER, damped_newton, guess, newton
-from discretization.time.scheme import ACCOUNT, RESIDUAL, UPDATE, WORK, Step
+from discretization.time.rheonomic import add_kinetic
+from discretization.time.scheme import ACCOUNT, DRIVES, RESIDUAL, UPDATE, WORK, Step
 from rigid.compilation import explicit_kernel, inner_kernel
 from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1
 from rigid.references import Reference, by_reference, reference_to
@@ -19,6 +20,7 @@ class Method(NamedTuple):
     residual: Any
     update: Any
     account: Any
+    drives: Any
     options: Any  # (k,)
 
 
@@ -41,7 +43,7 @@ class Rows(NamedTuple):
     v: Any
     lam: Any  # (N + 1, m)
     gam: Any
-    totals: Any  # (N + 1, 2) work and dissipation
+    totals: Any  # (N + 1, 2 + drives) work and dissipation, then the work of every drive
     iterations: Any  # (N + 1,)
 
 
@@ -57,7 +59,8 @@ class Ends(NamedTuple):
     v1: Any
     lam: Any  # (m,) of the substep before, then of this one
     gam: Any
-    totals: Any  # (2,)
+    totals: Any  # (2 + drives,)
+    works: Any  # (drives,) of one step
 
 
 class Outcome(NamedTuple):
@@ -70,16 +73,16 @@ class Outcome(NamedTuple):
     damped: int  # and with it
 
 
-METHOD = Reference(types.NamedTuple([RESIDUAL, UPDATE, ACCOUNT, F1], Method))
+METHOD = Reference(types.NamedTuple([RESIDUAL, UPDATE, ACCOUNT, DRIVES, F1], Method))
 SUBSTEPS = Reference(types.NamedTuple([F1, types.float64[:, :, :, ::1], types.int64, types.int64], Substeps))
 ROWS = Reference(types.NamedTuple([F2, F2, F2, F2, F2, F2, I1], Rows))
-ENDS = Reference(types.NamedUniTuple(C1, 9, Ends))
+ENDS = Reference(types.NamedUniTuple(C1, 10, Ends))
 OUTCOME = types.NamedTuple([types.int64, types.int64, types.float64, types.int64, types.int64], Outcome)
 
 
-def ends_for(n: int, m: int) -> Ends:
+def ends_for(n: int, m: int, drives: int = 0) -> Ends:
     """Room for a march of n coordinates and m constraints."""
-    return Ends(*(np.zeros(size, complex) for size in (n, n, n, n, n, n, m, m, 2)))
+    return Ends(*(np.zeros(size, complex) for size in (n, n, n, n, n, n, m, m, 2 + drives, drives)))
 
 
 @inner_kernel
@@ -105,7 +108,8 @@ def load_row(rows, step, ends):
         ends.q0[i], ends.p0[i], ends.v0[i] = rows.q[step, i], rows.p[step, i], rows.v[step, i]
     for k in range(ends.lam.size):
         ends.lam[k], ends.gam[k] = rows.lam[step, k], rows.gam[step, k]
-    ends.totals[0], ends.totals[1] = rows.totals[step, 0], rows.totals[step, 1]
+    for k in range(ends.totals.size):
+        ends.totals[k] = rows.totals[step, k]
 
 
 @inner_kernel
@@ -116,7 +120,21 @@ def store_row(ends, rows, step):
         rows.v[step, i] = ends.v0[i].real
     for k in range(ends.lam.size):
         rows.lam[step, k], rows.gam[step, k] = ends.lam[k].real, ends.gam[k].real
-    rows.totals[step, 0], rows.totals[step, 1] = ends.totals[0].real, ends.totals[1].real
+    for k in range(ends.totals.size):
+        rows.totals[step, k] = ends.totals[k].real
+
+
+@inner_kernel
+def account_drives(method, fn, D, S, W, x, ends):
+    """Works of the drives in a substep, to those of all steps and to the work of the model."""
+    for k in range(ends.works.size):
+        ends.works[k] = 0.0
+    add_kinetic(fn, D, W, 1.0, ends.q0, ends.p0, ends.v0, ends.works)
+    method.drives(fn, D, S, W, x, ends.q1, ends.p1, ends.lam, ends.gam, ends.works)
+    add_kinetic(fn, D, W, -1.0, ends.q1, ends.p1, ends.v1, ends.works)
+    for k in range(ends.works.size):
+        ends.totals[0] += ends.works[k]
+        ends.totals[2 + k] += ends.works[k]
 
 
 @explicit_kernel(OUTCOME(METHOD, FUNCTIONS, DATA, WORK, SOLVER, SUBSTEPS, ROWS, ENDS))
@@ -138,6 +156,8 @@ def march(method, fn, D, W, solver, substeps, rows, ends):
             method.update(fn, D, S, W, solver.x, ends.q1, ends.p1, ends.v1, ends.lam, ends.gam)
             if substeps.accounts:
                 method.account(fn, D, S, W, solver.x, ends.q1, ends.v1, ends.totals)
+                if D.driven.drives > 0:
+                    account_drives(method, fn, D, S, W, solver.x, ends)
             for i in range(D.n):
                 ends.q0[i], ends.p0[i], ends.v0[i] = ends.q1[i].real, ends.p1[i].real, ends.v1[i].real
         store_row(ends, rows, step + 1)

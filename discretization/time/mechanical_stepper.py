@@ -12,14 +12,23 @@ import numpy as np
 
 from discretization import others
 from discretization.checking import OF_SYSTEMS, checked, given_values, shapes_for
-from discretization.drives import count_drives
+from discretization.drives import count_drives, driven_frames, packed_rows
 from discretization.groups import Role, groups_of
 from discretization.multipliers import multipliers_of
+from discretization.own_variables import part
 from discretization.redundancy import constraint_jacobian, surplus_rows
 from discretization.space import spans
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from discretization.time.advance import Marched, Report, StepperBase
+from discretization.time.drives_in_charts import (
+    HOLDING,
+    DriveValues,
+    held_by_constraints,
+    motion_of,
+    take_over,
+    works_in,
+)
 from discretization.time.integrate import March
 from discretization.time.integrators import parse
 from discretization.time.scheme import Scheme
@@ -28,6 +37,7 @@ from rigid import mechanical, quaternions
 from rigid.charts import Interactions, Weight, branches, multibody_system, torsion_angles
 from rigid.errors import ModelError
 from rigid.interactions import evaluation
+from rigid.interactions.constraints import rows_of
 from rigid.interactions.kinds import Interacting
 from rigid.mechanical import MechanicalSystem
 from rigid.system import Floats, Ints, State
@@ -53,22 +63,16 @@ def system_in_chart(
     chart: str,
     load_values: Callable[[Floats], Floats] | None = None,
     parameter: float | None = None,
+    drive_values: DriveValues | None = None,
 ) -> MechanicalSystem:
     """The mechanical system of a model; `chart` is a key of `CHARTS`.
 
-    load_values: times (k,) -> values of the loads (k, loads, 3). parameter: alpha or gamma (kg m^2).
-    Raises ModelError for unknown charts.
+    load_values: times (k,) -> values of the loads (k, loads, 3). parameter: alpha or gamma (kg m^2). drive_values: of prescribed
+    motion, see `discretization.drives`; without them states can be read, but no step be made.
+    Raises ModelError for unknown charts, gears and rods that relax.
     """
-    if count_drives(system):
-        raise ModelError(
-            f"model '{name}': only em and its kin know prescribed motion; use integrator 'em' or 'em-ggl'"
-        )
     if np.any(system.constraints.shares):
         raise ModelError(f"model '{name}': only em and its kin know gears; use integrator 'em' or 'em-ggl'")
-    if others.works(system.others):
-        raise ModelError(
-            f"model '{name}': only em and its kin count the work of a pressure; use integrator 'em' or 'em-ggl'"
-        )
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     if np.any(system.spans.relaxation):
@@ -78,9 +82,9 @@ def system_in_chart(
     # tables that a chart reads by itself
     known = "constraints", "springs", "torsions"
     more = [own for own in groups_of(system, state) if own.table not in known]
-    energies, viscous, holding = (
+    energies, viscous, holding, working = (
         tuple(own.group for own in more if own.role is role)
-        for role in (Role.ENERGY, Role.DISSIPATION, Role.CONSTRAINT)
+        for role in (Role.ENERGY, Role.DISSIPATION, Role.CONSTRAINT, Role.WORK)
     )
     frames = system.frames
     weights = tuple(
@@ -95,8 +99,9 @@ def system_in_chart(
         def signal(t: float) -> Floats:
             return given_values("load_values", values, np.array([t]), shape)[0]
 
+    loose, constraints = held_by_constraints(system)
     parts = Interactions(
-        system.constraints,
+        constraints,
         system.springs,
         system.torsions,
         system.loads,
@@ -105,11 +110,13 @@ def system_in_chart(
         energies,
         viscous,
         *spans.shared_masses(system.elements, system.spans),
-        holding=holding,
+        working,
+        motion_of(system, state, drive_values),
+        holding,
     )
     kind, inertia = CHARTS[chart]
     start = state.r, state.quat, state.v, state.Omega
-    made = multibody_system(name, frames, *start, parts, chart=kind, inertia=inertia, parameter=parameter)
+    made = multibody_system(name, loose, *start, parts, chart=kind, inertia=inertia, parameter=parameter)
     if np.any(multipliers_of(system).repeats):
         made.info["repeats"] = repeated(system, state)
     return made
@@ -137,7 +144,11 @@ def repeated(system: System, state: State) -> Floats:
     soft = np.outer([SOFT, SOFT], np.where(held.repeats[held.per_row], rows, 0.0))
     surplus = surplus_rows(system, state)
     soft[:, surplus] = np.outer([HELD, HELD_RATE], rows[surplus])
-    return soft
+    table = rows_of(
+        system.constraints
+    ).sum()  # behind these come rows that hold driven frames, and repeat nothing
+    of_frames = np.zeros((2, HOLDING * len(driven_frames(frames.fixed))))
+    return np.concatenate([soft[:, :table], of_frames, soft[:, table:]], axis=1)
 
 
 class MechanicalStepper(StepperBase):
@@ -152,6 +163,7 @@ class MechanicalStepper(StepperBase):
         integrator: str,
         chart: str | None,
         load_values: Callable[[Floats], Floats] | None,
+        drive_values: DriveValues | None = None,
     ):
         self.scheme = parse(integrator)
         if np.any(multipliers_of(system).repeats) and integrator.partition("(")[0] not in REPEATING:
@@ -161,8 +173,12 @@ class MechanicalStepper(StepperBase):
             )
         self.chart = default_chart(self.scheme) if chart is None else chart
         checked(state, shapes_for(system, state), *OF_SYSTEMS)
-        self.mechanical = system_in_chart(name, system, state, self.chart, load_values)
-        self._system = system
+        if drive_values is None and count_drives(system):
+            raise ModelError(f"model '{name}' has prescribed motion; give its values as `drive_values`")
+        self._system, self._drive_values = system, drive_values
+        self.mechanical = system_in_chart(
+            name, system, state, self.chart, load_values, drive_values=drive_values
+        )
         self._counted = self._counted_places(system)
         # halves of a step, not damping from other starts, which may end in directors that are reflected
         self._march = March(self.mechanical, self.scheme, attempts=0)
@@ -187,7 +203,8 @@ class MechanicalStepper(StepperBase):
         while done < len(starts):
             self._count_from(state)
             q, p, v, lam, gam = np.split(state.chart, np.cumsum([n, n, n, m]))
-            start = Start(starts[done], q, p, v, lam, gam, state.totals)
+            totals = np.concatenate([state.totals, works_in(self._system, state)])
+            start = Start(starts[done], q, p, v, lam, gam, totals)
             # what is counted by a kind's own function is known half a turn from where it was: step by step then
             until = done + 2 if len(self._counted) else len(ends)
             run, failure = self._march.run(h, ends[done:until], start)
@@ -197,7 +214,7 @@ class MechanicalStepper(StepperBase):
                 Report(int(iterations.sum()), int(iterations.max(initial=0)), len(iterations))
             )
             if steps:
-                state = self._state(state, run)
+                state = self._state(state, run, starts[done - 1] + h)
             if failure is not None and not (failure.passing and steps):
                 cost = Report(failure.iterations, failure.iterations, 1)
                 return Marched(state, done, report.plus(cost), failure)
@@ -205,9 +222,9 @@ class MechanicalStepper(StepperBase):
 
     def _count_from(self, state: State) -> None:
         """What is counted, as it was at the start; a chart has no other own variables."""
-        torsions = branches(self.mechanical)
-        torsions[:] = state.own[: len(torsions)]
-        self.mechanical.data.interacting.numbers[self._counted] = state.own[len(torsions) :]
+        torsions, angles = branches(self.mechanical), part(self._system, state, "angle")
+        torsions[:] = angles[: len(torsions)]
+        self.mechanical.data.interacting.numbers[self._counted] = angles[len(torsions) :]
 
     def _counted_places(self, system: System) -> Ints:
         """Where among the numbers of the mechanical system stands what interactions of no table count, in their order."""
@@ -227,25 +244,34 @@ class MechanicalStepper(StepperBase):
                 place[first[e] + np.arange(kind.own)] = entry.last - kind.own + np.arange(kind.own)
         return place
 
-    def _state(self, state: State, run: Trajectory) -> State:
+    def _state(self, state: State, run: Trajectory, t: float) -> State:
+        """At the time t, the end of a march."""
         last = run.at(-1)
         r, quat, velocity, Omega = frames_of(self.mechanical, run.q, self._velocity(last), state)
         new = State(*(array.copy() for array in state))
         new = new._replace(chart=np.concatenate([last.q, last.p, last.v, last.lam, last.gam]))
         new.r[...], new.quat[...], new.v[...], new.Omega[...] = r, quat, velocity, Omega
-        new.lam[...] = last.lam[self.mechanical.info["places"].internal :]
-        new.totals[...] = last.totals
+        # those of constraints that hold driven frames stand behind those of the table
+        lam, table = (
+            last.lam[self.mechanical.info["places"].internal :],
+            rows_of(self._system.constraints).sum(),
+        )
+        new.lam[:table], new.lam[table:] = lam[:table], lam[len(lam) - len(new.lam) + table :]
+        new.totals[...] = last.totals[:2]
+        if self._drive_values is not None:
+            shape = packed_rows(self._system), 3
+            packed = given_values("drive_values", self._drive_values, np.array([t]), shape)[0]
+            take_over(self._system, packed, last.totals[2:], new)
+        counted, torsions = part(self._system, new, "angle"), len(branches(self.mechanical))
         if len(self._counted):
-            own = others.with_counted(self._system.others, state.own[-len(self._counted) :])
-            new.own[-len(self._counted) :] = evaluation.values(others.counting(own), new.r, new.quat)
-        if len(branches(self.mechanical)):
+            own = others.with_counted(self._system.others, counted[torsions:])
+            counted[torsions:] = evaluation.values(others.counting(own), new.r, new.quat)
+        if torsions:
             angles = torsion_angles(self.mechanical, run.q)
             whole = np.unwrap(angles, axis=0)
-            counted = state.own[: angles.shape[1]] + whole[-1] - whole[0]
+            turned = counted[:torsions] + whole[-1] - whole[0]
             # the same bits however the steps are divided into marches
-            new.own[: angles.shape[1]] = angles[-1] + 2 * np.pi * np.round(
-                (counted - angles[-1]) / (2 * np.pi)
-            )
+            counted[:torsions] = angles[-1] + 2 * np.pi * np.round((turned - angles[-1]) / (2 * np.pi))
         return new
 
     def _velocity(self, at: Start) -> Floats:

@@ -114,9 +114,10 @@ def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints], list[Ints]
                 of_g[acting.each[e].row : acting.each[e].row + kind.rows] = vertex
                 own = np.append(own, vertex)
             (groups if kind.rows else energies).append(own)
-    for kind in data.dissipating.kinds:
-        for own in data.dissipating.each[kind.first : kind.last].frames[:, : kind.arity]:
-            groups.append(own[moving[own]])
+    for others in (data.dissipating, data.working):
+        for kind in others.kinds:
+            for own in others.each[kind.first : kind.last].frames[:, : kind.arity]:
+                groups.append(own[moving[own]])
     return of_q, of_g, groups, energies
 
 
@@ -229,7 +230,8 @@ def by_trial(
     rng = np.random.default_rng(0)
     q = np.ascontiguousarray(system.q0 + 0.05 * rng.normal(size=system.n), complex)
     p, v = rng.normal(size=(2, system.n)).astype(complex)
-    signal = rng.normal(size=(len(scheme.nodes), system.signal_size))
+    nodes = scheme.nodes + scheme.driven if len(system.drives) else scheme.nodes
+    signal = rng.normal(size=(len(nodes), system.signal_size))
     step = Step(0.01, q, p, v, signal, scheme.options)
     flags = system.data.flags | (WITHOUT_POTENTIAL if scheme.energies is not None else 0)
     data = system.data._replace(flags=flags)
@@ -246,6 +248,7 @@ def by_trial(
         x, values = np.concatenate(parts).astype(complex), np.zeros(candidates.nnz)
         differentiate(scheme.residual, system.functions, data, step, work, x, r, colours, values)
         found += np.abs(values)
+    system.drive_to(system.drives)  # what was tried has left its numbers there
     pattern = csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
     pattern.eliminate_zeros()
     repeats = system.info.get("repeats")

@@ -34,7 +34,7 @@ class Step(NamedTuple):
     q0: Any  # (n,) complex
     p0: Any
     v0: Any
-    signal: Floats  # (k, s) values of the time signals at the nodes of the scheme
+    signal: Floats  # (k, s) values of the time signals at the nodes of the scheme, then at those of driven constraints
     options: Floats  # parameters of the scheme: theta, tableaux ...
 
 
@@ -53,12 +53,14 @@ WORK = Reference(types.NamedUniTuple(C2, 4, Work))  # what numba makes of equal 
 RESIDUAL_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1)
 UPDATE_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1, C1, C1, C1, C1)
 ACCOUNT_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1, C1, C1)
+DRIVES_SIGNATURE = types.void(FUNCTIONS, DATA, STEP, WORK, C1, C1, C1, C1, C1, C1)
 RESIDUAL, UPDATE = types.FunctionType(RESIDUAL_SIGNATURE), types.FunctionType(UPDATE_SIGNATURE)
-ACCOUNT = types.FunctionType(ACCOUNT_SIGNATURE)
+ACCOUNT, DRIVES = types.FunctionType(ACCOUNT_SIGNATURE), types.FunctionType(DRIVES_SIGNATURE)
 
 residual = compiled(RESIDUAL_SIGNATURE)
 update = compiled(UPDATE_SIGNATURE)
 account = compiled(ACCOUNT_SIGNATURE)  # (fn, D, S, W, x, q1, v1, totals)
+drives = compiled(DRIVES_SIGNATURE)  # (fn, D, S, W, x, q1, p1, lam, gam, works)
 
 
 class Block(NamedTuple):
@@ -102,6 +104,8 @@ class Scheme:
     by_quadrature: what it keeps of them where g is a polynomial in the coordinates, which that of a screw is not.
     needs: flags of the systems it takes; prepare: what is done to a system before it is marched; `fitted` does both.
     account: adds (work, dissipation) of a step to its last argument; dissipates: takes viscous forces, see `forcing`.
+    driven: where numbers of driven constraints are read besides the nodes, the start and the end of a step by default; drives:
+    adds what each drive does, see `rheonomic`.
     caution: the cure where Newton's method fails, if it is not a smaller step.
     """
 
@@ -121,6 +125,8 @@ class Scheme:
     needs_inverse: bool = True  # of the mass, which is not local where neighbours share mass
     account: Any = None
     dissipates: bool = False
+    driven: tuple[float, ...] = (0.0, 1.0)
+    drives: Any = None
     needs: int = 0
     options: Floats = field(default_factory=lambda: np.zeros(1))
     fractions: tuple[float, ...] = (1.0,)

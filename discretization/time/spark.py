@@ -2,7 +2,7 @@
 
     k_i = H_p(Q_i, P_i),   khat_i = -H_q(Q_i, P_i) + F - R(Q_i, k_i)      (1), (2)
     g(Qtilde_i) = 0, i = 1..p                                             (3)
-    G(q1) H_p(q1, p1) = 0                                                 (4)
+    G(q1) H_p(q1, p1) + g(q1; dX1/dt) = 0, of driven constraints          (4)
     Q_i = q0 + h sum a_ij k_j,   Qtilde_i = q0 + h sum abar_ij k_j
     P_i = p0 + h sum ahat_ij khat_j - h sum atilde_ij G(Qtilde_j)^T Lam_j
 
@@ -19,8 +19,10 @@ from discretization.time.discrete_derivatives import (
     velocity_of,
 )
 from discretization.time.forcing import Forces, account_at, forces_at, scaled
-from discretization.time.scheme import account, residual, update
+from discretization.time.rheonomic import add_explicit_at_end, place_node
+from discretization.time.scheme import account, drives, residual, update
 from discretization.time.scratch import PerCoordinate, Rows, scratch
+from rigid.chart_drives import add_works, place_rates
 from rigid.compilation import inner_kernel, small_kernel
 
 MOST_STAGES = 11
@@ -55,6 +57,12 @@ def combine(x0, h, x, first, n, A, row, s, out):
 
 
 @inner_kernel
+def place_constraint_stage(D, S, stages, j):
+    """Numbers of driven constraints at the time of Qtilde_j; the last of them is the end of the step."""
+    place_node(D, S, S.signal.shape[0] - stages + j)
+
+
+@inner_kernel
 def find_constraint_forces(fn, D, S, W, x):
     """G(Qtilde_j)^T Lam_j of all constraint stages, the `pulls`."""
     n, m, w = D.n, D.m, vectors(W, D)
@@ -62,6 +70,7 @@ def find_constraint_forces(fn, D, S, W, x):
     for j in range(stages):
         combine(S.q0, S.h, x, 0, n, S.options, bar + j * s, s, w.Qt)
         start = 2 * s * n + j * m
+        place_constraint_stage(D, S, stages, j)
         pull_back(fn, D, w.Qt, x[start : start + m], W, w.pulls[j, :n])
 
 
@@ -115,11 +124,13 @@ def spark_residual(fn, D, S, W, x, r):
     row = 2 * s * n
     for i in range(1, stages):
         combine(S.q0, h, x, 0, n, S.options, bar + i * s, s, w.Q)
+        place_constraint_stage(D, S, stages, i)
         fn.constraints(w.Q, D, r[row : row + m])  # (3)
         row += m
     end_state(D, S, W, x, w.Q, w.P)
     velocity_of(fn, D, w.Q, w.P, W, w.H_p)
     constraint_rate(fn, D, w.Q, w.H_p, W, r[row : row + m])  # (4)
+    add_explicit_at_end(D, S, w.Q, r[row : row + m])
 
 
 @update
@@ -144,3 +155,15 @@ def spark_account(fn, D, S, W, x, q1, v1, totals):
         k = x[i * n : (i + 1) * n]
         scaled(S.h * S.options[b + i], k, w.change)
         account_at(fn, D, w.Q, k, S.signal[i], w.change, W, totals)
+
+
+@drives
+def spark_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
+    """h sum btilde_j Lam_j . g(Qtilde_j; dX_j/dt), which is -h sum btilde_j G^T Lam_j . dQ/dt."""
+    n, m, w = D.n, D.m, vectors(W, D)
+    s, stages, _, _, _, bar, _, bt = sizes(S)
+    for j in range(stages):
+        combine(S.q0, S.h, x, 0, n, S.options, bar + j * s, s, w.Qt)
+        start = 2 * s * n + j * m
+        place_rates(D, S.signal[S.signal.shape[0] - stages + j])
+        add_works(D, w.Qt, S.h * S.options[bt + j], x[start : start + m], works)

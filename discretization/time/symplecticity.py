@@ -35,10 +35,11 @@ def all_columns(residual, fn, D, S, W, x, r, matrix):
 
 
 def tangent_vectors(system: MechanicalSystem, count: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
-    """Random dq, dp, dv (count, n) at the initial state, tangent to g = 0, G v = 0, p = M v."""
+    """Random dq, dp, dv (count, n) at the initial state, tangent to g = 0, dg/dt = 0, p = M v."""
     rng = np.random.default_rng(seed)
     n, m = system.n, system.m
     q, v = system.q0, system.v0
+    system.drive_to(system.drives)
     G = system.jacobian(q)
     onto = np.eye(n) - np.linalg.pinv(G) @ G if m else np.eye(n)
     dq = rng.standard_normal((count, n)) @ onto.T
@@ -48,6 +49,11 @@ def tangent_vectors(system: MechanicalSystem, count: int, seed: int = 0) -> tupl
         free = onto @ rng.standard_normal(n)
         if m:
             bent = _complex(system, "jacobian", (m, n), z).imag / COMPLEX_STEP @ v
+            if len(system.drives):  # what is there of dg/dt without motion bends as well
+                rows = system.data.driven.rows.row
+                system.drive_to(system.drives[:, 4:])
+                bent[rows] += _complex(system, "constraints", (m,), z).imag[rows] / COMPLEX_STEP
+                system.drive_to(system.drives)
             free -= np.linalg.pinv(G) @ bent
         dv[k] = free
         dp[k] = (_complex(system, "mass", (n, n), z).imag / COMPLEX_STEP) @ v + system.mass(q) @ free
@@ -76,6 +82,7 @@ def symplectic_defect(
         ):
             q, p, v, dq, dp, dv = _carry(marched, scheme, fraction * h, signal, (q, p, v), (dq, dp, dv))
         t += h
+    system.drive_to(system.drives)
     return float(np.abs(two_form(dq, dp) - before).max() / np.abs(before).max())
 
 

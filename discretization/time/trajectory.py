@@ -32,8 +32,8 @@ class Trajectory:
     """States at the ends of the steps.
 
     Attributes: system, scheme, h; t (N + 1,); q, p, v (N + 1, n); lam, gam (N + 1, m), row k belongs to the step that
-    ends there; totals (N + 1, 2): work of the loads and dissipation up to there, as the scheme does them; iterations
-    (N + 1,) of Newton's method.
+    ends there; totals (N + 1, 2 + drives): work of loads and drives, dissipation, and the work of every drive up to there, as
+    the scheme does them; iterations (N + 1,) of Newton's method.
     """
 
     system: MechanicalSystem
@@ -86,13 +86,15 @@ class Trajectory:
 
     def position_residual(self) -> Floats:
         """max |g(q)| (N + 1,)."""
-        return np.abs(mechanical_rows.constraints(self.system, self.q)).max(axis=1, initial=0.0)
+        driven = self.system.driven_at(self.t)
+        return np.abs(mechanical_rows.constraints(self.system, self.q, driven)).max(axis=1, initial=0.0)
 
     def velocity_residual(self) -> Floats:
-        """max |G(q) W(q) p| (N + 1,), or of G(q) v where the mass is singular."""
+        """max |G(q) W(q) p| (N + 1,), or of G(q) v where the mass is singular; of driven constraints with their own rates."""
         singular = self.system.has(mechanical.SINGULAR_MASS)
         velocities = self.v if singular else mechanical_rows.velocities(self.system, self.q, self.p)
-        return np.abs(mechanical_rows.rates(self.system, self.q, velocities)).max(axis=1, initial=0.0)
+        driven = self.system.driven_at(self.t)
+        return np.abs(mechanical_rows.rates(self.system, self.q, velocities, driven)).max(axis=1, initial=0.0)
 
     def at(self, k: int) -> Start:
         """Step k, to go on from: `integrate(..., start=run.at(-1))` gives the same bits as one longer run."""

@@ -183,7 +183,8 @@ def _promises(result: Result) -> frozenset[str]:
     run, system = result.description.get("run", {}), result.layout.system
     joined = system is None or bool(groups_of(system))
     constraints = result.layout.constraints
-    screws = constraints is not None and bool(np.any(constraints.kind == SCREW))
+    # rows that are no polynomials of the coordinates alone
+    screws = bool(result.drives) or (constraints is not None and bool(np.any(constraints.kind == SCREW)))
     try:
         return promises_of(str(run.get("integrator", "em")) or "em", run.get("chart"), joined, screws)
     except ModelError:  # of a newer version

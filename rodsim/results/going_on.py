@@ -68,7 +68,8 @@ class GoingOn:
         from discretization.time.mechanical_stepper import MechanicalStepper
 
         chart, name = settings.get("chart"), str(settings["integrator"])
-        own = MechanicalStepper(layout.name, self.system, result.state(0), self.h, name, chart, self.loads)
+        values = self.loads, self.drives
+        own = MechanicalStepper(layout.name, self.system, result.state(0), self.h, name, chart, *values)
         self._stepper, self.shape = own, (layout.own, own.mechanical.n, own.mechanical.m)
 
     def stepper(self, h: float, order: int) -> Stepper:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from discretization.drives import driven_frames
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, State
@@ -46,34 +47,48 @@ class SchemeReader:
         if layout.system is None:
             raise ModelError(f"result of '{layout.name}': it keeps no system")
         self._system = system_in_chart(layout.name, layout.system, result.state(0), str(settings["chart"]))
+        self._model = layout.system
+        self._driven = driven_frames(layout.system.frames.fixed)
+        self._counts = np.ones(self._system.n)  # 0 of coordinates of driven frames
+        for first, last, _ in self._system.data.driven.frames:
+            self._counts[first:last] = 0.0
         self._singular = self._system.has(SINGULAR_MASS)
         self._own_velocity = self._singular or parse(str(settings["integrator"])).singular_mass
 
     def read(self, states: State) -> OfScheme:
         """Of outputs in a row, whose charts are (T, c)."""
+        from discretization.time.drives_in_charts import numbers_in
         from rigid import mechanical_rows
 
         system = self._system
         n, m = system.n, system.m
         q, p, v, lam, _ = np.split(states.chart, np.cumsum([n, n, n, m]), axis=1)
+        driven = numbers_in(self._model, states)
+        own_v, own_p = v, p
+        if len(self._driven):  # their mass is none of the model's
+            v, p = v * self._counts, p * self._counts
         columns = {GENERALISED: np.einsum("ij,ij->i", p, v) - mechanical_rows.kinetic_energies(system, q, v)}
-        w = v
+        w = own_v
         if not self._singular:
-            w = mechanical_rows.velocities(system, q, p)
+            w = mechanical_rows.velocities(system, q, own_p)
             columns[ENERGY] = 0.5 * np.einsum("ij,ij->i", p, w)
         # of frames and joints: directors are orthonormal, quaternions unit
-        columns[POSITION] = np.abs(mechanical_rows.constraints(system, q)).max(axis=1, initial=0.0)
-        columns[RATE] = np.abs(mechanical_rows.rates(system, q, w)).max(axis=1, initial=0.0)
+        columns[POSITION] = np.abs(mechanical_rows.constraints(system, q, driven)).max(axis=1, initial=0.0)
+        columns[RATE] = np.abs(mechanical_rows.rates(system, q, w, driven)).max(axis=1, initial=0.0)
         momenta = (own for own in system.symmetries if own.name in NAMES)
         columns |= {own.name: own(q, p) for own in momenta}
-        lam = lam[:, system.info["places"].internal :]
-        return OfScheme(columns, self._frames(states, q, v if self._own_velocity else w)._replace(lam=lam))
+        lam = lam[:, system.info["places"].internal :][:, : states.lam.shape[1]]
+        return OfScheme(
+            columns, self._frames(states, q, own_v if self._own_velocity else w)._replace(lam=lam)
+        )
 
     def _frames(self, states: State, q: Floats, rate: Floats) -> State:
-        """Poses and velocities; fixed frames as they are. Of the two quaternions of a pose that of the state."""
+        """Poses and velocities; fixed and driven frames as they are. Of the two quaternions of a pose that of the state."""
         places, of_quaternions = self._system.info["places"], self._system.info["chart"] == "quaternion"
         r, quat, v, Omega = (x.copy() for x in (states.r, states.quat, states.v, states.Omega))
         for f, (at, to) in enumerate(zip(places.position, places.orientation, strict=True)):
+            if f in self._driven:
+                continue
             if at >= 0:
                 r[:, f], v[:, f] = q[:, at : at + 3], rate[:, at : at + 3]
             if to < 0:

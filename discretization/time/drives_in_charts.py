@@ -1,0 +1,149 @@
+"""Prescribed motion of a model in a chart: driven constraints as they are, driven frames held by six of them each.
+
+A driven frame keeps its coordinates; three driven displacements from the ground hold its place, and three driven angles
+d_1 . e_2 = d_2 . e_3 = d_3 . e_1 = 0, d_i its given axes and e_j its own, hold its turn: near the given one they have no other
+solution. What is packed for `em` (`discretization.drives`) is unpacked for a chart here, and taken over into `State`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from discretization.checking import given_values
+from discretization.drives import (
+    CONSTRAINT_ROWS,
+    DRIVEN,
+    NUMBERS,
+    WORK,
+    driven_frames,
+    driven_rows,
+    packed_rows,
+)
+from discretization.own_variables import part
+from discretization.system import System
+from rigid import quaternions
+from rigid.charts import Motion
+from rigid.interactions.constraints import number_of
+from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
+from rigid.mechanical import DRIVE_NUMBERS
+from rigid.system import Constraints, Floats, Frames, State
+
+DriveValues = Callable[[Floats], Floats]
+HOLDING = 6  # driven constraints of a driven frame
+
+
+def held_by_constraints(system: System) -> tuple[Frames, Constraints]:
+    """Frames and constraints in which driven frames are free but for driven constraints, which come last."""
+    frames, constraints = driven_frames(system.frames.fixed), system.constraints
+    if not len(frames):
+        return system.frames, constraints
+    count, unit = HOLDING * len(frames), np.tile(np.eye(3), (2 * len(frames), 1))
+    slides = np.tile(np.arange(HOLDING) < 3, len(frames))
+    kinds = np.where(slides, number_of(DRIVEN_DISPLACEMENT), number_of(DRIVEN_ANGLE))
+    zero = np.zeros((count, 3))
+    more = Constraints(
+        kind=kinds.astype(constraints.kind.dtype),
+        frames=np.column_stack([np.zeros(count, np.int64), np.repeat(frames, HOLDING)]),
+        Xa=zero,
+        Xb=zero,
+        Ua=unit,
+        Ub=np.where(slides[:, None], 0.0, np.roll(unit, -1, axis=0)),
+        value=np.zeros(count),
+        joint=np.full(count, -1, np.int64),
+        Wa=zero,
+        Wb=zero,
+        repeats=np.zeros(count, np.uint8),
+        shares=np.zeros(count, np.uint8),
+    )
+    few = Constraints._field_defaults
+    columns = {
+        name: own if name in few and not len(own) else np.concatenate([own, getattr(more, name)])
+        for name, own in constraints._asdict().items()
+    }
+    fixed = np.where(system.frames.fixed == DRIVEN, 0, system.frames.fixed).astype(system.frames.fixed.dtype)
+    return system.frames._replace(fixed=fixed), Constraints(**columns)
+
+
+def motion_of(system: System, state: State, drive_values: DriveValues | None) -> Motion | None:
+    """What is driven, beginning as `state` has it; None where nothing is. drive_values: times (k,) -> what they prescribe."""
+    rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
+    if not len(rows) + len(frames):
+        return None
+    values = None
+    if drive_values is not None:
+        given, shape = drive_values, (packed_rows(system), 3)
+
+        def values(t: float) -> Floats:
+            return numbers_of(system, given_values("drive_values", given, np.array([t]), shape))[0]
+
+    first, drives = len(system.constraints.kind), np.arange(len(frames)) + len(rows)
+    return Motion(
+        numbers_in(system, state),
+        values,
+        np.concatenate([rows, first + np.arange(HOLDING * len(frames))]),
+        np.concatenate([np.arange(len(rows)), np.repeat(drives, HOLDING)]),
+        frames,
+        drives,
+    )
+
+
+def numbers_in(system: System, state: State) -> Floats:
+    """(..., d, DRIVE_NUMBERS) numbers of driven constraints and of those that hold driven frames, of one state or of many."""
+    rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
+    kept = part(system, state, "drive")[..., : len(rows), :DRIVE_NUMBERS]
+    each = (x[..., frames, :] for x in (state.r, state.quat, state.v, state.Omega))
+    return np.concatenate([kept, _holding(*each)], axis=-2)
+
+
+def numbers_of(system: System, packed: Floats) -> Floats:
+    """The same of what drives prescribe, (k, rows, 3) as `discretization.drives` packs it."""
+    count = len(driven_rows(system.constraints))
+    of_rows, of_frames = _split(packed, count)
+    U, value, dU = of_rows[..., 0, :], of_rows[..., 1, :2], of_rows[..., 2, :]
+    kept = np.concatenate([U, value[..., :1], dU, value[..., 1:]], axis=-1)
+    return np.concatenate([kept, _holding(*_poses(of_frames))], axis=-2)
+
+
+def take_over(system: System, packed: Floats, works: Floats, state: State) -> None:
+    """Put what drives prescribe at the end of a step (rows, 3), and the work (drives,) they have done, into a state."""
+    rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
+    kept = part(system, state, "drive")
+    kept[: len(rows), :DRIVE_NUMBERS] = numbers_of(system, packed[None])[0, : len(rows)]
+    kept[:, WORK] = works
+    r, quat, v, Omega = (x[0] for x in _poses(_split(packed[None], len(rows))[1]))
+    turned = np.sum(quat * state.quat[frames], axis=1, keepdims=True) < 0.0
+    state.r[frames], state.quat[frames] = r, np.where(turned, -quat, quat)
+    state.v[frames], state.Omega[frames] = v, Omega
+
+
+def works_in(system: System, state: State) -> Floats:
+    """(drives,) J."""
+    return part(system, state, "drive")[:, WORK]
+
+
+def _split(packed: Floats, count: int) -> tuple[Floats, Floats]:
+    """(k, d, 3, 3) of constraints and (k, f, 5, 3) of frames."""
+    rows, frames = packed[:, : CONSTRAINT_ROWS * count], packed[:, CONSTRAINT_ROWS * count :]
+    return rows.reshape(len(packed), -1, CONSTRAINT_ROWS, 3), frames.reshape(len(packed), -1, 5, 3)
+
+
+def _poses(frames: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """r, quat, v, Omega (k, f, .) of frames (k, f, 5, 3)."""
+    quat = np.concatenate([frames[..., 4, :1], frames[..., 3, :]], axis=-1)
+    return frames[..., 0, :], quat, frames[..., 1, :], frames[..., 2, :]
+
+
+def _holding(r: Floats, quat: Floats, v: Floats, Omega: Floats) -> Floats:
+    """(..., 6 f, DRIVE_NUMBERS) of the constraints that hold frames (..., f, .): U, value and their rates."""
+    out = np.zeros((*r.shape[:-1], HOLDING, DRIVE_NUMBERS))
+    R = quaternions.to_matrix(quat)
+    out[..., :3, :3], out[..., :3, 3], out[..., :3, 7] = np.eye(3), r, v
+    out[..., 3:, :3] = np.swapaxes(R, -1, -2)
+    spin = np.einsum("...ij,...j->...i", R, Omega)[..., None, :]
+    out[..., 3:, 4:7] = np.cross(spin, out[..., 3:, :3])
+    return out.reshape(*r.shape[:-2], -1, DRIVE_NUMBERS)
+
+
+assert NUMBERS == DRIVE_NUMBERS + 1  # and the work

@@ -1,0 +1,213 @@
+"""Driven joints and driven frames in the schemes of charts: laws, order against a fine run of `em`, work of every drive."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from discretization.own_variables import part
+from discretization.time.bubnov import solve_global
+from discretization.time.integrate import integrate
+from discretization.time.integrators import parse
+from discretization.time.mechanical_stepper import MechanicalStepper
+from discretization.time.symplecticity import symplectic_defect
+from rodsim import Box, Model, ModelError, Result, audit, signals, simulate
+
+T, H = 0.16, 0.016  # s
+ROUND_OFF = 1e-12  # of energies and momenta, relative, over so few steps
+KEEPING = [
+    ("EML", "quaternion"),
+    ("REML", "quaternion"),
+    ("Null-EML", "quaternion"),
+    ("EML-kappa", "quaternion"),
+    ("EMH", "quaternion-alpha"),
+    ("EM-G", "director"),
+    ("GGL-EM", "quaternion-gamma"),
+    ("GGL-EM", "director"),
+]
+
+
+def chain() -> Model:
+    """Two bodies in a chain whose axes meet nothing, on a frame that is shaken and turned; the second joint is driven."""
+    model = Model("chain", gravity=(1.0, -2.0, -9.0))
+    shaker = model.add_driven(
+        "shaker",
+        displacement=signals.Sine(0.05, 2.0).along((0, 0.6, 0.8)),
+        turn=signals.Sine(0.3, 1.0),
+        axis=(0.6, 0, 0.8),
+    )
+    upper = model.add_body("upper", Box(0.5, 0.3, 0.2, density=100.0), position=(0.3, 0.1, 0.2))
+    model.add_joint("hip", "revolute", shaker, upper, at=(0.05, -0.1, 0.02), axis=(0.6, 0, 0.8))
+    lower = model.add_body("lower", Box(0.4, 0.2, 0.1, density=150.0), position=(0.7, 0.4, 0.1))
+    model.add_joint("knee", "revolute", upper, lower, at=(0.5, 0.25, 0.15), axis=(0.0, 0.8, 0.6))
+    model.add_drive("motor", "knee", signals.Sine(0.4, 1.5))
+    model.add_spring("cord", model.ground.at((0.2, 0.3, 1.0)), lower.at((0.1, 0.05, 0.02)), 80.0, 0.6)
+    return model
+
+
+def pair(hinge: str) -> Model:
+    """Two free bodies, the joint between them driven."""
+    model = Model("pair", gravity=(0, 0, 0))
+    base = model.add_body(
+        "base",
+        Box(0.5, 0.4, 0.3, density=200),
+        position=(-0.2, 0.1, 0.1),
+        velocity=(0.4, -0.2, 0.3),
+        angular_velocity=(0.5, 0.3, -0.4),
+    )
+    arm = model.add_body("arm", Box(1.0, 0.1, 0.2, density=100), position=(0.5, 0.05, 0))
+    model.add_joint("joint", hinge, base, arm, at=(0.1, 0, 0.05), axis=(0, 0.6, 0.8))
+    model.add_drive("motor", "joint", signals.Sine(0.8, 0.9))
+    return model
+
+
+@cache
+def of_chain(integrator: str, chart: str | None, h: float = H) -> Result:
+    return simulate(chain(), T, h, integrator, chart=chart, output_every=1, progress=False)
+
+
+@pytest.mark.parametrize(("integrator", "chart"), KEEPING)
+def test_energy_without_the_work_of_drives_is_kept(integrator, chart):
+    result = of_chain(integrator, chart)
+    found = audit(result)
+    assert found.ok, found.text()
+    assert found.energy_balance < ROUND_OFF
+    assert found.constraint < ROUND_OFF
+    if integrator == "GGL-EM":
+        assert found.velocity_constraint < 10 * ROUND_OFF
+    works = [result.drive_work(name) for name in result.drives]
+    assert min(np.abs(work).max() for work in works) > 0.1
+    assert sum(works) == pytest.approx(result.work, abs=ROUND_OFF)
+
+
+@pytest.mark.parametrize(("integrator", "chart"), [("EML-kappa", None), ("GL-SPARK(2)", "quaternion-alpha")])
+def test_a_state_keeps_what_drives_prescribe_as_em_keeps_it(integrator, chart):
+    """The numbers of driven rows, and poses and velocities of driven frames, at the end of every step."""
+    result, em = of_chain(integrator, chart), of_chain("em", None)
+    system = em.layout.system
+    frame = np.flatnonzero(system.frames.fixed == 2)[0]
+    for k in range(1, em.n_outputs):
+        one, other = result.state(k), em.state(k)
+        assert np.array_equal(part(system, one, "drive")[:, :8], part(system, other, "drive")[:, :8])
+        for name in ("r", "v", "Omega"):
+            assert np.array_equal(getattr(one, name)[frame], getattr(other, name)[frame]), name
+        assert one.quat[frame] == pytest.approx(other.quat[frame], abs=1e-14)
+
+
+@cache
+def fine() -> tuple[np.ndarray, np.ndarray]:
+    """Places of the bodies, and the work of every drive."""
+    result = simulate(chain(), T, H / 4, "em6-ggl", output_every=1, progress=False)
+    return result.state().r, np.array([result.drive_work(name)[-1] for name in result.drives])
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart", "order"),
+    [
+        ("em", None, 2),
+        ("em-ggl", None, 2),
+        *((integrator, chart, 2) for integrator, chart in KEEPING),
+        ("MPL", "quaternion", 2),
+        ("MPH", "director", 2),
+        ("VI-S", "quaternion-gamma", 1),
+        ("VI-A(0.5)", "quaternion-alpha", 2),
+        ("VI-B(0.5, 0.5)", "quaternion-alpha", 2),
+        ("mG(1)", "director", 2),
+        ("GL-SPARK(1)", "quaternion-alpha", 2),
+        ("EMH(order=4)", "quaternion-alpha", 4),
+        pytest.param("Lobatto-IIIA-B(2)", "director", 2, marks=pytest.mark.slow),
+        pytest.param("GL-SPARK(2)", "quaternion-alpha", 4, marks=pytest.mark.slow),
+        pytest.param("mG(2)", "quaternion-alpha", 4, marks=pytest.mark.slow),
+    ],
+)
+def test_motion_and_the_work_of_every_drive_are_those_of_em_to_the_order_of_the_scheme(
+    integrator, chart, order
+):
+    places, works = fine()
+    errors = []
+    for h in (H, H / 2):
+        result = of_chain(integrator, chart, h)
+        own = [result.drive_work(name)[-1] for name in result.drives]
+        errors.append([np.abs(result.state().r - places).max(), *np.abs(own - works)])
+    # a first order shows its next term; where the error of a fourth is small, that of the fine run counts
+    allowed = {1: 0.3, 2: 0.15, 4: 0.2}[order]
+    assert np.log2(np.divide(*errors)) == pytest.approx(np.full(3, order), abs=allowed)
+
+
+@pytest.mark.parametrize(("integrator", "chart"), [("mG(1)", "director"), ("mG(1)", "quaternion-alpha")])
+def test_mg_holds_driven_rows_to_the_order_of_its_quadrature(integrator, chart):
+    """2k Gauss points, order 4k of what the constraint loses; of positions and of velocities."""
+    lost = []
+    for h in (2 * H, H):
+        run = integrate(pair("revolute").mechanical_system(chart), integrator, h, 10 * H)
+        lost.append([run.position_residual().max(), run.velocity_residual().max()])
+    assert np.all(np.divide(*lost) > 2**3.5)
+    assert np.all(np.array(lost[1]) < 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [("EML-kappa", "quaternion"), ("GGL-EM", "quaternion-alpha"), ("EM-G", "director")],
+)
+@pytest.mark.parametrize("hinge", ["revolute", "prismatic"])
+def test_a_drive_between_free_bodies_keeps_both_momenta(integrator, chart, hinge):
+    run = integrate(pair(hinge).mechanical_system(chart), integrator, H, 20 * H)
+    momenta = np.array([run.momentum(symmetry) for symmetry in run.system.symmetries])
+    assert np.abs(momenta - momenta[:, :1]).max() < ROUND_OFF * np.abs(momenta).max()
+    assert np.abs(run.work).max() > 0.1
+    assert run.position_residual().max() < ROUND_OFF
+    if integrator == "GGL-EM":
+        assert run.velocity_residual().max() < 10 * ROUND_OFF
+    energy = run.generalised_energy()
+    assert energy - energy[0] == pytest.approx(run.work, abs=ROUND_OFF * np.abs(run.kinetic()).max())
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [
+        ("VI-S", "director"),
+        ("VI-A(0.5)", "director"),
+        ("VI-B(0.5, 0.5)", "quaternion-alpha"),
+        ("GL-SPARK(2)", "quaternion-alpha"),
+    ],
+)
+def test_symplectic_schemes_are_so_with_a_drive(integrator, chart):
+    system = pair("revolute").mechanical_system(chart)
+    assert symplectic_defect(system, parse(integrator), H, steps=2, count=3) < 0.1 * ROUND_OFF
+    assert symplectic_defect(system, parse("GGL-EM"), H, steps=2, count=3) > 10 * ROUND_OFF
+
+
+@pytest.mark.parametrize("integrator", ["EML-kappa", "GGL-EM"])
+def test_a_run_goes_on_from_its_file_to_the_bit_and_its_file_is_judged(integrator, tmp_path):
+    path = tmp_path / "run.vtkhdf"
+    simulate(chain(), T / 2, H, integrator, output=path, output_every=1, progress=False)
+    simulate(chain(), T, H, integrator, output=path, output_every=1, resume=True, progress=False)
+    result = Result.open(path)
+    for one, other in zip(result.state(), of_chain(integrator, None).state(), strict=True):
+        assert np.array_equal(one, other)
+    found = audit(result)
+    assert found.ok, found.text()
+    assert found.energy_balance < ROUND_OFF
+
+
+def test_a_trajectory_goes_on_to_the_bit_and_leaves_the_system_as_it_was():
+    system = chain().mechanical_system("quaternion-gamma")
+    before = system.constraints(system.q0)
+    whole = integrate(system, "GGL-EM", H, 6 * H)
+    half = integrate(system, "GGL-EM", H, 3 * H)
+    then = integrate(system, "GGL-EM", H, 3 * H, start=half.at(-1))
+    for name in ("q", "p", "lam", "totals"):
+        assert np.array_equal(getattr(then, name)[-1], getattr(whole, name)[-1]), name
+    assert whole.totals.shape == (7, 4)
+    assert np.array_equal(system.constraints(system.q0), before)
+
+
+def test_what_cannot_go_is_refused_by_name():
+    model = chain()
+    with pytest.raises(ModelError, match=r"BG\(1\): 'chain' has prescribed motion.*'mG\(1\)'"):
+        solve_global(model.mechanical_system("director"), H, 2 * H)
+    built = model.build()
+    with pytest.raises(
+        ModelError, match=r"model 'm' has prescribed motion; give its values as `drive_values`"
+    ):
+        MechanicalStepper("m", built.system, built.state, H, "EML", None, None)
