@@ -22,6 +22,7 @@ from discretization.drives import at_states, varying
 from discretization.multipliers import count_multipliers
 from discretization.others import OTHERS, dissipates
 from discretization.own_variables import counted_by_others, part, varying_of
+from discretization.registered_kinds import OURS
 from discretization.space import se3_dual, spans
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.system import System
@@ -157,7 +158,7 @@ def _constraints(system: System, state: State | None) -> Iterator[Acting]:
 
 
 def registered() -> dict[str, list[Kind]]:
-    """All kinds that there are, by the table of `System` that their interactions stand in."""
+    """All kinds that are ours, by the table of `System` that their interactions stand in."""
     of_spans = [
         kind
         for element in BY_NUMBER
@@ -170,6 +171,6 @@ def registered() -> dict[str, list[Kind]]:
         "spans": of_spans,
         "springs": [SPRING, DAMPER],
         "torsions": [TORSION_SPRING, TORSION_DAMPER],
-        "others": list(OTHERS),
+        "others": OTHERS[:OURS],
         "constraints": list(constraints.CONSTRAINTS),
     }

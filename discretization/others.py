@@ -30,7 +30,8 @@ from rigid.interactions.law_springs import (
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, Ints
 
-# The place of a kind is its number in files: new ones at the end.
+# The place of a kind is its number in files: new ones at the end. Behind them stand, in each process, the kinds of
+# `discretization.registered_kinds`.
 OTHERS: list[Kind] = [
     BUSHING,
     BUSHING_DAMPER,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.others import Others, others_of
+from discretization.registered_kinds import in_files
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from rigid.references import by_reference
@@ -33,7 +34,7 @@ def fingerprint(system: System) -> str:
     """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
     digest = hashlib.sha256()
     # without spans and others what it was before there were any: runs of older files go on
-    late = [part for part in (system.spans, system.others) if len(part.kind)]
+    late = [part for part in (system.spans, in_files(system.others)) if len(part.kind)]
     for part in (*system[: System._fields.index("spans")], *late):
         # and without columns that the model does not need
         columns = part._asdict().items() if isinstance(part, tuple) else (("", part),)

@@ -3,6 +3,10 @@
 numba's file cache watches the file a kernel stands in but not the helpers it calls, so an edited helper
 would go unnoticed, as would NUMBA_BOUNDSCHECK. The cache directory is therefore keyed on a hash of all kernel sources and of
 that switch; it is numba's for our kernels alone, and NUMBA_CACHE_DIR, when set, is left alone.
+
+numba reads the index of a kernel, all signatures it was compiled for, in one go: one with a type of a user's module in it could
+not be read where that module is not there, and the kernel would fail for every script. Such signatures are not kept; what a user
+has us compile (`compiled_apart`) is in a folder of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +15,9 @@ import contextlib
 import functools
 import hashlib
 import importlib.util
+import io
 import os
+import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
@@ -22,7 +28,7 @@ import numba.experimental.function_type  # says how functions are passed: `Compi
 import platformdirs
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, serialize
 from numba.extending import intrinsic
 
 from rigid.inlined_kernels import inlined
@@ -58,10 +64,10 @@ CACHE_DIRECTORY = os.environ.get("NUMBA_CACHE_DIR") or str(_cache_directory())
 
 
 @contextlib.contextmanager
-def _our_cache() -> Iterator[None]:
+def _our_cache(folder: str = CACHE_DIRECTORY) -> Iterator[None]:
     """numba reads its cache directory where a function is decorated: ours is set for that long only."""
     before = _config.CACHE_DIR
-    _config.CACHE_DIR = CACHE_DIRECTORY
+    _config.CACHE_DIR = folder
     try:
         yield
     finally:
@@ -78,9 +84,48 @@ def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         with _our_cache():
             jit: Any = numba.njit
-            return jit(*signature, **_OPTIONS, **_NO_C, **options)(function)
+            return _keeping_ours(jit(*signature, **_OPTIONS, **_NO_C, **options)(function))
 
     return decorate
+
+
+def _keeping_ours(dispatcher: Any) -> Any:
+    """A kernel that keeps no machine code for types of others in the cache that all scripts read."""
+    cache = getattr(dispatcher, "_cache", None)
+    if cache is not None:
+        save = cache.save_overload
+
+        def save_ours(signature: Any, data: Any) -> None:
+            if _of_all(signature):
+                save(signature, data)
+
+        cache.save_overload = save_ours
+    return dispatcher
+
+
+# modules whose classes every script has
+_EVERYWHERE = {"builtins", "collections", "copyreg", "discretization", "numba", "numpy", "rigid"}
+
+
+class _Reader(pickle.Unpickler):
+    """Reads an object, and notes of which modules its classes are."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(io.BytesIO(data))
+        self.modules: set[str] = set()
+
+    def find_class(self, module: str, name: str) -> Any:
+        """As always."""
+        # what stands there by its code, as classes of scripts do, is rebuilt by `cloudpickle`
+        self.modules.add(module if "cloudpickle" in module else module.partition(".")[0])
+        return super().find_class(module, name)
+
+
+def _of_all(signature: Any) -> bool:
+    """Whether its types can be read in every script."""
+    reader = _Reader(serialize.dumps(signature))
+    reader.load()
+    return reader.modules <= _EVERYWHERE
 
 
 # numba's private switch: kernels that allocate nothing pass arrays without counting who holds them. For the named tuples of a
@@ -174,12 +219,15 @@ class CompiledFunction(types.WrapperAddressProtocol):
     numba passes it to kernels as what its signature says, by these two methods.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: Any):
+    def __init__(self, function: Callable[..., Any], signature: Any, folder: str | None = None):
         functools.update_wrapper(self, function)
-        self._function, self._signature = function, signature
+        self._function, self._signature, self._folder = function, signature, folder
 
     @functools.cached_property
     def _machine_code(self) -> Any:
+        if self._folder is not None:
+            with _our_cache(self._folder):
+                return numba.cfunc(self._signature, **_OPTIONS)(self._function)
         with _our_cache():
             return numba.cfunc(self._signature, **_OPTIONS, **_UNCOUNTED)(self._function)
 
@@ -234,6 +282,11 @@ def with_complex_numbers(function: Any) -> Any:
     if _config.DISABLE_JIT:
         return function
     return CompiledFunction(function.source, complexified(function.signature()))
+
+
+def compiled_apart(signature: Any, function: Callable[..., Any], folder: str) -> Any:
+    """The same of a user's function, which may allocate, with its machine code in a folder of its own."""
+    return function if _config.DISABLE_JIT else CompiledFunction(function, signature, folder)
 
 
 def explicit_kernel(signature: Any) -> Callable[[F], F]:

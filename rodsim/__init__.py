@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rigid.surface import Mesh
     from rigid.symbolic import Part, symbolic_system, system_of
     from rodsim.comparing.comparison import Comparison, compare
+    from rodsim.interactions import measures
+    from rodsim.interactions.registering import interaction
     from rodsim.model import Model
     from rodsim.parts.materials import Material
     from rodsim.parts.model_warnings import DoubtfulModelWarning
@@ -86,6 +88,7 @@ _WHERE = {
     "converge": "rodsim.studies.convergence",
     "frequency_response": "rodsim.small_motions.linear_models",
     "integrate": "discretization.time.integrate",
+    "interaction": "rodsim.interactions.registering",
     "linearise": "rodsim.small_motions.linear_equations",
     "local_audit": "rodsim.results.local_audit",
     "mode_shapes": "rodsim.small_motions.modal_results",
@@ -101,6 +104,8 @@ _WHERE = {
     "symbolic_system": "rigid.symbolic",
     "system_of": "rigid.symbolic",
 }
+
+_MODULES = {"measures": "rodsim.interactions.measures", "signals": "rigid.signals"}
 
 __all__ = [
     "Box",
@@ -138,8 +143,10 @@ __all__ = [
     "equilibrium",
     "frequency_response",
     "integrate",
+    "interaction",
     "linearise",
     "local_audit",
+    "measures",
     "mode_shapes",
     "modes",
     "multibody_system",
@@ -157,8 +164,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "signals":
-        return importlib.import_module("rigid.signals")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name in _WHERE:
         return getattr(importlib.import_module(_WHERE[name]), name)
     raise AttributeError(f"module 'rodsim' has no attribute '{name}'")

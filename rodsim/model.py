@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import DriveEntry, JointEntry
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
 from rodsim.parts.model_parts import Anchor, Body, Driven, Given, Rod, make_body, make_driven, make_rod
+from rodsim.parts.own_interactions import EnergyEntry, OwnEntry
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import CurveLike
 from rodsim.parts.spring_laws import Law
@@ -41,7 +42,7 @@ register(
     DriveEntry,
     GearEntry,
 )
-register(DistributedEntry, PressureEntry, DampingEntry, FrictionEntry)
+register(DistributedEntry, PressureEntry, DampingEntry, FrictionEntry, EnergyEntry)
 
 
 class Model(Contents):
@@ -432,6 +433,34 @@ class Model(Contents):
         Raises ModelError where the joint leaves that motion no freedom, or both are zero.
         """
         return add(self, FrictionEntry, name, joint=joint, turning=turning, sliding=sliding)
+
+    def add_interaction(self, name: str, kind: Any, *anchors: Anchor | Body, **numbers: Any) -> OwnEntry:
+        """Add an interaction of a kind of your own (`rodsim.interaction`), by it or by its name: an anchor for each
+        frame.
+
+        numbers: those of the kind by name, each a number or a list as it says; vectors among them are in the axes of
+        the part, of a rod in those of the section.
+
+        Raises ModelError where the kind is not registered, a number is missing or is none of it, or two anchors are on
+        one body or at one section; at `build` where its energy is not finite.
+        """
+        return add(self, OwnEntry, name, own=kind, anchors=anchors, numbers=numbers)
+
+    def add_energy(
+        self, name: str, energy: Any, /, measures: Mapping[str, Any], **parameters: float
+    ) -> EnergyEntry:
+        """Add an energy, J, as a function of up to six named measures.
+
+        energy: a text, or an expression of sympy, of the measures and of parameters by any other name; as in
+        `Section.with_energy`. measures: each a `rodsim.measures.distance`, `strain`, `displacement`, `coordinate`,
+        `cosine` or `angle`. parameters: their numbers.
+
+        Its forces are exact discrete derivatives; a file keeps the text, and opens, is audited and resumed anywhere.
+
+        Raises ModelError where the text cannot be read, a measure is not in it or is between two points of one part, or
+        a parameter is missing or too many; at `build` where the energy is not finite.
+        """
+        return add(self, EnergyEntry, name, energy=energy, measures=measures, parameters=parameters)
 
     def __repr__(self) -> str:
         tables = (("rods", self.rods), ("bodies", self.bodies), ("joints", self.joints))

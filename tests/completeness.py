@@ -9,6 +9,7 @@ import numpy as np
 from discretization.space.rod_elements import WORDS, order_of
 from rigid.joints import JOINTS
 from rodsim import Box, Law, Model, Section, signals
+from tests.own_kinds import kinds, texts
 
 T_END, DT = 0.1, 0.01  # s, of a run; a driven frame is back where it began then
 NUMBERS: dict = {
@@ -191,5 +192,18 @@ def loaded() -> Model:
 
 MODELS: dict[str, Callable[[], Model]] = {
     make.__name__: make
-    for make in (joints, forces, rods, midpoints, pressed, relaxing, drives, shaken, geared, loaded)
+    for make in (
+        joints,
+        forces,
+        rods,
+        midpoints,
+        pressed,
+        relaxing,
+        drives,
+        shaken,
+        geared,
+        loaded,
+        kinds,
+        texts,
+    )
 }

@@ -118,6 +118,9 @@ VALUES = {  # by the word of a sort
     "motion": {"function": "sine", "amplitude": 0.2, "frequency": 1.0},
     "law": {"type": "polynomial", "coefficients": [0.0, 3.0]},
     "coordinates": ["angle", None],
+    "text": "k*d**2",
+    "measures": {"d": {"of": "distance", "a": ON_ROD, "b": "one"}},
+    "parameters": {"k": 2.0},
 }
 FITTING: dict[str, dict[str, Any]] = {  # where fields depend on each other
     "joints": {
@@ -255,9 +258,9 @@ def test_a_name_stands_once_among_all_with_which_it_could_be_mistaken(tmp_path, 
                 add(model, other, "it")
 
 
-@pytest.mark.parametrize("key", [key for key in KINDS if key not in ("loads", BrakeEntry.key)])
+@pytest.mark.parametrize("key", [key for key in KINDS if key not in ("loads", "energies", BrakeEntry.key)])
 def test_the_method_of_the_model_takes_what_the_entry_states(key):
-    """Which method: by what it returns. Loads have two, whose kind is their name."""
+    """Which method: by what it returns. Loads have two, whose kind is their name; parameters of energies are keywords."""
     kind = ENTRIES[key]
     (method,) = [
         value

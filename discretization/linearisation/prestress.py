@@ -102,7 +102,7 @@ def _prestressed(acting: Acting, state: State, beside: Beside) -> Group:
     if straining is None:
         raise ModelError(
             f"buckling: a {own.kind.name} does not say what its strains are, so that its stress under the loads is not known; "
-            "give its kind a `straining`, or leave it out"
+            "write it as an energy of measures (`Model.add_energy`), give its kind a `straining`, or leave it out"
         )
     kind = own.kind._replace(value=straining.strains, rows=straining.count, straining=None)
     strains = own._replace(kind=kind, row=straining.count * np.arange(len(own.frames)))

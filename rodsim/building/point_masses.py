@@ -25,6 +25,7 @@ from rigid.system import FORCE, Floats
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Poses
 from rodsim.parts.model_parts import Body
+from rodsim.parts.own_interactions import AnchoredEntry
 
 
 class Placed(Poses, Protocol):
@@ -125,9 +126,13 @@ def _constraints(model: Contents, system: System) -> Iterator[Asked]:
 
 def _others(model: Contents, system: System, poses: Poses) -> Iterator[Asked]:
     own = system.others
-    names = [entry.name for entry in model.others.values() for _ in entry.made(poses)]
-    for e, (name, number) in enumerate(zip(names, own.kind, strict=True)):
-        X = own.numbers[own.first[e] :]
+    entries = [entry for entry in model.others.values() for _ in entry.made(poses)]
+    for e, (entry, number) in enumerate(zip(entries, own.kind, strict=True)):
+        X, name = own.numbers[own.first[e] :], entry.name
+        if isinstance(entry, AnchoredEntry):
+            for frame, lever in zip(own.frames[e].tolist(), entry.levers(X), strict=False):
+                yield "interaction", name, frame, ALWAYS if lever is None else lever, 1.0
+            continue
         lengths = OTHERS[number] in (LENGTH_SPRING, LENGTH_DAMPER)
         places = OTHERS[number] in (DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER)
         yield "spring or bushing", name, int(own.frames[e, 0]), X[:3] if lengths else ALWAYS, 1.0

@@ -29,6 +29,7 @@ from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Entry
 from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor, Body, Rod, StandsFor
+from rodsim.parts.own_interactions import AnchoredEntry
 from rodsim.results.part_energies import stored_energies
 
 ROUND = 12  # corners of a round section as it is drawn
@@ -98,6 +99,14 @@ class _Mover(NamedTuple):
                 return f"acts along rod '{value.name}', which is a body here: left out"
             elif isinstance(value, JointEntry):
                 changed[what] = self.to.joints[value.name]
+            elif isinstance(entry, AnchoredEntry) and what == "anchors":
+                on = [x.part for x in value if self._is_twin(x.part)]
+                for a, b in entry.joined():
+                    part = value[a].part
+                    if part is value[b].part and part in on:
+                        return f"joins two places of {part}, which are at rest to each other here: left out"
+                if on:
+                    changed[what] = tuple(self._anchor(x) if x.part in on else x for x in value)
             elif value is several and any(isinstance(own, JointEntry) for own in several):
                 changed[what] = tuple(self.to.joints[own.name] for own in several)
         if len(held) == 2 and held[0] == held[1]:

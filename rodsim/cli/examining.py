@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ModelError
@@ -36,6 +38,14 @@ def add_parsers(commands: Any) -> None:
         help="instead: what the local laws of energy and momenta leave along the rods, from output to output",
     )
     parser.add_argument("-o", "--output", help="with --local: folder for pictures; default: none are drawn")
+    parser.add_argument(
+        "--import",
+        dest="imported",
+        action="append",
+        default=[],
+        metavar="SCRIPT",
+        help="your Python file that registers interactions of your own; it is run",
+    )
     parser.set_defaults(act=audit)
 
 
@@ -137,6 +147,8 @@ def audit(options: argparse.Namespace) -> int:
     """rodsim audit"""
     from rodsim.results.audit import audit as make_audit
 
+    for script in options.imported:
+        _import(script)
     if options.local:
         return _local_audit(options)
     if options.output is not None:
@@ -144,6 +156,19 @@ def audit(options: argparse.Namespace) -> int:
     report = make_audit(open_result(options.file))
     print(report.to_json() if options.json else report.text())
     return OK if report.ok else LAW_BROKEN
+
+
+def _import(script: str) -> None:
+    """Run a file of the user's as a module: what is under `if __name__ == "__main__":` is not."""
+    path = Path(script)
+    spec = importlib.util.spec_from_file_location(path.stem, path) if path.is_file() else None
+    if spec is None or spec.loader is None:
+        raise ModelError(
+            f"--import {script}: is no Python file; give the script that registers the interactions"
+        )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
 
 
 def _local_audit(options: argparse.Namespace) -> int:

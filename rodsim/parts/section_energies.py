@@ -66,12 +66,12 @@ def _stiffness_at_rest(text: str, values: tuple[float, ...]) -> Floats:
     return 0.5 * (C + C.T)
 
 
-def text_of(W: Any) -> str:
+def text_of(W: Any, owner: str = OWNER) -> str:
     """A sympy expression in the notation of `expressions`; every number with all its digits."""
     import sympy as sp
 
     if not isinstance(W, sp.Expr):
-        raise ModelError(f"{OWNER}: W = {shown(W)} is no expression; give a text, or one of sympy")
+        raise ModelError(f"{owner}: W = {shown(W)} is no expression; give a text, or one of sympy")
 
     def written(node: Any) -> str:
         if isinstance(node, sp.Symbol):
@@ -89,6 +89,6 @@ def text_of(W: Any) -> str:
             return f"({parts[0]}**{parts[1]})"
         if type(node).__name__ in FUNCTIONS and len(parts) == 1:
             return f"{type(node).__name__}({parts[0]})"
-        raise ModelError(f"{OWNER}: W contains {shown(node)}; use {', '.join(FUNCTIONS)}")
+        raise ModelError(f"{owner}: W contains {shown(node)}; use {', '.join(FUNCTIONS)}")
 
     return written(W)

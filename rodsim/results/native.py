@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.others import Others, others_of
+from discretization.registered_kinds import from_files, in_files, names_of
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from discretization.system import System
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 ROOT = "rodsim"
 FORMAT = 2  # raised when an older reader would misread the file; 1 is read too: `rodsim.results.older_files`
 TIME, STEP, AUDIT, OWN = "time", "step", "audit", "own"
+OWN_KINDS = "own_kinds"  # names of the kinds that are not ours, see `discretization.registered_kinds`
 TABLES = {
     "frames": Frames,
     "elements": Elements,
@@ -96,7 +98,10 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     if layout.system is not None:
         system = group.create_group("system")
         for name in TABLES:
-            _write_table(system, name, getattr(layout.system, name))
+            table = getattr(layout.system, name)
+            _write_table(system, name, in_files(table) if name == "others" else table)
+        if names := names_of(layout.system.others):
+            _names(system["others"], names, OWN_KINDS)
         system["gravity"] = layout.system.gravity
     elif layout.constraints is not None:
         _write_table(group, "constraints", layout.constraints)
@@ -118,6 +123,8 @@ def read_layout(file: h5py.File) -> Layout:
         tables = {name: _read_table(stored, name, kind) for name, kind in TABLES.items() if name in stored}
         tables.setdefault("spans", no_spans())
         tables.setdefault("others", others_of())
+        if OWN_KINDS in stored.get("others", ()):
+            tables["others"] = _with_own_kinds(tables["others"], _read(stored["others"], OWN_KINDS))
         system = System(**tables, gravity=stored["gravity"][...])
         check_system(system)
     constraints = _read_table(group, "constraints", Constraints) if "constraints" in group else None
@@ -157,6 +164,13 @@ def read_layout(file: h5py.File) -> Layout:
         gravity=group.attrs.get("gravity"),
         grounded=bool(group.attrs["grounded"]) if "grounded" in group.attrs else None,
     )
+
+
+def _with_own_kinds(others: Others, names: list[str]) -> Others:
+    """Interactions in the numbers that their kinds have in this process."""
+    from rodsim.interactions.energies import from_name
+
+    return from_files(others, names, from_name)
 
 
 def _description(root: h5py.Group) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
@@ -11,6 +12,8 @@ import numpy as np
 from rigid import quaternions
 from rigid.checks import direction, unit_quaternion
 from rigid.errors import ModelError
+from rodsim.interactions import measures
+from rodsim.interactions.measures import Measure
 from rodsim.model import Model
 from rodsim.parts.entry import ENTRIES, Entry, Stated, add
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground
@@ -21,6 +24,7 @@ from rodsim.scenes.errors import Path, SceneError, SceneProblem, look_up
 from rodsim.scenes.named_curves import curve_of, table_along
 from rodsim.scenes.places import part_of, parts_in_order
 from rodsim.scenes.reading import Source, read
+from rodsim.scenes.schema_entries import MeasureScene
 from rodsim.scenes.schema_functions import displacements_of, law_of, motion_of, value_of
 from rodsim.scenes.schema_sections import section_of
 from rodsim.scenes.schema_shapes import shape_of
@@ -280,9 +284,30 @@ class _Loader:
             return self._point(path, value)
         if word == "motion":
             return motion_of(path, value)
+        if word == "measures":
+            return {name: self._measure((*path, name), given) for name, given in value.items()}
         if word in ("end", "place"):
             return (self._anchor if word == "end" else self._place)(path, value)
         return {"varying": value_of, "law": law_of}.get(word, lambda given: given)(value)
+
+    def _measure(self, path: Path, given: MeasureScene) -> Measure:
+        """By the function of its name, which takes what it takes."""
+        function: Callable[..., Measure] = getattr(measures, given.of)
+        who = f"measure '{path[-1]}'"
+        takes = signature(function).parameters
+        ends = {"a": given.a, "point" if given.of == "coordinate" else "b": given.b}
+        found: dict[str, Any] = {
+            what: None if end is None else self._anchor((*path, what), end) for what, end in ends.items()
+        }
+        found |= {what: getattr(given, what) for what in ("axis", "direction_a", "direction_b", "length")}
+        found = {what: value for what, value in found.items() if value is not None}
+        for what in found:
+            if what not in takes:
+                raise SceneProblem(path, f"{who}: '{given.of}' has no '{what}'; leave it out")
+        for what, own in takes.items():
+            if what not in found and own.default is own.empty:
+                raise SceneProblem(path, f"{who}: '{given.of}' lacks '{what}'; give it")
+        return function(**found)
 
     def _point(self, path: Path, given: Any) -> Anchor:
         thing = self._anchor(path, given)

@@ -23,6 +23,26 @@ from rodsim.scenes.schema_types import (
     numbers,
 )
 
+
+class MeasureScene(Part):
+    """What an energy is a function of: of two points or parts, directions as they are at t = 0."""
+
+    of: Literal["distance", "strain", "displacement", "coordinate", "cosine", "angle"]
+    """which measure"""
+    a: Anchor | None = None
+    """first point or part; a coordinate has none"""
+    b: Anchor
+    """second point or part"""
+    axis: Vector | None = None
+    """of a displacement, a coordinate or an angle, fixed to a [1]"""
+    direction_a: Vector | None = None
+    """of a cosine, fixed to a [1]"""
+    direction_b: Vector | None = None
+    """of a cosine, fixed to b [1]"""
+    length: Positive | None = None
+    """without strain; left out: the initial distance [m]"""
+
+
 SIX: Any = numbers(6, 6)
 MATRIX: Any = NotNegative | SIX | Annotated[list[SIX], Field(min_length=6, max_length=6)]
 
@@ -48,6 +68,9 @@ TYPES: dict[str, Any] = {
     "varying": Vector | Signal,
     "motion": Motion,
     "law": SpringLaw,
+    "text": str,
+    "measures": dict[Name, MeasureScene],
+    "parameters": dict[Name, Number],
 }
 
 

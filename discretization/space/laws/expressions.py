@@ -27,23 +27,30 @@ MOST_POWER = 64
 _OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
 
 
-def canonical(owner: str, text: str) -> str:
-    """The text as Python writes it; ModelError where it is no expression of this kind."""
+def canonical(owner: str, text: str, variables: tuple[str, ...] = STRAINS) -> str:
+    """The text as Python writes it; ModelError where it is no expression of this kind.
+
+    variables: up to six names of what it is a function of; all other names are parameters.
+    """
     tree = _parsed(owner, text)
-    _tree(owner, tree, _names(tree))
+    _tree(owner, tree, variables)
     return ast.unparse(tree)
 
 
-def parameters_of(text: str) -> tuple[str, ...]:
+def parameters_of(text: str, variables: tuple[str, ...] = STRAINS) -> tuple[str, ...]:
     """Names of the parameters of a canonical text, in the order in which they are numbered."""
-    return _names(_parsed("law", text))
+    return _names(_parsed("law", text), variables)
+
+
+def tree_of(text: str, variables: tuple[str, ...] = STRAINS) -> Node:
+    """The tree of a canonical text: its variables are the strains of `writing`, by their place."""
+    return _tree("law", _parsed("law", text), variables)
 
 
 @functools.cache
 def law_of(text: str) -> ModuleType:
     """The compiled functions `density` and `stress` of a canonical text."""
-    tree = _parsed("law", text)
-    return load_module(source_of(text, _tree("law", tree, _names(tree))))
+    return load_module(source_of(text, tree_of(text)))
 
 
 def _parsed(owner: str, text: str) -> ast.expr:
@@ -62,40 +69,42 @@ def _parsed(owner: str, text: str) -> ast.expr:
     return tree
 
 
-def _names(tree: ast.expr) -> tuple[str, ...]:
+def _names(tree: ast.expr, variables: tuple[str, ...]) -> tuple[str, ...]:
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
-    return tuple(sorted(names - {*STRAINS, "pi"}))
+    return tuple(sorted(names - {*variables, "pi"}))
 
 
-def _tree(owner: str, tree: ast.expr, names: tuple[str, ...]) -> Node:
+def _tree(owner: str, tree: ast.expr, variables: tuple[str, ...]) -> Node:
+    names = _names(tree, variables)
     if len(names) > MOST_PARAMETERS:
         raise ModelError(
             f"{owner}: the expression has {len(names)} parameters, {', '.join(names)}; write numbers for all but "
             f"{MOST_PARAMETERS}"
         )
-    return _node(owner, tree, names)
+    return _node(owner, tree, (names, variables))
 
 
-def _node(owner: str, at: ast.expr, names: tuple[str, ...]) -> Node:
-    """The tree of an expression, numbers put together."""
+def _node(owner: str, at: ast.expr, known: tuple[tuple[str, ...], tuple[str, ...]]) -> Node:
+    """The tree of an expression, numbers put together; known: names of its parameters, and of its variables."""
+    names, variables = known
     if isinstance(at, ast.Constant) and type(at.value) in (int, float):
         return _number(owner, at, float(ast.unparse(at)))
     if isinstance(at, ast.Name):
-        if at.id in STRAINS:
-            return ("strain", STRAINS.index(at.id))
+        if at.id in variables:
+            return ("strain", variables.index(at.id))
         return ("num", math.pi) if at.id == "pi" else ("par", names.index(at.id))
     if isinstance(at, ast.UnaryOp) and isinstance(at.op, ast.USub | ast.UAdd):
-        inside = _node(owner, at.operand, names)
+        inside = _node(owner, at.operand, known)
         if isinstance(at.op, ast.UAdd):
             return inside
         return ("num", -inside[1]) if inside[0] == "num" else ("neg", inside)
     if isinstance(at, ast.BinOp) and type(at.op) in _OPERATORS:
-        a, b = _node(owner, at.left, names), _node(owner, at.right, names)
+        a, b = _node(owner, at.left, known), _node(owner, at.right, known)
         return _combined(owner, at, _OPERATORS[type(at.op)], a, b)
     if isinstance(at, ast.Call) and isinstance(at.func, ast.Name) and not at.keywords:
         if at.func.id in FUNCTIONS and len(at.args) == 1:
-            return (at.func.id, _node(owner, at.args[0], names))
+            return (at.func.id, _node(owner, at.args[0], known))
         raise ModelError(
             f"{owner}: '{ast.unparse(at)}' is not known in an expression; use {', '.join(FUNCTIONS)} of one argument"
         )

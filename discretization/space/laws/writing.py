@@ -27,34 +27,45 @@ def source_of(text: str, tree: Node) -> str:
     """The source of the module with `density` and `stress`."""
     lines = [
         f"# {text!r}",
-        f"# {_helpers()}",
+        f"# {helpers()}",
         "from discretization.space.laws import slopes",
         "from discretization.space.laws.functions import PARAMETERS, density_function, stress_function",
         "from rigid import real_functions as real",
         "",
         "",
-        "@density_function",
-        "def density(e, X, at):",
+        *functions_of(tree, "density_function", "stress_function"),
     ]
+    return "\n".join(lines)
+
+
+def functions_of(tree: Node, decorator: str, stress_decorator: str) -> list[str]:
+    """Lines of the functions `density` and `stress`, with these decorators."""
     writer = _Writer()
     result = writer.value(tree, 0)
-    lines += [
+    lines = [
+        f"@{decorator}",
+        "def density(e, X, at):",
         *writer.lines,
         f"    return complex({result})",
         "",
         "",
-        "@stress_function",
-        "def stress(e, f, X, at):",
     ]
     writer = _Writer()
     writer.value(tree, 0)
     writer.value(tree, 1)
     on_strains = writer.backwards(tree)
-    return "\n".join([*lines, *writer.lines, f"    return {', '.join(on_strains)}", ""])
+    return [
+        *lines,
+        f"@{stress_decorator}",
+        "def stress(e, f, X, at):",
+        *writer.lines,
+        f"    return {', '.join(on_strains)}",
+        "",
+    ]
 
 
 @functools.cache
-def _helpers() -> str:
+def helpers() -> str:
     """What numba's cache knows nothing of, as a part of the source."""
     return hashlib.sha256(Path(slopes.__file__).read_bytes()).hexdigest()
 

@@ -1,0 +1,28 @@
+"""Interactions of a user's own: kinds from a script (`registering`), energies of named measures (`energies`).
+
+What a kind is written with:
+
+    from rodsim.interactions import along, average, cross, dot, minus, norm, plus, push, real, slopes, times, turn
+
+`real` has functions of a number (sqrt, exp, sin, power ...) that take complex steps, `slopes` their divided differences.
+"""
+
+from discretization.space.laws import slopes
+from rigid import real_functions as real
+from rigid.linear_algebra import average, cross, dot, minus, plus, times
+from rodsim.interactions.helpers import along, norm, push, turn
+
+__all__ = [
+    "along",
+    "average",
+    "cross",
+    "dot",
+    "minus",
+    "norm",
+    "plus",
+    "push",
+    "real",
+    "slopes",
+    "times",
+    "turn",
+]

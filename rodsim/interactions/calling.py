@@ -1,0 +1,74 @@
+"""Functions of a kind, called from Python: for the checks of a user's kind, and for the size of its forces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rigid.compilation import address_of, allocating_kernel
+from rigid.interactions.kinds import COMPLEX_STEP, Kind, dual_at, value_at
+from rigid.system import Floats
+
+Poses = Any  # (frames, 4, 3) complex
+
+
+@allocating_kernel
+def _value(address, y, X, out):
+    function = value_at(address)
+    function(y, X, out)
+
+
+@allocating_kernel
+def _dual(address, y0, y1, X, lam, out):
+    function = dual_at(address)
+    function(y0, y1, X, lam, out)
+
+
+def value(kind: Kind, y: Poses, X: Floats) -> complex:
+    """V."""
+    out = np.zeros(1, complex)
+    _value(address_of(kind.value), np.ascontiguousarray(y, complex), X, out)
+    return complex(out[0])
+
+
+def dual(kind: Kind, y0: Poses, y1: Poses, X: Floats, lam: float = 1.0) -> Poses:
+    """(frames, 4, 3), of a dissipation that of a step of length 1/lam."""
+    return _called(kind.dual, y0, y1, X, lam)
+
+
+def rate_dual(kind: Kind, y: Poses, z: Poses, X: Floats) -> Poses:
+    """(frames, 4, 3) of a dissipation."""
+    return _called(kind.bend, y, z, X, 1.0)
+
+
+def _called(function: Any, y0: Poses, y1: Poses, X: Floats, lam: float) -> Poses:
+    out = np.zeros((len(y0), 4, 3), complex)
+    start, end = (np.ascontiguousarray(y, complex) for y in (y0, y1))
+    _dual(address_of(function), start, end, X, np.array([lam], complex), out)
+    return out
+
+
+def directions(y: Poses) -> Poses:
+    """(6 frames, frames, 4, 3): rates of the poses along displacements and turns of each frame."""
+    n = len(y)
+    z = np.zeros((n, 6, n, 4, 3), complex)
+    for k in range(n):
+        for j in range(3):
+            z[k, j, k, 0, j] = 1.0
+            z[k, 3 + j, k, 1:] = np.cross(np.eye(3)[j], y[k, 1:])
+    return z.reshape(6 * n, n, 4, 3)
+
+
+def pulled(f: Poses, y: Poses) -> Poses:
+    """(6 frames,) force and torque on each frame of the dual f at the poses y."""
+    torque = np.cross(y[:, 1:], f[:, 1:]).sum(axis=1)
+    return np.concatenate([f[:, 0], torque], axis=1).ravel()
+
+
+def stiffness(kind: Kind, y: Poses, X: Floats) -> Floats:
+    """(6 frames, 6 frames) derivatives of `pulled` at equal ends: magnitudes for the size of its rounding."""
+    step = 1j * COMPLEX_STEP
+    rows = [pulled(dual(kind, y + step * z, y + step * z, X), y + step * z).imag for z in directions(y)]
+    found: Floats = np.array(rows) / COMPLEX_STEP
+    return found

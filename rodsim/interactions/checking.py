@@ -1,0 +1,260 @@
+"""What a kind promises, asked at random poses when a script registers it: each law by its name, its figure and its cure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.errors import ModelError
+from rigid.interactions.kinds import COMPLEX_STEP, Kind
+from rigid.system import Floats
+from rodsim.interactions import calling
+from rodsim.interactions.preparing import ANCHOR
+
+TRIES = 4
+RATE = 10.0  # 1/s, over the length of a step
+EXACT = 1e-11  # relative: what rounding leaves of an identity
+SLOPE = 1e-6  # of a difference against a derivative
+_NEAR = (
+    1.0,
+    1e-3,
+)  # how far apart the ends are, of turns of half a radian and displacements of a third of the length
+
+Ends = tuple[Any, Any, Floats]
+
+
+def _samples(kind: Kind, count: int, X: Floats | None, length: float, seed: int = 1) -> Iterator[Ends]:
+    """Poses at both ends and numbers: anchors that are `length` apart, on levers and turned."""
+    rng = np.random.default_rng(seed)
+    n = kind.arity
+    for _ in range(TRIES):
+        numbers = rng.uniform(0.5, 1.5, count) if X is None else X
+        r = length * (np.arange(n)[:, None] * _unit(rng) + 0.2 * rng.normal(size=(n, 3)))
+        quat = quaternions.normalize(rng.normal(size=(n, 4)))
+        levers = [
+            np.concatenate([0.2 * length * rng.normal(size=3), _axes(rng.normal(size=4)).ravel()])
+            for _ in range(n)
+        ]
+        for near in _NEAR:
+            turn = np.concatenate([np.ones((n, 1)), near * 0.25 * rng.normal(size=(n, 3))], axis=1)
+            quat1 = quaternions.multiply(quaternions.normalize(turn), quat)
+            r1 = r + near * length * 0.2 * rng.normal(size=(n, 3))
+            yield _poses(r, quat), _poses(r1, quat1), np.concatenate([*levers, numbers])
+
+
+def _unit(rng: np.random.Generator) -> Floats:
+    x = rng.normal(size=3)
+    found: Floats = x / np.linalg.norm(x)
+    return found
+
+
+def _axes(quat: Floats) -> Floats:
+    return quaternions.to_matrix(quaternions.normalize(quat))
+
+
+def _poses(r: Floats, quat: Floats) -> Any:
+    y = np.zeros((len(r), 4, 3), complex)
+    y[:, 0], y[:, 1:] = r, quaternions.to_matrix(quat).swapaxes(1, 2)
+    return y
+
+
+def _size(f: Any) -> float:
+    return float(np.abs(f).max(initial=0.0))
+
+
+def _finite(owner: str, role: str, values: Any) -> None:
+    if not np.all(np.isfinite(values)):
+        raise ModelError(
+            f"{owner}: `{role}` is not finite at poses drawn at random; give numbers (sample=) and a length= at which it is, or "
+            "guard its divisions"
+        )
+    if np.abs(np.imag(values)).max(initial=0.0) > 0.0:
+        raise ModelError(f"{owner}: `{role}` of real poses is not real; leave complex constants out")
+
+
+def check_energy(owner: str, kind: Kind, count: int, X: Floats | None, length: float, free: bool) -> None:
+    """Raise ModelError for the first law that does not hold."""
+    _check_compiles(owner, kind, ("value", "dual"))
+    for y0, y1, numbers in _samples(kind, count, X, length):
+        V0, V1 = calling.value(kind, y0, numbers), calling.value(kind, y1, numbers)
+        f = calling.dual(kind, y0, y1, numbers)
+        _finite(owner, "value", [V0, V1])
+        _finite(owner, "dual", f)
+        size = abs(V0) + abs(V1) + _size(f) * length
+        _check_gradient(owner, kind, y0, numbers, length)
+        _judge(
+            owner,
+            "out . (y1 - y0) = value(y1) - value(y0)",
+            np.sum(f * (y1 - y0)) - (V1 - V0),
+            size,
+            "let `dual` take products by averages over both ends, functions of one number by divided differences (`slopes`)",
+        )
+        _judge(
+            owner,
+            "dual(y1, y0) = dual(y0, y1)",
+            calling.dual(kind, y1, y0, numbers) - f,
+            _size(f),
+            "let both ends count alike in `dual`",
+        )
+        _check_analytic(owner, "dual", lambda a, b, X=numbers: calling.dual(kind, a, b, X), (y0, y1))
+        moved = calling.value(kind, _moved(y0, length), numbers)
+        _judge(
+            owner,
+            "a common displacement leaves its value",
+            moved - V0,
+            size,
+            "let it depend on differences of places alone; one that is tied to the ground has an anchor there",
+        )
+        if free:
+            _check_momenta(owner, f, y0, y1, length)
+
+
+def check_dissipation(
+    owner: str, kind: Kind, count: int, X: Floats | None, length: float, free: bool
+) -> None:
+    """Raise ModelError for the first law that does not hold."""
+    _check_compiles(owner, kind, ("dual", "bend"))
+    for y0, y1, numbers in _samples(kind, count, X, length):
+        dy = y1 - y0
+        f = calling.dual(kind, y0, y1, numbers, RATE)
+        _finite(owner, "step_dual", f)
+        lost = float(np.sum(f * dy).real)
+        size = _size(f) * _size(dy)
+        if lost < -EXACT * size:
+            raise ModelError(
+                f"{owner}: a step takes {lost:.3g} J away (law: out . (y1 - y0) >= 0); change the sign of `step_dual`, or let it "
+                "be linear in the change with a matrix that is not negative"
+            )
+        _judge(
+            owner,
+            "step_dual(y1, y0) = -step_dual(y0, y1)",
+            calling.dual(kind, y1, y0, numbers, RATE) + f,
+            _size(f),
+            "let it be odd in the change, its other factors averages over both ends",
+        )
+        _check_analytic(
+            owner, "step_dual", lambda a, b, X=numbers: calling.dual(kind, a, b, X, RATE), (y0, y1)
+        )
+        _check_rate(owner, kind, y0, dy, numbers)
+        _judge(
+            owner,
+            "a common displacement leaves its dual",
+            calling.dual(kind, _moved(y0, length), _moved(y1, length), numbers, RATE) - f,
+            _size(f),
+            "let it depend on differences of places alone",
+        )
+        if free:
+            _check_momenta(owner, f, y0, y1, length)
+
+
+def sides_that_turn(kind: Kind, count: int, X: Floats | None, length: float) -> tuple[bool, ...]:
+    """Which of its frames it asks to turn where the anchor is at the frame's origin."""
+    found = np.zeros(kind.arity, bool)
+    for y0, y1, numbers in _samples(kind, count, X, length, seed=2):
+        numbers = numbers.copy()
+        for k in range(kind.arity):
+            numbers[ANCHOR * k : ANCHOR * k + 3] = 0.0
+        f = calling.dual(kind, y0, y1, numbers)
+        found |= np.abs(f[:, 1:]).max(axis=(1, 2)) > 0.0
+    return tuple(bool(x) for x in found)
+
+
+def _moved(y: Any, length: float) -> Any:
+    moved = y.copy()
+    moved[:, 0] += length * np.array([0.7, -0.4, 1.1])
+    return moved
+
+
+def _check_compiles(owner: str, kind: Kind, fields: tuple[str, ...]) -> None:
+    from numba.core.errors import NumbaError
+
+    names = {"value": "value", "dual": "dual", "bend": "rate_dual"}
+    if fields[0] == "dual":
+        names["dual"] = "step_dual"
+    for field in fields:
+        try:
+            _ = getattr(getattr(kind, field), "address", None)
+        except NumbaError as error:
+            said = " ".join(line.strip() for line in str(error).splitlines() if line.strip())
+            raise ModelError(
+                f"{owner}: `{names[field]}` does not compile: {said[:600]}; write it with numbers, tuples, small arrays, "
+                "loops and the helpers of rodsim.interactions"
+            ) from error
+
+
+def _judge(owner: str, law: str, misses: Any, size: float, cure: str) -> None:
+    missed = _size(np.asarray(misses))
+    if not missed <= EXACT * max(size, 1e-300):
+        raise ModelError(f"{owner}: misses a law by {missed:.3g} of {size:.3g} (law: {law}); {cure}")
+
+
+def _check_gradient(owner: str, kind: Kind, y: Any, X: Floats, length: float) -> None:
+    """At equal ends: along displacements and turns of each frame, the only ones that there are."""
+    f = calling.dual(kind, y, y, X)
+    _finite(owner, "dual", f)
+    z = calling.directions(y)
+    by_steps = (
+        np.array([calling.value(kind, y + 1j * COMPLEX_STEP * each, X).imag for each in z]) / COMPLEX_STEP
+    )
+    found = np.array([np.sum(f * each).real for each in z])
+    size = max(_size(by_steps), _size(found))
+    _judge(
+        owner,
+        "dual(y, y) is the gradient of value",
+        found - by_steps,
+        size,
+        "compare `dual` at equal ends with the derivatives of `value`, an analytic function (no abs, no norm of numpy)",
+    )
+
+
+def _check_analytic(owner: str, role: str, function: Any, ends: tuple[Any, Any]) -> None:
+    """A complex step of the end of the step is a derivative."""
+    y0, y1 = ends
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=y1.shape)
+    h = 1e-5
+    by_step = function(y0, y1 + 1j * COMPLEX_STEP * z).imag / COMPLEX_STEP
+    by_difference = (function(y0, y1 + h * z) - function(y0, y1 - h * z)).real / (2 * h)
+    size = max(_size(by_step), _size(by_difference), _size(function(y0, y1)))
+    missed = _size(by_step - by_difference)
+    if not missed <= SLOPE * size:
+        raise ModelError(
+            f"{owner}: misses a law by {missed:.3g} of {size:.3g} (law: a complex step of `{role}` is its derivative); "
+            "let it be an analytic function: no abs, no .real, no conj, roots by `norm`"
+        )
+
+
+def _check_momenta(owner: str, f: Any, y0: Any, y1: Any, length: float) -> None:
+    """No force and no moment in the mean of both ends."""
+    mean = 0.5 * (y0 + y1)
+    cure = (
+        "take averages over both ends in `dual`, and let a direction or a place that is used have its dual; or say free=False "
+        "where it holds on to something that is no frame"
+    )
+    _judge(owner, "the sum of its forces is zero", f[:, 0].sum(axis=0), _size(f), cure)
+    moment = np.cross(mean, f).sum(axis=(0, 1))
+    _judge(owner, "the sum of its moments is zero", moment, _size(f) * (1.0 + _size(mean)), cure)
+
+
+def _check_rate(owner: str, kind: Kind, y: Any, z: Any, X: Floats) -> None:
+    """`rate_dual` is linear, and what `step_dual` is for short steps."""
+    f = calling.rate_dual(kind, y, z, X)
+    _finite(owner, "rate_dual", f)
+    _judge(
+        owner,
+        "rate_dual is linear in z",
+        calling.rate_dual(kind, y, -2.0 * z, X) + 2.0 * f,
+        _size(f),
+        "let it be a matrix of the poses times z",
+    )
+    h = 1e-4 / _size(z)  # a step of 1e-4: its square is missed, and 1e-12 by rounding
+    short = calling.dual(kind, y - 0.5 * h * z, y + 0.5 * h * z, X, 1.0 / h)
+    missed, size = _size(short - f), max(_size(f), _size(short))
+    if not missed <= SLOPE * max(size, 1e-300):
+        raise ModelError(
+            f"{owner}: misses a law by {missed:.3g} of {size:.3g} (law: step_dual(y, y + h z, h) is rate_dual(y, z) for short "
+            "steps); divide the change by h"
+        )

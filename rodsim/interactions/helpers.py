@@ -1,0 +1,38 @@
+"""What a user's kind is written with, beside the vectors of `rigid.linear_algebra`: poses and duals are arrays (frames, 4, 3)."""
+
+import cmath
+
+from rigid.compilation import small_kernel
+from rigid.linear_algebra import dot
+
+
+@small_kernel
+def norm(a):
+    """|a|, also of a complex step: the root of a . a."""
+    return cmath.sqrt(dot(a, a))
+
+
+@small_kernel
+def along(y, k, U):
+    """The direction U (3,), components in the axes of frame k: sum_i U_i d_i."""
+    a = y[k]
+    return (
+        U[0] * a[1, 0] + U[1] * a[2, 0] + U[2] * a[3, 0],
+        U[0] * a[1, 1] + U[1] * a[2, 1] + U[2] * a[3, 1],
+        U[0] * a[1, 2] + U[1] * a[2, 2] + U[2] * a[3, 2],
+    )
+
+
+@small_kernel
+def push(out, k, f):
+    """Add f, dual to the place of anchor k: minus the force on it, N."""
+    for l in range(3):
+        out[k, 0, l] += f[l]
+
+
+@small_kernel
+def turn(out, k, U, f):
+    """Add f, dual to the direction `along(y, k, U)`."""
+    for l in range(3):
+        for i in range(3):
+            out[k, 1 + i, l] += U[i] * f[l]

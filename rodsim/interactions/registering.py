@@ -1,0 +1,193 @@
+"""`rodsim.interaction`: a kind of interaction from a script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from discretization.registered_kinds import register
+from rigid import checks
+from rigid.checks import shown
+from rigid.errors import ModelError
+from rigid.interactions.kinds import MOST_FRAMES, Kind, dissipation, no_bend
+from rigid.system import Floats
+from rodsim.interactions.checking import check_dissipation, check_energy, sides_that_turn
+from rodsim.interactions.preparing import digest_of, prepared
+
+ENERGY, DISSIPATION = ("value", "dual"), ("step_dual", "rate_dual")
+_ARGUMENTS = {
+    "value": ("y", "X"),
+    "dual": ("y0", "y1", "X", "out"),
+    "step_dual": ("y0", "y1", "h", "X", "out"),
+    "rate_dual": ("y", "z", "X", "out"),
+}
+_HOW = "def value(y, X) and def dual(y0, y1, X, out), or def step_dual(y0, y1, h, X, out) and def rate_dual(y, z, X, out)"
+
+
+@dataclass(frozen=True, eq=False)
+class OwnKind:
+    """A kind that a script has registered, for `Model.add_interaction`."""
+
+    name: str
+    kind: Kind
+    numbers: tuple[tuple[str, int], ...]  # their names, and how many each is; 0: one, not a list
+    digest: str  # of what its functions say
+    turned: tuple[
+        bool, ...
+    ]  # whether it acts on the axes of each frame, and not on the place of its anchor alone
+
+    @property
+    def dissipates(self) -> bool:
+        """Whether it is no energy."""
+        return self.kind.value is not None and self.kind.bend is not no_bend
+
+    def packed(self, owner: str, given: Mapping[str, Any]) -> Floats:
+        """The numbers X of one interaction."""
+        known = dict(self.numbers)
+        for name in given:
+            if name not in known:
+                raise ModelError(
+                    f"{owner}: '{name}' is no number of '{self.name}'; it has {', '.join(known) or 'none'}"
+                )
+        parts: list[Floats] = [np.zeros(0)]
+        for name, count in self.numbers:
+            if name not in given:
+                raise ModelError(f"{owner}: give {name}=, a number of '{self.name}'")
+            value = given[name]
+            parts.append(
+                checks.vector(owner, name, value, count)
+                if count
+                else np.array([checks.number(owner, name, value)])
+            )
+        return np.concatenate(parts)
+
+    def __repr__(self) -> str:
+        what = "dissipation" if self.dissipates else "energy"
+        return f"<interaction '{self.name}': {what} of {self.kind.arity} frames>"
+
+
+def interaction(
+    name: str,
+    frames: int,
+    numbers: Sequence[str] | Mapping[str, int] = (),
+    *,
+    free: bool = True,
+    sample: Mapping[str, Any] | None = None,
+    length: float = 1.0,
+    rows: int = 0,
+) -> Callable[[type], OwnKind]:
+    """Decorator of a class: register what it says as a kind of interaction between anchors, for `Model.add_interaction`.
+
+    An energy V(y, X), J, is
+
+        def value(y, X)                  V
+        def dual(y0, y1, X, out)         its discrete derivative: out . (y1 - y0) = V(y1) - V(y0), equal ends give the gradient
+
+    a dissipation
+
+        def step_dual(y0, y1, h, X, out) out . (y1 - y0) is what a step of length h takes away, J, never below zero
+        def rate_dual(y, z, X, out)      the same to the rates z of the poses: out . z is the power, W; linear in z
+
+    y (frames, 4, 3), complex: y[k, 0] is the place of anchor k, m, its origin anywhere; y[k, 1:] are the three axes of its part.
+    X: the numbers, in their order. out (frames, 4, 3), zero at first: work-conjugate to y, so that out[k, 0] is minus the force
+    on anchor k. The functions are compiled: numbers, tuples, small arrays, loops, other functions of the script, and the helpers
+    of `rodsim.interactions`. They are called with complex numbers, of which they must be analytic functions: no abs, no
+    comparison but of real parts.
+
+    name: by which files know it. frames: of one interaction, 1 to 8. numbers: their names; or with the length of each, {"moment":
+    3}, 0 for a number. free: no total force and no total moment; False for what holds on to something that is no frame, as the
+    air does. sample: numbers for the checks, by default from 0.5 to 1.5; length: between the anchors there, m. rows: of a
+    constraint; 0.
+
+    It is checked at poses that are drawn at random, the same each time: work identity, gradient by complex steps, analytic
+    dual, symmetry in the ends (energies), sign, linearity and limit (dissipations), force and moment, and that a common
+    displacement changes nothing.
+
+    Raises ModelError where the class lacks a function or has others, where one does not compile, and where a law does not hold:
+    with the law, by how much it misses, and what to do.
+    """
+    owner = f"interaction '{checks.name('name of the interaction', name)}'"
+    count = checks.count(owner, "frames", frames, 1, MOST_FRAMES)
+    widths = _widths(owner, numbers)
+    if checks.count(owner, "rows", rows, 0, 3):
+        raise ModelError(
+            f"{owner}: rows = {rows}, but constraints of a script are not taken yet; give an energy"
+        )
+    checks.flag(owner, "free", free)
+    checks.number(owner, "length", length, positive=True)
+
+    def decorate(described: type) -> OwnKind:
+        functions = _functions(owner, described)
+        digest = digest_of(count, functions)
+        made = {role: prepared(role, function, count, digest) for role, function in functions.items()}
+        if "value" in made:
+            kind = Kind(name, count, 0, made["value"], made["dual"], no_bend)
+        else:
+            kind = dissipation(name, count, made["step_dual"], made["rate_dual"])
+        own = OwnKind(name, kind, widths, digest, (True,) * count)
+        X = None if sample is None else own.packed(f"{owner}, sample", sample)
+        check = check_energy if "value" in made else check_dissipation
+        check(owner, kind, sum(max(n, 1) for _, n in widths), X, float(length), free)
+        turned = sides_that_turn(kind, sum(max(n, 1) for _, n in widths), X, float(length))
+        register(kind)
+        KINDS[name] = found = OwnKind(name, kind, widths, digest, turned)
+        return found
+
+    return decorate
+
+
+KINDS: dict[str, OwnKind] = {}  # of this process, by name
+
+
+def own_kind(owner: str, kind: Any) -> OwnKind:
+    """A kind that is registered, or that of a name; ModelError where there is none."""
+    if isinstance(kind, OwnKind):
+        return kind
+    if isinstance(kind, str) and kind in KINDS:
+        return KINDS[kind]
+    known = ", ".join(f"'{name}'" for name in KINDS) or "none"
+    raise ModelError(
+        f"{owner}: {shown(kind)} is no registered interaction; there are {known}: register it by @rodsim.interaction, or import "
+        "the script that does"
+    )
+
+
+def _widths(owner: str, numbers: Any) -> tuple[tuple[str, int], ...]:
+    names = dict(numbers) if isinstance(numbers, Mapping) else dict.fromkeys(_words(owner, numbers), 0)
+    for name, count in names.items():
+        if not isinstance(name, str) or not name.isidentifier() or name in ("name", "kind"):
+            raise ModelError(
+                f"{owner}: {shown(name)} cannot name a number; choose a word, as for an argument"
+            )
+        checks.count(f"{owner}, numbers", name, count, 0, 100)
+    return tuple(names.items())
+
+
+def _words(owner: str, numbers: Any) -> list[Any]:
+    if isinstance(numbers, str) or not isinstance(numbers, Sequence):
+        raise ModelError(f'{owner}: numbers = {shown(numbers)}; give a list of names, or {{"name": length}}')
+    words = list(numbers)
+    for word in words:
+        if words.count(word) > 1:
+            raise ModelError(f"{owner}: has two numbers {shown(word)}; choose another name for one")
+    return words
+
+
+def _functions(owner: str, described: Any) -> dict[str, FunctionType]:
+    found = {}
+    for role, arguments in _ARGUMENTS.items():
+        thing = vars(described).get(role) if isinstance(described, type) else None
+        function = getattr(thing, "__func__", thing)
+        if function is None:
+            continue
+        if not isinstance(function, FunctionType) or function.__code__.co_argcount != len(arguments):
+            raise ModelError(f"{owner}: `{role}` is no function of {', '.join(arguments)}; write {_HOW}")
+        found[role] = function
+    if tuple(found) not in (ENERGY, DISSIPATION):
+        has = ", ".join(found) or "nothing"
+        raise ModelError(f"{owner}: says {has}; decorate a class with {_HOW}")
+    return found

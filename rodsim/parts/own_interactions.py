@@ -1,0 +1,273 @@
+"""Interactions of a user's own between anchors: of a kind that a script registers, or an energy that is a text of measures."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from discretization.others import Other
+from discretization.registered_kinds import register
+from rigid import checks, quaternions
+from rigid.checks import shown
+from rigid.errors import ModelError
+from rigid.interactions.kinds import Kind
+from rigid.interactions.measures import WIDTHS
+from rigid.system import Floats
+from rodsim.interactions import calling
+from rodsim.interactions.energies import Measured, Written, asks_to_turn, kind_of, numbers_of, written
+from rodsim.interactions.measures import Measure
+from rodsim.interactions.registering import OwnKind, own_kind
+from rodsim.parts.entry import Asked, OtherEntry, Poses, Sort, anchor, entry, stated
+from rodsim.parts.model_parts import Anchor, Ground, Rod
+from rodsim.parts.section_energies import text_of
+
+NONE = (0.0, 0.0)
+
+
+def _point(asked: Asked, thing: Any) -> Anchor:
+    """An anchor; of the ground alone its origin."""
+    return anchor(asked, "", thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Ground) else thing)
+
+
+def _check_apart(owner: str, anchors: Sequence[Anchor]) -> None:
+    places = [(x.part.name, x.s if isinstance(x.part, Rod) else 0.0) for x in anchors]
+    for place in places:
+        if places.count(place) > 1:
+            raise ModelError(f"{owner}: has two anchors on {place[0]}; give points of different parts")
+
+
+def _text(asked: Asked, what: str, value: Any) -> str:
+    return value if isinstance(value, str) else text_of(value, asked.owner)
+
+
+def _measures(asked: Asked, what: str, value: Any) -> dict[str, Measure]:
+    if not isinstance(value, Mapping) or not all(isinstance(m, Measure) for m in value.values()):
+        raise ModelError(
+            f'{asked.owner}: measures = {shown(value)}; give {{"d": measures.distance(a, b)}}, of rodsim.measures'
+        )
+    return {str(name): m for name, m in value.items()}
+
+
+def _parameters(asked: Asked, what: str, value: Any) -> dict[str, float]:
+    return {key: checks.number(asked.owner, key, x) for key, x in value.items()}
+
+
+def _copies(asked: Asked, what: str, value: Any) -> dict[str, Any]:
+    return {key: np.array(x) if np.ndim(x) else x for key, x in value.items()}
+
+
+TEXT, MEASURES, PARAMETERS = Sort("text", _text), Sort("measures", _measures), Sort("parameters", _parameters)
+KIND = Sort("kind", lambda asked, what, value: own_kind(asked.owner, value))
+ANCHORS = Sort("anchors", lambda asked, what, value: tuple(_point(asked, thing) for thing in value))
+NUMBERS = Sort("numbers", _copies)
+
+
+@entry
+class AnchoredEntry(OtherEntry):
+    """Between any number of anchors."""
+
+    anchors: tuple[Anchor, ...]
+
+    @property
+    def held(self) -> Iterator[Any]:
+        yield from self.anchors
+
+    @abstractmethod
+    def joined(self) -> list[tuple[int, int]]:
+        """Numbers of its anchors, two and two, between which it acts."""
+
+    @abstractmethod
+    def levers(self, X: Floats) -> list[Floats | None]:
+        """Of each frame where the one point is on which it acts, from its origin; None: it acts on the frame's axes."""
+
+
+@entry
+class OwnEntry(AnchoredEntry):
+    """An interaction of a kind that a script has registered, see `Model.add_interaction`."""
+
+    word, plural = "interaction", "interactions of your own"
+    own: OwnKind = stated(KIND, "a kind, or its name")
+    anchors: tuple[Anchor, ...] = stated(ANCHORS, "as many as it has frames")
+    numbers: Mapping[str, Any] = stated(NUMBERS, "those of its kind, by name [any]")
+    axes: tuple[Floats, ...] = ()  # (w, x, y, z) of each anchor in those of its part
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        own, anchors = values["own"], values["anchors"]
+        if len(anchors) != own.kind.arity:
+            raise ModelError(
+                f"{asked.owner}: '{own.name}' is of {own.kind.arity} anchors; {len(anchors)} are given"
+            )
+        _check_apart(asked.owner, anchors)
+        own.packed(asked.owner, values["numbers"])
+        values["axes"] = (quaternions.IDENTITY,) * len(anchors)
+
+    def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
+        each = zip(self.anchors, changed["anchors"], self.axes, strict=True)
+        axes = tuple(axes if there is here else section(here) for here, there, axes in each)
+        return replace(self, **changed, axes=axes)
+
+    def made(self, poses: Poses) -> list[Other]:
+        owner = f"interaction '{self.name}'"
+        places = [poses.place(anchor) for anchor in self.anchors]
+        frames = [place.frame for place in places]
+        if len(set(frames)) < len(frames):
+            raise ModelError(f"{owner}: has two anchors at one node or body; give each its own")
+        anchors = [
+            np.concatenate([place.X, quaternions.to_matrix(axes).ravel()])
+            for place, axes in zip(places, self.axes, strict=True)
+        ]
+        X = np.concatenate([*anchors, self.own.packed(owner, self.numbers)])
+        kind = register(self.own.kind)  # again, where one of its name was registered since
+        size = NONE if self.own.dissipates else _size(owner, kind, poses, frames, X)
+        return [Other(kind, frames, X, size)]
+
+    def joined(self) -> list[tuple[int, int]]:
+        return list(combinations(range(len(self.anchors)), 2))
+
+    def levers(self, X: Floats) -> list[Floats | None]:
+        levers = X[: 12 * len(self.anchors)].reshape(-1, 12)[:, :3]
+        return [None if turns else x for x, turns in zip(levers, self.own.turned, strict=True)]
+
+    def described(self) -> dict[str, Any]:
+        return {
+            "kind": self.own.name,
+            "anchors": [str(anchor) for anchor in self.anchors],
+            "numbers": {name: np.asarray(value, float).tolist() for name, value in self.numbers.items()},
+            "code": self.own.digest,
+        }
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A measure of an entry: of which of its anchors."""
+
+    name: str
+    word: str
+    a: int
+    b: int
+    directions: tuple[Floats, ...]
+    length: float | None
+
+    def numbers(self, poses: Poses, anchors: tuple[Anchor, ...]) -> Floats:
+        """As `rigid.interactions.measures` wants them."""
+        a, b = poses.place(anchors[self.a]), poses.place(anchors[self.b])
+        if self.word == "angle":
+            axis = self.directions[0]
+            u = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
+            u /= np.linalg.norm(u)
+            w = np.cross(axis, u)
+            return np.concatenate(
+                [poses.local(a.frame, u), poses.local(a.frame, w), poses.local(b.frame, u), [0.0]]
+            )
+        local = [poses.local(f, u) for f, u in zip((a.frame, b.frame), self.directions, strict=False)]
+        if self.word == "cosine":
+            return np.concatenate(local)
+        length = float(np.linalg.norm(b.world - a.world)) if self.length is None else self.length
+        if self.word == "strain" and length == 0.0:
+            raise ModelError(f"measure '{self.name}': its points coincide at t = 0; give length=")
+        return np.concatenate([a.X, b.X, *local, [length] if self.word == "strain" else []])
+
+
+@entry
+class EnergyEntry(AnchoredEntry):
+    """An energy as a text of up to six named measures and of parameters."""
+
+    key, word, many = "energies", "energy", "energies as texts of named measures"
+    plural = "energies of measures"
+    energy: str = stated(TEXT, "function of the measures and parameters, such as k*(d - 1)**2/2 [J]")
+    measures: Mapping[str, Measure] = stated(MEASURES, "what it is a function of, by name")
+    parameters: Mapping[str, float] = stated(PARAMETERS, "numbers of all other names in it [any]", None)
+    anchors: tuple[Anchor, ...] = ()
+    taken: tuple[Taken, ...] = ()
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        anchors: list[Anchor] = []
+        taken = []
+        values["parameters"] = values["parameters"] or {}
+        for word, m in values["measures"].items():
+            ends = []
+            for thing in (asked.model.ground if m.a is None else m.a, m.b):
+                found = _point(asked, thing)
+                same = [k for k, x in enumerate(anchors) if x is found]
+                anchors += [] if same else [found]
+                ends.append(same[0] if same else len(anchors) - 1)
+            _check_apart(f"{asked.owner}, measure '{word}'", (anchors[ends[0]], anchors[ends[1]]))
+            taken.append(Taken(word, m.word, ends[0], ends[1], m.directions, m.length))
+        own = written(asked.owner, values["energy"], tuple(Measured(m.name, m.word, 0, 1) for m in taken))
+        for given in values["parameters"]:
+            if given not in own.parameters:
+                raise ModelError(f"{asked.owner}: does not contain the parameter '{given}'; leave it out")
+        for wanted in own.parameters:
+            if wanted not in values["parameters"]:
+                raise ModelError(
+                    f"{asked.owner}: contains '{wanted}', which is no measure and no parameter; give {wanted}="
+                )
+        values |= {"energy": own.text, "anchors": tuple(anchors), "taken": tuple(taken)}
+
+    def made(self, poses: Poses) -> list[Other]:
+        owner = f"energy '{self.name}'"
+        own, frames = self._written(owner, [poses.place(anchor).frame for anchor in self.anchors])
+        X = numbers_of(own, [m.numbers(poses, self.anchors) for m in self.taken], dict(self.parameters))
+        kind = kind_of(own)
+        return [Other(kind, frames, X, _size(owner, kind, poses, frames, X))]
+
+    def _written(self, owner: str, of_anchors: list[int]) -> tuple[Written, list[int]]:
+        """The measures by frames of the interaction, and these."""
+        frames = list(dict.fromkeys(of_anchors))
+        at = [frames.index(f) for f in of_anchors]
+        measures = tuple(Measured(m.name, m.word, at[m.a], at[m.b]) for m in self.taken)
+        for m in measures:
+            if m.a == m.b:
+                raise ModelError(
+                    f"{owner}: measure '{m.name}' is between two points of one node or body; give two apart"
+                )
+        return written(owner, self.energy, measures), frames
+
+    def joined(self) -> list[tuple[int, int]]:
+        return [(m.a, m.b) for m in self.taken]
+
+    def levers(self, X: Floats) -> list[Floats | None]:
+        found: dict[Any, list[Floats | None]] = {}
+        at = 0
+        for m in self.taken:
+            for k, (number, turns) in enumerate(asks_to_turn(Measured(m.name, m.word, m.a, m.b)).items()):
+                anchor = self.anchors[number]
+                lever = None if turns else X[at + 3 * k : at + 3 * k + 3]
+                found.setdefault((anchor.part.name, anchor.s), []).append(lever)
+            at += WIDTHS[m.word]
+        return [next((x for x in each if x is None or np.any(x)), each[0]) for each in found.values()]
+
+    def described(self) -> dict[str, Any]:
+        return {
+            "kind": "energy",
+            "energy": self.energy,
+            "measures": {
+                m.name: f"{m.word} from {self.anchors[m.a]} to {self.anchors[m.b]}" for m in self.taken
+            },
+            "parameters": dict(self.parameters),
+        }
+
+
+def _size(owner: str, kind: Kind, poses: Poses, frames: list[int], X: Floats) -> tuple[float, float]:
+    """Force and moment whose rounding is that of its forces: what they are at t = 0, and what they become over its extent."""
+    r = poses.r[frames] - poses.r[frames[0]]
+    y = np.zeros((len(frames), 4, 3), complex)
+    y[:, 0], y[:, 1:] = r, quaternions.to_matrix(poses.quat[frames]).swapaxes(1, 2)
+    at_start = [calling.value(kind, y, X), calling.pulled(calling.dual(kind, y, y, X), y)]
+    if not all(np.all(np.isfinite(x)) for x in at_start):
+        raise ModelError(
+            f"{owner}: its energy or its forces are not finite at t = 0; place its anchors elsewhere"
+        )
+    reach = 1.0 + float(np.abs(r).max())
+    forces = np.abs(at_start[1]).reshape(-1, 6)
+    K = np.nan_to_num(np.abs(calling.stiffness(kind, y, X))).reshape(-1, 6, len(frames), 6)
+    push = forces[:, :3].max() + K[:, :3, :, :3].max() * reach + K[:, 3:, :, :3].max()
+    turn = forces[:, 3:].max() + K[:, :3, :, 3:].max() * reach + K[:, 3:, :, 3:].max()
+    return float(push), float(turn)
