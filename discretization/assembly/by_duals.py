@@ -327,11 +327,11 @@ def add_column_of(own, base, entry, arity, numbering, h, k, j, values):
 
 
 @inner_kernel
-def _add_rows_of(own, kind, e, numbering, work, tangent):
+def _add_rows_of(own, kind, functions, e, numbering, work, tangent):
     """g at the end of the step, and on demand rows and columns of its multipliers, which are put in their place."""
     entry, y0, y1, dual, lam = own.interacting.each[e], own.start, own.end, own.dual, own.lam
     X, X1 = own.interacting.numbers[entry.first : entry.last], own.at_end[entry.first : entry.last]
-    value_of_kind, dual_of_kind = value_at(kind.value), dual_at(kind.dual)
+    value_of_kind, dual_of_kind = functions
     row, scale = numbering.row[entry.row], work.scale[entry.row]
     value_of_kind(y1, X1, own.g)
     for i in range(kind.rows):
@@ -358,22 +358,22 @@ def add_by_duals(numbering, state, work, h, tangent):
     interacting, y0, y1, dual, lam = own.interacting, own.start, own.end, own.dual, own.lam
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
-        dual_of_kind = dual_at(kind.dual)
+        value_of_kind, dual_of_kind = value_at(kind.value), dual_at(kind.dual)
         factor = h if kind.rows == 0 else 1.0
         lam[0] = 1.0 / h if own.takes[which] == DISSIPATES else 1.0
         for e in range(kind.first, kind.last):
-            entry = interacting.each[e]
+            entry, base = interacting.each[e], own.base[e]
             X = interacting.numbers[entry.first : entry.last]
             put_ends(own, entry, kind.arity, state.r, work)
             if kind.rows > 0:
-                _add_rows_of(own, kind, e, numbering, work, tangent)
+                _add_rows_of(own, kind, (value_of_kind, dual_of_kind), e, numbering, work, tangent)
             dual_of_kind(y0, y1, X, lam, dual)
             add_forces_of(own, entry, kind.arity, numbering, factor, work.residual)
             for k in range(kind.arity if tangent else 0):
                 for j in range(6):
                     step_along(y1, k, j)
                     dual_of_kind(y0, y1, X, lam, dual)
-                    add_column_of(own, own.base[e], entry, kind.arity, numbering, factor, k, j, work.values)
+                    add_column_of(own, base, entry, kind.arity, numbering, factor, k, j, work.values)
                     step_back(y1, k)
 
 

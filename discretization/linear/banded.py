@@ -46,19 +46,29 @@ def band_factor(values, size, band, pivots, integers):
 @kernel
 def band_solve(values, size, band, pivots, rhs, integers):
     """Solve in place of rhs (size,) with the factors of `band_factor`."""
-    _solve(78, values, size, band, pivots, rhs, integers)  # 'N'
+    integers[0], integers[1], integers[2], integers[3], integers[4] = size, band, 3 * band + 1, 0, 1
+    integers[5] = 78  # 'N'
+    _dgbtrs(
+        integers[5:6].ctypes,
+        integers[0:1].ctypes,
+        integers[1:2].ctypes,
+        integers[1:2].ctypes,
+        integers[4:5].ctypes,
+        values.ctypes,
+        integers[2:3].ctypes,
+        pivots.ctypes,
+        rhs.ctypes,
+        integers[0:1].ctypes,
+        integers[3:4].ctypes,
+    )
 
 
+# apart: with a kernel for both, all that `em` links would be compiled with one more
 @kernel
 def band_solve_transposed(values, size, band, pivots, rhs, integers):
     """The same with the transposed matrix."""
-    _solve(84, values, size, band, pivots, rhs, integers)  # 'T'
-
-
-@kernel
-def _solve(word, values, size, band, pivots, rhs, integers):
     integers[0], integers[1], integers[2], integers[3], integers[4] = size, band, 3 * band + 1, 0, 1
-    integers[5] = word
+    integers[5] = 84  # 'T'
     _dgbtrs(
         integers[5:6].ctypes,
         integers[0:1].ctypes,
