@@ -284,7 +284,7 @@ class MechanicalSystem:
         return rows.reshape(len(times), count, DRIVE_NUMBERS)
 
     def explicit_rate(self, q: Floats, numbers: Floats) -> Floats:
-        """(m,) the part of dg/dt that is there without motion, where driven constraints have these `numbers`."""
+        """(m,) the part of dg/dt at q (n,) that is there without motion, where driven constraints have these `numbers`."""
         out = np.zeros(self.m)
         if len(numbers):
             rows = self.data.driven.rows.row

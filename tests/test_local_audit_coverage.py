@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from discretization.drives import DRIVEN
-from discretization.groups import Role, groups_of
+from discretization.groups import Role, groups_of, registered
 from discretization.linearisation import tangents
 from discretization.measures import elastic_densities, element_states, energies
-from discretization.others import OTHERS
 from discretization.own_variables import part, with_part
 from discretization.space.spans import points_of
 from rigid.interactions import evaluation
@@ -273,7 +272,7 @@ def kinds_on_inner_nodes(what):
 def test_every_kind_that_may_act_on_a_node_is_looked_at():
     """A kind that is new needs a place in ACTING, where its residuals are seen to fall, or its name to be told."""
     found = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
-    wanted = {kind.name for kind in (*OTHERS, SPRING, DAMPER, TORSION_SPRING, TORSION_DAMPER)}
+    wanted = {kind.name for kind in (*registered()["others"], SPRING, DAMPER, TORSION_SPRING, TORSION_DAMPER)}
     assert wanted <= found, wanted - found
     assert {kind for what in ACTING for kind in built(what).system.loads.kind} == {FORCE, MOMENT}
 

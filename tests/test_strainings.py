@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from test_interactions import dual, names, numbers, poses, value
 
-from discretization.others import OTHERS, dissipates
+from discretization.groups import registered
+from discretization.others import dissipates
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.mechanical import call
 
-ENERGIES = [kind for kind in OTHERS if not dissipates(kind) and not kind.works]
+ENERGIES = [kind for kind in registered()["others"] if not dissipates(kind) and not kind.works]
 STRAINED = [kind for kind in (*ENERGIES, SPRING, TORSION_SPRING) if kind.straining is not None]
 ANGLES = [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.5)]
 

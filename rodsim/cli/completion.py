@@ -8,7 +8,7 @@ from typing import Any
 
 SHELLS = ("bash", "zsh", "tcsh")
 # Arguments that name files and folders, by where their values are kept.
-FILES = ("scene", "file", "a", "b", "plot", "output", "study")
+FILES = ("scene", "file", "a", "b", "plot", "output", "study", "imported")
 FOLDERS = {("audit", "output"), ("reproduce", "output"), ("validate", "output")}
 
 
