@@ -16,6 +16,7 @@ from discretization.gears import count_angles
 from discretization.others import dissipates, groups_of, holding, own_of
 from discretization.space.closed_spans import FORCE
 from rigid.compilation import inner_kernel, small_kernel
+from rigid.interactions.blocks import move_along, move_back, pulled
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
@@ -23,12 +24,10 @@ from rigid.interactions.kinds import (
     MOST_ROWS,
     Group,
     dual_at,
-    frame,
     gathered,
     of_columns,
     value_at,
 )
-from rigid.poses import mean_pose, torque_of
 from rigid.system import Constraints
 
 EPS = 2.220446049250313e-16
@@ -117,37 +116,9 @@ def put_pose(r, R, a, f, y, k):
 
 
 @small_kernel
-def step_along(y, k, j):
-    """An imaginary step of frame k along coordinate j of (dr, eta)."""
-    if j < 3:
-        y[k, 0, j] += COMPLEX_STEP * 1j
-        return
-    p, q = (j - 2) % 3, (j - 1) % 3  # e_j x e_p = e_q
-    for i in range(1, 4):
-        d_p, d_q = y[k, i, p], y[k, i, q]
-        y[k, i, q] += COMPLEX_STEP * 1j * d_p
-        y[k, i, p] -= COMPLEX_STEP * 1j * d_q
-
-
-@small_kernel
-def step_back(y, k):
-    """Pose of frame k without its imaginary step."""
-    for i in range(4):
-        for l in range(3):
-            y[k, i, l] = y[k, i, l].real
-
-
-@small_kernel
-def _pulled(dual, y0, y1, k):
-    """Force and torque on frame k in the mean of two poses."""
-    f = frame(dual, k)
-    return f[0], torque_of(f, mean_pose(frame(y0, k), frame(y1, k)))
-
-
-@small_kernel
 def _add_pulled(dual, y0, y1, k, out, at, stride):
     """out[at + i stride] += force and torque on frame k."""
-    force, torque = _pulled(dual, y0, y1, k)
+    force, torque = pulled(dual, y0, y1, k)
     for i in range(3):
         out[at + i * stride] += force[i].real
         out[at + (3 + i) * stride] += torque[i].real
@@ -219,14 +190,14 @@ def _add_by_duals(interacting, own, column, factor, r, work, e, tangent, K):
         _add_pulled(dual, y0, y1, k, K[FORCE], 6 * k, 1)
     for k in range(kind.arity if tangent else 0):
         for j in range(6):
-            step_along(y1, k, j)
+            move_along(y1, k, j)
             dual_of_kind(y0, y1, X, lam, dual)
             for l in range(kind.arity):
-                force, torque = _pulled(dual, y0, y1, l)
+                force, torque = pulled(dual, y0, y1, l)
                 for i in range(3):
                     K[6 * k + j, 6 * l + i] += force[i].imag / COMPLEX_STEP
                     K[6 * k + j, 6 * l + 3 + i] += torque[i].imag / COMPLEX_STEP
-            step_back(y1, k)
+            move_back(y1, k)
 
 
 @small_kernel
@@ -307,7 +278,7 @@ def add_noise_by_duals(numbering, work, h):
 def add_forces_of(own, entry, arity, numbering, h, residual):
     """h times the dual of one interaction, on its frames."""
     for k in range(arity):
-        force, torque = _pulled(own.dual, own.start, own.end, k)
+        force, torque = pulled(own.dual, own.start, own.end, k)
         at = numbering.frame[entry.frames[k]]
         for i in range(3):
             residual[at + i] += h * force[i].real
@@ -319,7 +290,7 @@ def add_column_of(own, base, entry, arity, numbering, h, k, j, values):
     """Its derivative along coordinate j of frame k, from the imaginary parts; base: of its blocks."""
     stride = numbering.frame_stride[entry.frames[k]]
     for l in range(arity):
-        force, torque = _pulled(own.dual, own.start, own.end, l)
+        force, torque = pulled(own.dual, own.start, own.end, l)
         at = base[l, k] + j * stride
         for i in range(3):
             values[at + i] += h * force[i].imag / COMPLEX_STEP
@@ -371,10 +342,10 @@ def add_by_duals(numbering, state, work, h, tangent):
             add_forces_of(own, entry, kind.arity, numbering, factor, work.residual)
             for k in range(kind.arity if tangent else 0):
                 for j in range(6):
-                    step_along(y1, k, j)
+                    move_along(y1, k, j)
                     dual_of_kind(y0, y1, X, lam, dual)
                     add_column_of(own, base, entry, kind.arity, numbering, factor, k, j, work.values)
-                    step_back(y1, k)
+                    move_back(y1, k)
 
 
 @inner_kernel

@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import add_column_of, add_forces_of, put_ends, step_along, step_back
+from discretization.assembly.by_duals import add_column_of, add_forces_of, put_ends
 from discretization.groups import Role, groups_of
 from discretization.own_variables import MEMORY
 from rigid.compilation import address_of, inner_kernel, small_kernel
+from rigid.interactions.blocks import move_along, move_back
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
     MOST_FRAMES,
@@ -187,11 +188,11 @@ def add_stresses(numbering, state, work, h, tangent):
             add_forces_of(own, entry, kind.arity, numbering, h, work.residual)
             for k in range(kind.arity if tangent else 0):
                 for j in range(6):
-                    step_along(own.end, k, j)
+                    move_along(own.end, k, j)
                     _put_dual(own, kind, e, X, gamma, z)
                     base = numbering.other_base[entry.row]
                     add_column_of(own, base, entry, kind.arity, numbering, h, k, j, work.values)
-                    step_back(own.end, k)
+                    move_back(own.end, k)
 
 
 @inner_kernel
