@@ -16,7 +16,7 @@ from discretization.continuum.material import material
 from discretization.continuum.quaternions import product, pure
 from discretization.multisymplectic.euler_box import EulerBox
 from discretization.multisymplectic.grid import Grid, grid
-from discretization.multisymplectic.laws import laws_of
+from discretization.multisymplectic.laws_of_runs import laws_of
 from discretization.multisymplectic.march import Run, along, march, tangent_vectors
 from discretization.multisymplectic.one_step import Taken, take
 from discretization.multisymplectic.preissmann import LEVELS, MIDDLE, PreissmannBox

@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks.cases import B1
 from benchmarks.rodsim_cases import rod_model
-from discretization.measures import energies, momenta
 from discretization.space.laws import LAWS
 from discretization.space.rod_elements import SE3, WORDS
+from discretization.state_measures import energies, momenta
 from discretization.time.stepper import Stepper
 from rodsim import Section
 

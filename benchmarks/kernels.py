@@ -15,7 +15,7 @@ from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import workspace
 from discretization.time.newton import correct, factor, solve
 from discretization.time.stepper import Stepper
-from rigid.compilation import allocating_kernel
+from rigid.compilation.decorators import allocating_kernel
 from rodsim.building.build import Built
 
 H = 0.01

@@ -12,7 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
-from discretization.measures import energies
+from discretization.state_measures import energies
 from discretization.time.stepper import Stepper
 from rodsim import Model, Section
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.cases import ChainCase, Floats, RodCase, TopCase, steps_a_part
 from benchmarks.measurement import Measurement
-from discretization.measures import energies
 from discretization.space.rod_elements import SE3
+from discretization.state_measures import energies
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.system import State

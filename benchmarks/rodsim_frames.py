@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.frames import Frame
 from benchmarks.measurement import Measurement
 from benchmarks.mechanisms import Triple
-from discretization.measures import energies
+from discretization.state_measures import energies
 from discretization.statics.path import settle, walk
 from discretization.statics.rest import Rest
 from discretization.time.stepper import Stepper
@@ -69,11 +69,11 @@ def at_rest(model: Model, built: Built, h: float) -> tuple[float, int, State]:
     rest = Rest(built.system, built.state, loading_of(model, built, None, (), 0.0, None))
     steps = [0]
 
-    def found(point: object) -> None:
+    def reached(point: object) -> None:
         steps[0] += 1
 
     begin = process_time()
-    failure = settle(rest) or walk(rest, 0.0, 1.0, h, found).failure
+    failure = settle(rest) or walk(rest, 0.0, 1.0, h, reached).failure
     wall = process_time() - begin
     if failure is not None:
         raise RuntimeError(f"no equilibrium beyond load factor {rest.factor:.3g}")

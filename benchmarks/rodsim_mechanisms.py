@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.measurement import Measurement
 from benchmarks.mechanisms import GROUND, Joint, Mechanism
-from discretization.measures import energies
+from discretization.state_measures import energies
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.errors import RedundantJointsWarning

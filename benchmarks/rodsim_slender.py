@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.measurement import Measurement
 from benchmarks.rodsim_frames import NAME, at_rest
 from benchmarks.slender import Slender
-from discretization.measures import energies
+from discretization.state_measures import energies
 from discretization.time.stepper import Stepper
 from rodsim import Model, Section, equilibrium, simulate
 

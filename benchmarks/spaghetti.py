@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.rodsim_cases import rod_model
 from benchmarks.schemes import ROD
-from discretization.measures import energies, momenta
+from discretization.state_measures import energies, momenta
 from discretization.time.integrate import integrate
 from discretization.time.stepper import Stepper
 from rigid.system import Floats

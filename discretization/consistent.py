@@ -39,10 +39,10 @@ from scipy.sparse import bmat, bsr_matrix, coo_matrix, csr_matrix, diags
 from scipy.sparse.linalg import splu
 
 from discretization.drives import count_drives
-from discretization.measures import velocity_residual
 from discretization.multipliers import multipliers_of
 from discretization.redundancy import constraint_jacobian
 from discretization.space.spans import shared_masses
+from discretization.state_measures import velocity_residual
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError

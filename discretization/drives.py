@@ -11,11 +11,8 @@ behind the loads: U; value, dvalue/dt, 0; dU/dt of a driven constraint, r; v; Om
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from discretization.gears import counted_rows
 from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import facts, groups_of
@@ -25,13 +22,6 @@ DRIVEN = 2  # in `Frames.fixed`
 NUMBERS = 9  # of a drive in a state
 WORK = 8  # the last of them
 CONSTRAINT_ROWS, FRAME_ROWS = 3, 5  # packed
-
-
-class Varying(NamedTuple):
-    """Numbers of constraints that states keep: blocks of `discretization.own_variables`."""
-
-    drive: Floats  # (..., d, NUMBERS)
-    angle: Floats  # (..., s), those of geared joints at the end
 
 
 def driven_rows(constraints: Constraints) -> Ints:
@@ -69,29 +59,32 @@ def pack_frame(r: Floats, quat: Floats, v: Floats, Omega: Floats) -> Floats:
 
 
 def varying(constraints: Constraints) -> bool:
-    """Whether some numbers of the constraints are kept by the states: what is driven, counted angles."""
-    return len(driven_rows(constraints)) + len(counted_rows(constraints)) > 0
+    """Whether some numbers of the constraints are kept by the states: what is driven."""
+    return len(driven_rows(constraints)) > 0
 
 
-def as_driven(constraints: Constraints, numbers: Varying) -> Constraints:
-    """The constraints with the driven numbers of one state in the place of those at t = 0."""
+def as_driven(constraints: Constraints, drive: Floats) -> Constraints:
+    """The constraints with the driven numbers of one state in the place of those at t = 0; drive (d, NUMBERS): their block of
+    `discretization.own_variables`.
+    """
     rows = driven_rows(constraints)
     if not len(rows):
         return constraints
     Ua, value = constraints.Ua.copy(), constraints.value.copy()
-    Ua[rows], value[rows] = numbers.drive[: len(rows), :3], numbers.drive[: len(rows), 3]
+    Ua[rows], value[rows] = drive[: len(rows), :3], drive[: len(rows), 3]
     return constraints._replace(Ua=Ua, value=value)
 
 
-def at_states(constraints: Constraints, state: State, numbers: Varying) -> tuple[Constraints, State]:
-    """Many states (T, n, ...) of such constraints as one state of T copies of the frames, with the constraints of each.
+def at_states(constraints: Constraints, state: State, drive: Floats) -> tuple[Constraints, State]:
+    """Many states (T, n, ...) of such constraints as one state of T copies of the frames, with the constraints of each; drive
+    (..., d, NUMBERS): what they keep of them.
 
     Of one state: it and its constraints.
     """
-    rows, counted = driven_rows(constraints), counted_rows(constraints)
+    rows = driven_rows(constraints)
     n = state.r.shape[-2]
     copies = int(np.prod(state.r.shape[:-2]))
-    drive = numbers.drive[..., : len(rows), :].reshape(copies if len(rows) else 0, len(rows), NUMBERS)
+    drive = drive[..., : len(rows), :].reshape(copies if len(rows) else 0, len(rows), NUMBERS)
     each = {
         name: np.tile(values, (copies, *[1] * (np.ndim(values) - 1)))
         for name, values in constraints._asdict().items()
@@ -103,8 +96,6 @@ def at_states(constraints: Constraints, state: State, numbers: Varying) -> tuple
     place = (c * np.arange(copies)[:, None] + rows).ravel()
     own.Ua[place] = drive[..., :3].reshape(-1, 3)
     own.value[place] = drive[..., 3].ravel()
-    place = (c * np.arange(copies)[:, None] + counted).ravel()
-    own.value[place] = numbers.angle[..., numbers.angle.shape[-1] - len(counted) :].ravel()
     return own, flattened(state)
 
 
@@ -117,11 +108,11 @@ def flattened(state: State) -> State:
     return state._replace(**flat)
 
 
-def explicit_rates(constraints: Constraints, state: State, numbers: Varying) -> Floats:
+def explicit_rates(constraints: Constraints, state: State, drive: Floats) -> Floats:
     """Part (..., d) of dg/dt of the driven rows that is there without motion: g(y, dX/dt) of `rigid.interactions.driven`."""
     rows, lead = driven_rows(constraints), state.r.shape[:-2]
-    drive = numbers.drive[..., : len(rows), :]
+    drive = drive[..., : len(rows), :]
     moved = np.concatenate([drive[..., 4:8], np.zeros((*drive.shape[:-1], 5))], axis=-1)
     alone = constraints.chosen(rows)
-    own, flat = at_states(alone, state, numbers._replace(drive=moved))
+    own, flat = at_states(alone, state, moved)
     return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(*lead, len(rows))

@@ -21,15 +21,13 @@ from discretization import others
 from discretization.drives import at_states, varying
 from discretization.multipliers import count_multipliers
 from discretization.others import OTHERS, dissipates
-from discretization.own_variables import counted_by_others, part, varying_of
+from discretization.own_variables import part
 from discretization.registered_kinds import OURS
 from discretization.space import se3_dual, spans
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.system import System
 from rigid.interactions import constraints
-from rigid.interactions.kinds import Group, Kind, group, of_columns
-from rigid.interactions.spring import DAMPER, SPRING
-from rigid.interactions.torsion_spring import TORSION_DAMPER, TORSION_SPRING
+from rigid.interactions.kinds import Group, Kind
 from rigid.system import Ints, State
 
 
@@ -54,10 +52,10 @@ class Acting(NamedTuple):
 def groups_of(system: System, state: State | None = None, *roles: Role) -> list[Acting]:
     """All that acts, or what has one of these roles.
 
-    state: one state, of which what is driven and what is counted through turns is taken; None: numbers as the tables have
+    state: one state, of which what is driven and its own variables are taken; None: numbers as the tables have
     them, for those who ask who is joined to whom.
     """
-    found = [*_rods(system), *_springs(system, state), *_others(system, state), *_constraints(system, state)]
+    found = [*_rods(system, state), *_others(system, state), *_constraints(system, state)]
     return [own for own in found if len(own.use) and (not roles or own.role in roles)]
 
 
@@ -78,7 +76,7 @@ def dissipations_of(system: System) -> list[Group]:
 
 def rods_of(system: System) -> list[Group]:
     """The energies of all rod elements."""
-    return [own.group for own in _rods(system) if own.role is Role.ENERGY and len(own.use)]
+    return [own.group for own in _rods(system, None) if own.role is Role.ENERGY and len(own.use)]
 
 
 def pairs_of(acting: Sequence[Acting]) -> Ints:
@@ -101,43 +99,33 @@ def held_from_outside(acting: Sequence[Acting]) -> Ints:
     return np.concatenate([np.zeros(0, np.int64), *alone])
 
 
-def _rods(system: System) -> Iterator[Acting]:
+def _rods(system: System, state: State | None) -> Iterator[Acting]:
     elements = system.elements
+    branch = None if state is None else part(system, state, "branch")
     for own in spans.energies_of(system.spans):
         yield Acting(own, Role.ENERGY, "spans", own.row)
     every = np.arange(len(elements.length))
     yield Acting(se3_dual.energies_of(elements), Role.ENERGY, "elements", every)
-    for own in spans.dissipations_of(system.spans):
+    for own in spans.dissipations_of(system.spans, branch):
         yield Acting(own, Role.DISSIPATION, "spans", own.row)
     use = np.flatnonzero(np.any(elements.damping, axis=(1, 2)))
     yield Acting(se3_dual.dissipations_of(elements), Role.DISSIPATION, "elements", use)
 
 
-def _springs(system: System, state: State | None) -> Iterator[Acting]:
-    s, t = system.springs, system.torsions
-    every, turning = np.arange(len(s.stiffness)), np.arange(len(t.stiffness))
-    yield Acting(of_columns(SPRING, s, row=every), Role.ENERGY, "springs", every)
-    counted = np.zeros(len(turning)) if state is None else part(system, state, "angle")[: len(turning)]
-    numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.stiffness, t.angle0, counted])
-    yield Acting(group(TORSION_SPRING, t.frames, numbers, turning), Role.ENERGY, "torsions", turning)
-    use = np.flatnonzero(s.damping)
-    numbers = np.column_stack([s.Xa, s.Xb, s.damping])[use]
-    yield Acting(group(DAMPER, s.frames[use], numbers, use), Role.DISSIPATION, "springs", use)
-    use = np.flatnonzero(t.damping)
-    numbers = np.column_stack([t.Ua, t.Wa, t.Ub, t.damping])[use]
-    yield Acting(group(TORSION_DAMPER, t.frames[use], numbers, use), Role.DISSIPATION, "torsions", use)
-
-
 def _others(system: System, state: State | None) -> Iterator[Acting]:
     own, rows = system.others, others.rows_of(system.others)
     if state is not None and others.own_of(own).any():
-        own = others.with_counted(own, counted_by_others(system, state))
+        own = others.with_counted(own, part(system, state, "angle"))
     first = count_multipliers(system) - rows.sum() + np.cumsum(rows) - rows
     for number in np.unique(own.kind):
         role = role_of(OTHERS[number])
         for each in others.groups_of(own, np.flatnonzero(own.kind == number)):
             group = each._replace(row=first[each.row]) if role is Role.CONSTRAINT else each
             yield Acting(group, role, "others", each.row)
+            if beside := each.kind.beside:
+                some = np.flatnonzero(each.numbers[:, beside[1]])
+                damped = Group(beside[0], each.frames[some], each.numbers[some], each.row[some])
+                yield Acting(damped, Role.DISSIPATION, "others", damped.row)
 
 
 def role_of(kind: Kind) -> Role:
@@ -152,7 +140,7 @@ def role_of(kind: Kind) -> Role:
 def _constraints(system: System, state: State | None) -> Iterator[Acting]:
     own = system.constraints
     if state is not None and varying(own):
-        own, _ = at_states(own, state, varying_of(system, state))
+        own, _ = at_states(own, state, part(system, state, "drive"))
     for number, each in zip(np.unique(own.kind), constraints.groups_of(own), strict=True):
         yield Acting(each, Role.CONSTRAINT, "constraints", np.flatnonzero(own.kind == number))
 
@@ -169,8 +157,6 @@ def registered() -> dict[str, list[Kind]]:
     return {
         "elements": [se3_dual.SE3_ELEMENT, se3_dual.VISCOUS_SE3_ELEMENT],
         "spans": of_spans,
-        "springs": [SPRING, DAMPER],
-        "torsions": [TORSION_SPRING, TORSION_DAMPER],
-        "others": OTHERS[:OURS],
+        "others": [*OTHERS[:OURS], *(kind.beside[0] for kind in OTHERS[:OURS] if kind.beside)],
         "constraints": list(constraints.CONSTRAINTS),
     }

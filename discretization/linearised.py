@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from discretization.checking import POSES, check_states
 from discretization.groups import rods_of
 from discretization.linearisation import inertia, tangents
+from discretization.state_checks import POSES, check_states
 from discretization.system import System
 from rigid.system import State
 

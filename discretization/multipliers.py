@@ -22,7 +22,7 @@ class Multipliers(NamedTuple):
     """Of k items."""
 
     frames: Ints  # (k, MOST_FRAMES) -1: none
-    rows: Ints  # (k,) scalar equations; 0: it adds to the row of the one before it
+    rows: Ints  # (k,) scalar equations
     first: Ints  # (k,) place of the first in `State.lam`
     joint: Ints  # (k,) number of the joint; those of other interactions follow, one each
     repeats: NDArray[np.bool_]  # (k,) fixes what others fix already

@@ -1,4 +1,4 @@
-"""Interactions that have no table of their own: any number of frames, told apart by their kind, each with its numbers.
+"""Interactions of any number of frames, told apart by their kind, each with its numbers.
 
 A new energy, dissipation or constraint is its own file (`rigid.interactions.kinds` says what is in it) and one line in `OTHERS`:
 `em` takes it by its duals, the charts as a group, measures and audit by its value. The rows of constraints follow those of
@@ -8,7 +8,7 @@ A new energy, dissipation or constraint is its own file (`rigid.interactions.kin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from rigid.errors import ModelError
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
-from rigid.interactions.kinds import MOST_FRAMES, MOST_ROWS, Group, Kind, group, no_value
+from rigid.interactions.kinds import MOST_FRAMES, MOST_OWN, MOST_ROWS, Group, Kind, group, no_value
 from rigid.interactions.law_springs import (
     ANGLE_DAMPER,
     ANGLE_SPRING,
@@ -28,7 +28,9 @@ from rigid.interactions.law_springs import (
     LENGTH_SPRING,
 )
 from rigid.interactions.pressure import PRESSED_EDGE
-from rigid.system import Floats, Ints
+from rigid.interactions.spring import SPRING
+from rigid.interactions.torsion_spring import TORSION_SPRING
+from rigid.system import Floats, Ints, Springs, TorsionSprings
 
 # The place of a kind is its number in files: new ones at the end. Behind them stand, in each process, the kinds of
 # `discretization.registered_kinds`.
@@ -46,7 +48,10 @@ OTHERS: list[Kind] = [
     PRESSED_EDGE,
     FREE_BUSHING,
     FREE_BUSHING_DAMPER,
+    SPRING,
+    TORSION_SPRING,
 ]
+SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
 
 
 class Others(NamedTuple):
@@ -77,10 +82,10 @@ def others_of(each: Sequence[Other] = ()) -> Others:
     """As arrays."""
     for own in each:
         kind = own.kind
-        if kind.arity > MOST_FRAMES or max(kind.rows, kind.own) > MOST_ROWS:
+        if kind.arity > MOST_FRAMES or kind.rows > MOST_ROWS or kind.own > MOST_OWN:
             raise ModelError(
                 f"{kind.name}: {kind.arity} frames, {kind.rows} rows, {kind.own} own variables; there may be {MOST_FRAMES}, "
-                f"{MOST_ROWS} and {MOST_ROWS}: make several interactions of it"
+                f"{MOST_ROWS} and {MOST_OWN}: make several interactions of it"
             )
         if own.kind.rows and not max(own.size) > 0.0:
             raise ModelError(
@@ -217,7 +222,27 @@ def constraints_of(own: Others, first_row: int = 0) -> list[Group]:
 
 def at_rest(own: Others) -> Others:
     """Without the dissipations."""
-    use = np.array([not dissipates(OTHERS[k]) for k in own.kind], bool)
+    found = chosen(own, np.array([not dissipates(OTHERS[k]) for k in own.kind], bool))
+    numbers = found.numbers.copy()
+    for k in np.unique(found.kind):
+        if beside := OTHERS[k].beside:
+            numbers[found.first[:-1][found.kind == k] + beside[1]] = 0.0
+    return found._replace(numbers=numbers)
+
+
+def joined(one: Others, other: Others) -> Others:
+    """All of one, then all of the other."""
+    repeats = [own.repeats if len(own.repeats) else np.zeros(len(own.kind), np.uint8) for own in (one, other)]
+    first = np.concatenate([one.first, one.first[-1] + other.first[1:]])
+    columns = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in Others._fields}
+    some = len(one.repeats) + len(other.repeats) > 0
+    return Others(**columns)._replace(
+        first=first, repeats=np.concatenate(repeats) if some else columns["repeats"]
+    )
+
+
+def chosen(own: Others, use: NDArray[np.bool_]) -> Others:
+    """Those of a mask (e,)."""
     width = np.diff(own.first)
     return Others(
         own.kind[use],
@@ -229,9 +254,48 @@ def at_rest(own: Others) -> Others:
     )
 
 
-def dissipations_of(own: Others) -> list[Group]:
-    """The dissipations."""
-    return groups_of(own, np.flatnonzero([dissipates(OTHERS[k]) for k in own.kind]))
+def springs_of(own: Others) -> Springs:
+    """The springs between points."""
+    return Springs(**_columns(own, SPRINGS))
+
+
+def torsions_of(own: Others) -> TorsionSprings:
+    """The torsion springs."""
+    return TorsionSprings(**_columns(own, TORSIONS))
+
+
+def _columns(own: Others, kind: int) -> dict[str, Any]:
+    use = np.flatnonzero(own.kind == kind)
+    found, place = {"frames": own.frames[use, :2].copy()}, own.first[use]
+    for name in OTHERS[kind].columns:
+        width = 1 if name.islower() else 3
+        values = own.numbers[place[:, None] + np.arange(width)]
+        found[name], place = values if width == 3 else values[:, 0], place + width
+    return found
+
+
+def with_springs(own: Others, s: Springs, t: TorsionSprings) -> Others:
+    """With springs and torsion springs before them."""
+    levers = np.stack([np.linalg.norm(X, axis=1) for X in (s.Xa, s.Xb)], axis=1)
+    arm = np.where(s.frames > 0, levers, 1.0).max(axis=1, initial=1.0)  # of what can move
+    force = s.stiffness * (1.0 + s.length0)
+    springs = _of_columns(SPRINGS, s, np.column_stack([force, force * arm]))
+    torsions = _of_columns(TORSIONS, t, np.column_stack([0.0 * t.stiffness, t.stiffness]))
+    return joined(joined(springs, torsions), own)
+
+
+def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> Others:
+    own, count = OTHERS[kind], len(size)
+    columns = [getattr(table, name) for name in own.columns]
+    numbers = np.column_stack([*columns, np.zeros((count, own.own))])
+    frames = np.pad(table.frames, ((0, 0), (0, MOST_FRAMES - 2)), constant_values=-1)
+    first = numbers.shape[1] * np.arange(count + 1)
+    return Others(np.full(count, kind), frames, first.astype(np.int64), numbers.ravel(), size)
+
+
+def without_springs(own: Others) -> Others:
+    """All that are neither springs nor torsion springs."""
+    return chosen(own, ~np.isin(own.kind, [SPRINGS, TORSIONS]))
 
 
 def pairs_of(own: Others) -> Ints:

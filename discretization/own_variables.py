@@ -1,15 +1,14 @@
 """Own variables: what a state keeps of interactions beside the poses of their frames, in one array, `State.own`.
 
     block    sort        a row of it
-    angle    counted     (1) rad, through full turns: of torsion springs, of geared joints (`discretization.gears`), then what
-                         all other kinds count (`rigid.interactions.kinds.Kind.count`)
+    angle    counted     (1) rad, through full turns: what interactions count (`rigid.interactions.kinds.Kind.count`), in the
+                         order of `System.others`: torsion springs, gears, all others
     branch   condensed   (6) elastic strains of relaxing branches, at the points of spans (`discretization.space.relaxing_branch`)
     drive    given       (9) numbers of a prescribed motion and its work (`discretization.drives`)
-    memory   a scheme's  (6) what `em-d` remembers of velocities and strains (`discretization.assembly.step_dissipation`)
 
 Block stands behind block, row behind row, in this order. Counted variables are functions of the poses but for whole turns;
-condensed ones are eliminated where their interaction is assembled, so that they are no unknowns of a step. All but the
-memory, for which an integrator makes room, follow from the system.
+condensed ones are eliminated where their interaction is assembled, so that they are no unknowns of a step. All follow from
+the system; what an integrator remembers is its own (`discretization.memory`).
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.drives import NUMBERS, Varying, count_drives
-from discretization.gears import count_angles
+from discretization.drives import NUMBERS, count_drives
 from discretization.others import counting, own_of
+from discretization.space.spans import dissipations_of, points_between
 from discretization.system import System
 from rigid.interactions import evaluation
-from rigid.system import Floats, State
+from rigid.system import Floats, Ints, State
 
-WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS, "memory": 6}
-BRANCH, DRIVE, MEMORY = WIDTHS["branch"], WIDTHS["drive"], WIDTHS["memory"]  # for compiled code
+WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS}
+BRANCH, DRIVE = WIDTHS["branch"], WIDTHS["drive"]  # for compiled code
 
 
 class OwnVariables(NamedTuple):
@@ -35,7 +34,6 @@ class OwnVariables(NamedTuple):
     angle: int = 0
     branch: int = 0
     drive: int = 0
-    memory: int = 0
 
     @property
     def size(self) -> int:
@@ -53,10 +51,6 @@ class OwnVariables(NamedTuple):
         values = own[..., first : first + rows * width]
         return values if width == 1 else values.reshape(*own.shape[:-1], rows, width)
 
-    def varying(self, own: Floats, behind: int = 0) -> Varying:
-        """The numbers of constraints that states keep; behind: angles that belong to interactions of no table."""
-        return Varying(self.part(own, "drive"), self.part(own, "angle")[..., : self.angle - behind])
-
     def joined(self, **parts: Any) -> Floats:
         """`State.own` of these blocks, those left out zero."""
         own = np.zeros(self.size)
@@ -65,35 +59,31 @@ class OwnVariables(NamedTuple):
         return own
 
 
-def own_variables(system: System, own: Floats | None = None) -> OwnVariables:
-    """Of a system; with the memory that there is in `own` (..., size)."""
+def own_variables(system: System) -> OwnVariables:
+    """Of a system."""
     branches = len(system.spans.weight) if np.any(system.spans.relaxation) else 0
-    angles = count_angles(system) + int(own_of(system.others).sum())
-    found = OwnVariables(angles, branches, count_drives(system))
-    return found if own is None else found._replace(memory=(own.shape[-1] - found.size) // MEMORY)
+    return OwnVariables(int(own_of(system.others).sum()), branches, count_drives(system))
 
 
 def part(system: System, state: State, block: str) -> Floats:
     """A block of one state or of many, see `OwnVariables.part`."""
-    return own_variables(system, state.own).part(state.own, block)
-
-
-def varying_of(system: System, state: State) -> Varying:
-    """The numbers of the constraints that one state or many keep."""
-    return own_variables(system).varying(state.own, int(own_of(system.others).sum()))
-
-
-def counted_by_others(system: System, state: State) -> Floats:
-    """(..., k) what the interactions of no table have counted, in one state or in many."""
-    angles = part(system, state, "angle")
-    return angles[..., angles.shape[-1] - int(own_of(system.others).sum()) :]
+    return own_variables(system).part(state.own, block)
 
 
 def with_part(system: System, state: State, block: str, values: Any) -> State:
     """The state with another block."""
     own = state.own.copy()
-    own_variables(system, own).part(own, block)[...] = values
+    own_variables(system).part(own, block)[...] = values
     return state._replace(own=own)
+
+
+def condensed_places(system: System) -> Ints:
+    """Where in `State.own` stand the condensed variables that interactions have, group by group."""
+    spans, first = system.spans, own_variables(system).first("branch")
+    relaxing = [own.row for own in dissipations_of(spans) if own.kind.own]
+    points = [points_between(spans, rows).ravel() for rows in relaxing]
+    each = np.concatenate([np.zeros(0, np.int64), *points])
+    return (first + BRANCH * each[:, None] + np.arange(BRANCH)).ravel()
 
 
 class OwnPlaces(NamedTuple):
@@ -101,7 +91,6 @@ class OwnPlaces(NamedTuple):
 
     branch: int
     drive: int
-    memory: int
 
 
 def own_places(system: System) -> OwnPlaces:
@@ -111,10 +100,8 @@ def own_places(system: System) -> OwnPlaces:
 
 
 def with_counted_angles(system: System, state: State) -> State:
-    """The state at t = 0: what interactions of no table count is next to what their numbers say."""
+    """The state at t = 0: what interactions count is next to what their numbers say."""
     if not own_of(system.others).any():
         return state
-    angle = part(system, state, "angle").copy()
     counted = evaluation.values(counting(system.others), state.r, state.quat)
-    angle[len(angle) - len(counted) :] = counted
-    return with_part(system, state, "angle", angle)
+    return with_part(system, state, "angle", counted)

@@ -25,15 +25,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import SuperLU, splu
 
 from discretization import others
-from discretization.checking import POSES, check_states
 from discretization.drives import as_driven
-from discretization.measures import constraint_residual
 from discretization.multipliers import Multipliers, count_multipliers, multipliers_of
-from discretization.own_variables import counted_by_others, varying_of
+from discretization.own_variables import part
+from discretization.state_checks import POSES, check_states
+from discretization.state_measures import constraint_residual
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
-from rigid.interactions.constraints import alone, first_rows, groups_of, rows_of
+from rigid.interactions.constraints import groups_of, rows_of
 from rigid.system import Constraints, Floats, Ints, State
 
 DELTAS = 1e-10, 1e-12  # of (1): squares of singular values below count as zero
@@ -63,20 +63,15 @@ def constraint_jacobian(system: System, state: State) -> coo_matrix:
     zero columns for fixed frames.
     """
     check_states(system, state, *POSES)
-    constraints = as_driven(system.constraints, varying_of(system, state))
-    # gradients of constraints that share a row add up there: `alone` they have rows of their own
-    place = np.repeat(first_rows(constraints), rows_of(alone(constraints)))
-    place += np.arange(len(place)) - np.repeat(first_rows(alone(constraints)), rows_of(alone(constraints)))
-    each = [(own, place) for own in groups_of(alone(constraints))]
+    constraints = as_driven(system.constraints, part(system, state, "drive"))
+    more = others.with_counted(system.others, part(system, state, "angle"))
     first = int(rows_of(constraints).sum())
-    more = others.constraints_of(others.with_counted(system.others, counted_by_others(system, state)))
-    each += [(own, np.arange(first, count_multipliers(system))) for own in more]
     entries: list[Any] = [np.zeros((3, 0))]
-    for group, row_of in each:
+    for group in (*groups_of(constraints), *others.constraints_of(more, first)):
         kind, k = group.kind, np.arange(len(group.row))
         own = group._replace(row=kind.rows * k)
         gradients = evaluation.gradients([own], state.r, state.quat).reshape(-1, kind.arity, 6)
-        rows = row_of[(group.row[:, None] + np.arange(kind.rows)).ravel()]
+        rows = (group.row[:, None] + np.arange(kind.rows)).ravel()
         frames = np.repeat(group.frames, kind.rows, axis=0)
         moving = system.frames.fixed[frames] == 0
         at, columns = rows[np.nonzero(moving)[0]], 6 * frames[moving][:, None] + np.arange(6)

@@ -1,4 +1,5 @@
-"""Kinds that are not ours: a script registers them, or the text of an energy makes them. In `OTHERS` they follow ours.
+"""Kinds without a number of their own: gears of any size, and those that a script registers or the text of an energy makes. In
+`OTHERS` they follow ours.
 
 Their places there are those of this process. Files and fingerprints know such a kind by a number that its name gives
 (`code_of`), so that they say the same whatever was registered before. A file is read where its kinds are not registered: what
@@ -15,10 +16,13 @@ import numpy as np
 
 from discretization.others import OTHERS, Others
 from rigid.errors import ModelError
+from rigid.interactions.gear import GEARS
 from rigid.interactions.kinds import Kind
 from rigid.system import Ints
 
 OURS = len(OTHERS)
+OTHERS.extend(GEARS.values())
+BUILT_IN = len(OTHERS)  # with gears
 _FIRST, _SPREAD = 1 << 20, 1 << 52  # codes: from the first on, so many
 
 
@@ -47,7 +51,7 @@ def register(kind: Kind) -> Kind:
     """Let `OTHERS` have it, in the place of one of the same name."""
     for place, known in enumerate(OTHERS):
         if known.name == kind.name:
-            if place < OURS:
+            if place < BUILT_IN:
                 raise ModelError(
                     f"interaction '{kind.name}': is the name of one of ours; choose another name"
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from discretization.memory import Memory
 from discretization.multipliers import count_multipliers
 from discretization.own_variables import OwnVariables, own_variables
 from discretization.system import System
@@ -17,17 +18,17 @@ class Sizes(NamedTuple):
     frames: int  # with the ground
     multipliers: int
     own: OwnVariables
-    chart: int = 0  # numbers that an integrator of mechanical systems keeps
+    memory: Memory
 
 
-def sizes_of(system: System, chart: int = 0, memory: int = 0) -> Sizes:
-    """Of a system, and of what an integrator keeps besides: numbers in its chart, rows of memory."""
-    own = own_variables(system)._replace(memory=memory)
-    return Sizes(len(system.frames.mass), count_multipliers(system), own, chart)
+def sizes_of(system: System, rows: int = 0, chart: int = 0) -> Sizes:
+    """Of a system, and of what an integrator remembers (`discretization.memory`), by default that of `em`."""
+    n = len(system.frames.mass)
+    return Sizes(n, count_multipliers(system), own_variables(system), Memory(n, rows, chart))
 
 
 def state_shapes(sizes: Sizes) -> Shapes:
-    """Of all fields; those that nothing needs have no rows."""
+    """Of all fields."""
     n = sizes.frames
     return {
         "r": (n, 3),
@@ -36,8 +37,6 @@ def state_shapes(sizes: Sizes) -> Shapes:
         "Omega": (n, 3),
         "lam": (sizes.multipliers,),
         "own": (sizes.own.size,),
-        "acc": (n, 6),
+        "memory": (sizes.memory.size,),
         "totals": (2,),
-        "chart": (sizes.chart,),
-        "algorithmic": (2 if sizes.own.memory else 0,),
     }

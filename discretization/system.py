@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.others import Others, others_of
-from discretization.registered_kinds import in_files
+from discretization.older_gears import as_rows
+from discretization.others import Others, others_of, springs_of, torsions_of, with_springs, without_springs
+from discretization.registered_kinds import in_files as kinds_in_files
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from rigid.references import by_reference
-from rigid.system import Constraints, Floats, Frames, Loads, Springs, TorsionSprings
+from rigid.system import Constraints, Floats, Frames, Loads
 
 
 @by_reference
@@ -22,24 +23,39 @@ class System(NamedTuple):
     frames: Frames
     elements: Elements
     constraints: Constraints
-    springs: Springs
-    torsions: TorsionSprings
     loads: Loads
     gravity: Floats  # (3,) m/s^2
     spans: Spans = no_spans()  # rod elements between several frames
-    others: Others = others_of()  # bushings, springs with laws: what has no table of its own
+    others: Others = others_of()  # springs, bushings: what has no table of its own
+
+
+def in_files(system: System) -> dict[str, Any]:
+    """Its tables as files have them: springs and torsion springs in tables of their own, kinds in the numbers of files."""
+    own, tables = system.others, dict(zip(System._fields, system, strict=True))
+    first = {name: tables.pop(name) for name in ("frames", "elements", "constraints")}
+    tables["others"] = kinds_in_files(without_springs(own))
+    return first | {"springs": springs_of(own), "torsions": torsions_of(own)} | tables
+
+
+def from_files(tables: dict[str, Any]) -> System:
+    """Of such tables, kinds in the numbers of this process."""
+    own = {name: table for name, table in tables.items() if name not in ("springs", "torsions")}
+    others = with_springs(own.pop("others"), tables["springs"], tables["torsions"])
+    return System(**own, others=others)
 
 
 def fingerprint(system: System) -> str:
     """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
-    digest = hashlib.sha256()
-    # without spans and others what it was before there were any: runs of older files go on
-    late = [part for part in (system.spans, in_files(system.others)) if len(part.kind)]
-    for part in (*system[: System._fields.index("spans")], *late):
+    constraints, others = as_rows(system.constraints, without_springs(system.others))
+    digest, tables = hashlib.sha256(), in_files(system) | {"others": kinds_in_files(others)}
+    # without spans and others, and with gears, what it was before there were any: runs of older files go on
+    late = [part for part in (tables.pop("spans"), tables.pop("others")) if len(part.kind)]
+    for part in (*tables.values(), *late):
         # and without columns that the model does not need
-        columns = part._asdict().items() if isinstance(part, tuple) else (("", part),)
+        columns = part._asdict() if hasattr(part, "_asdict") else {"": part}
         defaults = getattr(part, "_field_defaults", {})
-        for array in (array for name, array in columns if name not in defaults or len(array)):
+        columns = constraints if part is system.constraints else columns
+        for array in (array for name, array in columns.items() if name not in defaults or len(array)):
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -19,8 +19,8 @@ from discretization.space.bushing import BUSHING, MARKERS
 from discretization.space.free_bushing import FREE_BUSHING
 from discretization.system import System
 from rigid import quaternions
-from rigid.compilation import inner_kernel, small_kernel
-from rigid.rotations import load4, relative_half
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.kinematics.rotations import load4, relative_half
 from rigid.system import Floats, Ints, State
 
 

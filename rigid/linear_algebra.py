@@ -4,7 +4,7 @@ Tuples live in registers: a product of two matrices costs a quarter of what it c
 nothing aliases. `load_*` and `store_*` are the border to arrays.
 """
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 
 
 @small_kernel

@@ -1,7 +1,7 @@
 """Unit quaternions as numpy arrays, scalar first: (w, x, y, z) = (cos(a/2), sin(a/2) n).
 
 All functions broadcast over leading axes. R(q) maps body to inertial components and R(p o q) = R(p) R(q).
-Inside the compiled march the same formulas stand in `rigid.rotations`.
+Inside the compiled march the same formulas stand in `rigid.kinematics.rotations`.
 """
 
 from __future__ import annotations

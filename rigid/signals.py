@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from rigid.checks import array, number, vector
 from rigid.errors import ModelError
@@ -245,8 +245,10 @@ class SmoothTable(Signal):
         object.__setattr__(self, "values", table.values)
 
     @functools.cached_property
-    def _spline(self) -> CubicSpline:
-        return CubicSpline(np.asarray(self.times), np.asarray(self.values), bc_type="clamped")
+    def _spline(self) -> scipy.interpolate.CubicSpline:
+        return scipy.interpolate.CubicSpline(
+            np.asarray(self.times), np.asarray(self.values), bc_type="clamped"
+        )
 
     def _inside(self, t: ArrayLike) -> Floats:
         times = np.asarray(self.times)

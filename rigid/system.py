@@ -58,9 +58,6 @@ class Constraints(NamedTuple):
     Wa: Floats = np.zeros((0, 3))  # (c, 3) a second direction on frame a
     Wb: Floats = np.zeros((0, 3))  # (c, 3)
     repeats: NDArray[np.uint8] = np.zeros(0, np.uint8)  # (c,) 1: its joint fixes what others fix already
-    shares: NDArray[np.uint8] = np.zeros(
-        0, np.uint8
-    )  # (c,) 1: adds to the scalar equation of the one before it
 
     def chosen(self, which: Any) -> Constraints:
         """Those constraints `which`, a mask or numbers."""
@@ -69,7 +66,7 @@ class Constraints(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """Spring-dampers between two points, V = k (l - l0)^2 / 2, force c dl/dt along the line."""
+    """Spring-dampers between two points by columns, V = k (l - l0)^2 / 2, force c dl/dt along the line."""
 
     frames: Ints  # (s, 2)
     Xa: Floats  # (s, 3)
@@ -80,7 +77,7 @@ class Springs(NamedTuple):
 
 
 class TorsionSprings(NamedTuple):
-    """Spring-dampers in the angle from Ua (on frame a) to Ub (on frame b), counted about Ua x Wa."""
+    """Spring-dampers in the angle from Ua (on frame a) to Ub (on frame b) by columns, counted about Ua x Wa."""
 
     frames: Ints  # (s, 2)
     Ua: Floats  # (s, 3) unit
@@ -114,9 +111,5 @@ class State(NamedTuple):
     Omega: Floats  # (n, 3) angular velocities, body-fixed
     lam: Floats  # (m,) constraint impulses of the last step divided by its length (forces, moments)
     own: Floats  # (k,) own variables of what acts, block behind block: `discretization.own_variables`
-    acc: Floats  # (n, 6) rates of (v, spatial angular velocity) over the last step: the predictor's memory
+    memory: Floats  # (k,) what the integrator remembers, opaque to all others: `discretization.memory`
     totals: Floats  # (2,) work done by loads and drives, energy dissipated, since t = 0
-    # of an integrator of mechanical systems: its coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
-    chart: Floats = np.zeros(0)
-    # of `em-d`: (2,) the energy in what it remembers (`discretization.own_variables`), J, and what it has dissipated, J
-    algorithmic: Floats = np.zeros(0)

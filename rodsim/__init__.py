@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from discretization.time.integrate import Start, Trajectory, integrate
     from rigid import signals
-    from rigid.charts import multibody_system, rotating_body
+    from rigid.charts.multibody import multibody_system, rotating_body
     from rigid.errors import (
         ConvergenceError,
         InitialVelocityWarning,
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
         UnstableEquilibriumWarning,
     )
     from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
-    from rigid.mechanical import MechanicalSystem, Symmetry
+    from rigid.mechanics.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
-    from rigid.symbolic import Part, symbolic_system, system_of
+    from rigid.symbolic.systems import Part, symbolic_system, system_of
     from rodsim.comparing.comparison import Comparison, compare
     from rodsim.interactions import measures
     from rodsim.interactions.registering import interaction
@@ -63,11 +63,11 @@ _WHERE = {
     "Law": "rodsim.parts.spring_laws",
     "MassProperties": "rigid.inertia",
     "Material": "rodsim.parts.materials",
-    "MechanicalSystem": "rigid.mechanical",
+    "MechanicalSystem": "rigid.mechanics.mechanical",
     "Mesh": "rigid.surface",
     "Model": "rodsim.model",
     "ModelError": "rigid.errors",
-    "Part": "rigid.symbolic",
+    "Part": "rigid.symbolic.systems",
     "RedundantJointsWarning": "rigid.errors",
     "RoundedForcesWarning": "rigid.errors",
     "UnstableEquilibriumWarning": "rigid.errors",
@@ -79,7 +79,7 @@ _WHERE = {
     "Section": "rodsim.parts.sections",
     "Sphere": "rigid.inertia",
     "Start": "discretization.time.integrate",
-    "Symmetry": "rigid.mechanical",
+    "Symmetry": "rigid.mechanics.mechanical",
     "Trajectory": "discretization.time.integrate",
     "audit": "rodsim.results.audit",
     "buckling": "rodsim.statics.linear_buckling",
@@ -93,16 +93,16 @@ _WHERE = {
     "local_audit": "rodsim.results.local_audit",
     "mode_shapes": "rodsim.small_motions.modal_results",
     "modes": "rodsim.small_motions.modal_analysis",
-    "multibody_system": "rigid.charts",
+    "multibody_system": "rigid.charts.multibody",
     "read_scene": "rodsim.scenes.plain",
     "report": "rodsim.reporting.page",
-    "rotating_body": "rigid.charts",
+    "rotating_body": "rigid.charts.multibody",
     "simulate": "rodsim.simulation",
     "state_space": "rodsim.small_motions.linear_models",
     "steady_rotation": "rodsim.small_motions.steady_rotations",
     "sweep": "rodsim.studies.sweeping",
-    "symbolic_system": "rigid.symbolic",
-    "system_of": "rigid.symbolic",
+    "symbolic_system": "rigid.symbolic.systems",
+    "system_of": "rigid.symbolic.systems",
 }
 
 _MODULES = {"measures": "rodsim.interactions.measures", "signals": "rigid.signals"}

@@ -11,7 +11,7 @@ from discretization.space.rod_elements import DEFAULT
 from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
-from rigid.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical import MechanicalSystem
 from rodsim.building.build import Built, build
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill
@@ -510,8 +510,7 @@ class Model(Contents):
 
         chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
         Dampers and viscous rods belong to it; a variational scheme refuses them in `integrate`.
-        Raises ModelError for what only `em` and its kin integrate (gears, rods that relax), for rods without mass, and where
-        the chart is not known.
+        Raises ModelError for rods without mass, and where the chart is not known.
         """
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import system_in_chart

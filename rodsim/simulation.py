@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discretization.own_variables import own_variables
+from discretization.memory import Memory
 from discretization.time.em_names import NAMES, em_integrator
 from discretization.time.stepper import Stepper
 from rigid import checks
+from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
-from rigid.first_compilation import announce
 from rigid.system import State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import Fitted, fit_velocities
@@ -118,8 +118,8 @@ def simulate(
     check_mass(built, "simulate")
     state, change, changed_parts = fit_velocities(built) if start is None else Fitted(built.state, 0.0, {})
     if start is not None:
-        built, state, told = restarted(built, start, at)
-        built.layout.description["start"] = told
+        built, state, origin = restarted(built, start, at)
+        built.layout.description["start"] = origin
     elif at is not None:
         raise ModelError("simulate: at is the time of a stored state; give start as well, or leave it out")
     built.layout.functions = Functions(built.load_values, built.drive_values)
@@ -146,16 +146,14 @@ def simulate(
             spared=spared,
             loop_of=partial(loop_in_words, model),
         )
-        state = stepper.start(state)
-        built.layout.n_memory = own_variables(built.system, state.own).memory
     else:
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
 
         values = built.load_values, built.drive_values
         stepper = MechanicalStepper(model.name, built.system, state, dt, integrator, chart, *values)
-        state = stepper.start(state)
-        built.layout.n_chart = len(state.chart)
+    state = stepper.start(state)
+    built.layout.n_memory, built.layout.n_chart = stepper.sizes.memory.rows, stepper.sizes.memory.chart
     stepper.turned_in_words = partial(turned_in_words, built)
     settings: dict[str, float | str] = {
         "dt": dt,
@@ -182,7 +180,7 @@ def simulate(
     else:
         writer = ResultWriter.create(output, built.layout, most)
     try:
-        with _Progress(n_steps, step, dt, every, progress) as line:
+        with _Progress(n_steps, step, dt, every, progress, built.layout.memory) as line:
             recorder = Recorder(built.system, dt, writer, line.audit)
             try:
                 if fresh:
@@ -347,8 +345,9 @@ def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> R
 class _Progress:
     """The progress line, and the number of steps that a march takes between looks at the clock."""
 
-    def __init__(self, n_steps: int, step: int, dt: float, every: int, show: bool | None):
+    def __init__(self, n_steps: int, step: int, dt: float, every: int, show: bool | None, memory: Memory):
         self.chunk = 1
+        self._memory = memory
         self._dt = dt
         self._every = "every step stored" if every == 1 else f"every {every} steps stored"
         self._first: float | None = None
@@ -380,7 +379,8 @@ class _Progress:
         if self._bar is None:
             return
         rows = outputs.audit[[0, -1]]
-        taken = outputs.state.algorithmic.sum(axis=-1)
+        none = np.zeros((len(rows), 2))
+        taken = self._memory.parts(outputs.state.memory[[0, -1]]).get("algorithmic", none).sum(axis=-1)
         first, audit = (dict(zip(COLUMNS, row.tolist(), strict=True)) for row in rows)
         if self._first is None:
             self._first = _balance(first) + float(taken[0])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.others import Other, Others, others_of
+from discretization.groups import Role, groups_of
+from discretization.others import Other, Others, others_of, with_springs
 from discretization.own_variables import own_variables
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER, bushing_numbers, damper_numbers
 from discretization.space.elements import Elements
@@ -12,6 +13,7 @@ from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER,
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import rows_of
+from rigid.interactions.kinds import Group
 from rigid.interactions.law_springs import LENGTH_SPRING
 from rigid.interactions.laws import law_numbers
 from rigid.system import Constraints, Frames, Loads, Springs, State, TorsionSprings
@@ -41,12 +43,25 @@ def make_system(
         elements or Elements(pair, none, zeros((0, 6, 6)), zeros((0, 6, 6)), zeros((0, 6)), none),
         constraints
         or Constraints(zeros(0, np.int64), pair, vector, vector, vector, vector, none, zeros(0, np.int64)),
-        springs or Springs(pair, vector, vector, none, none, none),
-        torsions or TorsionSprings(pair, vector, vector, vector, none, none, none),
         loads or Loads(zeros(0, np.int64), zeros(0, np.int64), vector, zeros(0, np.uint8)),
         np.array(gravity, dtype=float),
-        others=more or others_of(),
+        others=with_springs(
+            more or others_of(),
+            springs or Springs(pair, vector, vector, none, none, none),
+            torsions or TorsionSprings(pair, vector, vector, vector, none, none, none),
+        ),
     )
+
+
+def acting(
+    springs: Springs | None = None, torsions: TorsionSprings | None = None
+) -> dict[str, tuple[Group, ...]]:
+    """The groups of springs and of the dampers beside them, as `rigid.charts.multibody.Interactions` takes them."""
+    groups = groups_of(make_system(zeros(0), zeros((0, 3, 3)), springs=springs, torsions=torsions))
+    return {
+        name: tuple(own.group for own in groups if own.role is role)
+        for name, role in (("more", Role.ENERGY), ("dissipating", Role.DISSIPATION))
+    }
 
 
 def make_state(system: System, r, quat=None, v=None, Omega=None, angle=()) -> State:
@@ -67,7 +82,7 @@ def make_state(system: System, r, quat=None, v=None, Omega=None, angle=()) -> St
         all_frames(Omega, [0.0, 0.0, 0.0]),
         zeros(int(rows_of(system.constraints).sum())),
         own_variables(system).joined(angle=angle if len(angle) else 0.0),
-        zeros((n, 6)),
+        zeros(6 * n),
         zeros(2),
     )
 

@@ -28,7 +28,7 @@ import yaml
 
 from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError, RedundantJointsWarning
 from rodsim.scenes.errors import SceneError
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 from rodsim.simulation import simulate
 
 SCENES = sorted((Path(__file__).parent.parent / "examples" / "scenes").glob("*.yaml"))

@@ -2,23 +2,37 @@
 
 import numpy as np
 
-from discretization.assembly.hidden_rows import add_hidden, begin_hidden_step, hidden_workspace
-from discretization.assembly.step_equations import assemble, begin_step, move
+from discretization.assembly.hidden_rows import begin_hidden_step, hidden_workspace
+from discretization.assembly.step_equations import begin_step, move
 from discretization.assembly.workspace import workspace
+from discretization.time.newton import equations_of
+from rigid.compilation.decorators import kernel
+
+
+@kernel
+def _iterate(equations, system, numbering, hidden, state, work, h, load_values, tangent):
+    begin_step(system, numbering, state, work, h)
+    if hidden is not None:
+        begin_hidden_step(system, numbering, hidden, state, work, h)
+    move(system, state, work)
+    return equations(system, numbering, hidden, state, work, h, load_values, tangent)
+
+
+def iterate(system, numbering, state, work, h, loads=None, tangent=True, hidden=None):
+    """Residual and matrix at the increments in `work` of a step that begins at `state`, by the equations that its march is
+    handed: they are compiled once.
+    """
+    loads = np.zeros((0, 3)) if loads is None else loads
+    equations = equations_of(system, numbering, hidden, state, work)
+    assert _iterate(equations, system, numbering, hidden, state, work, h, loads, tangent) == 0
 
 
 def iterating(built, numbering, h, rng, spread, hidden=False):
     """Workspace with the assembled matrix; frames are moved and turned by normal numbers of size `spread`."""
     system, state = built.system, built.state
     work = workspace(system, numbering)
-    begin_step(system, numbering, state, work, h)
     unknowns = hidden_workspace(system, work) if hidden else None
-    if hidden:
-        begin_hidden_step(system, numbering, unknowns, state, work, h)
     for array in (work.dr, work.psi):
         array[1:] = spread * rng.normal(size=(len(array) - 1, 3))
-    move(system, state, work)
-    assert assemble(system, numbering, state, work, h, np.zeros((0, 3)), True) == 0
-    if hidden:
-        add_hidden(system, numbering, unknowns, state, work, h, True)
+    iterate(system, numbering, state, work, h, hidden=unknowns)
     return work

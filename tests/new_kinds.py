@@ -9,10 +9,6 @@ Of three frames each, with points p = r + R X:
 and of two with an own variable:
 
     coil     energy   k (alpha - alpha0)^2/2, alpha counted through turns
-
-and of four with two of them:
-
-    shafts   a row    |U_1| alpha_1 + |U_2| alpha_2 - value = 0, two coordinates of a gear in one interaction
 """
 
 from __future__ import annotations
@@ -25,9 +21,7 @@ from typing import Any
 import numpy as np
 
 from discretization.others import OTHERS, Other
-from rigid.compilation import small_kernel
-from rigid.interactions.gear import of_turn, size_and_third
-from rigid.interactions.gear import turned as shaft
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import (
     Kind,
     Straining,
@@ -38,14 +32,9 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
-from rigid.interactions.torsion_spring import (
-    TORSION_SPRING,
-    angle_of,
-    counted_angle,
-    turning_between,
-)
+from rigid.interactions.torsion_spring import TORSION_SPRING
+from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, times
-from rigid.poses import add_duals, on_point, point
 from rodsim import Model
 from rodsim.parts.force_entries import Held, OtherEntry, Poses
 from tests.completeness import BRICK, OBLIQUE, SOFT
@@ -192,8 +181,8 @@ STRAIGHT = Kind(
 )
 
 
-# of two frames, with an own variable: an angle through turns, the strain of a torsion spring
-COIL = TORSION_SPRING._replace(name="coil", own=1, count=counted_angle)
+# of two frames, with an own variable: a torsion spring by its duals alone
+COIL = TORSION_SPRING._replace(name="coil", loop=0, beside=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,107 +207,11 @@ class Coil(OtherEntry):
         U = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
         U /= np.linalg.norm(U)
         directions = poses.local(a, U), poses.local(a, np.cross(axis, U)), poses.local(b, U)
-        numbers = np.concatenate([*directions, [self.stiffness, self.angle0, 0.0]])
+        numbers = np.concatenate([*directions, [self.stiffness, self.angle0, 0.0, 0.0]])
         return [Other(COIL, (a, b), numbers, (0.0, self.stiffness))]
 
     def described(self) -> dict[str, Any]:
         return {"kind": self.kind, "a": str(self.a), "b": str(self.b), "stiffness": self.stiffness}
-
-
-_OF = 9  # numbers of a coordinate of `rigid.interactions.gear`, behind the value
-
-
-@small_kernel
-def angle(y, X, at):
-    """Of the coordinate that is next to X[at]."""
-    _, V = size_and_third(X)
-    c, s, _, _, _ = shaft(y, X, V)
-    return angle_of(c, s, at)
-
-
-@value_function
-def shafts_value(y, X, out):
-    first, second = X[1 : 1 + _OF], X[1 + _OF : 1 + 2 * _OF]
-    sizes = size_and_third(first)[0], size_and_third(second)[0]
-    out[0] = sizes[0] * angle(y[0:2], first, X[19]) + sizes[1] * angle(y[2:4], second, X[20]) - X[0]
-
-
-@value_function
-def shafts_count(y, X, out):
-    out[0] = angle(y[0:2], X[1 : 1 + _OF], X[19])
-    out[1] = angle(y[2:4], X[1 + _OF : 1 + 2 * _OF], X[20])
-
-
-@small_kernel
-def spread_turn(moment, factors, X, V, out):
-    on_a, on_b = of_turn(moment, factors, X, V)
-    store(on_a, out, 0)
-    store(on_b, out, 1)
-
-
-@dual_function
-def shafts_dual(y0, y1, X, lam, out):
-    for k in range(2):
-        own = X[1 + _OF * k : 1 + _OF * (k + 1)]
-        size, V = size_and_third(own)
-        start, end = shaft(y0[2 * k : 2 * k + 2], own, V), shaft(y1[2 * k : 2 * k + 2], own, V)
-        _, ratio, _, _, factors = turning_between(start, end)
-        spread_turn(lam[0] * size * ratio, factors, own, V, out[2 * k : 2 * k + 2])
-
-
-@dual_function
-def shafts_bend(y, z, X, lam, out):
-    for k in range(2):
-        own, at = X[1 + _OF * k : 1 + _OF * (k + 1)], out[2 * k : 2 * k + 2]
-        size, V = size_and_third(own)
-        c, s, w, v, beta = shaft(y[2 * k : 2 * k + 2], own, V)
-        _, _, dw, dv, dbeta = shaft(z[2 * k : 2 * k + 2], own, V)
-        dc, ds = dot(dw, beta) + dot(w, dbeta), dot(dv, beta) + dot(v, dbeta)
-        square = c * c + s * s
-        change = -2.0 * (c * dc + s * ds) / (square * square)
-        moment = lam[0] * size
-        one, two = (
-            of_turn(moment / square, (dc, ds, w, v, beta), own, V),
-            of_turn(moment / square, (c, s, dw, dv, dbeta), own, V),
-        )
-        last = of_turn(moment * change, (c, s, w, v, beta), own, V)
-        for i in range(2):
-            store(add_duals(one[i], add_duals(two[i], last[i])), at, i)
-
-
-SHAFTS = Kind("shafts", 4, 1, shafts_value, shafts_dual, shafts_bend, steep=True, own=2, count=shafts_count)
-
-
-@dataclass(frozen=True, eq=False)
-class Shafts(OtherEntry):
-    """Two bodies that turn about axes on the ground, geared."""
-
-    plural = "pairs of shafts"
-    name: str
-    a: Held
-    b: Held
-    ground: Held
-    axis: tuple[float, float, float]
-    ratios: tuple[float, float]
-
-    @property
-    def kind(self) -> str:
-        return SHAFTS.name
-
-    def made(self, poses: Poses) -> list[Other]:
-        axis = np.array(self.axis) / np.linalg.norm(self.axis)
-        W = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
-        W /= np.linalg.norm(W)
-        frames, numbers = [], [np.zeros(1)]
-        for body, ratio in zip((self.a, self.b), self.ratios, strict=True):
-            a, b = poses.frame_of(self.ground), poses.frame_of(body)
-            frames += [a, b]
-            numbers += [ratio * poses.local(a, axis), poses.local(a, W), poses.local(b, W)]
-        size = (0.0, float(np.abs(self.ratios).max()))
-        return [Other(SHAFTS, frames, np.concatenate([*numbers, np.zeros(2)]), size)]
-
-    def described(self) -> dict[str, Any]:
-        return {"kind": self.kind, "a": str(self.a), "b": str(self.b), "ratios": list(self.ratios)}
 
 
 @dataclass(frozen=True, eq=False)

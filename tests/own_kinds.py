@@ -3,13 +3,14 @@
 import numpy as np
 
 import rodsim
-from rodsim import Box, Model, Section, measures
+from rodsim import Box, Model, Section, measures, simulate
 from rodsim.interactions import along, average, cross, dot, minus, norm, push, times, turn
 
 NUMBERS = {"EA": 60.0, "GA": 40.0, "GJ": 3.0, "EI": (2.0, 4.0), "mass_per_length": 1.5}
 SOFT = Section.from_stiffness(**NUMBERS, inertia_per_length=(0.4, 0.2, 0.3))
 BRICK = Box(0.5, 0.3, 0.2, density=100.0)
 HALF = 0.5
+DT, T_END = 0.01, 0.1
 
 
 def lengths(y):
@@ -191,3 +192,22 @@ def poses(rng, n):
     for k in range(n):
         y[k, 1:] = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     return y
+
+
+def run(model, integrator="em", t_end=T_END, **more):
+    return simulate(model, t_end, DT, integrator, output_every=1, progress=False, **more)
+
+
+def pair(how):
+    """Two bodies that turn, on a spring of ours, of the script's kind, or of a text."""
+    model = bodies(2)
+    a, b = (
+        body.at(x) for body, x in zip(model.bodies.values(), ((0.2, 0.1, 0), (0, -0.1, 0.1)), strict=True)
+    )
+    if how == "ours":
+        model.add_spring("spring", a, b, 50.0, 0.6)
+    elif how == "kind":
+        model.add_interaction("spring", "linear spring", a, b, k=50.0, l0=0.6)
+    else:
+        model.add_energy("spring", "k*(l - l0)**2/2", {"l": measures.distance(a, b)}, k=50.0, l0=0.6)
+    return model

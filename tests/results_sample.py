@@ -86,7 +86,7 @@ def sample_output(layout, i):
         Omega=random.normal(size=(n, 3)),
         lam=random.normal(size=4),
         own=random.normal(size=1),
-        acc=random.normal(size=(n, 6)),
+        memory=random.normal(size=6 * n),
         totals=random.normal(size=2),
     )
     strains, stresses = random.normal(size=(m, 6)), random.normal(size=(m, 6))

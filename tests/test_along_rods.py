@@ -6,7 +6,7 @@ import pytest
 from results_sample import without_digests
 
 from rodsim import Model, Result, Section, audit, equilibrium
-from rodsim.reporting.strains import extremes
+from rodsim.reporting.strain_extremes import extremes
 from rodsim.results.along_rods import length_of, lines, lines_to
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError

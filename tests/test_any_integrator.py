@@ -156,7 +156,7 @@ def test_a_model_is_a_mechanical_system_in_every_chart(chart):
     name = "EML" if chart == "quaternion" else "GGL-EM"
     run = integrate(system, name, H, T_END)
     result = simulate(arms(), T_END, H, name, chart=chart, output_every=20)
-    assert np.array_equal(result.state(-1).chart[: system.n], run.q[-1])
+    assert np.array_equal(result.state(-1).memory[: system.n], run.q[-1])
 
 
 def audit_energy():

@@ -11,7 +11,7 @@ from rodsim import Box, Material, Model, Result, Section, equilibrium, signals, 
 from rodsim.extras import MissingExtra
 from rodsim.results.columns import COLUMNS
 from rodsim.results.errors import UnknownName
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 ROD = {"r": "xyz", "quat": "wxyz", "v": "xyz", "Omega": "axis"}
 ELEMENT = dict.fromkeys(("Gamma", "K", "N", "M"), "axis")

@@ -7,14 +7,14 @@ from functools import partial
 import numpy as np
 import pytest
 from arrays import everything, make_state, make_system
+from iterations import iterate
 
 from discretization.assembly import hidden_rows as hidden_assembly
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.numbering import number
-from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import workspace
 from discretization.consistent import project_velocities
-from discretization.measures import constraint_residual, energies
+from discretization.state_measures import constraint_residual, energies
 from discretization.time import stepper
 from discretization.time.newton import correct, factor, solve
 from discretization.time.stepper import Stepper
@@ -47,8 +47,6 @@ def stirred(band_limit, coupled=None):
     work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((n - 1, 3)), 0.2 * rng.standard_normal((n - 1, 3))
     work.lam[:] = rng.standard_normal(len(work.lam))
     loads = rng.standard_normal((len(system.loads.kind), 3))
-    begin_step(system, numbering, state, work, H)
-    move(system, state, work)
     return system, numbering, state, work, loads
 
 
@@ -78,7 +76,7 @@ def dense(numbering, values):
 def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limit, coupled):
     system, numbering, state, work, loads = stirred(band_limit, coupled)
     assert (numbering.band < 0) == (band_limit == SPARSE)
-    assemble(system, numbering, state, work, H, loads, True)
+    iterate(system, numbering, state, work, H, loads)
     K = dense(numbering, work.values)
     kept = [array.copy() for array in (work.dr, work.psi, work.lam)]
     size, columns = 1e-6, []
@@ -90,8 +88,7 @@ def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limi
             work.rhs[:] = 0.0
             work.rhs[j] = sign * size
             correct(system, numbering, work)
-            move(system, state, work)
-            assemble(system, numbering, state, work, H, loads, False)
+            iterate(system, numbering, state, work, H, loads, tangent=False)
             residual.append(work.residual[: numbering.size].copy())
         columns.append((residual[0] - residual[1]) / (2 * size))
     assert np.abs(K - np.array(columns).T).max() < 1e-8 * np.abs(K).max()
@@ -100,7 +97,7 @@ def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limi
 @pytest.mark.parametrize("band_limit", [BAND, 10, SPARSE])
 def test_solvers_solve(band_limit):
     system, numbering, state, work, loads = stirred(band_limit)
-    assemble(system, numbering, state, work, H, loads, True)
+    iterate(system, numbering, state, work, H, loads)
     K = dense(numbering, work.values)
     rhs = np.random.default_rng(1).standard_normal(numbering.size)
     work.rhs[:] = rhs
@@ -189,10 +186,8 @@ def test_closed_forms_are_the_duals_pulled_back():
     closed = {k for k, kind in enumerate(CONSTRAINTS) if has_closed_forms(kind) and not kind.driven}
     assert set(system.constraints.kind) == closed  # every kind that goes by them is there
     by_duals.dr[:], by_duals.psi[:], by_duals.lam[:] = work.dr, work.psi, work.lam
-    begin_step(system, numbering, state, by_duals, H)
-    move(system, state, by_duals)
     for own in (work, by_duals):
-        assemble(system, numbering, state, own, H, loads, True)
+        iterate(system, numbering, state, own, H, loads)
     n = numbering.size
     for expected, found in (
         (work.residual[:n], by_duals.residual[:n]),

@@ -9,9 +9,9 @@ import sympy as sp
 
 from discretization.time.bubnov import solve_global
 from discretization.time.integrate import integrate
-from rigid.charts import rotating_body
+from rigid.charts.multibody import rotating_body
 from rigid.errors import ConvergenceError, ModelError
-from rigid.symbolic import symbolic_system
+from rigid.symbolic.systems import symbolic_system
 from rodsim.papers.box import spinning_box
 from rodsim.papers.claims import observed_order
 

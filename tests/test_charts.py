@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from rigid import mechanical, quaternions
-from rigid.charts import Interactions, Weight, multibody_system, rotating_body
+from rigid import quaternions
+from rigid.charts.multibody import Interactions, Weight, multibody_system, rotating_body
 from rigid.errors import ModelError
-from rigid.mechanical import MechanicalSystem, call
+from rigid.mechanics import mechanical
+from rigid.mechanics.mechanical import MechanicalSystem, call
 from rigid.system import (
     ALONG,
     COINCIDENT,
@@ -20,6 +21,7 @@ from rigid.system import (
     Springs,
     TorsionSprings,
 )
+from tests.arrays import acting
 
 CHARTS = [
     ("director", "singular"),
@@ -56,7 +58,7 @@ def model(chart, inertia, monkeypatch):
     )
     weights = (Weight(1, vectors(1)[0], vectors(1)[0]),)
     values = vectors(3)
-    own = Interactions(constraints, springs, torsions, loads, weights, lambda t: values)
+    own = Interactions(constraints, loads, weights, lambda t: values, **acting(springs, torsions))
     monkeypatch.setattr(MechanicalSystem, "__post_init__", lambda self: None)
     return multibody_system(
         "two bodies", frames, vectors(F), quat, vectors(F), vectors(F), own, chart=chart, inertia=inertia
@@ -190,7 +192,7 @@ def test_only_springs_with_damping_make_a_system_viscous():
     for damping in (np.zeros(2), np.array([0.0, 3.0])):
         pair = np.array([[0, 1], [0, 1]])
         springs = Springs(pair, *np.zeros((2, 2, 3)), np.ones(2), damping, np.ones(2))
-        system = multibody_system("m", frames, r, unit, zero, zero, Interactions(springs=springs))
+        system = multibody_system("m", frames, r, unit, zero, zero, Interactions(**acting(springs)))
         assert system.has(mechanical.VISCOUS) == damping.any()
         assert len(system.data.dissipating.each) == np.count_nonzero(damping)
 

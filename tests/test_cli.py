@@ -206,7 +206,7 @@ def test_integrator_and_chart_are_chosen_by_a_word_and_resumed_to_the_bit(tmp_pa
     assert run("chain", parts, "--t-end", "0.05", *by) == 0
     assert run("chain", parts, "--t-end", "0.1", "--resume", *by) == 0
     first, second = Result.open(whole), Result.open(parts)
-    assert np.array_equal(first.state(-1).chart, second.state(-1).chart)
+    assert np.array_equal(first.state(-1).memory, second.state(-1).memory)
     assert np.array_equal(first.state(-1).quat, second.state(-1).quat)
     assert first.description["run"]["integrator"] == "VI-B(0.5, 0.5)"
     assert run("chain", tmp_path / "no.vtkhdf", "--integrator", "RK4") == 2

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from test_interactions import dual, names, numbers, poses
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.closed_forms import by_number
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import has_closed_forms
 from rigid.interactions.spring import SPRING, force_of_step
-from rigid.interactions.torsion_spring import TORSION_SPRING, angle_of, torque_of_step
+from rigid.interactions.torsion_spring import BRANCH, TORSION_SPRING, angle_of, torque_of_step
 from rigid.linear_algebra import dot
 
 ANGLES = [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.4)]
@@ -37,7 +37,7 @@ def test_the_torque_of_a_torsion_spring_is_that_of_its_dual(angles):
     X = numbers(TORSION_SPRING, rng)
     y0, y1 = (poses(rng, angle)[0] for angle in angles)
     at = [tuple(map(tuple, (X[0:3] @ y[0, 1:], X[3:6] @ y[0, 1:], X[6:9] @ y[1, 1:]))) for y in (y0, y1)]
-    (u, w, b), branch = at[0], X[11]
+    (u, w, b), branch = at[0], X[BRANCH]
     start = angle_of(complex(np.dot(u, b)), complex(np.dot(w, b)), branch).real
     _, dissipated, torque, _, _ = torque_of_step((X[9], 0.0, X[10]), 0.1, start, *at)
     assert dissipated == 0.0

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from iterations import iterate
 from test_spans import SPANS, free_rod
 
 from discretization.assembly.numbering import number
 from discretization.assembly.rod_spans import spans_dissipate
-from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import workspace
 from rodsim import Section
 
@@ -31,11 +31,9 @@ def assembled(element, closed, damping=False, size=0.3, seed=1, section=None):
     numbering = number(system)
     work = workspace(system, numbering, closed)
     rng = np.random.default_rng(seed)
-    begin_step(system, numbering, state, work, H)
     for array in (work.dr, work.psi):
         array[1:] = size * rng.normal(size=(len(array) - 1, 3))
-    move(system, state, work)
-    assert assemble(system, numbering, state, work, H, np.zeros((0, 3)), True) == 0
+    iterate(system, numbering, state, work, H)
     n = numbering.size
     lost = spans_dissipate(system, state, work, H) if damping else 0.0
     return work.residual[:n].copy(), work.values[: numbering.n_values].copy(), lost

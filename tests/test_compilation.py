@@ -1,5 +1,7 @@
 """How kernels are compiled: by reference, without counting, into a cache of their own, and not in silence."""
 
+import gc
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -9,9 +11,10 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import pytest
+from numba.core import event
 
-from rigid.compilation import allocating_kernel, inner_kernel, kernel
-from rigid.kept import Kept, kept_in
+from rigid.compilation.decorators import allocating_kernel, inner_kernel, kernel
+from rigid.compilation.kept import Kept, kept_in
 from rigid.references import Reference, by_reference, reference_to, with_field
 from rigid.system import State
 
@@ -130,7 +133,7 @@ def test_kernels_without_a_face_are_called_by_kernels_and_by_python():
 
 @compiled_only
 def test_no_machine_code_is_made_of_kernels_that_only_kernels_call():
-    """numba's parts behind `rigid.inlined_kernels` still do what they are there for."""
+    """numba's parts behind `rigid.compilation.inlined_kernels` still do what they are there for."""
     signature = (numba.typeof(OUTER), numba.types.float64)
     for function, has_code in ((product, False), (product_and_total, True)):
         function.compile(signature)
@@ -177,7 +180,7 @@ def test_kernels_that_check_their_indices_are_kept_apart(tmp_path):
     def folder(**given):
         environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)} | given
         environment.pop("NUMBA_CACHE_DIR", None)
-        code = "from rigid.compilation import CACHE_DIRECTORY; print(CACHE_DIRECTORY)"
+        code = "from rigid.compilation.decorators import CACHE_DIRECTORY; print(CACHE_DIRECTORY)"
         return subprocess.run(
             [sys.executable, "-c", code],
             capture_output=True,
@@ -192,10 +195,76 @@ def test_kernels_that_check_their_indices_are_kept_apart(tmp_path):
     assert without != checking
 
 
+def _keep(folder, numbers, ready):
+    """Keep something in the index of a kernel under each of the numbers, when the other process does so too."""
+    from rigid.compilation.decorators import _CacheFile
+
+    index = _CacheFile(str(folder), "kernel", "stamp")
+    ready.wait()
+    for number in numbers:
+        index.save((number,), number)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="files are not locked there")
+def test_processes_that_compile_at_once_lose_nothing_of_what_they_keep(tmp_path):
+    from rigid.compilation.decorators import _CacheFile
+
+    forking = multiprocessing.get_context("fork")
+    ready, parts = forking.Barrier(2), (range(80), range(80, 160))
+    processes = [forking.Process(target=_keep, args=(tmp_path, part, ready)) for part in parts]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    index = _CacheFile(str(tmp_path), "kernel", "stamp")
+    assert [index.load((number,)) for number in range(160)] == list(range(160))
+
+
+@compiled_only
+@pytest.mark.parametrize("threshold", [700, 0])
+def test_garbage_is_collected_rarely_while_kernels_are_compiled_and_then_as_before(threshold):
+    seen, before = [], gc.get_threshold()
+
+    class Looking(event.Listener):
+        def on_start(self, started):
+            seen.append(gc.get_threshold()[0])
+
+        on_end = on_start
+
+    @kernel
+    def fails(x):
+        return x.nothing
+
+    gc.set_threshold(threshold, *before[1:])
+    try:
+        with event.install_listener("numba:compile", Looking()), pytest.raises(numba.errors.TypingError):
+            fails(1.0)
+        assert gc.get_threshold()[0] == threshold
+    finally:
+        gc.set_threshold(*before)
+    assert seen[0] == (100_000 if threshold else 0)
+
+
+@compiled_only
+def test_settings_that_are_compared_quickly_are_those_of_numba():
+    from numba.core.compiler import Flags
+
+    from rigid.compilation.decorators import _Flags
+
+    given = Flags()
+    given.error_model = "numpy"
+    quick, other = _Flags(given), _Flags()
+    assert quick == given
+    assert given == quick
+    assert hash(quick) == hash(given)
+    assert quick != other
+    assert quick.values() == given.values()
+
+
 @compiled_only
 def test_compiling_is_announced_once_and_what_is_cached_is_not(tmp_path):
     code = (
-        "from rigid.first_compilation import announce\nfrom rigid.rotations import cayley_turn\n"
+        "from rigid.compilation.first_compilation import announce\nfrom rigid.kinematics.rotations import cayley_turn\n"
         "announce()\nfor unit in (1.0, 1):\n    cayley_turn((0.1, 0.2, 0.3), (unit, 0.0, 0.0, 0.0))\n"
     )
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -238,7 +307,7 @@ def test_equations_are_found_by_the_kind_of_a_model_without_a_look_at_its_types(
 def some_state(n):
     zero = np.zeros((n, 3))
     return State(
-        zero + 1.0, np.ones((n, 4)), zero, zero, np.zeros(0), np.zeros(0), np.zeros((n, 6)), np.zeros(2)
+        zero + 1.0, np.ones((n, 4)), zero, zero, np.zeros(0), np.zeros(0), np.zeros(6 * n), np.zeros(2)
     )
 
 
@@ -256,7 +325,7 @@ def test_what_is_kept_is_the_model_itself_for_as_long_as_its_address():
 
 @compiled_only
 def test_a_kept_model_that_needs_more_room_gets_it(monkeypatch):
-    monkeypatch.setattr("rigid.kept.ROOM", 1)
+    monkeypatch.setattr("rigid.compilation.kept.ROOM", 1)
     kept = Kept(some_state(2))
     assert kept._room.nbytes > 8
     assert pushed(kept, 0.0) == 8.0

@@ -9,7 +9,7 @@ from joined_bodies import chain, hinge
 from scipy.linalg import expm
 
 from discretization.consistent import project_velocities
-from discretization.measures import energies, momenta, velocity_residual
+from discretization.state_measures import energies, momenta, velocity_residual
 from discretization.time.composition import FRACTIONS, fractions_of, midpoints, suzuki
 from discretization.time.stepper import Stepper
 from rigid.system import State

@@ -8,7 +8,7 @@ import pytest
 from scipy.linalg import null_space
 
 from discretization.consistent import constraint_jacobian, held_changes, project_velocities
-from discretization.measures import velocity_residual
+from discretization.state_measures import velocity_residual
 from rigid import quaternions
 from rigid.signals import Steady
 from rodsim import (

@@ -204,7 +204,7 @@ def scene(tmp_path_factory):
 
 
 def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
-    from rodsim.scenes.loading import load
+    from rodsim.scenes.model_from_scene import load
     from rodsim.simulation import simulate
 
     found = converge(scene, error=2e-3, workers=0, progress=False)

@@ -6,18 +6,26 @@ from test_buckling import LENGTH, critical, links
 
 from discretization.groups import Role, groups_of, registered
 from discretization.others import OTHERS, dissipates
-from rigid.interactions.spring import SPRING
-from rigid.interactions.torsion_spring import TORSION_SPRING
-from rodsim import Box, Law, Model, ModelError, Section
+from rodsim import Box, Law, Model, Section, measures
 from rodsim.statics.critical_points import BIFURCATION, LIMIT
 from rodsim.statics.linear_buckling import LinearFactorWarning, buckling
 from rodsim.validation.buckling_loads import FRAME, frame
+from tests.own_kinds import Spring
 
 STIFF, SIDE, HIGH = 1e5, 100.0, 1.0
 
 
-def half_spring(model, name, a, b):
-    model.add_spring(name, a, b, stiffness=STIFF / 2)
+def half_spring(model, name, a, b, k=STIFF / 2, l0=HIGH):
+    model.add_spring(name, a, b, k, l0)
+
+
+def of_kind(model, name, a, b, k=STIFF / 2, l0=HIGH):
+    """As a kind of a script has it: its value and dual alone are known."""
+    model.add_interaction(name, Spring, a, b, k=k, l0=l0)
+
+
+def of_text(model, name, a, b, k=STIFF / 2, l0=HIGH):
+    model.add_energy(name, "k*(l - l0)**2/2", {"l": measures.distance(a, b)}, k=k, l0=l0)
 
 
 def half_law(model, name, a, b):
@@ -89,7 +97,9 @@ def named(value):
     return "-".join(half.__name__.removeprefix("half_") for half in value)
 
 
-@pytest.mark.parametrize("halves", pairs(ALONG), ids=named)
+@pytest.mark.parametrize(
+    "halves", [*pairs(ALONG), (of_kind, half_spring), (of_kind, of_kind), (of_kind, of_text)], ids=named
+)
 def test_a_strut_of_two_springs_buckles_at_one_load_whatever_they_are(halves):
     """P = k_side L."""
     assert buckling(strut(halves), nonlinear=False).linear[0] == pytest.approx(SIDE * HIGH, rel=1e-9)
@@ -116,11 +126,7 @@ def test_struts_and_cranks_have_all_kinds_of_energies_of_strains():
         for model in (strut(ALONG), crank(ABOUT))
         for own in groups_of(model.build().system, None, Role.ENERGY)
     }
-    every = (
-        SPRING,
-        TORSION_SPRING,
-        *(kind for kind in registered()["others"] if not dissipates(kind) and not kind.works),
-    )
+    every = [kind for kind in registered()["others"] if not dissipates(kind) and not kind.works]
     assert kinds == {kind.name for kind in every}
 
 
@@ -131,35 +137,35 @@ def test_a_limit_that_nothing_has_reached_carries_nothing():
     assert buckling(model, nonlinear=False).linear[0] == pytest.approx(SIDE * HIGH, rel=1e-9)
 
 
-def test_an_energy_that_does_not_say_what_its_strains_are_is_refused(monkeypatch):
+@pytest.mark.parametrize("halves", [*pairs(ALONG[1:])[::3], *pairs(ABOUT[1:])], ids=named)
+def test_the_stress_of_an_energy_follows_from_its_dual(halves, monkeypatch):
+    """Of our kinds, were they silent about their strains: on the strut, or with a joint that carries what they leave."""
     from discretization import others
 
-    built = strut([half_spring, half_law]).build()
-    silent = tuple(kind._replace(straining=None) for kind in OTHERS)
-    monkeypatch.setattr(others, "OTHERS", silent)
-    with pytest.raises(
-        ModelError, match="a spring with a law of its length does not say what its strains are"
-    ):
-        buckling(built)
+    make, expected = (strut, SIDE * HIGH) if halves[0] in ALONG else (crank, STIFF / 0.8)
+    built = make(halves).build()
+    monkeypatch.setattr(others, "OTHERS", tuple(kind._replace(straining=None) for kind in OTHERS))
+    assert buckling(built, nonlinear=False).linear[0] == pytest.approx(expected, rel=1e-9)
 
 
-def truss(high, stiffness=1e4):
+def truss(high, stiffness=1e4, bar=half_spring):
     """Two bars that meet at a head above their feet, 1 m to both sides; the head sinks."""
     model = Model("truss")
     head = model.add_body("head", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, high))
     model.add_joint("guide", "prismatic", model.ground, head, at=(0, 0, high), axis=(0, 0, 1))
     for side in (-1, 1):
-        model.add_spring(
-            f"bar {side}", model.ground.at((side, 0, 0)), head.at((0, 0, 0)), stiffness=stiffness
-        )
+        ends = model.ground.at((side, 0, 0)), head.at((0, 0, 0))
+        bar(model, f"bar {side}", *ends, stiffness, np.hypot(1.0, high))
     model.add_force("push", head.at((0, 0, 0)), (0, 0, -1.0))
     return model
 
 
-@pytest.mark.parametrize("high", [0.01, 0.2, 1.5])
-def test_a_truss_snaps_through_at_the_exact_limit_load(high):
+@pytest.mark.parametrize(
+    ("high", "bar"), [*((high, half_spring) for high in (0.01, 0.2, 1.5)), (0.2, of_kind), (0.2, of_text)]
+)
+def test_a_truss_snaps_through_at_the_exact_limit_load(high, bar):
     """P = 2 k z (l0/l - 1), dP/dz = 0 where l^3 = l0 (von Mises 1923); linear buckling is off by a factor of five and more."""
-    found = buckling(truss(high))
+    found = buckling(truss(high, bar=bar))
     l0 = np.hypot(1.0, high)
     z = np.sqrt(l0 ** (2 / 3) - 1.0)
     assert found.kinds == (LIMIT,)
@@ -167,6 +173,7 @@ def test_a_truss_snaps_through_at_the_exact_limit_load(high):
     assert found.factors[0] == pytest.approx(2e4 * z * (l0 ** (2 / 3) - 1.0), rel=1e-10)
     assert found.states[0].r[1, 2] == pytest.approx(z, rel=1e-7)  # the load is flat there: root of round-off
     assert found.linear[0] > 5 * found.factors[0]
+    assert found.linear[0] == pytest.approx(2e4 * high**3, rel=1e-8)  # of bars that keep their direction
 
 
 def test_two_linear_factors_that_lead_to_one_point_are_told_once():

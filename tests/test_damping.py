@@ -6,7 +6,7 @@ from test_drag_and_friction import INERTIA
 from test_spans import free_rod
 
 from rodsim import Box, MassProperties, Model, ModelError, audit, simulate
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 RATE = 1.5
 

@@ -24,10 +24,10 @@ TAU = 0.7  # length of a step
 def numbers(kind, rng):
     """Random numbers of a dissipation of this kind."""
     if kind is DAMPER:
-        return np.concatenate([rng.normal(size=6), [3.0]])
+        return np.concatenate([rng.normal(size=6), [40.0, 0.3, 3.0]])
     if kind is TORSION_DAMPER:
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        return np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [2.0]])
+        return np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [30.0, 0.4, 2.0, 0.0]])
     B = rng.normal(size=(6, 6))
     if kind in (BUSHING_DAMPER, FREE_BUSHING_DAMPER):
         markers = [(rng.normal(size=3), quaternions.to_matrix(turn(rng, 0.05)).ravel()) for _ in range(2)]
@@ -60,10 +60,10 @@ def measures(kind, y, quat, X):
         return strains(own[0, 0], turns[0], own[1, 0], turns[1], 1.0)[0], X[25:].reshape(6, 6)
     if kind is DAMPER:
         a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
-        return np.array([np.linalg.norm(b - a)]), X[6:7, None]
+        return np.array([np.linalg.norm(b - a)]), X[8:9, None]
     if kind is TORSION_DAMPER:
         u, w, b = X[:3] @ y[0, 1:], X[3:6] @ y[0, 1:], X[6:9] @ y[1, 1:]
-        return np.array([np.arctan2(w @ b, u @ b)]), X[9:10, None]
+        return np.array([np.arctan2(w @ b, u @ b)]), X[11:12, None]
     e = strains(y[0, 0], quat[0], y[1, 0], quat[1], X[0])[0]
     return e, X[0] * X[1:].reshape(6, 6)
 

@@ -13,7 +13,7 @@ from pages import DOCS, PAGES, ROOT, blocks, named
 from pydantic import TypeAdapter
 
 from rodsim.cli.main import parser
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 from rodsim.scenes.schema import Scene
 
 WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]

@@ -11,7 +11,7 @@ import pytest
 from rigid import quaternions
 from rodsim import Box, DoubtfulModelWarning, MassProperties, Material, Model, Section, equilibrium
 from rodsim.building.plausibility import GAP, LARGE, SLENDER, SOFTEST, STIFFEST, THICK
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 ROOT = Path(__file__).parents[1]
 SIDE = 0.02

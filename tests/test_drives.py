@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from discretization.measures import constraint_residual, velocity_residual
+from discretization.state_measures import constraint_residual, velocity_residual
 from rigid import quaternions
 from rigid.motions import FrameMotion, scalar_motion, vector_motion
 from rigid.signals import Constant, Ramp, Sine, SmoothStep, SmoothTable, SpinUp, Steady

@@ -145,6 +145,28 @@ def test_mg_holds_driven_rows_to_the_order_of_its_quadrature(integrator, chart):
     assert np.all(np.array(lost[1]) < 1e-5)
 
 
+def test_multipliers_of_mg_push_along_the_gradient_of_the_rates_that_they_hold():
+    """p1 - p0 + h sum w (gamma . g + mu . (G v + g(q; dX/dt)))_q = 0: of directors, which no other force acts on.
+    All is quadratic in q: central differences tell its gradient, whatever their step."""
+    system, h, nodes = pair("revolute").mechanical_system("director"), 2 * H, parse("mG(1)").nodes
+    run = integrate(system, "mG(1)", h, h)
+    lam, gam = run.lam[1], run.gam[1]
+    whole, explicit = run.p[1] - run.p[0], np.zeros(system.n)
+    for c, weight, numbers in zip(nodes, (0.5, 0.5), system.driven_at(h * np.array(nodes)), strict=True):
+        q, p = ((1 - c) * each[0] + c * each[1] for each in (run.q, run.p))
+        system.drive_to(numbers)
+        v = system.velocity(q, p)
+        of_rate = [gam @ (system.rate(q + e, v) - system.rate(q - e, v)) / 2 for e in np.eye(system.n)]
+        rates = [
+            gam @ (system.explicit_rate(q + e, numbers) - system.explicit_rate(q - e, numbers)) / 2
+            for e in np.eye(system.n)
+        ]
+        whole += weight * h * (system.pull(q, lam) + of_rate)
+        explicit += weight * h * np.array(rates)
+    assert np.abs(whole + explicit).max() < 1e-14
+    assert np.abs(explicit).max() > 1e-4
+
+
 @pytest.mark.parametrize(
     ("integrator", "chart"),
     [("EML-kappa", "quaternion"), ("GGL-EM", "quaternion-alpha"), ("EM-G", "director")],

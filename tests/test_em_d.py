@@ -9,8 +9,8 @@ import pytest
 
 from discretization.assembly.dissipation_arrays import coefficients
 from discretization.consistent import project_velocities
-from discretization.measures import energies, momenta
 from discretization.space.rod_elements import number_of
+from discretization.state_measures import energies, momenta
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Law, Model, ModelError, PointMass, Result, Section, audit, simulate
@@ -89,15 +89,15 @@ def test_em_d_conserves_linear_and_angular_momentum(rho, mass, element):
 @pytest.mark.parametrize(("rho", "mass", "element"), MOBILES)
 def test_em_d_accounts_for_all_energy_it_takes(rho, mass, element):
     system, states = run_of_mobile(rho, mass, element)
-    total = np.array([energies(system, state).total + state.algorithmic.sum() for state in states])
+    total = np.array([energies(system, state).total + state.memory[-2:].sum() for state in states])
     assert np.abs(total - total[0]).max() < 1e-12 * total[0]
 
 
 @pytest.mark.parametrize(("rho", "mass", "element"), MOBILES)
 def test_em_d_never_gives_energy_back(rho, mass, element):
     _, states = run_of_mobile(rho, mass, element)
-    assert np.diff([state.algorithmic[1] for state in states]).min() > 0.0
-    assert min(state.algorithmic[0] for state in states[1:]) > 0.0
+    assert np.diff([state.memory[-1] for state in states]).min() > 0.0
+    assert min(state.memory[-2] for state in states[1:]) > 0.0
 
 
 def test_rho_one_is_em():
@@ -106,7 +106,7 @@ def test_rho_one_is_em():
     _, states = run_of_mobile(1.0, "mean")
     assert np.abs(em.r - states[-1].r).max() < 1e-12
     assert np.abs(em.v - states[-1].v).max() < 1e-10
-    assert not states[-1].algorithmic.any()
+    assert not states[-1].memory[-2:].any()
 
 
 def test_what_is_free_moves_alike_in_every_inertial_frame():
@@ -116,7 +116,7 @@ def test_what_is_free_moves_alike_in_every_inertial_frame():
     drift = boost * H * 60
     # roundings of a place 25 m away, in 60 steps
     assert np.abs(moving[-1].r - drift - at_rest[-1].r)[1:].max() < 1e-10
-    assert moving[-1].algorithmic[1] == pytest.approx(at_rest[-1].algorithmic[1], rel=1e-9)
+    assert moving[-1].memory[-1] == pytest.approx(at_rest[-1].memory[-1], rel=1e-9)
 
 
 def bar(speed, rho, h, steps):
@@ -271,7 +271,7 @@ def test_a_run_in_two_parts_is_the_same_to_the_bit(tmp_path):
     for a, b in zip(whole.state(), Result.open(path).state(), strict=True):
         assert np.array_equal(a, b)
     stored = Result.open(path)
-    assert stored.layout.own.part(stored.state().own, "memory").any()
+    assert stored.layout.memory.parts(stored.state().memory)["remembered"].any()
 
 
 def test_halved_steps_keep_the_balance():
@@ -280,7 +280,7 @@ def test_halved_steps_keep_the_balance():
     current, total = long.start(state), energies(system, state).total
     for stepper in (long, short, short, long):
         current, _ = stepper.advance(current, 0, 5)
-        assert energies(system, current).total + current.algorithmic.sum() == pytest.approx(total, rel=1e-13)
+        assert energies(system, current).total + current.memory[-2:].sum() == pytest.approx(total, rel=1e-13)
 
 
 def test_a_point_mass_has_no_rotation_to_take_a_torque():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_em_d import H, hinged, history, start_of
 
-from discretization.measures import momenta
+from discretization.state_measures import momenta
 from rodsim import audit, simulate
 
 GRAVITY = np.array([0.3, -0.5, -9.81])

@@ -8,7 +8,7 @@ from arrays import free_rod, make_state, make_system
 from joined_bodies import chain, hinge
 
 from discretization.consistent import project_velocities
-from discretization.measures import constraint_residual, energies, momenta, velocity_residual
+from discretization.state_measures import constraint_residual, energies, momenta, velocity_residual
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.errors import ModelError

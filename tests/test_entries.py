@@ -41,7 +41,7 @@ from rodsim.parts.entry import (
 from rodsim.parts.model_parts import Anchor
 from rodsim.scenes import schema
 from rodsim.scenes.errors import SceneError
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 
 @entry

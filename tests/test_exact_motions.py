@@ -5,7 +5,7 @@ import pytest
 
 from discretization.time.integrate import integrate
 from rigid import quaternions
-from rigid.charts import rotating_body
+from rigid.charts.multibody import rotating_body
 from rodsim.papers import free_body, heavy_top
 from rodsim.papers.claims import observed_order
 

@@ -7,8 +7,8 @@ import pytest
 
 from examples.spin_up import STRETCH, spin_up
 from rodsim import audit, simulate
-from rodsim.scenes.loading import load
-from rodsim.validation.drives import steady_beam
+from rodsim.scenes.model_from_scene import load
+from rodsim.validation.driven_models import steady_beam
 
 SCENES = Path(__file__).parent.parent / "examples" / "scenes"
 

@@ -13,7 +13,7 @@ from rigid.errors import ConvergenceError
 from rodsim import Box, Material, Model, Section, audit, equilibrium, simulate
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.turn_limits import turned_in_words
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 EXACT = 1e-11
 ASKEW = np.array([2.0, -1.0, 2.0]) / 3

@@ -9,7 +9,7 @@ import pytest
 from pages import DOCS, ROOT
 
 sys.path.append(str(DOCS / "extensions"))
-from gallery import entries, found, picture
+from gallery import computed, entries, picture
 
 ENTRIES = entries()
 RUN = [entry for entry in ENTRIES if not entry.get("interpreted")]
@@ -34,7 +34,7 @@ def test_every_entry_has_a_small_picture():
 @pytest.mark.parametrize("entry", RUN, ids=lambda entry: Path(entry["source"]).stem)
 @pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
 def test_a_number_of_the_gallery_is_found_again(entry):
-    assert found(entry)[0] == pytest.approx(entry["expected"], rel=0, abs=entry["within"])
+    assert computed(entry)[0] == pytest.approx(entry["expected"], rel=0, abs=entry["within"])
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_number_of_an_interpreted_example_is_found_again(entry):
     """What it would compile is used once."""
     code = f"import sys; sys.path.append('docs/extensions'); import gallery; e = gallery.entries()[{ENTRIES.index(entry)}]"
     run = subprocess.run(
-        [sys.executable, "-c", f"{code}; print(gallery.found(e)[0])"],
+        [sys.executable, "-c", f"{code}; print(gallery.computed(e)[0])"],
         cwd=ROOT,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,

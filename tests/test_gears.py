@@ -6,16 +6,23 @@ import warnings
 import numpy as np
 import pytest
 
-from discretization.measures import constraint_residual, energies, momenta, velocity_residual
+from discretization.older_gears import as_rows, from_rows
+from discretization.others import without_springs
+from discretization.state_measures import constraint_residual, energies, momenta, velocity_residual
+from discretization.system import fingerprint
 from rigid.errors import ConvergenceError, RedundantJointsWarning
 from rigid.signals import Sine
-from rodsim import Box, Material, Model, ModelError, Section, compare, equilibrium, modes, simulate
+from rigid.system import Constraints
+from rodsim import Box, Material, Model, ModelError, Section, audit, compare, equilibrium, modes, simulate
 from rodsim.building import build as building
 from rodsim.cli.main import main
 from rodsim.reporting.joints import carried
 from rodsim.reporting.tables import in_words, model_tables
+from rodsim.results import native
+from rodsim.results.of_scheme import reader_of
+from rodsim.results.result import Result
+from rodsim.studies import measures
 from rodsim.studies.errors import StudyError
-from rodsim.studies.measures import parse
 
 X, Y, Z = np.eye(3)
 ROUND_OFF = 1e-12
@@ -227,9 +234,139 @@ def test_a_gear_that_closes_a_circle_of_gears_is_named_as_repeating():
     assert {"mesh", "b", "c"} <= {name for loop in built.layout.description["undetermined"] for name in loop}
 
 
-def test_other_charts_refuse_gears_and_name_who_does_not():
-    with pytest.raises(ModelError, match="only em and its kin know gears; use integrator 'em' or 'em-ggl'"):
-        simulate(geared_weight(), t_end=0.1, dt=0.05, integrator="GGL-EM")
+@pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")  # fitted to the gear
+@pytest.mark.parametrize(
+    ("integrator", "laws"),
+    [
+        ("EML", "energy"),
+        ("REML", "energy"),
+        ("EML-kappa", "energy, momentum"),
+        ("EM-G", "energy, momentum"),
+        ("GGL-EM", "energy, momentum, velocities"),
+        ("IMS", "momentum"),
+        ("GL-SPARK(2)", "momentum, velocities"),
+        ("VI-S", "momentum"),
+        ("EMH(order=4)", "energy, momentum"),
+    ],
+)
+def test_of_gears_a_scheme_in_a_chart_keeps_what_it_keeps_of_joints(integrator, laws):
+    result = simulate(wheels_on_a_free_carrier(), 0.3, 0.005, integrator, output_every=5, progress=False)
+    system, states = result.layout.system, result.states(slice(None))
+    told = audit(result)
+    assert told.ok, told.text()
+    for word, row in (
+        ("energy", "E . D without work"),
+        ("momentum", "angular momentum"),
+        ("velocities", "joints, velocities"),
+    ):
+        kept = re.search(rf"{row} +kept", told.text()) is not None
+        assert kept == (word in laws), word
+    assert re.search("linear momentum +kept", told.text())
+    assert np.abs(constraint_residual(system, states)).max() < 1e-12 * np.abs(N1 * states.own).max()
+    one, two = (result.joint(name).angle for name in ("one", "two"))
+    assert np.abs(one).max() > 4 * np.pi
+    assert states.own == pytest.approx(np.stack([one, two], axis=1), rel=1e-9)
+    assert np.abs(N1 * one + N2 * two).max() < 1e-12 * np.abs(N1 * one).max()
+
+
+def test_multipliers_of_gears_stand_behind_those_of_driven_frames_in_a_chart():
+    """What the chart of a state says of them is what the state says."""
+    model = geared_weight()
+    shaker = model.add_driven("shaker", position=(0, 0, 2), displacement=Sine(0.02, 10.0).along(X))
+    hung = model.add_body("hung", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, 2))
+    model.add_joint("ball", "spherical", shaker, hung, at=(0, 0, 2))
+    result = simulate(model, 0.05, 0.005, "GGL-EM", output_every=1, progress=False)
+    states = result.states(slice(None))
+    assert np.abs(states.lam[1:, -1]).min() > 1e-4
+    found = reader_of(result).read(states)
+    assert np.array_equal(found.frames.lam, states.lam)
+    assert audit(result).ok, audit(result).text()
+
+
+def old_form(system):
+    """Columns of the table of constraints as files had it with gears, and the others without."""
+    columns, others = as_rows(system.constraints, without_springs(system.others))
+    return Constraints(**{name: columns[name] for name in Constraints._fields}), columns["shares"], others
+
+
+def train():
+    """Gears of each sort: between angles, with a rack, of a cylinder's both coordinates; one repeats the others; on a bushing."""
+    model = geared_weight()
+    rack = model.add_body("rack", Box(0.4, 0.05, 0.05, mass=1.2), position=(1, 0.2, 0))
+    model.add_joint("slide", "prismatic", model.ground, rack, at=(1, 0.2, 0), axis=X)
+    idle = model.add_body("idle", Box(1, 1, 1, mass=1.0))
+    model.add_joint("idle", "cylindrical", model.ground, idle, at=(0, 0, 0), axis=Z)
+    model.add_gear("teeth", ["slide", "wheel"], (1.0, -0.2))
+    model.add_gear("b", ["wheel", "idle"], (50, 10), [None, "angle"])
+    model.add_gear("c", ["drum", "idle"], (20, -10), [None, "angle"])
+    model.add_gear("thread", ["idle", "idle"], (1.0, -0.1), ["displacement", "angle"])
+    model.add_bushing("soft", model.ground, rack, 80.0, at=(1, 0.2, 0))
+    return model
+
+
+@pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
+def test_gears_are_read_and_known_again_as_rows_that_older_files_have():
+    system = train().build().system
+    constraints, shares, others = old_form(system)
+    assert shares[-10:].tolist() == [0, 1] * 5
+    assert constraints.kind[-10:].tolist() == [8, 8, 2, 8, 8, 8, 8, 8, 2, 8]
+    assert constraints.joint[-10:].tolist() == np.repeat(4 + np.arange(5), 2).tolist()
+    assert (constraints.repeats[-10:].any(), len(others.kind), others.repeats.any()) == (True, 1, False)
+    assert constraints.frames[-6].tolist() == [0, 2]
+    for one, other in zip(
+        from_rows(constraints, shares, others),
+        (system.constraints, without_springs(system.others)),
+        strict=True,
+    ):
+        for name, column in one._asdict().items():
+            assert np.array_equal(column, getattr(other, name)), name
+    # of a file written when gears were such rows
+    assert fingerprint(wheels_on_a_free_carrier().build().system) == (
+        "ddccdb2d8501cfbee1b1127de4b54623d03b657e67e513cddc4d93526e3e242d"
+    )
+    with pytest.raises(ValueError, match=r"'constraints/kind': .* share rows"):
+        from_rows(constraints._replace(kind=constraints.kind % 8), shares, others)
+    with pytest.raises(ValueError, match="'constraints/shares'"):
+        from_rows(constraints, 1 - shares, others)
+
+
+@pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
+def test_a_file_with_gears_as_rows_is_opened_audited_and_gone_on_with(tmp_path, monkeypatch):
+    path, model = tmp_path / "old.vtkhdf", train()
+    whole = simulate(model, 0.04, 0.005, output_every=1, progress=False).state()
+    written = native._write_table
+
+    def as_older(parent, name, table):
+        constraints, shares, others = old_form(model.build().system)
+        written(parent, name, {"constraints": constraints, "others": others}.get(name, table))
+        if name == "constraints":
+            parent[name]["shares"] = shares
+
+    with monkeypatch.context() as patched:
+        patched.setattr(native, "_write_table", as_older)
+        patched.setattr(native, "names_of", lambda others: [])
+        simulate(model, 0.02, 0.005, output=path, output_every=1, progress=False)
+    opened = Result.open(path)
+    assert opened.layout.system.others.kind[:5].tolist() == model.build().system.others.kind[:5].tolist()
+    assert audit(opened).ok, audit(opened).text()
+    assert opened.joint("mesh").on("drum")[-1] != 0.0
+    gone_on = simulate(model, 0.04, 0.005, output=path, output_every=1, resume=True, progress=False).state()
+    assert np.array_equal(gone_on.quat, whole.quat)
+    assert np.array_equal(gone_on.own, whole.own)
+    assert np.array_equal(gone_on.lam, whole.lam)
+
+
+def test_a_gear_between_more_parts_than_one_may_have_is_refused_with_a_cure():
+    model, names = Model("many"), [f"{k}" for k in range(8)]
+    for k, name in enumerate(names):
+        body = model.add_body(name, Box(0.1, 0.1, 0.1, mass=1.0), position=(k, 0, 0))
+        model.add_joint(name, "revolute", model.ground, body, at=(k, 0, 0), axis=Z)
+    model.add_gear("long", names, [1.0] * 8)
+    with pytest.raises(
+        ModelError, match=r"gear 'long': 8 angles between 9 parts.* has at most 8 between 8"
+    ) as refused:
+        model.build()
+    assert refused.value.about[0] == ("gear", "long")
 
 
 def test_a_rigid_twin_keeps_its_gears():
@@ -280,10 +417,10 @@ def test_what_a_gear_does_is_told_beside_the_forces_of_joints_and_hides_none_of_
     assert "2 joints and 1 gear." in in_words(result)
     assert "17 × angle of &#x27;one&#x27; + 41 × angle of &#x27;two&#x27;" in model_tables(result)
 
-    named = parse("largest joints.mesh.multipliers[0]", result.layout)
+    named = measures.parse("largest joints.mesh.multipliers[0]", result.layout)
     assert named.reduce(result.t, named.quantity.read(result)) == np.abs(gear.multipliers).max()
     with pytest.raises(StudyError, match=r"there is no 'force'; there are multipliers"):
-        parse("largest joints.mesh.force.norm", result.layout)
+        measures.parse("largest joints.mesh.force.norm", result.layout)
 
 
 def test_a_gear_that_takes_off_is_written_as_a_difference():

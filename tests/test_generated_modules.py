@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from rigid import generated_modules
+from rigid.compilation import generated_modules
 from rigid.errors import ModelError
-from rigid.symbolic import symbolic_system
+from rigid.symbolic.systems import symbolic_system
 
 SOURCE = "value = 1\n"
 PLANTED = "value = 666\n"
@@ -144,7 +144,7 @@ def test_the_cache_of_kernels_is_made_for_its_owner_alone_and_refused_where_othe
     command = [
         sys.executable,
         "-c",
-        "import os; os.umask(0); import rigid.compilation as c; print(c.CACHE_DIRECTORY)",
+        "import os; os.umask(0); import rigid.compilation.decorators as c; print(c.CACHE_DIRECTORY)",
     ]
 
     def imported():

@@ -9,9 +9,10 @@ from discretization.time.integrate import integrate, solver_for
 from discretization.time.integrators import parse
 from discretization.time.symplecticity import OneStep
 from rigid import quaternions
-from rigid.charts import Interactions, multibody_system, rotations
+from rigid.charts.multibody import Interactions, multibody_system, rotations
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, Frames, Springs
 from rodsim import Box, Model, simulate
+from tests.arrays import acting
 
 KINDS = {"coincident": COINCIDENT, "perpendicular": PERPENDICULAR, "along": ALONG, "distance": DISTANCE}
 H = 0.7
@@ -34,8 +35,8 @@ def pair(kind, inertia, rng):
     J[1, 0, 1] = J[1, 1, 0] = 0.1
     frames = Frames(np.array([1.5, 0.8]), J, np.zeros(2, np.uint8))
     none = np.zeros((2, 3))
-    acting = Interactions(constraints=constraints, springs=spring)
-    return multibody_system("pair", frames, r, quat, none, none, acting, inertia=inertia)
+    joined = Interactions(constraints=constraints, **acting(spring))
+    return multibody_system("pair", frames, r, quat, none, none, joined, inertia=inertia)
 
 
 def random_state(system, rng):

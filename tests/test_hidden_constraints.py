@@ -4,17 +4,13 @@ import numpy as np
 import pytest
 from arrays import make_state, make_system
 
-from discretization.drives import Varying
-from discretization.measures import rate_of
+from discretization.state_measures import rate_of
 from rigid import quaternions
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
-from rigid.interactions.constraints import number_of
-from rigid.interactions.gear import GEARED_ANGLE
 from rigid.system import ALONG, COINCIDENT, CROSSED, DISTANCE, PERPENDICULAR, SCREW, Constraints
 
 KINDS = {"coincident": COINCIDENT, "perpendicular": PERPENDICULAR, "along": ALONG, "distance": DISTANCE}
-GEAR = number_of(GEARED_ANGLE)
-KINDS |= {"crossed": CROSSED, "screw": SCREW, "gear": GEAR}
+KINDS |= {"crossed": CROSSED, "screw": SCREW}
 
 
 def tuples(*arrays):
@@ -74,7 +70,7 @@ def screwed(pair):
 def test_a_hidden_constraint_is_the_rate_of_its_constraint(kind):
     pair = Pair(3)
     Ua, Ub, Xa, Xb, Wa, Wb = (np.array([x]) for x in pair.geometry[:6])
-    if kind in (SCREW, GEAR):  # its hidden form is that of parallel axes
+    if kind == SCREW:  # its hidden form is that of parallel axes
         Ua, Wa, Ub = screwed(pair)
         pair.geometry = (*tuples(Ua, Ub, Xa, Xb, Wa, Wb), 0.7)
     value = np.array([pair.geometry[6]])
@@ -84,8 +80,7 @@ def test_a_hidden_constraint_is_the_rate_of_its_constraint(kind):
     system = make_system(np.ones(2), np.tile(np.eye(3), (2, 1, 1)), constraints=constraints)
     r, R, v, Omega = (np.array(x) for x in zip(*pair.start, strict=True))
     state = make_state(system, r, np.array(pair.quat), v, Omega)
-    numbers = Varying(np.zeros((0, 9)), np.zeros(int(kind == GEAR)))
-    expected = rate_of(constraints, state, numbers)
+    expected = rate_of(constraints, state, np.zeros((0, 9)))
     value = pair.value(kind, pair.start)
     if kind == COINCIDENT:
         value = R[0] @ value

@@ -8,7 +8,7 @@ import pytest
 
 from rigid.quaternions import rotate
 from rodsim import Box, Cone, Cylinder, MassProperties, Mesh, ModelError, Sphere
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 
 def test_closed_forms():

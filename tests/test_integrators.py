@@ -8,9 +8,9 @@ from discretization.time.families import FAMILIES
 from discretization.time.integrate import Start, integrate
 from discretization.time.integrators import parse
 from discretization.time.symplecticity import OneStep, newton_matrix, symplectic_defect
-from rigid.charts import rotating_body
+from rigid.charts.multibody import rotating_body
 from rigid.errors import ConvergenceError, ModelError
-from rigid.symbolic import symbolic_system
+from rigid.symbolic.systems import symbolic_system
 from rodsim import Box, Model
 from rodsim.papers import properties
 from rodsim.papers.properties import ROWS, top

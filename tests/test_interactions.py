@@ -13,19 +13,20 @@ from rigid.interactions.along import POINT_ALONG_DIRECTION
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
-from rigid.interactions.gear import GEARED_ANGLE
+from rigid.interactions.gear import ANGLE, DISPLACEMENT, GEARS, Coordinate, gear
 from rigid.interactions.law_springs import ANGLE_SPRING, DISPLACEMENT_SPRING, LENGTH_SPRING
 from rigid.interactions.laws import law_numbers
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.screw import SCREWED_POINTS
 from rigid.interactions.spring import SPRING
 from rigid.interactions.weight import WEIGHT
-from rigid.mechanical import call
+from rigid.mechanics.mechanical import call
 from rodsim.parts.spring_laws import Law
 
 EPS = 1e-40
 FREE = (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINTS_AT_DISTANCE, POINT_ALONG_DIRECTION, SPRING)
-FREE += (CROSSED_DIRECTIONS, SCREWED_POINTS, GEARED_ANGLE)
+GEAR = GEARS[2, 1]
+FREE += (CROSSED_DIRECTIONS, SCREWED_POINTS, GEAR)
 FREE += (torsion_spring.TORSION_SPRING, SE3_ELEMENT)  # act between frames alone
 LAWS = (LENGTH_SPRING, DISPLACEMENT_SPRING, ANGLE_SPRING)
 FREE += (BUSHING, FREE_BUSHING, *LAWS)
@@ -42,13 +43,18 @@ def numbers(kind, rng):
     X = rng.normal(size=12)
     if kind is torsion_spring.TORSION_SPRING:
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        X = np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [2.0, 0.3, 0.0]])
+        X = np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [2.0, 0.3, 0.5, 0.0]])
     if kind is SCREWED_POINTS:
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         X = np.concatenate([X[:6], U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[1]), [2.5]])
-    if kind is GEARED_ANGLE:
+    if kind is GEAR:  # of a shaft and of a rack, whose b is the other's a
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        X = np.concatenate([-2.5 * U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[1]), [0.0]])
+        on_b = quaternions.rotate(turn(rng, 1.0), U[1])
+        both = [
+            Coordinate(ANGLE, (0, 1), X[:3], X[3:6], -2.5 * U[0], U[1], on_b),
+            Coordinate(DISPLACEMENT, (1, 0), X[6:9], X[9:], 0.7 * U[2], U[0], U[1]),
+        ]
+        X = gear(both)[2]
     if kind is SE3_ELEMENT:
         B = rng.normal(size=(6, 6))
         X = np.concatenate([[0.7], (B @ B.T + np.eye(6)).ravel(), 0.1 * rng.normal(size=6)])
@@ -109,7 +115,7 @@ def test_work_of_the_dual_is_the_change_of_the_value(kind, angles):
     y0, y1 = poses(rng, angles[0])[0], poses(rng, angles[1])[0]
     change = lam[: max(kind.rows, 1)] @ (value(kind, y1, X) - value(kind, y0, X)).real
     work = np.sum(dual(kind, y0, y1, X, lam).real * (y1 - y0))
-    if kind in (SCREWED_POINTS, GEARED_ANGLE):  # whole turns are not counted by one value
+    if kind in (SCREWED_POINTS, GEAR):  # whole turns are not counted by one value
         turn = 2 * np.pi * (X[15] if kind is SCREWED_POINTS else 2.5) * lam[0]
         change += turn * np.round((work - change) / turn)
     size = np.abs(value(kind, y0, X)).max() + np.abs(value(kind, y1, X)).max() + 1.0

@@ -8,10 +8,10 @@ import pytest
 from discretization.time.integrate import MAX_ITERATIONS, integrate
 from discretization.time.integrators import parse
 from discretization.time.mechanical_stepper import CHARTS
-from rigid.charts import rotating_body
+from rigid.charts.multibody import rotating_body
 from rigid.errors import ConvergenceError, ModelError
 from rigid.inertia import MassProperties
-from rigid.mechanical import call
+from rigid.mechanics.mechanical import call
 from rodsim import Box, Model
 from rodsim.papers import joined_bodies
 from rodsim.papers.claims import observed_order

@@ -10,7 +10,7 @@ from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, simulate
 from rodsim.scenes.errors import SceneError
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 AXES = {"axis": (0.2, 1, 0.3)}
 PAIRS = {

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import null_space
 
 from discretization.consistent import constraint_jacobian, project_velocities
-from discretization.measures import constraint_residual, momenta, velocity_residual
+from discretization.state_measures import constraint_residual, momenta, velocity_residual
 from discretization.time.integrate import integrate
 from discretization.time.mechanical_stepper import system_in_chart
 from rigid import quaternions

@@ -6,7 +6,8 @@ from scipy.spatial.transform import Rotation
 
 from discretization.groups import constraints_of, dissipations_of, energies_of
 from discretization.linearisation import applied, inertia, tangents
-from discretization.measures import constraint_residual, energies
+from discretization.others import springs_of, torsions_of
+from discretization.state_measures import constraint_residual, energies
 from rigid import quaternions
 from rodsim import Box, Model, Section
 
@@ -118,7 +119,7 @@ def test_forces_are_the_gradient_of_the_energies_and_of_the_joints():
 
 def _angle(built, state):
     """Of the torsion spring, less the unstressed one; it turns by less than half a turn."""
-    t = built.system.torsions
+    t = torsions_of(built.system.others)
     a, b = t.frames[0]
     Ra, Rb = (quaternions.to_matrix(state.quat[k]) for k in (a, b))
     along = Rb @ t.Ub[0]
@@ -143,7 +144,7 @@ def test_damping_is_what_resists_a_motion():
 
 def _lost(built, ends, h):
     """Power that the rod, the spring's and the coil's dampers lose between two states, W."""
-    from discretization.measures import element_states
+    from discretization.state_measures import element_states
 
     system = built.system
     strain = [element_states(system, x)[0] for x in ends]
@@ -151,7 +152,7 @@ def _lost(built, ends, h):
     rod = 0.01 * np.sum(
         system.elements.length[:, None] * rate * np.einsum("kij,kj->ki", system.elements.stiffness, rate)
     )
-    s = system.springs
+    s = springs_of(system.others)
     a, b = s.frames[0]
     length = [
         np.linalg.norm(

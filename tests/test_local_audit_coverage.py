@@ -9,9 +9,10 @@ import pytest
 from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, registered
 from discretization.linearisation import tangents
-from discretization.measures import elastic_densities, element_states, energies
+from discretization.others import torsions_of
 from discretization.own_variables import part, with_part
 from discretization.space.spans import points_of
+from discretization.state_measures import elastic_densities, element_states, energies
 from rigid.interactions import evaluation
 from rigid.interactions.spring import DAMPER, SPRING
 from rigid.interactions.torsion_spring import TORSION_DAMPER, TORSION_SPRING
@@ -164,7 +165,7 @@ def test_a_spring_wound_through_turns_does_what_it_has_counted():
     """Not what its angle within half a turn says; two states, wound by a turn and by three."""
     result = run("torsion spring", 16)
     system, state = result.layout.system, result.states(slice(-2, None))
-    node = system.torsions.frames[0, 1]
+    node = torsions_of(system.others).frames[0, 1]
     counted = part(system, state, "angle")
     wound = [
         sources(
@@ -272,7 +273,7 @@ def kinds_on_inner_nodes(what):
 def test_every_kind_that_may_act_on_a_node_is_looked_at():
     """A kind that is new needs a place in ACTING, where its residuals are seen to fall, or its name to be told."""
     found = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
-    wanted = {kind.name for kind in (*registered()["others"], SPRING, DAMPER, TORSION_SPRING, TORSION_DAMPER)}
+    wanted = {kind.name for kind in registered()["others"]}
     assert wanted <= found, wanted - found
     assert {kind for what in ACTING for kind in built(what).system.loads.kind} == {FORCE, MOMENT}
 

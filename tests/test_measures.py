@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arrays import everything, free_rod, make_state, make_system
 
-from discretization.measures import (
+from discretization.state_measures import (
     constraint_residual,
     element_states,
     energies,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from rigid import mechanical_rows
-from rigid.symbolic import symbolic_system
+from rigid.mechanics import mechanical_rows
+from rigid.symbolic.systems import symbolic_system
 from rodsim.papers import joined_bodies
 
 X, Y = sp.symbols("x y")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discretization.measures import energies
+from discretization.state_measures import energies
 from rigid import quaternions
 from rodsim import Box, Material, Model, ModelError, Section
 

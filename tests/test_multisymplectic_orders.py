@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.boxes import ROD, SCHEMES, by_em, flight, flown, law_norms
 from discretization.multisymplectic.grid import grid
-from discretization.multisymplectic.laws import laws_of, nodal_states
+from discretization.multisymplectic.laws_of_runs import laws_of, nodal_states
 from discretization.multisymplectic.march import march
 
 ORDER = {"Preissmann, levels": 2, "Euler box": 1, "variational box": 2}

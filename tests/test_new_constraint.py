@@ -9,7 +9,7 @@ from discretization.assembly import by_duals as dual_assembly
 from discretization.assembly import hidden_rows as hidden_assembly
 from discretization.assembly import workspace
 from discretization.consistent import constraint_jacobian, project_velocities
-from discretization.measures import constraint_residual, energies, momenta, velocity_residual
+from discretization.state_measures import constraint_residual, energies, momenta, velocity_residual
 from discretization.time.integrate import integrate
 from discretization.time.mechanical_stepper import system_in_chart
 from discretization.time.stepper import Stepper

@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csc_matrix
 
 from discretization.linear.condensed import condensed_factor, condensed_solve, factors_for, panels_of
-from rigid.chart_stiffness import energy_entries, fill_energy_tangents
-from rigid.mechanical import call
+from rigid.charts.stiffness import energy_entries, fill_energy_tangents
+from rigid.mechanics.mechanical import call
 from rodsim import Box, Model, Section
 
 WIDTHS = (5, 1, 0, 8, 3, 6)  # unknowns of the blocks

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numba import types
 
-from rigid.compilation import allocating_kernel, compiled
-from rigid.numbered_functions import NumberedFunctions
+from rigid.compilation.decorators import allocating_kernel, compiled
+from rigid.compilation.numbered_functions import NumberedFunctions
 
 C16, F1 = types.complex128, types.float64[::1]
 SUM = types.complex128(C16, F1)

@@ -10,20 +10,17 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TABLES = {"elements", "spans", "springs", "torsions", "constraints", "loads", "others"}
+TABLES = {"elements", "spans", "constraints", "loads", "others"}
 ASSEMBLY = {  # what lays the tables out, adds them up or places their blocks
     "assembly",
     "groups",
     "system",
 }
 NAMED = {
-    "discretization/time/em.py:_account": "the books of a step, as its assembly keeps them",
-    "discretization/time/stepper.py:_dissipate": "tables that `em-d` changes from step to step",
     "discretization/statics/rest.py:resting": "tables that statics changes",
     "discretization/time/mechanical_stepper.py:system_in_chart": "what a chart reads by itself",
-    "discretization/measures.py:energies": "the energies' columns are those of tables",
+    "discretization/state_measures.py:energies": "the energies' columns are those of tables",
     "rodsim/results/recomputed.py:noise_power": "rounding, of which kinds do not tell yet",
-    "rodsim/building/point_masses.py:_asking": "by the names that a user gave",
     "rodsim/results/layout.py:_take_from": "counts",
 }
 

@@ -8,7 +8,7 @@ import sympy as sp
 from studies import is_drawn
 
 from discretization.time.integrate import integrate
-from rigid.symbolic import symbolic_system
+from rigid.symbolic.systems import symbolic_system
 from rodsim.papers import four_particles
 from rodsim.papers.claims import drift
 

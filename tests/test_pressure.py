@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from discretization.measures import energies
+from discretization.state_measures import energies
 from rodsim import Model, Section, audit, equilibrium, modes, simulate
 
 X, Y, Z = np.eye(3)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
+from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
 from rigid.linear_algebra import product
-from rigid.rotations import cayley_turn, inverse_tangent, rotation_matrix
 
 rng = np.random.default_rng(0)
 P, Q = quaternions.normalize(rng.standard_normal((2, 40, 4)))

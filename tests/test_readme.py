@@ -58,7 +58,7 @@ def test_the_integrators_of_readme_are_known():
     assert len(named) == 7
     for name in named:
         assert em_integrator("em-d(0.8)" if name == "em-d" else name) is not None
-    others = row("and, for models without gears and sections that relax")
+    others = row("and, in quaternions or directors")
     for said, scheme in (
         *((name, name) for name in ("EML", "REML", "Null-EML", "EML-kappa")),
         *(("midpoint", "MPL"), ("Gonzalez", "EM-G"), ("variational", "VI-S"), ("energy-momentum", "GGL-EM")),

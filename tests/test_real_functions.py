@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rigid import real_functions
+from rigid.compilation import real_functions
 
 
 def functions():

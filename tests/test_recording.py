@@ -14,7 +14,7 @@ from results_sample import sample_layout, sample_output
 from test_any_integrator import arms
 
 from discretization.consistent import project_velocities
-from discretization.measures import (
+from discretization.state_measures import (
     constraint_residual,
     element_states,
     energies,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from discretization.consistent import constraint_jacobian, project_velocities
-from discretization.measures import velocity_residual
 from discretization.redundancy import redundancy, surplus_rows
+from discretization.state_measures import velocity_residual
 from rigid import quaternions
 from rodsim import (
     Box,

@@ -15,8 +15,8 @@ from discretization.time.advance import copy_of
 from discretization.time.em_names import em_integrator
 from discretization.time.mechanical_stepper import MechanicalStepper
 from discretization.time.stepper import Stepper
-from rigid.compilation import allocating_kernel
-from rigid.kept import Kept, kept_in
+from rigid.compilation.decorators import allocating_kernel
+from rigid.compilation.kept import Kept, kept_in
 from rigid.system import State
 from rodsim import Box, Model, Section, equilibrium, linearise, modes, simulate
 
@@ -167,10 +167,10 @@ def first_of_kept(kept):
 def test_arguments_that_cannot_be_taken_are_told_and_not_kept():
     """Where the machine code is called as it is: it is made for one type, what it is given may be another."""
     z = np.zeros((2, 3))
-    state = State(z, np.zeros((2, 4)), z, z, np.zeros(0), np.zeros(0), np.zeros((2, 6)), np.zeros(2))
+    state = State(z, np.zeros((2, 4)), z, z, np.zeros(0), np.zeros(0), np.zeros(12), np.zeros(2))
     assert first_of(state, 1) == 0.0
     direct = first_of.overloads[first_of.signatures[0]].entry_point
-    wrong = state._replace(quat="no array"), state._replace(acc=np.zeros((2, 6), np.float32))
+    wrong = state._replace(quat="no array"), state._replace(memory=np.zeros(12, np.float32))
     before = [counts_of_arrays(each) for each in wrong]
     for _ in range(3):
         for each in wrong:

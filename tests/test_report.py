@@ -28,7 +28,7 @@ from rodsim.reporting import thinning as thinned
 from rodsim.reporting.embedded_data import packed, script_json, unpacked
 from rodsim.reporting.joints import carried
 from rodsim.reporting.motion import motion
-from rodsim.reporting.strains import extremes
+from rodsim.reporting.strain_extremes import extremes
 from rodsim.reporting.surfaces import body_surfaces
 from rodsim.reporting.thinning import evenly, thinning
 from rodsim.results import MemoryWriter
@@ -179,7 +179,7 @@ def test_joints_drives_and_gears_are_counted_apart_and_what_a_gear_keeps_is_told
 
 
 def test_extremes_are_over_all_elements_both_ends_and_all_outputs(hung, monkeypatch):
-    monkeypatch.setattr("rodsim.reporting.strains.BLOCK", 500)  # several blocks
+    monkeypatch.setattr("rodsim.reporting.strain_extremes.BLOCK", 500)  # several blocks
     rod = hung.rod("cord")
     rows = {row.words: row for row in extremes(hung)}
     assert set(rows) >= {"stretch Γ₁", "bending K₂", "torque M₁", "shear force N₃"}

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from arrays import make_state, make_system
 
-from discretization.measures import element_states
 from discretization.space.elements import Elements
+from discretization.state_measures import element_states
 from rigid.system import COINCIDENT, Constraints, State
-from rodsim import Material, Model, Section, simulate
+from rodsim import Box, Material, Model, Section, simulate
 from rodsim.cli.main import main
 from rodsim.results import COLUMNS, MemoryWriter, recomputed
 from rodsim.results.audit import audit
@@ -267,6 +267,19 @@ def test_an_integrator_that_need_not_keep_the_energy_breaks_no_law():
     assert "'VI-A(0.5)' need not keep it" in found.text()
     assert not audit(flown(spoil, integrator="em4")).ok
     assert not audit(flown(pushed(quat=[(1, 0, 1e-9)]), integrator="VI-A(0.5)")).ok
+
+
+@pytest.mark.parametrize("spin", [0.5, 1e-13])
+def test_unit_vectors_of_a_chart_have_speeds_where_there_are_no_joints(spin):
+    """Their rates are errors of |Omega|."""
+    model = Model("free")
+    turned = np.array([0.9, 0.3, -0.2, 0.1]) / np.linalg.norm([0.9, 0.3, -0.2, 0.1])
+    model.add_body(
+        "body", Box(0.5, 0.3, 0.2, density=100.0), orientation=turned, angular_velocity=(spin, 0, -spin)
+    )
+    found = audit(simulate(model, 0.2, 0.01, "GGL-EM", chart="director", output_every=1, progress=False))
+    assert found.ok, found.text()
+    assert found.velocity_scale == pytest.approx(np.sqrt(2.0) * spin, rel=0.1)
 
 
 @pytest.mark.parametrize(("unit", "code"), [(1e-12, 0), (-1.0, 4)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discretization.measures import constraint_residual, energies, momenta
+from discretization.state_measures import constraint_residual, energies, momenta
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, Section, compare, signals, simulate
 from rodsim.building.build import Placement

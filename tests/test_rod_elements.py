@@ -9,7 +9,7 @@ from discretization.space import lagrange_element, midpoint_element, relative_el
 from discretization.space.interpolation import MOST, ORDERS, SLOPES, VALUES, leading, nodes, points, shares
 from discretization.space.rod_points import POINT
 from rigid import quaternions
-from rigid.mechanical import call
+from rigid.mechanics.mechanical import call
 
 FAMILIES = (lagrange_element, relative_element, midpoint_element)
 ENERGIES = [kind for family in FAMILIES for kind in family.ENERGIES.values()]
@@ -23,7 +23,7 @@ def names(kind):
 
 
 def numbers(kind, rng, strain0=0.1):
-    """Numbers of an element of this kind, its stiffness full; a viscosity has in the place of strains what relaxes."""
+    """Numbers of an element of this kind, its stiffness full; a viscosity has no stress-free strains."""
     p = kind.arity - 1
     strain0 = 0.0 if kind in DISSIPATIONS else strain0
     X = [np.array([p, LENGTH])]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.masses import CASES, errors
-from discretization.measures import momenta
+from discretization.state_measures import momenta
 from rodsim import Model, Section
 
 

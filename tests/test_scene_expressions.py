@@ -14,8 +14,8 @@ from rodsim import Box, Material, Model, Section, templates
 from rodsim.building.build import Placement
 from rodsim.cli.schema_command import with_expressions
 from rodsim.scenes.errors import SceneError
-from rodsim.scenes.expressions import worked_out
-from rodsim.scenes.loading import loaded_from
+from rodsim.scenes.model_from_scene import loaded_from
+from rodsim.scenes.parameter_expressions import worked_out
 from rodsim.scenes.reading import parse
 from rodsim.scenes.schema import Scene
 from rodsim.studies.bases import scene_base

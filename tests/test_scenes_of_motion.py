@@ -8,7 +8,7 @@ from rigid.signals import Sine, SmoothStep, SpinUp
 from rodsim import Box, Law, Material, Model, ModelError, Section, Sphere
 from rodsim.cli.main import main
 from rodsim.scenes.errors import SceneError
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 SCENE = """
 name: everything that moves

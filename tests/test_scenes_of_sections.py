@@ -6,7 +6,7 @@ import pytest
 from discretization.system import fingerprint
 from rodsim import Material, Model, Section
 from rodsim.scenes.errors import SceneError
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 SCENE = """
 name: sections

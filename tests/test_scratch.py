@@ -11,8 +11,8 @@ import pytest
 
 from discretization.time import scratch as scratch_module
 from discretization.time.scratch import PerConstraint, PerCoordinate, Rows, new_work, rows_of, scratch
-from rigid.compilation import inner_kernel
-from rigid.mechanical import Data
+from rigid.compilation.decorators import inner_kernel
+from rigid.mechanics.mechanical import Data
 
 FOLDER = Path(scratch_module.__file__).parent
 MODULES = [path.stem for path in sorted(FOLDER.glob("*.py")) if "= scratch(" in path.read_text()]

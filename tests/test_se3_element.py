@@ -6,7 +6,7 @@ from scipy.linalg import expm
 
 from discretization.space.se3_element import E0, START, discrete_forces, start_of_step, strains
 from rigid import quaternions
-from rigid.rotations import cayley_turn
+from rigid.kinematics.rotations import cayley_turn
 
 LENGTH, H = 0.8, 0.1
 

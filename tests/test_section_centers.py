@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from discretization.measures import element_states
 from discretization.space.se3_element import strains
+from discretization.state_measures import element_states
 from rigid import quaternions
 from rodsim import Model, ModelError, Section, audit, simulate
 

@@ -6,10 +6,10 @@ from test_closed_spans import assembled
 from test_spans import SECTION as PLAIN
 from test_spans import free_rod, soft
 
-from discretization.measures import element_states
 from discretization.space.laws import LAWS
 from discretization.space.laws.functions import PARAMETERS
 from discretization.space.rod_points import POINT
+from discretization.state_measures import element_states
 from rodsim import Material, Model, ModelError, Result, Section, audit, simulate
 
 GIVEN = {"stiffening": {"strain": 0.1}, "thinning": {}, "softening": {"moment": 20.0}}

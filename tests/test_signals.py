@@ -1,5 +1,8 @@
 """Functions of time: their values at the corners, vectors of them, refusals."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -49,3 +52,9 @@ REFUSED = [
 def test_impossible_signals_are_refused_with_the_cure(words, make):
     with pytest.raises(ModelError, match=words):
         make()
+
+
+def test_a_model_is_imported_without_splines():
+    """They take a sixth of its time, and few models have any."""
+    code = "import sys, rodsim.model; sys.exit('scipy.interpolate' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

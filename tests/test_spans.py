@@ -5,15 +5,15 @@ import warnings
 import numpy as np
 import pytest
 
-from discretization.measures import element_states, energies, momenta
 from discretization.space.laws import LAWS
 from discretization.space.rod_elements import BY_NUMBER, SE3, number_of
 from discretization.space.spans import points_of
+from discretization.state_measures import element_states, energies, momenta
 from discretization.system import fingerprint
 from discretization.time.stepper import Stepper
 from rodsim import Box, InitialVelocityWarning, Material, Model, ModelError, Result, Section, audit, simulate
 from rodsim.building.meshing import node_fractions
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 SPANS = [
     element.word for element in BY_NUMBER if element.word != SE3

@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 from rodsim import Result, audit, simulate, templates
 from rodsim.cli import starting
 from rodsim.cli.main import main, parser
-from rodsim.scenes.loading import load
+from rodsim.scenes.model_from_scene import load
 
 ROOT = Path(__file__).parent.parent
 

@@ -7,11 +7,10 @@ from test_interactions import dual, names, numbers, poses, value
 from discretization.groups import registered
 from discretization.others import dissipates
 from rigid.interactions.spring import SPRING
-from rigid.interactions.torsion_spring import TORSION_SPRING
-from rigid.mechanical import call
+from rigid.mechanics.mechanical import call
 
 ENERGIES = [kind for kind in registered()["others"] if not dissipates(kind) and not kind.works]
-STRAINED = [kind for kind in (*ENERGIES, SPRING, TORSION_SPRING) if kind.straining is not None]
+STRAINED = [kind for kind in ENERGIES if kind.straining is not None]
 ANGLES = [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.5)]
 
 

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 import pytest
-from iterations import iterating
+from iterations import iterate, iterating
 from test_assembly import BAND, SPARSE, dense, stirred
 from test_fronts import factored as front_factors
 from test_fronts import net, random_matrix
@@ -13,7 +13,6 @@ from test_substructures import HIGHER, model_of, two_panels
 
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.numbering import number
-from discretization.assembly.step_equations import assemble
 from discretization.linear.banded import INTEGERS, band_factor, band_solve, band_solve_transposed
 from discretization.linear.condensed import condensed_solve_transposed
 from discretization.linear.fronts import fronts_solve_transposed
@@ -141,7 +140,7 @@ def both_ways(numbering, work):
 def test_steps_by_a_band_and_by_the_sparse_solver(band_limit):
     system, numbering, state, work, loads = stirred(band_limit)
     assert (numbering.band < 0) == (band_limit == SPARSE)
-    assemble(system, numbering, state, work, 0.05, loads, True)
+    iterate(system, numbering, state, work, 0.05, loads)
     both_ways(numbering, work)
 
 

@@ -8,7 +8,8 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from rodsim.validation import buckling_loads as stability
-from rodsim.validation import cantilevers, drives
+from rodsim.validation import cantilevers
+from rodsim.validation import driven_models as drives
 from rodsim.validation import rods_at_rest as equilibria
 from tests.shooting import Place, Span, along, back, linearised, solved, start, times
 

@@ -8,8 +8,8 @@ from scipy.linalg import eigh
 
 from benchmarks.waves import nodes
 from discretization.linearised import mass_matrix, stiffness_matrix
-from discretization.measures import energies
 from discretization.space.rod_elements import WORDS, order_of
+from discretization.state_measures import energies
 from examples import waves as example
 from rodsim import Model, ModelError, Section, simulate
 from rodsim.papers.claims import observed_order

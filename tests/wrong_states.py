@@ -13,20 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from discretization import linearised, measures
-from discretization.checking import OF_SYSTEMS, POSES
+from discretization import linearised
+from discretization import state_measures as measures
 from discretization.linearisation import tangents
 from discretization.redundancy import constraint_jacobian
+from discretization.state_checks import OF_SYSTEMS, POSES
 from discretization.statics.loading import Loading
 from discretization.statics.rest import Rest
 from discretization.time.advance import copy_of
 from discretization.time.em_names import em_integrator
 from discretization.time.mechanical_stepper import MechanicalStepper
 from discretization.time.stepper import Stepper
-from rigid import mechanical_rows, signals
+from rigid import signals
 from rigid.errors import ModelError
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import groups_of
+from rigid.mechanics import mechanical_rows
 from rigid.system import State
 from rodsim import Box, Model, Section, linearise, modes
 from rodsim.building.build import Built
@@ -78,8 +80,6 @@ def doors() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
             drive_values=built.drive_values,
         )
         yield from _of_stepper(name, stepper, stepper.start(start))
-    # the state that a stepper begins with has no memory yet
-    yield "em-d(0.5), first start", start, stepper.start, OF_SYSTEMS, False
     of_chart = MechanicalStepper("bars", plain.system, plain.state, H, "EML", None, plain.load_values)
     yield from _of_stepper("EML", of_chart, of_chart.start(plain.state))
     yield (
@@ -113,8 +113,7 @@ def _of_stepper(
     name: str, stepper: Any, state: State
 ) -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
     every = tuple(State._fields)
-    begins = OF_SYSTEMS if name == "EML" else every
-    yield f"{name}.start", state, stepper.start, begins, False
+    yield f"{name}.start", state, stepper.start, OF_SYSTEMS, False
     yield f"{name}.march", state, lambda s: stepper.march(s, H, np.zeros(1)), every, False
     yield f"{name}.advance", state, lambda s: stepper.advance(s, 0, 1), every, False
     if isinstance(stepper, Stepper):

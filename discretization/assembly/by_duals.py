@@ -1,4 +1,5 @@
 """What has no closed form in a Cayley energy-momentum step goes by its duals alone: constraints, energies, dissipations.
+Kinds with a loop of their own (`discretization.assembly.spring_forces`) are in the same arrays.
 
 With y0, y1 the poses at both ends, the impulses are the dual between them, pulled back to a force and the torque
 sum_k dbar_k x f_k; rows of the matrix are the duals at the end, columns those between the ends, for unit multipliers.
@@ -12,15 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.gears import count_angles
 from discretization.others import dissipates, groups_of, holding, own_of
 from discretization.space.closed_spans import FORCE
-from rigid.compilation import inner_kernel, small_kernel
-from rigid.interactions.blocks import move_along, move_back, pulled
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.interactions.blocks import move_along, move_back, pulled, put_pose
+from rigid.interactions.condensed import begin_condensed, end_condensed
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
     MOST_FRAMES,
+    MOST_OWN,
     MOST_ROWS,
     Group,
     dual_at,
@@ -28,12 +30,13 @@ from rigid.interactions.kinds import (
     of_columns,
     value_at,
 )
+from rigid.linear_algebra import load3
 from rigid.system import Constraints
 
 EPS = 2.220446049250313e-16
 
 
-DISSIPATES, WORKS = 1, 2
+DISSIPATES, WORKS, LOOPS_DISSIPATE = 1, 2, 4
 
 
 class ByDuals(NamedTuple):
@@ -46,16 +49,19 @@ class ByDuals(NamedTuple):
         np.ndarray
     )  # its numbers at the end of the step: others, where a constraint is driven, than their means
     rates: np.ndarray  # the same of the rates of what is driven
-    takes: np.ndarray  # (kinds,) uint8: DISSIPATES, WORKS; 0: has an energy, or rows
+    takes: (
+        np.ndarray
+    )  # (kinds,) uint8: DISSIPATES, WORKS, or LOOPS_DISSIPATE in a loop; 0: has an energy, or rows
+    loop: np.ndarray  # (e,) number of the loop that assembles it, 0: by its duals
     base: np.ndarray  # (e, MOST_FRAMES, MOST_FRAMES) where the blocks of its frames stand
     row_base: np.ndarray  # (e, MOST_FRAMES, 2) and those of frame and multiplier, of multiplier and frame
     size: np.ndarray  # (e, 2) N, N m, of its forces, of which they have rounding; 0: constraints
-    own: np.ndarray  # (e,) where in `State.own` stands what it counts; 0: nothing, or `gear_angles` does
+    own: np.ndarray  # (e,) where in `State.own` stands what it counts
     start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
     end: np.ndarray
     dual: np.ndarray
     lam: np.ndarray  # (MOST_ROWS,) complex
-    g: np.ndarray  # (MOST_ROWS,) complex
+    g: np.ndarray  # (MOST_OWN,) complex, more than there are rows
 
 
 def table_groups(constraints: Constraints, which: np.ndarray) -> list[Group]:
@@ -90,29 +96,34 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
     size[len(c) :] = np.where(item[e][:, None] >= 0, 0.0, table.size[e])
     count = own_of(table)
     counted = np.zeros(len(base), np.int64)
-    counted[len(c) :] = (count_angles(system) + np.cumsum(count) - count)[e]
+    counted[len(c) :] = (np.cumsum(count) - count)[e]
     groups += [own._replace(row=item[own.row]) for own in more]
-    takes = [DISSIPATES * dissipates(own.kind) + WORKS * own.kind.works for own in groups]
+    takes = [_taken(own) for own in groups]
     interacting = gathered(groups)
     at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
     start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
-    lam, g = np.zeros((2, MOST_ROWS), complex)
+    lam, g = np.zeros(MOST_ROWS, complex), np.zeros(MOST_OWN, complex)
     kinds = np.array(takes, np.uint8)
-    return ByDuals(interacting, at_end, rates, kinds, base, row_base, size, counted, start, end, dual, lam, g)
+    loop = np.array([own.kind.loop for own in groups for _ in own.row], np.int64)
+    return ByDuals(
+        interacting, at_end, rates, kinds, loop, base, row_base, size, counted, start, end, dual, lam, g
+    )
+
+
+def _taken(own: Group) -> int:
+    if beside := own.kind.beside:
+        return LOOPS_DISSIPATE * bool(own.numbers[:, beside[1]].any())
+    return DISSIPATES * dissipates(own.kind) + WORKS * own.kind.works
+
+
+def in_loops(duals: ByDuals) -> bool:
+    """Whether loops of their own assemble all that there is."""
+    return bool(np.all(duals.loop))
 
 
 def _numbers(groups: list[Group]) -> np.ndarray:
     """Rows of the groups, one after the other."""
     return np.concatenate([np.zeros(0, np.int64), *(own.row for own in groups)])
-
-
-@small_kernel
-def put_pose(r, R, a, f, y, k):
-    """Pose of frame f, from the place of frame a, as frame k of an interaction."""
-    for i in range(3):
-        y[k, 0, i] = r[f, i] - r[a, i]
-        for j in range(3):
-            y[k, 1 + j, i] = R[f, i, j]
 
 
 @small_kernel
@@ -169,11 +180,11 @@ def fill_by_duals(own, r, work, e, h, tangent, K):
 @inner_kernel
 def put_ends(own, entry, arity, r, work):
     """Poses of the frames of an interaction at both ends of the step, from the place of the first at the start."""
-    first = entry.frames[0]
+    origin = load3(r[entry.frames[0]])
     for k in range(arity):
         f = entry.frames[k]
-        put_pose(r, work.R0, first, f, own.start, k)
-        put_pose(r, work.R1, first, f, own.end, k)
+        put_pose(r, work.R0, f, origin, own.start, k)
+        put_pose(r, work.R1, f, origin, own.end, k)
         for i in range(3):
             own.end[k, 0, i] += work.dr[f, i]
 
@@ -212,8 +223,17 @@ def _work(dual, y0, y1, arity):
 
 
 @inner_kernel
-def lost_by_duals(own, r, work, e, h):
-    """What interaction e has dissipated in the step, J."""
+def begin_by_duals(own, e, h, kept):
+    """Condensed own variables, the first of `kept`, at the start of a step of length h."""
+    interacting, which = own.dissipations, own.kind[e, 1]
+    if which >= 0 and interacting.kinds[which].begin != 0:
+        kind, entry = interacting.kinds[which], interacting.each[own.place[e, 1]]
+        begin_condensed(interacting, kind, entry, h, kept, own.dual)
+
+
+@inner_kernel
+def lost_by_duals(own, r, work, e, h, kept):
+    """What interaction e has dissipated in the step, J; its condensed own variables at the end of it."""
     interacting, which = own.dissipations, own.kind[e, 1]
     if which < 0:
         return 0.0
@@ -222,7 +242,11 @@ def lost_by_duals(own, r, work, e, h):
     own.lam[0] = 1.0 / h
     put_ends(own, entry, kind.arity, r, work)
     dual_of_kind(own.start, own.end, interacting.numbers[entry.first : entry.last], own.lam, own.dual)
-    return _work(own.dual, own.start, own.end, kind.arity)
+    lost = _work(own.dual, own.start, own.end, kind.arity)
+    if kind.begin != 0:
+        ends = own.start, own.end
+        lost -= end_condensed(interacting, kind, entry, ends, False, kept, own.dual)
+    return lost
 
 
 @inner_kernel
@@ -239,8 +263,10 @@ def begin_counted(numbering, state, work):
                 interacting.numbers[place], own.at_end[place] = value, value
                 most = max(most, abs(value))
             for i in range(kind.rows):
-                level = 2.0 * EPS * work.scale[entry.row] * work.facts.size[entry.row] * most
-                work.noise[numbering.row[entry.row] + i] += level
+                gradient = work.facts.size[entry.row] * work.facts.arm[entry.row]  # to a turn
+                work.noise[numbering.row[entry.row] + i] += (
+                    2.0 * EPS * work.scale[entry.row] * gradient * most
+                )
 
 
 @inner_kernel
@@ -252,26 +278,30 @@ def end_counted(state, work):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.own > 0 else kind.first):
             entry, count_of_kind = interacting.each[e], value_at(kind.count)
+            origin = load3(work.r1[entry.frames[0]])
             for k in range(kind.arity):
-                put_pose(work.r1, work.R1, entry.frames[0], entry.frames[k], own.end, k)
+                put_pose(work.r1, work.R1, entry.frames[k], origin, own.end, k)
             count_of_kind(own.end, own.at_end[entry.first : entry.last], own.g)
             for i in range(kind.own):
                 state.own[own.own[e] + i] = own.g[i].real
 
 
 @inner_kernel
-def add_noise_by_duals(numbering, work, h):
-    """Round-off of the forces of what has no rows."""
+def add_noise_by_duals(numbering, state, work, h):
+    """Round-off of the forces of what has no rows; of what is counted it grows with that."""
     own = work.by_duals
     interacting = own.interacting
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.rows == 0 else kind.first):
+            grown = EPS * abs(h)
+            for i in range(kind.own):
+                grown *= 1.0 + abs(state.own[own.own[e] + i])
             for k in range(kind.arity):
                 at = numbering.frame[interacting.each[e].frames[k]]
                 for i in range(3):
-                    work.noise[at + i] += EPS * abs(h) * own.size[e, 0]
-                    work.noise[at + 3 + i] += EPS * abs(h) * own.size[e, 1]
+                    work.noise[at + i] += grown * own.size[e, 0]
+                    work.noise[at + 3 + i] += grown * own.size[e, 1]
 
 
 @inner_kernel
@@ -332,7 +362,7 @@ def add_by_duals(numbering, state, work, h, tangent):
         value_of_kind, dual_of_kind = value_at(kind.value), dual_at(kind.dual)
         factor = h if kind.rows == 0 else 1.0
         lam[0] = 1.0 / h if own.takes[which] == DISSIPATES else 1.0
-        for e in range(kind.first, kind.last):
+        for e in range(kind.first, kind.last if own.loop[kind.first] == 0 else kind.first):
             entry, base = interacting.each[e], own.base[e]
             X = interacting.numbers[entry.first : entry.last]
             put_ends(own, entry, kind.arity, state.r, work)

@@ -17,7 +17,7 @@ from discretization.assembly.workspace import (
     turned,
     unit_vector,
 )
-from rigid.compilation import inner_kernel, named_inner_kernel, named_kernel
+from rigid.compilation.decorators import inner_kernel, named_inner_kernel, named_kernel
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import Kind, has_closed_forms
 from rigid.linear_algebra import average, load3, minus, plus
@@ -43,8 +43,6 @@ def begin_constraints(numbering, state, work, h, extent):
         level = 2.0 * EPS * scale * reach * facts.size[c]
         for i in range(numbering.rows[c]):
             work.noise[numbering.row[c] + i] = level
-        if numbering.rows[c] == 0:  # it shares the row of the one before it
-            work.noise[numbering.row[c]] += level
 
 
 @inner_kernel
@@ -64,7 +62,7 @@ def add_constraint_noise(numbering, work):
     facts, frames = work.facts, numbering.row_frames
     for c in range(numbering.row.shape[0]):
         impulse = 0.0
-        for i in range(max(numbering.rows[c], 1)):
+        for i in range(numbering.rows[c]):
             impulse += abs(work.lam[numbering.lam[c] + i])
         impulse *= EPS * work.scale[c] * facts.size[c]
         for k in range(frames.shape[1]):

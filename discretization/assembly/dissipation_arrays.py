@@ -10,11 +10,10 @@ from scipy.sparse.csgraph import connected_components
 
 from discretization.assembly.stress_dissipation import StrainWork, strain_work, strained_of
 from discretization.groups import groups_of, held_from_outside, pairs_of
-from discretization.own_variables import MEMORY, own_variables
 from discretization.space.interpolation import leading
 from discretization.space.rod_elements import BY_NUMBER
 from rigid.errors import ModelError
-from rigid.system import Floats, Ints, State
+from rigid.system import Floats, Ints
 
 
 class Shares(NamedTuple):
@@ -149,14 +148,4 @@ def _shares(system: Any, numbering: Any) -> Shares:
 def remembered(system: Any) -> int:
     """Rows of what `em-d` remembers: of every frame, then of every place of the stresses; see `dissipation_assembly`."""
     count = len(system.frames.mass) + len(system.elements.length) + len(system.spans.weight)
-    count += len(system.springs.stiffness) + len(system.torsions.stiffness)
-    return count + sum(len(own.row) for own in strained_of(system))
-
-
-def with_memory(system: Any, state: State) -> State:
-    """The state with room for what `em-d` remembers. A state that has it stays as it is."""
-    count, now = remembered(system), own_variables(system, state.own)
-    if now.memory == count:
-        return state
-    plain = state.own[: now.first("memory")]
-    return state._replace(own=np.concatenate([plain, np.zeros(count * MEMORY)]), algorithmic=np.zeros(2))
+    return count + sum(len(own.row) for own in (*strained_of(system, True), *strained_of(system)))

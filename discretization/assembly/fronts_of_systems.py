@@ -72,7 +72,7 @@ def _companions(system: System, numbering: Numbering) -> Ints | None:
 
 def _all_frames(system: System) -> Ints:
     """The frames of all interactions, one after the other."""
-    each = (system.elements, system.springs, system.torsions, system.spans, system.others, system.constraints)
+    each = (system.elements, system.spans, system.others, system.constraints)
     every = np.concatenate([of.frames.ravel() for of in each])
     return every[every >= 0]
 

@@ -16,15 +16,16 @@ zero where nothing is driven, the balance of energy holds with
 
 from __future__ import annotations
 
-from discretization.assembly.by_duals import _add_pulled, put_pose
+from discretization.assembly.by_duals import _add_pulled
 from discretization.assembly.hidden_rows import hidden_ends, places_of
 from discretization.assembly.workspace import rotation_of, three
 from discretization.own_variables import DRIVE
-from rigid.compilation import inner_kernel
+from rigid.compilation.decorators import inner_kernel
+from rigid.interactions.blocks import put_pose
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
 from rigid.interactions.kinds import dual_at, value_at
+from rigid.kinematics.rotations import load4
 from rigid.linear_algebra import apply_transposed, cross, dot, load3, minus, plus, store3, times
-from rigid.rotations import load4
 
 WORK = 8  # of a row of drives in `State.own`
 
@@ -117,7 +118,7 @@ def _kind_of(interacting, e):
 def _put_pair(r, R, own, e, y):
     frames = own.interacting.each[e].frames
     for k in range(2):
-        put_pose(r, R, frames[0], frames[k], y, k)
+        put_pose(r, R, frames[k], load3(r[frames[0]]), y, k)
 
 
 @inner_kernel

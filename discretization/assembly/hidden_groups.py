@@ -6,10 +6,13 @@ of the dual of a kind, whatever its frames. With both ends alike they are the gr
 
 from __future__ import annotations
 
-from discretization.assembly.by_duals import put_pose
 from discretization.assembly.hidden_rows import add_row, add_to_frame, velocities_after
 from discretization.assembly.workspace import rotation_of
-from rigid.chart_frames import (
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.interactions.blocks import put_pose
+from rigid.interactions.hidden_rates import put_discrete_rates
+from rigid.interactions.kinds import frame
+from rigid.kinematics.chart_frames import (
     FRAMES_END,
     FRAMES_START,
     MOVING_END,
@@ -17,11 +20,8 @@ from rigid.chart_frames import (
     ON_FRAMES,
     ON_MOVING,
 )
-from rigid.compilation import inner_kernel, small_kernel
-from rigid.interactions.hidden_rates import put_discrete_rates
-from rigid.interactions.kinds import frame
+from rigid.kinematics.poses import mean_pose, torque_of
 from rigid.linear_algebra import dot, load3
-from rigid.poses import mean_pose, torque_of
 
 
 @small_kernel
@@ -32,11 +32,11 @@ def _real(x):
 @inner_kernel
 def _put_ends(entry, arity, hidden, state, work, h):
     """Poses, velocities and angular velocities at both ends of the step."""
-    S, first = hidden.scratch, entry.frames[0]
+    S, origin = hidden.scratch, load3(state.r[entry.frames[0]])
     for k in range(arity):
         f = entry.frames[k]
-        put_pose(state.r, work.R0, first, f, S[FRAMES_START], k)
-        put_pose(state.r, work.R1, first, f, S[FRAMES_END], k)
+        put_pose(state.r, work.R0, f, origin, S[FRAMES_START], k)
+        put_pose(state.r, work.R1, f, origin, S[FRAMES_END], k)
         v1, Omega1 = velocities_after(state, work, hidden, h, f)
         for i in range(3):
             S[FRAMES_END, k, 0, i] += work.dr[f, i]

@@ -1,7 +1,7 @@
 """What hidden constraints add to residual and tangent of a Cayley energy-momentum step.
 
 Unknowns besides those of `step_equations`: gam of every constraint, W = h w of the frames that carry joints.
-With A = sum of gam . g_v (`rigid.hidden_constraints`), D its discrete derivative and M the masses, also shared ones:
+With A = sum of gam . g_v (`rigid.interactions.hidden_constraints`), D its discrete derivative and M the masses, also shared ones:
 
     M w = D_v A,   J w = D_Omega A                                                                          (1)
     v1 = 2 (dr - W)/h - v0,   Omega1 = 2 (R0^T psi - W)/h - Omega0                                          (2)
@@ -28,12 +28,13 @@ from discretization.assembly.vertices import carries_velocity
 from discretization.assembly.workspace import EPS, Workspace, rotation_of, three, unit_vector
 from discretization.multipliers import multipliers_of
 from discretization.system import System
-from rigid.chart_frames import new_scratch
-from rigid.compilation import inner_kernel, small_kernel
+from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import MOST_ROWS, has_hidden_forms
+from rigid.kinematics.chart_frames import new_scratch
+from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import (
     add3,
     apply,
@@ -46,7 +47,6 @@ from rigid.linear_algebra import (
     times,
 )
 from rigid.references import by_reference
-from rigid.rotations import inverse_tangent
 from rigid.system import Floats, Ints
 
 
@@ -121,7 +121,7 @@ def places_of(system, hidden, c, Ua):
 
 @inner_kernel
 def hidden_ends(state, work, hidden, h, a, b):
-    """Start and end of the step as `rigid.hidden_constraints` wants them."""
+    """Start and end of the step as `rigid.interactions.hidden_constraints` wants them."""
     va1, Omega_a1 = velocities_after(state, work, hidden, h, a)
     vb1, Omega_b1 = velocities_after(state, work, hidden, h, b)
     e0 = minus(load3(state.r[b]), load3(state.r[a]))
@@ -158,8 +158,6 @@ def begin_hidden_step(system, numbering, hidden, state, work, h):
             hidden.gam[first + i] = 0.0
             # velocities are what is left of increments: as exact as these rows of positions, at least
             noise[row + i] = EPS * work.scale[c] * abs(h) * speed + noise[numbering.row[c] + i] * 1e-2
-        if numbering.rows[c] == 0:
-            noise[row] += EPS * work.scale[c] * abs(h) * speed
 
 
 @inner_kernel
@@ -169,7 +167,7 @@ def add_hidden_noise(numbering, hidden, work):
     for c in range(numbering.row.shape[0]):
         first = numbering.lam[c]
         size = 0.0
-        for i in range(max(numbering.rows[c], 1)):
+        for i in range(numbering.rows[c]):
             size += EPS * work.scale[c] * abs(hidden.gam[first + i])
         for k in range(frames.shape[1]):
             f = frames[c, k]
@@ -207,7 +205,7 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
     constraints, residual, values = system.constraints, work.residual, work.values
     for c in range(constraints.kind.shape[0]):
         kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
-        rows = max(numbering.rows[c], 1)  # one that shares a row adds to it
+        rows = numbering.rows[c]
         places = places_of(system, hidden, c, hidden.Ua_mean)
         last = places_of(system, hidden, c, hidden.Ua_end)
         start, end = hidden_ends(state, work, hidden, h, a, b)

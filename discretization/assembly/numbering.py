@@ -59,7 +59,7 @@ class Numbering(NamedTuple):
     frame_stride: Ints  # (n,)
     frame_base: Ints  # (n,) diagonal blocks
     # of the c constraints of their table, and behind them of all other interactions with rows
-    rows: Ints  # (c + e,) scalar equations it brings; 0: it adds to the row of another
+    rows: Ints  # (c + e,) scalar equations it brings
     row: Ints  # (c + e,) unknown of its first multiplier
     row_stride: Ints  # (c + e,)
     lam: Ints  # (c + e,) place of that multiplier in State.lam
@@ -69,8 +69,6 @@ class Numbering(NamedTuple):
     repeating: Ints  # (k,) those that repeat others
     repeating_base: Ints  # (k,) their blocks lam-lam
     element_base: Ints  # (m, 4) aa, ab, ba, bb
-    spring_base: Ints  # (s, 4)
-    torsion_base: Ints  # (t, 4)
     span_base: Ints  # (k, MOST_FRAMES, MOST_FRAMES) blocks of the frames of spans
     span_stride: Ints  # (k, MOST_FRAMES)
     substructures: Substructures  # spans with a panel
@@ -136,8 +134,6 @@ def number(
         repeating=repeating,
         repeating_base=blocks.place(row_of, row_of, vertex_of, vertex_of),
         element_base=blocks.of_pairs(system.elements.frames),
-        spring_base=blocks.of_pairs(system.springs.frames),
-        torsion_base=blocks.of_pairs(system.torsions.frames),
         span_base=of_spans.base,
         span_stride=of_spans.stride,
         substructures=substructures,

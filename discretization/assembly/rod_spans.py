@@ -11,17 +11,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import EnergyDuals, energy_duals, fill_by_duals, lost_by_duals
+from discretization.assembly.by_duals import (
+    EnergyDuals,
+    begin_by_duals,
+    energy_duals,
+    fill_by_duals,
+    lost_by_duals,
+)
 from discretization.own_variables import BRANCH
 from discretization.space.closed_spans import FORCE, MATRIX_ROWS, STRAINS_END, STRAINS_START, forces_at
 from discretization.space.interpolation import MOST, leading
 from discretization.space.relaxing_branch import begin_branch, relax_branch
 from discretization.space.rod_elements import BY_NUMBER
-from discretization.space.rod_points import FIRST, POINT, STRAIN0
+from discretization.space.rod_points import BEHIND, FIRST, POINT
 from discretization.space.spans import MOST_FRAMES, dissipations_of, energies_of, numbers_of, viscous
-from rigid.compilation import address_of, inner_kernel
+from rigid.compilation.decorators import address_of, inner_kernel
+from rigid.kinematics.rotations import load4, relative_half
 from rigid.linear_algebra import load3, minus, plus, times
-from rigid.rotations import load4, relative_half
 from rigid.system import Floats, Ints
 
 EPS = 2.220446049250313e-16
@@ -108,18 +114,16 @@ def begin_spans(system, state, work, h):
     if work.own.branch == work.own.drive:
         return
     for m in range(spans.kind.size):
+        if own.forces[m] == 0:
+            begin_by_duals(own.duals, m, h, state.own[work.own.branch + BRANCH * own.first[m] :])
+            continue
         for g in range(own.first[m + 1] - own.first[m]):
             point = own.first[m] + g
             if spans.relaxation[point] > 0.0:
                 D = own.viscosity[own.at[m] + FIRST + POINT * g : own.at[m + 1]]
                 material = spans.damping[point], spans.branch[point], spans.relaxation[point]
                 at = work.own.branch + BRANCH * point
-                begin_branch(material, state.own[at : at + BRANCH], h, D, STRAIN0)
-        if own.forces[m] == 0 and own.viscous[m] != 0:
-            duals = own.duals.dissipations
-            first = duals.each[own.duals.place[m, 1]].first
-            for i in range(own.at[m + 1] - own.at[m]):
-                duals.numbers[first + i] = own.viscosity[own.at[m] + i]
+                begin_branch(material, state.own[at : at + BRANCH], h, D, BEHIND)
 
 
 @inner_kernel
@@ -223,22 +227,22 @@ def spans_dissipate(system, state, work, h):
         if own.viscous[m] == 0:
             continue
         if own.forces[m] == 0:
-            lost += lost_by_duals(own.duals, state.r, work, m, h)
+            branch = state.own[work.own.branch + BRANCH * own.first[m] :]
+            lost += lost_by_duals(own.duals, state.r, work, m, h, branch)
             continue
         X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
         closed = forces_at(own.forces[m])
         closed(state.r, work.dr, work.R0, work.R1, spans.frames[m], X, D, 1.0 / h, False, K)
         for g in range(own.first[m + 1] - own.first[m]):
-            point = own.first[m] + g
+            point, change = own.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
+            for i in range(6):
+                change[i] -= K[STRAINS_START, 6 * g + i]
             if spans.relaxation[point] > 0.0:
                 material = spans.branch[point], spans.relaxation[point]
-                ends = K[STRAINS_START, 6 * g : 6 * g + 6], K[STRAINS_END, 6 * g : 6 * g + 6]
                 at = work.own.branch + BRANCH * point
                 branch = state.own[at : at + BRANCH]
-                lost += spans.weight[point] * relax_branch(material, ends, h, branch)
+                lost += spans.weight[point] * relax_branch(material, change, h, branch)
             for i in range(6):
                 for j in range(6):
-                    rate_i = K[STRAINS_END, 6 * g + i] - K[STRAINS_START, 6 * g + i]
-                    rate_j = K[STRAINS_END, 6 * g + j] - K[STRAINS_START, 6 * g + j]
-                    lost += spans.weight[point] / h * rate_i * spans.damping[point, i, j] * rate_j
+                    lost += spans.weight[point] / h * change[i] * spans.damping[point, i, j] * change[j]
     return lost

@@ -1,38 +1,31 @@
-"""Springs and torsion springs in a Cayley energy-momentum step."""
+"""Springs and torsion springs, with the dampers beside them, in a Cayley energy-momentum step: kinds whose real closed forms
+are compiled into loops over their interactions (`rigid.interactions.kinds.Kind.loop`).
+"""
 
 from __future__ import annotations
 
-from discretization.assembly.workspace import EPS, add_noise, add_pair_forces, turned
-from rigid.compilation import inner_kernel
-from rigid.interactions import distance
-from rigid.interactions.spring import force_of_step
-from rigid.interactions.torsion_spring import torque_of_step
-from rigid.linear_algebra import add3, add_at, average, load3, minus, outer, plus, times
+from discretization.assembly.workspace import add_pair_forces, norm, turned
+from discretization.memory import WIDTH
+from rigid.compilation.decorators import inner_kernel
+from rigid.interactions import distance, spring, torsion_spring
+from rigid.interactions.spring import SPRINGS, force_of_step
+from rigid.interactions.torsion_spring import BRANCH, TORSIONS, torque_of_step
+from rigid.linear_algebra import add3, add_at, average, dot, load3, minus, outer, plus, times
 
 _pull, _add_tangent = distance.pull, distance.add_tangent
 _NONE = (0.0, 0.0, 0.0)
+# where the stiffness of a kind with a loop stands among its numbers; behind it the strain without stress, then the damping
+_STIFFNESS = (0, 6, 9)
+assert _STIFFNESS[SPRINGS] + 2 == spring.DAMPING
+assert _STIFFNESS[TORSIONS] + 2 == torsion_spring.DAMPING
 
 
 @inner_kernel
-def begin_springs(system, numbering, state, work, h):
-    """Noise levels of their forces."""
-    springs, torsions = system.springs, system.torsions
-    for s in range(springs.stiffness.shape[0]):
-        level = EPS * abs(h) * springs.stiffness[s] * (1.0 + springs.length0[s])
-        a, b = springs.frames[s, 0], springs.frames[s, 1]
-        add_noise(work.noise, numbering.frame[a], numbering.frame[b], level, level)
-    for s in range(torsions.stiffness.shape[0]):
-        level = EPS * abs(h * torsions.stiffness[s]) * (1.0 + abs(state.own[s]))
-        a, b = torsions.frames[s, 0], torsions.frames[s, 1]
-        add_noise(work.noise, numbering.frame[a], numbering.frame[b], 0.0, level)
-
-
-@inner_kernel
-def spring_ends(springs, state, work, s):
+def spring_ends(entry, X, state, work):
     """d0 and the pairs of `rigid.interactions.kinds`, in the mean of the step and at its end."""
-    a, b = springs.frames[s, 0], springs.frames[s, 1]
-    xa0, xa1, xa = turned(work, a, load3(springs.Xa[s]))
-    xb0, xb1, xb = turned(work, b, load3(springs.Xb[s]))
+    a, b = entry.frames[0], entry.frames[1]
+    xa0, xa1, xa = turned(work, a, load3(X))
+    xb0, xb1, xb = turned(work, b, load3(X[3:6]))
     e0 = minus(load3(state.r[b]), load3(state.r[a]))
     e1 = plus(e0, minus(load3(work.dr[b]), load3(work.dr[a])))
     d0, d1 = plus(e0, minus(xb0, xa0)), plus(e1, minus(xb1, xa1))
@@ -40,58 +33,117 @@ def spring_ends(springs, state, work, s):
 
 
 @inner_kernel
-def add_springs(system, numbering, state, work, h, tangent):
-    """Residual and, on demand, matrix."""
-    springs, values = system.springs, work.values
-    for s in range(springs.stiffness.shape[0]):
-        a, b = springs.frames[s, 0], springs.frames[s, 1]
-        d0, mean, end = spring_ends(springs, state, work, s)
-        law = springs.stiffness[s], springs.damping[s], springs.length0[s]
-        sigma, slope, _ = force_of_step(law, h, d0, end[4])
-        sh = (sigma * h, 0.0, 0.0)
-        at, bt = numbering.frame[a], numbering.frame[b]
-        force, torque_a, torque_b = _pull(sh, mean)
-        add_pair_forces(work.residual, at, bt, force, torque_a, torque_b)
-        if not tangent:
-            continue
-        base, sa, sb = numbering.spring_base[s], numbering.frame_stride[a], numbering.frame_stride[b]
-        _add_tangent(sh, mean, end, (values, (base[0], base[1], base[2], base[3]), sa, sb))
-        force, torque_a, torque_b = _pull((h * slope, 0.0, 0.0), mean)
-        force1, torque_a1, torque_b1 = _pull((1.0, 0.0, 0.0), end)
-        column_a, column_b = (times(-1.0, force1), torque_a1), (force1, torque_b1)
-        row_a, row_b = (times(-1.0, force), torque_a), (force, torque_b)
-        for i in range(2):
-            for j in range(2):
-                add_at(values, base[0], sa, i, j, 1.0, outer(row_a[i], column_a[j]))
-                add_at(values, base[1], sb, i, j, 1.0, outer(row_a[i], column_b[j]))
-                add_at(values, base[2], sa, i, j, 1.0, outer(row_b[i], column_a[j]))
-                add_at(values, base[3], sb, i, j, 1.0, outer(row_b[i], column_b[j]))
+def torsion_step(entry, X, work, h):
+    """`torque_of_step`."""
+    a, b = entry.frames[0], entry.frames[1]
+    u0, u1, _ = turned(work, a, load3(X))
+    w0, w1, _ = turned(work, a, load3(X[3:6]))
+    b0, b1, _ = turned(work, b, load3(X[6:9]))
+    return torque_of_step((X[9], X[11], X[10]), h, X[BRANCH], (u0, w0, b0), (u1, w1, b1))
 
 
 @inner_kernel
-def torsion_step(torsions, work, alpha, s, h):
-    """`torque_of_step` for spring s."""
-    a, b = torsions.frames[s, 0], torsions.frames[s, 1]
-    u0, u1, _ = turned(work, a, load3(torsions.Ua[s]))
-    w0, w1, _ = turned(work, a, load3(torsions.Wa[s]))
-    b0, b1, _ = turned(work, b, load3(torsions.Ub[s]))
-    law = torsions.stiffness[s], torsions.damping[s], torsions.angle0[s]
-    return torque_of_step(law, h, alpha, (u0, w0, b0), (u1, w1, b1))
+def add_loops(numbering, state, work, h, tangent):
+    """Residual and, on demand, matrix."""
+    own = work.by_duals
+    for e in range(own.loop.size):
+        entry = own.interacting.each[e]
+        X = own.interacting.numbers[entry.first : entry.last]
+        if own.loop[e] == SPRINGS:
+            _add_spring(entry, X, own.base[e], numbering, state, work, h, tangent)
+        elif own.loop[e] == TORSIONS:
+            _add_torsion(entry, X, own.base[e], numbering, work, h, tangent)
 
 
 @inner_kernel
-def add_torsions(system, numbering, state, work, h, tangent):
-    """Residual and, on demand, matrix."""
-    torsions, values = system.torsions, work.values
-    for s in range(torsions.stiffness.shape[0]):
-        a, b = torsions.frames[s, 0], torsions.frames[s, 1]
-        _, _, torque, to_a, to_b = torsion_step(torsions, work, state.own[s], s, h)
-        at, bt = numbering.frame[a], numbering.frame[b]
-        add3(times(h, torque), work.residual[at + 3 : at + 6])
-        add3(times(-h, torque), work.residual[bt + 3 : bt + 6])
-        if tangent:
-            base, sa, sb = numbering.torsion_base[s], numbering.frame_stride[a], numbering.frame_stride[b]
-            add_at(values, base[0], sa, 1, 1, h, to_a)
-            add_at(values, base[1], sb, 1, 1, h, to_b)
-            add_at(values, base[2], sa, 1, 1, -h, to_a)
-            add_at(values, base[3], sb, 1, 1, -h, to_b)
+def _add_spring(entry, X, base, numbering, state, work, h, tangent):
+    a, b, values = entry.frames[0], entry.frames[1], work.values
+    d0, mean, end = spring_ends(entry, X, state, work)
+    sigma, slope, _ = force_of_step((X[6], X[8], X[7]), h, d0, end[4])
+    sh = (sigma * h, 0.0, 0.0)
+    at, bt = numbering.frame[a], numbering.frame[b]
+    force, torque_a, torque_b = _pull(sh, mean)
+    add_pair_forces(work.residual, at, bt, force, torque_a, torque_b)
+    if not tangent:
+        return
+    sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
+    _add_tangent(sh, mean, end, (values, (base[0, 0], base[0, 1], base[1, 0], base[1, 1]), sa, sb))
+    force, torque_a, torque_b = _pull((h * slope, 0.0, 0.0), mean)
+    force1, torque_a1, torque_b1 = _pull((1.0, 0.0, 0.0), end)
+    column_a, column_b = (times(-1.0, force1), torque_a1), (force1, torque_b1)
+    row_a, row_b = (times(-1.0, force), torque_a), (force, torque_b)
+    for i in range(2):
+        for j in range(2):
+            add_at(values, base[0, 0], sa, i, j, 1.0, outer(row_a[i], column_a[j]))
+            add_at(values, base[0, 1], sb, i, j, 1.0, outer(row_a[i], column_b[j]))
+            add_at(values, base[1, 0], sa, i, j, 1.0, outer(row_b[i], column_a[j]))
+            add_at(values, base[1, 1], sb, i, j, 1.0, outer(row_b[i], column_b[j]))
+
+
+@inner_kernel
+def _add_torsion(entry, X, base, numbering, work, h, tangent):
+    a, b, values = entry.frames[0], entry.frames[1], work.values
+    _, _, torque, to_a, to_b = torsion_step(entry, X, work, h)
+    at, bt = numbering.frame[a], numbering.frame[b]
+    add3(times(h, torque), work.residual[at + 3 : at + 6])
+    add3(times(-h, torque), work.residual[bt + 3 : bt + 6])
+    if tangent:
+        sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
+        add_at(values, base[0, 0], sa, 1, 1, h, to_a)
+        add_at(values, base[0, 1], sb, 1, 1, h, to_b)
+        add_at(values, base[1, 0], sa, 1, 1, -h, to_a)
+        add_at(values, base[1, 1], sb, 1, 1, -h, to_b)
+
+
+@inner_kernel
+def _strained(loop, entry, X, state, work, h):
+    """Change of the strain over the step, and what is dissipated."""
+    if loop == SPRINGS:
+        d0, _, end = spring_ends(entry, X, state, work)
+        length = norm(d0) + norm(end[4])
+        change = dot(plus(d0, end[4]), minus(end[4], d0)) / length if length > 0.0 else 0.0
+        return change, X[8] * change * change / h
+    found = torsion_step(entry, X, work, h)
+    return found[0], found[1]
+
+
+@inner_kernel
+def lost_in_loops(state, work, h):
+    """What the dampers have taken from the energy in the step, J."""
+    own, lost = work.by_duals, 0.0
+    for e in range(own.loop.size):
+        entry = own.interacting.each[e]
+        if own.loop[e] > 0 and own.at_end[entry.first + _STIFFNESS[own.loop[e]] + 2] != 0.0:
+            lost += _strained(own.loop[e], entry, own.at_end[entry.first : entry.last], state, work, h)[1]
+    return lost
+
+
+@inner_kernel
+def begin_remembered(at, state, work, h):
+    """Damping and strains without stress of a step of `em-d`, of what `State.memory` has from `at` on:
+    `discretization.assembly.step_dissipation`.
+    """
+    own, gamma = work.by_duals, work.dissipation.law[0]
+    X, plain = own.interacting.numbers, own.at_end
+    for e in range(own.loop.size):
+        if own.loop[e] > 0:
+            k = own.interacting.each[e].first + _STIFFNESS[own.loop[e]]
+            X[k + 1] = plain[k + 1] + gamma * state.memory[at]
+            X[k + 2] = plain[k + 2] + gamma * h * plain[k]
+            at += WIDTH
+
+
+@inner_kernel
+def end_remembered(at, state, work, h):
+    """What is remembered at the end of the step: D and Y."""
+    own, law, lost, kept = work.by_duals, work.dissipation.law, 0.0, 0.0
+    for e in range(own.loop.size):
+        if own.loop[e] > 0:
+            entry = own.interacting.each[e]
+            X, k = own.at_end[entry.first : entry.last], _STIFFNESS[own.loop[e]]
+            unseen = _strained(own.loop[e], entry, X, state, work, h)[0] - state.memory[at]
+            state.memory[at] += law[1] * unseen
+            lost += law[0] * (1.0 - 0.5 * law[1]) * X[k] * unseen * unseen
+            kept += 0.5 * law[0] / law[1] * X[k] * state.memory[at] * state.memory[at]
+            at += WIDTH
+    return lost, kept

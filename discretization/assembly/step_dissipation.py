@@ -29,16 +29,18 @@ is; that of the step has in the place of damping and stress-free strains what ma
 
 from __future__ import annotations
 
-from discretization.assembly.spring_forces import spring_ends, torsion_step
+from discretization.assembly.spring_forces import begin_remembered, end_remembered
 from discretization.assembly.step_equations import load_step
 from discretization.assembly.stress_dissipation import begin_strains, end_stresses
 from discretization.assembly.workspace import EPS, norm, rotation_of
-from discretization.own_variables import BRANCH, MEMORY
+from discretization.memory import WIDTH
+from discretization.own_variables import BRANCH
 from discretization.space.closed_spans import STRAINS_END, STRAINS_START, forces_at
 from discretization.space.relaxing_branch import begin_branch
-from discretization.space.rod_points import FIRST, POINT, STRAIN0
+from discretization.space.rod_points import BEHIND, FIRST, POINT
 from discretization.space.se3_element import E0
-from rigid.compilation import inner_kernel, small_kernel
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import (
     add3,
     add_at,
@@ -63,15 +65,14 @@ from rigid.linear_algebra import (
     times,
     transposed_product,
 )
-from rigid.rotations import inverse_tangent
 
 _SWEEPS = 40  # over frames that share mass; each shrinks what is missing tenfold at least
 
 
 @inner_kernel
-def memory_at(work, row):
-    """Where in `State.own` is what `em-d` remembers (6,) of a frame or a place of strains."""
-    return work.own.memory + MEMORY * row
+def memory_at(state, row):
+    """Where in `State.memory` is what `em-d` remembers (6,) of a frame or a place of strains."""
+    return WIDTH * (state.r.shape[0] + row)
 
 
 @inner_kernel
@@ -80,21 +81,13 @@ def begin_stresses(system, plain, state, work, h):
     gamma, row = work.dissipation.law[0], state.r.shape[0]
     elements, own = system.elements, plain.elements
     for m in range(own.length.shape[0]):
-        memory = memory_at(work, row + m)
+        memory = memory_at(state, row + m)
         for i in range(6):
-            elements.strain0[m, i] = own.strain0[m, i] + gamma * state.own[memory + i]
+            elements.strain0[m, i] = own.strain0[m, i] + gamma * state.memory[memory + i]
             for j in range(6):
                 elements.damping[m, i, j] = own.damping[m, i, j] + gamma * h * own.stiffness[m, i, j]
     row += own.length.shape[0] + plain.spans.weight.shape[0]
-    for s in range(plain.springs.stiffness.shape[0]):
-        k = plain.springs.stiffness[s]
-        system.springs.length0[s] = plain.springs.length0[s] + gamma * state.own[memory_at(work, row + s)]
-        system.springs.damping[s] = plain.springs.damping[s] + gamma * h * k
-    row += plain.springs.stiffness.shape[0]
-    for s in range(plain.torsions.stiffness.shape[0]):
-        k = plain.torsions.stiffness[s]
-        system.torsions.angle0[s] = plain.torsions.angle0[s] + gamma * state.own[memory_at(work, row + s)]
-        system.torsions.damping[s] = plain.torsions.damping[s] + gamma * h * k
+    begin_remembered(memory_at(state, row), state, work, h)
 
 
 @inner_kernel
@@ -106,21 +99,21 @@ def _begin_spans(system, state, work, h):
         for g in range(own.first[m + 1] - own.first[m]):
             point = own.first[m] + g
             D = own.viscosity[own.at[m] + FIRST + POINT * g : own.at[m + 1]]
-            memory = memory_at(work, row + point)
+            memory = memory_at(state, row + point)
             if spans.relaxation[point] > 0.0:
                 material = spans.damping[point], spans.branch[point], spans.relaxation[point]
                 at = work.own.branch + BRANCH * point
-                begin_branch(material, state.own[at : at + BRANCH], h, D, STRAIN0)
+                begin_branch(material, state.own[at : at + BRANCH], h, D, BEHIND)
             else:
                 for i in range(6):
-                    D[STRAIN0 + i] = 0.0
+                    D[BEHIND + i] = 0.0
                     for j in range(6):
                         D[6 * i + j] = spans.damping[point, i, j]
             for i in range(6):
                 for j in range(6):
                     C = gamma * h * spans.stiffness[point, i, j]
                     D[6 * i + j] += C
-                    D[STRAIN0 + i] -= C * state.own[memory + j]
+                    D[BEHIND + i] -= C * state.memory[memory + j]
 
 
 @inner_kernel
@@ -157,7 +150,7 @@ def begin_dissipation(system, numbering, state, work, h):
             continue
         c = _reference(own.group, own.before, f)
         w = minus(times(1.0 / frames.mass[f], _momentum(own, state.v, f)), c)
-        start = plus(apply_transposed(rotation_of(work.R0, f), w), load3(state.own[memory_at(work, f) :]))
+        start = plus(apply_transposed(rotation_of(work.R0, f), w), load3(state.memory[memory_at(state, f) :]))
         store3(start, own.start[f])
         rounding = EPS * abs(h) * own.gamma[f] * frames.mass[f] * (norm(w) + norm(c)) * norm(w)
         for i in range(3):
@@ -216,7 +209,7 @@ def _end_velocities(system, state, work, h):
         turn = times(1.0 / h, apply_transposed(rotation_of(work.R0, f), load3(work.psi[f])))
         turn = minus(turn, times(0.5 - gamma, load3(state.Omega[f])))
         if gamma != 0.0:
-            turn = plus(turn, times(gamma, load3(state.own[memory_at(work, f) + 3 :])))
+            turn = plus(turn, times(gamma, load3(state.memory[memory_at(state, f) + 3 :])))
         store3(times(1.0 / (0.5 + gamma), turn), own.end[f, 3:6])
 
 
@@ -338,8 +331,8 @@ def _end_frames(system, state, work, h):
         if frames.fixed[f] != 0:
             continue
         gamma, mass, J = own.gamma[f], frames.mass[f], load9(frames.inertia[f])
-        at = memory_at(work, f)
-        memory = state.own[at : at + MEMORY]
+        at = memory_at(state, f)
+        memory = state.memory[at : at + WIDTH]
         if gamma != 0.0:
             _, w1 = _relative_velocities(system, state, work, f)
             unseen = minus(apply_transposed(rotation_of(work.R1, f), w1), load3(own.start[f]))
@@ -384,8 +377,8 @@ def _end_strains(system, state, work, h):
         change = work.strain1[m]  # is found anew in the next step
         for i in range(6):
             change[i] -= work.start[m, E0 + i]
-        at = memory_at(work, row + m)
-        one = _remember(gamma, nu, elements.stiffness[m], change, state.own[at : at + MEMORY])
+        at = memory_at(state, row + m)
+        one = _remember(gamma, nu, elements.stiffness[m], change, state.memory[at : at + WIDTH])
         for i in range(6):
             change[i] += work.start[m, E0 + i]
         lost, kept = lost + elements.length[m] * one[0], kept + elements.length[m] * one[1]
@@ -398,43 +391,22 @@ def _end_strains(system, state, work, h):
             point, change = own.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
             for i in range(6):
                 change[i] -= K[STRAINS_START, 6 * g + i]
-            at = memory_at(work, row + point)
-            one = _remember(gamma, nu, spans.stiffness[point], change, state.own[at : at + MEMORY])
+            at = memory_at(state, row + point)
+            one = _remember(gamma, nu, spans.stiffness[point], change, state.memory[at : at + WIDTH])
             lost, kept = lost + spans.weight[point] * one[0], kept + spans.weight[point] * one[1]
     return lost, kept
 
 
 @inner_kernel
-def _end_springs(system, state, work, h):
-    """The same of springs and torsion springs."""
-    springs, torsions, law = system.springs, system.torsions, work.dissipation.law
-    lost, kept = 0.0, 0.0
-    row = state.r.shape[0] + system.elements.length.shape[0] + system.spans.weight.shape[0]
-    for s in range(springs.stiffness.shape[0] + torsions.stiffness.shape[0]):
-        if s < springs.stiffness.shape[0]:
-            d0, _, end = spring_ends(springs, state, work, s)
-            length = norm(d0) + norm(end[4])
-            change = dot(plus(d0, end[4]), minus(end[4], d0)) / length if length > 0.0 else 0.0
-            k = springs.stiffness[s]
-        else:
-            t = s - springs.stiffness.shape[0]
-            change, k = torsion_step(torsions, work, state.own[t], t, h)[0], torsions.stiffness[t]
-        memory = memory_at(work, row + s)
-        unseen = change - state.own[memory]
-        state.own[memory] += law[1] * unseen
-        lost += law[0] * (1.0 - 0.5 * law[1]) * k * unseen * unseen
-        kept += 0.5 * law[0] / law[1] * k * state.own[memory] * state.own[memory]
-    return lost, kept
-
-
-@inner_kernel
 def end_dissipation(system, state, work, h):
-    """Memories at the end of the step, Y and D into state.algorithmic; free groups are moved onto their centres."""
+    """Memories at the end of the step, Y and D behind them; free groups are moved onto their centres."""
     frames, own = system.frames, work.dissipation
     of_frames, of_strains = _end_frames(system, state, work, h), _end_strains(system, state, work, h)
-    of_springs, of_others = _end_springs(system, state, work, h), end_stresses(state, work)
-    state.algorithmic[0] = of_frames[1] + of_strains[1] + of_springs[1] + of_others[1]
-    state.algorithmic[1] += of_frames[0] + of_strains[0] + of_springs[0] + of_others[0]
+    row = state.r.shape[0] + system.elements.length.shape[0] + system.spans.weight.shape[0]
+    of_springs, of_others = end_remembered(memory_at(state, row), state, work, h), end_stresses(state, work)
+    last = state.memory.shape[0]
+    state.memory[last - 2] = of_frames[1] + of_strains[1] + of_springs[1] + of_others[1]
+    state.memory[last - 1] += of_frames[0] + of_strains[0] + of_springs[0] + of_others[0]
     for f in range(frames.mass.shape[0]):
         if own.group[f] >= 0:
             add3(load3(own.shift[own.group[f]]), work.dr[f])

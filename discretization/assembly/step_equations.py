@@ -19,10 +19,11 @@ import numpy as np
 from discretization.assembly.by_duals import add_by_duals, add_noise_by_duals
 from discretization.assembly.constraint_rows import add_constraints, begin_constraints, soften
 from discretization.assembly.rod_spans import add_span_noise, add_spans, begin_spans
-from discretization.assembly.spring_forces import add_springs, add_torsions, begin_springs
+from discretization.assembly.spring_forces import add_loops
 from discretization.assembly.workspace import EPS, add_noise, norm, rotation_of, store_rotation, turned
 from discretization.space import se3_element
-from rigid.compilation import inner_kernel
+from rigid.compilation.decorators import inner_kernel
+from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4, rotation_matrix
 from rigid.linear_algebra import (
     add3,
     add_at,
@@ -46,7 +47,6 @@ from rigid.linear_algebra import (
     transposed_product,
     turned_right,
 )
-from rigid.rotations import cayley_turn, inverse_tangent, load4, rotation_matrix
 from rigid.system import FORCE
 
 
@@ -89,8 +89,7 @@ def begin_step(system, numbering, state, work, h):
         add_span_noise(system, numbering, work, h)
         begin_spans(system, state, work, h)
     if work.by_duals.interacting.each.size > 0:
-        add_noise_by_duals(numbering, work, h)
-    begin_springs(system, numbering, state, work, h)
+        add_noise_by_duals(numbering, state, work, h)
     begin_constraints(numbering, state, work, h, extent)
 
 
@@ -146,8 +145,7 @@ def add_forces(system, numbering, state, work, h, load_values, tangent, general=
             return status
         add_by_duals(numbering, state, work, h, tangent)
     add_constraints(system, numbering, state, work, tangent)
-    add_springs(system, numbering, state, work, h, tangent)
-    add_torsions(system, numbering, state, work, h, tangent)
+    add_loops(numbering, state, work, h, tangent)
     _loads(system, numbering, work, h, load_values, tangent)
     if tangent:
         soften(numbering, work)

@@ -22,8 +22,8 @@ import numpy as np
 
 from discretization.assembly.by_duals import add_column_of, add_forces_of, put_ends
 from discretization.groups import Role, groups_of
-from discretization.own_variables import MEMORY
-from rigid.compilation import address_of, inner_kernel, small_kernel
+from discretization.memory import WIDTH
+from rigid.compilation.decorators import address_of, inner_kernel, small_kernel
 from rigid.interactions.blocks import move_along, move_back
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
@@ -63,10 +63,10 @@ class StrainWork(NamedTuple):
     dual: np.ndarray
 
 
-def strained_of(system: Any) -> list[Group]:
-    """Energies that declare their strains and have no table with a closed form of its own."""
-    acting = groups_of(system, None, Role.ENERGY)
-    return [own.group for own in acting if own.table == "others" and own.group.kind.straining is not None]
+def strained_of(system: Any, in_loops: bool = False) -> list[Group]:
+    """Energies that declare their strains and go by their duals, or have a loop in `em` with a closed form."""
+    acting = [own.group for own in groups_of(system, None, Role.ENERGY) if own.table == "others"]
+    return [own for own in acting if own.kind.straining is not None and bool(own.kind.loop) == in_loops]
 
 
 def strain_work(groups: list[Group]) -> StrainWork:
@@ -104,8 +104,8 @@ def strain_work(groups: list[Group]) -> StrainWork:
 
 @inner_kernel
 def memory_of(state, own, e):
-    """Where z of interaction e begins in `State.own`: these rows are the last ones."""
-    return state.own.shape[0] - MEMORY * (own.each.size - e)
+    """Where z of interaction e begins in `State.memory`: these rows are the last ones, before Y and D."""
+    return state.memory.shape[0] - 2 - WIDTH * (own.each.size - e)
 
 
 @small_kernel
@@ -181,7 +181,7 @@ def add_stresses(numbering, state, work, h, tangent):
         kind = own.kinds[which]
         for e in range(kind.first, kind.last):
             entry, at = own.each[e], memory_of(state, own, e)
-            z = state.own[at : at + MEMORY]
+            z = state.memory[at : at + WIDTH]
             X = own.numbers[entry.first : entry.last]
             put_ends(own, entry, kind.arity, state.r, work)
             _put_dual(own, kind, e, X, gamma, z)
@@ -205,7 +205,7 @@ def end_stresses(state, work):
         strains = value_at(kind.strains)
         for e in range(kind.first, kind.last):
             entry, at = own.each[e], memory_of(state, own, e)
-            z = state.own[at : at + MEMORY]
+            z = state.memory[at : at + WIDTH]
             put_ends(own, entry, kind.arity, state.r, work)
             strains(own.end, own.numbers[entry.first : entry.last], own.strain)
             for j in range(kind.count):

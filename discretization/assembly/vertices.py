@@ -38,7 +38,7 @@ def carries_velocity(system: System) -> np.ndarray:
 
 def vertices_of(system: System, hidden: bool) -> Vertices:
     """The vertices and what they weigh, with the unknowns of hidden constraints or without."""
-    fixed, constraints, held = system.frames.fixed.astype(bool), system.constraints, multipliers_of(system)
+    fixed, held = system.frames.fixed.astype(bool), multipliers_of(system)
     rows = held.rows
     of_frame = np.where(fixed, -1, np.cumsum(~fixed) - 1)
     moving = int((~fixed).sum())
@@ -55,7 +55,6 @@ def vertices_of(system: System, hidden: bool) -> Vertices:
     first = np.searchsorted(of_constraint[order_in], of_constraint[order_in], side="left")
     offset = np.empty(len(rows), dtype=np.int64)
     offset[order_in] = before - before[first] if len(rows) else before
-    offset[: len(constraints.shares)] -= constraints.shares
     return Vertices(moving, of_frame, of_constraint, weight, offset)
 
 
@@ -63,7 +62,7 @@ def joined(system: System, vertices: Vertices) -> Ints:
     """(e, 2) pairs of vertices that share a block: both ways, each once, and every vertex that has one with itself."""
     constraints, frames, held = system.constraints, system.spans.frames, multipliers_of(system)
     of_spans = np.stack(np.broadcast_arrays(frames[:, :, None], frames[:, None, :]), axis=3)
-    couples = [system.elements.frames, system.springs.frames, system.torsions.frames]
+    couples = [system.elements.frames]
     couples.append(of_spans[(of_spans >= 0).all(axis=3)])
     couples.append(pairs_of(system.others))
     couples.append(constraints.frames[couples_frames(system)])

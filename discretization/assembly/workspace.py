@@ -6,20 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import DISSIPATES, WORKS, ByDuals, by_duals
+from discretization.assembly.by_duals import ByDuals, by_duals
 from discretization.assembly.dissipation_arrays import Dissipation, no_dissipation
 from discretization.assembly.drive_arrays import DriveWork, drive_work
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.drives import DRIVEN, count_drives
-from discretization.gears import GearWork, gear_work, of_one_scale, weights
 from discretization.linear.fronts import scratch_length
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import OwnPlaces, own_places
 from discretization.space import se3_element
 from discretization.system import System
 from discretization.turning import TurnWork, turn_work
-from rigid.compilation import inner_kernel, small_kernel
+from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS, facts
 from rigid.interactions.kinds import has_closed_forms
 from rigid.linear_algebra import add3, apply, average, times
@@ -66,7 +65,6 @@ class Workspace(NamedTuple):
     own: OwnPlaces
     by_duals: ByDuals
     drives: DriveWork
-    gears: GearWork
     spans: SpanWork
     turns: TurnWork
     dissipation: Dissipation
@@ -113,9 +111,7 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         strain1=np.zeros((m, 6)),
         diagonal=_diagonal(system.elements.stiffness) & _diagonal(system.elements.damping),
         viscous=viscous,
-        accounts=viscous
-        or bool(np.isin(duals.takes, (DISSIPATES, WORKS)).any() or count_drives(system))
-        or bool(len(system.loads.kind) or len(system.torsions.damping) or np.any(system.springs.damping)),
+        accounts=viscous or bool(duals.takes.any() or count_drives(system) or len(system.loads.kind)),
         solved=max(AT_NOISE, tolerance / EPS),
         element_scale=scale,
         scale=np.ones(len(numbering.row)),
@@ -123,7 +119,6 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         own=own_places(system),
         by_duals=duals,
         drives=drive_work(system, duals),
-        gears=gear_work(system, duals),
         spans=span_work(system, closed),
         turns=turn_work(system),
         dissipation=no_dissipation(),
@@ -168,8 +163,7 @@ def _facts(system: System, has_forms: np.ndarray) -> ConstraintFacts:
         arm=np.concatenate([reach + np.where(facts(kind, "constant"), 0.0, 1.0), arm]),
         size=np.concatenate(
             [
-                weights(constraints)
-                * np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
+                np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
                 gradient,
             ]
         ),
@@ -190,7 +184,7 @@ def balanced(system: System, sizes: Floats) -> Floats:
     c, other = len(system.constraints.kind), multipliers_of(system).other
     to_place, to_turn = system.others.size[other].T
     gradient = np.where(to_place == 0.0, to_turn, to_place)
-    return np.concatenate([of_one_scale(system.constraints, sizes[:c]), sizes[c:] / gradient**2])
+    return np.concatenate([sizes[:c], sizes[c:] / gradient**2])
 
 
 def _diagonal(matrices: Floats) -> np.ndarray:

@@ -9,7 +9,7 @@ import llvmlite.binding
 from numba import types
 from numba.extending import get_cython_function_address
 
-from rigid.compilation import kernel
+from rigid.compilation.decorators import inner_kernel
 
 for _name in ("dgbtrf", "dgbtrs"):
     llvmlite.binding.add_symbol(
@@ -26,7 +26,7 @@ _dgbtrs = types.ExternalFunction("rodsim_dgbtrs", types.void(_i, _i, _i, _i, _i,
 INTEGERS = 8  # length of the int32 scratch array
 
 
-@kernel
+@inner_kernel
 def band_factor(values, size, band, pivots, integers):
     """LU factors in place of values (size * (3 band + 1),); pivots (size,) int32. Returns LAPACK's info."""
     integers[0], integers[1], integers[2], integers[3] = size, band, 3 * band + 1, 0
@@ -43,7 +43,7 @@ def band_factor(values, size, band, pivots, integers):
     return integers[3]
 
 
-@kernel
+@inner_kernel
 def band_solve(values, size, band, pivots, rhs, integers):
     """Solve in place of rhs (size,) with the factors of `band_factor`."""
     integers[0], integers[1], integers[2], integers[3], integers[4] = size, band, 3 * band + 1, 0, 1
@@ -64,7 +64,7 @@ def band_solve(values, size, band, pivots, rhs, integers):
 
 
 # apart: with a kernel for both, all that `em` links would be compiled with one more
-@kernel
+@inner_kernel
 def band_solve_transposed(values, size, band, pivots, rhs, integers):
     """The same with the transposed matrix."""
     integers[0], integers[1], integers[2], integers[3], integers[4] = size, band, 3 * band + 1, 0, 1

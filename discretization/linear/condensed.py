@@ -19,7 +19,7 @@ from numba import types
 from scipy.sparse import csc_matrix
 
 from discretization.linear.narrow import narrow_factor, narrow_solve, narrow_solve_transposed
-from rigid.compilation import kernel
+from rigid.compilation.decorators import kernel
 from rigid.system import Ints
 
 _PIVOT = 0.1  # a row with fewer entries is preferred where its entry is at least this part of the largest

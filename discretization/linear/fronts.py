@@ -23,7 +23,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import splu
 
-from rigid.compilation import kernel, small_kernel
+from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.system import Ints
 
 _PIVOT = 0.1  # a row is exchanged where the diagonal is below this part of the largest inner entry under it
@@ -184,7 +184,7 @@ def _update(values, multipliers, second, diagonal, i, height, columns):
         values[k + _7] = x7 - l7 * u - m7 * w
 
 
-@kernel
+@inner_kernel
 def _pivot(values, diagonal, inside, rows, height):
     """Exchange the row of the pivot of a column, with `inside` of its `rows` entries under the diagonal to choose from, and
     divide by it; its place, or -1 where it is too small.
@@ -213,7 +213,7 @@ def _pivot(values, diagonal, inside, rows, height):
     return pivot
 
 
-@kernel
+@inner_kernel
 def _eliminate_one(values, diagonal, rows, height):
     """What the column of a pivot, divided by it, takes from all columns to the right."""
     for c in range(1, rows + 1):
@@ -224,7 +224,7 @@ def _eliminate_one(values, diagonal, rows, height):
                 values[np.uintp(column + i)] -= values[np.uintp(diagonal + i)] * u
 
 
-@kernel
+@inner_kernel
 def _eliminate(values, start, inner, height, pivots, multipliers):
     """(1) of one panel in place, two columns at a time; pivots: a view of its own. 0, or 1 where a pivot is too small."""
     second = height + 8
@@ -263,7 +263,7 @@ def _eliminate(values, start, inner, height, pivots, multipliers):
     return 0
 
 
-@kernel
+@inner_kernel
 def fronts_factor(values, F, panels, pivots, multipliers):
     """LU factors of the matrix with entries `values` into panels (start[-1] + 8,); pivots: (N,) int32; multipliers: scratch
     of `scratch_length`. 0, or 1 where a pivot is too small.
@@ -289,7 +289,7 @@ def fronts_factor(values, F, panels, pivots, multipliers):
     return 0
 
 
-@kernel
+@inner_kernel
 def fronts_solve(F, panels, pivots, rhs, x):
     """Solve in place of rhs (N,) with the factors of `fronts_factor`; x: scratch (largest height,)."""
     done = 0
@@ -328,7 +328,7 @@ def fronts_solve(F, panels, pivots, rhs, x):
             rhs[F.column[first + i]] = x[i]
 
 
-@kernel
+@inner_kernel
 def fronts_solve_transposed(F, panels, pivots, rhs, x):
     """Solve with the transposed matrix in place of rhs (N,), as `fronts_solve`."""
     for f in range(F.inner.size):

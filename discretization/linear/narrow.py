@@ -10,7 +10,7 @@ array needs a few entries of slack at its end).
 import numba
 import numpy as np
 
-from rigid.compilation import kernel, small_kernel
+from rigid.compilation.decorators import inner_kernel, small_kernel
 
 # Bandwidth up to which this beats LAPACK; without the compiler LAPACK's entry points cannot be called at all.
 NARROW = 32 if not getattr(numba.config, "DISABLE_JIT", False) else 10**6
@@ -58,7 +58,7 @@ def update4(values, multipliers, diagonal, i, stride, columns):
         values[k + _3] = x3 - l3 * u
 
 
-@kernel
+@inner_kernel
 def narrow_factor(values, size, band, pivots, first, multipliers):
     """LU factors in place; pivots (size,) int32, first (size,) int32 receives the first row of every column
     of U.
@@ -108,7 +108,7 @@ def narrow_factor(values, size, band, pivots, first, multipliers):
     return 0
 
 
-@kernel
+@inner_kernel
 def narrow_solve(values, size, band, pivots, first, rhs):
     """Solve in place of rhs (size,) with the factors of `narrow_factor`."""
     width, top = 3 * band + 1, 2 * band
@@ -129,7 +129,7 @@ def narrow_solve(values, size, band, pivots, first, rhs):
             rhs[np.uintp(j + i)] -= values[np.uintp(diagonal + i)] * x
 
 
-@kernel
+@inner_kernel
 def narrow_solve_transposed(values, size, band, pivots, first, rhs):
     """Solve with the transposed matrix in place of rhs (size,), with the factors of `narrow_factor`."""
     width, top = 3 * band + 1, 2 * band

@@ -7,7 +7,7 @@ from numba import objmode
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import SuperLU, splu
 
-from rigid.compilation import allocating_kernel
+from rigid.compilation.decorators import allocating_kernel
 from rigid.system import Floats, Ints
 
 _factors: dict[int, SuperLU] = {}

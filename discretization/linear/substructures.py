@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.linear.narrow import update4, update8
-from rigid.compilation import kernel
+from rigid.compilation.decorators import inner_kernel
 from rigid.system import Ints
 
 _PIVOT = 0.1
@@ -42,7 +42,7 @@ def no_substructures() -> Substructures:
     return Substructures(none, none, none, none, pairs, none, fours)
 
 
-@kernel
+@inner_kernel
 def _eliminate(values, start, inner, height, pivots, first, multipliers):
     """(1) of one panel in place; 0, or 1 if A_ii is singular."""
     for j in range(inner):
@@ -80,7 +80,7 @@ def _eliminate(values, start, inner, height, pivots, first, multipliers):
     return 0
 
 
-@kernel
+@inner_kernel
 def condense(values, S, stride, pivots, multipliers):
     """Eliminate the inner unknowns of all substructures and add what is left to the band, whose columns are `stride` apart
     less one. pivots: (N,) int32; multipliers: scratch (height + 8,). 0, or 1 if singular.
@@ -101,7 +101,7 @@ def condense(values, S, stride, pivots, multipliers):
     return 0
 
 
-@kernel
+@inner_kernel
 def reduce_rhs(values, S, pivots, rhs):
     """y in the place of the inner unknowns, what it adds at the ends."""
     for k in range(S.start.size):
@@ -121,7 +121,7 @@ def reduce_rhs(values, S, pivots, rhs):
                 rhs[np.uintp(S.ends[k, 1] + i)] -= values[np.uintp(below + inner + split + i)] * x
 
 
-@kernel
+@inner_kernel
 def expand_solution(values, S, rhs):
     """The inner unknowns from those at the ends."""
     for k in range(S.start.size):
@@ -139,7 +139,7 @@ def expand_solution(values, S, rhs):
                 rhs[np.uintp(first + i)] -= values[np.uintp(column + i)] * x
 
 
-@kernel
+@inner_kernel
 def reduce_rhs_transposed(values, S, rhs):
     """Of the transposed matrix: z = U^-T b_i in the place of the inner unknowns, b_o - (L^-1 P A_io)^T z at the ends."""
     for k in range(S.start.size):
@@ -156,7 +156,7 @@ def reduce_rhs_transposed(values, S, rhs):
                 rhs[S.ends[k, 1] + c - inner - split] -= x
 
 
-@kernel
+@inner_kernel
 def expand_solution_transposed(values, S, pivots, rhs):
     """Of the transposed matrix: x_i = P^T L^-T (z - (A_oi U^-1)^T x_o)."""
     for k in range(S.start.size):

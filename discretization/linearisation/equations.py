@@ -27,7 +27,6 @@ import numpy as np
 from scipy.sparse import bmat, csc_matrix, csr_matrix, diags, vstack
 from scipy.sparse.linalg import splu
 
-from discretization.checking import OF_SYSTEMS, checked, shapes_for
 from discretization.consistent import constraint_jacobian
 from discretization.groups import constraints_of, dissipations_of, energies_of
 from discretization.linearisation import applied, inertia, tangents
@@ -37,6 +36,8 @@ from discretization.linearisation.tangents import Blocks, joined
 from discretization.multipliers import multipliers_of
 from discretization.others import without_potential
 from discretization.redundancy import redundancy
+from discretization.state_checks import OF_SYSTEMS, checked
+from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
@@ -109,7 +110,7 @@ def linearise(
     """(1) about `state`, whose multipliers are found anew; loads (l, 3) at that time; idle: frame -> projection (3, 3) on its
     axes without inertia.
     """
-    checked(state, shapes_for(system, state), *OF_SYSTEMS)
+    checked(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
     turning = without(system, idle)  # what its spin is worth
     fixed = system.frames.fixed != 0
     place = np.where(fixed, -1, np.cumsum(~fixed) - 1).astype(np.int64)

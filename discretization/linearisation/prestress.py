@@ -4,8 +4,14 @@
 
 with u the linear response, e the strains of each energy, s its stress and C its tangent stiffness in that shape; lam' what the
 joints take more, F' the loads that grow. K is linear in stresses, multipliers and loads. That C changes with the strains too,
-where a law is no straight line, is no part of it. Whatever has an energy says what its strains are (`Straining`); rods have
-strains at points.
+where a law is no straight line, is no part of it. An energy says what its strains are (`Straining`); rods have strains at points.
+
+Of a user's own kind its dual alone is known, and so the change of its force and stiffness along a displacement,
+
+    K' = dK/dy P u,   df = df/dy P u                                                                          (2)
+
+P leaves of u what the interaction itself resists: the range of its own stiffness. Where it has no stress a turn that it goes
+along with changes neither, and (2) is (1) but for what strains change among themselves: of a spring between two points the same.
 """
 
 from __future__ import annotations
@@ -16,17 +22,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from discretization.groups import Acting, Role, constraints_of, groups_of, rods_of
+from discretization.groups import Role, constraints_of, groups_of, rods_of
 from discretization.linearisation import applied, tangents
 from discretization.linearisation.equations import Linearised, filled, multipliers
 from discretization.linearisation.moving import moved
 from discretization.linearisation.tangents import Blocks, joined
-from discretization.measures import element_states
 from discretization.space.spans import Spans, with_laws
+from discretization.state_measures import element_states
 from discretization.system import System
-from rigid.errors import ModelError
 from rigid.interactions import evaluation
-from rigid.interactions.kinds import Group
+from rigid.interactions.kinds import Group, Straining
 from rigid.system import Floats, State
 
 # of a derivative of order 4: weights, places
@@ -34,26 +39,30 @@ CENTRAL = (8 / 12, 1), (-8 / 12, -1), (-1 / 12, 2), (1 / 12, -2)
 STRAIN = 1e-6  # differences of stresses for the tangent of a rod's law
 
 
+RESISTED = 1e-9  # of an interaction's largest stiffness: less is none
+
+
 class Stressed(NamedTuple):
     """Energies of a system in a shape: with the stiffness they have there, and with more stress."""
 
     before: list[Group]
     after: list[Group]
+    silent: list[Group]  # those that do not say what their strains are, in neither
 
 
 def stressed(system: System, state: State, direction: Floats, f: float) -> Stressed:
-    """The stresses of a displacement `direction` (n, 6) of the shape `state`; strains by differences at +-f, +-2f of it.
-
-    Raises ModelError where a kind does not say what its strains are.
-    """
-    beside = [(s / f, moved(system, state, t * f * direction)) for s, t in CENTRAL]
+    """The stresses of a displacement `direction` (n, 6) of the shape `state`; strains by differences at +-f, +-2f of it."""
+    beside, silent = _beside(system, state, direction, f), []
     before, after = (rods_of(of) for of in _rods(system, state, beside))
     for own in groups_of(system, state, Role.ENERGY):
         if own.table in ("spans", "elements"):
             continue
+        if own.group.kind.straining is None:
+            silent.append(own.group)
+            continue
         before.append(own.group)
-        after.append(_prestressed(own, state, beside))
-    return Stressed(before, after)
+        after.append(_prestressed(own.group, own.group.kind.straining, state, beside))
+    return Stressed(before, after, silent)
 
 
 def change(lin: Linearised, grown: tuple[Floats, Floats], direction: Floats, f: float) -> csr_matrix:
@@ -67,10 +76,12 @@ def change(lin: Linearised, grown: tuple[Floats, Floats], direction: Floats, f: 
     poses = tangents.poses_of(state)
     none = np.zeros(0)
     more, less = (tangents.forces(groups, state, none, poses) for groups in (both.after, both.before))
+    along, pulled = _along(lin, both.silent, direction, f)
     # what the joints take of it
-    lam = multipliers(filled(lin.M), lin.G, (more - less - forces)[lin.frames].ravel())
+    lam = multipliers(filled(lin.M), lin.G, (more - less + pulled - forces)[lin.frames].ravel())
     K, K0 = (tangents.stiffness(groups, state, none, poses) for groups in (both.after, both.before))
     parts = [
+        *along,
         K,
         Blocks(K0.rows, K0.columns, -K0.values),
         tangents.stiffness(constraints_of(system, state), state, lam[: len(state.lam)], poses),
@@ -81,6 +92,34 @@ def change(lin: Linearised, grown: tuple[Floats, Floats], direction: Floats, f: 
 
 
 Beside = Sequence[tuple[float, State]]  # weights of a derivative, and states
+
+
+def _beside(system: System, state: State, direction: Floats, f: float) -> Beside:
+    return [(s / f, moved(system, state, t * f * direction)) for s, t in CENTRAL]
+
+
+def _along(lin: Linearised, groups: list[Group], direction: Floats, f: float) -> tuple[list[Blocks], Floats]:
+    """(2): blocks, and forces (n, 6) of all together."""
+    system, state, none = lin.system, lin.state, np.zeros(0)
+    blocks, forces = [], np.zeros_like(direction)
+    reach = float(np.ptp(state.r, axis=0).max()) or 1.0  # m, of a turn of 1
+    for own in groups:
+        for k in range(len(own.frames)):
+            one = [own._replace(frames=own.frames[[k]], numbers=own.numbers[[k]], row=own.row[[k]])]
+            moving, place = own.frames[k][lin.place[own.frames[k]] >= 0], np.full(len(lin.place), -1)
+            place[moving] = np.arange(len(moving))
+            scale = np.tile(np.repeat([1.0, 1.0 / reach], 3), len(moving))
+            K = scale[:, None] * tangents.stiffness(one, state, none).full(place) * scale
+            sizes, shapes = np.linalg.eigh(K + K.T)
+            resisted = shapes[:, np.abs(sizes) > RESISTED * np.abs(sizes).max(initial=0.0)]
+            part = np.zeros_like(direction)
+            x = resisted @ (resisted.T @ (direction[moving].ravel() / scale))
+            part[moving] = (scale * x).reshape(-1, 6)
+            for weight, there in _beside(system, state, part, f):
+                slopes = tangents.stiffness(one, there, none)
+                blocks.append(slopes._replace(values=weight * slopes.values))
+                forces += weight * tangents.forces(one, there, none)
+    return blocks, forces
 
 
 def _rods(system: System, state: State, beside: Beside) -> tuple[System, System]:
@@ -97,13 +136,7 @@ def _rods(system: System, state: State, beside: Beside) -> tuple[System, System]
     return before, after
 
 
-def _prestressed(acting: Acting, state: State, beside: Beside) -> Group:
-    own, straining = acting.group, acting.group.kind.straining
-    if straining is None:
-        raise ModelError(
-            f"buckling: a {own.kind.name} does not say what its strains are, so that its stress under the loads is not known; "
-            "write it as an energy of measures (`Model.add_energy`), give its kind a `straining`, or leave it out"
-        )
+def _prestressed(own: Group, straining: Straining, state: State, beside: Beside) -> Group:
     kind = own.kind._replace(value=straining.strains, rows=straining.count, straining=None)
     strains = own._replace(kind=kind, row=straining.count * np.arange(len(own.frames)))
 

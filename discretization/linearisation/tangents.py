@@ -20,11 +20,13 @@ import numpy as np
 from scipy.sparse import bsr_matrix
 
 from rigid import quaternions
-from rigid.compilation import allocating_kernel, small_kernel
+from rigid.compilation.decorators import allocating_kernel, small_kernel
 from rigid.errors import ModelError
+from rigid.interactions.blocks import add_change, move_along, move_back, put_pose
 from rigid.interactions.evaluation import check_frames
 from rigid.interactions.kinds import COMPLEX_STEP, MOST_FRAMES, Group, dual_at, frame, gathered
-from rigid.poses import torque_of
+from rigid.kinematics.poses import torque_of
+from rigid.linear_algebra import load3
 from rigid.system import Floats, Ints, State
 
 
@@ -136,32 +138,11 @@ def _room(groups: Sequence[Group]) -> Blocks:
 
 
 @small_kernel
-def _put(r, R, first, f, y, k):
-    """Pose of frame f as frame k, from the place of the first: far from the origin no digits are lost."""
-    for i in range(3):
-        y[k, 0, i] = r[f, i] - r[first, i]
-        for j in range(3):
-            y[k, 1 + j, i] = R[f, i, j]
-
-
-@small_kernel
-def _turn(y, z, k, j, step):
-    """z_k += step times the change of the directors y_k along coordinate j of (dr, eta)."""
-    if j < 3:
-        z[k, 0, j] += step
-        return
-    p, q = (j - 2) % 3, (j - 1) % 3  # e_j x e_p = e_q
-    for i in range(1, 4):
-        d_p, d_q = y[k, i, p], y[k, i, q]
-        z[k, i, q] += step * d_p
-        z[k, i, p] -= step * d_q
-
-
-@small_kernel
-def _turn_also(z, k, j, step):
-    """The same of rates z_k, which do not move with dr."""
-    if j >= 3:
-        _turn(z, z, k, j, step)
+def _put(r, R, own, arity, y):
+    """Poses of the frames of an interaction, from the place of the first."""
+    origin = load3(r[own.frames[0]])
+    for k in range(arity):
+        put_pose(r, R, own.frames[k], origin, y, k)
 
 
 @small_kernel
@@ -226,15 +207,14 @@ def _differentiate(I, r, R, multipliers, out):
         for e in range(kind.first, kind.last):
             own = I.each[e]
             X = I.numbers[own.first : own.last]
-            for k in range(arity):
-                _put(r, R, own.frames[0], own.frames[k], y, k)
+            _put(r, R, own, arity, y)
             _multipliers(kind, own, multipliers, lam)
             for b in range(arity):
                 for j in range(6):
-                    _turn(y, y, b, j, 1j * COMPLEX_STEP)
+                    move_along(y, b, j)
                     function(y, y, X, lam, dual)
                     _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, out)
-                    _put(r, R, own.frames[0], own.frames[b], y, b)
+                    move_back(y, b)
             at += arity * arity
 
 
@@ -247,8 +227,7 @@ def _add_forces(I, r, R, multipliers, out):
         function = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
             own = I.each[e]
-            for k in range(kind.arity):
-                _put(r, R, own.frames[0], own.frames[k], y, k)
+            _put(r, R, own, kind.arity, y)
             _multipliers(kind, own, multipliers, lam)
             function(y, y, I.numbers[own.first : own.last], lam, dual)
             _add(dual, y, own, kind.arity, out)
@@ -264,12 +243,11 @@ def _resist(I, r, R, spin, out, C, K):
         for e in range(kind.first, kind.last):
             own = I.each[e]
             X = I.numbers[own.first : own.last]
-            for k in range(arity):
-                _put(r, R, own.frames[0], own.frames[k], y, k)
-                z[k] = 0.0
+            _put(r, R, own, arity, y)
+            z[:arity] = 0.0
             for b in range(arity):
                 for j in range(6):
-                    _turn(y, z, b, j, 1.0)
+                    add_change(y, z, b, j, 1.0)
                     function(y, z, X, lam, dual)
                     _store(dual, y, at, arity, b, j, 1.0, False, C)
                     z[b] = 0.0
@@ -279,10 +257,11 @@ def _resist(I, r, R, spin, out, C, K):
             _add(dual, y, own, arity, out)
             for b in range(arity):
                 for j in range(6):
-                    _turn(y, y, b, j, 1j * COMPLEX_STEP)
-                    _turn_also(z, b, j, 1j * COMPLEX_STEP)
+                    move_along(y, b, j)
+                    if j >= 3:  # rates do not move with dr
+                        move_along(z, b, j)
                     function(y, z, X, lam, dual)
                     _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, K)
-                    _put(r, R, own.frames[0], own.frames[b], y, b)
-                    _put_spin(spin, own.frames[b], y, z, b)
+                    move_back(y, b)
+                    move_back(z, b)
             at += arity * arity

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.space import se3_dual
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import (
     Kind,
     Straining,
@@ -85,8 +85,10 @@ def put_markers(y0, y1, X):
 
 
 @small_kernel
-def put_back(frames, y0, y1):
-    """The frames as they were."""
+def leave_markers(out, X, frames, y0, y1):
+    """out: the dual on both markers becomes that on their frames, which are put back."""
+    spread_on_frames(out, 0, X)
+    spread_on_frames(out, 1, X)
     store(frames[0], y0, 0)
     store(frames[1], y0, 1)
     store(frames[2], y1, 0)
@@ -126,9 +128,7 @@ def strain_dual(y0, y1, X, lam, out):
     frames = put_markers(y0, y1, X)
     start, end, functions = se3_dual.ends_of(y0, y1, 1.0)
     se3_dual.spread(y0, y1, start, end, functions, 1.0, vector(lam, 0), vector(lam, 3), out)
-    spread_on_frames(out, 0, X)
-    spread_on_frames(out, 1, X)
-    put_back(frames, y0, y1)
+    leave_markers(out, X, frames, y0, y1)
 
 
 @stress_function
@@ -156,9 +156,7 @@ def dual(y0, y1, X, lam, out):
     Gamma, K = se3_dual.unloaded(average(Gamma0, Gamma1), average(K0, K1), X[MARKERS:])
     N, M = se3_dual.stress_of(Gamma, K, X[MARKERS:])
     se3_dual.spread(y0, y1, start, end, functions, 1.0, times(lam[0], N), times(lam[0], M), out)
-    spread_on_frames(out, 0, X)
-    spread_on_frames(out, 1, X)
-    put_back(frames, y0, y1)
+    leave_markers(out, X, frames, y0, y1)
 
 
 @dual_function
@@ -169,9 +167,7 @@ def step_dual(y0, y1, X, lam, out):
     Gamma0, K0, Gamma1, K1 = se3_dual.strains_of(start, end, functions, 1.0)
     N, M = se3_dual.stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X[MARKERS:])
     se3_dual.spread(y0, y1, start, end, functions, 1.0, times(lam[0], N), times(lam[0], M), out)
-    spread_on_frames(out, 0, X)
-    spread_on_frames(out, 1, X)
-    put_back(frames, y0, y1)
+    leave_markers(out, X, frames, y0, y1)
 
 
 @dual_function
@@ -182,9 +178,7 @@ def rate_dual(y, z, X, lam, out):
     dGamma, dK = se3_dual.strain_rates(y, z, at, functions, 1.0)
     N, M = se3_dual.stress_of(dGamma, dK, X[MARKERS:])
     se3_dual.spread(y, y, at, at, functions, 1.0, times(lam[0], N), times(lam[0], M), out)
-    spread_on_frames(out, 0, X)
-    spread_on_frames(out, 1, X)
-    put_back(frames, y, z)
+    leave_markers(out, X, frames, y, z)
 
 
 BUSHING = Kind(

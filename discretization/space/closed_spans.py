@@ -25,7 +25,7 @@ from discretization.space.rod_points import (
     unloaded,
     viscous_between,
 )
-from rigid.compilation import function_at, small_kernel
+from rigid.compilation.decorators import function_at, small_kernel
 from rigid.interactions.kinds import COMPLEX_STEP, whole
 from rigid.linear_algebra import average, matrix_plus, outer, plus, times
 

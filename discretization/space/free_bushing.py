@@ -30,13 +30,12 @@ from discretization.space import se3_dual
 from discretization.space.bushing import (
     MARKERS,
     law,
+    leave_markers,
     marker,
-    put_back,
     put_markers,
     shifted,
-    spread_on_frames,
 )
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import (
     Kind,
     Straining,
@@ -119,14 +118,6 @@ def spread(y0, y1, resisted, N, M, out):
     store((n, on_b1, on_b2, on_b3), out, 1)
 
 
-@small_kernel
-def spread_on_bodies(y0, y1, X, N, M, out):
-    """`spread`, on the frames whose markers y0, y1 have become."""
-    spread(y0, y1, X[MARKERS], N, M, out)
-    spread_on_frames(out, 0, X)
-    spread_on_frames(out, 1, X)
-
-
 @value_function
 def value(y, X, out):
     """V."""
@@ -148,8 +139,8 @@ def strains(y, X, out):
 def strain_dual(y0, y1, X, lam, out):
     """The stress lam on the strains, of which the fourth is none."""
     frames = put_markers(y0, y1, X)
-    spread_on_bodies(y0, y1, X, vector(lam, 0), (0j, lam[4], lam[5]), out)
-    put_back(frames, y0, y1)
+    spread(y0, y1, X[MARKERS], vector(lam, 0), (0j, lam[4], lam[5]), out)
+    leave_markers(out, X, frames, y0, y1)
 
 
 @dual_function
@@ -160,8 +151,8 @@ def dual(y0, y1, X, lam, out):
     u1, t1 = coordinates(frame(y1, 0), frame(y1, 1), X[MARKERS])
     u, t = se3_dual.unloaded(average(u0, u1), average(t0, t1), X[MARKERS:])
     N, M = se3_dual.stress_of(u, t, X[MARKERS:])
-    spread_on_bodies(y0, y1, X, times(lam[0], N), (0j, lam[0] * M[1], lam[0] * M[2]), out)
-    put_back(frames, y0, y1)
+    spread(y0, y1, X[MARKERS], times(lam[0], N), (0j, lam[0] * M[1], lam[0] * M[2]), out)
+    leave_markers(out, X, frames, y0, y1)
 
 
 @dual_function
@@ -173,8 +164,8 @@ def step_dual(y0, y1, X, lam, out):
     u1, t1 = coordinates(a1, b1, X[MARKERS])
     delta, _, _, _, _ = turning_between(turn_of(a0, b0), turn_of(a1, b1))
     N, M = se3_dual.stress_of(minus(u1, u0), (delta, t1[1] - t0[1], t1[2] - t0[2]), X[MARKERS:])
-    spread_on_bodies(y0, y1, X, times(lam[0], N), times(lam[0], M), out)
-    put_back(frames, y0, y1)
+    spread(y0, y1, X[MARKERS], times(lam[0], N), times(lam[0], M), out)
+    leave_markers(out, X, frames, y0, y1)
 
 
 @small_kernel
@@ -209,8 +200,8 @@ def rate_dual(y, z, X, lam, out):
     frames = put_markers(y, z, X)
     du, dt = rates(y, z, X[MARKERS])
     N, M = se3_dual.stress_of(du, dt, X[MARKERS:])
-    spread_on_bodies(y, y, X, times(lam[0], N), times(lam[0], M), out)
-    put_back(frames, y, z)
+    spread(y, y, X[MARKERS], times(lam[0], N), times(lam[0], M), out)
+    leave_markers(out, X, frames, y, z)
 
 
 FREE_BUSHING = Kind(

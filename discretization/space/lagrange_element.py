@@ -22,13 +22,13 @@ from discretization.space.rod_points import (
     order_of,
     slope_at_point,
     stress_between,
-    stress_of,
     unloaded,
     value_at_point,
     viscous_between,
+    viscous_of_rates,
     weight_of,
 )
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, no_bend, value_function
 from rigid.linear_algebra import average, dot, minus, plus, times
 
@@ -163,7 +163,7 @@ def rate_dual(y, z, X, lam, out):
     for g in range(p):
         at = at_point(y, p, g, L)
         Gamma, K = strain_rates(at, at_point(z, p, g, L))
-        N, M = stress_of(Gamma, K, X, g)
+        N, M = viscous_of_rates(Gamma, K, X, g)
         w = lam[0] * weight_of(X, g)
         add_spread(at, times(w, N), times(w, M), p, g, L, out)
 

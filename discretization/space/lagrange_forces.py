@@ -31,7 +31,7 @@ from discretization.space.closed_spans import (
 )
 from discretization.space.interpolation import SLOPES, VALUES
 from discretization.space.rod_points import LENGTH, order_of, weight_of
-from rigid.compilation import compiled, small_kernel
+from rigid.compilation.decorators import compiled, small_kernel
 from rigid.linear_algebra import (
     apply,
     apply_transposed,

@@ -26,15 +26,15 @@ from discretization.space.rod_points import (
     LENGTH,
     energy_of,
     stress_between,
-    stress_of,
     unloaded,
     viscous_between,
+    viscous_of_rates,
     weight_of,
 )
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, frame, no_bend, value_function
+from rigid.kinematics.poses import mean_pose
 from rigid.linear_algebra import average, dot, minus, plus, times
-from rigid.poses import mean_pose
 
 
 @small_kernel
@@ -153,7 +153,7 @@ def rate_dual(y, z, X, lam, out):
     a, b = frame(y, 0), frame(y, 1)
     at = invariants(a, b, L)
     Gamma, K = strain_rates(at, a, b, frame(z, 0), frame(z, 1), L)
-    N, M = stress_of(Gamma, K, X, 0)
+    N, M = viscous_of_rates(Gamma, K, X, 0)
     w = lam[0] * weight_of(X, 0)
     spread(y, y, at, at, times(w, N), times(w, M), L, out)
 

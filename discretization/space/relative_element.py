@@ -30,15 +30,15 @@ from discretization.space.rod_points import (
     energy_of,
     order_of,
     stress_between,
-    stress_of,
     unloaded,
     viscous_between,
+    viscous_of_rates,
     weight_of,
 )
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, frame, no_bend, value_function, vector
+from rigid.kinematics.poses import mean_pose
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
-from rigid.poses import mean_pose
 
 ZERO = (0j, 0j, 0j)
 
@@ -255,7 +255,7 @@ def rate_dual(y, z, X, lam, out):
     for g in range(p):
         at = at_point(y, p, g, L)
         Gamma, K = strain_rates(at, rates_at_point(y, z, p, g, L))
-        N, M = stress_of(Gamma, K, X, g)
+        N, M = viscous_of_rates(Gamma, K, X, g)
         w = lam[0] * weight_of(X, g)
         add_on_nodes(at, at, times(w, N), times(w, M), p, g, L, out)
     bring_to_frames(y, y, p, out)

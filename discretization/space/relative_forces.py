@@ -32,7 +32,8 @@ from discretization.space.interpolation import SLOPES, VALUES
 from discretization.space.relative_element import on_relative, quotients
 from discretization.space.relative_tangent import point_tangent, spreads_of, strain_slopes
 from discretization.space.rod_points import LENGTH, order_of, weight_of
-from rigid.compilation import compiled, small_kernel
+from rigid.compilation.decorators import compiled, small_kernel
+from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import (
     apply,
     apply_transposed,
@@ -60,7 +61,6 @@ from rigid.linear_algebra import (
     transposed_product,
     twice_axial,
 )
-from rigid.rotations import inverse_tangent
 
 # of a node, in its row: c, y at start and end, 1 + tr B at both, then C and Y, and T_a
 C0, Y0, C1, Y1, T0, T1, C_SUM, Y_SUM, TURNING, NODE = 0, 3, 6, 9, 12, 13, 14, 17, 20, 29

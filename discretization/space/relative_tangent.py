@@ -8,7 +8,7 @@ and (4), (5) of `relative_element` are P n, Q m, N n + M m with the matrices bel
 """
 
 from discretization.space.closed_spans import coupled
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.linear_algebra import (
     average,
     cross,

@@ -2,8 +2,8 @@
 
 Numbers X of an element: order p, length L, then for each of its p points the stiffness (or viscosity) row by row, the
 stress-free strains, and of a law beyond the linear one (`laws`) its invariant, its number in `laws.functions.LAW_FUNCTIONS`,
-0 without a law, and its parameters. Numbers of the viscosity have in the place of the stress-free strains what else the
-viscous stress has in a step: `relaxation`. Values and slopes at a point are sums over the nodes with the tables of
+0 without a law, and its parameters. Numbers of the viscosity have no stress-free strains, and in the place of the parameters what
+else the viscous stress has in a step: `relaxing_branch`. Values and slopes at a point are sums over the nodes with the tables of
 `interpolation`.
 """
 
@@ -16,13 +16,14 @@ from discretization.space.laws.functions import (
     quotient_of_number,
     stress_of_number,
 )
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import vector, whole
-from rigid.linear_algebra import average, dot, minus, plus
+from rigid.linear_algebra import average, dot, minus, plus, times
 
 ORDER, LENGTH, FIRST = 0, 1, 2  # places among the numbers; of the first point
 POINT, STRAIN0 = PARAMETERS + MOST_PARAMETERS, 36  # numbers of one point; place of its stress-free strains
 INVARIANT, LAW = 42, 43
+BEHIND, FREQUENCY = PARAMETERS, PARAMETERS + 6  # of a viscosity: s of `relaxing_branch` (3), 1/h
 
 
 @small_kernel
@@ -156,5 +157,13 @@ def stress_between(Gamma0, K0, Gamma1, K1, X, g):
 def viscous_between(Gamma0, K0, Gamma1, K1, X, g):
     """Stress of the change of the strains, and what a relaxing branch adds to it; X: numbers of the viscosity."""
     N, M = stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X, g)
-    at = FIRST + POINT * g + STRAIN0
+    at = FIRST + POINT * g + BEHIND
     return plus(N, vector(X, at)), plus(M, vector(X, at + 3))
+
+
+@small_kernel
+def viscous_of_rates(dGamma, dK, X, g):
+    """The same of rates that hold all along the step."""
+    N, M = stress_of(dGamma, dK, X, g)
+    at, rate = FIRST + POINT * g + BEHIND, X[FIRST + POINT * g + FREQUENCY]
+    return plus(N, times(rate, vector(X, at))), plus(M, times(rate, vector(X, at + 3)))

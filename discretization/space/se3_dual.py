@@ -15,7 +15,7 @@ import numpy as np
 
 from discretization.space.elements import Elements
 from discretization.space.strain_functions import strain_function_differences
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import (
     Group,
     Kind,

@@ -34,7 +34,8 @@ from numpy.typing import ArrayLike
 
 from discretization.space.strain_functions import strain_function_differences, strain_functions
 from rigid import quaternions
-from rigid.compilation import kernel, small_kernel
+from rigid.compilation.decorators import kernel, small_kernel
+from rigid.kinematics.rotations import inverse_tangent, load4, relative_half, rotation_matrix
 from rigid.linear_algebra import (
     apply,
     apply_transposed,
@@ -65,7 +66,6 @@ from rigid.linear_algebra import (
     transpose,
     twice_axial,
 )
-from rigid.rotations import inverse_tangent, load4, relative_half, rotation_matrix
 from rigid.system import Floats
 
 # What an element remembers of the start of a step: y, k, s, u, scalar of the half rotation, constant part of

@@ -28,7 +28,7 @@ from discretization.space.se3_element import (
     strains_of,
 )
 from discretization.space.strain_functions import strain_functions
-from rigid.compilation import compiled, small_kernel
+from rigid.compilation.decorators import compiled, small_kernel
 from rigid.linear_algebra import (
     apply,
     load3,

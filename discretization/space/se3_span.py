@@ -9,13 +9,13 @@ from discretization.space.rod_points import (
     LENGTH,
     energy_of,
     stress_between,
-    stress_of,
     unloaded,
     viscous_between,
+    viscous_of_rates,
 )
 from discretization.space.se3_dual import ends_of, spread, strain_rates
 from discretization.space.se3_dual import strains_of as strains_of_ends
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, no_bend, value_function
 from rigid.linear_algebra import times
 
@@ -62,7 +62,7 @@ def rate_dual(y, z, X, lam, out):
     L = X[LENGTH]
     at, _, functions = ends_of(y, y, L)
     dGamma, dK = strain_rates(y, z, at, functions, L)
-    N, M = stress_of(dGamma, dK, X, 0)
+    N, M = viscous_of_rates(dGamma, dK, X, 0)
     spread(y, y, at, at, functions, L, times(lam[0], N), times(lam[0], M), out)
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.space import relaxing_branch
 from discretization.space.elements import Elements
 from discretization.space.interpolation import MOST, leading
 from discretization.space.laws import AXIAL, EXPRESSIONS, GENERAL, LAWS
@@ -33,7 +34,7 @@ from discretization.space.rod_points import (
     invariant_of,
     six,
 )
-from rigid.compilation import allocating_kernel
+from rigid.compilation.decorators import allocating_kernel
 from rigid.interactions.kinds import Group, Kind, group, whole
 from rigid.system import Floats, Ints
 
@@ -137,7 +138,7 @@ def shared_masses(elements: Elements, spans: Spans) -> tuple[Ints, Floats]:
 def numbers_of(spans: Spans, use: Ints, matrices: Floats, strain0: Floats | None = None) -> Floats:
     """Numbers (k, :) of the spans `use`, all of one order, with these matrices (g, 6, 6) and strains (g, 6)."""
     order = int(spans.order[use[0]])
-    at = spans.first[use][:, None] + np.arange(order)
+    at = points_between(spans, use)
     each = np.zeros((len(use), order, POINT))
     each[..., :STRAIN0] = matrices[at].reshape(len(use), order, 36)
     if strain0 is not None:
@@ -183,9 +184,27 @@ def energies_of(spans: Spans) -> list[Group]:
     return _groups(spans, np.arange(len(spans.kind)), "ENERGIES", spans.stiffness, spans.strain0)
 
 
-def dissipations_of(spans: Spans) -> list[Group]:
-    """Those whose material is viscous as dissipations."""
-    return _groups(spans, viscous(spans), "DISSIPATIONS", spans.damping, None)
+def dissipations_of(spans: Spans, branch: Floats | None = None) -> list[Group]:
+    """Those whose material is viscous as dissipations, those that relax with their branches' strains (g, 6), by default zero."""
+    lossy, relaxing = viscous(spans), _with_some(spans, spans.relaxation > 0.0)
+    groups = _groups(spans, np.setdiff1d(lossy, relaxing), "DISSIPATIONS", spans.damping, None)
+    for own in _groups(spans, relaxing, "DISSIPATIONS", spans.damping, None):
+        points, k = points_between(spans, own.row), len(own.row)
+        damping, stiffness = (
+            matrices[points].reshape(*points.shape, 36) for matrices in (spans.damping, spans.branch)
+        )
+        material = np.concatenate([damping, stiffness, spans.relaxation[points][..., None]], axis=-1)
+        kept = np.zeros((k, own.kind.arity - 1, 6)) if branch is None else branch[points]
+        numbers = np.column_stack([own.numbers, material.reshape(k, -1), kept.reshape(k, -1)])
+        element = BY_NUMBER[spans.kind[own.row[0]]]
+        kind = relaxing_branch.relaxing(own.kind, element.kernels().STRAINS[element.order])
+        groups.append(own._replace(kind=kind, numbers=numbers))
+    return groups
+
+
+def points_between(spans: Spans, use: Ints) -> Ints:
+    """(k, p) points of spans `use`, all of one order."""
+    return np.asarray(spans.first[use][:, None] + np.arange(spans.order[use[0]]))
 
 
 def strains_of(spans: Spans) -> list[Group]:
@@ -195,7 +214,11 @@ def strains_of(spans: Spans) -> list[Group]:
 
 def viscous(spans: Spans) -> Ints:
     """Numbers of the spans whose material is viscous, or relaxes."""
-    some = np.any(spans.damping, axis=(1, 2)) | (spans.relaxation > 0.0)
+    return _with_some(spans, np.any(spans.damping, axis=(1, 2)) | (spans.relaxation > 0.0))
+
+
+def _with_some(spans: Spans, some: np.ndarray) -> Ints:
+    """Numbers of the spans of whose points (g,) some are so."""
     return (
         np.flatnonzero(np.add.reduceat(some, spans.first[:-1]) > 0) if len(spans.kind) else np.zeros(0, int)
     )

@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from rigid.compilation import kernel, small_kernel
+from rigid.compilation.decorators import kernel, small_kernel
 
 _SERIES_LIMIT = 0.1
 _TERMS = 18

@@ -17,16 +17,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.constraint_rows import add_constraint_noise
-from discretization.assembly.gear_angles import begin_gears, end_gears
 from discretization.assembly.rod_spans import folded
-from discretization.assembly.spring_forces import torsion_step
 from discretization.assembly.step_equations import add_forces, add_load_noise, begin_step, load_step, move
 from discretization.assembly.workspace import rotation_of, store_rotation
 from discretization.time.newton import factor, residual_over_noise, solve
-from rigid.compilation import allocating_inner_kernel, inner_kernel
+from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel
+from rigid.kinematics.rotations import load4, relative_half, rotation_matrix
 from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times
-from rigid.rotations import load4, relative_half, rotation_matrix
 
 SOLVED, FOLDED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 
@@ -41,7 +40,7 @@ def _stand(system, numbering, state, work):
         first = numbering.lam[c]
         for i in range(numbering.rows[c]):
             work.lam[first + i] = state.lam[first + i] / work.scale[c]
-    begin_gears(numbering, state, work)
+    begin_counted(numbering, state, work)
     move(system, state, work)
 
 
@@ -136,7 +135,7 @@ def _passed_pi(system, state, work):
 
 @inner_kernel
 def advanced(system, numbering, state, work, x, factor):
-    """Move the state by factor x: positions, turns by the angles |eta|, multipliers, angles of torsion springs.
+    """Move the state by factor x: positions, turns by the angles |eta|, multipliers, what is counted.
 
     SOLVED; or FOLDED or NOT_FINITE, and the state is what it was.
     """
@@ -157,10 +156,8 @@ def advanced(system, numbering, state, work, x, factor):
     move(system, state, work)
     if _passed_pi(system, state, work):
         return FOLDED
-    for s in range(system.torsions.stiffness.shape[0]):
-        state.own[s] += torsion_step(system.torsions, work, state.own[s], s, 1.0)[0]
-    begin_gears(numbering, state, work)
-    end_gears(state, work)
+    begin_counted(numbering, state, work)
+    end_counted(state, work)
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue

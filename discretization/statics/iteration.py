@@ -24,8 +24,8 @@ from discretization.statics.forces import (
 )
 from discretization.statics.strains import Prediction, exceed, foresee, shift
 from discretization.time.newton import residual_over_noise
-from rigid.compilation import allocating_inner_kernel, allocating_kernel, inner_kernel
-from rigid.kept import kept_in
+from rigid.compilation.decorators import allocating_inner_kernel, allocating_kernel, inner_kernel
+from rigid.compilation.kept import kept_in
 from rigid.linear_algebra import add_at, load9, product, product_transposed
 from rigid.references import by_reference
 from rigid.system import Floats, Ints

@@ -9,14 +9,16 @@ from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.csgraph import connected_components
 
 from discretization import others
+from discretization.assembly.by_duals import in_loops
 from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.assembly.workspace import AT_NOISE, balanced, workspace
-from discretization.checking import OF_SYSTEMS, checked, shapes_for
 from discretization.drives import as_driven
 from discretization.extent import extent
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
-from discretization.own_variables import varying_of
+from discretization.own_variables import part
+from discretization.state_checks import OF_SYSTEMS, checked
+from discretization.state_shapes import sizes_of, state_shapes
 from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED
 from discretization.statics.iteration import (
     ADVANCE,
@@ -41,7 +43,7 @@ from discretization.statics.iteration import (
 from discretization.statics.loading import Loading
 from discretization.statics.strains import prediction
 from discretization.system import System
-from rigid.kept import Kept, bound
+from rigid.compilation.kept import Kept, bound
 from rigid.system import Floats, State
 
 Stand = tuple[Floats, float]  # a state, as numbers, and its load factor
@@ -61,7 +63,7 @@ def resting(system: System, state: State) -> System:
     statics changes are its own.
     """
     elements, spans = system.elements, system.spans
-    constraints = as_driven(system.constraints, varying_of(system, state))
+    constraints = as_driven(system.constraints, part(system, state, "drive"))
     return system._replace(
         elements=elements._replace(
             damping=np.zeros_like(elements.damping),
@@ -69,8 +71,6 @@ def resting(system: System, state: State) -> System:
             strain0=elements.strain0.copy(),
         ),
         spans=spans._replace(damping=np.zeros_like(spans.damping), coupling=np.zeros_like(spans.coupling)),
-        springs=system.springs._replace(damping=np.zeros_like(system.springs.damping)),
-        torsions=system.torsions._replace(damping=np.zeros_like(system.torsions.damping)),
         others=others.at_rest(system.others),
         constraints=constraints._replace(
             **{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}
@@ -96,7 +96,7 @@ class Rest:
         band_limit: int = BAND_LIMIT,
         idle: Mapping[int, Floats] | None = None,
     ):
-        self.shapes = shapes_for(system, state)
+        self.shapes = state_shapes(sizes_of(system))
         self.system = resting(system, checked(state, self.shapes, *OF_SYSTEMS))
         self.loading = loading.of(self.system)
         self.numbering = number(
@@ -105,11 +105,9 @@ class Rest:
         self._all, self.state = _side_by_side(state)
         self.state.v[:] = 0.0
         self.state.Omega[:] = 0.0
-        self.state.acc[:] = 0.0
+        self.state.memory[:] = 0.0
         self.work = workspace(self.system, self.numbering)
-        self._general = (
-            True if self.system.spans.kind.size or self.work.by_duals.interacting.each.size else None
-        )
+        self._general = True if self.system.spans.kind.size or not in_loops(self.work.by_duals) else None
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
         if len(self.numbering.row):
@@ -176,7 +174,7 @@ class Rest:
 
     def _levers(self) -> float:
         """Size of a model whose frames are all in one place: that of its joints' and springs' levers, m."""
-        c, s = self.system.constraints, self.system.springs
+        c, s = self.system.constraints, others.springs_of(self.system.others)
         return max((float(np.abs(X).max(initial=0.0)) for X in (c.Xa, c.Xb, s.Xa, s.Xb)), default=0.0) or 1.0
 
     def _seen(self) -> np.ndarray:

@@ -23,10 +23,10 @@ from discretization.space.rod_points import FIRST, POINT, STRAIN0
 from discretization.space.se3_element import invariants, strains_of
 from discretization.space.strain_functions import strain_functions
 from discretization.system import System
-from rigid.compilation import inner_kernel
+from rigid.compilation.decorators import inner_kernel
+from rigid.kinematics.rotations import cayley_turn, load4, rotation_matrix
 from rigid.linear_algebra import load3, minus, plus, store3, times
 from rigid.references import by_reference
-from rigid.rotations import cayley_turn, load4, rotation_matrix
 from rigid.system import Floats, Ints
 
 _SMALL = 1e-4  # share of a correction, for differences of strains
@@ -43,7 +43,7 @@ class Poses(NamedTuple):
 
 @by_reference
 class Prediction(NamedTuple):
-    """Strains (points, 6) of all points, of two-frame elements first, then those of spans, as in `discretization.measures`."""
+    """Strains (points, 6) of all points, of two-frame elements first, then those of spans, as in `state_measures`."""
 
     poses: Poses
     linear: Floats  # B dy

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.checking import checked
-from discretization.state_shapes import Shapes
+from discretization.state_checks import checked
+from discretization.state_shapes import Shapes, Sizes
 from rigid.errors import ConvergenceError, Reached
 from rigid.system import Floats, State
 
@@ -67,7 +67,8 @@ class StepperBase(ABC):
     """Advances states of one system by steps of one length `h`."""
 
     h: float
-    shapes: Shapes  # of the states it takes
+    sizes: Sizes  # of the states it takes
+    shapes: Shapes
     # of a state, and whether an element of a rod is known to have passed pi: what of it is turned too far, in words, or nothing
     turned_in_words: Callable[[State, bool], str] | None = None
 

@@ -34,7 +34,7 @@ from discretization.time.scheme import Scheme
 from discretization.time.scratch import new_work
 from discretization.time.trajectory import Trajectory
 from rigid.errors import ConvergenceError, ModelError
-from rigid.mechanical import PRODUCTS, MechanicalSystem
+from rigid.mechanics.mechanical import PRODUCTS, MechanicalSystem
 from rigid.system import Floats, Ints
 
 _LEAST_DAMPING = 1e-3

@@ -30,9 +30,9 @@ from discretization.time.galerkin import (
 )
 from discretization.time.scheme import WORK
 from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.compilation import explicit_kernel, inner_kernel
+from rigid.compilation.decorators import explicit_kernel, inner_kernel
 from rigid.interactions.kinds import COMPLEX_STEP
-from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS
+from rigid.mechanics.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS
 from rigid.references import Reference, by_reference
 
 

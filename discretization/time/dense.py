@@ -1,6 +1,6 @@
 """Small dense linear algebra of integrators: in place, no allocation."""
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 
 
 @small_kernel

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from discretization.time.dense import difference, inner, mean, multiply, multiply_transposed, solve
 from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.compilation import inner_kernel, small_kernel
-from rigid.mechanical import (
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.mechanics.mechanical import (
     CONSTANT_MASS,
     DISCRETE_CONSTRAINTS,
     DISCRETE_KINETIC,

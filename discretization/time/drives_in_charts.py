@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from discretization.checking import given_values
 from discretization.drives import (
     CONSTRAINT_ROWS,
     DRIVEN,
@@ -22,12 +21,13 @@ from discretization.drives import (
     packed_rows,
 )
 from discretization.own_variables import part
+from discretization.state_checks import given_values
 from discretization.system import System
 from rigid import quaternions
-from rigid.charts import Motion
+from rigid.charts.driven_places import Motion
 from rigid.interactions.constraints import number_of
 from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
-from rigid.mechanical import DRIVE_NUMBERS
+from rigid.mechanics.mechanical import DRIVE_NUMBERS
 from rigid.system import Constraints, Floats, Frames, State
 
 DriveValues = Callable[[Floats], Floats]
@@ -55,7 +55,6 @@ def held_by_constraints(system: System) -> tuple[Frames, Constraints]:
         Wa=zero,
         Wb=zero,
         repeats=np.zeros(count, np.uint8),
-        shares=np.zeros(count, np.uint8),
     )
     few = Constraints._field_defaults
     columns = {

@@ -13,7 +13,7 @@ every invariant. Where there are joints each substep is taken in two equal halve
 positions and velocities then have the full order, and G v at the ends is of that order in h.
 
 `em-ggl` keeps joints at position and velocity level. With A = gam . g_v, D its discrete derivative
-(`rigid.hidden_constraints`) and w the part of the velocities that gam takes away,
+(`rigid.interactions.hidden_constraints`) and w the part of the velocities that gam takes away,
 
     v1 = 2 (dr/h - w) - v0,   Omega1 = 2 (R0^T psi/h - w) - Omega0,   M w = D_v A,   J w = D_Omega A    (4)
     the balance (3) with h D_r A, h D_psi A,   g(1) = 0,   g_v(1) = 0: `discretization.assembly.hidden_rows` (5)
@@ -33,20 +33,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import DISSIPATES, WORKS, taken_by_duals
-from discretization.assembly.gear_angles import begin_gears, end_gears
+from discretization.assembly.by_duals import DISSIPATES, WORKS, begin_counted, end_counted, taken_by_duals
 from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
 from discretization.assembly.hidden_rows import begin_hidden_step, velocities_after
 from discretization.assembly.rod_spans import spans_dissipate
-from discretization.assembly.spring_forces import spring_ends, torsion_step
+from discretization.assembly.spring_forces import lost_in_loops
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
 from discretization.assembly.step_equations import add_load_noise, begin_step, load_step
 from discretization.assembly.workspace import rotation_of
+from discretization.memory import WIDTH
 from discretization.space.se3_element import E0
 from discretization.time.newton import CONVERGED, FOLDED, newton
 from discretization.turning import turned_over
-from rigid.compilation import allocating_inner_kernel, inner_kernel
-from rigid.interactions.spring import force_of_step
+from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel
 from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plus, store3, times
 
 # What `march` counts, in one array of int64.
@@ -56,17 +55,17 @@ STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 @inner_kernel
 def _predict(system, numbering, state, work, h):
     """Start of Newton: motion with the acceleration of the last step, multipliers of the last step."""
-    frames, acc = system.frames, state.acc
+    frames, memory = system.frames, state.memory
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue
-        omega = apply(rotation_of(work.R0, f), load3(state.Omega[f]))
-        turn = times(h, plus(omega, times(0.5 * h, load3(acc[f, 3:6]))))
+        omega, at = apply(rotation_of(work.R0, f), load3(state.Omega[f])), WIDTH * f
+        turn = times(h, plus(omega, times(0.5 * h, load3(memory[at + 3 : at + 6]))))
         # a turn by that angle has the Cayley vector of length 2 tan(angle/2)
         angle = np.sqrt(dot(turn, turn))
         if 1e-8 < angle < 3.0:
             turn = times(2.0 * np.tan(0.5 * angle) / angle, turn)
-        store3(times(h, plus(load3(state.v[f]), times(0.5 * h, load3(acc[f, 0:3])))), work.dr[f])
+        store3(times(h, plus(load3(state.v[f]), times(0.5 * h, load3(memory[at : at + 3])))), work.dr[f])
         store3(turn, work.psi[f])
     for c in range(numbering.row.shape[0]):
         first = numbering.lam[c]
@@ -81,9 +80,7 @@ def _has_drives(work):
 
 @inner_kernel
 def _account(system, numbering, hidden, state, work, h, load_values):
-    """Add the work of the loads and drives and the dissipation of the step to state.totals; turn the torsion springs'
-    angles on, let branches relax.
-    """
+    """Add the work of the loads and drives and the dissipation of the step to state.totals; let branches relax."""
     done, lost = 0.0, 0.0
     for l in range(system.loads.kind.shape[0]):
         f = system.loads.frame[l]
@@ -101,15 +98,7 @@ def _account(system, numbering, hidden, state, work, h, load_values):
     if work.by_duals.interacting.each.size > 0:
         lost += taken_by_duals(DISSIPATES, state, work, h)
         done -= taken_by_duals(WORKS, state, work, h)
-    springs = system.springs
-    for s in range(springs.stiffness.shape[0]):
-        if springs.damping[s] != 0.0:
-            d0, _, end = spring_ends(springs, state, work, s)
-            lost += force_of_step((0.0, springs.damping[s], 0.0), h, d0, end[4])[2]
-    for s in range(system.torsions.stiffness.shape[0]):
-        delta, dissipated, _, _, _ = torsion_step(system.torsions, work, state.own[s], s, h)
-        state.own[s] += delta
-        lost += dissipated
+    lost += lost_in_loops(state, work, h)
     if _has_drives(work):
         done += account_drives(system, numbering, hidden, state, work, h)
     state.totals[0] += done
@@ -136,8 +125,9 @@ def _commit(system, numbering, hidden, plain, state, work, h):
         else:
             v1 = minus(times(2.0 / h, load3(work.dr[f])), v0)
             Omega1 = minus(times(2.0 / h, apply_transposed(R0, load3(work.psi[f]))), Omega0)
-        store3(times(1.0 / h, minus(v1, v0)), state.acc[f, 0:3])
-        store3(times(1.0 / h, minus(apply(R1, Omega1), apply(R0, Omega0))), state.acc[f, 3:6])
+        at = WIDTH * f
+        store3(times(1.0 / h, minus(v1, v0)), state.memory[at : at + 3])
+        store3(times(1.0 / h, minus(apply(R1, Omega1), apply(R0, Omega0))), state.memory[at + 3 : at + 6])
         store3(v1, state.v[f])
         store3(Omega1, state.Omega[f])
         store3(load3(work.r1[f]), state.r[f])
@@ -165,12 +155,10 @@ def _copy(source, target):
             target.Omega[f, i] = source.Omega[f, i]
         for i in range(4):
             target.quat[f, i] = source.quat[f, i]
-        for i in range(6):
-            target.acc[f, i] = source.acc[f, i]
     copy(source.lam, target.lam)
     copy(source.own, target.own)
+    copy(source.memory, target.memory)
     copy(source.totals, target.totals)
-    copy(source.algorithmic, target.algorithmic)
 
 
 class Advancing(NamedTuple):
@@ -212,7 +200,7 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
             begin_hidden_step(system, numbering, hidden, state, work, h)
         if _has_drives(work):
             begin_drives(system, hidden, state, work, h, load_values[k])
-        begin_gears(numbering, state, work)
+        begin_counted(numbering, state, work)
         _predict(system, numbering, state, work, h)
         status = newton(
             equations, system, numbering, hidden, state, work, h, load_values[k], max_iterations, count
@@ -233,7 +221,7 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
                 _account(plain, numbering, hidden, state, work, h, load_values[k])
         elif work.accounts:
             _account(system, numbering, hidden, state, work, h, load_values[k])
-        end_gears(state, work)
+        end_counted(state, work)
         _commit(system, numbering, hidden, plain, state, work, h)
         if _has_drives(work):
             end_drives(system, state, work, load_values[k])

@@ -8,7 +8,7 @@ at its evaluations e, in blocks of equations, with numbers that depend on h alon
 
     dr_a/dx_b = (the same without V) + sum_e into_ea of_eb K_e,    K_e = d grad V/dq_e                    (2)
 
-with K_e from `rigid.chart_stiffness`; what is left couples frames by joints only and takes few colours.
+with K_e from `rigid.charts.stiffness`; what is left couples frames by joints only and takes few colours.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from scipy.sparse import csc_matrix
 
 from discretization.time.scheme import Energies
 from discretization.time.scratch import PerCoordinate, scratch
-from rigid.chart_stiffness import energy_entries, fill_energy_tangents
-from rigid.compilation import inner_kernel
-from rigid.mechanical import F1, F2, I1, I2, MechanicalSystem
+from rigid.charts.stiffness import energy_entries, fill_energy_tangents
+from rigid.compilation.decorators import inner_kernel
+from rigid.mechanics.mechanical import F1, F2, I1, I2, MechanicalSystem
 from rigid.system import Ints
 
 BY_COLOURS, AT_POINTS, BETWEEN = -1, 0, 1

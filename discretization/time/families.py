@@ -28,7 +28,7 @@ from discretization.time.scheme import (
     V,
 )
 from rigid.errors import ModelError
-from rigid.mechanical import LAGRANGE_TOP, QUATERNIONS, MechanicalSystem
+from rigid.mechanics.mechanical import LAGRANGE_TOP, QUATERNIONS, MechanicalSystem
 
 _ENERGY_MOMENTUM = frozenset({"energy", "momentum", "position"})
 _LIVENS = frozenset({"generalised energy", "momentum", "position"})

@@ -1,10 +1,11 @@
 """Loads and resistance in a step, and the work and dissipation they stand for.
 
-The balance of momenta of every scheme has F(q, s) - R(q, v), loads minus viscous resistance (`rigid.mechanical`), at
+The balance of momenta of every scheme has F(q, s) - R(q, v), loads minus viscous resistance (`rigid.mechanics.mechanical`), at
 configurations and rates of its own: at one place, or between the ends of the step, where discrete derivatives keep the
 balance of energy exact. What these forces do along the scheme's own change of the coordinates is the work and the
 dissipation of the step; `account` of a scheme adds them up with its own quadrature, so that where the scheme keeps the
-energy, energy + dissipation - work is kept to round-off, and dissipation is never negative.
+energy, energy + dissipation - work is kept to round-off, and dissipation is never negative. Condensed own variables go on with
+it, and what they keep is energy; they go by one change of the strains, so that a scheme has one place for forces, or its ends.
 """
 
 from typing import NamedTuple
@@ -12,10 +13,12 @@ from typing import NamedTuple
 from discretization.time.dense import inner, mean
 from discretization.time.scheme import account
 from discretization.time.scratch import PerCoordinate, scratch
-from rigid.compilation import inner_kernel, small_kernel
-from rigid.mechanical import DISCRETE_FORCE, VISCOUS
+from rigid.charts.condensed import DISSIPATED, end_all
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.interactions.kinds import COMPLEX_STEP
+from rigid.mechanics.mechanical import CONDENSED, DISCRETE_FORCE, VISCOUS
 
-WORK_DONE, DISSIPATED = 0, 1  # places in the totals of a step
+WORK_DONE = 0  # place in the totals of a step, before DISSIPATED
 
 
 class Forces(NamedTuple):
@@ -95,6 +98,11 @@ def account_at(fn, D, q, v, signal, change, W, totals):
     if D.flags & VISCOUS:
         fn.resistance(q, v, D, acting)
         totals[DISSIPATED] += inner(acting, change)
+    if D.flags & CONDENSED:
+        ahead = forces(W, D).middle
+        for i in range(D.n):
+            ahead[i] = q[i] + COMPLEX_STEP * 1j * change[i]
+        end_all(D, q, ahead, True, totals)
 
 
 @inner_kernel
@@ -106,6 +114,8 @@ def account_between(fn, D, S, q1, change, W, totals):
     if D.flags & VISCOUS:
         resistance_between(fn, D, S.q0, q1, S.h, W, acting)
         totals[DISSIPATED] += inner(acting, change)
+    if D.flags & CONDENSED:
+        end_all(D, S.q0, q1, False, totals)
 
 
 @account

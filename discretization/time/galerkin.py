@@ -33,9 +33,9 @@ from discretization.time.quadrature import gauss, lagrange
 from discretization.time.rheonomic import add_explicit_pull, place_node
 from discretization.time.scheme import account, drives, residual, update
 from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.chart_drives import add_values, add_works, place_rates, place_weighted_rates
-from rigid.compilation import inner_kernel, small_kernel
-from rigid.mechanical import CONSTANT_MASS, INVERSE_MASS, PRODUCTS
+from rigid.charts.drives import add_values, add_works, place_rates, place_weighted_rates
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.mechanics.mechanical import CONSTANT_MASS, INVERSE_MASS, PRODUCTS
 from rigid.system import Floats
 
 

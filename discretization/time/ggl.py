@@ -58,9 +58,9 @@ from discretization.time.rheonomic import (
 )
 from discretization.time.scheme import account, drives, residual, update
 from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.chart_hidden import add_own_in_directors, copy_bilinear
-from rigid.compilation import inner_kernel
-from rigid.mechanical import CONSTANT_MASS, PRODUCTS, QUATERNIONS
+from rigid.charts.hidden import add_own_in_directors, copy_bilinear
+from rigid.compilation.decorators import inner_kernel
+from rigid.mechanics.mechanical import CONSTANT_MASS, PRODUCTS, QUATERNIONS
 
 OPTION_A, OPTION_B = 0.0, 1.0
 

@@ -15,7 +15,7 @@ F = 2 E(qbar)^T tau/|qbar|^2, so that kappa (q1 - q0) . F = psi . tau. With A = 
     g(q1)   = 0,   g_v(q1, p1) = 0                                                                   (3), (4)
 
 D_q, D_p of T* and of A through G(q) p, q . p, p: bilinear, so that midpoints are exact and turn with the system;
-F_A through the poses: `rigid.chart_hidden`. Positions have kappa = 1. Then
+F_A through the poses: `rigid.charts.hidden`. Positions have kappa = 1. Then
 
     T*1 - T*0 + A1 - A0 + V1 - V0 + lam . (g1 - g0) = 0,   P1 = P0,   L1 = L0,
 
@@ -41,10 +41,10 @@ from discretization.time.rheonomic import (
 )
 from discretization.time.scheme import account, drives, residual, update
 from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.chart_hidden import Ends, Parts, add_discrete_hidden
-from rigid.compilation import inner_kernel
-from rigid.poses import load_quat
-from rigid.quaternion_maps import quat_dot, quat_mean
+from rigid.charts.hidden import Ends, Parts, add_discrete_hidden
+from rigid.compilation.decorators import inner_kernel
+from rigid.kinematics.poses import load_quat
+from rigid.kinematics.quaternion_maps import quat_dot, quat_mean
 
 
 class Vectors(NamedTuple):

@@ -25,12 +25,12 @@ from discretization.time.scheme import (
     Q,
     V,
 )
-from rigid.compilation import inner_kernel, small_kernel
+from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.interactions.kinds import COMPLEX_STEP
+from rigid.kinematics.poses import load_quat
+from rigid.kinematics.quaternion_maps import G
 from rigid.linear_algebra import times
-from rigid.mechanical import C1, F1, F2, I1, I2, WITHOUT_POTENTIAL
-from rigid.poses import load_quat
-from rigid.quaternion_maps import G
+from rigid.mechanics.mechanical import C1, F1, F2, I1, I2, WITHOUT_POTENTIAL
 from rigid.references import Reference, by_reference, with_field
 
 SOLVED, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3

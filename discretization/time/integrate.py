@@ -12,10 +12,10 @@ from discretization.time.pattern import Pattern, dense_pattern, diagonal_of, pat
 from discretization.time.scheme import Scheme, Work
 from discretization.time.scratch import new_work
 from discretization.time.trajectory import Start, Trajectory
-from rigid import mechanical
-from rigid.charts import branches, torsion_angles
+from rigid.charts.multibody import branches, counted
 from rigid.errors import ConvergenceError, ModelError
-from rigid.mechanical import MechanicalSystem
+from rigid.mechanics import mechanical
+from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats
 
 MAX_ITERATIONS = 40
@@ -83,7 +83,7 @@ def initial(system: MechanicalSystem) -> Start:
     """The initial state of a system."""
     q, v = system.q0, system.v0
     p = system.momentum(q, v) if system.p0 is None else system.p0
-    return Start(0.0, q, p, v, np.zeros(system.m), np.zeros(system.m), np.zeros(2 + system.n_drives))
+    return Start(0.0, q, p, v, np.zeros(system.m), np.zeros(system.m), system.books)
 
 
 class March:
@@ -107,7 +107,7 @@ class March:
         self._form, self._marched = scheme.fitted(system)
         self._solver, self._work = solver_for(self._form, self._marched, tolerance, advanced)
         self._attempts = attempts
-        self._ends = marching.ends_for(system.n, system.m, system.n_drives)
+        self._ends = marching.ends_for(system)
         self.method = method_of(self._form)
 
     @property
@@ -123,10 +123,12 @@ class March:
         substeps = substeps_of(self._marched, self._form, t[:-1], h)._replace(attempts=self._attempts)
         rows = marching.Rows(run.q, run.p, run.v, run.lam, run.gam, run.totals, run.iterations)
         functions, data = self._marched.functions, self._marched.data
+        keeping, kept = system.condensed, system.books[2 + system.n_drives :]
         done = marching.march(
             self.method, functions, data, self._work, self._solver, substeps, rows, self._ends
         )
         system.drive_to(system.drives)  # as it was
+        data.dissipating.numbers[keeping] = kept
         failure = None
         if done.status != implicit.SOLVED:
             run = run.part(done.steps)
@@ -144,19 +146,18 @@ class March:
         return self._unwound(run, failure)
 
     def _unwound(self, run: Trajectory, failure: Failure | None) -> tuple[Trajectory, Failure | None]:
-        """The steps before a torsion spring left the half turns about `charts.branches`, where its potential is no
-        function of q.
+        """The steps before something that is counted left the half turns about `charts.branches`, where its potential is
+        no function of q.
         """
-        if self.system.info.get("torsions") is None:
+        if not len(branches(self.system)):
             return run, failure
-        angles = np.unwrap(torsion_angles(self.system, run.q), axis=0) - branches(self.system)
-        turned = np.abs(angles - 2 * np.pi * np.round(angles[0] / (2 * np.pi)))
+        turned = np.abs(counted(self.system, run.q) - branches(self.system))
         beyond = np.flatnonzero((turned >= np.pi).any(axis=1))
         if not len(beyond):
             return run, failure
         k, run = int(np.argmax(turned[beyond[0]])), run.part(max(int(beyond[0]) - 1, 0))
         return run, Failure(
-            f"torsion spring {k} is wound by more than half a turn after t = {run.t[-1]:.6g}",
+            f"{self.system.info['counting'].names[k]} is wound by more than half a turn after t = {run.t[-1]:.6g}",
             "`simulate` counts its turns",
             owner=f"{self.scheme.name} on '{self.system.name}'",
             passing=True,
@@ -191,7 +192,7 @@ def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
 
 def _check_start(system: MechanicalSystem, start: Start) -> None:
     shapes = {"q": system.n, "p": system.n, "v": system.n, "lam": system.m, "gam": system.m}
-    shapes["totals"] = 2 + system.n_drives
+    shapes["totals"] = len(system.books)
     for what, size in shapes.items():
         value = np.asarray(getattr(start, what), float)
         if value.shape != (size,) or not np.all(np.isfinite(value)):
@@ -204,11 +205,11 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
     if flags & mechanical.LAGRANGE_TOP and not scheme.needs & mechanical.LAGRANGE_TOP:
         raise ModelError(
             f"{scheme.name} does not fit '{system.name}', a top in (d3, angular momentum); use BS99, or "
-            "`rigid.charts.rotating_body`, which fits all integrators"
+            "`rigid.charts.multibody.rotating_body`, which fits all integrators"
         )
     if scheme.needs & ~flags:
         what = (
-            "a top in (d3, angular momentum), `rigid.charts.lagrange_top`"
+            "a top in (d3, angular momentum), `rigid.symbolic.lagrange_top.lagrange_top`"
             if scheme.needs == mechanical.LAGRANGE_TOP
             else "a quaternion chart, chart='quaternion'"
         )
@@ -227,6 +228,11 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
         raise ModelError(
             f"{scheme.name} takes negative substeps, which the dampers and viscous rods of '{system.name}' do not allow; "
             "use mG(2) or GL-SPARK(2) for order 4, or order 2"
+        )
+    if flags & mechanical.CONDENSED and len(scheme.nodes) > 1:
+        raise ModelError(
+            f"{scheme.name} takes forces at {len(scheme.nodes)} places of a step, each of which what relaxes in '{system.name}' "
+            "would have to know of all others; use GGL-EM, EML-kappa, MPH or em, or mG(1, 1)"
         )
     if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(
@@ -265,7 +271,7 @@ def _check_memory(system: MechanicalSystem, steps: int) -> None:
 
 
 def _allocate(system: MechanicalSystem, scheme: Scheme, h: float, t: Floats) -> Trajectory:
-    n, m, count, books = system.n, system.m, len(t), 2 + system.n_drives
+    n, m, count, books = system.n, system.m, len(t), len(system.books)
     q, p, v, lam, gam, totals = (np.zeros((count, width)) for width in (n, n, n, m, m, books))
     return Trajectory(system, scheme, h, t, q, p, v, lam, gam, totals, np.zeros(count, np.int64))
 

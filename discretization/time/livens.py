@@ -39,10 +39,10 @@ from discretization.time.forcing import Forces, forces_at, forces_between
 from discretization.time.rheonomic import end_constraints, place_mean
 from discretization.time.scheme import residual, update
 from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.compilation import inner_kernel, small_kernel
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.kinematics.poses import load_quat
+from rigid.kinematics.quaternion_maps import G, quat_dot, quat_mean
 from rigid.linear_algebra import dot, times
-from rigid.poses import load_quat
-from rigid.quaternion_maps import G, quat_dot, quat_mean
 
 
 class Vectors(NamedTuple):

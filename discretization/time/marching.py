@@ -8,8 +8,9 @@ from numba import types
 from discretization.time.implicit import SOLVED, SOLVER, damped_newton, guess, newton
 from discretization.time.rheonomic import add_kinetic
 from discretization.time.scheme import ACCOUNT, DRIVES, RESIDUAL, UPDATE, WORK, Step
-from rigid.compilation import explicit_kernel, inner_kernel
-from rigid.mechanical import C1, DATA, F1, F2, FUNCTIONS, I1
+from rigid.charts.condensed import begin_all
+from rigid.compilation.decorators import explicit_kernel, inner_kernel
+from rigid.mechanics.mechanical import C1, CONDENSED, DATA, F1, F2, FUNCTIONS, I1, MechanicalSystem
 from rigid.references import Reference, by_reference, reference_to
 
 
@@ -43,7 +44,7 @@ class Rows(NamedTuple):
     v: Any
     lam: Any  # (N + 1, m)
     gam: Any
-    totals: Any  # (N + 1, 2 + drives) work and dissipation, then the work of every drive
+    totals: Any  # (N + 1, :) as `MechanicalSystem.books`
     iterations: Any  # (N + 1,)
 
 
@@ -59,7 +60,7 @@ class Ends(NamedTuple):
     v1: Any
     lam: Any  # (m,) of the substep before, then of this one
     gam: Any
-    totals: Any  # (2 + drives,)
+    totals: Any  # one row of these
     works: Any  # (drives,) of one step
 
 
@@ -80,9 +81,11 @@ ENDS = Reference(types.NamedUniTuple(C1, 10, Ends))
 OUTCOME = types.NamedTuple([types.int64, types.int64, types.float64, types.int64, types.int64], Outcome)
 
 
-def ends_for(n: int, m: int, drives: int = 0) -> Ends:
-    """Room for a march of n coordinates and m constraints."""
-    return Ends(*(np.zeros(size, complex) for size in (n, n, n, n, n, n, m, m, 2 + drives, drives)))
+def ends_for(system: MechanicalSystem) -> Ends:
+    """Room for a march."""
+    n, m = system.n, system.m
+    sizes = n, n, n, n, n, n, m, m, len(system.books), system.n_drives
+    return Ends(*(np.zeros(size, complex) for size in sizes))
 
 
 @inner_kernel
@@ -146,6 +149,8 @@ def march(method, fn, D, W, solver, substeps, rows, ends):
         for part in range(substeps.lengths.size):
             h = substeps.lengths[part]
             S = reference_to(Step(h, ends.q0, ends.p0, ends.v0, substeps.signals[step, part], method.options))
+            if D.flags & CONDENSED:
+                begin_all(D, h, ends.totals)
             status, count, damped, norm = solve_step(
                 method, fn, D, S, W, solver, ends.lam, h == last_h, substeps.attempts
             )

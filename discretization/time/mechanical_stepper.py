@@ -11,13 +11,13 @@ from collections.abc import Callable
 import numpy as np
 
 from discretization import others
-from discretization.checking import OF_SYSTEMS, checked, given_values, shapes_for
 from discretization.drives import count_drives, driven_frames, packed_rows
 from discretization.groups import Role, groups_of
 from discretization.multipliers import multipliers_of
-from discretization.own_variables import part
+from discretization.own_variables import condensed_places, part
 from discretization.redundancy import constraint_jacobian, surplus_rows
 from discretization.space import spans
+from discretization.state_checks import OF_SYSTEMS, checked, given_values
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from discretization.time.advance import Marched, Report, StepperBase
@@ -33,13 +33,12 @@ from discretization.time.integrate import March
 from discretization.time.integrators import parse
 from discretization.time.scheme import Scheme
 from discretization.time.trajectory import Start, Trajectory
-from rigid import mechanical, quaternions
-from rigid.charts import Interactions, Weight, branches, multibody_system, torsion_angles
+from rigid import quaternions
+from rigid.charts.multibody import Interactions, Weight, counted, multibody_system
 from rigid.errors import ModelError
-from rigid.interactions import evaluation
 from rigid.interactions.constraints import rows_of
-from rigid.interactions.kinds import Interacting
-from rigid.mechanical import MechanicalSystem
+from rigid.mechanics import mechanical
+from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats, Ints, State
 
 # chart names of models -> chart and inertia
@@ -69,24 +68,19 @@ def system_in_chart(
 
     load_values: times (k,) -> values of the loads (k, loads, 3). parameter: alpha or gamma (kg m^2). drive_values: of prescribed
     motion, see `discretization.drives`; without them states can be read, but no step be made.
-    Raises ModelError for unknown charts, gears and rods that relax.
+    Raises ModelError for unknown charts.
     """
-    if np.any(system.constraints.shares):
-        raise ModelError(f"model '{name}': only em and its kin know gears; use integrator 'em' or 'em-ggl'")
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
-    if np.any(system.spans.relaxation):
-        raise ModelError(
-            f"model '{name}': a rod has a branch that relaxes, which no chart keeps; use integrator 'em' or 'em-ggl'"
-        )
-    # tables that a chart reads by itself
-    known = "constraints", "springs", "torsions"
-    more = [own for own in groups_of(system, state) if own.table not in known]
+    # a chart reads the table of constraints by itself
+    more = [own for own in groups_of(system, state) if own.table != "constraints"]
     energies, viscous, holding, working = (
         tuple(own.group for own in more if own.role is role)
         for role in (Role.ENERGY, Role.DISSIPATION, Role.CONSTRAINT, Role.WORK)
     )
     frames = system.frames
+    behind = HOLDING * len(driven_frames(frames.fixed))  # rows that hold driven frames come before theirs
+    holding = tuple(own._replace(row=own.row + behind) for own in holding)
     weights = tuple(
         Weight(f, np.zeros(3), frames.mass[f] * system.gravity)
         for f in range(len(frames.mass))
@@ -102,8 +96,6 @@ def system_in_chart(
     loose, constraints = held_by_constraints(system)
     parts = Interactions(
         constraints,
-        system.springs,
-        system.torsions,
         system.loads,
         weights,
         signal,
@@ -172,29 +164,30 @@ class MechanicalStepper(StepperBase):
                 f"{', '.join(REPEATING)}, or leave some of the joints more motion"
             )
         self.chart = default_chart(self.scheme) if chart is None else chart
-        checked(state, shapes_for(system, state), *OF_SYSTEMS)
+        checked(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
         if drive_values is None and count_drives(system):
             raise ModelError(f"model '{name}' has prescribed motion; give its values as `drive_values`")
         self._system, self._drive_values = system, drive_values
         self.mechanical = system_in_chart(
             name, system, state, self.chart, load_values, drive_values=drive_values
         )
-        self._counted = self._counted_places(system)
+        self._counted, self._condensed = self._counted_order(system), condensed_places(system)
         # halves of a step, not damping from other starts, which may end in directors that are reflected
         self._march = March(self.mechanical, self.scheme, attempts=0)
         self.h = h
-        self.shapes = state_shapes(sizes_of(system, chart=3 * self.mechanical.n + 2 * self.mechanical.m))
+        self.sizes = sizes_of(system, chart=3 * self.mechanical.n + 2 * self.mechanical.m)
+        self.shapes = state_shapes(self.sizes)
 
     def start(self, state: State) -> State:
         """`state`, the initial one, with its place in the chart."""
         q, v = self.mechanical.q0, self.mechanical.v0
         none = np.zeros(2 * self.mechanical.m)
         own = np.concatenate([q, self.mechanical.momentum(q, v), v, none])
-        return checked(checked(state, self.shapes, *OF_SYSTEMS)._replace(chart=own), self.shapes)
+        return checked(checked(state, self.shapes, *OF_SYSTEMS)._replace(memory=own), self.shapes)
 
     def march(self, state: State, h: float, starts: Floats) -> Marched:
-        """Whole steps of length h from `starts`; the state is not changed. A torsion spring that is wound too far for its
-        potential is counted anew from where it stands.
+        """Whole steps of length h from `starts`; the state is not changed. What is wound too far for its potential is counted
+        anew from where it stands.
         """
         checked(state, self.shapes)
         n, m = self.mechanical.n, self.mechanical.m
@@ -202,12 +195,11 @@ class MechanicalStepper(StepperBase):
         done, report = 0, Report()
         while done < len(starts):
             self._count_from(state)
-            q, p, v, lam, gam = np.split(state.chart, np.cumsum([n, n, n, m]))
-            totals = np.concatenate([state.totals, works_in(self._system, state)])
+            q, p, v, lam, gam = np.split(state.memory, np.cumsum([n, n, n, m]))
+            kept = state.own[self._condensed]
+            totals = np.concatenate([state.totals, works_in(self._system, state), kept])
             start = Start(starts[done], q, p, v, lam, gam, totals)
-            # what is counted by a kind's own function is known half a turn from where it was: step by step then
-            until = done + 2 if len(self._counted) else len(ends)
-            run, failure = self._march.run(h, ends[done:until], start)
+            run, failure = self._march.run(h, ends[done:], start)
             steps, iterations = len(run.t) - 1, run.iterations[1:]
             done += steps
             report = report.plus(
@@ -221,35 +213,26 @@ class MechanicalStepper(StepperBase):
         return Marched(state, done, report, None)
 
     def _count_from(self, state: State) -> None:
-        """What is counted, as it was at the start; a chart has no other own variables."""
-        torsions, angles = branches(self.mechanical), part(self._system, state, "angle")
-        torsions[:] = angles[: len(torsions)]
-        self.mechanical.data.interacting.numbers[self._counted] = angles[len(torsions) :]
+        """What is counted, as it was at the start."""
+        numbers, places = self.mechanical.data.interacting.numbers, self.mechanical.info["counting"].places
+        numbers[places] = part(self._system, state, "angle")[self._counted]
 
-    def _counted_places(self, system: System) -> Ints:
-        """Where among the numbers of the mechanical system stands what interactions of no table count, in their order."""
-        own: Interacting = self.mechanical.data.interacting
+    def _counted_order(self, system: System) -> Ints:
+        """Where in the block of angles stands what the mechanical system counts, in its order."""
         count = others.own_of(system.others)
-        place = np.zeros(int(count.sum()), np.int64)
-        first = np.cumsum(count) - count
-        kinds = [kind for kind in own.kinds if kind.own]
-        acting = [
-            each
-            for role in (Role.ENERGY, Role.CONSTRAINT)
-            for each in groups_of(system, None, role)
-            if each.group.kind.own
+        first, none = np.cumsum(count) - count, np.zeros(0, np.int64)
+        each = [own for role in (Role.ENERGY, Role.CONSTRAINT) for own in groups_of(system, None, role)]
+        found = [
+            first[own.use][:, None] + np.arange(own.group.kind.own) for own in each if own.group.kind.own
         ]
-        for kind, each in zip(kinds, acting, strict=True):
-            for e, entry in zip(each.use, own.each[kind.first : kind.last], strict=True):
-                place[first[e] + np.arange(kind.own)] = entry.last - kind.own + np.arange(kind.own)
-        return place
+        return np.concatenate([none, *(of_kind.ravel() for of_kind in found)])
 
     def _state(self, state: State, run: Trajectory, t: float) -> State:
         """At the time t, the end of a march."""
         last = run.at(-1)
         r, quat, velocity, Omega = frames_of(self.mechanical, run.q, self._velocity(last), state)
         new = State(*(array.copy() for array in state))
-        new = new._replace(chart=np.concatenate([last.q, last.p, last.v, last.lam, last.gam]))
+        new = new._replace(memory=np.concatenate([last.q, last.p, last.v, last.lam, last.gam]))
         new.r[...], new.quat[...], new.v[...], new.Omega[...] = r, quat, velocity, Omega
         # those of constraints that hold driven frames stand behind those of the table
         lam, table = (
@@ -257,21 +240,15 @@ class MechanicalStepper(StepperBase):
             rows_of(self._system.constraints).sum(),
         )
         new.lam[:table], new.lam[table:] = lam[:table], lam[len(lam) - len(new.lam) + table :]
-        new.totals[...] = last.totals[:2]
+        new.totals[...], works, new.own[self._condensed] = np.split(
+            last.totals, [2, 2 + self.mechanical.n_drives]
+        )
         if self._drive_values is not None:
             shape = packed_rows(self._system), 3
             packed = given_values("drive_values", self._drive_values, np.array([t]), shape)[0]
-            take_over(self._system, packed, last.totals[2:], new)
-        counted, torsions = part(self._system, new, "angle"), len(branches(self.mechanical))
+            take_over(self._system, packed, works, new)
         if len(self._counted):
-            own = others.with_counted(self._system.others, counted[torsions:])
-            counted[torsions:] = evaluation.values(others.counting(own), new.r, new.quat)
-        if torsions:
-            angles = torsion_angles(self.mechanical, run.q)
-            whole = np.unwrap(angles, axis=0)
-            turned = counted[:torsions] + whole[-1] - whole[0]
-            # the same bits however the steps are divided into marches
-            counted[:torsions] = angles[-1] + 2 * np.pi * np.round((turned - angles[-1]) / (2 * np.pi))
+            part(self._system, new, "angle")[self._counted] = counted(self.mechanical, run.q)[-1]
         return new
 
     def _velocity(self, at: Start) -> Floats:

@@ -12,6 +12,7 @@ from typing import Any
 from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
+from discretization.assembly.by_duals import in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.given_motions import add_hidden_drives
 from discretization.assembly.hidden_groups import add_hidden_groups
@@ -32,9 +33,9 @@ from discretization.linear.substructures import (
     reduce_rhs_transposed,
 )
 from discretization.system import System
-from rigid.compilation import allocating_inner_kernel, compiled, inner_kernel
+from rigid.compilation.decorators import allocating_inner_kernel, compiled, inner_kernel
+from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import add3, apply, load3, times
-from rigid.rotations import inverse_tangent
 from rigid.system import State
 
 CONVERGED, NOT_CONVERGED, SINGULAR, FOLDED, NOT_FINITE = 0, 1, 2, 3, 4
@@ -201,7 +202,7 @@ def equations_of(system: System, numbering: Any, hidden: Any, state: State, work
     Behind a pointer they are compiled once, not again with each of the kernels around them, and without what the model
     does not have.
     """
-    general = bool(system.spans.kind.size or work.by_duals.interacting.each.size)
+    general = bool(system.spans.kind.size or not in_loops(work.by_duals))
     which = _damped_equations if work.dissipation.law.size else _equations if general else _common_equations
     models = system, numbering, hidden, state, work
     known = which, *map(compute_fingerprint, models)  # as numba knows arguments: it takes no time

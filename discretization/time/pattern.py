@@ -46,10 +46,11 @@ from discretization.time.scheme import (
     V,
     Work,
 )
-from rigid.chart_frames import QUATERNION
-from rigid.compilation import explicit_kernel, kernel
+from rigid.charts.condensed import kept_energies
+from rigid.compilation.decorators import explicit_kernel, kernel
 from rigid.interactions.kinds import COMPLEX_STEP
-from rigid.mechanical import C1, DATA, F1, FUNCTIONS, I1, WITHOUT_POTENTIAL, MechanicalSystem
+from rigid.kinematics.chart_frames import QUATERNION
+from rigid.mechanics.mechanical import C1, DATA, F1, FUNCTIONS, I1, WITHOUT_POTENTIAL, MechanicalSystem
 from rigid.references import Reference, by_reference
 from rigid.system import Floats, Ints
 
@@ -235,6 +236,7 @@ def by_trial(
     step = Step(0.01, q, p, v, signal, scheme.options)
     flags = system.data.flags | (WITHOUT_POTENTIAL if scheme.energies is not None else 0)
     data = system.data._replace(flags=flags)
+    kept_energies(system, system.books[None], step.h)  # what relaxes resists as in a step
     candidates.sort_indices()
     colours = coloured(candidates)
     found, r = np.zeros(candidates.nnz), np.zeros(candidates.shape[0], complex)

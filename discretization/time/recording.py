@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discretization.time.em import copy, march
-from rigid.compilation import allocating_kernel, inner_kernel
+from rigid.compilation.decorators import allocating_kernel, inner_kernel
 
 
 @inner_kernel
@@ -14,11 +14,10 @@ def _keep(state, kept, k):
         copy(state.quat[f], kept.quat[k, f])
         copy(state.v[f], kept.v[k, f])
         copy(state.Omega[f], kept.Omega[k, f])
-        copy(state.acc[f], kept.acc[k, f])
     copy(state.lam, kept.lam[k])
     copy(state.own, kept.own[k])
+    copy(state.memory, kept.memory[k])
     copy(state.totals, kept.totals[k])
-    copy(state.algorithmic, kept.algorithmic[k])
 
 
 @allocating_kernel

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 from discretization.time.scheme import drives
 from discretization.time.scratch import PerCoordinate, scratch
-from rigid.chart_drives import add_driven_pull, add_values, add_works, place, place_rates, place_sum
-from rigid.compilation import inner_kernel
+from rigid.charts.drives import add_driven_pull, add_values, add_works, place, place_rates, place_sum
+from rigid.compilation.decorators import inner_kernel
 
 
 class Inertia(NamedTuple):

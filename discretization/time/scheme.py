@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from rigid.compilation import compiled
-from rigid.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS, QUATERNIONS, MechanicalSystem
+from rigid.compilation.decorators import compiled
+from rigid.mechanics.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS, QUATERNIONS, MechanicalSystem
 from rigid.references import Reference, by_reference
 from rigid.system import Floats
 

@@ -29,7 +29,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 from discretization.time.scheme import Work
-from rigid.mechanical import C1, C2
+from rigid.mechanics.mechanical import C1, C2
 
 _COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
 PerCoordinate = Annotated[Any, "n"]  # (n,) complex

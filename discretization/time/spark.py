@@ -22,8 +22,8 @@ from discretization.time.forcing import Forces, account_at, forces_at, scaled
 from discretization.time.rheonomic import add_explicit_at_end, place_node
 from discretization.time.scheme import account, drives, residual, update
 from discretization.time.scratch import PerCoordinate, Rows, scratch
-from rigid.chart_drives import add_works, place_rates
-from rigid.compilation import inner_kernel, small_kernel
+from rigid.charts.drives import add_works, place_rates
+from rigid.compilation.decorators import inner_kernel, small_kernel
 
 MOST_STAGES = 11
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from discretization.assembly.dissipation_arrays import check_elements, dissipation_of, remembered, with_memory
+from discretization.assembly.dissipation_arrays import check_elements, dissipation_of, remembered
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.hidden_rows import hidden_workspace
 from discretization.assembly.numbering import BAND_LIMIT
 from discretization.assembly.workspace import workspace
-from discretization.checking import OF_SYSTEMS, checked, given_values, shapes_for
 from discretization.drives import count_drives, packed_rows
 from discretization.groups import Role, groups_of
 from discretization.linear.sparse import sparse_forget
 from discretization.multipliers import count_multipliers, multipliers_of
+from discretization.state_checks import OF_SYSTEMS, checked, given_values
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
@@ -88,8 +88,8 @@ class Stepper(StepperBase):
         if drive_values is None and count_drives(system):
             raise ModelError("the model has prescribed motion; give its values as `drive_values`")
         self._drive_rows = packed_rows(system)
-        memory = 0 if rho is None else remembered(system)
-        self.shapes = state_shapes(sizes_of(system, memory=memory))
+        self.sizes = sizes_of(system, rows=0 if rho is None else remembered(system))
+        self.shapes = state_shapes(self.sizes)
         self._plain: System | None = None
         if rho is not None:
             self._dissipate(rho, spared)
@@ -98,7 +98,7 @@ class Stepper(StepperBase):
     def _dissipate(self, rho: float, spared: Sequence[int]) -> None:
         """Let `system` be that of one step, whose damping and stress-free strains change from step to step."""
         plain = self.system
-        elements, springs, torsions, spans = plain.elements, plain.springs, plain.torsions, plain.spans
+        elements, spans = plain.elements, plain.spans
         self._plain = plain
         self.system = plain._replace(
             elements=elements._replace(
@@ -106,8 +106,6 @@ class Stepper(StepperBase):
                 strain0=elements.strain0.copy(),
                 coupling=np.zeros_like(elements.coupling),
             ),
-            springs=springs._replace(damping=springs.damping.copy(), length0=springs.length0.copy()),
-            torsions=torsions._replace(damping=torsions.damping.copy(), angle0=torsions.angle0.copy()),
             spans=spans._replace(coupling=np.zeros_like(spans.coupling)),
         )
         own = dissipation_of(plain, self.numbering, rho, np.asarray(spared, np.int64))
@@ -115,11 +113,9 @@ class Stepper(StepperBase):
         self.work = self.work._replace(dissipation=own, spans=every)
 
     def start(self, state: State) -> State:
-        """The state with room for what the integrator remembers besides it."""
-        if self._plain is None:
-            return checked(state, self.shapes)
-        checked(state, shapes_for(self._plain, state), *OF_SYSTEMS)
-        return checked(with_memory(self._plain, state), self.shapes)
+        """The state with the memory of this integrator: begun anew where it is another's."""
+        checked(state, self.shapes, *OF_SYSTEMS)
+        return checked(state._replace(memory=self.sizes.memory.begun(state.memory)), self.shapes)
 
     def __del__(self) -> None:
         if hasattr(self, "numbering"):
@@ -153,8 +149,7 @@ class Stepper(StepperBase):
     def _cure(self, status: int) -> str:
         """What may help; where joints repeat each other it may be that they do not agree: g of theirs is then left over."""
         numbering, work = self.numbering, self.work
-        # a gear has one row for all its joints
-        repeating = numbering.repeating[numbering.rows[numbering.repeating] > 0]
+        repeating = numbering.repeating
         if not len(repeating) or status != NOT_CONVERGED:
             return CURES[status]
         rows = [

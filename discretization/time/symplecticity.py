@@ -17,9 +17,9 @@ from numba import types
 from discretization.time import implicit, marching
 from discretization.time.integrate import check_fit, method_of, signals_at, solver_for
 from discretization.time.scheme import RESIDUAL, STEP, WORK, Scheme, Step
-from rigid.compilation import explicit_kernel
+from rigid.compilation.decorators import explicit_kernel
 from rigid.interactions.kinds import COMPLEX_STEP
-from rigid.mechanical import C1, DATA, F2, FUNCTIONS, MechanicalSystem, call
+from rigid.mechanics.mechanical import C1, DATA, F2, FUNCTIONS, MechanicalSystem, call
 from rigid.system import Floats
 
 
@@ -106,9 +106,10 @@ class OneStep:
     def solve(self, q: Floats, p: Floats, v: Floats) -> Floats:
         """Unknowns of the step from a state, by the march itself."""
         system, n, m = self.system, self.system.n, self.system.m
-        q_row, p_row, v_row, lam, gam, totals = (np.zeros((2, k)) for k in (n, n, n, m, m, 2))
+        sizes = n, n, n, m, m, len(system.books)
+        q_row, p_row, v_row, lam, gam, totals = (np.zeros((2, k)) for k in sizes)
         rows = marching.Rows(q_row, p_row, v_row, lam, gam, totals, np.zeros(2, np.int64))
-        rows.q[0], rows.p[0], rows.v[0] = q, p, v
+        rows.q[0], rows.p[0], rows.v[0], rows.totals[0] = q, p, v, system.books
         substeps = marching.Substeps(np.array([self.h]), self.signal[None, None], 0, implicit.ATTEMPTS)
         done = marching.march(
             method_of(self.scheme),
@@ -118,7 +119,7 @@ class OneStep:
             self.solver,
             substeps,
             rows,
-            marching.ends_for(n, m),
+            marching.ends_for(system),
         )
         assert done.status == implicit.SOLVED
         return self.solver.x.real.copy()

@@ -8,14 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.time.scheme import Scheme
-from rigid import mechanical, mechanical_rows
-from rigid.mechanical import MechanicalSystem, Symmetry
+from rigid.charts.condensed import kept_energies
+from rigid.mechanics import mechanical, mechanical_rows
+from rigid.mechanics.mechanical import MechanicalSystem, Symmetry
 from rigid.system import Floats, Ints
 
 
 class Start(NamedTuple):
-    """Where a run begins or goes on: time, coordinates, momenta, velocities, multipliers of the step before, and the work and
-    dissipation (2,) up to there.
+    """Where a run begins or goes on: time, coordinates, momenta, velocities, multipliers of the step before, and the books
+    up to there (`MechanicalSystem.books`): work, dissipation and more.
     """
 
     t: float
@@ -32,8 +33,8 @@ class Trajectory:
     """States at the ends of the steps.
 
     Attributes: system, scheme, h; t (N + 1,); q, p, v (N + 1, n); lam, gam (N + 1, m), row k belongs to the step that
-    ends there; totals (N + 1, 2 + drives): work of loads and drives, dissipation, and the work of every drive up to there, as
-    the scheme does them; iterations (N + 1,) of Newton's method.
+    ends there; totals (N + 1, :): work of loads and drives, dissipation, and the work of every drive up to there, as
+    the scheme does them, then condensed own variables; iterations (N + 1,) of Newton's method.
     """
 
     system: MechanicalSystem
@@ -56,8 +57,11 @@ class Trajectory:
         return mechanical_rows.kinetic_energies(self.system, self.q, self.v)
 
     def potential(self) -> Floats:
-        """V(q) (N + 1,)."""
-        return mechanical_rows.potentials(self.system, self.q)
+        """V(q) and what condensed own variables keep (N + 1,)."""
+        return mechanical_rows.potentials(self.system, self.q) + self._kept()
+
+    def _kept(self) -> Floats:
+        return kept_energies(self.system, self.totals)
 
     def generalised_energy(self) -> Floats:
         """p . v - T(q, v) + V(q): 000 (74)."""
@@ -69,7 +73,7 @@ class Trajectory:
 
     def hamiltonian(self) -> Floats:
         """T*(q, p) + V(q); needs a regular mass."""
-        return mechanical_rows.hamiltonians(self.system, self.q, self.p)
+        return mechanical_rows.hamiltonians(self.system, self.q, self.p) + self._kept()
 
     def energy(self) -> Floats:
         """The energy the scheme is about: generalised for Livens' schemes, T* + V for the others."""

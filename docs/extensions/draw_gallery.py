@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from gallery import Entry, entries, found, picture
+from gallery import Entry, computed, entries, picture
 
 SIZE = (560, 380)  # pixels: below 100 kB
 
@@ -19,7 +19,7 @@ def draw(entry: Entry) -> None:
 
     from rodsim.results.render import render
 
-    _, known = found(entry)
+    _, known = computed(entry)
     path = picture(entry)
     path.parent.mkdir(exist_ok=True)
     if "draw" in entry:

@@ -32,7 +32,7 @@ def names() -> dict[str, Any]:
     import numpy as np
 
     from rodsim import audit, compare, simulate
-    from rodsim.scenes.loading import load
+    from rodsim.scenes.model_from_scene import load
 
     def run_scene(name: str) -> Any:
         scene = load(SCENES / f"{name}.yaml")
@@ -51,7 +51,7 @@ def names() -> dict[str, Any]:
     return {"np": np, "audit": audit, "simulate": simulate, "run_scene": run_scene, "stiffer": stiffer}
 
 
-def found(entry: Entry) -> tuple[float, dict[str, Any]]:
+def computed(entry: Entry) -> tuple[float, dict[str, Any]]:
     """The number of an entry as it is now, and the names that its Python has made."""
     known = names()
     exec(entry["result"], known)

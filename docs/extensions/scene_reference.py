@@ -28,7 +28,7 @@ def label(name: str) -> str:
     return f"scene-{name.lower()}"
 
 
-def told(description: str) -> tuple[str, str]:
+def words_and_unit(description: str) -> tuple[str, str]:
     """(words, unit) of a description; "" where there is no unit."""
     words = re.sub(r"\s+", " ", description)
     unit = UNIT.search(words)
@@ -119,7 +119,7 @@ def table(schema: Schema) -> list[str]:
     required = schema.get("required", [])
     rows = ["| key | type | unit | default | |", "|---|---|---|---|---|"]
     for name, part in schema.get("properties", {}).items():
-        words, unit = told(part.get("description", ""))
+        words, unit = words_and_unit(part.get("description", ""))
         cells = [f"`{name}`", shape(part), unit, default(name, part, required), words]
         rows.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
     return ["{.scene}", *rows, ""]  # the class of its columns in the site

@@ -1,11 +1,11 @@
 """A point in a plane of the other frame: g = u_a . d - value, d = p_b - p_a, u_a = R_a U.
 
 Bilinear: the discrete derivative has u_a and d averaged over the step: force lam u_a on p_b, torque on a
-lam u_a x (p_b - r_a). Hidden: (Omega_a x U_a) . y + U_a . z, with y, z of `rigid.hidden_constraints`.
+lam u_a x (p_b - r_a). Hidden: (Omega_a x U_a) . y + U_a . z, with y, z of `rigid.interactions.hidden_constraints`.
 """
 
-from rigid.compilation import small_kernel
-from rigid.hidden_constraints import (
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.hidden_constraints import (
     derivative_of_place,
     derivative_of_rate,
     place_of_points,
@@ -20,8 +20,8 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
+from rigid.kinematics.poses import direction, on_point, on_point_and_direction, point
 from rigid.linear_algebra import add_at, average, cross, dot, dyad, hat, minus, plus, times, turned_right
-from rigid.poses import direction, on_point, on_point_and_direction, point
 
 
 @small_kernel

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rigid import quaternions
-from rigid.compilation import allocating_kernel, small_kernel
+from rigid.compilation.decorators import allocating_kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.evaluation import check_frames
 from rigid.interactions.kinds import (
@@ -34,7 +34,8 @@ from rigid.interactions.kinds import (
     gathered_with_complex_numbers,
     value_of_complex_at,
 )
-from rigid.poses import mean_pose, torque_of
+from rigid.kinematics.poses import mean_pose, torque_of
+from rigid.linear_algebra import load3
 from rigid.system import Floats, State
 
 
@@ -112,16 +113,22 @@ def put_pose(r, R, f, origin, y, k):
 
 
 @small_kernel
-def move_along(y, k, j):
-    """An imaginary step of frame k along coordinate j of (dr, eta)."""
+def add_change(y, z, k, j, step):
+    """z_k += step times the change of the pose y_k along coordinate j of (dr, eta); z may be y."""
     if j < 3:
-        y[k, 0, j] += COMPLEX_STEP * 1j
+        z[k, 0, j] += step
         return
     p, q = (j - 2) % 3, (j - 1) % 3  # e_j x e_p = e_q
     for i in range(1, 4):
         d_p, d_q = y[k, i, p], y[k, i, q]
-        y[k, i, q] += COMPLEX_STEP * 1j * d_p
-        y[k, i, p] -= COMPLEX_STEP * 1j * d_q
+        z[k, i, q] += step * d_p
+        z[k, i, p] -= step * d_q
+
+
+@small_kernel
+def move_along(y, k, j):
+    """An imaginary step of frame k along coordinate j of (dr, eta)."""
+    add_change(y, y, k, j, COMPLEX_STEP * 1j)
 
 
 @small_kernel
@@ -141,7 +148,7 @@ def pulled(dual, y0, y1, k):
 
 @small_kernel
 def _put_ends(own, arity, r0, R0, r1, R1, y0, y1):
-    origin = r0[own.frames[0]]
+    origin = load3(r0[own.frames[0]])
     for k in range(arity):
         put_pose(r0, R0, own.frames[k], origin, y0, k)
         put_pose(r1, R1, own.frames[k], origin, y1, k)
@@ -213,7 +220,7 @@ def _fill_values(interacting, r, R, value, out):
         own = interacting.each[e]
         X = interacting.numbers[own.first : own.last]
         for k in range(kind.arity):
-            put_pose(r, R, own.frames[k], r[own.frames[0]], y, k)
+            put_pose(r, R, own.frames[k], load3(r[own.frames[0]]), y, k)
         for n in range(X.size):
             X[n] += COMPLEX_STEP * 1j
             function(y, X, value)

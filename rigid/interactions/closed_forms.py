@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rigid.compilation import named_kernel
+from rigid.compilation.decorators import named_kernel
 from rigid.interactions.constraints import CONSTRAINTS
 
 

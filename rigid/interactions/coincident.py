@@ -1,10 +1,10 @@
 """Two points in one place: g = p_b - p_a, three rows in inertial components.
 
-The gradient does not depend on the poses: force lam on p_b, -lam on p_a. Hidden: z of `rigid.hidden_constraints`.
+The gradient does not depend on the poses: force lam on p_b, -lam on p_a. Hidden: z of `rigid.interactions.hidden_constraints`.
 """
 
-from rigid.compilation import small_kernel
-from rigid.hidden_constraints import derivative_of_rate, rate_of_points
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.hidden_constraints import derivative_of_rate, rate_of_points
 from rigid.interactions.kinds import (
     ClosedForms,
     Kind,
@@ -15,8 +15,8 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
+from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import add_at, add_block, cross, dyad, hat, matrix_times, minus, times
-from rigid.poses import on_point, point
 
 
 @value_function

@@ -16,7 +16,6 @@ from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
 from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
-from rigid.interactions.gear import GEARED_ANGLE
 from rigid.interactions.kinds import Group, Kind, of_columns
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.screw import SCREWED_POINTS
@@ -31,7 +30,6 @@ CONSTRAINTS: tuple[Kind, ...] = (
     SCREWED_POINTS,
     DRIVEN_ANGLE,
     DRIVEN_DISPLACEMENT,
-    GEARED_ANGLE,
 )
 
 
@@ -52,21 +50,16 @@ def _of_kinds(name: str, count: int) -> Any:
 
 
 def rows_of(constraints: Constraints) -> Ints:
-    """Scalar equations that each constraint brings; one that shares the row of another brings none."""
+    """Scalar equations that each constraint brings."""
     rows: Ints = facts(constraints.kind, "rows")
-    return np.where(constraints.shares, 0, rows) if len(constraints.shares) else rows
+    return rows
 
 
 def first_rows(constraints: Constraints) -> Ints:
     """First row of each constraint where they follow each other."""
     rows = rows_of(constraints)
     first: Ints = np.cumsum(rows) - rows
-    return first - constraints.shares if len(constraints.shares) else first
-
-
-def alone(constraints: Constraints) -> Constraints:
-    """The same constraints, each with a row of its own."""
-    return constraints._replace(shares=np.zeros(0, np.uint8))
+    return first
 
 
 def groups_of(constraints: Constraints, first_row: int = 0) -> list[Group]:

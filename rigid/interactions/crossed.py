@@ -5,7 +5,7 @@ axis across both: the angle is halved by the plane in which a joint of constant 
 Bilinear: the discrete derivative has all four averaged over the step. Hidden: that of `perpendicular`, twice.
 """
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions import perpendicular
 from rigid.interactions.kinds import (
     ClosedForms,
@@ -16,8 +16,8 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
+from rigid.kinematics.poses import add_duals, direction, on_direction
 from rigid.linear_algebra import average, dot, minus, times
-from rigid.poses import add_duals, direction, on_direction
 
 
 @small_kernel

@@ -1,11 +1,11 @@
 """Two points at a given distance: g = d . d/2 - value, d = p_b - p_a.
 
 Quadratic: the discrete derivative has d averaged over the step, force lam d on p_b, its opposite on p_a.
-Hidden: y . z, with y, z of `rigid.hidden_constraints`.
+Hidden: y . z, with y, z of `rigid.interactions.hidden_constraints`.
 """
 
-from rigid.compilation import small_kernel
-from rigid.hidden_constraints import (
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.hidden_constraints import (
     derivative_of_place,
     derivative_of_rate,
     place_of_points,
@@ -20,8 +20,8 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
+from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import add_at, average, cross, dot, dyad, hat, minus, plus, times, turned_right
-from rigid.poses import on_point, point
 
 
 @small_kernel

@@ -8,7 +8,7 @@ so that, proportional to mass and inertia, it is Rayleigh's damping alpha M. Ove
 and sum_l E_kl (d_l1 - d_l0)/h on the directors: linear in the poses, the same in all charts.
 """
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import dissipation, dual_function, frame, store
 from rigid.linear_algebra import minus, plus, times
 

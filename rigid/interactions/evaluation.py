@@ -20,12 +20,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rigid.compilation import allocating_kernel, small_kernel
+from rigid.compilation.decorators import allocating_kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.kinds import MOST_FRAMES, MOST_ROWS, Group, dual_at, frame, gathered, value_at
+from rigid.kinematics.poses import torque_of
+from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.linear_algebra import apply, cross, dot, load3, minus
-from rigid.poses import torque_of
-from rigid.rotations import load4, rotation_matrix
 from rigid.system import Floats, State
 
 
@@ -61,7 +61,7 @@ def _put_values(kind, own, numbers, y, value, out):
     function = value_at(kind.value)
     function(y, numbers, value)
     for k in range(max(kind.rows, 1)):
-        out[own.row + k, 0, 0] += value[k].real  # of constraints that share a row the sum
+        out[own.row + k, 0, 0] += value[k].real
 
 
 @small_kernel
@@ -155,7 +155,7 @@ def _evaluate(what, interacting, r, quat, v, Omega, out):
 
 
 def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
-    """V (..., e) of every energy, or g (..., m) of all rows (what shares one is added up), at r (..., n, 3), quat (..., n, 4)."""
+    """V (..., e) of every energy, or g (..., m) of all rows, at r (..., n, 3), quat (..., n, 4)."""
     return _evaluated(VALUES, groups, (r, quat, r, r))[..., 0, 0]
 
 

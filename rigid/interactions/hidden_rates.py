@@ -16,12 +16,14 @@ with means of B, Y, Z at the two ends. A constraint that is more than quadratic 
 
     H + (A1 - A0 - H . dY - F . dZ) dY/(dY . dY)                                                          (4)
 
-It is `rigid.hidden_constraints` (5) for every kind of interaction, and serves Cayley steps and charts.
+It is `rigid.interactions.hidden_constraints` (5) for every kind of interaction, and serves Cayley steps and charts.
 """
 
 from __future__ import annotations
 
-from rigid.chart_frames import (
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.interactions.kinds import add_dual, dual_at, frame, hidden_at, store
+from rigid.kinematics.chart_frames import (
     DUAL,
     END,
     FRAMES_END,
@@ -37,10 +39,8 @@ from rigid.chart_frames import (
     ROWS,
     START,
 )
-from rigid.compilation import inner_kernel, small_kernel
-from rigid.interactions.kinds import dual_at, frame, hidden_at, store
+from rigid.kinematics.poses import ZERO, direction, mean_pose
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
-from rigid.poses import ZERO, direction, mean_pose
 
 AXES = ((1 + 0j, 0j, 0j), (0j, 1 + 0j, 0j), (0j, 0j, 1 + 0j))
 _STILL = 1e-24  # of dY . dY: below, rounding is all that (4) would add
@@ -234,14 +234,6 @@ def put_discrete_rates_of_directors(kind, numbers, gam, S):
         store(on_rate, S[ON_MOVING], k)
     add_dual(on_a, S[ON_FRAMES], 0)
     add_dual(rate_a, S[ON_MOVING], 0)
-
-
-@small_kernel
-def add_dual(f, out, k):
-    """out[k] += f."""
-    for j in range(4):
-        for i in range(3):
-            out[k, j, i] += f[j][i]
 
 
 @small_kernel

@@ -8,7 +8,7 @@ prismatic one s, of a cylindrical one turn and s. B and s are bilinear: over a s
 other factor is its mean, so that what is lost is exactly (1) of the changes over h; both momenta are kept.
 """
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions import along
 from rigid.interactions.kinds import dissipation, dual_function, frame
 from rigid.linear_algebra import average, dot, minus

@@ -22,8 +22,10 @@ A dissipation (`dissipation`) has no value; its duals resist a motion:
 An energy V(e) of few scalar strains e(y) may declare them (`Straining`): who asks for prestress or for what a strain
 dissipates then needs no kind by name.
 
-What is counted (`own`, `count`), such as an angle through turns, is a function of the poses but for whole turns: a state keeps it
-(`discretization.own_variables`), X has it as it was where the step began, and it is taken anew at the end.
+Own variables (`own`) are the last of its numbers, as they are where a step begins; a state keeps them
+(`discretization.own_variables`). What is condensed (`Condensed`), such as the strain of a branch that relaxes, goes by the
+strains alone and is no unknown of the step. What is counted (`count`), such as an angle through turns, is a function of the
+poses but for whole turns, and is taken anew at the end.
 
 Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix is a complex step; X are the numbers of
 one interaction; lam is (1,) and 1 for an energy. X are plain data and real, but where derivatives to them are taken: then the
@@ -40,7 +42,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import from_dtype, types
 
-from rigid.compilation import (
+from rigid.compilation.decorators import (
     address_of,
     allocating_kernel,
     compiled,
@@ -49,7 +51,7 @@ from rigid.compilation import (
     small_kernel,
     with_complex_numbers,
 )
-from rigid.numbered_functions import take_complex_numbers
+from rigid.compilation.numbered_functions import take_complex_numbers
 from rigid.system import Floats, Ints
 
 C1, F1 = types.complex128[::1], types.float64[::1]
@@ -60,7 +62,7 @@ DUAL = types.void(POSES, POSES, F1, C1, POSES)
 STRESS = types.void(C1, F1, C1)
 HIDDEN = types.void(POSES, POSES, POSES, POSES, F1, C1, POSES, POSES)
 
-MOST_FRAMES, MOST_ROWS, MOST_STRAINS = 8, 3, 6  # of one interaction
+MOST_FRAMES, MOST_ROWS, MOST_OWN, MOST_STRAINS = 8, 3, 8, 6  # of one interaction
 COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is subtracted
 
 value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
@@ -85,7 +87,7 @@ class ClosedForms(NamedTuple):
                                          times the rows; block: values, base (the four above, a-lam, b-lam, lam-a,
                                          lam-b), strides of a, b and the multipliers. By default from `pull`
         hidden_value(places, end), hidden_derivative(gam, places, end0, end1)
-                                         of `rigid.hidden_constraints`; places: U_a, U_b, X_a, X_b, W_a, W_b, value
+                                         of `rigid.interactions.hidden_constraints`; places: U_a, U_b, X_a, X_b, W_a, W_b, value
 
     Without `value`, `pull` and `add_tangent` a kind goes by its duals, and only `em-ggl` uses its hidden forms.
     """
@@ -152,6 +154,24 @@ def _evaluate_laws(address, X, e, out):
         law(e[k], X[k], out[k])
 
 
+class Condensed(NamedTuple):
+    """How the condensed own variables x of a dissipation go on, an equation dx/dt = f(x, de/dt) in its strains e.
+
+        strains(y, X, e)        a value function: e (count_of_strains,)
+        begin(h, X, out)        a stress function: with x0 last in X, what else its duals read there in a step of length h (1,);
+                                out (1,): the energy that is kept in x0, J
+        evolve(change, X, out)  a stress function, at the end of that step: x1 in the place of x0, where the strains have changed
+                                by `change`; out (1,): what the energy has gained
+
+    The dual between the ends of the step does the work of that energy and of what is lost, never negative.
+    """
+
+    strains: Any = None
+    begin: Any = None
+    evolve: Any = None
+    count_of_strains: int = 0
+
+
 class Kind(NamedTuple):
     """One kind of interaction: its functions, and the frames and rows one of it has."""
 
@@ -170,12 +190,15 @@ class Kind(NamedTuple):
         False  # Ua and value are functions of time (`rigid.interactions.driven`): `em` goes by the dual
     )
     works: bool = False  # an energy without a value: what its duals do is work of a load
-    counted: bool = False  # value is an angle counted in `State.own` (`discretization.gears`)
     straining: Straining | None = None  # of an energy of strains
     hidden: Any = None  # of a constraint more than quadratic in the poses: discrete derivative of its rate
     steep: bool = False  # it is, and has none: `rigid.interactions.hidden_rates` (4)
-    own: int = 0  # counted own variables, the last of its numbers: see `count`
+    own: int = 0  # own variables, the last of its numbers: see `count` and `condensed`
     count: Any = None  # a value function: these at the poses y, those next to the ones in X
+    # of an energy that has a damper beside it: this dissipation, of the same frames and numbers, and which of these is 0 without
+    beside: tuple[Any, int] | None = None
+    loop: int = 0  # number of `em`'s loop with its real closed form (`discretization.assembly.spring_forces`); 0: by its duals
+    condensed: Condensed = Condensed()
 
     @property
     def directed(self) -> bool:
@@ -206,8 +229,8 @@ KIND = np.dtype(
     [
         (name, np.int64)
         for name in (
-            *("value", "dual", "bend", "hidden", "count"),
-            *("arity", "rows", "constant", "steep", "own", "first", "last"),
+            *("value", "dual", "bend", "hidden", "count", "strains", "begin", "evolve"),
+            *("arity", "rows", "constant", "steep", "own", "strained", "first", "last"),
         )
     ],
     align=True,
@@ -283,6 +306,14 @@ def store(dual, out, k):
 
 
 @small_kernel
+def add_dual(f, out, k):
+    """out[k] += f."""
+    for j in range(4):
+        for i in range(3):
+            out[k, j, i] += f[j][i]
+
+
+@small_kernel
 def vector(X, i):
     """Vector X[i:i + 3]."""
     return X[i], X[i + 1], X[i + 2]
@@ -337,8 +368,10 @@ def _gathered(groups: Sequence[Group], address: Callable[[str, Any], int], dtype
     for k, own in enumerate(groups):
         (count, width), kind = own.numbers.shape, own.kind
         functions = {name: getattr(kind, name) for name in ("value", "dual", "bend", "hidden", "count")}
+        functions |= kind.condensed._asdict()
+        strained = functions.pop("count_of_strains")
         addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
-        facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own
+        facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained
         kinds[k] = (*addresses, *facts, at, at + count)
         here = each[at : at + count]
         here["row"], here["frames"][:, : kind.arity] = own.row, own.frames

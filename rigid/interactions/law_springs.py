@@ -11,7 +11,7 @@ F(dx/dt) with F(0) = 0, in a step F((x1 - x0)/h), resists if x F(x) >= 0. Number
 import cmath
 from functools import partial
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions import along, spring
 from rigid.interactions.distance import between, pull_together
 from rigid.interactions.kinds import (

@@ -14,9 +14,9 @@ other one the knot before it.
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import PPoly
+import scipy  # its parts are loaded when they are asked for
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.kinds import whole
 from rigid.system import Floats
@@ -87,7 +87,7 @@ def law_quotient(X, at, x0, x1):
     return total / (high - low)
 
 
-def law_numbers(owner: str, force: PPoly) -> Floats:
+def law_numbers(owner: str, force: scipy.interpolate.PPoly) -> Floats:
     """The numbers of F, which is at most cubic between its knots and is continued in straight lines.
 
     V is zero where it is least among the knots and the places of equilibrium. Raises ModelError where F jumps.
@@ -117,7 +117,7 @@ def law_numbers(owner: str, force: PPoly) -> Floats:
     V[n, 1:3] = ends[-1], 0.5 * last_slope
     numbers = np.concatenate([[float(n)], knots, V.ravel()])
     at_rest = [x for x in force.roots(extrapolate=False) if np.isfinite(x)] if size else []
-    numbers[1 + n :: 5] -= PPoly(V[1:n, ::-1].T, knots)([*knots, *at_rest]).min()
+    numbers[1 + n :: 5] -= scipy.interpolate.PPoly(V[1:n, ::-1].T, knots)([*knots, *at_rest]).min()
     return numbers
 
 

@@ -13,11 +13,11 @@ U_a, W_a, U_b and the middle (angle).
 
 import cmath
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import frame, vector
 from rigid.interactions.torsion_spring import angle_of, turning_between
+from rigid.kinematics.poses import direction, point
 from rigid.linear_algebra import average, dot, minus, plus, times
-from rigid.poses import direction, point
 
 WIDTHS = {"distance": 6, "strain": 7, "displacement": 9, "cosine": 6, "angle": 10}  # how many numbers of each
 

@@ -4,7 +4,7 @@ Bilinear: the discrete derivative has u_a and u_b averaged over the step, the to
 Hidden: (Omega_a x U_a) . B U_b + U_a . B (Omega_b x U_b), B = Ra^T Rb.
 """
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import (
     ClosedForms,
     Kind,
@@ -14,6 +14,7 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
+from rigid.kinematics.poses import direction, on_direction
 from rigid.linear_algebra import (
     add_at,
     apply,
@@ -28,7 +29,6 @@ from rigid.linear_algebra import (
     transposed_product,
     turned_right,
 )
-from rigid.poses import direction, on_direction
 
 
 @small_kernel

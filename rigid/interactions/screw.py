@@ -8,7 +8,7 @@ Hidden, where the other rows of the joint keep the axes parallel: dalpha/dt = u 
 
     (Omega_a x U) . y + U . z - p (U . B Omega_b - U . Omega_a)                                             (1)
 
-with y, z of `rigid.hidden_constraints`; in poses, c and s the cosine and sine of alpha and c^2 + s^2 = 1,
+with y, z of `rigid.interactions.hidden_constraints`; in poses, c and s the cosine and sine of alpha and c^2 + s^2 = 1,
 
     d(u . d)/dt - p (c ds/dt - s dc/dt)                                                                 (2)
 
@@ -17,7 +17,7 @@ by the product rule in c, s and their rates, and in what these are products of.
 
 import math
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions import along
 from rigid.interactions.kinds import (
     ClosedForms,
@@ -30,6 +30,7 @@ from rigid.interactions.kinds import (
     vector,
 )
 from rigid.interactions.torsion_spring import argument, turning_between
+from rigid.kinematics.poses import add_duals, direction, on_direction, on_point, on_point_and_direction, point
 from rigid.linear_algebra import (
     apply,
     apply_transposed,
@@ -42,7 +43,6 @@ from rigid.linear_algebra import (
     times,
     transposed_product,
 )
-from rigid.poses import add_duals, direction, on_direction, on_point, on_point_and_direction, point
 
 LEAD = 15  # where the lead per radian stands among the numbers
 

@@ -10,7 +10,7 @@ does exactly the work -(V1 - V0) minus the dissipation c (dl/h)^2 h of a damper 
 import cmath
 import math
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.distance import between, pull_together
 from rigid.interactions.kinds import (
     Kind,
@@ -23,6 +23,9 @@ from rigid.interactions.kinds import (
 )
 from rigid.linear_algebra import average, dot, minus, times
 from rigid.system import Floats
+
+SPRINGS = 1  # its loop in `em`
+DAMPING = 8  # where c stands among the numbers: Xa, Xb, k, l0, c
 
 
 @value_function
@@ -90,28 +93,16 @@ def force_of_step(law, h, d0, d1):
     return sigma, slope, damping * elongation * elongation / h
 
 
-SPRING = Kind(
-    "spring",
-    2,
-    0,
-    value,
-    dual,
-    no_bend,
-    columns=("Xa", "Xb", "stiffness", "length0"),
-    straining=Straining(1, length, length_dual, law, shifted),
-)
-
-
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """c (l1 - l0) lam/lbar dbar on p_b; X: Xa, Xb, c."""
+    """c (l1 - l0) lam/lbar dbar on p_b."""
     d0, d1 = between(y0, X), between(y1, X)
     d, length = average(d0, d1), 0.5 * (cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1)))
     if length == 0.0:
         pull_together(times(0j, d), X, out)
         return
     elongation = dot(d, minus(d1, d0)) / length
-    pull_together(times(lam[0] * X[6] * elongation / length, d), X, out)
+    pull_together(times(lam[0] * X[DAMPING] * elongation / length, d), X, out)
 
 
 @dual_function
@@ -122,7 +113,20 @@ def rate_dual(y, z, X, lam, out):
     if square == 0.0:
         pull_together(times(0j, d), X, out)
         return
-    pull_together(times(lam[0] * X[6] * dot(d, between(z, X)) / square, d), X, out)
+    pull_together(times(lam[0] * X[DAMPING] * dot(d, between(z, X)) / square, d), X, out)
 
 
 DAMPER = dissipation("damper", 2, step_dual, rate_dual)
+
+SPRING = Kind(
+    "spring",
+    2,
+    0,
+    value,
+    dual,
+    no_bend,
+    columns=("Xa", "Xb", "stiffness", "length0", "damping"),
+    straining=Straining(1, length, length_dual, law, shifted),
+    beside=(DAMPER, DAMPING),
+    loop=SPRINGS,
+)

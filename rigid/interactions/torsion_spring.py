@@ -13,7 +13,7 @@ poses and counts no turns: alpha is the angle nearest to `branch`, which whoever
 import cmath
 import math
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import (
     Kind,
     Straining,
@@ -26,6 +26,7 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
+from rigid.kinematics.poses import direction, on_direction
 from rigid.linear_algebra import (
     average,
     cross,
@@ -39,11 +40,11 @@ from rigid.linear_algebra import (
     times,
     turned_right,
 )
-from rigid.poses import direction, on_direction
-from rigid.system import Floats, TorsionSprings
+from rigid.system import Floats
 
 TURN = 2.0 * math.pi
-BRANCH = 11  # where the branch stands among the numbers
+TORSIONS = 2  # its loop in `em`
+DAMPING, BRANCH = 11, 12  # where c and the branch stand among the numbers: Ua, Wa, Ub, k, angle0, c, branch
 
 
 @small_kernel
@@ -70,12 +71,6 @@ def angle_of(c, s, branch):
     """The angle nearest to the branch."""
     turn = argument(c, s)
     return turn + 2.0 * math.pi * round((branch.real - turn.real) / (2.0 * math.pi))
-
-
-def torsion_energies(springs: TorsionSprings, angle: Floats) -> Floats:
-    """V (..., s) at angles (..., s) that were counted through full turns."""
-    energy: Floats = 0.5 * springs.stiffness * (angle - springs.angle0) ** 2
-    return energy
 
 
 @value_function
@@ -197,22 +192,11 @@ def torque_of_step(law, h, alpha, start, end):
     return delta, damping * delta * delta / h, torque, to_a, to_b
 
 
-TORSION_SPRING = Kind(
-    "torsion spring",
-    2,
-    0,
-    value,
-    dual,
-    no_bend,
-    straining=Straining(1, counted_angle, turn_dual, law, shifted, TURN),
-)
-
-
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """The moment c delta lam; X: Ua, Wa, Ub, c."""
+    """The moment c delta lam."""
     delta, ratio, _, _, middle = turning(y0, y1, X)
-    spread(lam[0] * X[9] * delta * ratio, middle, X, out)
+    spread(lam[0] * X[DAMPING] * delta * ratio, middle, X, out)
 
 
 @dual_function
@@ -222,7 +206,22 @@ def rate_dual(y, z, X, lam, out):
     _, _, du, dw, db = turned_pair(z, X)
     dc, ds = dot(du, b) + dot(u, db), dot(dw, b) + dot(w, db)
     square = c * c + s * s
-    spread(lam[0] * X[9] * (c * ds - s * dc) / (square * square), (c, s, u, w, b), X, out)
+    spread(lam[0] * X[DAMPING] * (c * ds - s * dc) / (square * square), (c, s, u, w, b), X, out)
 
 
 TORSION_DAMPER = dissipation("torsion damper", 2, step_dual, rate_dual)
+
+TORSION_SPRING = Kind(
+    "torsion spring",
+    2,
+    0,
+    value,
+    dual,
+    no_bend,
+    columns=("Ua", "Wa", "Ub", "stiffness", "angle0", "damping"),
+    straining=Straining(1, counted_angle, turn_dual, law, shifted, TURN),
+    own=1,
+    count=counted_angle,
+    beside=(TORSION_DAMPER, DAMPING),
+    loop=TORSIONS,
+)

@@ -1,8 +1,8 @@
 """A constant force on a point of a frame: V = -f . p, as gravity is."""
 
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector
+from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import dot, times
-from rigid.poses import on_point, point
 
 
 @value_function

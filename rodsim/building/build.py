@@ -13,16 +13,16 @@ import numpy as np
 from discretization.consistent import Held
 from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, held_from_outside
-from discretization.measures import constraint_residual, element_states
 from discretization.multipliers import multipliers_of
-from discretization.others import Other, Others, others_of
+from discretization.others import Other, Others, others_of, with_springs
 from discretization.own_variables import own_variables, with_counted_angles, with_part
+from discretization.state_measures import constraint_residual, element_states
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
-from rodsim.building.drive_arrays import DriveValues, check_drives
+from rodsim.building.drive_values import DriveValues, check_drives
 from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
 from rodsim.building.load_arrays import line_loads, load_arrays, load_values, speaking_of
 from rodsim.building.meshing import RodMesh, joined, mesh_rod
@@ -150,17 +150,14 @@ def build(model: Contents) -> Built:
     placement = Placement(model)
     meshes = list(placement.meshes.values())
     elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
-    constraints, joined_by, driven = constraints_of(model, placement)
-    springs, torsions = _springs(model, placement), _torsions(model, placement)
+    constraints, joined_by, driven, gears = constraints_of(model, placement)
     lines = line_loads(model, placement)
     loads = load_arrays(model, placement, lines)
-    others, other_names = _others(model, placement)
+    others, other_names = _others(model, placement, gears)
     system = System(
         placement.frames,
         elements,
         constraints,
-        springs,
-        torsions,
         loads,
         model.gravity.copy(),
         spans,
@@ -175,7 +172,7 @@ def build(model: Contents) -> Built:
         placement.Omega,
         np.zeros(shapes["lam"]),
         own_variables(system).joined(drive=0.0 if drives is None else drives.first()),
-        np.zeros(shapes["acc"]),
+        np.zeros(shapes["memory"]),
         np.zeros(shapes["totals"]),
     )
     if np.any(spans.relaxation):  # as if strained in this moment
@@ -257,15 +254,18 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     )
 
 
-def _others(model: Contents, placement: Placement) -> tuple[Others, tuple[str, ...]]:
-    each: list[Other] = []
-    names: list[str] = []
+def _others(model: Contents, placement: Placement, gears: list[Other]) -> tuple[Others, tuple[str, ...]]:
+    each, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
         with speaking_of(entry.kind, entry.name):
             made = entry.made(placement)
         each += made
         names += [f"{entry.kind} '{entry.name}'"] * len(made)
-    return others_of(each), tuple(names)
+    sprung = [
+        f"{entry.word} '{name}'" for of in (model.springs, model.torsions) for name, entry in of.items()
+    ]
+    own = with_springs(others_of(each), _springs(model, placement), _torsions(model, placement))
+    return own, (*sprung, *names)
 
 
 def _check_assembled(
@@ -276,10 +276,11 @@ def _check_assembled(
         return
     held = multipliers_of(system)
     worst = int(held.per_row[np.argmax(g)])
-    if worst >= len(system.constraints.kind):
+    number = int(held.joint[worst])
+    if number >= len(model.constraint_names):
         whose = other_names[held.other[worst - len(system.constraints.kind)]]
         raise ModelError(f"{whose}: |g| = {g.max():.3g} at t = 0; place its parts so that they fit it")
-    what, name = model.constraint_names[system.constraints.joint[worst]]
+    what, name = model.constraint_names[number]
     about = [PartName(what, name)]
     if what != "joint":
         raise ModelError(

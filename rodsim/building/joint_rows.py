@@ -9,20 +9,20 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from discretization.multipliers import multipliers_of
+from discretization.others import Other
 from discretization.redundancy import redundancy, softened
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, RedundantJointsWarning
-from rigid.interactions.constraints import number_of
-from rigid.interactions.gear import GEARED_ANGLE
+from rigid.interactions.gear import ANGLE, DISPLACEMENT, Coordinate, gear
 from rigid.joints import JOINTS, Given, Marker, Row
-from rigid.system import ALONG, Constraints, Floats, State
-from rodsim.building.drive_arrays import DrivenRow, driven_row
+from rigid.system import Constraints, Floats, State
+from rodsim.building.drive_values import DrivenRow, driven_row
 from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
 from rodsim.building.load_arrays import speaking_of
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Poses
-from rodsim.parts.gear_entries import Geared
+from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor
 from rodsim.results.gear_history import GEAR
@@ -47,10 +47,17 @@ class Joined(NamedTuple):
     given: Given
 
 
-def constraints_of(model: Contents, placement: Placed) -> tuple[Constraints, list[Joined], list[DrivenRow]]:
-    """The constraints of all joints, then of all drives, then of all gears; the markers of each, and what the drives
-    prescribe.
-    """
+class Holding(NamedTuple):
+    """What joints, drives and gears make."""
+
+    constraints: Constraints  # of all joints, then of all drives
+    joined: list[Joined]  # the markers of each, of a gear those of its first joint
+    driven: list[DrivenRow]  # what the drives prescribe
+    gears: list[Other]
+
+
+def constraints_of(model: Contents, placement: Placed) -> Holding:
+    """Of a model."""
     rows: list[tuple[int, Marker, Marker, Row]] = []
     joined: list[Joined] = []
     of_joint: dict[str, Joined] = {}
@@ -65,13 +72,7 @@ def constraints_of(model: Contents, placement: Placed) -> tuple[Constraints, lis
         joined.append(own)
         driven.append(driven_row(drive, own.a, own.b))
         rows.append((number, own.a, own.b, driven[-1].row))
-    shares = np.zeros(len(rows), np.uint8)
-    for number, gear in enumerate(model.gears.values(), start=len(model.joints) + len(model.drives)):
-        for part in gear.each:
-            own = of_joint[part.joint.name]
-            rows.append((number, own.a, own.b, _geared_row(part, own)))
-        joined.append(of_joint[gear.each[0].joint.name])
-        shares = np.concatenate([shares, np.arange(len(gear.each)) > 0]).astype(np.uint8)
+    joined += [of_joint[entry.each[0].joint.name] for entry in model.gears.values()]
     frames = np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64).reshape(-1, 2)
 
     def vectors(column: list[Floats]) -> Floats:
@@ -90,18 +91,20 @@ def constraints_of(model: Contents, placement: Placed) -> tuple[Constraints, lis
     Wa, Wb = vectors([row.Wa for *_, row in rows]), vectors([row.Wb for *_, row in rows])
     if np.any(Wa) or np.any(Wb):
         constraints = constraints._replace(Wa=Wa, Wb=Wb)
-    if np.any(shares):
-        constraints = constraints._replace(shares=shares)
-    return constraints, joined, driven
+    return Holding(constraints, joined, driven, [_gear(entry, of_joint) for entry in model.gears.values()])
 
 
-def _geared_row(part: Geared, joint: Joined) -> Row:
-    """A coordinate of a joint in a gear; the axis is as long as it counts."""
-    a, b = joint.a, joint.b
-    axis = part.ratio * a.axes[:, 2]
-    if part.of == "angle":
-        return Row(number_of(GEARED_ANGLE), axis, b.axes[:, 0], Wa=a.axes[:, 0])
-    return Row(ALONG, axis, np.zeros(3))
+def _gear(entry: GearEntry, of_joint: dict[str, Joined]) -> Other:
+    """The axis of a coordinate is as long as it counts."""
+    each, none = [], np.zeros(3)
+    for part in entry.each:
+        a, b, _ = of_joint[part.joint.name]
+        sort, W, U = ANGLE, a.axes[:, 0], b.axes[:, 0]
+        if part.of != "angle":
+            sort, W, U = DISPLACEMENT, none, none
+        each.append(Coordinate(sort, (a.frame, b.frame), a.X, b.X, part.ratio * a.axes[:, 2], W, U))
+    with speaking_of("gear", entry.name):
+        return Other(*gear(each, f"gear '{entry.name}'"))
 
 
 def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
@@ -200,9 +203,11 @@ def _length(owner: str, entry: JointEntry, d: Floats, size: float, model: Conten
 
 
 def holding_names(names: Sequence[str], other_names: Sequence[str], system: System) -> list[str]:
-    """Of all that holds, by the numbers in `Multipliers.joint`; names: of joints, drives and gears."""
-    joints = int(system.constraints.joint.max(initial=-1)) + 1
-    return [*names[:joints], *(other_names[k] for k in multipliers_of(system).other)]
+    """Of all that holds, by the numbers in `Multipliers.joint`; names: of joints, drives and gears, which come first in
+    `System.others`.
+    """
+    gears = len(names) - 1 - int(system.constraints.joint.max(initial=-1))
+    return [*names, *(other_names[k] for k in multipliers_of(system).other[gears:])]
 
 
 def without_doubt(

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from discretization.measures import element_states
+from discretization.state_measures import element_states
 from discretization.system import System
 from rigid import quaternions
 from rigid.system import Floats, State

@@ -6,15 +6,16 @@ A point X of a body, or a direction U, asks for a turn about an axis a that move
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from discretization.others import OTHERS
+from discretization.others import OTHERS, springs_of, torsions_of, without_springs
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.gear import DISPLACEMENT, coordinates_of
 from rigid.interactions.law_springs import (
     DISPLACEMENT_DAMPER,
     DISPLACEMENT_SPRING,
@@ -24,6 +25,7 @@ from rigid.interactions.law_springs import (
 from rigid.system import FORCE, Floats
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Poses
+from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.model_parts import Body
 from rodsim.parts.own_interactions import AnchoredEntry
 
@@ -57,7 +59,7 @@ def check_rotations(model: Contents, system: System, placement: Placed) -> None:
     }
     for body in thin.values():
         _check_spin(body)
-    for kind, name, frame, X, length in _asking(model, system, placement) if thin else ():
+    for kind, name, frame, X, length in _needs(model, system, placement) if thin else ():
         if frame not in thin:
             continue
         axes = thin[frame].properties.without_inertia
@@ -92,17 +94,17 @@ def _check_spin(body: Body) -> None:
         )
 
 
-# kind and name of what asks, the frame, its point or direction there, and 1 for points, 0 for directions
-Asked = tuple[str, str, int, Floats, float]
+# kind and name of what needs a rotation, the frame, its point or direction there, and 1 for points, 0 for directions
+Need = tuple[str, str, int, Floats, float]
 
 
-def _asking(model: Contents, system: System, poses: Poses) -> Iterator[Asked]:
+def _needs(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
     yield from _constraints(model, system)
+    springs, torsions = springs_of(system.others), torsions_of(system.others)
     for side, column in enumerate(("Xa", "Xb")):
-        springs = system.springs
         for name, frames, X in zip(model.springs, springs.frames, getattr(springs, column), strict=True):
             yield "spring", name, int(frames[side]), X, 1.0
-        for name, frames in zip(model.torsions, system.torsions.frames, strict=True):
+        for name, frames in zip(model.torsions, torsions.frames, strict=True):
             yield "torsion spring", name, int(frames[side]), ALWAYS, 0.0
     loads = system.loads
     names = [*model.loads, *[""] * (len(loads.kind) - len(model.loads))]
@@ -112,7 +114,7 @@ def _asking(model: Contents, system: System, poses: Poses) -> Iterator[Asked]:
     yield from _others(model, system, poses)
 
 
-def _constraints(model: Contents, system: System) -> Iterator[Asked]:
+def _constraints(model: Contents, system: System) -> Iterator[Need]:
     constraints = system.constraints
     names = model.constraint_names
     for c, number in enumerate(constraints.kind):
@@ -124,11 +126,18 @@ def _constraints(model: Contents, system: System) -> Iterator[Asked]:
                     yield *names[constraints.joint[c]], int(constraints.frames[c, side]), value, length
 
 
-def _others(model: Contents, system: System, poses: Poses) -> Iterator[Asked]:
-    own = system.others
-    entries = [entry for entry in model.others.values() for _ in entry.made(poses)]
+def _others(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
+    own = without_springs(system.others)
+    entries: list[Any] = [entry for entry in model.others.values() for _ in entry.made(poses)]
+    entries = [*model.gears.values(), *entries]
     for e, (entry, number) in enumerate(zip(entries, own.kind, strict=True)):
-        X, name = own.numbers[own.first[e] :], entry.name
+        X, name = own.numbers[own.first[e] : own.first[e + 1]], entry.name
+        if isinstance(entry, GearEntry):
+            for q in coordinates_of(own.frames[e], X):
+                points = ((0, q.Ua, 0.0), (1, q.Ub, 0.0), (0, q.Xa, 1.0), (1, q.Xb, 1.0))
+                for side, place, length in points if q.sort == DISPLACEMENT else points[:2]:
+                    yield "gear", name, q.frames[side], place, length
+            continue
         if isinstance(entry, AnchoredEntry):
             for frame, lever in zip(own.frames[e].tolist(), entry.levers(X), strict=False):
                 yield "interaction", name, frame, ALWAYS if lever is None else lever, 1.0

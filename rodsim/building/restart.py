@@ -9,13 +9,15 @@ import numpy as np
 from discretization.consistent import everything_held
 from discretization.drives import driven_frames
 from discretization.extent import extent
-from discretization.groups import groups_of
-from discretization.measures import constraint_residual, element_states, velocity_residual
+from discretization.groups import Acting, groups_of
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_part
+from discretization.state_measures import constraint_residual, element_states, velocity_residual
 from discretization.system import System, fingerprint
 from rigid import checks, quaternions
 from rigid.errors import ModelError, PartName
+from rigid.interactions.spring import SPRING
+from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.joints import JOINTS
 from rigid.system import PERPENDICULAR, Floats, State
 from rodsim.building.build import Built
@@ -23,6 +25,7 @@ from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.joint_loops import Link, loop_closed_by
 from rodsim.building.static_checks import part_at
 from rodsim.parts.model_description import ACTING
+from rodsim.results import stored_states
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
 from rodsim.results.resuming import fault_of
@@ -32,8 +35,6 @@ _FITS = 1e-7  # of the model's size: gaps of joints at the stored state
 _JUMP = 1e-9  # of the model's speed: changes of the rates of drives below are rounding
 _TIMES = 1e-9  # of the largest time of a result: rounding
 _FARTHEST = 1.2  # rad: axes of joints that are further apart might close the other way round
-# fields of a state that begin anew; own variables partly do, all others are as they were stored
-_ANEW = ("totals", "chart", "algorithmic")
 
 
 class Restart(NamedTuple):
@@ -41,7 +42,7 @@ class Restart(NamedTuple):
 
     built: Built  # the model, whose drives go on from where its joints stand
     state: State
-    told: dict[str, Any]  # for the description: from what, which output, what changed
+    origin: dict[str, Any]  # for the description: from what, which output, what changed
 
 
 def restarted(built: Built, start: Result, at: float | None, at_rest: bool = False) -> Restart:
@@ -62,7 +63,9 @@ def restarted(built: Built, start: Result, at: float | None, at_rest: bool = Fal
     stored = start.state(index)
     _check_whole(start, index, stored)
     own, said = _own_variables(built, old, stored)
-    anew: dict[str, Any] = {name: getattr(built.state, name).copy() for name in _ANEW} | {"own": own}
+    # of what the integrator remembered only what `em` understands goes on
+    memory = new.memory.joined(**old.memory.parts(stored.memory))
+    anew = {"own": own, "memory": memory, "totals": built.state.totals.copy()}
     state = State(**{name: anew.get(name, array.copy()) for name, array in stored._asdict().items()})
     for before, body in zip(old.bodies, new.bodies, strict=True):
         # the reference point stays, wherever the centre of mass is now
@@ -78,7 +81,7 @@ def restarted(built: Built, start: Result, at: float | None, at_rest: bool = Fal
     else:
         _check_joints(built, state)
     state, pushed = _fit_to_drives(built, state, _rates(built, state, stored))
-    told = {
+    origin = {
         "model": old.name,
         "output": index,
         "t": float(start.t[index]),
@@ -93,14 +96,14 @@ def restarted(built: Built, start: Result, at: float | None, at_rest: bool = Fal
         ],
         "moved": moved,
     }
-    return Restart(built, state, told)
+    return Restart(built, state, origin)
 
 
 def _check_whole(start: Result, index: int, stored: State) -> None:
     """ModelError where a state is not what was written, or no step can begin with it."""
     changed = start.changed(slice(index, index + 1)) or []
     wrong = [f"{each} is not what was written" for each in changed if not each.of_picture]
-    fault = wrong[0] if wrong else fault_of(stored)
+    fault = wrong[0] if wrong else fault_of(stored_states.parts(start.layout, stored))
     if fault:
         where = f"'{start.path}'" if start.path else f"the result of '{start.layout.name}'"
         raise ModelError(
@@ -178,7 +181,7 @@ def _rates(built: Built, state: State, stored: State) -> Floats:
     """What the drives begin to do to the joints that they did not do before, (m,): m/s or rad/s."""
     if built.drive_values is None or not len(state.lam):
         return np.zeros(1)
-    system, blocks = built.system, own_variables(built.system, stored.own)
+    system, blocks = built.system, own_variables(built.system)
     before = with_part(system, state, "drive", blocks.part(stored.own, "drive"))
     before = before._replace(v=stored.v, Omega=stored.Omega)
     return velocity_residual(system, state) - velocity_residual(system, before)
@@ -315,15 +318,30 @@ def _changes(old: Layout, new: Layout) -> list[str]:
     return said
 
 
+# of entries, by the kinds of what they make
+_TABLES = {
+    kind.name: table
+    for own, table in ((SPRING, "springs"), (TORSION_SPRING, "torsions"))
+    for kind in (own, *(own.beside or ())[:1])
+}
+
+
+def _numbers_of(own: Acting) -> Floats:
+    """Without that of a damper beside it, which is a group of its own."""
+    numbers, beside = own.group.numbers, own.group.kind.beside
+    return np.delete(numbers, beside[1], axis=1) if beside else numbers
+
+
 def _changed_numbers(a: System, b: System, told: set[str]) -> list[str]:
     """Interactions whose numbers are others than before, by kind, where nothing has been said of their table yet."""
-    before = {(own.table, own.group.kind.name): own.group.numbers for own in groups_of(a)}
+    before = {(own.table, own.group.kind.name): _numbers_of(own) for own in groups_of(a)}
     said = []
     for own in groups_of(b):
         numbers = before.get((own.table, own.group.kind.name))
-        if own.table in told | {"elements", "spans", "constraints"} or numbers is None:
+        table, now = _TABLES.get(own.group.kind.name, own.table), _numbers_of(own)
+        if table in told | {"elements", "spans", "constraints"} or numbers is None:
             continue
-        if numbers.shape == own.group.numbers.shape and not np.array_equal(numbers, own.group.numbers):
+        if numbers.shape == now.shape and not np.array_equal(numbers, now):
             said.append(f"{own.group.kind.name}: other numbers")
     return said
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.measures import energies, momenta
 from discretization.space.spans import points_of
+from discretization.state_measures import energies, momenta
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName

@@ -15,7 +15,7 @@ from rodsim.cli.files import is_scene, open_result
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
-    from rodsim.scenes.loading import Loaded
+    from rodsim.scenes.model_from_scene import Loaded
 
 
 def add_parsers(commands: Any) -> None:
@@ -52,7 +52,7 @@ def add_parsers(commands: Any) -> None:
 def check(options: argparse.Namespace) -> int:
     """rodsim check"""
     from rodsim.resonance import resonant_steps
-    from rodsim.scenes.loading import load
+    from rodsim.scenes.model_from_scene import load
 
     loaded = load(options.scene)
     print(_scene_words(loaded))
@@ -65,7 +65,7 @@ def check(options: argparse.Namespace) -> int:
 def info(options: argparse.Namespace) -> int:
     """rodsim info"""
     if is_scene(options.file):
-        from rodsim.scenes.loading import load
+        from rodsim.scenes.model_from_scene import load
 
         loaded = load(options.file)
         print(loaded.scene.model_dump_json(indent=2) if options.json else _scene_words(loaded))

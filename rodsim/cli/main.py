@@ -15,7 +15,6 @@ from rodsim.cli import (
     exporting,
     modes,
     picture_commands,
-    references,
     reports,
     run_command,
     schema_command,
@@ -23,9 +22,10 @@ from rodsim.cli import (
     static,
     studies,
 )
+from rodsim.cli import reproducing as references
 from rodsim.cli.exit_codes import BAD_INPUT, OK
 from rodsim.cli.stopping import stopped, terminable
-from rodsim.cli.warning_lines import warnings_told
+from rodsim.cli.warning_lines import short_warnings
 
 # In the order in which the help lists them. Each module adds its commands, with what they do as `act`, and imports what
 # that needs when it is done: the help is quick, and a command works where a library that only others use does not.
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         top.print_help()
         return BAD_INPUT
     try:
-        with terminable(), warnings_told():
+        with terminable(), short_warnings():
             code = int(options.act(options))
         _flush()
         return code

@@ -39,7 +39,7 @@ def add_parsers(commands: Any) -> None:
 def find_modes(options: argparse.Namespace) -> int:
     """rodsim modes"""
     from rigid.errors import ConvergenceError, ModelError
-    from rodsim.scenes.loading import load, translate
+    from rodsim.scenes.model_from_scene import load, translate
     from rodsim.simulation import check_output
     from rodsim.small_motions.modal_analysis import modes as find
     from rodsim.small_motions.modal_results import mode_shapes

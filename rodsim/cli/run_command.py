@@ -13,7 +13,7 @@ from rodsim.cli.stopping import stopped
 from rodsim.cli.warning_lines import not_converged
 
 if TYPE_CHECKING:
-    from rodsim.scenes.loading import Loaded
+    from rodsim.scenes.model_from_scene import Loaded
 
 
 def add_parsers(commands: Any) -> None:
@@ -48,7 +48,7 @@ def add_parsers(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """rodsim run"""
-    from rodsim.scenes.loading import load, translate
+    from rodsim.scenes.model_from_scene import load, translate
     from rodsim.simulation import simulate
 
     loaded = load(options.scene)  # first: what is no file has no name to give to a result

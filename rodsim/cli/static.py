@@ -31,7 +31,7 @@ def static(options: argparse.Namespace) -> int:
     """rodsim static"""
     from rodsim.results.audit import audit
     from rodsim.results.static_words import start_words
-    from rodsim.scenes.loading import load, translate
+    from rodsim.scenes.model_from_scene import load, translate
     from rodsim.scenes.static_settings import equilibrium_settings
     from rodsim.statics.equilibria import equilibrium
 

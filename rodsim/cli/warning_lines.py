@@ -19,7 +19,7 @@ from rigid.errors import (
 from rodsim.cli.exit_codes import NOT_CONVERGED
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 
-_TOLD = (
+_OURS = (
     DoubtfulModelWarning,
     InitialVelocityWarning,
     RedundantJointsWarning,
@@ -29,20 +29,20 @@ _TOLD = (
 
 
 @contextmanager
-def warnings_told() -> Iterator[None]:
+def short_warnings() -> Iterator[None]:
     """Our warnings, each once; others as Python shows them."""
     with warnings.catch_warnings():
-        before, told = warnings.showwarning, set()
+        before, shown = warnings.showwarning, set()
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if not issubclass(category, _TOLD):
+            if not issubclass(category, _OURS):
                 before(message, category, *where, **more)
-            elif str(message) not in told:
-                told.add(str(message))
+            elif str(message) not in shown:
+                shown.add(str(message))
                 print(f"rodsim: {message}", file=sys.stderr)
 
         warnings.showwarning = show
-        for category in _TOLD:
+        for category in _OURS:
             warnings.simplefilter("always", category)
         yield
 

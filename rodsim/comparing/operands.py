@@ -9,7 +9,7 @@ from rigid.errors import ModelError
 from rodsim.model import Model
 from rodsim.results.errors import ResultError
 from rodsim.results.result import Result
-from rodsim.scenes.loading import load, translate
+from rodsim.scenes.model_from_scene import load, translate
 from rodsim.simulation import simulate
 
 

@@ -95,7 +95,7 @@ def cache() -> dict[str, Any]:
     """Where compiled kernels are kept, how many there are, and whether more can be."""
     import tempfile
 
-    from rigid.compilation import CACHE_DIRECTORY
+    from rigid.compilation.decorators import CACHE_DIRECTORY
 
     folder = Path(CACHE_DIRECTORY)
     try:

@@ -8,7 +8,7 @@ What a kind is written with:
 """
 
 from discretization.space.laws import slopes
-from rigid import real_functions as real
+from rigid.compilation import real_functions as real
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
 from rodsim.interactions.helpers import along, norm, push, turn
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rigid.compilation import address_of, allocating_kernel
+from rigid.compilation.decorators import address_of, allocating_kernel
 from rigid.interactions.kinds import COMPLEX_STEP, Kind, dual_at, value_at
 from rigid.system import Floats
 

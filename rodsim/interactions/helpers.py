@@ -2,7 +2,7 @@
 
 import cmath
 
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 from rigid.linear_algebra import dot
 
 

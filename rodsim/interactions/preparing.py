@@ -25,9 +25,9 @@ from typing import Any
 import numba
 import numpy as np
 
-from rigid.compilation import CACHE_DIRECTORY, compiled_apart, small_kernel
+from rigid.compilation.decorators import CACHE_DIRECTORY, compiled_apart, small_kernel
+from rigid.compilation.private_folder import make_private
 from rigid.interactions.kinds import DUAL, VALUE
-from rigid.private_folder import make_private
 
 ANCHOR = 12  # numbers of an anchor: X, then Q row by row
 _FOLDER, _KEPT = "own_kinds", 200

@@ -15,7 +15,7 @@ from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.interactions.kinds import MOST_FRAMES, Kind, dissipation, no_bend
 from rigid.system import Floats
-from rodsim.interactions.checking import check_dissipation, check_energy, sides_that_turn
+from rodsim.interactions.kind_checks import check_dissipation, check_energy, sides_that_turn
 from rodsim.interactions.preparing import digest_of, prepared
 
 ENERGY, DISSIPATION = ("value", "dual"), ("step_dual", "rate_dual")
@@ -133,14 +133,31 @@ def interaction(
         check = check_energy if "value" in made else check_dissipation
         check(owner, kind, sum(max(n, 1) for _, n in widths), X, float(length), free)
         turned = sides_that_turn(kind, sum(max(n, 1) for _, n in widths), X, float(length))
-        register(kind)
         KINDS[name] = found = OwnKind(name, kind, widths, digest, turned)
+        in_use(found)
         return found
 
     return decorate
 
 
 KINDS: dict[str, OwnKind] = {}  # of this process, by name
+CODES: dict[str, str] = {}  # digests of those that `OTHERS` has, which models may have put back
+
+
+def in_use(own: OwnKind) -> Kind:
+    """Let its functions be those that are called by its name, again where another one was registered since."""
+    CODES[own.name] = own.digest
+    return register(own.kind)
+
+
+def with_other_code(described: Mapping[str, Any], codes: Mapping[str, str] = CODES) -> dict[str, str]:
+    """By the name of the kind, the interaction of a description whose kind has other code here; codes: digests here."""
+    others = described.get("others", {}).items()
+    return {
+        own["kind"]: name
+        for name, own in others
+        if "code" in own and codes.get(own["kind"], own["code"]) != own["code"]
+    }
 
 
 def own_kind(owner: str, kind: Any) -> OwnKind:

@@ -13,8 +13,8 @@ from discretization.time.integrate import Trajectory, integrate
 from discretization.time.integrators import scheme
 from discretization.time.symplecticity import newton_matrix
 from rigid import quaternions
-from rigid.charts import rotating_body
-from rigid.mechanical import INVERSE_MASS, MechanicalSystem
+from rigid.charts.multibody import rotating_body
+from rigid.mechanics.mechanical import INVERSE_MASS, MechanicalSystem
 from rigid.system import Floats
 from rodsim.papers.claims import drift
 

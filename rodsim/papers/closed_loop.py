@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from discretization.time.integrate import Trajectory, integrate
-from rigid.charts import Interactions, multibody_system
-from rigid.mechanical import MechanicalSystem
+from rigid.charts.multibody import Interactions, multibody_system
+from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import COINCIDENT, FORCE, MOMENT, Constraints, Floats, Frames, Loads
 from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 from rodsim.papers.free_body import alternating

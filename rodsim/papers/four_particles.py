@@ -11,8 +11,8 @@ import sympy as sp
 
 from discretization.time.integrate import Trajectory, integrate
 from rigid.errors import ConvergenceError
-from rigid.mechanical import MechanicalSystem
-from rigid.symbolic import Part, symbolic_system
+from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.symbolic.systems import Part, symbolic_system
 from rigid.system import Floats
 from rodsim.papers.claims import Line, Panel, Study, drift, sweep
 

@@ -11,9 +11,9 @@ from discretization.time.integrate import Trajectory, integrate
 from discretization.time.integrators import scheme
 from discretization.time.scheme import Scheme
 from rigid import quaternions
-from rigid.charts import rotating_body
+from rigid.charts.multibody import rotating_body
 from rigid.errors import ConvergenceError
-from rigid.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats
 from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from discretization.time.integrate import Trajectory, integrate
 from rigid import quaternions
-from rigid.charts import Interactions, Weight, multibody_system
-from rigid.lagrange_top import lagrange_top
-from rigid.mechanical import MechanicalSystem
+from rigid.charts.multibody import Interactions, Weight, multibody_system
+from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.symbolic.lagrange_top import lagrange_top
 from rigid.system import COINCIDENT, Constraints, Floats, Frames
 from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from discretization.time.integrate import Trajectory, integrate
 from discretization.time.quadrature import gauss
 from rigid import quaternions
-from rigid.charts import rotating_body
-from rigid.mechanical import MechanicalSystem
+from rigid.charts.multibody import rotating_body
+from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats
 from rodsim.papers.claims import Line, Panel, Study, drift, sweep
 

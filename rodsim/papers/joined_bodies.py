@@ -17,7 +17,7 @@ from discretization.time.integrators import parse
 from discretization.time.scheme import Scheme
 from discretization.time.symplecticity import symplectic_defect
 from rigid.inertia import Box
-from rigid.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats
 from rodsim.model import Model
 from rodsim.papers.claims import observed_order

@@ -9,8 +9,8 @@ import numpy as np
 from discretization.time.bubnov import GlobalSolution, solve_global
 from discretization.time.integrate import Trajectory, integrate
 from discretization.time.quadrature import gauss
-from rigid.charts import Interactions, Weight, multibody_system
-from rigid.mechanical import MechanicalSystem
+from rigid.charts.multibody import Interactions, Weight, multibody_system
+from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import COINCIDENT, Constraints, Floats, Frames
 from rodsim.papers.claims import Line, Panel, Study, drift, listed, observed_order
 

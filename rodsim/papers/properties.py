@@ -19,9 +19,9 @@ from discretization.time.integrate import Trajectory, integrate
 from discretization.time.integrators import parse
 from discretization.time.symplecticity import symplectic_defect
 from rigid import quaternions
-from rigid.charts import rotating_body
-from rigid.lagrange_top import lagrange_top
-from rigid.mechanical import MechanicalSystem
+from rigid.charts.multibody import rotating_body
+from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.symbolic.lagrange_top import lagrange_top
 from rigid.system import Floats
 from rodsim.papers import joined_bodies
 from rodsim.papers import rod_invariants as rods

@@ -20,7 +20,7 @@ from discretization.time.integrators import parse
 from discretization.time.promises import promises_of
 from discretization.time.symplecticity import symplectic_defect
 from rigid.inertia import Box
-from rigid.mechanical import SINGULAR_MASS, MechanicalSystem
+from rigid.mechanics.mechanical import SINGULAR_MASS, MechanicalSystem
 from rigid.system import Floats
 from rodsim.model import Model
 from rodsim.papers.claims import observed_order

@@ -9,8 +9,8 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 from discretization.time.integrate import Trajectory, integrate
-from rigid.mechanical import MechanicalSystem
-from rigid.symbolic import symbolic_system
+from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.symbolic.systems import symbolic_system
 from rigid.system import Floats
 from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 

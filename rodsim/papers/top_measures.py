@@ -14,9 +14,9 @@ import numpy as np
 
 from discretization.time.integrate import Trajectory, integrate
 from rigid import quaternions
-from rigid.charts import rotating_body
+from rigid.charts.multibody import rotating_body
 from rigid.errors import ConvergenceError
-from rigid.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats
 from rodsim.papers.claims import drift
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from rigid import quaternions
 from rigid.checks import direction, number
-from rigid.compilation import kernel, small_kernel
+from rigid.compilation.decorators import kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.linear_algebra import dot, load3, minus, store3, times
 from rigid.system import Floats

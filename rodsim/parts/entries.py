@@ -85,6 +85,6 @@ class Contents:
 
     @property
     def constraint_names(self) -> list[tuple[str, str]]:
-        """What holds, and its name, by the numbers in `Constraints.joint`."""
+        """What holds, and its name, by the numbers in `Multipliers.joint`."""
         tables = (("joint", self.joints), ("drive", self.drives), ("gear", self.gears))
         return [(what, name) for what, table in tables for name in table]

@@ -171,7 +171,7 @@ def _name_of(thing: Any) -> str:
 class Sort(NamedTuple):
     """What may stand in a field: what it is called in scenes, its check with owner and key, how it is described."""
 
-    word: str  # `rodsim.scenes.schema_entries` has its type, `rodsim.scenes.loading` reads it where it is no plain value
+    word: str  # `rodsim.scenes.schema_entries` has its type, `rodsim.scenes.model_from_scene` reads it where it is no plain value
     check: Callable[[Asked, str, Any], Any] = lambda asked, what, value: value
     describe: Callable[[Any], Any] = plain
     choices: tuple[str, ...] = ()

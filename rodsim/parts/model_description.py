@@ -25,7 +25,7 @@ ACTING: dict[str, Section] = {
     "others": Section("interaction", "others", "others", always=False),
     "line_loads": Section("line load", "line_loads", always=False),
     "drives": Section("drive", "drives", always=False),
-    "gears": Section("gear", "gears", always=False),
+    "gears": Section("gear", "gears", "others", always=False),
     "driven": Section("driven", "driven", always=False),
     "loads": Section("load", "loads"),
 }

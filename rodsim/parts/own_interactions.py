@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from discretization.others import Other
-from discretization.registered_kinds import register
 from rigid import checks, quaternions
 from rigid.checks import shown
 from rigid.errors import ModelError
@@ -19,9 +18,9 @@ from rigid.interactions.kinds import Kind
 from rigid.interactions.measures import WIDTHS
 from rigid.system import Floats
 from rodsim.interactions import calling
-from rodsim.interactions.energies import Measured, Written, asks_to_turn, kind_of, numbers_of, written
 from rodsim.interactions.measures import Measure
-from rodsim.interactions.registering import OwnKind, own_kind
+from rodsim.interactions.registering import OwnKind, in_use, own_kind
+from rodsim.interactions.text_energies import Measured, Written, asks_to_turn, kind_of, numbers_of, written
 from rodsim.parts.entry import Asked, OtherEntry, Poses, Sort, anchor, entry, stated
 from rodsim.parts.model_parts import Anchor, Ground, Rod
 from rodsim.parts.section_energies import text_of
@@ -123,7 +122,7 @@ class OwnEntry(AnchoredEntry):
             for place, axes in zip(places, self.axes, strict=True)
         ]
         X = np.concatenate([*anchors, self.own.packed(owner, self.numbers)])
-        kind = register(self.own.kind)  # again, where one of its name was registered since
+        kind = in_use(self.own)
         size = NONE if self.own.dissipates else _size(owner, kind, poses, frames, X)
         return [Other(kind, frames, X, size)]
 

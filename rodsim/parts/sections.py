@@ -129,7 +129,8 @@ class Section:
         """This section with a spring and a dashpot in a row beside its stiffness: the standard linear solid.
 
         time: s, in which the branch relaxes at a fixed strain. Its stiffness is `fraction` times that of the section, or
-        `stiffness` (6, 6). A rod starts as if it had been strained in that moment. Integrators "em" and "em-ggl".
+        `stiffness` (6, 6). A rod starts as if it had been strained in that moment. Integrators that take forces at
+        the ends of a step or at one place in it, "em" among them.
         """
         owner = "Section.with_relaxation"
         tau = number(owner, "time", time, positive=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import ArrayLike
-from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
 
 from rigid.checks import LARGEST, numbers, vector
 from rigid.errors import ModelError
@@ -110,7 +110,9 @@ class Curve:
         return np.interp(u, self._places, self._turned)
 
 
-def _spline_of(owner: str, curve: CurveLike, closed: bool) -> tuple[CubicSpline | BSpline, Floats]:
+def _spline_of(
+    owner: str, curve: CurveLike, closed: bool
+) -> tuple[scipy.interpolate.CubicSpline | scipy.interpolate.BSpline, Floats]:
     if callable(curve):
         return _through_callable(owner, curve, closed)
     points = numbers(curve)
@@ -140,13 +142,13 @@ def _spline_of(owner: str, curve: CurveLike, closed: bool) -> tuple[CubicSpline 
         )
     u = np.concatenate([[0.0], np.cumsum(chords)])
     if len(points) == 2:
-        return make_interp_spline(u, points, k=1), u
-    return CubicSpline(u, points, bc_type="periodic" if closed else "not-a-knot"), u
+        return scipy.interpolate.make_interp_spline(u, points, k=1), u
+    return scipy.interpolate.CubicSpline(u, points, bc_type="periodic" if closed else "not-a-knot"), u
 
 
 def _through_callable(
     owner: str, curve: Callable[[float], ArrayLike], closed: bool
-) -> tuple[BSpline, Floats]:
+) -> tuple[scipy.interpolate.BSpline, Floats]:
     """A spline of degree 5 through samples of `curve`, doubled until it meets those in between.
 
     Corners and noise are never met: where the spline follows nearly everywhere and doubling gains little, it
@@ -176,7 +178,7 @@ def _through_callable(
                     f"{owner}: closed, but the curve ends at {points[-1]} and not where it begins, {points[0]}"
                 )
             points[-1] = points[0]
-        spline = make_interp_spline(s, points, k=5, bc_type="periodic" if closed else None)
+        spline = scipy.interpolate.make_interp_spline(s, points, k=5, bc_type="periodic" if closed else None)
         # no fraction: there, a helix of so many turns to a sample would seem to be met
         between = s[:-1] + _GOLDEN * np.diff(s)
         away = np.linalg.norm(spline(between) - _sampled(owner, curve, between), axis=1)
@@ -222,14 +224,18 @@ def _gauss_nodes(breaks: Floats) -> Floats:
     return middle[:, None] + half[:, None] * _GAUSS_X
 
 
-def _piece_lengths(slope: BSpline | CubicSpline, breaks: Floats) -> Floats:
+def _piece_lengths(
+    slope: scipy.interpolate.BSpline | scipy.interpolate.CubicSpline, breaks: Floats
+) -> Floats:
     """Arc lengths (k,) of the k pieces between breaks by Gauss' rule."""
     nodes = _gauss_nodes(breaks)
     speed = np.linalg.norm(slope(nodes.ravel()), axis=1).reshape(nodes.shape)
     return np.diff(breaks) / 2 * (speed @ _GAUSS_W)
 
 
-def _measured(slope: BSpline | CubicSpline, breaks: Floats) -> tuple[Floats, Floats]:
+def _measured(
+    slope: scipy.interpolate.BSpline | scipy.interpolate.CubicSpline, breaks: Floats
+) -> tuple[Floats, Floats]:
     """Breaks (k + 1,) and the lengths (k,) between them: pieces are halved until the rule gives the same on
     their halves. The speed is a square root: where the curve nearly stops, one rule a piece is not enough.
     """

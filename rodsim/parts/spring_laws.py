@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline, PchipInterpolator, PPoly
 
 from rigid.checks import array, number, word
 from rigid.errors import ModelError
@@ -27,7 +27,7 @@ INTERPOLATIONS = ("monotone", "smooth", "straight")
 class Law:
     """F(x): the force that acts against x (N over m, N m over rad), or against its rate; made by a class method."""
 
-    pieces: PPoly
+    pieces: scipy.interpolate.PPoly
     error: float = 0.0  # largest difference found between the law and the function it was sampled from
 
     def __call__(self, x: ArrayLike) -> Floats:
@@ -57,10 +57,10 @@ class Law:
             raise ModelError(f"Law: x = {places[where + 1]:g} follows {places[where]:g}; let x increase")
         if interpolation == "straight" or len(places) == 2:
             slopes = np.diff(values) / np.diff(places)
-            return cls(PPoly(np.array([slopes, values[:-1]]), places))
+            return cls(scipy.interpolate.PPoly(np.array([slopes, values[:-1]]), places))
         if interpolation == "smooth":
-            return cls(_plain(CubicSpline(places, values)))
-        return cls(_plain(PchipInterpolator(places, values)))
+            return cls(_plain(scipy.interpolate.CubicSpline(places, values)))
+        return cls(_plain(scipy.interpolate.PchipInterpolator(places, values)))
 
     @classmethod
     def function(
@@ -82,7 +82,7 @@ class Law:
         while n <= MOST_PIECES:
             places = np.linspace(lower, upper, n + 1)
             values = sampled(places)
-            spline = CubicSpline(places, values)
+            spline = scipy.interpolate.CubicSpline(places, values)
             between = (places[:-1, None] + np.diff(places)[:, None] * np.array([0.21, 0.5, 0.83])).ravel()
             error = float(np.abs(spline(between) - sampled(between)).max())
             size = float(np.abs(values).max()) or 1.0
@@ -104,7 +104,7 @@ class Law:
         moved = np.poly1d(c[::-1])(np.poly1d([1.0, -reach])).coeffs  # in u = x + reach
         pieces = np.zeros((4, 2))
         pieces[4 - len(moved) :, 0], pieces[4 - len(c) :, 1] = moved, c[::-1]
-        return cls(PPoly(pieces, np.array([-reach, 0.0, reach])))
+        return cls(scipy.interpolate.PPoly(pieces, np.array([-reach, 0.0, reach])))
 
     @classmethod
     def limit(
@@ -136,7 +136,7 @@ class Law:
         if high is not None:
             knots += [high, high + w]
             pieces += [[a, 0.0, 0.0]]
-        return cls(PPoly(np.array(pieces).T, np.array(knots)))
+        return cls(scipy.interpolate.PPoly(np.array(pieces).T, np.array(knots)))
 
     def described(self) -> dict[str, object]:
         """Numbers fit for JSON."""
@@ -164,5 +164,5 @@ def check_resists(owner: str, law: Law) -> None:
         )
 
 
-def _plain(spline: PPoly) -> PPoly:
-    return PPoly(spline.c, spline.x)
+def _plain(spline: scipy.interpolate.PPoly) -> scipy.interpolate.PPoly:
+    return scipy.interpolate.PPoly(spline.c, spline.x)

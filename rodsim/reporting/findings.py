@@ -10,7 +10,7 @@ from typing import Any
 from rodsim.provenance import versions
 from rodsim.reporting.joints import Carried
 from rodsim.reporting.markup import Safe, count, facts, join, number, table, tag
-from rodsim.reporting.strains import Extremes
+from rodsim.reporting.strain_extremes import Extremes
 from rodsim.results.audited import Audit
 from rodsim.results.result import Result
 

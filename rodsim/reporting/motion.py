@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.drives import DRIVEN
+from discretization.others import springs_of
 from rigid.quaternions import rotate, to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.reporting.embedded_data import packed
@@ -250,9 +251,8 @@ def _drawn_axes(found: Motion) -> Floats:
 
 
 def _spring_ends(layout: Layout, state: State) -> Floats:
-    if layout.system is None or not len(layout.system.springs.stiffness):
+    if layout.system is None or not len((springs := springs_of(layout.system.others)).stiffness):
         return np.zeros((0, 2, 3))
-    springs = layout.system.springs
     frames, X = springs.frames[:MOST_MARKS], np.stack([springs.Xa, springs.Xb], axis=1)[:MOST_MARKS]
     return state.r[frames] + rotate(state.quat[frames], X)
 
@@ -268,7 +268,7 @@ def _sticks(standing: Standing, i: int, state: State) -> Floats:
         if frame in bare
     ]
     if layout.system is not None:
-        springs = layout.system.springs
+        springs = springs_of(layout.system.others)
         ends = ((springs.frames[:, 0], springs.Xa), (springs.frames[:, 1], springs.Xb))
         sides += [
             (int(f), X) for frames, Xs in ends for f, X in zip(frames, Xs, strict=True) if int(f) in bare

@@ -20,7 +20,7 @@ from rodsim.reporting.embedded_data import script_json
 from rodsim.reporting.joints import Carried, carried, largest
 from rodsim.reporting.markup import Safe, figure, join, section, tag, text
 from rodsim.reporting.motion import Motion, motion, motion_data, thickened
-from rodsim.reporting.strains import extremes
+from rodsim.reporting.strain_extremes import extremes
 from rodsim.reporting.surfaces import body_surfaces
 from rodsim.reporting.tables import in_words, model_tables
 from rodsim.reporting.thinning import MOST_MARKS, Thinning, thinning

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from discretization.others import springs_of, torsions_of
 from discretization.space.spans import points_of
 from discretization.system import System
 from rodsim.building.joint_rows import DRIVE
@@ -200,9 +201,10 @@ def _joints(layout: Layout, described: dict[str, Any]) -> list[list[object]]:
 
 def _springs(system: System | None, described: dict[str, Any]) -> list[list[object]]:
     rows: list[list[object]] = []
-    for kind, field, rest in (("springs", "springs", "length0"), ("torsion_springs", "torsions", "angle0")):
+    columns: Any = (("springs", springs_of, "length0"), ("torsion_springs", torsions_of, "angle0"))
+    for kind, of, rest in columns:
         told = described.get(kind, {})
-        stored: Any = None if system is None else getattr(system, field)
+        stored: Any = None if system is None else of(system.others)
         for k, (name, own) in enumerate(told.items()):
             known = stored is not None and k < len(stored.stiffness)
             rows.append(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.others import springs_of
 from rigid.system import Ints
 from rodsim.results.layout import Layout
 
@@ -71,4 +72,4 @@ def _nodes(counts: list[int]) -> list[Ints]:
 
 
 def _springs(layout: Layout) -> int:
-    return 0 if layout.system is None else len(layout.system.springs.stiffness)
+    return 0 if layout.system is None else len(springs_of(layout.system.others).stiffness)

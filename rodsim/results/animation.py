@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rigid.checks import count
 from rigid.system import Floats, State
 from rodsim.extras import extra
-from rodsim.results import native
+from rodsim.results import native, stored_states
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.sources import Source
@@ -92,7 +92,7 @@ def _with_picture(go: Any) -> Any:
 
 
 def _state(source: Source, i: int) -> State:
-    return State(**source.read_all(source.layout.state_shapes(), i))
+    return stored_states.read(source, i)
 
 
 def _lines(drawing: Drawing) -> NDArray[np.int64]:

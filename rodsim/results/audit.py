@@ -30,6 +30,7 @@ from discretization.system import fingerprint
 from discretization.time.promises import PROMISES, promises_of
 from rigid.errors import ModelError
 from rigid.system import SCREW, Floats
+from rodsim.interactions.registering import with_other_code
 from rodsim.results.audited import Audit
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.of_scheme import ENERGY, GENERALISED, POSITION, RATE
@@ -55,13 +56,16 @@ def audit(result: Result) -> Audit:
             _measure(result),
             changed=None if changed is None else tuple(map(str, changed)),
             in_file=result.path is not None,
+            other_code=with_other_code(result.description),
         )
         if "statics" in result.description:
             return replace(measured, verdicts=of_equilibria(measured, static_lines(result)))
         fits = _model_fits(result)
         # what a changed model would make of frames that it does not have
         retaken = (
-            Retaken(reason="the model is not the one of the run") if fits is False else take_again(result)
+            Retaken(reason="the model is not the one of the run")
+            if fits is False or measured.other_code
+            else take_again(result)
         )
         measured = replace(measured, retaken=retaken, model_fits=fits)
         return replace(measured, verdicts=of_run(measured))

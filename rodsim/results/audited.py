@@ -72,6 +72,8 @@ class Audit:
     model_fits: bool | None = None  # its numbers are those it was built with; None: not known
     changed: tuple[str, ...] | None = None  # what is not what was written; None: there are no digests
     in_file: bool = False  # it was read from one
+    # of kinds that scripts register, by name an interaction whose code is not what it was
+    other_code: dict[str, str] = field(default_factory=dict)
     verdicts: tuple[Verdict, ...] = field(default=())
 
     @property

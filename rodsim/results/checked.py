@@ -19,7 +19,6 @@ from discretization.space.laws import EXPRESSIONS, LAWS
 from discretization.space.laws.expressions import law_of
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.spans import Spans
-from discretization.system import System
 from rigid.checks import LARGEST
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import MOST_FRAMES
@@ -35,7 +34,6 @@ _SHAPES: dict[str, tuple[tuple[int, ...], str]] = {
     "kind": ((), _WHOLE),
     "joint": ((), _WHOLE),
     "repeats": ((), _WHOLE),
-    "shares": ((), _WHOLE),
     "frame": ((), _WHOLE),
     "following": ((), _WHOLE),
     **dict.fromkeys(("Xa", "Xb", "Ua", "Ub", "Wa", "Wb", "X"), ((3,), "f")),
@@ -55,21 +53,19 @@ _COUNTS = {
 _LEAST = {("frames", "mass"): 0.0, ("elements", "length"): SMALLEST}
 
 
-def check_system(system: System) -> None:
+def check_tables(tables: Mapping[str, Any]) -> None:
     """ValueError where a table has other shapes than it must, or names a frame, a kind or a law that is not there."""
-    n = len(system.frames.mass)
-    for name, table in system._asdict().items():
+    n = len(tables["frames"].mass)
+    for name, table in tables.items():
         if isinstance(table, tuple):
             _OF_TABLES.get(name, _check_table)(name, table, n)
-    _shape("system", "gravity", system.gravity, (3,), "f")
+    _shape("system", "gravity", tables["gravity"], (3,), "f")
 
 
 def check_constraints(name: str, constraints: Constraints, n: int) -> None:
     """The same of constraints between n frames."""
     _check_table(name, constraints, n)
     _within(name, "joint", constraints.joint, max(1, len(constraints.kind)))
-    if constraints.shares[:1].any():
-        raise ValueError(f"'{name}/shares': the first of them shares the row of none")
 
 
 def _check_table(name: str, table: Any, n: int) -> None:

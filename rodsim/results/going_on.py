@@ -47,7 +47,7 @@ class GoingOn:
             em_integrator(settings["integrator"]),
         )
         # blocks of own variables; coordinates and constraints of a chart
-        self.shape = layout.own, 0, 0
+        self.shape = layout, 0, 0
         self.loads = _load_values(layout)
         self.drives: DriveValues | None = None
         # from the state at the end of the step, which is then the only one
@@ -70,7 +70,7 @@ class GoingOn:
         chart, name = settings.get("chart"), str(settings["integrator"])
         values = self.loads, self.drives
         own = MechanicalStepper(layout.name, self.system, result.state(0), self.h, name, chart, *values)
-        self._stepper, self.shape = own, (layout.own, own.mechanical.n, own.mechanical.m)
+        self._stepper, self.shape = own, (layout, own.mechanical.n, own.mechanical.m)
 
     def stepper(self, h: float, order: int) -> Stepper:
         """Of `em` and its kin."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.drives import NUMBERS, Varying, driven_rows
+from discretization.drives import NUMBERS, driven_rows
 from rigid.interactions.constraints import first_rows
 from rigid.joints import JOINTS
 from rigid.quaternions import rotate, to_matrix
@@ -214,8 +214,7 @@ class JointHistory:
         own = own._replace(frames=np.tile([1 if a else 0, 2 if b else 0], (len(own.kind), 1)))
         none = np.zeros((len(r), 0))
         state = State(r, quat, r, r, none, none, none, none)
-        numbers = Varying(self._driven(mine), none)
-        gradients = standing.gradients(own, slice(None), state, numbers)
+        gradients = standing.gradients(own, slice(None), state, self._driven(mine))
         # the equations of motion contain + G^T lam: what acts on b is -lam times the gradient
         on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
         force = on_b[:, :3]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discretization.memory import Memory
 from discretization.own_variables import OwnVariables
 from discretization.state_shapes import Sizes, sizes_of, state_shapes
 from discretization.system import System
@@ -132,7 +133,7 @@ class Layout:
     n_frames: int = 1  # with the ground
     n_elements: int = 0
     n_multipliers: int = 0
-    n_torsions: int = 0  # counted angles: of torsion springs, then of geared joints
+    n_torsions: int = 0  # counted angles: see `discretization.own_variables`
     drives: list[str] = field(default_factory=list)  # names, in the order of their numbers in `State.own`
     n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
     n_branch: int = 0  # points of rods whose branches relax
@@ -203,13 +204,16 @@ class Layout:
     @property
     def own(self) -> OwnVariables:
         """The blocks of `State.own`."""
-        return OwnVariables(self.n_torsions, self.n_branch, len(self.drives), self.n_memory)
+        return OwnVariables(self.n_torsions, self.n_branch, len(self.drives))
+
+    @property
+    def memory(self) -> Memory:
+        """The parts of `State.memory`."""
+        return Memory(self.n_frames, self.n_memory, self.n_chart)
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shape of every field of a `State` of this model that a file holds."""
-        shapes = state_shapes(Sizes(self.n_frames, self.n_multipliers, self.own, self.n_chart))
-        # what may be left out of a state is not stored where it is empty
-        return {k: s for k, s in shapes.items() if s[0] or k not in State._field_defaults}
+        """Shape of every field of a `State` of this model."""
+        return state_shapes(Sizes(self.n_frames, self.n_multipliers, self.own, self.memory))
 
     def check_state(self, state: State, count: int) -> None:
         """Raise ValueError where the `count` states do not have the shapes of this model."""

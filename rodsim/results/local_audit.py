@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.continuum.local_laws import LocalTerms, Term, local_terms
-from discretization.measures import branch_losses, elastic_densities, element_states
+from discretization.state_measures import branch_losses, elastic_densities, element_states
 from discretization.system import System
 from rigid.system import Floats, Ints, State
 from rodsim.results.along_rods import order_of

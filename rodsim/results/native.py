@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discretization.older_gears import from_rows
 from discretization.others import Others, others_of
-from discretization.registered_kinds import from_files, in_files, names_of
+from discretization.registered_kinds import from_files, names_of
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
-from discretization.system import System
+from discretization.system import from_files as system_from_files
+from discretization.system import in_files
 from rigid.system import Constraints, Frames, Loads, Springs, TorsionSprings
-from rodsim.results import digests, older_files
-from rodsim.results.checked import check_constraints, check_description, check_system
+from rodsim.results import digests, older_files, stored_states
+from rodsim.results.checked import check_constraints, check_description, check_tables
 from rodsim.results.columns import COLUMNS
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
@@ -40,12 +42,14 @@ TABLES = {
     "loads": Loads,
     "spans": Spans,
     "others": Others,
-}  # of `System`, beside its gravity
+}  # of `discretization.system.in_files`, beside its gravity
 
 
 def series(layout: Layout) -> list[Series]:
     """The datasets that grow by one output."""
-    states = [Series(f"{ROOT}/{name}", shape, np.float64) for name, shape in layout.state_shapes().items()]
+    states = [
+        Series(f"{ROOT}/{name}", shape, np.float64) for name, shape in stored_states.shapes(layout).items()
+    ]
     m = layout.n_elements
     return [
         *states,
@@ -97,9 +101,9 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
         _names(group, layout.drives, "drives")
     if layout.system is not None:
         system = group.create_group("system")
+        tables = in_files(layout.system)
         for name in TABLES:
-            table = getattr(layout.system, name)
-            _write_table(system, name, in_files(table) if name == "others" else table)
+            _write_table(system, name, tables[name])
         if names := names_of(layout.system.others):
             _names(system["others"], names, OWN_KINDS)
         system["gravity"] = layout.system.gravity
@@ -125,8 +129,12 @@ def read_layout(file: h5py.File) -> Layout:
         tables.setdefault("others", others_of())
         if OWN_KINDS in stored.get("others", ()):
             tables["others"] = _with_own_kinds(tables["others"], _read(stored["others"], OWN_KINDS))
-        system = System(**tables, gravity=stored["gravity"][...])
-        check_system(system)
+        if len(shares := stored["constraints"].get("shares", ())):  # files had gears there
+            both = from_rows(tables["constraints"], shares[...], tables["others"])
+            tables |= dict(zip(("constraints", "others"), both, strict=True))
+        tables["gravity"] = stored["gravity"][...]
+        check_tables(tables)
+        system = system_from_files(tables)
     constraints = _read_table(group, "constraints", Constraints) if "constraints" in group else None
     if constraints is not None:
         check_constraints("constraints", constraints, int(group.attrs["n_frames"]))
@@ -168,7 +176,7 @@ def read_layout(file: h5py.File) -> Layout:
 
 def _with_own_kinds(others: Others, names: list[str]) -> Others:
     """Interactions in the numbers that their kinds have in this process."""
-    from rodsim.interactions.energies import from_name
+    from rodsim.interactions.text_energies import from_name
 
     return from_files(others, names, from_name)
 
@@ -245,7 +253,7 @@ def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:
     items = series(layout)
     if older_files.is_older(file[ROOT]):
         items = [item for item in items if item.path != f"{ROOT}/{OWN}"]
-        items += older_files.own_series(ROOT, layout.own)
+        items += older_files.own_series(ROOT, layout)
     for item in items:
         dataset = file[item.path]
         if dataset.shape != (capacity, *item.shape) or dataset.dtype != item.dtype:

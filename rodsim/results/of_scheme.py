@@ -1,6 +1,6 @@
 """What a result of a scheme in a chart says of energies and momenta: formed from the scheme's own coordinates and momenta.
 
-`State.chart` holds q, p, v of the chart and the multipliers. What a scheme keeps it keeps of these; the velocities of the
+`State.memory` holds q, p, v of the chart and the multipliers. What a scheme keeps it keeps of these; the velocities of the
 frames, from which the audit's table is made, follow them to the scheme's order only. Frames and multipliers of a state are
 read off its chart, and so must agree with it.
 """
@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from discretization import others
 from discretization.drives import driven_frames
+from discretization.state_measures import constraint_residual
 from rigid import quaternions
 from rigid.errors import ModelError
+from rigid.interactions.constraints import rows_of
 from rigid.system import Floats, State
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 
@@ -41,7 +44,7 @@ class SchemeReader:
         # their kernels take half a second to load
         from discretization.time.integrators import parse
         from discretization.time.mechanical_stepper import system_in_chart
-        from rigid.mechanical import SINGULAR_MASS
+        from rigid.mechanics.mechanical import SINGULAR_MASS
 
         layout, settings = result.layout, result.description["run"]
         if layout.system is None:
@@ -58,11 +61,11 @@ class SchemeReader:
     def read(self, states: State) -> OfScheme:
         """Of outputs in a row, whose charts are (T, c)."""
         from discretization.time.drives_in_charts import numbers_in
-        from rigid import mechanical_rows
+        from rigid.mechanics import mechanical_rows
 
         system = self._system
         n, m = system.n, system.m
-        q, p, v, lam, _ = np.split(states.chart, np.cumsum([n, n, n, m]), axis=1)
+        q, p, v, lam, _ = np.split(states.memory, np.cumsum([n, n, n, m]), axis=1)
         driven = numbers_in(self._model, states)
         own_v, own_p = v, p
         if len(self._driven):  # their mass is none of the model's
@@ -73,14 +76,21 @@ class SchemeReader:
             w = mechanical_rows.velocities(system, q, own_p)
             columns[ENERGY] = 0.5 * np.einsum("ij,ij->i", p, w)
         # of frames and joints: directors are orthonormal, quaternions unit
-        columns[POSITION] = np.abs(mechanical_rows.constraints(system, q, driven)).max(axis=1, initial=0.0)
+        g = mechanical_rows.constraints(system, q, driven)
+        frames = self._frames(states, q, own_v if self._own_velocity else w)
+        table, rows = (
+            int(each.sum()) for each in (rows_of(self._model.constraints), others.rows_of(self._model.others))
+        )
+        if others.own_of(self._model.others).any():  # by what the states have counted
+            g[:, g.shape[1] - rows :] = constraint_residual(self._model, frames)[:, table:]
+        columns[POSITION] = np.abs(g).max(axis=1, initial=0.0)
         columns[RATE] = np.abs(mechanical_rows.rates(system, q, w, driven)).max(axis=1, initial=0.0)
         momenta = (own for own in system.symmetries if own.name in NAMES)
         columns |= {own.name: own(q, p) for own in momenta}
-        lam = lam[:, system.info["places"].internal :][:, : states.lam.shape[1]]
-        return OfScheme(
-            columns, self._frames(states, q, own_v if self._own_velocity else w)._replace(lam=lam)
-        )
+        of_table = lam[:, system.info["places"].internal :][
+            :, :table
+        ]  # behind them those that hold driven frames
+        return OfScheme(columns, frames._replace(lam=np.hstack([of_table, lam[:, m - rows :]])))
 
     def _frames(self, states: State, q: Floats, rate: Floats) -> State:
         """Poses and velocities; fixed and driven frames as they are. Of the two quaternions of a pose that of the state."""

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.own_variables import WIDTHS, OwnVariables
+from discretization import own_variables
+from discretization.memory import WIDTH
+from rodsim.results.layout import Layout
 from rodsim.results.storage import Series
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 LINES = "lines_along_rods"  # attribute
+WIDTHS = {**own_variables.WIDTHS, "memory": WIDTH}  # with what `em-d` remembers
 
 
 def is_older(root: h5py.Group) -> bool:
@@ -25,17 +28,17 @@ def is_older(root: h5py.Group) -> bool:
     return bool(root.attrs["format"] == FORMAT)
 
 
-def own_series(prefix: str, own: OwnVariables) -> list[Series]:
+def own_series(prefix: str, layout: Layout) -> list[Series]:
     """The datasets of the blocks; one without rows had none, but for angles."""
     return [
         Series(f"{prefix}/{name}", (rows,) if width == 1 else (rows, width), np.float64)
-        for (name, width), rows in zip(WIDTHS.items(), own, strict=True)
+        for (name, width), rows in zip(WIDTHS.items(), (*layout.own, layout.n_memory), strict=True)
         if rows or name == "angle"
     ]
 
 
 def read_own(root: h5py.Group, outputs: Any) -> NDArray[np.float64]:
-    """`State.own` of some outputs, an int or a slice: block behind block, row behind row."""
+    """`own` of some outputs, an int or a slice: block behind block, row behind row."""
     parts = [np.asarray(root[name][outputs]) for name in WIDTHS if name in root]
     lead = parts[0].shape[:-1]  # of the angles, which have one more axis
     return np.concatenate([values.reshape(*lead, -1) for values in parts], axis=-1)

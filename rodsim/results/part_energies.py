@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.measures import elastic_densities, element_states, translational_momenta
 from discretization.space.spans import points_of
+from discretization.state_measures import elastic_densities, element_states, translational_momenta
 from discretization.system import System
 from rigid.system import Floats, Ints, State
 from rodsim.results.result import Result

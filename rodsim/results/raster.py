@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rigid.compilation import kernel
+from rigid.compilation.decorators import kernel
 
 # places in a pixel: no two in one row or column, so that steep and flat edges have as many shades
 PLACES = np.array([(1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)]) / 16

@@ -35,15 +35,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discretization.measures import (
+from discretization.others import rows_of, springs_of, torsions_of, works
+from discretization.space.spans import points_of
+from discretization.state_measures import (
     element_states,
     energies,
     momenta,
     spring_energies,
 )
-from discretization.others import rows_of, works
-from discretization.own_variables import part
-from discretization.space.spans import points_of
 from discretization.system import System
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
@@ -96,7 +95,7 @@ class Recomputed:
     inertia: float = 0.0  # kg m^2 about the origin, the largest
     energy_rounding: float = 0.0  # J, (2), (3), (4) and (6)
     rate_rounding: float = 0.0  # of G v, (5)
-    speed: float = 0.0  # m/s, largest of a point of a joint
+    speed: float = 0.0  # m/s, largest of a point of a joint, or of the tip of a unit vector of the chart
     of_scheme: dict[str, Floats] = field(
         default_factory=dict
     )  # (T,) `rodsim.results.of_scheme.NAMES`, energies whole
@@ -107,11 +106,11 @@ def recompute(result: Result) -> Recomputed:
     """All that follows from the stored states; without the system (older files) only what joints and pictures say."""
     system, constraints = result.layout.system, result.layout.constraints
     standing = Standing(result.layout)
-    found = _Found(result)
+    found = _Differences(result)
     drawing = Drawing(result.layout)
     columns: dict[str, list[Floats]] = {}
     evaluation = power = inertia = 0.0
-    reach = speed = 0.0  # m, m/s, of the points of joints
+    reach = speed = 0.0  # m, m/s, of the points of joints; speeds of the tips of a chart's unit vectors too
     gap = held = 0.0  # m, N: of (6)
     drawn = False
     try:
@@ -143,6 +142,7 @@ def recompute(result: Result) -> Recomputed:
             found.table(name, outputs, value, rounding)
             columns.setdefault(name, []).append(value)
         if scheme is not None:
+            speed = max(speed, _largest(_greatest(state.Omega)))
             read = scheme.read(state)
             found.frames(outputs, state, read.frames)
             potential = values["elastic"][0] + values["gravity"][0] + values["spring"][0]
@@ -218,7 +218,6 @@ def _orders(system: System) -> tuple[Ints, Ints]:
 
 def noise_power(system: System, state: State, noise: Floats | None = None) -> Floats:
     """(3): sqrt of the sum of (f |v|)^2 + (m |Omega|)^2 over all frames, W; noise: (1), where forces are known as that."""
-    springs, torsions = system.springs, system.torsions
     points = points_of(system.elements, system.spans)
     force, moment = np.zeros((2, *state.r.shape[:-1]))
     C, length = np.abs(points.stiffness), points.weight / np.repeat(*_orders(system))
@@ -228,8 +227,6 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
         of_strains = np.einsum("mij,...mj->...mi", C, noise)
         of_element, of_turns = of_strains[..., :3].max(axis=-1), of_strains[..., 3:].max(axis=-1)
     about = of_element * length + of_turns
-    of_spring = EPS * springs.stiffness * (1.0 + springs.length0)
-    arm = np.linalg.norm(springs.Xa, axis=1), np.linalg.norm(springs.Xb, axis=1)
 
     def add(to: Floats, frames: Ints, values: Floats) -> None:
         every: Any = (..., frames)
@@ -238,9 +235,6 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
     for side in (0, 1):
         add(force, points.frames[:, side], of_element)
         add(moment, points.frames[:, side], about)
-        add(force, springs.frames[:, side], of_spring)
-        add(moment, springs.frames[:, side], of_spring * arm[side])
-        add(moment, torsions.frames[:, side], EPS * torsions.stiffness)
     acts = rows_of(system.others) == 0  # the rounding of what holds is that of its rows
     which, place = np.nonzero((system.others.frames >= 0) & acts[:, None])
     add(force, system.others.frames[which, place], EPS * system.others.size[which, 0])
@@ -306,12 +300,12 @@ def _of_system(
 
 
 def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
-    springs, torsions = system.springs, system.torsions
+    springs, torsions = springs_of(system.others), torsions_of(system.others)
+    energy, counted = spring_energies(system, state)
     a, b = springs.frames.reshape(-1, 2).T
     arms = np.linalg.norm(springs.Xa, axis=1) + np.linalg.norm(springs.Xb, axis=1)
     known = EPS * (reach[:, a] + reach[:, b] + arms + springs.length0)
-    force = np.sqrt(2.0 * springs.stiffness * spring_energies(system, state))
-    counted = part(system, state, "angle")[..., : len(torsions.stiffness)]
+    force = np.sqrt(2.0 * springs.stiffness * energy)
     angle = np.abs(counted - torsions.angle0)
     turned = EPS * (np.abs(counted) + np.abs(torsions.angle0))
     linear = np.sum(force * known, axis=-1) + 0.5 * known**2 @ springs.stiffness
@@ -334,7 +328,7 @@ def _largest(values: Floats) -> float:
     return float(np.nanmax(values, initial=0.0))
 
 
-class _Found:
+class _Differences:
     """Differences, gathered block by block."""
 
     def __init__(self, result: Result) -> None:

@@ -26,13 +26,13 @@ class Recorder:
         system: System,
         dt: float,
         writer: ResultWriter | MemoryWriter,
-        stored: Callable[[Outputs], None] = lambda outputs: None,
+        listener: Callable[[Outputs], None] = lambda outputs: None,
     ) -> None:
-        """`stored` is told of each batch."""
+        """`listener` is called with each batch."""
         self._system = system
         self._dt = dt
         self._writer = writer
-        self._told = stored
+        self._listener = listener
         self._before = writer.n_outputs  # of the outputs that wait
         self._looked = self._oldest = time.monotonic()
         self._clear()
@@ -77,7 +77,7 @@ class Recorder:
                 batch = State(*(array[part] for array in states))
                 outputs = tabulate(self._system, self._dt, steps[part], batch, newton[part])
                 self._writer.extend(outputs)
-                self._told(outputs)
+                self._listener(outputs)
         self._clear()
 
     def _clear(self) -> None:

@@ -15,7 +15,7 @@ from discretization.drives import WORK
 from rigid.checks import number, shown
 from rigid.system import Floats, Ints, State
 from rodsim.html_tables import some
-from rodsim.results import native
+from rodsim.results import native, stored_states
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.digests import Changed
 from rodsim.results.errors import ResultError, UnknownName
@@ -111,11 +111,11 @@ class Result:
     def state(self, index: int = -1) -> State:
         """The full state of output number `index`, bit for bit; IndexError where there is no such output."""
         i = self.index(index)
-        return State(**self._source.read_all(self.layout.state_shapes(), i))
+        return stored_states.read(self._source, i)
 
     def states(self, outputs: slice) -> State:
         """The full states of the outputs [start, stop): arrays with the output as first axis."""
-        return State(**self._source.read_all(self.layout.state_shapes(), outputs))
+        return stored_states.read(self._source, outputs)
 
     def element_values(self, name: str, outputs: slice) -> Floats:
         """`name` "strains" or "stresses" of the `outputs` [start, stop), (T, n_elements, 6)."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rigid.system import State
-from rodsim.results import digests, native
+from rigid.system import Floats, State
+from rodsim.interactions.registering import with_other_code
+from rodsim.results import digests, native, stored_states
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 from rodsim.results.sources import FileSource, damage_of
@@ -62,20 +64,20 @@ def last_output(file: h5py.File, path: Path, layout: Layout) -> LastOutput:
     if wrong:
         raise ResultError(f"'{path}' is damaged: {', '.join(wrong)} is not what was written; {_CURE}")
     t, step = float(root[native.TIME][n - 1]), int(root[native.STEP][n - 1])
-    state = State(**{name: native.read_rows(file, name, n - 1) for name in layout.state_shapes()})
-    fault = _fault_of(t, step, layout) or fault_of(state)
+    arrays = {name: native.read_rows(file, name, n - 1) for name in stored_states.shapes(layout)}
+    fault = _fault_of(t, step, layout) or fault_of(arrays)
     if fault:
         raise ResultError(f"'{path}' is damaged: {fault} at output {n - 1}; {_CURE}")
-    return LastOutput(n, t, step, state)
+    return LastOutput(n, t, step, stored_states.joined(layout, arrays))
 
 
-def fault_of(state: State) -> str:
-    """What of a state no step can begin with, in words; "": nothing."""
-    for name, array in state._asdict().items():
+def fault_of(arrays: Mapping[str, Floats]) -> str:
+    """What of a state, as files have it, no step can begin with, in words; "": nothing."""
+    for name, array in arrays.items():
         if not np.all(np.isfinite(array)):
             place = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
             return f"'{name}{list(map(int, place))}' is {array[place]}"
-    miss = np.abs(np.linalg.norm(state.quat, axis=-1) - 1.0)
+    miss = np.abs(np.linalg.norm(arrays["quat"], axis=-1) - 1.0)
     if miss.max(initial=0.0) > _UNIT:
         k = int(np.argmax(miss))
         return f"'quat[{k}]' is no unit quaternion (||q| - 1| = {miss[k]:.2g})"
@@ -108,6 +110,12 @@ def _without_end(layout: Layout) -> dict[str, Any]:
 def check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
     """Raise ResultError unless both describe the same model."""
     old, new = _without_end(stored), _without_end(layout)
+    codes = {own["kind"]: own["code"] for own in new.get("others", {}).values() if "code" in own}
+    for kind, name in with_other_code(old, codes).items():
+        raise ResultError(
+            f"'{path}' was made by other code of the kind '{kind}' (of interaction '{name}'); register that again, or go on in a "
+            "new file from this one: simulate(..., start=Result.open(file))"
+        )
     if old != new:
         keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
         raise ResultError(

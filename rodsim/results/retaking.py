@@ -38,6 +38,7 @@ from rodsim.results.recomputed import EPS, NEWTON, SAME, Difference, tolerance_o
 from rodsim.results.state_parts import moved, parts_of
 
 if TYPE_CHECKING:
+    from rodsim.results.layout import Layout
     from rodsim.results.result import Result
 
 MOVED = 2.0**-26  # moves the end of a step by more than rounding, and hardly bends it
@@ -149,7 +150,11 @@ class _Retaking:
             return stepper.march(State(*(x.copy() for x in start)), h, np.array([self._t[k + 1] - h])).state
 
         yield from self._compared(
-            k + 1, _before(stored, h), stored, end, ("r", "quat", "v", "Omega", "lam", "acc")
+            k + 1,
+            _before(self._result.layout, stored, h),
+            stored,
+            end,
+            ("r", "quat", "v", "Omega", "lam", "acc"),
         )
 
     def _compared(
@@ -164,10 +169,8 @@ class _Retaking:
             if np.array_equal(there, new) or (fields and name.partition(",")[0] not in fields):
                 continue
             if not d:
-                gained = (
-                    np.abs(start.acc[:, :3]).max() + np.abs(run.system.gravity).max(),
-                    np.abs(start.acc[:, 3:]).max(),
-                )
+                rate, turning = (np.abs(acc).max() for acc in _accelerations(self._result.layout, start))
+                gained = rate + np.abs(run.system.gravity).max(), turning
                 free = np.asarray(run.system.frames.fixed == 0, float)
                 run.moved = MOVED
                 try:
@@ -196,10 +199,17 @@ def _chosen(steps: Ints) -> Iterator[int]:
             yield k
 
 
-def _before(state: State, h: float) -> State:
+def _accelerations(layout: Layout, state: State) -> tuple[Floats, Floats]:
+    """(n, 3) each, those that `em` remembers; zero of schemes that do not."""
+    acc = layout.memory.parts(state.memory).get("acc", np.zeros((layout.n_frames, 6)))
+    return acc[:, :3], acc[:, 3:]
+
+
+def _before(layout: Layout, state: State, h: float) -> State:
     """The start of the step of `em` that led to the state: (2), (3)."""
     w1 = quaternions.rotate(state.quat, state.Omega)
-    v0, w0 = state.v - h * state.acc[:, :3], w1 - h * state.acc[:, 3:]
+    rate, turning = _accelerations(layout, state)
+    v0, w0 = state.v - h * rate, w1 - h * turning
     d = w0 - w1
     zero = np.zeros(len(d))
     hat = np.array([[zero, -d[:, 2], d[:, 1]], [d[:, 2], zero, -d[:, 0]], [-d[:, 1], d[:, 0], zero]])

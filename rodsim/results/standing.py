@@ -1,6 +1,6 @@
 """Constraints as they stand at the stored states of a result, the only way in which they are read.
 
-A table of constraints says how they are at the beginning. Driven numbers and counted angles are kept by the states
+A table of constraints says how they are at the beginning. Driven numbers are kept by the states
 (`discretization.drives`), ground points that an equilibrium has moved by the description, for every output.
 """
 
@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.drives import Varying, at_states, varying
-from discretization.measures import rate_of, residual_of, with_others
+from discretization.drives import at_states, varying
 from discretization.multipliers import multipliers_of
-from discretization.others import own_of
+from discretization.state_measures import rate_of, residual_of, with_others
 from discretization.statics.loading import Motion, Placing, moved_points, placing
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import groups_of
@@ -68,8 +67,8 @@ class Standing:
     def _of_table(self, outputs: slice, state: State) -> Floats:
         assert self.constraints is not None
         if not self._moves(self.constraints):
-            return residual_of(self.constraints, state, self._numbers(state))
-        own, flat = self.at(self.constraints, outputs, state, self._numbers(state))
+            return residual_of(self.constraints, state, self._drive(state))
+        own, flat = self.at(self.constraints, outputs, state, self._drive(state))
         return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(len(state.r), -1)
 
     def levers(self) -> tuple[float, Ints]:
@@ -87,22 +86,22 @@ class Standing:
     def rate(self, state: State) -> Floats:
         """dg/dt (T, m) of the same. Ground points are moved by equilibria alone, where nothing has a velocity."""
         assert self.constraints is not None
-        rates, system = rate_of(self.constraints, state, self._numbers(state)), self.layout.system
+        rates, system = rate_of(self.constraints, state, self._drive(state)), self.layout.system
         return rates if system is None else with_others(system, state, rates, rate=True)
 
-    def gradients(self, constraints: Constraints, outputs: slice, state: State, numbers: Varying) -> Floats:
+    def gradients(self, constraints: Constraints, outputs: slice, state: State, drive: Floats) -> Floats:
         """Of every row (T, m, 2, 6), as `evaluation.gradients`, of some of the constraints with what states keep of them."""
         if not (self._moves(constraints) or varying(constraints)):
             return evaluation.gradients(groups_of(constraints), state.r, state.quat)
-        own, flat = self.at(constraints, outputs, state, numbers)
+        own, flat = self.at(constraints, outputs, state, drive)
         found = evaluation.gradients(groups_of(own), flat.r, flat.quat)
         return found.reshape(len(state.r), -1, *found.shape[1:])
 
     def at(
-        self, constraints: Constraints, outputs: slice, state: State, numbers: Varying
+        self, constraints: Constraints, outputs: slice, state: State, drive: Floats
     ) -> tuple[Constraints, State]:
         """Some of the constraints at all outputs, as one state of T copies of the frames: see `discretization.drives`."""
-        own, flat = at_states(constraints, state, numbers)
+        own, flat = at_states(constraints, state, drive)
         # views: what is put into them is put into `own`
         each = {name: getattr(own, name).reshape(len(state.r), -1, 3) for name in _MOVED}
         for motion in self.motions.values():
@@ -157,9 +156,8 @@ class Standing:
             return None
         return next((motion.at(outputs) for motion in self.motions.values() if motion.joint == joint), None)
 
-    def _numbers(self, state: State) -> Varying:
-        system = self.layout.system
-        return self.layout.own.varying(state.own, 0 if system is None else int(own_of(system.others).sum()))
+    def _drive(self, state: State) -> Floats:
+        return self.layout.own.part(state.own, "drive")
 
     def _moves(self, constraints: Constraints) -> bool:
         return any(bool(np.any(constraints.joint == motion.joint)) for motion in self.motions.values())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.own_variables import OwnVariables
 from rigid.system import Floats, State
+from rodsim.results.layout import Layout
 
 # columns of arrays that hold several kinds: where the next one begins, and their names
 _COLUMNS = {
@@ -14,7 +14,7 @@ _COLUMNS = {
     "totals": ((1,), ("work", "dissipation")),
     "algorithmic": ((1,), ("in memory", "dissipated")),
     "branch": ((3,), ("shear and stretch", "bending and twist")),
-    "memory": ((3,), ("first half", "second half")),
+    "remembered": ((3,), ("first half", "second half")),
 }
 _CHART = ("q", "p", "v", "lam", "gam")
 _OF_FRAMES = ("r", "quat", "v", "Omega")
@@ -22,18 +22,20 @@ _STARTING = (
     *_OF_FRAMES,
     "angle",
     "branch",
-    "memory",
+    "remembered",
     "chart q",
     "chart p",
     "chart v",
 )  # what a step depends on
 
 
-def parts_of(state: State, own: OwnVariables, n: int, m: int) -> dict[str, Floats]:
-    """Views of the numbers of a state, those there are; own: its blocks; n, m: coordinates and constraints of its chart."""
+def parts_of(state: State, layout: Layout, n: int, m: int) -> dict[str, Floats]:
+    """Views of the numbers of a state, those there are; n, m: coordinates and constraints of its chart."""
     arrays = state._asdict()
-    values, chart = arrays.pop("own"), arrays.pop("chart")
-    arrays |= {block: own.part(values, block) for block in own._fields}
+    own, remembered = arrays.pop("own"), layout.memory.parts(arrays.pop("memory"))
+    arrays |= {block: layout.own.part(own, block) for block in layout.own._fields}
+    chart = remembered.pop("chart", np.zeros(0))
+    arrays |= remembered
     found: dict[str, Floats] = {}
     for name, x in arrays.items():
         at, words = _COLUMNS.get(name, ((), ("",)))
@@ -47,7 +49,7 @@ def parts_of(state: State, own: OwnVariables, n: int, m: int) -> dict[str, Float
 
 
 def moved(
-    state: State, part: float, gained: tuple[float, float], free: Floats, own: OwnVariables, n: int, m: int
+    state: State, part: float, gained: tuple[float, float], free: Floats, layout: Layout, n: int, m: int
 ) -> State:
     """A copy, all that a step depends on moved by `part` of the size of its kind, each number up or down.
 
@@ -57,7 +59,7 @@ def moved(
     way = np.random.default_rng(0)
     copy = State(*(x.copy() for x in state))
     more = dict(zip(("v", "Omega"), gained, strict=True))
-    for name, x in parts_of(copy, own, n, m).items():
+    for name, x in parts_of(copy, layout, n, m).items():
         if name.partition(",")[0] not in _STARTING:
             continue
         size = 1.0 if name == "quat" else float(np.abs(x).max()) + more.get(name, 0.0)

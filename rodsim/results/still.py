@@ -6,8 +6,7 @@ import io
 
 import numpy as np
 
-from rigid.system import State
-from rodsim.results import marks, native, overlay
+from rodsim.results import marks, native, overlay, stored_states
 from rodsim.results.camera import fit, upward, view_direction
 from rodsim.results.drawing import Drawing
 from rodsim.results.painter import Painter
@@ -27,7 +26,7 @@ def still(source: Source) -> bytes:
     layout, drawing = source.layout, Drawing(source.layout)
     chosen = np.unique(np.linspace(0, source.n_outputs - 1, min(TIMES, source.n_outputs)).round().astype(int))
     with source.held():
-        states = [State(**source.read_all(layout.state_shapes(), int(i))) for i in chosen]
+        states = [stored_states.read(source, int(i)) for i in chosen]
         t = source.read(native.TIME)[chosen]
     points = np.concatenate([drawing.points(state) for state in states])
     points = points[np.isfinite(points).all(axis=1)]

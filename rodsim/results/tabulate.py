@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discretization.measures import (
+from discretization.state_measures import (
     constraint_residual,
     element_states,
     energies,

@@ -134,6 +134,9 @@ def _of_start(a: Audit) -> list[Verdict]:
 def of_file(a: Audit) -> list[Verdict]:
     """Whether what stands beside the states belongs to them, and the states to each other."""
     verdicts = _of_digests(a)
+    for kind, name in a.other_code.items():
+        told = f"the code of '{kind}' (of interaction '{name}') is not that of the run; import the script as it was then"
+        verdicts.append(Verdict("kinds of a script", told, False))
     old = "not recomputed: the file keeps no masses and stiffnesses (of an older version)"
     for part, law, whole in (
         ("table", "table of the run", a.recomputed),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rigid.system import Floats, State
-from rodsim.results import digests, native, vtkhdf
+from rodsim.results import digests, native, stored_states, vtkhdf
 from rodsim.results.drawing import Drawing
 from rodsim.results.layout import Layout
 from rodsim.results.lock import Lock
@@ -48,7 +48,7 @@ class MemoryWriter:
     def extend(self, outputs: Outputs) -> None:
         """Keep several outputs."""
         self.layout.check_state(outputs.state, len(outputs.t))
-        for name, values in _native_values(outputs).items():
+        for name, values in _native_values(self.layout, outputs).items():
             self._batches[name].append(np.array(values, copy=True))
         self.n_outputs += len(outputs.t)
 
@@ -200,7 +200,9 @@ class ResultWriter:
 
     def _store(self, outputs: Outputs) -> None:
         """Outputs that there is room for."""
-        values = {f"{native.ROOT}/{name}": value for name, value in _native_values(outputs).items()}
+        values = {
+            f"{native.ROOT}/{name}": value for name, value in _native_values(self.layout, outputs).items()
+        }
         points, arrays = self._drawing.arrays(outputs.state, outputs.strains, outputs.stresses)
         values[f"{vtkhdf.ROOT}/Points"] = points
         values.update({f"{vtkhdf.ROOT}/PointData/{name}": value for name, value in arrays.items()})
@@ -297,14 +299,9 @@ def _name(item: Series) -> str:
     return item.path.removeprefix(f"{native.ROOT}/")
 
 
-def _native_values(outputs: Outputs) -> dict[str, NDArray[Any]]:
-    values = outputs.state._asdict()
-    if outputs.state.chart.shape[-1] == 0:
-        del values["chart"]
-    if outputs.state.algorithmic.shape[-1] == 0:
-        del values["algorithmic"]
+def _native_values(layout: Layout, outputs: Outputs) -> dict[str, NDArray[Any]]:
     return {
-        **values,
+        **stored_states.parts(layout, outputs.state),
         "strains": outputs.strains,
         "stresses": outputs.stresses,
         native.AUDIT: outputs.audit,

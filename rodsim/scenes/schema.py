@@ -13,7 +13,7 @@ from discretization.space.rod_elements import DEFAULT
 from rigid.errors import ModelError
 from rodsim.parts.entry import ENTRIES, Entry
 from rodsim.parts.model_parts import MOST_ELEMENTS
-from rodsim.scenes.expressions import name_fault
+from rodsim.scenes.parameter_expressions import name_fault
 from rodsim.scenes.schema_entries import schema_of
 from rodsim.scenes.schema_functions import Motion
 from rodsim.scenes.schema_sections import MaterialScene, SectionScene

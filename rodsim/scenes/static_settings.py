@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rodsim.scenes.loading import Loaded
+from rodsim.scenes.model_from_scene import Loaded
 from rodsim.scenes.schema_static import StaticScene
 
 

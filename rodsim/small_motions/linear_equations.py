@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.checking import OF_SYSTEMS, check_states
 from discretization.linearisation import equations
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.steady import steady_motion
+from discretization.state_checks import OF_SYSTEMS, check_states
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, State

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from discretization.drives import at_states, varying
 from discretization.linearisation import tangents
 from discretization.linearisation.equations import Linearised
-from discretization.own_variables import varying_of
+from discretization.own_variables import part
 from discretization.redundancy import redundancy
 from rigid import checks, quaternions
 from rigid.errors import ModelError
@@ -67,7 +67,7 @@ def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) 
         )
     constraints = system.constraints
     if varying(constraints):
-        constraints, _ = at_states(constraints, state, varying_of(system, state))
+        constraints, _ = at_states(constraints, state, part(system, state, "drive"))
     mine = np.flatnonzero(constraints.joint == number)
     rows = first_rows(constraints)[mine[0]] + np.arange(
         sum(int(g.kind.rows) * len(g.row) for g in groups_of(constraints.chosen(mine)))

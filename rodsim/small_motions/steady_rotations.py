@@ -27,7 +27,7 @@ from discretization.linearisation.equations import Linearised
 from discretization.linearisation.moving import moved
 from discretization.linearisation.saddle import Saddle
 from discretization.linearisation.steady import steady_motion
-from discretization.measures import constraint_residual
+from discretization.state_measures import constraint_residual
 from rigid import checks, quaternions
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State

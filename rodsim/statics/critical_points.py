@@ -74,13 +74,13 @@ class Critical(NamedTuple):
     shape: Floats  # (size,)
 
 
-class Unfound(Exception):
+class NoCriticalPoint(Exception):
     """There is no such point, in words."""
 
 
 def critical_point(loaded: Loaded, state: State, factors: Floats, shapes: Floats, which: int) -> Critical:
     """That next to a factor of linear buckling, number `which` of those with these shapes (k, size) at `state`, the
-    equilibrium at factor zero. Raises Unfound.
+    equilibrium at factor zero. Raises NoCriticalPoint.
     """
     lin = loaded.linear(state, 0.0)
     M, load = filled(lin.M), loaded.rate(lin)
@@ -101,9 +101,9 @@ def critical_point(loaded: Loaded, state: State, factors: Floats, shapes: Floats
     try:
         return _limit(loaded, state, factor, phi, M)
     except ConvergenceError as error:
-        raise Unfound(error.message) from error
+        raise NoCriticalPoint(error.message) from error
     except (ModelError, LinAlgError) as error:
-        raise Unfound(SINGULAR) from error
+        raise NoCriticalPoint(SINGULAR) from error
 
 
 def _orthonormal(shapes: Floats, M: csr_matrix) -> Floats:

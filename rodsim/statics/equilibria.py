@@ -15,8 +15,8 @@ from discretization.statics.newton_at_rest import Solved
 from discretization.statics.path import Point, settle, walk
 from discretization.statics.rest import REASONS, Rest
 from rigid import checks
+from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
-from rigid.first_compilation import announce
 from rigid.joints import JOINTS
 from rodsim.building.build import Built
 from rodsim.building.restart import restarted
@@ -134,8 +134,8 @@ def equilibrium(
     check_held(built)
     state, unmoved = built.state, copied(built.system.constraints)
     if start is not None:
-        built, state, told = restarted(built, start, start_at, at_rest=True)
-        built.layout.description["start"] = told
+        built, state, origin = restarted(built, start, start_at, at_rest=True)
+        built.layout.description["start"] = origin
     if start is not None:
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, at, motions, unmoved)
@@ -146,7 +146,7 @@ def equilibrium(
     settings = {"method": method, "at": float(at), "constant": list(constant)}
     record = Record(built, loading, settings, checked.monitors)
 
-    def found(point: Point) -> None:
+    def reached(point: Point) -> None:
         record.add(point.factor, rest, point.iterations)
 
     failure = settle(rest)
@@ -157,9 +157,9 @@ def equilibrium(
     else:
         for end in ends:
             if failure is None:
-                failure = walk(rest, rest.factor, end, first_step, found).failure
+                failure = walk(rest, rest.factor, end, first_step, reached).failure
             if failure is not None and relaxation:
-                failure = _relaxed(rest, record, failure, end, found)
+                failure = _relaxed(rest, record, failure, end, reached)
             if failure is not None:
                 break
     if failure is not None:
@@ -190,11 +190,11 @@ def _part(held: Attachable) -> object:
 
 
 def _relaxed(
-    rest: Rest, record: Record, failure: Solved, end: float, found: Callable[[Point], None]
+    rest: Rest, record: Record, failure: Solved, end: float, reached: Callable[[Point], None]
 ) -> Solved | None:
     """On to load factor `end` where load steps have come to none; None, or the failure."""
     left = _relax(rest, record, failure, end)
-    return _creep(rest, record, left, end, found) if left is not None and rest.loading.moves else left
+    return _creep(rest, record, left, end, reached) if left is not None and rest.loading.moves else left
 
 
 def _relax(rest: Rest, record: Record, failure: Solved, end: float) -> Solved | None:
@@ -216,7 +216,7 @@ def _note_relaxed(record: Record, factor: float, steps: int) -> None:
 
 
 def _creep(
-    rest: Rest, record: Record, failure: Solved, end: float, found: Callable[[Point], None]
+    rest: Rest, record: Record, failure: Solved, end: float, reached: Callable[[Point], None]
 ) -> Solved | None:
     """Relaxation by a part of the way, and load steps from there: moved ground points would not let it go the whole way."""
     for _ in range(MOST_RELAXATIONS):
@@ -235,7 +235,7 @@ def _creep(
         record.add(rest.factor, rest, relaxed.iterations)
         if rest.factor >= end:
             return None
-        walked = walk(rest, rest.factor, end, 1.0, found).failure
+        walked = walk(rest, rest.factor, end, 1.0, reached).failure
         if walked is None:
             return None
         failure = walked

@@ -35,7 +35,7 @@ from rodsim.model import Model
 from rodsim.small_motions.free_motions import MOST, loose, worded
 from rodsim.small_motions.linear_equations import frame_names
 from rodsim.small_motions.modal_analysis import model_size
-from rodsim.statics.critical_points import Critical, Unfound, critical_point
+from rodsim.statics.critical_points import Critical, NoCriticalPoint, critical_point
 from rodsim.statics.growing_loads import Loaded, largest
 
 GRAVITY = "gravity"
@@ -118,7 +118,7 @@ def _refined(
             break
         try:
             point = critical_point(loaded, state, linear, shapes, which)
-        except Unfound as why:
+        except NoCriticalPoint as why:
             point = Critical(f"{LINEAR}: {why}", float(factor), state, shapes[which])
             warnings.warn(
                 f"model '{loaded.built.layout.name}': factor {factor:.6g} is that of linear buckling alone; {why}",

@@ -102,10 +102,10 @@ def follow(rest: Rest, record: Record, settings: PathSettings, first: float) -> 
     except SingularTangent:
         return Solved(SINGULAR, 0, 0.0)
 
-    def found(iterations: int) -> None:
+    def reached(iterations: int) -> None:
         record.add(rest.factor, rest, iterations)
 
-    ended = tour(arc, settings.stops, settings.most_points, first, found, settings.branch)
+    ended = tour(arc, settings.stops, settings.most_points, first, reached, settings.branch)
     if settings.branch is not None and ended.failure is None and ended.waits:
         passed = ended.crossed
         there = f"{passed} bifurcation{'s' if passed > 1 else ''}" if passed else "no bifurcation"

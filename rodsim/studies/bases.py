@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rodsim.results.layout import Layout
     from rodsim.results.result import Result
     from rodsim.scenes.errors import Path as Keys
-    from rodsim.scenes.loading import Loaded
+    from rodsim.scenes.model_from_scene import Loaded
 
 Values = Mapping[str, Any]
 SETTINGS = ("t_end", "dt", "integrator", "chart", "tolerance", "output_every")  # of `simulate`
@@ -79,7 +79,7 @@ class SceneBase:
 
     def load(self, values: Values, built: bool = False) -> Loaded:
         """The scene of a case, checked, and its model."""
-        from rodsim.scenes.loading import loaded_from
+        from rodsim.scenes.model_from_scene import loaded_from
         from rodsim.scenes.reading import Source
 
         with self._folder() as folder:
@@ -94,7 +94,7 @@ class SceneBase:
 
     def result(self, values: Values, output: Path | None) -> Result:
         from rigid.errors import ModelError
-        from rodsim.scenes.loading import translate
+        from rodsim.scenes.model_from_scene import translate
         from rodsim.scenes.static_settings import equilibrium_settings
 
         loaded = self.load(values)
@@ -299,8 +299,8 @@ def scene_base(
     settings: Mapping[str, Any] | None = None,
 ) -> SceneBase:
     """A scene and the places of parameters in it; SceneError and StudyError say what is wrong with either."""
-    from rodsim.scenes.checking import check
     from rodsim.scenes.reading import Source
+    from rodsim.scenes.scene_checks import check
     from rodsim.studies.paths import locate
 
     data, files = _with_meshes(data, folder or Path())

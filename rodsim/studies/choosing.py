@@ -115,10 +115,10 @@ def _errors(
         rows.append(rows[-1].with_steps(2))
     found = run(rows)
 
-    def told(all_found: Mapping[str, Series], name: str, k: int) -> float:
+    def estimate(all_found: Mapping[str, Series], name: str, k: int) -> float:
         if name not in all_found:
             return 0.0
         change = distance(found[k][name], found[k + 1][name]) / scales[name]
         return SAFETY * all_found[name].error_of(change)
 
-    return {name: (told(meshes, name, 0), told(steps, name, len(rows) - 2)) for name in scales}
+    return {name: (estimate(meshes, name, 0), estimate(steps, name, len(rows) - 2)) for name in scales}

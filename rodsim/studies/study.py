@@ -96,7 +96,7 @@ class Study:
         try:
             layout, end = self.base.layout(first), self.base.end(first)
         except ValueError as error:
-            raise StudyError(f"{self._told(0)}: {error}") from None
+            raise StudyError(f"{self._case_in_words(0)}: {error}") from None
         for name, what in self.measures.items():
             if isinstance(what, str) and layout is not None:
                 self.units[name] = parse(what, layout, end).unit
@@ -105,7 +105,7 @@ class Study:
                 try:
                     self.base.end(self.rows[number])
                 except ValueError as error:
-                    raise StudyError(f"{self._told(number)}: {error}") from None
+                    raise StudyError(f"{self._case_in_words(number)}: {error}") from None
 
     def _check_made(self, base: FunctionBase, first: dict[str, Any]) -> None:
         """Measures by their words against the model that a function makes of the first case, or against all models."""
@@ -126,7 +126,7 @@ class Study:
             found |= {column.index(value): 0 for value in _ends(column)}
         return sorted(found)[1:]
 
-    def _told(self, number: int) -> str:
+    def _case_in_words(self, number: int) -> str:
         """A case by its values; where it differs from the first case by one, by that."""
         row, first = self.rows[number], self.rows[0]
         differing = [name for name in row if not number or row[name] != first[name]]

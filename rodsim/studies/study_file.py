@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rodsim.scenes.checking import checked
 from rodsim.scenes.reading import read
+from rodsim.scenes.scene_checks import checked
 from rodsim.studies import study_schema as schema
 from rodsim.studies.bases import scene_base
 from rodsim.studies.designs import SEED, made_parameter

@@ -8,8 +8,8 @@ import numpy as np
 import sympy as sp
 
 from discretization.time.integrate import integrate
-from rigid.charts import rotating_body
-from rigid.symbolic import Part, symbolic_system
+from rigid.charts.multibody import rotating_body
+from rigid.symbolic.systems import Part, symbolic_system
 from rodsim.validation.case import Case, Known, Values
 
 METIS = "metis, the program of the papers, tolerance 1e-9 a step"

@@ -9,7 +9,6 @@ from rigid.errors import ModelError
 from rodsim.validation import (
     buckling_loads,
     cantilevers,
-    drives,
     exact_rods,
     frequencies,
     loops,
@@ -21,6 +20,7 @@ from rodsim.validation import (
     squeezer,
     tops,
 )
+from rodsim.validation import driven_models as drives
 from rodsim.validation.case import Case
 
 FAMILIES = (

@@ -17,8 +17,8 @@ from typing import Any
 from discretization.space.laws import MOST_PARAMETERS
 from discretization.space.laws.writing import Node, depends, source_of
 from rigid.checks import shown
+from rigid.compilation.generated_modules import load_module
 from rigid.errors import ModelError
-from rigid.generated_modules import load_module
 
 STRAINS = ("Gamma1", "Gamma2", "Gamma3", "K1", "K2", "K3")
 FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")

@@ -2,8 +2,8 @@
 
 from numba import types
 
-from rigid.compilation import compiled, function_at
-from rigid.numbered_functions import NumberedFunctions
+from rigid.compilation.decorators import compiled, function_at
+from rigid.compilation.numbered_functions import NumberedFunctions
 
 C16, F1 = types.complex128, types.float64[::1]
 ENERGY = types.complex128(C16, F1, types.int64)

@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 
 from discretization.space.laws.functions import density_at, stress_at
-from rigid.compilation import address_of, allocating_kernel
+from rigid.compilation.decorators import address_of, allocating_kernel
 from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.system import Floats
 

@@ -12,8 +12,8 @@ with l = d log[a, b]. All are symmetric in a and b, and take complex steps.
 
 import math
 
-from rigid import real_functions as real
-from rigid.compilation import small_kernel
+from rigid.compilation import real_functions as real
+from rigid.compilation.decorators import small_kernel
 
 
 @small_kernel

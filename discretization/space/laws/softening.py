@@ -8,7 +8,7 @@ With w = moment^2/sqrt(EI_2 EI_3),
 import numpy as np
 
 from discretization.space.laws.functions import PARAMETERS, energy_function, quotient_function
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 
 
 @small_kernel

@@ -6,7 +6,7 @@ phi = EA (x - log(1 + x) - x^2/2),   phi[x0, x1] = EA (1 - log(1 + d)/((1 + x0) 
 import numpy as np
 
 from discretization.space.laws.functions import energy_function, quotient_function
-from rigid.compilation import small_kernel
+from rigid.compilation.decorators import small_kernel
 
 
 @small_kernel

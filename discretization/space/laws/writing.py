@@ -30,7 +30,7 @@ def source_of(text: str, tree: Node) -> str:
         f"# {helpers()}",
         "from discretization.space.laws import slopes",
         "from discretization.space.laws.functions import PARAMETERS, density_function, stress_function",
-        "from rigid import real_functions as real",
+        "from rigid.compilation import real_functions as real",
         "",
         "",
         *functions_of(tree, "density_function", "stress_function"),

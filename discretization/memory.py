@@ -1,0 +1,65 @@
+"""What schemes remember from step to step, in one array, `State.memory`: opaque to all but the scheme that wrote it.
+
+    scheme            part        shape
+    em and its kin    acc         (n, 6)  rates of (v, spatial angular velocity) over the last step: the predictor's
+    em-d besides      remembered  (k, 6)  of velocities and strains (`discretization.assembly.step_dissipation`)
+                      algorithmic (2,)    the energy in these, J, and what has been dissipated, J
+    in charts         chart       (c,)    coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
+
+Part stands behind part, row behind row, in this order. Rows of six are all of one width, so that compiled code counts them
+through: those of frames, then what is remembered.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rigid.system import Floats
+
+WIDTH = 6  # of a row
+
+
+class Memory(NamedTuple):
+    """How long a memory is, and what is in it."""
+
+    frames: int
+    rows: int = 0  # that `em-d` remembers
+    chart: int = 0  # numbers that an integrator of mechanical systems keeps
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of its parts."""
+        if self.chart:
+            return {"chart": (self.chart,)}
+        more = {"remembered": (self.rows, WIDTH), "algorithmic": (2,)} if self.rows else {}
+        return {"acc": (self.frames, WIDTH), **more}
+
+    @property
+    def size(self) -> int:
+        """Of `State.memory`."""
+        return sum(int(np.prod(shape)) for shape in self.shapes().values())
+
+    def parts(self, memory: Floats) -> dict[str, Floats]:
+        """Of one memory or of many (..., size); views where it is contiguous."""
+        shapes = self.shapes()
+        ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
+        pieces = np.split(memory, ends[:-1], axis=-1)
+        return {
+            name: piece.reshape(*memory.shape[:-1], *shape)
+            for (name, shape), piece in zip(shapes.items(), pieces, strict=True)
+        }
+
+    def joined(self, lead: tuple[int, ...] = (), /, **parts: Any) -> Floats:
+        """The memory (*lead, size) of these parts; those left out are zero, others are none of its own."""
+        memory = np.zeros((*lead, self.size))
+        for name, values in self.parts(memory).items():
+            values[...] = parts.get(name, 0.0)
+        return memory
+
+    def begun(self, memory: Floats) -> Floats:
+        """What a scheme begins with: its own memory as it is, of that of `em` what its kin understand, of others nothing."""
+        if np.shape(memory) == (self.size,):
+            return memory
+        em = Memory(self.frames)
+        return self.joined(**em.parts(memory) if np.shape(memory) == (em.size,) else {})

@@ -1,0 +1,95 @@
+"""What enters compiled code from outside is checked here: states against their system, values of loads and drives.
+
+Kernels do not check their indices: where an array is shorter than its system says, they read and write what lies behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from discretization.state_shapes import Shapes, sizes_of, state_shapes
+from discretization.system import System
+from rigid import checks
+from rigid.errors import ModelError
+from rigid.system import Floats, State
+
+OF_SYSTEMS = tuple(name for name in State._fields if name != "memory")  # that is its integrator's
+POSES = ("r", "quat")
+_FLOAT = np.dtype(float)
+
+
+def checked(state: State, shapes: Shapes, *fields: str, in_place: bool = False) -> State:
+    """The same state, if all its arrays, or those named, are what kernels take: of these shapes, float64, row after row;
+    to be changed in place: writable.
+
+    Raises ModelError that names the field.
+    """
+    if not isinstance(state, State):
+        raise ModelError(f"state = {checks.shown(state)} is no state; {_cure_of(state)}")
+    for name in fields or shapes:
+        array, shape = getattr(state, name), shapes[name]
+        if not (
+            type(array) is np.ndarray
+            and array.shape == shape
+            and array.dtype == _FLOAT
+            and (array.flags.carray or not (in_place or _scattered(array)))
+        ):
+            raise ModelError(f"State.{name} {_fault(name, array, shape)}")
+    return state
+
+
+def check_states(system: System, states: State, *fields: str) -> None:
+    """Raise ModelError where these arrays of one state, or of many at once (..., n, 3), are not of the system's shapes.
+
+    What the system needs nothing of may be empty in any way: files do not keep it.
+    """
+    if not isinstance(states, State):
+        raise ModelError(f"state = {checks.shown(states)} is no state; {_cure_of(states)}")
+    shapes, many = state_shapes(sizes_of(system)), np.shape(states.r)[:-2]
+    for name in fields:
+        found, shape = np.shape(getattr(states, name)), (*many, *shapes[name])
+        if found != shape and (shapes[name][0] or np.size(getattr(states, name))):
+            raise ModelError(f"State.{name} has shape {found}, this system needs {shape}; {_CURE}")
+
+
+_CURE = "give a state of this very model: that of `Model.build()`, or `state(i)` of a result of it"
+
+
+def _cure_of(thing: object) -> str:
+    return "give what its method state() returns" if hasattr(thing, "state") else "give one of a result"
+
+
+def _scattered(array: np.ndarray) -> bool:
+    return not (array.flags.c_contiguous and array.flags.aligned)
+
+
+def _fault(name: str, array: object, shape: tuple[int, ...]) -> str:
+    if type(array) is not np.ndarray:
+        return f"= {checks.shown(array)} is no NumPy array; give one of shape {shape}"
+    if array.shape != shape:
+        cure = "begin with what `start` of this stepper makes of a state" if name == "memory" else _CURE
+        return f"has shape {array.shape}, this system needs {shape}; {cure}"
+    if array.dtype != _FLOAT:
+        return f"is of type {array.dtype}; give it as float64"
+    if _scattered(array):
+        return "does not lie row after row in memory; give a copy, `numpy.array(..., order='C')`"
+    return "is read-only, and a march changes it; give a copy, or call `advance`"
+
+
+def given_values(
+    what: str, function: Callable[[Floats], object], times: Floats, shape: tuple[int, ...]
+) -> Floats:
+    """(k, *shape) of a user's function of times (k,).
+
+    Raises ModelError where it gives anything else.
+    """
+    given, wanted = function(times), (len(times), *shape)
+    try:
+        found = np.ascontiguousarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} gives {checks.shown(given)}; give numbers of shape {wanted}") from None
+    if found.shape != wanted:
+        raise ModelError(f"{what} gives an array of shape {found.shape} at {len(times)} times; give {wanted}")
+    return found

@@ -1,0 +1,240 @@
+"""What a state is measured by: energies, momenta, strains and stresses, constraint residuals.
+
+Every function takes one state or many at once: leading axes of the state's arrays are those of what it returns,
+and each state of many is measured to the same bits as alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization import others
+from discretization.drives import at_states, driven_rows, explicit_rates, flattened, varying
+from discretization.own_variables import part
+from discretization.space.se3_element import element_strains
+from discretization.space.spans import (
+    energies_of,
+    energies_with_laws,
+    points_of,
+    shared_masses,
+    strains_of,
+    with_laws,
+)
+from discretization.state_checks import POSES, check_states
+from discretization.system import System
+from rigid import quaternions
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import first_rows, groups_of
+from rigid.system import Constraints, Floats, Ints, State
+
+
+class Energies(NamedTuple):
+    """Parts of the total energy, J; floats, or arrays (...) of many states."""
+
+    kinetic: Any
+    elastic: Any  # rods
+    gravity: Any
+    spring: Any  # also bushings, limits
+
+    @property
+    def total(self) -> Any:
+        """Sum of the parts."""
+        return self.kinetic + self.elastic + self.gravity + self.spring
+
+
+def element_states(system: System, state: State) -> tuple[Floats, Floats]:
+    """Strains (Gamma, K) - strain0 and stresses (N, M) at all points of rods, both (..., g, 6), in section axes.
+
+    A two-frame element has one point, a span as many as intervals: first all elements, then all spans. Stresses are
+    elastic, those of relaxing branches among them.
+    """
+    check_states(system, state, *POSES, "own")
+    elements = system.elements
+    n, m = state.r.shape[-2], len(elements.length)
+    r, quat = (np.ascontiguousarray(a).reshape(-1, a.shape[-1]) for a in (state.r, state.quat))
+    count = len(r) // n
+    # many states of one model are one state of many copies of it
+    frames = (n * np.arange(count)[:, None, None] + elements.frames.reshape(-1, 2)).reshape(-1, 2)
+    strain = np.empty((count * m, 6))
+    element_strains(frames, np.tile(elements.length, count), r, quat, strain)
+    strain = strain.reshape(*state.r.shape[:-2], m, 6) - elements.strain0
+    if len(system.spans.kind):
+        of_spans = evaluation.values(strains_of(system.spans), state.r, state.quat)
+        strain = np.concatenate([strain, of_spans.reshape(*strain.shape[:-2], -1, 6)], axis=-2)
+    stiffness = points_of(elements, system.spans).stiffness
+    stress = np.sum(stiffness * strain[..., None, :], axis=-1)
+    if np.any(system.spans.law >= 0):
+        stress[..., m:, :] = with_laws(system.spans, strain[..., m:, :], stress[..., m:, :])
+    branch = part(system, state, "branch")
+    if branch.shape[-2]:
+        stress[..., m:, :] += np.sum(system.spans.branch * branch[..., None, :], axis=-1)
+    return strain, stress
+
+
+def elastic_densities(system: System, state: State, strain: Floats) -> Floats:
+    """Stored energies per length (..., g), J/m, at all points of rods with these strains of `element_states`: of the section, of
+    its law and of what its branch keeps.
+    """
+    m = len(system.elements.length)
+    stiffness = points_of(system.elements, system.spans).stiffness
+    density = 0.5 * np.sum(strain * np.sum(stiffness * strain[..., None, :], axis=-1), axis=-1)
+    if np.any(system.spans.law >= 0):
+        density[..., m:] = energies_with_laws(system.spans, strain[..., m:, :], density[..., m:])
+    branch = part(system, state, "branch")
+    if branch.shape[-2]:
+        density[..., m:] += 0.5 * _squares(system.spans.branch, branch)
+    return density
+
+
+def branch_losses(system: System, state: State) -> Floats:
+    """Power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.relaxing_branch`."""
+    lost = np.zeros((*state.r.shape[:-2], len(system.elements.length) + len(system.spans.weight)))
+    branch = part(system, state, "branch")
+    if branch.shape[-2]:
+        tau = system.spans.relaxation
+        rate = np.divide(1.0, tau, out=np.zeros_like(tau), where=tau > 0.0)
+        lost[..., len(system.elements.length) :] = rate * _squares(system.spans.branch, branch)
+    return lost
+
+
+def _squares(matrices: Floats, q: Floats) -> Floats:
+    """q . C q (..., g)."""
+    squares: Floats = np.sum(q * np.sum(matrices * q[..., None, :], axis=-1), axis=-1)
+    return squares
+
+
+def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | None = None) -> Energies:
+    """Energy by part; that of gravity is zero for a frame at the origin. `of_elements`: `element_states`, if known."""
+    check_states(system, state, *POSES, "v", "Omega", "own")
+    frames, moving = system.frames, system.frames.fixed == 0
+    v, Omega = state.v[..., moving, :], state.Omega[..., moving, :]
+    mass, inertia = frames.mass[moving], frames.inertia[moving]
+    spin = np.sum(inertia * Omega[..., None, :], axis=-1)
+    kinetic = 0.5 * _sum(mass, np.sum(v * v, axis=-1)) + 0.5 * _sum(np.sum(Omega * spin, axis=-1))
+    pairs, coupling = shared_masses(system.elements, system.spans)
+    if np.any(coupling):
+        kinetic = kinetic - 0.5 * _sum(coupling, np.sum(_spread(pairs, state) ** 2, axis=-1))
+    strain, stress = element_states(system, state) if of_elements is None else of_elements
+    m = len(system.elements.length)
+    elastic = 0.5 * _sum(system.elements.length, np.sum(strain[..., :m, :] * stress[..., :m, :], axis=-1))
+    if len(system.spans.kind):
+        elastic = elastic + _sum(evaluation.values(energies_of(system.spans), state.r, state.quat))
+    branch = part(system, state, "branch")
+    if branch.shape[-2]:
+        elastic = elastic + 0.5 * _sum(system.spans.weight, _squares(system.spans.branch, branch))
+    gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
+    use, place, count = others.energy_rows(system.others)
+    use = use[
+        system.others.kind[use] != others.TORSIONS
+    ]  # of these at the angles that the state keeps, whatever its poses say
+    torsions = others.torsions_of(system.others)
+    turned = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
+    spring = _sum(_of_others(system, state, use, place, count)) + 0.5 * _sum(torsions.stiffness, turned**2)
+    return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
+
+
+def spring_energies(system: System, state: State) -> tuple[Floats, Floats]:
+    """V (..., s) of all springs between points, angles (..., t) of all torsion springs."""
+    own = system.others
+    use = np.flatnonzero(own.kind == others.SPRINGS)
+    springs = [each._replace(row=np.arange(len(use))) for each in others.groups_of(own, use)]
+    angles = part(system, state, "angle")[..., : len(others.torsions_of(own).angle0)]
+    return evaluation.values(springs, state.r, state.quat), angles
+
+
+def _sum(*factors: Floats) -> Floats:
+    """Sum of products over the last axis. Not a matrix product: its order depends on the number of states."""
+    product = factors[0] if len(factors) == 1 else factors[0] * factors[1]
+    return np.sum(np.ascontiguousarray(product), axis=-1)
+
+
+def momenta(system: System, state: State) -> tuple[Floats, Floats]:
+    """Linear momentum (..., 3) in N s and angular momentum (..., 3) about the origin in N m s of all moving
+    frames.
+    """
+    check_states(system, state, *POSES, "v", "Omega")
+    moving = system.frames.fixed == 0
+    p = translational_momenta(system, state)[..., moving, :]
+    spin = np.sum(system.frames.inertia[moving] * state.Omega[..., moving, None, :], axis=-1)
+    moment = np.cross(state.r[..., moving, :], p) + quaternions.rotate(state.quat[..., moving, :], spin)
+    return p.sum(axis=-2), moment.sum(axis=-2)
+
+
+def translational_momenta(system: System, state: State) -> Floats:
+    """Momentum (..., n, 3) of every frame, N s: its own and what a consistent mass shares with its neighbours."""
+    p = system.frames.mass[:, None] * state.v
+    pairs, coupling = shared_masses(system.elements, system.spans)
+    if not np.any(coupling):
+        return p
+    shared = coupling[:, None] * _spread(pairs, state)
+    a, b = pairs.T
+    of_frames, of_elements = np.moveaxis(p, -2, 0), np.moveaxis(shared, -2, 0)
+    np.add.at(of_frames, a, of_elements)
+    np.subtract.at(of_frames, b, of_elements)
+    return p
+
+
+def _spread(pairs: Ints, state: State) -> Floats:
+    """v_b - v_a (..., k, 3) of pairs (k, 2) of frames."""
+    a, b = pairs.T
+    return state.v[..., b, :] - state.v[..., a, :]
+
+
+def constraint_residual(system: System, state: State) -> Floats:
+    """g (..., m) of all scalar constraints, in the order of State.lam: metres, or cosines."""
+    check_states(system, state, *POSES, "own")
+    return with_others(system, state, residual_of(system.constraints, state, part(system, state, "drive")))
+
+
+def residual_of(constraints: Constraints, state: State, drive: Floats) -> Floats:
+    """g (..., m) of `constraints`; drive: what states keep of them."""
+    if varying(constraints):
+        own, flat = at_states(constraints, state, drive)
+        g = evaluation.values(groups_of(own), flat.r, flat.quat)
+        return g.reshape(*state.r.shape[:-2], -1)
+    return evaluation.values(groups_of(constraints), state.r, state.quat)
+
+
+def velocity_residual(system: System, state: State) -> Floats:
+    """dg/dt (..., m) of all scalar constraints."""
+    check_states(system, state, *POSES, "v", "Omega", "own")
+    rates = rate_of(system.constraints, state, part(system, state, "drive"))
+    return with_others(system, state, rates, rate=True)
+
+
+def with_others(system: System, state: State, of_table: Floats, rate: bool = False) -> Floats:
+    """g, or its rate, of the table of constraints (..., m), and behind it of all that is in no such table."""
+    use = others.holding(system.others)
+    if not len(use):
+        return of_table
+    rows = others.rows_of(system.others)
+    found = _of_others(system, state, use, np.cumsum(rows) - rows, int(rows.sum()), rate)
+    return np.concatenate([of_table, found], axis=-1)
+
+
+def _of_others(system: System, state: State, use: Ints, row: Ints, rows: int, rate: bool = False) -> Floats:
+    """Values (..., rows), or their rates, of interactions `use` of no table, with what the states have counted; row (e,)."""
+    own = system.others
+    if not others.own_of(own)[use].any():
+        groups = [each._replace(row=row[each.row]) for each in others.groups_of(own, use)]
+        return evaluation.rates(groups, state) if rate else evaluation.values(groups, state.r, state.quat)
+    lead, n = state.r.shape[:-2], state.r.shape[-2]
+    counted = part(system, state, "angle")
+    groups = others.at_states(own, counted.reshape(-1, counted.shape[-1]), n, use, row, rows)
+    flat = flattened(state)
+    found = evaluation.rates(groups, flat) if rate else evaluation.values(groups, flat.r, flat.quat)
+    return found.reshape(*lead, rows)
+
+
+def rate_of(constraints: Constraints, state: State, drive: Floats) -> Floats:
+    """dg/dt (..., m) of `constraints`; drive: what states keep of them."""
+    if varying(constraints):
+        own, flat = at_states(constraints, state, drive)
+        rates = evaluation.rates(groups_of(own), flat).reshape(*state.r.shape[:-2], -1)
+        rows = driven_rows(constraints)
+        if len(rows):
+            rates[..., first_rows(constraints)[rows]] += explicit_rates(constraints, state, drive)
+        return rates
+    return evaluation.rates(groups_of(constraints), state)

@@ -1,0 +1,1 @@
+"""Charts: multibody models as mechanical systems, in directors or quaternions."""

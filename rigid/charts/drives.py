@@ -1,0 +1,96 @@
+"""Prescribed motion in a chart, compiled: driven constraints (`rigid.interactions.driven`) at the times of a step.
+
+Their functions read U and value where all numbers stand. A row of time signals has, behind the loads, of every driven constraint
+U (3), value, dU/dt (3), dvalue/dt; a residual puts those of a time, or of the means of two, in place before it asks for g and
+its derivatives. Since both numbers enter linearly, g itself with rates in their place is
+
+    dg/dt = G v + g(q; dX/dt),   g(q1; X1) - g(q0; X0) = D g(Xbar) . (q1 - q0) + (g(q0; dX) + g(q1; dX))/2      (1)
+"""
+
+from rigid.charts.interactions import put_poses
+from rigid.compilation.decorators import inner_kernel
+from rigid.interactions.kinds import dual_at, frame, value_at
+from rigid.kinematics.chart_frames import DUAL, ROWS, START
+from rigid.kinematics.poses import add_pulled
+from rigid.mechanics.mechanical import DRIVE_NUMBERS
+
+
+@inner_kernel
+def place_sum(D, a, first, b, second, at):
+    """X = a first + b second of two rows of signals; at: 0 of the numbers, 4 of their rates."""
+    G, X = D.driven, D.interacting.numbers
+    for k in range(G.rows.size):
+        own, here = G.rows[k], G.signal + DRIVE_NUMBERS * k + at
+        for i in range(3):
+            X[own.direction + i] = a * first[here + i] + b * second[here + i]
+        X[own.value] = a * first[here + 3] + b * second[here + 3]
+
+
+@inner_kernel
+def place(D, signal):
+    """The numbers of one time."""
+    place_sum(D, 1.0, signal, 0.0, signal, 0)
+
+
+@inner_kernel
+def place_rates(D, signal):
+    """Their rates in their place."""
+    place_sum(D, 1.0, signal, 0.0, signal, 4)
+
+
+@inner_kernel
+def place_weighted_rates(D, weights, at, signals):
+    """sum_j weights[at + j] times the rates in row j of the signals."""
+    G, X = D.driven, D.interacting.numbers
+    for k in range(G.rows.size):
+        own, here = G.rows[k], G.signal + DRIVE_NUMBERS * k + 4
+        for i in range(4):
+            total = 0.0
+            for j in range(signals.shape[0]):
+                total += weights[at + j] * signals[j, here + i]
+            if i < 3:
+                X[own.direction + i] = total
+            else:
+                X[own.value] = total
+
+
+@inner_kernel
+def value_of(D, own, q):
+    """g of one driven constraint with the numbers that are in place."""
+    S, I = D.scratch, D.interacting
+    kind, entry = I.kinds[own.kind], I.each[own.entry]
+    put_poses(q, D, entry, kind.arity, S[START])
+    value = value_at(kind.value)
+    value(S[START], I.numbers[entry.first : entry.last], S[ROWS, 0, 0])
+    return S[ROWS, 0, 0, 0]
+
+
+@inner_kernel
+def add_values(D, q, factor, out):
+    """out (m,) += factor times g of the driven rows."""
+    for k in range(D.driven.rows.size):
+        own = D.driven.rows[k]
+        out[own.row] += factor * value_of(D, own, q)
+
+
+@inner_kernel
+def add_works(D, q, factor, lam, works):
+    """works (drives,) += factor lam g of every driven row, with the change of its numbers in their place."""
+    for k in range(D.driven.rows.size):
+        own = D.driven.rows[k]
+        works[own.drive] += factor * lam[own.row] * value_of(D, own, q)
+
+
+@inner_kernel
+def add_driven_pull(D, q, factor, lam, out):
+    """out (n,) += factor times the gradient of lam . g of the driven rows alone."""
+    S, I = D.scratch, D.interacting
+    for k in range(D.driven.rows.size):
+        own = D.driven.rows[k]
+        kind, entry = I.kinds[own.kind], I.each[own.entry]
+        put_poses(q, D, entry, kind.arity, S[START])
+        S[ROWS, 0, 0, 0] = factor * lam[own.row]
+        dual = dual_at(kind.dual)
+        dual(S[START], S[START], I.numbers[entry.first : entry.last], S[ROWS, 0, 0], S[DUAL])
+        for a in range(kind.arity):
+            add_pulled(frame(S[DUAL], a), q, D.frames, entry.frames[a], 1.0, out)

@@ -1,0 +1,164 @@
+"""Discrete derivatives of hidden constraints gam . dg/dt of frames in quaternions.
+
+`rigid.interactions.hidden_rates` has them of poses, velocities and Omega, for every kind of interaction. In quaternions
+
+    v = p_r/m,   Omega = J^-1 G(q) p/2                                                                    (4)
+
+which is the Omega of W(q) p where |q| = 1 and q . p = 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from rigid.charts.inertia import inertia_of, inverse3
+from rigid.charts.interactions import put_poses, put_rates
+from rigid.compilation.decorators import inner_kernel
+from rigid.interactions.hidden_rates import put_discrete_rates, put_discrete_rates_of_directors, put_own
+from rigid.interactions.kinds import frame, store
+from rigid.kinematics.chart_frames import (
+    DUAL,
+    FRAMES_END,
+    FRAMES_START,
+    MOVING_END,
+    MOVING_START,
+    ON_FRAMES,
+    ON_MOVING,
+    POSES_END,
+    POSES_START,
+    RATES_END,
+    RATES_START,
+    ROWS,
+    load_at,
+)
+from rigid.kinematics.poses import ZERO, add_mean_pulled, add_pulled, load_quat
+from rigid.kinematics.quaternion_maps import G, G_transposed, add_quat, quat_mean
+from rigid.linear_algebra import apply, times
+
+
+class Ends(NamedTuple):
+    """Coordinates and momenta at both ends of a step."""
+
+    q0: Any
+    p0: Any
+    q1: Any
+    p1: Any
+
+
+class Parts(NamedTuple):
+    """A derivative: in q and p through G(q) p and q . p, and duals of the poses, pulled back."""
+
+    q: Any
+    p: Any
+    poses: Any
+
+
+@inner_kernel
+def rates_of(q, p, D, f):
+    """(4): v and Omega of frame f."""
+    at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    v, Omega = ZERO, ZERO
+    if at >= 0:
+        v = times(1.0 / D.frames.each[f].mass, load_at(p, at))
+    if to >= 0:
+        Omega = apply(inverse3(inertia_of(D, f)), times(0.5, G(load_quat(q, to), load_quat(p, to))))
+    return v, Omega
+
+
+@inner_kernel
+def add_by_momenta(D_v, D_Omega, ends, D, f, out):
+    """out += D_v and D_Omega of frame f, brought to q and p by (4)."""
+    at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    if at >= 0:
+        for i in range(3):
+            out.p[at + i] += D_v[i] / D.frames.each[f].mass
+    if to >= 0:
+        spin = times(0.5, apply(inverse3(inertia_of(D, f)), D_Omega))
+        q = quat_mean(load_quat(ends.q0, to), load_quat(ends.q1, to))
+        p = quat_mean(load_quat(ends.p0, to), load_quat(ends.p1, to))
+        add_quat(1.0, G_transposed(q, spin), to, out.p)
+        add_quat(-1.0, G_transposed(p, spin), to, out.q)
+
+
+@inner_kernel
+def add_hidden_of(kind, e, ends, gam, D, out):
+    """out += (3) of `hidden_rates`, of interaction e."""
+    q0, p0, q1, p1 = ends
+    I, S = D.interacting, D.scratch
+    own = I.each[e]
+    put_poses(q0, D, own, kind.arity, S[FRAMES_START])
+    put_poses(q1, D, own, kind.arity, S[FRAMES_END])
+    for k in range(kind.arity):
+        v0, w0 = rates_of(q0, p0, D, own.frames[k])
+        v1, w1 = rates_of(q1, p1, D, own.frames[k])
+        store((v0, w0, ZERO, ZERO), S[MOVING_START], k)
+        store((v1, w1, ZERO, ZERO), S[MOVING_END], k)
+    put_discrete_rates(kind, I.numbers[own.first : own.last], gam[own.row : own.row + kind.rows], S)
+    for k in range(kind.arity):
+        moving = frame(S[ON_MOVING], k)
+        add_by_momenta(moving[0], moving[1], ends, D, own.frames[k], out)
+        add_mean_pulled(frame(S[ON_FRAMES], k), q0, q1, D.frames, own.frames[k], out.poses)
+
+
+@inner_kernel
+def add_discrete_hidden(ends, gam, D, out):
+    """out += discrete derivatives of gam . dg/dt of all joints, and of gam q . p for the unit lengths."""
+    row = 0
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
+        if to >= 0:
+            add_quat(gam[row], quat_mean(load_quat(ends.p0, to), load_quat(ends.p1, to)), to, out.q)
+            add_quat(gam[row], quat_mean(load_quat(ends.q0, to), load_quat(ends.q1, to)), to, out.p)
+            row += 1
+    I = D.interacting
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            add_hidden_of(kind, e, ends, gam, D, out)
+
+
+@inner_kernel
+def copy_bilinear(gam, D, out):
+    """out = gam, zero for constraints that are more than quadratic in poses; whether there are any."""
+    found = False
+    for row in range(D.m):
+        out[row] = gam[row]
+    I = D.interacting
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last if kind.hidden != 0 or kind.steep != 0 else kind.first):
+            for k in range(kind.rows):
+                out[I.each[e].row + k] = 0.0
+                found = True
+    return found
+
+
+@inner_kernel
+def add_own_in_directors(q0, v0, q1, v1, gam, D, out_q, out_v):
+    """out_q, out_v += discrete derivatives, to coordinates and their rates, of gam . dg/dt of constraints that are more than
+    quadratic in poses.
+
+    Of directors, in which poses are linear.
+    """
+    I, S = D.interacting, D.scratch
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last if kind.hidden != 0 or kind.steep != 0 else kind.first):
+            own = I.each[e]
+            numbers, own_gam = I.numbers[own.first : own.last], gam[own.row : own.row + kind.rows]
+            if kind.hidden != 0:
+                put_poses(q0, D, own, kind.arity, S[POSES_START])
+                put_rates(q0, v0, D, own, kind.arity, S[RATES_START])
+                put_poses(q1, D, own, kind.arity, S[POSES_END])
+                put_rates(q1, v1, D, own, kind.arity, S[RATES_END])
+                put_own(kind, numbers, own_gam, S)
+            else:
+                put_poses(q0, D, own, kind.arity, S[FRAMES_START])
+                put_rates(q0, v0, D, own, kind.arity, S[MOVING_START])
+                put_poses(q1, D, own, kind.arity, S[FRAMES_END])
+                put_rates(q1, v1, D, own, kind.arity, S[MOVING_END])
+                put_discrete_rates_of_directors(kind, numbers, own_gam, S)
+            on_pose, on_rate = (ROWS, DUAL) if kind.hidden != 0 else (ON_FRAMES, ON_MOVING)
+            for k in range(kind.arity):
+                add_pulled(frame(S[on_pose], k), q1, D.frames, own.frames[k], 1.0, out_q)
+                add_pulled(frame(S[on_rate], k), q1, D.frames, own.frames[k], 1.0, out_v)

@@ -1,0 +1,361 @@
+"""Interactions in a chart, compiled: V, g, their gradients and discrete derivatives, pulled back from duals.
+
+Every function is one loop over the groups of a system; what an interaction is stands in its own file. The internal
+constraints of a chart, 002 (103) and 000 (30), come first among the rows of g.
+"""
+
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.interactions.kinds import dual_at, frame, store, value_at
+from rigid.kinematics.chart_frames import DUAL, END, QUATERNION, ROWS, START, load_at
+from rigid.kinematics.poses import (
+    add_mean_pulled,
+    add_pulled,
+    add_quaternion_part,
+    clear,
+    clear_matrix,
+    load_quat,
+    pose,
+    rate,
+)
+from rigid.kinematics.quaternion_maps import quat_dot
+from rigid.linear_algebra import dot, times
+from rigid.mechanics.mechanical import WITHOUT_POTENTIAL, system_function
+
+
+@small_kernel
+def pair_of(k):
+    """Directors (i, j) of internal constraint k in the director chart: (103) of 002."""
+    if k < 3:
+        return k, k
+    if k == 3:
+        return 0, 1
+    if k == 4:
+        return 0, 2
+    return 1, 2
+
+
+@inner_kernel
+def put_poses(q, D, own, arity, out):
+    """Poses of the frames of one interaction at q."""
+    for k in range(arity):
+        store(pose(q, D.frames, own.frames[k]), out, k)
+
+
+@inner_kernel
+def put_rates(q, v, D, own, arity, out):
+    """Rates of the poses."""
+    for k in range(arity):
+        store(rate(q, v, D.frames, own.frames[k]), out, k)
+
+
+@inner_kernel
+def choose_row(k, rows, lam):
+    """lam = 1 for row k, 0 for the others."""
+    for i in range(rows):
+        lam[i] = 1.0 if i == k else 0.0
+
+
+@inner_kernel
+def add_duals(D, kind, e, q0, q1, lam, out):
+    """out += discrete derivative of lam . value of interaction e between q0 and q1."""
+    add_duals_of(D.interacting, D, kind, e, q0, q1, lam, out)
+
+
+@inner_kernel
+def add_duals_of(I, D, kind, e, q0, q1, lam, out):
+    """out += the dual of interaction e among I, times lam, between q0 and q1."""
+    S = D.scratch
+    own = I.each[e]
+    if kind.constant == 0:
+        put_poses(q0, D, own, kind.arity, S[START])
+        put_poses(q1, D, own, kind.arity, S[END])
+    dual = dual_at(kind.dual)
+    dual(S[START], S[END], I.numbers[own.first : own.last], lam, S[DUAL])
+    for k in range(kind.arity):
+        add_mean_pulled(frame(S[DUAL], k), q0, q1, D.frames, own.frames[k], out)
+
+
+@inner_kernel
+def fill_discrete_gradient(q0, q1, D, out):
+    """Discrete derivative of V, its gradient where q0 is q1."""
+    clear(out)
+    if D.flags & WITHOUT_POTENTIAL:
+        return
+    lam = D.scratch[ROWS, 0, 0]
+    I = D.interacting
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        if kind.rows == 0:
+            for e in range(kind.first, kind.last):
+                lam[0] = 1.0
+                add_duals(D, kind, e, q0, q1, lam, out)
+
+
+@system_function("potential")
+def potential(q, D, out):
+    """V(q)."""
+    V, S, I = 0j, D.scratch, D.interacting
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        if kind.rows == 0:
+            value = value_at(kind.value)
+            for e in range(kind.first, kind.last):
+                own = I.each[e]
+                put_poses(q, D, own, kind.arity, S[START])
+                value(S[START], I.numbers[own.first : own.last], S[ROWS, 0, 0])
+                V += S[ROWS, 0, 0, 0]
+    out[0] = V
+
+
+@system_function("gradient")
+def gradient(q, D, out):
+    """Gradient of V."""
+    fill_discrete_gradient(q, q, D, out)
+
+
+@system_function("discrete_gradient")
+def discrete_gradient(q0, q1, D, out):
+    """Discrete derivative of V: V(q1) - V(q0) = out . (q1 - q0)."""
+    fill_discrete_gradient(q0, q1, D, out)
+
+
+@system_function("constraints")
+def constraints(q, D, out):
+    """g(q): internal ones frame by frame, then the joints."""
+    S = D.scratch
+    row = 0
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
+        if to < 0:
+            continue
+        if D.frames.chart == QUATERNION:
+            quat = load_quat(q, to)
+            out[row] = 0.5 * (quat_dot(quat, quat) - 1.0)
+            row += 1
+        else:
+            for k in range(6):
+                i, j = pair_of(k)
+                product = dot(load_at(q, to + 3 * i), load_at(q, to + 3 * j))
+                out[row] = 0.5 * (product - 1.0) if i == j else product
+                row += 1
+    I = D.interacting
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        value = value_at(kind.value)
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            own = I.each[e]
+            put_poses(q, D, own, kind.arity, S[START])
+            value(S[START], I.numbers[own.first : own.last], S[ROWS, 0, 0])
+            for k in range(kind.rows):
+                out[I.each[e].row + k] = S[ROWS, 0, 0, k]
+
+
+@inner_kernel
+def fill_jacobian(q0, q1, D, out):
+    """Discrete derivative of g between q0 and q1; its Jacobian where both are the same."""
+    clear_matrix(out)
+    row = 0
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
+        if to < 0:
+            continue
+        if D.frames.chart == QUATERNION:
+            for i in range(4):
+                out[row, to + i] = 0.5 * (q0[to + i] + q1[to + i])
+            row += 1
+        else:
+            for k in range(6):
+                i, j = pair_of(k)
+                for l in range(3):
+                    out[row, to + 3 * i + l] = 0.5 * (q0[to + 3 * j + l] + q1[to + 3 * j + l])
+                    out[row, to + 3 * j + l] = 0.5 * (q0[to + 3 * i + l] + q1[to + 3 * i + l])
+                row += 1
+    lam = D.scratch[ROWS, 0, 0]
+    I = D.interacting
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            for k in range(kind.rows):
+                choose_row(k, kind.rows, lam)
+                add_duals(D, kind, e, q0, q1, lam, out[I.each[e].row + k])
+
+
+@system_function("jacobian")
+def jacobian(q, D, out):
+    """G(q)."""
+    fill_jacobian(q, q, D, out)
+
+
+@system_function("discrete_jacobian")
+def discrete_jacobian(q0, q1, D, out):
+    """Discrete derivative of g: g(q1) - g(q0) = out (q1 - q0)."""
+    fill_jacobian(q0, q1, D, out)
+
+
+@inner_kernel
+def add_internal_pull(q0, q1, lam, D, out):
+    """out += (discrete derivative of the internal constraints)^T lam; linear in q0 + q1. The first row of a joint."""
+    row = 0
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
+        if to < 0:
+            continue
+        if D.frames.chart == QUATERNION:
+            for i in range(to, to + 4):
+                out[i] += 0.5 * lam[row] * (q0[i] + q1[i])
+            row += 1
+        else:
+            for k in range(6):
+                i, j = pair_of(k)
+                for l in range(3):
+                    a, b = to + 3 * i + l, to + 3 * j + l
+                    if i == j:
+                        out[a] += 0.5 * lam[row] * (q0[a] + q1[a])
+                    else:
+                        out[a] += 0.5 * lam[row] * (q0[b] + q1[b])
+                        out[b] += 0.5 * lam[row] * (q0[a] + q1[a])
+                row += 1
+
+
+@inner_kernel
+def take_multipliers(lam, I, kind, e, out):
+    """Those of interaction e."""
+    for k in range(kind.rows):
+        out[k] = lam[I.each[e].row + k]
+
+
+@inner_kernel
+def fill_pull(q0, q1, lam, D, out):
+    """(discrete derivative of g)^T lam."""
+    clear(out)
+    add_internal_pull(q0, q1, lam, D, out)
+    own = D.scratch[ROWS, 0, 0]
+    I = D.interacting
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            take_multipliers(lam, I, kind, e, own)
+            add_duals(D, kind, e, q0, q1, own, out)
+
+
+@system_function("pull")
+def pull(q, lam, D, out):
+    """G(q)^T lam."""
+    fill_pull(q, q, lam, D, out)
+
+
+@system_function("discrete_pull")
+def discrete_pull(q0, q1, lam, D, out):
+    """Discrete derivative of g, transposed, times lam."""
+    fill_pull(q0, q1, lam, D, out)
+
+
+@small_kernel
+def work_of(dual, z, count):
+    """sum of dual . z over `count` frames."""
+    s = 0j
+    for a in range(count):
+        for i in range(4):
+            for l in range(3):
+                s += dual[a, i, l] * z[a, i, l]
+    return s
+
+
+@inner_kernel
+def fill_internal_rate(q, w, D, out):
+    """Rows of the internal constraints in G(q) w, bilinear and symmetric in q and w."""
+    row = 0
+    for f in range(D.frames.each.size):
+        to = D.frames.each[f].orientation
+        if to < 0:
+            continue
+        if D.frames.chart == QUATERNION:
+            out[row] = quat_dot(load_quat(q, to), load_quat(w, to))
+            row += 1
+        else:
+            for k in range(6):
+                i, j = pair_of(k)
+                out[row] = dot(load_at(q, to + 3 * i), load_at(w, to + 3 * j))
+                if i != j:
+                    out[row] += dot(load_at(q, to + 3 * j), load_at(w, to + 3 * i))
+                row += 1
+
+
+@system_function("rate")
+def constraint_rate(q, w, D, out):
+    """G(q) w."""
+    S = D.scratch
+    fill_internal_rate(q, w, D, out)
+    I = D.interacting
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        dual = dual_at(kind.dual)
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            own = I.each[e]
+            numbers = I.numbers[own.first : own.last]
+            put_poses(q, D, own, kind.arity, S[START])
+            put_rates(q, w, D, own, kind.arity, S[END])
+            for k in range(kind.rows):
+                choose_row(k, kind.rows, S[ROWS, 0, 0])
+                dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
+                out[I.each[e].row + k] = work_of(S[DUAL], S[END], kind.arity)
+
+
+@inner_kernel
+def bent_pose(w, z, D, f):
+    """Second derivative of the pose of frame f along w and z."""
+    r, d1, d2, d3 = rate(w, z, D.frames, f)
+    return times(0j, r), d1, d2, d3
+
+
+@system_function("second")
+def second(q, w, z, D, out):
+    """g''(q) (w, z): bend . Y'z + dual . Y''(w, z) for every row."""
+    S, I = D.scratch, D.interacting
+    fill_internal_rate(z, w, D, out)  # quadratic: G'(z) w
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        dual, bend = dual_at(kind.dual), dual_at(kind.bend)
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            own = I.each[e]
+            numbers = I.numbers[own.first : own.last]
+            for k in range(kind.rows):
+                choose_row(k, kind.rows, S[ROWS, 0, 0])
+                put_poses(q, D, own, kind.arity, S[START])
+                put_rates(q, w, D, own, kind.arity, S[END])
+                bend(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
+                put_rates(q, z, D, own, kind.arity, S[END])
+                value = work_of(S[DUAL], S[END], kind.arity)
+                if D.frames.chart == QUATERNION:  # directors are quadratic in quaternions
+                    dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
+                    for a in range(kind.arity):
+                        store(bent_pose(w, z, D, own.frames[a]), S[END], a)
+                    value += work_of(S[DUAL], S[END], kind.arity)
+                out[I.each[e].row + k] = value
+
+
+@system_function("curvature")
+def curvature(q, w, lam, D, out):
+    """Gradient of lam . G(q) w."""
+    S = D.scratch
+    clear(out)
+    add_internal_pull(w, w, lam, D, out)
+    I = D.interacting
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        dual, bend = dual_at(kind.dual), dual_at(kind.bend)
+        for e in range(kind.first, kind.last if kind.rows > 0 else 0):
+            own = I.each[e]
+            numbers = I.numbers[own.first : own.last]
+            take_multipliers(lam, I, kind, e, S[ROWS, 0, 0])
+            put_poses(q, D, own, kind.arity, S[START])
+            put_rates(q, w, D, own, kind.arity, S[END])
+            bend(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
+            for k in range(kind.arity):
+                add_pulled(frame(S[DUAL], k), q, D.frames, own.frames[k], 1.0, out)
+            if D.frames.chart == QUATERNION:  # the pull-back itself changes along w
+                dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
+                for k in range(kind.arity):
+                    to = D.frames.each[own.frames[k]].orientation
+                    if to >= 0:
+                        add_quaternion_part(frame(S[DUAL], k), load_quat(w, to), to, 1.0, out)

@@ -1,0 +1,389 @@
+"""Multibody models as mechanical systems: the director chart and the quaternion chart.
+
+| chart | coordinates of a frame | mass | internal constraints |
+|---|---|---|---|
+| director | (r, d1, d2, d3) | constant, regular | 6 |
+| quaternion, singular | (r, q) | 4 G^T J G (000 (46)) | 1 |
+| quaternion, alpha | (r, q) | 4 L diag(alpha, J) L^T (000 (139), 004) | 1 |
+| quaternion, gamma | (r, q) | 4 gamma I + 4 G^T (J - gamma I) G (004) | 1 |
+
+A frame that only turns about a fixed point has no r among its coordinates; its inertia is then about that point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.charts.driven_places import Motion, driven_of
+from rigid.charts.places import Places
+from rigid.errors import ModelError
+from rigid.inertia import MassProperties
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import groups_of, rows_of
+from rigid.interactions.kinds import Group, Interacting, gathered, group
+from rigid.interactions.weight import WEIGHT
+from rigid.kinematics.chart_frames import (
+    ALPHA,
+    DIRECTORS,
+    FRAME,
+    GAMMA,
+    LOAD,
+    QUATERNION,
+    SHARED,
+    SINGULAR,
+    ChartFrames,
+    new_scratch,
+    no_drives,
+    table,
+)
+from rigid.mechanics import mechanical
+from rigid.mechanics.mechanical import Data, Functions, MechanicalSystem
+from rigid.system import Constraints, Floats, Frames, Ints, Loads
+
+CHARTS = {"director": DIRECTORS, "quaternion": QUATERNION}
+INERTIAS = {"singular": SINGULAR, "alpha": ALPHA, "gamma": GAMMA}
+
+
+class Weight(NamedTuple):
+    """A constant force (3,) on the point X (3,) of a frame: a potential."""
+
+    frame: int
+    X: Floats
+    force: Floats
+
+
+class Interactions(NamedTuple):
+    """What acts between the frames; empty by default."""
+
+    constraints: Constraints | None = None
+    loads: Loads | None = None
+    weights: tuple[Weight, ...] = ()
+    signal: Callable[[float], Floats] | None = None  # t -> (l, 3) values of the loads
+    more: tuple[Group, ...] = ()  # energies
+    dissipating: tuple[Group, ...] = ()  # dissipations, between frames of the above
+    shared: Ints = np.zeros(
+        (0, 2), np.int64
+    )  # (k, 2) pairs of frames with kinetic energy - coupling |v_b - v_a|^2/2
+    coupling: Floats = np.zeros(0)  # (k,) kg
+    working: tuple[Group, ...] = ()  # duals without a value, between frames of the above or others
+    motion: Motion | None = None
+    # constraints of other kinds; their rows are numbered behind those of `constraints`
+    holding: tuple[Group, ...] = ()
+
+
+def multibody_system(
+    name: str,
+    frames: Frames,
+    r: Floats,
+    quat: Floats,
+    v: Floats,
+    Omega: Floats,
+    interactions: Interactions,
+    *,
+    chart: str = "quaternion",
+    inertia: str = "singular",
+    parameter: float | None = None,
+    held: Sequence[int] = (),
+) -> MechanicalSystem:
+    """The mechanical system of frames and interactions in a chart.
+
+    Parameters
+    ----------
+    name: of the system. frames: inertia and loads of each. interactions: what acts between them.
+    r (n, 3), quat (n, 4), v (n, 3), Omega (n, 3): initial state of all frames; fixed ones stay there.
+    chart: "quaternion" or "director". inertia: "singular", "alpha" or "gamma", of the quaternion chart.
+    parameter: alpha or gamma for all frames (kg m^2); by default half and a third of the sum of the principal moments.
+    held: frames whose position is fixed; they only turn, and their inertia is about that point.
+
+    Raises ModelError for an inertia no body has, or a parameter that is not positive.
+    """
+    _check(name, interactions, chart, inertia, parameter)
+    _check_inertia(name, frames)
+    places = Places(frames, chart, held)
+    is_quaternion = chart == "quaternion"
+    constraints = interactions.constraints
+    n_joint_rows = 0 if constraints is None else int(rows_of(constraints).sum())
+    n_joint_rows += sum(own.kind.rows * len(own.frames) for own in interactions.holding)
+    groups = _groups(interactions, places.internal)
+    flags = mechanical.DISCRETE_POTENTIAL | mechanical.DISCRETE_CONSTRAINTS | mechanical.DISCRETE_KINETIC
+    flags |= mechanical.PRODUCTS | mechanical.DISCRETE_FORCE
+    dissipating = [own for own in interactions.dissipating if len(own.frames)]
+    if dissipating:
+        flags |= mechanical.VISCOUS
+    if any(own.kind.condensed.begin is not None for own in dissipating):
+        flags |= mechanical.CONDENSED
+    flat = any(_is_flat(J) for J in frames.inertia[frames.fixed == 0])
+    if not is_quaternion:
+        flags |= mechanical.CONSTANT_MASS | mechanical.INVERSE_MASS
+        if flat:
+            flags |= mechanical.SINGULAR_MASS
+    elif inertia == "singular":
+        flags |= mechanical.QUATERNIONS | mechanical.SINGULAR_MASS
+    else:
+        flags |= mechanical.QUATERNIONS | mechanical.INVERSE_MASS
+    if np.any(interactions.coupling):
+        flags = (flags | mechanical.SHARED_MASS) & ~mechanical.INVERSE_MASS
+    chart_frames = _chart_frames(frames, r, quat, interactions, places, chart, inertia, parameter)
+    loads = table(LOAD) if interactions.loads is None else _chart_loads(interactions.loads)
+    interacting, motion = gathered(groups), interactions.motion
+    data = Data(
+        places.n,
+        places.internal + n_joint_rows,
+        flags,
+        chart_frames,
+        loads,
+        interacting,
+        new_scratch(),
+        gathered(dissipating),
+        gathered([own for own in interactions.working if len(own.frames)]),
+        no_drives()
+        if motion is None
+        else driven_of(motion, interactions.constraints, interacting, places, 3 * len(loads)),
+    )
+    system = MechanicalSystem(
+        name,
+        functions(),
+        data,
+        places.coordinates(r, quat, chart),
+        places.velocities(quat, v, Omega, chart),
+        names=places.names(chart),
+        symmetries=places.symmetries(chart, r),
+        info={
+            "chart": chart,
+            "places": places,
+            "counting": _counting(groups, interacting),
+            "r": r.copy(),
+            "quat": quat.copy(),
+            "flat": flat,
+        },
+        drives=np.zeros((0, mechanical.DRIVE_NUMBERS)) if motion is None else motion.numbers,
+    )
+    system.signal = _signal(system, interactions, len(loads)) or system.signal
+    return system
+
+
+def _signal(
+    system: MechanicalSystem, interactions: Interactions, count: int
+) -> Callable[[float], Floats] | None:
+    """Values of the loads, then the numbers of what is driven; None where there is neither."""
+    values, motion = interactions.signal, interactions.motion
+    driven = None if motion is None else motion.values
+    if values is None and not count and driven is None:
+        return None
+
+    def signal(t: float) -> Floats:
+        found = np.zeros((count, 3)) if values is None else np.ascontiguousarray(values(t), float)
+        if found.size != 3 * count:
+            raise ModelError(
+                f"system '{system.name}': signal at t = {t:g} s has shape {found.shape}; of {count} loads give {(count, 3)}"
+            )
+        return found.ravel() if driven is None else np.concatenate([found.ravel(), driven(t).ravel()])
+
+    return signal
+
+
+class Counting(NamedTuple):
+    """What interactions count (`rigid.interactions.kinds`), in their order in the compiled data."""
+
+    groups: list[Group]  # of the values; the row of one is the place of its first among them
+    places: Ints  # (k,) of what they count from, among the numbers of the compiled data
+    names: list[str]  # (k,) what counts
+
+
+def _counting(groups: list[Group], interacting: Interacting) -> Counting:
+    found: list[Group] = []
+    places: list[Ints] = [np.zeros(0, np.int64)]
+    names: list[str] = []
+    for own, kind in zip(groups, interacting.kinds, strict=True):
+        if own.kind.own:
+            last = interacting.each.last[kind.first : kind.last, None]
+            row = len(names) + own.kind.own * np.arange(len(last))
+            found.append(
+                own._replace(kind=own.kind._replace(value=own.kind.count, rows=own.kind.own), row=row)
+            )
+            places.append((last + np.arange(-own.kind.own, 0)).ravel())
+            names += [f"{own.kind.name} {k}" for k in range(len(last)) for _ in range(own.kind.own)]
+    return Counting(found, np.concatenate(places), names)
+
+
+def branches(system: MechanicalSystem) -> Floats:
+    """(k,) what is counted, as potentials take it: they know angles within half a turn from these."""
+    own = system.info.get("counting")  # systems in coordinates of their own have none
+    found: Floats = system.data.interacting.numbers[own.places] if own else np.zeros(0)
+    return found
+
+
+def counted(system: MechanicalSystem, q: Floats) -> Floats:
+    """What is counted at coordinates (N, n) of one motion, (N, k): the first next to `branches`, each to the one before."""
+    groups, places = system.info["counting"].groups, system.info["places"]
+    r, quat = (np.tile(system.info[name], (len(q), 1, 1)) for name in ("r", "quat"))
+    for f in np.unique(np.concatenate([own.frames.ravel() for own in groups])):
+        if places.position[f] >= 0:
+            r[:, f] = q[:, places.position[f] : places.position[f] + 3]
+        quat[:, f] = quaternions.from_matrix(rotations(system, q, f))
+    turned = evaluation.values(groups, r, quat)
+    on = np.unwrap(np.concatenate([branches(system)[None], turned]), axis=0)[1:]
+    # whole turns beside what the poses say: the same bits however a motion is divided
+    whole: Floats = turned + 2 * np.pi * np.round((on - turned) / (2 * np.pi))
+    return whole
+
+
+def rotations(system: MechanicalSystem, q: Floats, frame: int) -> Floats:
+    """Rotation matrices (N, 3, 3) of a frame at coordinates (N, n)."""
+    to = system.info["places"].orientation[frame]
+    if to < 0:
+        return np.broadcast_to(quaternions.to_matrix(system.info["quat"][frame]), (len(q), 3, 3))
+    if system.info["chart"] == "quaternion":
+        return quaternions.to_matrix(quaternions.normalize(q[:, to : to + 4]))
+    return q[:, to : to + 9].reshape(-1, 3, 3).transpose(0, 2, 1)
+
+
+def rotating_body(
+    name: str,
+    J: Floats,
+    Omega: Floats,
+    quat: Floats = quaternions.IDENTITY,
+    weights: Sequence[tuple[Floats, Floats]] = (),
+    chart: str = "quaternion",
+    inertia: str = "singular",
+    parameter: float | None = None,
+) -> MechanicalSystem:
+    """A rigid body that turns about a fixed point at the origin, or freely about its centre of mass.
+
+    name: of the system. J (3,) or (3, 3): about that point, kg m^2; Omega (3,): initial, body-fixed, rad/s; quat
+    (4,): initial
+    orientation; weights: pairs of a body-fixed point X (3,), m, and a constant force (3,), N: V = -sum f . R X. The heavy top
+    is `weights=[((0, 0, l), (0, 0, -m g))]`. chart, inertia, parameter: as in `multibody_system`.
+
+    Raises ModelError for an inertia no body has, or a parameter that is not positive.
+    """
+    J = np.asarray(J, float)
+    J = np.diag(J) if J.shape == (3,) else J
+    frames = Frames(np.ones(1), J[None], np.zeros(1, np.uint8))
+    entries = tuple(Weight(0, np.asarray(X, float), np.asarray(f, float)) for X, f in weights)
+    zero = np.zeros((1, 3))
+    quat = np.asarray(quat, float)[None]
+    Omegas = np.asarray(Omega, float)[None]
+    return multibody_system(
+        name,
+        frames,
+        zero,
+        quat,
+        zero,
+        Omegas,
+        Interactions(weights=entries),
+        chart=chart,
+        inertia=inertia,
+        parameter=parameter,
+        held=(0,),
+    )
+
+
+def _is_flat(J: Floats) -> bool:
+    """Whether a body has no extension along one of its axes: its Euler tensor, and the mass of directors, is singular."""
+    moments = np.linalg.eigvalsh(J)
+    return bool(moments[0] + moments[1] - moments[2] <= 1e-12 * moments[2])
+
+
+def _check_inertia(name: str, frames: Frames) -> None:
+    for f in np.flatnonzero(np.asarray(frames.fixed) == 0):
+        try:
+            MassProperties(float(frames.mass[f]), frames.inertia[f])
+        except ModelError as error:
+            raise ModelError(f"system '{name}', frame {f}: {error}") from None
+
+
+def functions() -> Functions:
+    """The compiled functions of the charts; compiled, or loaded, at the first call."""
+    from rigid.charts import forces as chart_forces
+    from rigid.charts import inertia as chart_inertia
+    from rigid.charts import interactions as chart_interactions
+
+    return Functions(
+        mass=chart_inertia.mass,
+        mass_gradient=chart_inertia.mass_gradient,
+        inverse_mass=chart_inertia.inverse_mass,
+        inverse_mass_gradient=chart_inertia.inverse_mass_gradient,
+        potential=chart_interactions.potential,
+        gradient=chart_interactions.gradient,
+        constraints=chart_interactions.constraints,
+        jacobian=chart_interactions.jacobian,
+        curvature=chart_interactions.curvature,
+        force=chart_forces.force,
+        discrete_gradient=chart_interactions.discrete_gradient,
+        discrete_jacobian=chart_interactions.discrete_jacobian,
+        discrete_kinetic=chart_inertia.discrete_kinetic,
+        discrete_coenergy=chart_inertia.discrete_coenergy,
+        mass_product=chart_inertia.mass_product,
+        mass_solve=chart_inertia.mass_solve,
+        inverse_mass_product=chart_inertia.inverse_mass_product,
+        rate=chart_interactions.constraint_rate,
+        pull=chart_interactions.pull,
+        second=chart_interactions.second,
+        inverse_mass_rate=chart_inertia.inverse_mass_rate,
+        discrete_pull=chart_interactions.discrete_pull,
+        discrete_force=chart_forces.discrete_force,
+        resistance=chart_forces.resistance,
+        discrete_resistance=chart_forces.discrete_resistance,
+    )
+
+
+def _check(name: str, interactions: Interactions, chart: str, inertia: str, parameter: float | None) -> None:
+    if chart not in CHARTS:
+        raise ModelError(f"system '{name}': chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
+    if inertia not in INERTIAS:
+        raise ModelError(
+            f"system '{name}': inertia '{inertia}' is not known; choose one of {', '.join(INERTIAS)}"
+        )
+    if parameter is not None and not (np.isfinite(parameter) and parameter > 0.0):
+        raise ModelError(f"system '{name}': {inertia} = {parameter}; give a positive number (kg m^2)")
+    for weight in interactions.weights:
+        if not np.all(np.isfinite([*weight.X, *weight.force])):
+            raise ModelError(f"system '{name}': weight {weight.force} at {weight.X}; give finite numbers")
+
+
+def _chart_frames(
+    frames: Frames,
+    r: Floats,
+    quat: Floats,
+    interactions: Interactions,
+    places: Places,
+    chart: str,
+    inertia: str,
+    parameter: float | None,
+) -> ChartFrames:
+    J = np.ascontiguousarray(frames.inertia, float)
+    own = np.trace(J, axis1=1, axis2=2) / (2 if inertia == "alpha" else 3)
+    if parameter is not None:
+        own = np.full(len(J), float(parameter))
+    each = table(FRAME, len(J))
+    each.position, each.orientation = places.position, places.orientation
+    each.mass, each.inertia, each.parameter = frames.mass, J.reshape(-1, 9), own
+    each.r, each.directors = r, np.swapaxes(quaternions.to_matrix(quat), 1, 2).reshape(-1, 9)
+    use = interactions.coupling != 0.0
+    shared = table(SHARED, int(use.sum()))
+    shared.a, shared.b = interactions.shared[use].T
+    shared.coupling = interactions.coupling[use]
+    return ChartFrames(CHARTS[chart], INERTIAS[inertia], 0, each, shared)
+
+
+def _chart_loads(loads: Loads) -> np.ndarray:
+    out = table(LOAD, len(loads.kind))
+    out.kind, out.frame, out.following, out.X = loads.kind, loads.frame, loads.following, loads.X
+    return out
+
+
+def _groups(interactions: Interactions, first_row: int) -> list[Group]:
+    """The interactions by kind; rows of constraints in their order, from `first_row` on."""
+    c, weights = interactions.constraints, interactions.weights
+    groups = [] if c is None else groups_of(c, first_row)
+    if weights:
+        frames = np.array([weight.frame for weight in weights])
+        groups.append(group(WEIGHT, frames, np.array([[*weight.X, *weight.force] for weight in weights])))
+    groups += interactions.more
+    groups += [own._replace(row=first_row + own.row) for own in interactions.holding]
+    return [own for own in groups if len(own.frames)]

@@ -1,0 +1,95 @@
+"""Where the coordinates of each frame stand in a chart; coordinates and velocities of poses, names, symmetries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_array, lil_array
+
+from rigid import quaternions
+from rigid.mechanics.mechanical import Symmetry
+from rigid.system import Floats, Frames
+
+
+class Places:
+    """Where the coordinates of each frame stand."""
+
+    def __init__(self, frames: Frames, chart: str, held: Sequence[int]):
+        self.size = 4 if chart == "quaternion" else 9
+        self.position = np.full(len(frames.mass), -1, np.int64)
+        self.orientation = np.full(len(frames.mass), -1, np.int64)
+        self.n = self.internal = 0
+        for f, fixed in enumerate(frames.fixed):
+            if fixed:
+                continue
+            if f not in held:
+                self.position[f] = self.n
+                self.n += 3
+            self.orientation[f] = self.n
+            self.n += self.size
+            self.internal += 1 if chart == "quaternion" else 6
+
+    def coordinates(self, r: Floats, quat: Floats, chart: str) -> Floats:
+        """q (n,) of poses."""
+        q = np.zeros(self.n)
+        for f, (at, to) in enumerate(zip(self.position, self.orientation, strict=True)):
+            if at >= 0:
+                q[at : at + 3] = r[f]
+            if to >= 0:
+                own = quat[f] if chart == "quaternion" else quaternions.to_matrix(quat[f]).T.ravel()
+                q[to : to + self.size] = own
+        return q
+
+    def velocities(self, quat: Floats, v: Floats, Omega: Floats, chart: str) -> Floats:
+        """dq/dt (n,) of velocities; Omega body-fixed."""
+        rate = np.zeros(self.n)
+        for f, (at, to) in enumerate(zip(self.position, self.orientation, strict=True)):
+            if at >= 0:
+                rate[at : at + 3] = v[f]
+            if to < 0:
+                continue
+            if chart == "quaternion":
+                rate[to : to + 4] = 0.5 * quaternions.multiply(quat[f], np.concatenate([[0.0], Omega[f]]))
+            else:
+                R = quaternions.to_matrix(quat[f])
+                rate[to : to + 9] = np.cross(R @ Omega[f], R.T).ravel()
+        return rate
+
+    def names(self, chart: str) -> tuple[str, ...]:
+        """Names of the coordinates."""
+        names = [""] * self.n
+        for f, (at, to) in enumerate(zip(self.position, self.orientation, strict=True)):
+            if at >= 0:
+                names[at : at + 3] = [f"r{f}{axis}" for axis in "xyz"]
+            if to >= 0:
+                own = "wxyz" if chart == "quaternion" else [f"d{k}{axis}" for k in "123" for axis in "xyz"]
+                names[to : to + self.size] = [f"q{f}{part}" for part in own]
+        return tuple(names)
+
+    def symmetries(self, chart: str, r: Floats) -> tuple[Symmetry, ...]:
+        """Translations and rotations of everything; which of them are symmetries depends on the model."""
+        maps = []
+        if np.any(self.position >= 0):
+            for i, axis in enumerate("xyz"):
+                tau = np.zeros(self.n)
+                tau[self.position[self.position >= 0] + i] = 1.0
+                maps.append(Symmetry(f"P{axis}", csr_array((self.n, self.n)), tau))
+        for i, axis in enumerate("xyz"):
+            e = np.eye(3)[i]
+            spin = np.cross(e, np.eye(3)).T  # x -> e x x
+            Xi, tau = lil_array((self.n, self.n)), np.zeros(self.n)
+            for at, to in zip(self.position, self.orientation, strict=True):
+                if at >= 0:
+                    Xi[at : at + 3, at : at + 3] = spin
+                if to < 0:
+                    continue
+                if chart == "quaternion":
+                    unit = np.concatenate([[0.0], e])
+                    for j, basis in enumerate(np.eye(4)):
+                        Xi[to : to + 4, to + j] = 0.5 * quaternions.multiply(unit, basis)
+                else:
+                    for k in range(3):
+                        Xi[to + 3 * k : to + 3 * k + 3, to + 3 * k : to + 3 * k + 3] = spin
+            maps.append(Symmetry(f"L{axis}", csr_array(Xi), tau))
+        return tuple(maps)

@@ -1,0 +1,389 @@
+"""How kernels are compiled: one set of decorators, one cache.
+
+numba's file cache watches the file a kernel stands in but not the helpers it calls, so an edited helper
+would go unnoticed, as would NUMBA_BOUNDSCHECK. The cache directory is therefore keyed on a hash of all kernel sources and of
+that switch; it is numba's for our kernels alone, and NUMBA_CACHE_DIR, when set, is left alone.
+
+numba reads the index of a kernel, all signatures it was compiled for, in one go: one with a type of a user's module in it could
+not be read where that module is not there, and the kernel would fail for every script. Such signatures are not kept; what a user
+has us compile (`compiled_apart`) is in a folder of its own. Nor does numba lock the index that it reads, adds to and writes: of
+two processes that compile at once one would lose its entry, or take the number of the other's file. We do (`_CacheFile`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import hashlib
+import importlib.util
+import io
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar
+
+import numba
+import numba.experimental.function_type  # says how functions are passed: `CompiledFunction`; numba imports it late
+import platformdirs
+from llvmlite import ir
+from numba import types
+from numba.core import caching, cgutils, compiler, event, serialize
+from numba.extending import intrinsic
+
+from rigid.compilation.inlined_kernels import inlined
+from rigid.compilation.private_folder import make_private
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _kernel_sources() -> list[Path]:
+    files = list(Path(__file__).parent.parent.glob("**/*.py"))
+    spec = importlib.util.find_spec("discretization")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        files += Path(folder).glob("**/*.py")
+    return sorted(files)
+
+
+def _cache_directory() -> Path:
+    digest = hashlib.sha256(numba.__version__.encode())
+    if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
+        digest.update(b"with checks of every index")
+    for file in _kernel_sources():
+        digest.update(file.read_bytes())
+    home = Path(platformdirs.user_cache_dir("rodsim"))
+    folder = home / digest.hexdigest()[:16]
+    with contextlib.suppress(OSError):  # where it cannot be written, numba does without
+        make_private(home)
+        make_private(folder)
+    return folder
+
+
+_config: Any = numba.config
+CACHE_DIRECTORY = os.environ.get("NUMBA_CACHE_DIR") or str(_cache_directory())
+
+
+@contextlib.contextmanager
+def _our_cache(folder: str = CACHE_DIRECTORY) -> Iterator[None]:
+    """numba reads its cache directory where a function is decorated: ours is set for that long only, and how it is written to."""
+    before, of_numba = _config.CACHE_DIR, caching.IndexDataCacheFile
+    _config.CACHE_DIR, caching.IndexDataCacheFile = folder, _CacheFile  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        _config.CACHE_DIR, caching.IndexDataCacheFile = before, of_numba  # type: ignore[misc]
+
+
+# Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.
+_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+# numba makes a C function of every kernel; what C calls we make by `compiled`
+_NO_C: dict[str, Any] = {"no_cfunc_wrapper": True}
+
+
+def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
+    def decorate(function: Any) -> Any:
+        with _our_cache():
+            jit: Any = numba.njit
+            return _quickly_typed(jit(*signature, **_OPTIONS, **_NO_C, **options)(function))
+
+    return decorate
+
+
+class _Flags(compiler.Flags):
+    """numba's settings of one compilation, which it compares for each operator it finds the type of: these go quickly."""
+
+    __slots__ = ()
+
+    def values(self) -> dict[str, Any]:
+        """All of them by name."""
+        return {**_DEFAULTS, **self._values}
+
+    def __hash__(self) -> int:
+        return _HASH
+
+
+_DEFAULTS = compiler.Flags().values()
+_HASH = hash(compiler.Flags())  # of the names alone
+
+
+def _quickly_typed(dispatcher: Any) -> Any:
+    """The same kernel, with such settings."""
+    if not _config.DISABLE_JIT:
+        dispatcher._compiler._customize_flags = _Flags
+    return dispatcher
+
+
+class _CollectingRarely(event.Listener):
+    """Python looks for garbage in cycles after every 700 objects. The compiler makes millions and leaves little such garbage, so
+    that an eighth of its time went into looking: while it runs this is done after many more.
+    """
+
+    EVERY = 100_000
+    depth, before = 0, (0, 0, 0)
+
+    def on_start(self, started: Any) -> None:
+        """Of the outermost of the kernels that are being compiled; where nothing is collected this stays so."""
+        if self.depth == 0:
+            self.before = gc.get_threshold()
+            gc.set_threshold(self.EVERY if self.before[0] else 0, *self.before[1:])
+        self.depth += 1
+
+    def on_end(self, ended: Any) -> None:
+        """As before."""
+        self.depth -= 1
+        if self.depth == 0:
+            gc.set_threshold(*self.before)
+
+
+event.register("numba:compile", _CollectingRarely())
+
+# modules whose classes every script has
+_EVERYWHERE = {"builtins", "collections", "copyreg", "discretization", "numba", "numpy", "rigid"}
+
+
+class _Reader(pickle.Unpickler):
+    """Reads an object, and notes of which modules its classes are."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(io.BytesIO(data))
+        self.modules: set[str] = set()
+
+    def find_class(self, module: str, name: str) -> Any:
+        """As always."""
+        # what stands there by its code, as classes of scripts do, is rebuilt by `cloudpickle`
+        self.modules.add(module if "cloudpickle" in module else module.partition(".")[0])
+        return super().find_class(module, name)
+
+
+def _of_all(signature: Any) -> bool:
+    """Whether its types can be read in every script."""
+    reader = _Reader(serialize.dumps(signature))
+    reader.load()
+    return reader.modules <= _EVERYWHERE
+
+
+@contextlib.contextmanager
+def _alone_in(folder: str) -> Iterator[None]:
+    """No other process does this meanwhile; where files cannot be locked, as on Windows, that is not sure."""
+    with contextlib.ExitStack() as opened:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            fcntl.flock(opened.enter_context(open(os.path.join(folder, "lock"), "wb")), fcntl.LOCK_EX)
+        yield
+
+
+class _CacheFile(caching.IndexDataCacheFile):
+    """What is kept of a kernel: machine code for types that every script has, written by one process at a time."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Under a key that begins with the signature."""
+        if _of_all(key[0]):
+            with _alone_in(self._cache_path):
+                super().save(key, data)
+
+
+# numba's private switch: kernels that allocate nothing pass arrays without counting who holds them. For the named tuples of a
+# model the counting took ten times as long as a joint. tests/test_compilation.py notices when numba drops it.
+_UNCOUNTED: dict[str, Any] = {"_nrt": False}
+
+
+def kernel(function: F) -> F:
+    """Compile a function of arrays and scalars that allocates nothing.
+
+    Without allocation there is nothing to count: see `_UNCOUNTED`.
+    """
+    return _njit(**_UNCOUNTED)(function)
+
+
+# Without a face for Python: to unpack a model in each kernel anew took half of the compiler's time.
+_FACELESS: dict[str, Any] = {"no_cpython_wrapper": True}
+
+
+def small_kernel(function: F) -> F:
+    """Compile a helper of a few operations on scalars and tuples, for other kernels; for Python a twin, as `inner_kernel`."""
+    return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS)(function), kernel, function)
+
+
+def inner_kernel(function: F) -> F:
+    """Compile a function that takes models, by reference, and that other kernels call."""
+    return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS)(function), kernel, function)
+
+
+def allocating_inner_kernel(function: F) -> F:
+    """The same for a function that allocates arrays or calls Python."""
+    return _with_face_apart(_njit(**_FACELESS)(function), allocating_kernel, function)
+
+
+def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) -> Any:
+    """A faceless kernel that Python may call all the same, as tests do: a twin with a face is compiled then."""
+    if _config.DISABLE_JIT:
+        return inner
+    inlined(inner)
+    twins: list[Any] = []
+
+    def twin(*_: Any, **__: Any) -> Any:
+        if not twins:
+            code, name = function.__code__, f"{function.__name__}_for_python"
+            own = FunctionType(code, function.__globals__, name, closure=function.__closure__)
+            own.__module__, own.__qualname__ = function.__module__, name
+            # under a name of its own in the cache, or the faceless one would be found
+            twins.append(decorate(own))
+        return twins[0]
+
+    def add_overload(compiled: Any) -> None:
+        inner.overloads[tuple(compiled.signature.args)] = compiled
+
+    # what numba's dispatcher asks where it knows no compiled function for a call from Python: it knows of none
+    inner.add_overload, inner._compile_for_args, inner.face = add_overload, twin, twin
+    return inner
+
+
+def face_of(inner: Any) -> Any:
+    """The twin of a faceless kernel, for Python that calls it often: to call it by the other takes twice as long."""
+    return inner if _config.DISABLE_JIT else inner.face()
+
+
+def named_kernel(name: str, function: F) -> F:
+    """Compile a helper that is made at run time: kept with those that call it, not by itself.
+
+    Compiled code knows it by `name`, which must be its own.
+    """
+    return _named(name, function, {})
+
+
+def named_inner_kernel(name: str, function: F) -> F:
+    """The same for one that takes models."""
+    return _with_face_apart(_named(name, function, _FACELESS), lambda own: _named(name, own, {}), function)
+
+
+def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
+    function.__qualname__ = name
+    jit: Any = numba.njit
+    return jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_NO_C, **options)(function)
+
+
+def allocating_kernel(function: F) -> F:
+    """Compile a function that allocates arrays or calls Python: the outermost ones."""
+    return _njit()(function)
+
+
+class CompiledFunction(types.WrapperAddressProtocol):
+    """A function compiled for one signature when its address is first asked for: most of them never are.
+
+    numba passes it to kernels as what its signature says, by these two methods.
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: Any, folder: str | None = None):
+        functools.update_wrapper(self, function)
+        self._function, self._signature, self._folder = function, signature, folder
+
+    @functools.cached_property
+    def _machine_code(self) -> Any:
+        if self._folder is not None:
+            with _our_cache(self._folder):
+                return numba.cfunc(self._signature, **_OPTIONS)(self._function)
+        with _our_cache():
+            return numba.cfunc(self._signature, **_OPTIONS, **_UNCOUNTED)(self._function)
+
+    @property
+    def address(self) -> int:
+        """Where the machine code is."""
+        return int(self._machine_code.address)
+
+    def __wrapper_address__(self) -> int:
+        return self.address
+
+    def signature(self) -> Any:
+        """numba's."""
+        return self._signature
+
+    @property
+    def source(self) -> Callable[..., Any]:
+        """The Python function."""
+        return self._function
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What Python makes of it, uncompiled but for the kernels it calls."""
+        return self._function(*arguments)
+
+
+def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator: compile for one signature, as a function that compiled code can be handed and call.
+
+    Like `kernel`, for functions that allocate nothing. Without the compiler (NUMBA_DISABLE_JIT) it is left as it is.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if _config.DISABLE_JIT:  # heeded by numba's jit, not by its cfunc
+            return function
+        return CompiledFunction(function, signature)
+
+    return decorate
+
+
+def complexified(signature: Any) -> Any:
+    """The signature with an array of complex numbers where there is one of real numbers."""
+    real, own = types.float64[::1], types.complex128[::1]
+    return signature.return_type(*(own if argument == real else argument for argument in signature.args))
+
+
+@functools.cache
+def with_complex_numbers(function: Any) -> Any:
+    """The same source as a function of `compiled`, of complex numbers where it takes an array of real ones.
+
+    Compiled when its address is asked for, so that whoever takes no derivatives to numbers pays nothing.
+    """
+    if _config.DISABLE_JIT:
+        return function
+    return CompiledFunction(function.source, complexified(function.signature()))
+
+
+def compiled_apart(signature: Any, function: Callable[..., Any], folder: str) -> Any:
+    """The same of a user's function, which may allocate, with its machine code in a folder of its own."""
+    return function if _config.DISABLE_JIT else CompiledFunction(function, signature, folder)
+
+
+def explicit_kernel(signature: Any) -> Callable[[F], F]:
+    """Decorator: compile for one signature, for functions that take compiled functions as arguments."""
+
+    def decorate(function: F) -> F:
+        return _njit(signature, **_UNCOUNTED)(function)
+
+    return decorate
+
+
+_python_functions: dict[int, Callable[..., Any]] = {}  # where the compiler is off
+
+
+def address_of(function: Any) -> int:
+    """Address of a function of `compiled`, for tables of functions."""
+    if _config.DISABLE_JIT:
+        _python_functions[id(function)] = function
+        return id(function)
+    return int(function.address)
+
+
+def function_at(signature: Any) -> Any:
+    """A kernel that turns the address of a function compiled for `signature` into the function.
+
+    A table of addresses costs a system eight bytes a function; functions passed as values are copied with every call.
+    """
+    if _config.DISABLE_JIT:
+        return _python_functions.__getitem__
+    function_type = types.FunctionType(signature)
+
+    @intrinsic
+    def at(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            made = cgutils.create_struct_proxy(function_type)(context, builder)
+            null = context.get_constant_null(types.voidptr)
+            made.c_addr = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+            made.py_addr, made.jit_addr = null, null
+            return made._getvalue()
+
+        return function_type(types.int64), generate
+
+    return at

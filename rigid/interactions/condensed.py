@@ -1,0 +1,35 @@
+"""Condensed own variables of one interaction in a step, compiled: see `rigid.interactions.kinds.Condensed`."""
+
+from rigid.compilation.decorators import inner_kernel
+from rigid.interactions.kinds import COMPLEX_STEP, stress_at, value_at
+
+
+@inner_kernel
+def begin_condensed(I, kind, entry, h, kept, scratch):
+    """Own variables `kept` at the start of a step of length h, and what follows from them, into the numbers; their energy."""
+    flat, first = scratch.reshape(scratch.size), entry.last - kind.own
+    for i in range(kind.own):
+        I.numbers[first + i] = kept[i].real
+    flat[0] = h
+    begin = stress_at(kind.begin)
+    begin(flat[0:1], I.numbers[entry.first : entry.last], flat[1:2])
+    return flat[1].real
+
+
+@inner_kernel
+def end_condensed(I, kind, entry, ends, along, kept, scratch):
+    """Own variables at the end of the step into `kept`; what their energy has gained. ends: poses y0, y1 at both ends; along:
+    they are y and y + i COMPLEX_STEP z, and it is z times the gradient of the strains that counts.
+    """
+    flat, n, first = scratch.reshape(scratch.size), kind.strained, entry.last - kind.own
+    X = I.numbers[entry.first : entry.last]
+    strains, evolve = value_at(kind.strains), stress_at(kind.evolve)
+    strains(ends[0], X, flat[0:n])
+    strains(ends[1], X, flat[n : 2 * n])
+    for i in range(n):
+        change = flat[n + i] - flat[i]
+        flat[i] = change.imag / COMPLEX_STEP if along else change.real
+    evolve(flat[0:n], X, flat[n : n + 1])
+    for i in range(kind.own):
+        kept[i] = I.numbers[first + i]
+    return flat[n].real

@@ -1,0 +1,408 @@
+"""Mechanical systems with holonomic constraints, as integrators see them.
+
+    T = v . M(q) v / 2,   V(q),   g(q) = 0,   generalised forces F(q, s) - R(q, v)
+
+F are loads driven by time functions s, R viscous resistance, linear in v, with v . R >= 0 the power it takes.
+
+A `MechanicalSystem` is a set of compiled functions (`Functions`) of complex arguments, so that a
+derivative is one evaluation at q + i eps away, together with the numbers they read (`Data`). Symbolic
+expressions (`rigid.symbolic.systems`), multibody models (`rigid.charts.multibody`) and special systems all become one of these,
+and every integrator of `discretization.time` takes any of them.
+
+Compiled functions cross the border as `numba.cfunc`s of fixed signature: integrators are compiled once, not
+once for every system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numba import types
+from numba.experimental import function_type  # noqa: F401  tells numba what the functions are that `call` is handed
+from numba.extending import typeof_impl
+
+from rigid.compilation.decorators import allocating_kernel, compiled
+from rigid.errors import ModelError
+from rigid.interactions.kinds import INTERACTING, Interacting, gathered
+from rigid.kinematics.chart_frames import (
+    DRIVEN,
+    FRAMES,
+    LOAD,
+    LOADS,
+    SCRATCH,
+    ChartFrames,
+    Driven,
+    new_scratch,
+    no_drives,
+    no_frames,
+    table,
+)
+from rigid.references import Reference, by_reference
+from rigid.system import Floats, Ints
+
+C1, C2 = types.complex128[::1], types.complex128[:, ::1]
+F1, F2, I1, I2 = types.float64[::1], types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]
+
+
+@by_reference
+class Data(NamedTuple):
+    """What the functions of a system read besides their arguments."""
+
+    n: int  # coordinates
+    m: int  # constraints
+    flags: int  # sum of the constants below
+    frames: ChartFrames = no_frames()
+    loads: Any = table(LOAD)  # (l,) LOAD
+    interacting: Interacting = gathered()
+    scratch: Any = new_scratch()
+    dissipating: Interacting = gathered()  # between frames that `interacting` joins as well
+    working: Interacting = gathered()  # duals without a value, whose work is that of loads
+    driven: Driven = no_drives()
+
+
+DISCRETE_POTENTIAL = 1  # has its own discrete derivative of V
+DISCRETE_CONSTRAINTS = 2  # has its own discrete derivative of g
+DISCRETE_KINETIC = 4  # has its own discrete derivatives of T(q, v) and of the co-energy T*(q, p)
+CONSTANT_MASS = 8
+INVERSE_MASS = 16  # has its own W(q), the matrix of the co-energy T* = p . W(q) p / 2
+SINGULAR_MASS = 32
+QUATERNIONS = 64  # frames in quaternions
+PRODUCTS = 256  # has products with M, W, G and G^T, of the cost of its interactions; else matrices serve
+SHARED_MASS = 512  # neighbours share mass: M v is a product, M^-1 couples everything
+VISCOUS = 1024  # has a resistance
+DISCRETE_FORCE = 2048  # has its own loads of a step between two configurations
+CONDENSED = 8192  # some of what resists has condensed own variables
+WITHOUT_POTENTIAL = 4096  # V counts as zero: where its share of Newton's matrix is found by other means
+LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a canonical one
+
+DATA = Reference(
+    types.NamedTuple(
+        [
+            *(types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH),
+            *(INTERACTING, INTERACTING, DRIVEN),
+        ],
+        Data,
+    )
+)
+
+DRIVE_NUMBERS = 8  # of a driven constraint in a row of time signals: U (3), value and their rates
+
+
+_VECTOR = types.void(C1, DATA, C1)
+_MATRIX = types.void(C1, DATA, C2)
+
+
+class Functions(NamedTuple):
+    """The compiled functions; each writes to its last argument. Sizes: n coordinates, m constraints."""
+
+    mass: Any  # (q, D, out (n, n))
+    mass_gradient: Any  # (q, a, b, D, out (n,)): gradient of a . M(q) b
+    inverse_mass: Any  # (q, D, out (n, n)): W(q)
+    inverse_mass_gradient: Any  # (q, a, b, D, out (n,)): gradient of a . W(q) b
+    potential: Any  # (q, D, out (1,))
+    gradient: Any  # (q, D, out (n,)) of V
+    constraints: Any  # (q, D, out (m,))
+    jacobian: Any  # (q, D, out (m, n)): G
+    curvature: Any  # (q, w, lam, D, out (n,)): gradient of lam . G(q) w
+    force: Any  # (q, signal, D, out (n,))
+    discrete_gradient: Any  # (q0, q1, D, out (n,)): discrete derivative of V
+    discrete_jacobian: Any  # (q0, q1, D, out (m, n)): discrete derivative of g
+    discrete_kinetic: Any  # (q0, v0, q1, v1, D, out_q (n,), out_v (n,)): of T(q, v)
+    discrete_coenergy: Any  # (q0, p0, q1, p1, D, out_q (n,), out_p (n,)): of T*(q, p)
+    # products, where the flag PRODUCTS says so
+    mass_product: Any  # (q, v, D, out (n,)): M(q) v
+    mass_solve: Any  # (q, p, D, out (n,)): M(q)^-1 p
+    inverse_mass_product: Any  # (q, p, D, out (n,)): W(q) p
+    rate: Any  # (q, w, D, out (m,)): G(q) w
+    pull: Any  # (q, lam, D, out (n,)): G(q)^T lam
+    second: Any  # (q, w, z, D, out (m,)): g''(q) (w, z), the change of G(q) w along z
+    inverse_mass_rate: Any  # (q, z, p, D, out (n,)): change of W(q) p along z
+    discrete_pull: Any  # (q0, q1, lam, D, out (n,)): discrete derivative of g, transposed, times lam
+    # where the flag DISCRETE_FORCE, VISCOUS says so
+    discrete_force: Any  # (q0, q1, signal, D, out (n,)): loads whose work over the step is out . (q1 - q0)
+    resistance: Any  # (q, w, D, out (n,)): R(q, w)
+    discrete_resistance: (
+        Any  # (q0, q1, rate (1,), D, out (n,)): R of the change of the strains times rate = 1/h
+    )
+
+
+_CONTRACTED = types.void(C1, C1, C1, DATA, C1)
+_PRODUCT = types.void(C1, C1, DATA, C1)
+_PARTITIONED = types.void(C1, C1, C1, C1, DATA, C1, C1)
+
+SIGNATURES = Functions(
+    mass=_MATRIX,
+    mass_gradient=_CONTRACTED,
+    inverse_mass=_MATRIX,
+    inverse_mass_gradient=_CONTRACTED,
+    potential=_VECTOR,
+    gradient=_VECTOR,
+    constraints=_VECTOR,
+    jacobian=_MATRIX,
+    curvature=_CONTRACTED,
+    force=types.void(C1, F1, DATA, C1),
+    discrete_gradient=types.void(C1, C1, DATA, C1),
+    discrete_jacobian=types.void(C1, C1, DATA, C2),
+    discrete_kinetic=_PARTITIONED,
+    discrete_coenergy=_PARTITIONED,
+    mass_product=_PRODUCT,
+    mass_solve=_PRODUCT,
+    inverse_mass_product=_PRODUCT,
+    rate=_PRODUCT,
+    pull=_PRODUCT,
+    second=_CONTRACTED,
+    inverse_mass_rate=_CONTRACTED,
+    discrete_pull=_CONTRACTED,
+    discrete_force=types.void(C1, C1, F1, DATA, C1),
+    resistance=_PRODUCT,
+    discrete_resistance=_CONTRACTED,
+)
+FUNCTIONS = Reference(types.NamedTuple([types.FunctionType(s) for s in SIGNATURES], Functions))
+
+
+@typeof_impl.register(Functions)
+def _type_of_functions(functions: Functions, context: Any) -> Any:
+    """Of every system the same, by reference: to find it out of each function anew took longer than many a call."""
+    return FUNCTIONS
+
+
+def system_function(name: str) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator: compile as the function `name` of `Functions`."""
+    return compiled(getattr(SIGNATURES, name))
+
+
+class Symmetry(NamedTuple):
+    """The momentum map J = p . (Xi q + tau) of the one-parameter group with generator Xi q + tau."""
+
+    name: str
+    Xi: Any  # (n, n), an array or a sparse matrix
+    tau: Floats  # (n,)
+
+    def __call__(self, q: Floats, p: Floats) -> Floats:
+        """J at q, p of shapes (..., n)."""
+        return np.einsum("...i,...i->...", p, q @ self.Xi.T + self.tau)
+
+
+def _no_signal(t: float) -> Floats:
+    """At t, of a system without time functions: (1,) zero."""
+    return np.zeros(1)
+
+
+@dataclass
+class MechanicalSystem:
+    """A constrained mechanical system with its initial state.
+
+    Attributes: name; functions, data (compiled); q0, v0 (n,) initial coordinates and velocities; p0 (n,) where
+    it is not M(q0) v0; names of coordinates; symmetries, whose momentum maps are conserved by the exact
+    motion; signal: t -> (k,), the time functions that `force` reads, then the numbers of what is driven; info: what a chart
+    needs to go back; drives: (d, DRIVE_NUMBERS) numbers of driven constraints at the start, U, value and their rates.
+    """
+
+    name: str
+    functions: Functions
+    data: Data
+    q0: Floats
+    v0: Floats
+    names: tuple[str, ...] = ()
+    symmetries: tuple[Symmetry, ...] = ()
+    signal: Callable[[float], Floats] = _no_signal
+    p0: Floats | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+    drives: Floats = field(default_factory=lambda: np.zeros((0, DRIVE_NUMBERS)))
+
+    def __post_init__(self) -> None:
+        self.q0, self.v0 = np.array(self.q0, float), np.array(self.v0, float)
+        for what, value in (("q0", self.q0), ("v0", self.v0)):
+            if value.shape != (self.n,) or not np.all(np.isfinite(value)):
+                raise ModelError(f"system '{self.name}': {what} = {value}; give {self.n} finite numbers")
+        if not self.names:
+            self.names = tuple(f"q{i + 1}" for i in range(self.n))
+        self.drive_to(self.drives)
+        residual = np.abs(self.constraints(self.q0)).max(initial=0.0)
+        if residual > 1e-8 * (1.0 + np.abs(self.q0).max()):
+            k = int(np.argmax(np.abs(self.constraints(self.q0))))
+            raise ModelError(
+                f"system '{self.name}': |g{k + 1}(q0)| = {residual:.3g}; give initial coordinates that satisfy g = 0"
+            )
+        if self.m and not self.has(PRODUCTS):  # loops of joints are looked at where a model is built
+            self._check_independence()
+        if self.m:
+            self._check_rate()
+
+    def _check_independence(self) -> None:
+        """Raise ModelError where rows of G(q0) depend on each other."""
+        G = self.jacobian(self.q0)
+        R, order = scipy.linalg.qr(G.T, mode="r", pivoting=True)
+        size = np.zeros(self.m)
+        size[: min(G.shape)] = np.abs(np.diag(R))
+        dependent = np.sort(order[size <= 1e-12 * max(size[0], 1e-300)])
+        if len(dependent):
+            rows = ", ".join(f"g{k + 1}" for k in dependent)
+            raise ModelError(
+                f"system '{self.name}': at q0 {rows} repeat what the other constraints say; leave them out"
+            )
+
+    def _check_rate(self) -> None:
+        """Raise ModelError where v0 violates G v0 = 0."""
+        rate = np.abs(self.rate(self.q0, self.v0) + self.explicit_rate(self.q0, self.drives))
+        k = int(np.argmax(rate))
+        row = np.zeros(self.m)
+        row[k] = 1.0
+        size = np.abs(self.pull(self.q0, row)).max()
+        if rate[k] > 1e-8 * (1e-300 + size * np.abs(self.v0).max()):
+            raise ModelError(
+                f"system '{self.name}': d(g{k + 1})/dt = {rate[k]:.3g} at the start; give initial velocities with G(q0) v0 = 0"
+            )
+
+    n = property(lambda self: self.data.n, doc="Number of coordinates.")
+    m = property(lambda self: self.data.m, doc="Number of constraints.")
+
+    @property
+    def n_drives(self) -> int:
+        """Number of drives, whose works are counted behind work and dissipation."""
+        return int(self.data.driven.drives)
+
+    @property
+    def condensed(self) -> Ints:
+        """Where among the numbers of what dissipates stand condensed own variables, interaction by interaction."""
+        own: Interacting = self.data.dissipating
+        keeping = [kind for kind in own.kinds if kind.begin]
+        lasts = [(last, kind.own) for kind in keeping for last in own.each.last[kind.first : kind.last]]
+        return np.concatenate([np.zeros(0, np.int64), *(np.arange(last - k, last) for last, k in lasts)])
+
+    @property
+    def books(self) -> Floats:
+        """Where the books of a march begin: work, dissipation and the work of every drive, 0, then condensed own variables."""
+        return np.append(np.zeros(2 + self.n_drives), self.data.dissipating.numbers[self.condensed])
+
+    def has(self, flag: int) -> bool:
+        """Whether the flag is set."""
+        return bool(self.data.flags & flag)
+
+    def drive_to(self, numbers: Floats) -> None:
+        """Put numbers (d, DRIVE_NUMBERS) of driven constraints, or (d, 4) of them, where the functions read them."""
+        rows, X = self.data.driven.rows, self.data.interacting.numbers
+        X[rows.direction[:, None] + np.arange(3)] = numbers[:, :3]
+        X[rows.value] = numbers[:, 3]
+
+    def driven_at(self, times: Floats) -> Floats:
+        """(k, d, DRIVE_NUMBERS) numbers of driven constraints at times (k,)."""
+        count, first = len(self.drives), self.data.driven.signal
+        if not count:
+            return np.zeros((len(times), 0, DRIVE_NUMBERS))
+        rows = self.signals(times)[:, first : first + DRIVE_NUMBERS * count]
+        return rows.reshape(len(times), count, DRIVE_NUMBERS)
+
+    def explicit_rate(self, q: Floats, numbers: Floats) -> Floats:
+        """(m,) the part of dg/dt at q (n,) that is there without motion, where driven constraints have these `numbers`."""
+        out = np.zeros(self.m)
+        if len(numbers):
+            rows = self.data.driven.rows.row
+            self.drive_to(numbers[:, 4:])
+            out[rows] = self.constraints(q)[rows]
+            self.drive_to(numbers)
+        return out
+
+    def _call(self, name: str, shape: tuple[int, ...], *arguments: Floats) -> Floats:
+        """One function at real arguments, of q and the like, (n,); the last of `pull` are multipliers, (m,)."""
+        for k, a in enumerate(arguments):
+            size = self.m if name == "pull" and k else self.n
+            if np.shape(a) != (size,):
+                raise ModelError(
+                    f"system '{self.name}': {name} of numbers of shape {np.shape(a)}; give ({size},)"
+                )
+        out = np.zeros(shape, complex)
+        inputs = (np.ascontiguousarray(a, complex) for a in arguments)
+        call(getattr(self.functions, name), (*inputs, self.data, out))
+        return out.real
+
+    def mass(self, q: Floats) -> Floats:
+        """M(q), (n, n)."""
+        return self._call("mass", (self.n, self.n), q)
+
+    def inverse_mass(self, q: Floats) -> Floats:
+        """W(q) of the co-energy p . W p / 2, (n, n)."""
+        if self.has(INVERSE_MASS):
+            return self._call("inverse_mass", (self.n, self.n), q)
+        return np.linalg.inv(self.mass(q))
+
+    def potential(self, q: Floats) -> float:
+        """V(q)."""
+        return float(self._call("potential", (1,), q)[0])
+
+    def gradient(self, q: Floats) -> Floats:
+        """Gradient of V at q, (n,)."""
+        return self._call("gradient", (self.n,), q)
+
+    def constraints(self, q: Floats) -> Floats:
+        """g(q), (m,)."""
+        return self._call("constraints", (self.m,), q)
+
+    def jacobian(self, q: Floats) -> Floats:
+        """G(q), (m, n)."""
+        return self._call("jacobian", (self.m, self.n), q)
+
+    def pull(self, q: Floats, lam: Floats) -> Floats:
+        """G(q)^T lam, (n,)."""
+        if self.has(PRODUCTS):
+            return self._call("pull", (self.n,), q, lam)
+        return self.jacobian(q).T @ lam
+
+    def rate(self, q: Floats, w: Floats) -> Floats:
+        """G(q) w, (m,)."""
+        if self.has(PRODUCTS):
+            return self._call("rate", (self.m,), q, w)
+        return self.jacobian(q) @ w
+
+    def momentum(self, q: Floats, v: Floats) -> Floats:
+        """p = M(q) v."""
+        if self.has(PRODUCTS):
+            return self._call("mass_product", (self.n,), q, v)
+        return self.mass(q) @ v
+
+    def velocity(self, q: Floats, p: Floats) -> Floats:
+        """W(q) p."""
+        if self.has(PRODUCTS) and self.has(INVERSE_MASS):
+            return self._call("inverse_mass_product", (self.n,), q, p)
+        return self.inverse_mass(q) @ p
+
+    def kinetic(self, q: Floats, v: Floats) -> float:
+        """T(q, v)."""
+        return 0.5 * float(v @ self.momentum(q, v))
+
+    def hamiltonian(self, q: Floats, p: Floats) -> float:
+        """T*(q, p) + V(q)."""
+        return 0.5 * float(p @ self.velocity(q, p)) + self.potential(q)
+
+    @property
+    def has_signal(self) -> bool:
+        """Whether `force` depends on time."""
+        return self.signal is not _no_signal
+
+    @property
+    def signal_size(self) -> int:
+        """Number of time functions."""
+        return len(np.atleast_1d(self.signal(0.0)))
+
+    def signals(self, times: Floats) -> Floats:
+        """(k, s) of the time functions at times (k,).
+
+        Raises ModelError where their number changes.
+        """
+        size, values = self.signal_size, [np.atleast_1d(self.signal(float(t))) for t in times]
+        for t, value in zip(times, values, strict=True):
+            if value.shape != (size,):
+                raise ModelError(
+                    f"system '{self.name}': signal at t = {t:g} s has shape {value.shape}; give ({size},), as at t = 0"
+                )
+        return np.array(values, float).reshape(len(times), size)
+
+
+@allocating_kernel
+def call(function, arguments):
+    """Call a compiled function from Python, through compiled code."""
+    function(*arguments)

@@ -1,0 +1,261 @@
+"""Mechanical systems from sympy expressions: differentiated, written out as kernels, compiled.
+
+    theta = sympy.symbols("theta")
+    system = symbolic_system("pendulum", [theta], T=..., V=..., q0=[1.0], v0=[0.0])
+
+A class with methods `T(q, v)` or `M(q)`, `V(q)`, `g(q)`, `forces(q, t)` written with sympy functions is traced with
+symbols: `system_of(obj, ...)`. Generated kernels are kept, with numba's cache of them, in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
+
+from rigid.compilation.generated_modules import load_module
+from rigid.errors import ModelError
+from rigid.mechanics.absent_functions import NOTHING
+from rigid.mechanics.mechanical import Data, Functions, MechanicalSystem, Symmetry
+from rigid.symbolic.expressions import are_equal, expression_of, expressions_of, shown, values_at_start
+from rigid.symbolic.kernels import INVARIANT, TIME, Part, Writer, degree_at_most, write_kernels
+from rigid.system import Floats
+
+
+def symbolic_system(
+    name: str,
+    q: sp.Symbol | Sequence[sp.Symbol],
+    q0: ArrayLike,
+    v0: ArrayLike,
+    *,
+    T: sp.Expr | None = None,
+    M: Any = None,
+    V: sp.Expr | float | Sequence[Part] = 0,
+    g: Sequence[sp.Expr] = (),
+    forces: Sequence[sp.Expr] | None = None,
+    v: sp.Symbol | Sequence[sp.Symbol] | None = None,
+    t: sp.Symbol | None = None,
+    symmetries: Mapping[str, Any] | None = None,
+) -> MechanicalSystem:
+    """The mechanical system of sympy expressions.
+
+    Parameters
+    ----------
+    name: of the system. q: symbols of the coordinates. q0, v0: (n,) initial coordinates and velocities.
+    T: kinetic energy in q and the velocity symbols `v`; or M: its matrix M(q).
+    V: potential, or parts in quadratic invariants. g: constraints g(q) = 0. forces: generalised forces in q and t.
+    symmetries: name -> Xi (n, n), or (Xi, tau), for the momentum map p . (Xi q + tau).
+
+    Raises ModelError where an expression is not analytic, has unknown symbols, or is not real at q0, where T is not
+    quadratic in v, and where shapes do not fit.
+    """
+    symbols = _symbols(name, "q", q)
+    n = len(symbols)
+    starts = {"q0": _state(name, "q0", q0, n), "v0": _state(name, "v0", v0, n)}
+    velocities = _symbols(name, "v", v) if v is not None else []
+    _check_distinct(name, symbols, velocities, t)
+    matrix = _mass_matrix(name, symbols, T, M, velocities)
+    parts = _parts(name, V, symbols)
+    constraints = expressions_of(name, "g", g)
+    loads = expressions_of(name, "forces", forces) if forces is not None else None
+    if loads is not None and len(loads) != n:
+        raise ModelError(f"system '{name}': {len(loads)} forces for {n} coordinates; give one for each")
+    potential = (
+        sum((part.V.subs(part.s, part.pi) for part in parts), sp.Integer(0))
+        if isinstance(V, list | tuple)
+        else expression_of(name, "V", V)
+    )
+    real = {"M": list(matrix), "V": [potential], "g": constraints, "forces": loads or []}
+    _check_symbols(name, symbols, real, t)
+    at_start = values_at_start(name, symbols, starts["q0"], real, t)
+    # names of the user's could be those of symbols that are generated here
+    own = [sp.Symbol(f"q{i}") for i in range(n)]
+    renamed = dict(zip(symbols, own, strict=True)) | ({t: TIME} if t is not None else {})
+    writer = Writer(own)
+    flags = write_kernels(
+        writer,
+        own,
+        matrix.xreplace(renamed),
+        potential.xreplace(renamed),
+        [Part(part.V.xreplace({part.s: INVARIANT}), INVARIANT, part.pi.xreplace(renamed)) for part in parts],
+        [x.xreplace(renamed) for x in constraints],
+        [x.xreplace(renamed) for x in loads] if loads is not None else None,
+        np.array(at_start["M"]).reshape(n, n),
+    )
+    module = load_module("\n".join(writer.lines))
+    compiled = {field: getattr(module, field) for field in writer.written}
+    functions: Functions = NOTHING._replace(**compiled)
+    system = MechanicalSystem(
+        name,
+        functions,
+        Data(n, len(constraints), flags),
+        starts["q0"],
+        starts["v0"],
+        names=tuple(str(x) for x in symbols),
+        symmetries=_symmetries(name, symmetries, n),
+    )
+    for what, values in (("V", system.gradient(system.q0)), ("g", system.jacobian(system.q0))):
+        if not np.all(np.isfinite(values)):
+            raise ModelError(
+                f"system '{name}': the derivative of {what} is not finite at q0 = {system.q0}; start elsewhere"
+            )
+    if loads is not None and t is not None:
+        system.signal = lambda time: np.array([time])
+    return system
+
+
+def system_of(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") -> MechanicalSystem:
+    """The mechanical system of an object `thing` with methods T(q, v) or M(q), V(q), g(q), forces(q, t), of which T or M is
+    needed; they are called once, with sympy symbols, and must use sympy's functions.
+
+    n: number of coordinates. q0, v0: (n,) initial values. name: of the system, by default that of the object's class.
+
+    Raises ModelError as `symbolic_system` does.
+    """
+    name = name or type(thing).__name__
+    if not isinstance(n, int | np.integer) or n < 1:
+        raise ModelError(f"system '{name}': n = {n!r}; give the number of coordinates")
+    q, v, t = list(sp.symbols(f"q1:{n + 1}")), list(sp.symbols(f"v1:{n + 1}")), sp.Symbol("t")
+    arguments = {"T": (q, v), "M": (q,), "V": (q,), "g": (q,), "forces": (q, t)}
+    own = [key for key in arguments if hasattr(thing, key)]
+    if "T" not in own and "M" not in own:
+        raise ModelError(f"system '{name}': give a method T(q, v) or M(q)")
+    if "T" in own and "M" in own:
+        own.remove("M")
+    given: dict[str, Any] = {}
+    for key in own:
+        try:
+            given[key] = getattr(thing, key)(*arguments[key])
+        except Exception as error:
+            names = "q, v" if key == "T" else "q, t" if key == "forces" else "q"
+            raise ModelError(
+                f"system '{name}': {key}({names}) failed with sympy symbols ({type(error).__name__}: {error}); write it "
+                f"as a method {key}(self, {names}) of sympy's functions, not numpy's"
+            ) from error
+    return symbolic_system(name, q, q0, v0, **given, v=v, t=t, symmetries=getattr(thing, "symmetries", None))
+
+
+def _symbols(name: str, what: str, given: Any) -> list[sp.Symbol]:
+    """A list of symbols; one alone is a list of one."""
+    try:
+        symbols = [given] if isinstance(given, sp.Symbol) else list(given)
+    except TypeError:
+        symbols = [given]
+    if isinstance(given, str) or not symbols or not all(isinstance(x, sp.Symbol) for x in symbols):
+        raise ModelError(
+            f"system '{name}': {what} = {given!r}; give a list of sympy symbols, such as sympy.symbols('x y')"
+        )
+    return symbols
+
+
+def _check_distinct(name: str, q: list[sp.Symbol], v: list[sp.Symbol], t: Any) -> None:
+    """Coordinates, velocities and time are different symbols, and coordinates have different names."""
+    for what, symbols in (("q", q), ("v", v)):
+        names = [str(x) for x in symbols]
+        twice = sorted({x for x in names if names.count(x) > 1})
+        if twice:
+            raise ModelError(
+                f"system '{name}': {what} contains {twice} more than once; give each symbol once"
+            )
+    if t is not None and not isinstance(t, sp.Symbol):
+        raise ModelError(f"system '{name}': t = {t!r}; give the sympy symbol that stands for time")
+    shared = sorted(str(x) for x in set(q) & {*v, t} | set(v) & {t})
+    if shared:
+        raise ModelError(f"system '{name}': {shared} in more than one of q, v and t; give different symbols")
+
+
+def _state(name: str, what: str, given: Any, n: int) -> Floats:
+    """Initial coordinates or velocities, (n,)."""
+    try:
+        value = np.array(given, float)
+    except (TypeError, ValueError):
+        value = np.zeros(0)
+    if value.shape != (n,) or not np.all(np.isfinite(value)):
+        raise ModelError(f"system '{name}': {what} = {given!r}; give a list of {n} finite numbers")
+    return value
+
+
+def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbol]) -> sp.Matrix:
+    n = len(q)
+    if (T is None) == (M is None):
+        raise ModelError(f"system '{name}': give T or M, one of them")
+    if T is None:
+        try:
+            given = sp.Matrix(M)
+        except (TypeError, ValueError, sp.SympifyError):
+            given = sp.zeros(0, 0)
+        if given.shape == (n, n):
+            matrix = sp.Matrix(n, n, [expression_of(name, "M", x) for x in given])
+            if all(are_equal(matrix[i, j], matrix[j, i]) for i in range(n) for j in range(i)):
+                return matrix
+        raise ModelError(f"system '{name}': M is not a symmetric {n} x {n} matrix, but {M!r}; give one")
+    if len(v) != n:
+        raise ModelError(f"system '{name}': T needs the velocity symbols; give v=, {n} of them")
+    energy = expression_of(name, "T", T)
+    matrix = sp.hessian(energy, v)
+    if matrix.has(*v):
+        matrix = sp.simplify(matrix)
+    at_rest = dict.fromkeys(v, 0)
+    rest = [energy.subs(at_rest), *(sp.diff(energy, x).subs(at_rest) for x in v)]
+    if matrix.has(*v) or any(sp.simplify(x) != 0 for x in rest):
+        raise ModelError(f"system '{name}': T = {T} is not a quadratic form of the velocities {v}")
+    return sp.simplify(matrix).applyfunc(lambda x: expression_of(name, "T", x))
+
+
+def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
+    if not isinstance(V, list | tuple):
+        return []
+    parts: list[Part] = []
+    for given in V:
+        if not isinstance(given, list | tuple) or len(given) != 3 or not isinstance(given[1], sp.Symbol):
+            raise ModelError(
+                f"system '{name}': V contains {given!r}; give an expression, or a list of Part(V, s, pi), s a symbol"
+            )
+        part = Part(expression_of(name, "V", given[0]), given[1], expression_of(name, "V", given[2]))
+        if not degree_at_most(part.pi, q, 2):
+            raise ModelError(f"system '{name}': the invariant {part.pi} is not quadratic in the coordinates")
+        if part.V.free_symbols - {part.s}:
+            raise ModelError(
+                f"system '{name}': the part {shown(part.V)} of V depends on more than its invariant {part.s}; "
+                "give an expression, not parts, as V"
+            )
+        parts.append(part)
+    return parts
+
+
+def _check_symbols(
+    name: str, q: list[sp.Symbol], expressions: Mapping[str, Sequence[sp.Expr]], t: sp.Symbol | None
+) -> None:
+    for what, entries in expressions.items():
+        known = {*q, t} if what == "forces" else {*q}
+        unknown = sorted({str(x) for entry in entries for x in entry.free_symbols - known})
+        if not unknown:
+            continue
+        cure = "substitute numbers for them"
+        if set(unknown) & {str(x) for x in q}:
+            cure = "these are other symbols than those of q, with the same name but other assumptions; use those of q"
+        elif what == "forces" and t is None:
+            cure += ", or give t= for the time"
+        raise ModelError(f"system '{name}': {what} contains {unknown}; {cure}")
+
+
+def _symmetries(name: str, given: Any, n: int) -> tuple[Symmetry, ...]:
+    if given is not None and not isinstance(given, Mapping):
+        raise ModelError(
+            f"system '{name}': symmetries = {given!r}; give a dictionary name -> Xi, or (Xi, tau)"
+        )
+    return tuple(_symmetry(name, key, value, n) for key, value in (given or {}).items())
+
+
+def _symmetry(name: str, key: str, value: Any, n: int) -> Symmetry:
+    try:
+        Xi, tau = value if isinstance(value, tuple) else (value, np.zeros(n))
+        Xi, tau = np.array(Xi, float), np.array(tau, float)
+    except (TypeError, ValueError):
+        Xi = tau = np.zeros(0)
+    if Xi.shape != (n, n) or tau.shape != (n,):
+        raise ModelError(f"system '{name}', symmetry {key}: give Xi ({n}, {n}), or (Xi, tau) with tau ({n},)")
+    return Symmetry(key, Xi, tau)

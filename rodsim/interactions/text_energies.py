@@ -1,0 +1,233 @@
+"""An energy as a text of named measures: its kind, from the text and from what each measure is of.
+
+    V(e_1, ..., e_n),   dual = sum_k s_k de_k,   s = discrete derivative of V between both ends                 (1)
+
+s is exact (`discretization.space.laws.writing`): s . (e(y1) - e(y0)) = V1 - V0, and so is each de_k: de_k . (y1 - y0) = e_k(y1) -
+e_k(y0) (`rigid.interactions.measures`). Both treat the ends alike. The name of the kind says all of it,
+
+    energy: k*(d - 1)**2/2; d = distance(0, 1)
+
+so that a file which names it needs no script; measures are of frames by their numbers in an interaction. Its numbers: those of
+the measures, the parameters in the order of their names, then a constant stress for each measure, zero but where prestress asks.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discretization.registered_kinds import register
+from discretization.space.laws.expressions import FUNCTIONS, canonical, parameters_of, tree_of
+from discretization.space.laws.writing import functions_of, helpers
+from rigid.checks import shown
+from rigid.compilation.generated_modules import load_module
+from rigid.errors import ModelError
+from rigid.interactions.kinds import MOST_FRAMES, MOST_STRAINS, Kind, Straining, no_bend
+from rigid.interactions.measures import WIDTHS
+from rigid.interactions.torsion_spring import TURN
+from rigid.system import Floats
+
+_PREFIX = "energy: "
+_MEASURE = re.compile(r"(\w+) = (\w+)\((\d), (\d)\)")
+RESERVED = {*FUNCTIONS, "pi"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A named measure between two frames of an interaction."""
+
+    name: str
+    word: str
+    a: int
+    b: int
+
+
+@dataclass(frozen=True)
+class Written:
+    """A text and the measures in it."""
+
+    text: str  # canonical
+    measures: tuple[Measured, ...]
+
+    @property
+    def name(self) -> str:
+        """That of the kind."""
+        return "; ".join(
+            [_PREFIX + self.text, *(f"{m.name} = {m.word}({m.a}, {m.b})" for m in self.measures)]
+        )
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return tuple(m.name for m in self.measures)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters, in their order among the numbers."""
+        return parameters_of(self.text, self.variables)
+
+    @property
+    def frames(self) -> int:
+        """How many an interaction has."""
+        return 1 + max(max(m.a, m.b) for m in self.measures)
+
+    @property
+    def first_parameter(self) -> int:
+        """Where the parameters begin among the numbers."""
+        return sum(WIDTHS[m.word] for m in self.measures)
+
+
+def written(owner: str, text: str, measures: tuple[Measured, ...]) -> Written:
+    """Checked; ModelError where the text is none of these measures."""
+    if not 1 <= len(measures) <= MOST_STRAINS:
+        raise ModelError(f"{owner}: has {len(measures)} measures; give one to {MOST_STRAINS}")
+    variables = tuple(m.name for m in measures)
+    for name in variables:
+        if not name.isidentifier() or name in RESERVED:
+            raise ModelError(f"{owner}: {shown(name)} cannot name a measure; choose another word")
+    found = Written(canonical(owner, text, variables), measures)
+    used = set(re.findall(r"[^\W\d]\w*", found.text))
+    unused = [name for name in variables if name not in used]
+    if unused:
+        raise ModelError(
+            f"{owner}: its energy {shown(text)} does not contain the measure '{unused[0]}'; leave it out"
+        )
+    return found
+
+
+def from_name(name: str) -> Kind | None:
+    """The kind of this name, if it is an energy as a text; ValueError where it only begins like one."""
+    if not name.startswith(_PREFIX):
+        return None
+    text, *rest = name.removeprefix(_PREFIX).split("; ")
+    parts = [_MEASURE.fullmatch(each) for each in rest]
+    measures = tuple(Measured(m[1], m[2], int(m[3]), int(m[4])) for m in parts if m is not None)
+    fits = all(m.word in WIDTHS and max(m.a, m.b) < MOST_FRAMES and m.a != m.b for m in measures)
+    try:
+        found = written("energy", text, measures) if fits and all(parts) else None
+    except ModelError as error:
+        raise ValueError(str(error)) from None
+    if found is None or found.name != name:
+        raise ValueError(f"{shown(name)} is no energy of measures")
+    return kind_of(found)
+
+
+def kind_of(own: Written) -> Kind:
+    """The kind, registered."""
+    return register(_kind(own))
+
+
+@functools.cache
+def _kind(own: Written) -> Kind:
+    module = load_module(_source(own))
+    count, first = len(own.measures), own.first_parameter + len(own.parameters)
+    angles = all(m.word == "angle" for m in own.measures)
+    straining = Straining(
+        count,
+        module.strains,
+        module.strains_dual,
+        module.law,
+        functools.partial(_shifted, first),
+        TURN if angles else 0.0,
+    )
+    return Kind(own.name, own.frames, 0, module.value, module.dual, no_bend, straining=straining)
+
+
+def _shifted(first: int, X: Floats, de: Floats, dstress: Floats) -> Floats:
+    """The constant stresses are greater."""
+    X[:, first:] += dstress
+    return X
+
+
+def numbers_of(own: Written, of_measures: list[Floats], parameters: dict[str, float]) -> Floats:
+    """The numbers of one interaction."""
+    values = [parameters[name] for name in own.parameters]
+    return np.concatenate([*of_measures, values, np.zeros(len(own.measures))])
+
+
+def _source(own: Written) -> str:
+    """The module with the functions of the kind."""
+    count, first = len(own.measures), own.first_parameter
+    constant = first + len(own.parameters)
+    places = np.cumsum([0, *(WIDTHS[m.word] for m in own.measures)])[:-1].tolist()
+    strains = [
+        f"measures.{m.word}(y, {m.a}, {m.b}, X, {at})" for m, at in zip(own.measures, places, strict=True)
+    ]
+    spread = [
+        f"    measures.add_{m.word}(y0, y1, {m.a}, {m.b}, X, {at}, w[{k}], out)"
+        for k, (m, at) in enumerate(zip(own.measures, places, strict=True))
+    ]
+    numbers = range(count)
+    more = "".join(f" + X[{constant + k}]*e[{k}]" for k in numbers)
+    stresses = ", ".join(f"lam[0]*(s[{k}] + X[{constant + k}])" for k in numbers)
+    return "\n".join(
+        [
+            f"# {own.name!r}",
+            f"# {helpers()}",
+            "from discretization.space.laws import slopes",
+            "from discretization.space.laws.functions import PARAMETERS",
+            "from rigid.compilation import real_functions as real",
+            "from rigid.compilation.decorators import small_kernel",
+            "from rigid.interactions import measures",
+            "from rigid.interactions.kinds import dual_function, stress_function, value_function",
+            "",
+            f"AT = {first} - PARAMETERS",
+            "",
+            "",
+            *functions_of(tree_of(own.text, own.variables), "small_kernel", "small_kernel"),
+            "",
+            "@small_kernel",
+            "def strains_of(y, X):",
+            f"    return ({', '.join([*strains, *['0j'] * (6 - count)])})",
+            "",
+            "",
+            "@small_kernel",
+            "def spread(y0, y1, X, w, out):",
+            f"    measures.clear_duals(out, {own.frames})",
+            *spread,
+            "",
+            "",
+            "@value_function",
+            "def value(y, X, out):",
+            "    e = strains_of(y, X)",
+            f"    out[0] = density(e, X, AT){more}",
+            "",
+            "",
+            "@dual_function",
+            "def dual(y0, y1, X, lam, out):",
+            "    s = stress(strains_of(y0, X), strains_of(y1, X), X, AT)",
+            f"    spread(y0, y1, X, ({stresses},), out)",
+            "",
+            "",
+            "@value_function",
+            "def strains(y, X, out):",
+            "    e = strains_of(y, X)",
+            *(f"    out[{k}] = e[{k}]" for k in numbers),
+            "",
+            "",
+            "@dual_function",
+            "def strains_dual(y0, y1, X, lam, out):",
+            f"    spread(y0, y1, X, ({', '.join(f'lam[{k}]' for k in numbers)},), out)",
+            "",
+            "",
+            "@stress_function",
+            "def law(e, X, out):",
+            f"    f = ({', '.join([*(f'e[{k}]' for k in numbers), *['0j'] * (6 - count)])})",
+            "    s = stress(f, f, X, AT)",
+            *(f"    out[{k}] = s[{k}] + X[{constant + k}]" for k in numbers),
+            "",
+        ]
+    )
+
+
+def asks_to_turn(measured: Measured) -> dict[int, Any]:
+    """Of its two frames: whether it acts on their axes wherever its points are."""
+    free = ("distance", "strain")
+    return {
+        measured.a: measured.word not in free,
+        measured.b: measured.word not in (*free, "displacement"),
+    }

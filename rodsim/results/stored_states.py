@@ -1,0 +1,53 @@
+"""States as a file has them: by name, what integrators remember part by part (`discretization.memory`).
+
+What `em-d` remembers of velocities and strains stands behind the own variables, in `own`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discretization.memory import WIDTH
+from rigid.system import State
+from rodsim.results.layout import Layout
+
+_BEHIND = "remembered"  # stands behind the own variables
+_LAST = ("chart", "algorithmic")  # behind all others, as they came
+
+
+def shapes(layout: Layout) -> dict[str, tuple[int, ...]]:
+    """Of an output's arrays, in the order of a file."""
+    found, memory = layout.state_shapes(), layout.memory.shapes()
+    found["own"] = (layout.own.size + int(np.prod(memory.pop(_BEHIND, (0,)))),)
+    last = {name: memory.pop(name) for name in _LAST if name in memory}
+    totals = found.pop("totals")
+    del found["memory"]
+    return {**found, **memory, "totals": totals, **last}
+
+
+def parts(layout: Layout, state: State) -> dict[str, NDArray[Any]]:
+    """The arrays of a state, or of several outputs at once, by name."""
+    values = state._asdict()
+    values |= layout.memory.parts(values.pop("memory"))
+    if _BEHIND in values:
+        rows = values.pop(_BEHIND)
+        values["own"] = np.concatenate([values["own"], rows.reshape(*rows.shape[:-2], -1)], axis=-1)
+    return values
+
+
+def joined(layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> State:
+    """The state of such arrays, of one output or of several."""
+    own, behind = np.split(arrays["own"], [layout.own.size], axis=-1)
+    lead = behind.shape[:-1]
+    memory = layout.memory.joined(lead, **{_BEHIND: behind.reshape(*lead, layout.n_memory, WIDTH), **arrays})
+    values = {"own": own, "memory": memory}
+    return State(**{name: values[name] if name in values else arrays[name] for name in State._fields})
+
+
+def read(source: Any, outputs: Any) -> State:
+    """Some outputs, an int or a slice, of a `rodsim.results.sources.Source`."""
+    return joined(source.layout, source.read_all(shapes(source.layout), outputs))

@@ -1,0 +1,332 @@
+"""From a checked scene to a `Model`: one function for each kind of thing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from pathlib import Path as FilePath
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.checks import direction, unit_quaternion
+from rigid.errors import ModelError
+from rodsim.interactions import measures
+from rodsim.interactions.measures import Measure
+from rodsim.model import Model
+from rodsim.parts.entry import ENTRIES, Entry, Stated, add
+from rodsim.parts.model_parts import Anchor, Body, Driven, Ground
+from rodsim.parts.sections import Section
+from rodsim.scenes import schema, schema_types
+from rodsim.scenes.errors import Path, SceneError, SceneProblem, look_up
+from rodsim.scenes.named_curves import curve_of, table_along
+from rodsim.scenes.places import part_of, parts_in_order
+from rodsim.scenes.reading import Source, read
+from rodsim.scenes.scene_checks import check, name_object, objects
+from rodsim.scenes.schema_entries import MeasureScene
+from rodsim.scenes.schema_functions import displacements_of, law_of, motion_of, value_of
+from rodsim.scenes.schema_sections import section_of
+from rodsim.scenes.schema_shapes import shape_of
+
+
+class Loaded(NamedTuple):
+    """A scene ready to run."""
+
+    source: Source
+    scene: schema.Scene
+    model: Model
+    monitors: dict[str, tuple[Anchor, list[float]]]  # of its equilibria
+
+
+def load(path: str | FilePath) -> Loaded:
+    """Read, check and build the scene file `path`.
+
+    Raises SceneError, with file, line, object, value and cure, for whatever is wrong with it.
+    """
+    return loaded_from(read(path), FilePath(path).parent)
+
+
+def loaded_from(source: Source, folder: FilePath, built: bool = True) -> Loaded:
+    """The same from data that has been read; meshes are looked for in `folder`.
+
+    built: build the model once to check it; False leaves that to who runs it.
+    """
+    scene = check(source)
+    try:
+        loader = _Loader(scene, folder)
+        model, monitors = loader.model(), loader.monitors()
+        model.scene = source.text
+    except SceneProblem as problem:
+        raise source.error(problem.path, str(problem)) from None
+    try:
+        if built:
+            model.build()
+    except ModelError as error:
+        raise translate(source, error) from None
+    return Loaded(source, scene, model, monitors)
+
+
+def translate(source: Source, error: ModelError) -> SceneError:
+    """A SceneError at the line of the first part that `error` is about."""
+    heads = {kind: head for head, kind in objects().items()}
+    for kind, name in error.about:
+        for k, item in enumerate(source.data.get(heads[kind]) or []):
+            if item.get("name") == name:
+                return source.error((heads[kind], k), str(error))
+    return source.error((), str(error))
+
+
+class _Loader:
+    def __init__(self, scene: schema.Scene, folder: FilePath):
+        self._scene, self._folder = scene, folder
+        self._model = Model(scene.name, scene.gravity)
+
+    def model(self) -> Model:
+        """All parts, each under the path it stands at."""
+        scene = self._scene
+        self._unique_names()
+        add: dict[str, Callable[[Path, Any], None]] = {
+            "bodies": self._body,
+            "driven": self._driven,
+            "rods": self._rod,
+        }
+        for path, item in parts_in_order(scene):
+            self._guard(path, lambda path=path, item=item: add[str(path[0])](path, item))
+        for head in add:  # numbered as they stand in the scene, whichever was made first
+            made = getattr(self._model, head)
+            given = {item.name: made[item.name] for item in getattr(scene, head)}
+            made.clear()
+            made.update(given)
+        for head, kind in ENTRIES.items():
+            for k, item in enumerate(getattr(scene, head)):
+                path = (head, k)
+                self._guard(path, lambda path=path, kind=kind, item=item: self._entry(path, kind, item))
+        for name in scene.sections:
+            self._guard(("sections", name), lambda name=name: self._section(("sections", name), name))
+        return self._model
+
+    def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
+        """Points and directions under `static`."""
+        given = self._scene.static.monitors if self._scene.static else []
+        return {
+            item.name: (self._point(("static", "monitors", k, "point"), item.point), item.direction)
+            for k, item in enumerate(given)
+        }
+
+    def _unique_names(self) -> None:
+        tables = {frozenset((kind.table, *kind.namesakes)) for kind in ENTRIES.values()}
+        lists = [[head for head, kind in ENTRIES.items() if kind.table in own] for own in tables]
+        for heads in (["bodies", "rods", "driven"], *lists):
+            seen: dict[str, str] = {}
+            for head in heads:
+                for k, item in enumerate(getattr(self._scene, head)):
+                    who = name_object({head: [{"name": item.name}]}, (head, 0))
+                    if item.name in seen:
+                        raise SceneProblem(
+                            (head, k, "name"),
+                            f"{who}: there is already a {seen[item.name]}; choose another name",
+                        )
+                    seen[item.name] = who
+
+    def _guard(self, path: Path, action: Any) -> None:
+        """Run `action`; what it complains of gets the path of the object."""
+        try:
+            action()
+        except ModelError as error:
+            text = str(error)
+            who = name_object(self._plain(path), path)
+            name = who.split(" '")[-1].rstrip("'")
+            raise SceneProblem(path, text if name in text else f"{who}: {text}") from None
+
+    def _plain(self, path: Path) -> dict[str, Any]:
+        items = getattr(self._scene, str(path[0]))
+        return {
+            str(path[0]): [{"name": item.name} for item in items] if isinstance(items, list) else dict(items)
+        }
+
+    # --- parts
+
+    def _body(self, path: Path, item: schema.BodyScene) -> None:
+        quat = self._orientation(path, f"body '{item.name}'", item.orientation)
+        position = self._place((*path, "position"), item.position)
+        self._model.add_body(
+            item.name,
+            shape_of(item.shape, self._folder),
+            position,
+            quat,
+            item.velocity,
+            item.angular_velocity,
+        )
+
+    def _place(self, path: Path, given: Any) -> Any:
+        """World coordinates (3,), given or those of a point of another part."""
+        if not isinstance(given, schema_types.PlaceScene):
+            return given
+        return self._point_of_part((*path, "at"), given.at).position + np.array(given.plus)
+
+    def _orientation(self, path: Path, owner: str, given: Any) -> Any:
+        """The quaternion."""
+        if isinstance(given, schema_types.AxisAngle):
+            axis = direction(owner, "orientation.axis", given.axis)
+            return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
+        if not isinstance(given, schema_types.OrientationOf):
+            return given
+        quat = self._point_of_part((*path, "orientation", "of"), given.of).orientation
+        if given.turned is None:
+            return quat
+        turned = unit_quaternion(owner, "turned", self._orientation(path, owner, given.turned))
+        return quaternions.multiply(quat, turned)
+
+    def _point_of_part(self, path: Path, given: Any) -> Anchor:
+        """Of a part that is there: `parts_in_order` has seen to it."""
+        heads = ("rods",) if isinstance(given, schema_types.RodAnchor) else ("bodies", "driven")
+        what, name = ("rod" if heads == ("rods",) else "body"), part_of(given)
+        if not (isinstance(given, str) and name in self._model.rods):  # which has words of its own
+            look_up(
+                path, what, name, {item.name: item for head in heads for item in getattr(self._scene, head)}
+            )
+        return self._point(path, given)
+
+    def _rod(self, path: Path, item: schema.RodScene) -> None:
+        owner = f"rod '{item.name}'"
+
+        def curve(given: Any) -> Any:
+            where = (*path, "curve")
+            if isinstance(given, list):
+                return [self._place((*where, k), point) for k, point in enumerate(given)]
+            return curve_of(
+                owner, given, np.array(self._place((*where, "center"), given.center), dtype=float)
+            )
+
+        def along(what: str, given: Any) -> Any:
+            """A value, or rows of s and one: straight lines between them."""
+            rows = given is not None and isinstance(given[0], list)
+            return table_along(owner, what, given) if rows else given
+
+        def twist(what: str, given: Any) -> Any:
+            if not isinstance(given, list):
+                return None if given is None else np.radians(given)
+            return table_along(owner, what, [[s, np.radians(angle)] for s, angle in given])
+
+        self._model.add_rod(
+            item.name,
+            curve(item.curve),
+            self._section((*path, "section"), item.section),
+            item.n_elements,
+            item.closed,
+            along("up", item.up),
+            None if item.stress_free is None else curve(item.stress_free),
+            item.velocity,
+            item.angular_velocity,
+            item.mass,
+            twist=twist("twist_deg", item.twist_deg),
+            stress_free_up=along("stress_free_up", item.stress_free_up),
+            stress_free_twist=twist("stress_free_twist_deg", item.stress_free_twist_deg),
+            stress_free_closed=item.stress_free_closed,
+            element=item.element,
+            rest_strains=along("rest_strains", item.rest_strains),
+        )
+
+    def _section(self, path: Path, given: Any) -> Section:
+        if isinstance(given, str):
+            given = look_up(path, "section", given, self._scene.sections)
+        material = getattr(given, "material", None)
+        if isinstance(material, str):
+            material = look_up(path, "material", material, self._scene.materials)
+        return section_of(given, material)
+
+    # --- what joins and loads them
+
+    def _anchor(self, path: Path, given: Any) -> Anchor | Body | Ground | Driven:
+        if isinstance(given, schema_types.GroundAnchor):
+            return self._model.ground.at(self._place((*path, "ground"), given.ground))
+        if given == "ground":
+            return self._model.ground
+        if isinstance(given, schema_types.RodAnchor):
+            return look_up(path, "rod", given.rod, self._model.rods).at(given.s, given.offset)
+        name = given if isinstance(given, str) else given.body
+        if isinstance(given, str) and name in self._model.rods:
+            raise SceneProblem(
+                path, f"'{name}' is a rod: say where on it, for example {{rod: {name}, s: 1.0}}"
+            )
+        body: Body | Driven = look_up(path, "body", name, {**self._model.bodies, **self._model.driven})
+        if isinstance(given, str):
+            return body
+        if given.at is not None and given.at_world is not None:
+            raise SceneProblem(path, f"body '{name}': both 'at' and 'at_world' are given; give one")
+        if given.at_world is not None:
+            return body.at_world(given.at_world)
+        return body if given.at is None else body.at(given.at)
+
+    def _entry(self, path: Path, kind: type[Entry], item: Any) -> None:
+        """Read the fields of an entry, each by its sort."""
+        fields = kind.fields()
+        plain = {field: getattr(item, own.key) for field, own in fields.items()}
+        points = kind.points(plain)
+        given = {
+            field: None
+            if value is None
+            else self._value((*path, fields[field].key), fields[field], value, points)
+            for field, value in plain.items()
+        }
+        add(self._model, kind, item.name, **given)
+
+    def _value(self, path: Path, own: Stated, value: Any, points: bool) -> Any:
+        word, model = own.sort.word, self._model
+        if word == "part":
+            return look_up(path, word, value, {**model.bodies, **model.rods})
+        if word in ("rod", "joint"):
+            return look_up(path, word, value, model.rods if word == "rod" else model.joints)
+        if word == "joints":
+            return [look_up((*path, k), "joint", name, model.joints) for k, name in enumerate(value)]
+        if word == "point" or (word == "end" and points):
+            return self._point(path, value)
+        if word == "motion":
+            return motion_of(path, value)
+        if word == "measures":
+            return {name: self._measure((*path, name), given) for name, given in value.items()}
+        if word in ("end", "place"):
+            return (self._anchor if word == "end" else self._place)(path, value)
+        return {"varying": value_of, "law": law_of}.get(word, lambda given: given)(value)
+
+    def _measure(self, path: Path, given: MeasureScene) -> Measure:
+        """By the function of its name, which takes what it takes."""
+        function: Callable[..., Measure] = getattr(measures, given.of)
+        who = f"measure '{path[-1]}'"
+        takes = signature(function).parameters
+        ends = {"a": given.a, "point" if given.of == "coordinate" else "b": given.b}
+        found: dict[str, Any] = {
+            what: None if end is None else self._anchor((*path, what), end) for what, end in ends.items()
+        }
+        found |= {what: getattr(given, what) for what in ("axis", "direction_a", "direction_b", "length")}
+        found = {what: value for what, value in found.items() if value is not None}
+        for what in found:
+            if what not in takes:
+                raise SceneProblem(path, f"{who}: '{given.of}' has no '{what}'; leave it out")
+        for what, own in takes.items():
+            if what not in found and own.default is own.empty:
+                raise SceneProblem(path, f"{who}: '{given.of}' lacks '{what}'; give it")
+        return function(**found)
+
+    def _point(self, path: Path, given: Any) -> Anchor:
+        thing = self._anchor(path, given)
+        if isinstance(thing, Ground):
+            raise SceneProblem(
+                path, f"{self._who(path)}'ground' alone is no point; give {{ground: [x, y, z]}}"
+            )
+        return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body | Driven) else thing
+
+    def _who(self, path: Path) -> str:
+        """The object at a path, for the beginning of a message; nothing for what has no name."""
+        head, k = path[:2]
+        if head not in objects():
+            return ""
+        return f"{objects()[str(head)]} '{getattr(self._scene, str(head))[k].name}': "
+
+    def _driven(self, path: Path, item: schema.DrivenScene) -> None:
+        quat = self._orientation(path, f"driven '{item.name}'", item.orientation)
+        position = self._place((*path, "position"), item.position)
+        along = displacements_of((*path, "displacement"), item.displacement)
+        turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
+        self._model.add_driven(item.name, position, quat, along, turn, item.axis)

@@ -1,0 +1,101 @@
+"""What schemes remember: one array of a state, whose parts files keep by name."""
+
+from __future__ import annotations
+
+import h5py
+import numpy as np
+import pytest
+from results_sample import without_digests
+
+from discretization.memory import Memory
+from discretization.state_shapes import sizes_of
+from discretization.time.stepper import Stepper
+from rodsim import Box, Model, Result, audit, simulate
+
+H = 0.02
+SCHEMES = ("em", "em-d(0.5)", "EML-kappa")
+
+
+def swing() -> Model:
+    model = Model("swing", gravity=(0, 0, -9.81))
+    bar = model.add_body("bar", Box(1.0, 0.1, 0.2, density=300), position=(0.5, 0, 0))
+    model.add_spring("one", bar.at((-0.5, 0, 0)), model.ground.at((0, 0, 1)), 500.0)
+    model.add_spring("other", bar.at((0.5, 0, 0)), model.ground.at((1, 0.2, 1)), 300.0)
+    return model
+
+
+def run(integrator: str, t_end: float = 10 * H, **more) -> Result:
+    return simulate(swing(), t_end, H, integrator, output_every=5, progress=False, **more)
+
+
+@pytest.mark.parametrize("memory", [Memory(3), Memory(3, 5), Memory(3, 0, 17)])
+def test_parts_are_views_that_join_to_the_memory(memory: Memory) -> None:
+    some = np.arange(2.0 * memory.size).reshape(2, -1)
+    parts = memory.parts(some)
+    assert {name: x.shape[1:] for name, x in parts.items()} == memory.shapes()
+    assert all(np.shares_memory(x, some) for x in parts.values())
+    assert np.array_equal(memory.joined((2,), **parts), some)
+    assert np.array_equal(np.concatenate([x.reshape(2, -1) for x in parts.values()], axis=1), some)
+
+
+def test_a_scheme_understands_its_own_memory_and_that_of_em_alone() -> None:
+    em, dissipating, chart = Memory(3), Memory(3, 5), Memory(3, 0, 17)
+    a, b, c = (1.0 + np.arange(m.size) for m in (em, dissipating, chart))
+    for memory, own in ((em, a), (dissipating, b), (chart, c)):
+        assert memory.begun(own) is own
+    taken = dissipating.parts(dissipating.begun(a))
+    assert np.array_equal(taken["acc"].ravel(), a)
+    assert not taken["remembered"].any()
+    assert not taken["algorithmic"].any()
+    for memory, others in ((em, (b, c)), (dissipating, (c,)), (chart, (a, b))):
+        for other in others:
+            assert not memory.begun(other).any()
+
+
+def test_accelerations_are_remembered_of_the_last_step() -> None:
+    built = swing().build()
+    memory = sizes_of(built.system).memory
+    state, _ = Stepper(built.system, H).advance(built.state, 0, 3)
+    end, _ = Stepper(built.system, H).advance(state, 3, 1)
+    acc = memory.parts(end.memory)["acc"]
+    assert acc[1, :3] == pytest.approx((end.v - state.v)[1] / H, abs=1e-12)
+    assert not acc[0].any()
+
+
+@pytest.mark.parametrize("integrator", SCHEMES)
+def test_files_keep_what_is_remembered_by_name(integrator: str, tmp_path) -> None:
+    stored = run(integrator, output=tmp_path / "run.vtkhdf")
+    there = {"em": {"acc"}, "em-d(0.5)": {"acc", "algorithmic"}, "EML-kappa": {"chart"}}[integrator]
+    with h5py.File(stored.path) as file:
+        assert {"acc", "algorithmic", "chart"} & set(file["rodsim"]) == there
+    for one, other in zip(stored.states(slice(None)), run(integrator).states(slice(None)), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_file_of_a_chart_that_has_accelerations_is_read_and_gone_on_with(tmp_path) -> None:
+    """Older versions kept them beside the chart, which did not read them."""
+    whole, path = run("EML-kappa", 20 * H, output=tmp_path / "whole.vtkhdf"), tmp_path / "old.vtkhdf"
+    n = run("EML-kappa", output=path).layout.n_frames
+    with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
+        without_digests(file)
+        root = file["rodsim"]
+        root["acc"] = np.zeros((len(root["chart"]), n, 6))
+    assert audit(Result.open(path)).ok
+    run("EML-kappa", 20 * H, output=path, resume=True)
+    found = Result.open(path)
+    assert found.changed() == []
+    for one, other in zip(found.states(slice(None)), whole.states(slice(None)), strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("before", SCHEMES)
+@pytest.mark.parametrize("integrator", SCHEMES)
+def test_a_run_begins_from_one_of_any_scheme(before: str, integrator: str) -> None:
+    first = run(before)
+    then = run(integrator, start=first)
+    memory = then.layout.memory.parts(then.state(0).memory)
+    assert np.array_equal(then.state(0).r, first.state(-1).r)
+    if integrator != "EML-kappa":
+        acc = first.layout.memory.parts(first.state(-1).memory).get("acc", 0.0)
+        assert np.array_equal(memory.pop("acc"), np.broadcast_to(acc, (2, 6)))
+        assert not any(part.any() for part in memory.values())

@@ -1,0 +1,139 @@
+"""Rods that relax under the schemes in charts: as under `em`, branches are condensed over a step and counted."""
+
+import numpy as np
+import pytest
+from test_relaxation import FRACTION, TAU, bar
+from test_spans import free_rod, soft
+
+from rodsim import ModelError, Result, audit, integrate, simulate
+
+H, STEPS = 0.01, 6
+BETWEEN_ENDS = [
+    ("EML", "quaternion"),
+    ("REML", "director"),
+    ("Null-EML", "quaternion"),
+    ("EML-kappa", "quaternion"),
+    ("EMH", "quaternion-alpha"),
+    ("EM-G", "director"),
+    ("GGL-EM", "quaternion-alpha"),
+    ("GGL-EM", "director"),
+]
+IN_THE_MIDDLE = [
+    ("MPL", "quaternion"),
+    ("MPH", "director"),
+    ("GL-SPARK(1)", "director"),
+    ("mG(1, 1)", "director"),
+]
+
+
+def flying(element="se3", n_elements=2, damping_time=0.002):
+    """Bent from its stress-free shape, in free flight, viscous as well."""
+    section = soft(damping_time).with_relaxation(0.05, fraction=0.5)
+    straight = [(0, 0, 0), (1.2, 0, 0)]
+    return free_rod(element, n_elements, mass="lumped", section=section, stress_free=straight)
+
+
+def run(integrator, chart=None, h=H, model=None, **more):
+    t_end = more.pop("t_end", STEPS * H)
+    model = flying() if model is None else model
+    return simulate(model, t_end, h, integrator, chart=chart, output_every=1, progress=False, **more)
+
+
+def trajectory(integrator, chart, h=H, *rod):
+    return integrate(flying(*rod).mechanical_system(chart), integrator, h, STEPS * H)
+
+
+def balance(found):
+    """What energy and dissipation miss, over the energy at the start."""
+    E, lost = found.energy(), found.dissipation
+    assert np.all(np.diff(lost) > 0.0)
+    assert lost[-1] > 0.01 * E[0]
+    return np.abs(E + lost - E[0]).max() / E[0]
+
+
+@pytest.mark.parametrize(("integrator", "chart"), BETWEEN_ENDS)
+def test_what_a_relaxing_rod_loses_in_a_chart_is_what_its_energy_misses(integrator, chart):
+    found = trajectory(integrator, chart)
+    # with branches that were not counted, or not all along, it would miss some per cent
+    assert balance(found) < 1e-12
+    turns = chart == "director" or integrator in ("EML-kappa", "GGL-EM")
+    for symmetry in found.system.symmetries:
+        if turns or not symmetry.name.startswith("L"):
+            assert np.ptp(found.momentum(symmetry)) < 1e-10, symmetry.name
+
+
+def test_other_elements_are_condensed_and_audited_as_well():
+    # without viscosity, in a band: no entry of the matrix is there but by the branches
+    assert balance(trajectory("EMH", "quaternion-alpha", H, "relative(2)", 4, 0.0)) < 1e-12
+    found = run("EMH", "quaternion-alpha")
+    assert audit(found).ok
+    assert audit(found).energy_balance < 1e-12
+
+
+@pytest.mark.parametrize(("integrator", "chart"), [("EML-kappa", "quaternion"), *IN_THE_MIDDLE])
+def test_places_and_branches_approach_those_of_em_with_order_two(integrator, chart):
+    misses = []
+    for h in (0.004, 0.002):
+        one, other = (run(*scheme, h=h, t_end=0.04).state() for scheme in ((integrator, chart), ("em", None)))
+        misses.append([np.abs(one.r - other.r).max(), np.abs(one.own - other.own).max()])
+    assert np.min(misses) > 1e-10
+    assert np.log2(misses[0]) - np.log2(misses[1]) == pytest.approx([2.0, 2.0], abs=0.4)
+
+
+@pytest.mark.parametrize(("integrator", "chart"), IN_THE_MIDDLE)
+def test_in_the_middle_of_a_step_dissipation_grows_and_the_balance_is_of_order_two(integrator, chart):
+    coarse, fine = (balance(trajectory(integrator, chart, h)) for h in (0.004, 0.002))
+    assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"), [("EML-kappa", None), ("MPH", "quaternion-alpha"), ("GL-SPARK(1)", "director")]
+)
+def test_the_force_of_a_held_bar_relaxes_as_by_the_midpoint_rule(integrator, chart):
+    """Which is exp(-t/tau) to second order, as `em` has it to the last digit."""
+    h, strain = 0.02, 0.01
+    found = run(integrator, chart, h=h, t_end=0.2, model=bar(1 + strain, True)[0])
+    a = h / (2 * TAU)
+    exact = 1e3 * strain * (1 + FRACTION * ((1 - a) / (1 + a)) ** np.arange(11))
+    assert found.rod("rod").N[:, 0, 0] == pytest.approx(exact, rel=1e-11)
+    assert exact[-1] == pytest.approx(1e3 * strain * (1 + FRACTION * np.exp(-0.2 / TAU)), rel=1e-3)
+
+
+def test_a_run_in_a_chart_goes_on_to_the_bit_and_begins_from_one_of_em_and_back(tmp_path):
+    whole = run("EML-kappa", t_end=0.04)
+    for t_end, again in ((0.02, False), (0.04, True)):
+        run("EML-kappa", t_end=t_end, output=tmp_path / "parts.vtkhdf", resume=again)
+    parts = Result.open(tmp_path / "parts.vtkhdf")
+    for field in ("r", "v", "own", "totals", "memory"):
+        assert np.array_equal(getattr(parts.state(), field), getattr(whole.state(), field)), field
+    then = run("EML-kappa", t_end=0.02, start=run("em", t_end=0.02))
+    last = run("em", t_end=0.02, start=then)
+    for before, after in ((run("em", t_end=0.02), then), (then, last)):
+        assert np.array_equal(before.state().own, after.state(0).own)
+        assert audit(after).ok
+    longer = run("em", t_end=0.06).state()
+    assert np.abs(last.state().own - longer.own).max() < 1e-2 * np.abs(longer.own).max()
+
+
+def test_a_trajectory_goes_on_from_any_of_its_steps_and_leaves_the_system_as_it_was():
+    system = flying().mechanical_system("director")
+    whole = integrate(system, "EM-G", H, 4 * H)
+    assert np.ptp(whole.energy() + whole.dissipation) < 1e-11 * whole.energy()[0]
+    again = integrate(system, "EM-G", H, 2 * H, start=whole.at(2))
+    assert np.array_equal(again.q[-1], whole.q[-1])
+    assert np.array_equal(again.totals[-1], whole.totals[-1])
+    assert np.array_equal(integrate(system, "EM-G", H, H).q[-1], whole.q[1])
+
+
+@pytest.mark.parametrize(
+    ("integrator", "words"),
+    [
+        ("mG(2)", r"takes forces at 4 places of a step.*use GGL-EM.*mG\(1, 1\)"),
+        ("Lobatto-IIIA-B(2)", "takes forces at 2 places"),
+        ("EMH(order=4)", "negative substeps"),
+        ("VI-S", "is variational"),
+    ],
+)
+def test_schemes_that_cannot_condense_over_a_step_say_so(integrator, words):
+    with pytest.raises(ModelError, match=words):
+        run(integrator, "director")
