@@ -5,7 +5,7 @@ import pytest
 from test_relaxation import FRACTION, TAU, bar
 from test_spans import free_rod, soft
 
-from rodsim import ModelError, Result, audit, integrate, simulate
+from rodsim import Model, ModelError, Result, audit, integrate, simulate
 
 H, STEPS = 0.01, 6
 BETWEEN_ENDS = [
@@ -63,11 +63,23 @@ def test_what_a_relaxing_rod_loses_in_a_chart_is_what_its_energy_misses(integrat
 
 
 def test_other_elements_are_condensed_and_audited_as_well():
-    # without viscosity, in a band: no entry of the matrix is there but by the branches
+    # without viscosity, in a band
     assert balance(trajectory("EMH", "quaternion-alpha", H, "relative(2)", 4, 0.0)) < 1e-12
     found = run("EMH", "quaternion-alpha")
     assert audit(found).ok
     assert audit(found).energy_balance < 1e-12
+
+
+def test_a_rod_at_rest_begins_to_fall_and_loses_what_its_energy_misses():
+    """Newton's matrix has the entries of the branches from the first step on: it goes down to round-off."""
+    section = soft(0.0).with_relaxation(0.05, fraction=0.5)
+    model = Model("held", gravity=(0, 0, -9.81))
+    rod = model.add_rod("rod", [(0, 0, 0), (1.2, 0, 0)], section, 4, element="relative(2)", mass="lumped")
+    model.add_joint("clamp", "clamp", rod.start)
+    found = integrate(model.mechanical_system("quaternion-alpha"), "EM-G", 0.02, 0.1)
+    E, lost = found.energy(), found.dissipation
+    assert lost[-1] > 0.01
+    assert np.abs(E + lost - E[0]).max() < 1e-13 * lost[-1]
 
 
 @pytest.mark.parametrize(("integrator", "chart"), [("EML-kappa", "quaternion"), *IN_THE_MIDDLE])
