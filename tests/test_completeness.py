@@ -17,7 +17,7 @@ import pytest
 from discretization.groups import groups_of, registered
 from discretization.others import OTHERS
 from discretization.own_variables import WIDTHS, own_variables
-from discretization.registered_kinds import BUILT_IN
+from discretization.registered_kinds import BUILT_IN, OURS
 from rigid.errors import InitialVelocityWarning, ModelError
 from rigid.system import State
 from rodsim import audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
@@ -218,8 +218,9 @@ def test_every_kind_goes_through_every_consumer_or_is_refused_by_name(
 def test_every_kind_that_is_registered_acts_in_a_model() -> None:
     ours = {kind.name for kinds in registered().values() for kind in kinds}
     acting = {own.group.kind.name for make in MODELS.values() for own in groups_of(make().build().system)}
-    own = {kind.name for kind in OTHERS[BUILT_IN:]}  # of scripts, here of tests
-    assert ours == acting - own
+    behind = {kind.name for kind in OTHERS[OURS:]}  # gears of any size, and those of scripts, here of tests
+    assert ours == acting - behind
+    assert acting & {kind.name for kind in OTHERS[OURS:BUILT_IN]}
 
 
 def test_every_block_of_own_variables_is_kept_by_a_model() -> None:
