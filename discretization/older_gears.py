@@ -1,7 +1,8 @@
 """Gears as files had them, and as fingerprints read them still: constraints of two frames that share a row.
 
 Each coordinate was a row of the table of constraints, behind those of joints and drives, and a column `shares` said 1 of all of
-a gear but its first. `State.lam` and `State.own` are as they were: gears come before all else in `System.others`.
+a gear but its first. `State.lam` and `State.own` are as they were: gears come before all else in
+`System.others` but springs and torsion springs, which files have in tables of their own.
 """
 
 from __future__ import annotations
