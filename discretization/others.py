@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from rigid.errors import ModelError
+from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
+from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
 from rigid.interactions.kinds import MOST_FRAMES, MOST_OWN, MOST_ROWS, Group, Kind, group, no_value
@@ -50,6 +52,11 @@ OTHERS: list[Kind] = [
     FREE_BUSHING_DAMPER,
     SPRING,
     TORSION_SPRING,
+    PLANE_SPHERE,
+    PLANE_ROD,
+    SPHERES,
+    SPHERE_ROD,
+    RODS,
 ]
 SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
 

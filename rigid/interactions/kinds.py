@@ -170,6 +170,8 @@ class Condensed(NamedTuple):
     begin: Any = None
     evolve: Any = None
     count_of_strains: int = 0
+    settle: Any = None
+    kept: Any = None
 
 
 class Kind(NamedTuple):
@@ -199,6 +201,7 @@ class Kind(NamedTuple):
     beside: tuple[Any, int] | None = None
     loop: int = 0  # number of `em`'s loop with its real closed form (`discretization.assembly.spring_forces`); 0: by its duals
     condensed: Condensed = Condensed()
+    one_sided: bool = False  # an energy or dissipation whose dual is often all zero, its derivative with it
 
     @property
     def directed(self) -> bool:
@@ -229,7 +232,7 @@ KIND = np.dtype(
     [
         (name, np.int64)
         for name in (
-            *("value", "dual", "bend", "hidden", "count", "strains", "begin", "evolve"),
+            *("value", "dual", "bend", "hidden", "count", "strains", "begin", "evolve", "settle", "kept"),
             *("arity", "rows", "constant", "steep", "own", "strained", "first", "last"),
         )
     ],

@@ -1,0 +1,95 @@
+"""Normal laws of contact: a potential of the gap g between two surfaces, one-sided and smooth, and its divided difference.
+
+    power     V = k x^(n + 1)/(n + 1), x = -g the depth, 0 where g >= 0; n = 1 linear, 3/2 Hertz                      (1)
+    barrier   V = -k (g - reach)^2 log(g/reach), 0 where g >= reach; without bound towards g = 0                   (2)
+
+Over a step the surfaces resist with Q = -(V(g1) - V(g0))/(g1 - g0) >= 0, which is found without a difference of values that
+are near each other: for powers, with u = (x1 - x0)/x1, x1 the greater depth and p = n + 1,
+
+    (x1^p - x0^p)/(x1 - x0) = x1^(p - 1) (1 - (1 - u)^p)/u,   of small u by the binomial series                       (3)
+
+for barriers by the product rule, where all terms have one sign:
+
+    Q = k ((g0 + g1 - 2 reach) mean log(g/reach) + mean (g - reach)^2 log(g1/g0)/(g1 - g0))                           (4)
+
+Where the gap is open at one end of the step V is 0 there, and Q is V of the other end over the change of the gap.
+"""
+
+import cmath
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.kinds import whole
+
+LAW, STIFFNESS, EXPONENT, REACH = 0, 1, 2, 3  # places of the numbers of a law
+POWER, BARRIER = 0, 1  # laws
+PASSED = complex("nan")  # where a barrier was passed: a step that goes there fails
+_NEAR, _TERMS = 0.1, 20  # below _NEAR so many terms of a series have all digits
+
+
+@small_kernel
+def acts(X, g):
+    """Whether the law acts at the gap g."""
+    return g.real < (X[REACH].real if whole(X[LAW]) == BARRIER else 0.0)
+
+
+@small_kernel
+def potential(X, g):
+    """V: (1), (2)."""
+    if not acts(X, g):
+        return 0j
+    if whole(X[LAW]) == BARRIER:
+        if g.real <= 0.0:
+            return PASSED
+        return -X[STIFFNESS] * (g - X[REACH]) * (g - X[REACH]) * cmath.log(g / X[REACH])
+    p = X[EXPONENT] + 1.0
+    return X[STIFFNESS] * (-g + 0j) ** p / p
+
+
+@small_kernel
+def _powers_quotient(p, x0, x1):
+    """(3): (x1^p - x0^p)/(x1 - x0) of positive x0, x1."""
+    small, great = x0, x1
+    if x0.real > x1.real:
+        small, great = x1, x0
+    u = (great - small) / great
+    if u.real > _NEAR:
+        return great ** (p - 1.0) * (1.0 - (small / great) ** p) / u
+    term = p + 0j
+    total = term
+    for j in range(1, _TERMS):
+        term *= -u * (p - j) / (j + 1.0)
+        total += term
+    return great ** (p - 1.0) * total
+
+
+@small_kernel
+def _logarithms_quotient(g0, g1):
+    """(log g1 - log g0)/(g1 - g0) of positive g0, g1."""
+    w = (g1 - g0) / (g1 + g0)
+    if abs(w.real) > _NEAR:
+        return cmath.log(g1 / g0) / (g1 - g0)
+    total, power = 1.0 + 0j, 1.0 + 0j
+    for j in range(1, _TERMS // 2):  # atanh(w)/w
+        power *= w * w
+        total += power / (2.0 * j + 1.0)
+    return 2.0 * total / (g0 + g1)
+
+
+@small_kernel
+def resistance(X, g0, g1):
+    """Q = -(V(g1) - V(g0))/(g1 - g0); of equal gaps -dV/dg."""
+    one, other = acts(X, g0), acts(X, g1)
+    if not (one or other):
+        return 0j
+    if not (one and other):
+        return (potential(X, g1) - potential(X, g0)) / (g0 - g1)
+    k, n = X[STIFFNESS], X[EXPONENT]
+    if whole(X[LAW]) == BARRIER:
+        if g0.real <= 0.0 or g1.real <= 0.0:
+            return PASSED
+        a, b = g0 - X[REACH], g1 - X[REACH]
+        logarithms = 0.5 * (cmath.log(g0 / X[REACH]) + cmath.log(g1 / X[REACH]))
+        return k * ((a + b) * logarithms + 0.5 * (a * a + b * b) * _logarithms_quotient(g0, g1))
+    if n == 1.0:
+        return -0.5 * k * (g0 + g1 + 0j)
+    return k * _powers_quotient(n + 1.0, -g0 + 0j, -g1 + 0j) / (n + 1.0)

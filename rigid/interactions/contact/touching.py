@@ -1,0 +1,103 @@
+"""Sums of contact forces over stations and their partners, for energies and for what is lost beside them.
+
+Into `out` go, frame by frame, the force of the gradient of V, `out[k, 0]`, and a weight `out[k, 1, 0]`: the part of the sum of
+all Q that acts on the frame, positive on the side of the stations, negative on that of their partner. A polyline is all its
+segments less its inner vertices, which two of them share: what touches it there counts once. So, with signs, do
+
+    Q, force        sum of the resistances, of the forces on the stations                                             (1)
+    place           sum of Q c, c the point between the axes that divides their distance as the radii do
+    power           sum of Q times what the gap has closed by: V1 - V0
+"""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.gaps import of_plane, of_points, of_segment
+from rigid.interactions.kinds import frame, vector, whole
+from rigid.kinematics.poses import ZERO, direction, point
+from rigid.linear_algebra import average, dot, minus, plus, times
+
+NOTHING = (0j, ZERO, ZERO, 0j)
+N, P = 5, 8  # places of the normal and of a point of a plane
+
+
+@small_kernel
+def origin(y, k):
+    """Of frame k."""
+    return y[k, 0, 0], y[k, 0, 1], y[k, 0, 2]
+
+
+@small_kernel
+def along(y, k, s):
+    """(1 - s) r_k + s r_(k + 1)."""
+    return plus(times(1.0 - s, origin(y, k)), times(s, origin(y, k + 1)))
+
+
+@small_kernel
+def share_of(i, X, m):
+    """Of station i, the length for which it stands; m: place of the number of stations, before the length."""
+    each = X[m + 1] / whole(X[m])
+    return 0.5 * each if i == 0 or i == whole(X[m]) else each
+
+
+@small_kernel
+def add_at_frame(out, k, weight, Q, force):
+    """Force and weight of frame k."""
+    for i in range(3):
+        out[k, 0, i] += weight * force[i]
+    out[k, 1, 0] += weight * Q
+
+
+@small_kernel
+def add_on_station(out, k, s, found):
+    """Of (1), on the nodes k and k + 1 of its element: V falls along the force."""
+    add_at_frame(out, k, 1.0 - s, found[0], times(-1.0, found[1]))
+    add_at_frame(out, k + 1, s, found[0], times(-1.0, found[1]))
+
+
+@small_kernel
+def add(one, other):
+    """Of two sums."""
+    return one[0] + other[0], plus(one[1], other[1]), plus(one[2], other[2]), one[3] + other[3]
+
+
+@small_kernel
+def piece(weight, Q, force, closed, c):
+    """One of the terms."""
+    return weight * Q, times(weight, force), times(weight * Q, c), weight * Q * closed
+
+
+@small_kernel
+def against_line(y0, y1, X, line, station, out):
+    """Of a station x0, x1 with a weight against a polyline: its first frame, number of nodes, and whether the last of these is
+    taken off, too; `share` of the distance from the station to the segment is the station's.
+    """
+    first, count, minus_last = line
+    x0, x1, weight, share = station
+    x, found = average(x0, x1), NOTHING
+    for j in range(first, first + count - 1):
+        a0, b0, a1, b1 = origin(y0, j), origin(y0, j + 1), origin(y1, j), origin(y1, j + 1)
+        Q, force, closed, d, t = of_segment(X, x0, x1, a0, b0, a1, b1)
+        if Q != 0.0:
+            add_at_frame(out, j, weight * (1.0 - t), -Q, force)
+            add_at_frame(out, j + 1, weight * t, -Q, force)
+            found = add(found, piece(weight, Q, force, closed, minus(x, times(share, d))))
+        if j < first + count - 2 or minus_last:
+            Q, force, closed, d = of_points(X, x0, x1, b0, b1)
+            if Q != 0.0:
+                add_at_frame(out, j + 1, -weight, -Q, force)
+                found = add(found, piece(-weight, Q, force, closed, minus(x, times(share, d))))
+    return found
+
+
+@small_kernel
+def against_plane(y0, y1, X, x0, x1, weight, out):
+    """Of a station against a plane of frame 0; `out[0, 2]` is the dual of its normal."""
+    p, q = frame(y0, 0), frame(y1, 0)
+    P0, P1 = point(p, vector(X, P)), point(q, vector(X, P))
+    Q, closed, n, d = of_plane(X, x0, x1, P0, P1, direction(p, vector(X, N)), direction(q, vector(X, N)))
+    if Q == 0.0:
+        return NOTHING
+    add_at_frame(out, 0, weight, -Q, times(Q, n))
+    for i in range(3):
+        out[0, 2, i] -= weight * Q * d[i]
+    c = minus(average(x0, x1), times(dot(n, d) / dot(n, n), n))  # in the plane
+    return piece(weight, Q, times(Q, n), closed, c)

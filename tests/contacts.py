@@ -1,0 +1,108 @@
+"""Interactions of contact as tests want them: poses that touch, numbers, duals of any arity."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
+from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rigid.interactions.kinds import MOST_FRAMES
+from rigid.mechanics.mechanical import call
+
+LINEAR = np.array([0.0, 3e3, 1.0, 0.0])
+HERTZ = np.array([0.0, 2e4, 1.5, 0.0])
+BARRIER = np.array([1.0, 50.0, 0.0, 0.2])
+LAWS = {"linear": LINEAR, "hertz": HERTZ, "barrier": BARRIER}
+RHO = {
+    "linear": 0.3,
+    "hertz": 0.3,
+    "barrier": 0.05,
+}  # at the distance of `pair` both are touched by their laws
+
+
+def value(kind, y, X):
+    out = np.zeros(3, complex)
+    call(kind.value, (_all(y), X, out))
+    return out[0]
+
+
+def dual(kind, y0, y1, X, lam=1.0):
+    out = np.zeros((MOST_FRAMES, 4, 3), complex)
+    call(kind.dual, (_all(y0), _all(y1), X, np.array([lam], complex), out))
+    return out[: kind.arity]
+
+
+def _all(y):
+    out = np.zeros((MOST_FRAMES, 4, 3), complex)
+    out[: len(y)] = y
+    return out
+
+
+def turned(rng, angle):
+    """Rows are the directors of a frame that is turned by this angle."""
+    n = rng.normal(size=3)
+    n /= np.linalg.norm(n)
+    return quaternions.to_matrix(np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * n])).T
+
+
+def posed(places, rng, angle=1.0):
+    """Poses (arity, 4, 3) at these places."""
+    return np.array([np.vstack([place, turned(rng, angle)]) for place in places], float)
+
+
+class Touch(NamedTuple):
+    """An interaction at both ends of a step."""
+
+    kind: Any
+    X: Any
+    y0: Any
+    y1: Any
+
+
+def moved(y, rng, size, turn=0.05):
+    """Poses after a step."""
+    out = np.array(y, float)
+    out[:, 0] += size * rng.normal(size=(len(y), 3))
+    for k in range(len(y)):
+        out[k, 1:] = out[k, 1:] @ turned(rng, turn).T
+    return out
+
+
+def touch(kind, law="linear", seed=0, step=0.02):
+    """That touches at both ends."""
+    rng, rho = np.random.default_rng(seed), RHO[law]
+    block, lever = np.concatenate([LAWS[law], [rho]]), np.array([0.1, -0.05, 0.08])
+    height = {"linear": 0.25, "hertz": 0.25, "barrier": 0.15}[law]
+    if kind in (PLANE_SPHERE, PLANE_ROD):
+        R, centre = turned(rng, 0.8), rng.normal(size=3)
+        N, P = np.array([0.6, 0.0, 0.8]), np.array([0.2, 0.1, -0.3])
+        n, p = N @ R, centre + P @ R
+        aside = np.cross(n, [1.0, 0.0, 0.0])
+        plane = np.vstack([centre, R])[None]
+        if kind is PLANE_SPHERE:
+            other = posed([p + height * n + 0.3 * aside], rng)
+            other[:, 0] -= lever @ other[0, 1:]
+            X = np.concatenate([block, N, P, lever])
+        else:
+            other = posed([p + height * n - 0.3 * aside, p + 1.05 * height * n + 0.4 * aside], rng)
+            X = np.concatenate([block, N, P, [4.0, 0.7]])
+        y0 = np.concatenate([plane, other])
+    elif kind is SPHERES:
+        y0 = posed([(0, 0, 0), (0.6 * height, 0, 0.8 * height)], rng)
+        y0[:, 0] -= np.array([lever @ y0[0, 1:], 2 * lever @ y0[1, 1:]])
+        X = np.concatenate([block, lever, 2 * lever])
+    elif kind is SPHERE_ROD:
+        y0 = posed([(0.1, 0.6 * height, 0.8 * height), (-0.2, 0, 0), (0.5, 0.02, 0)], rng)
+        y0[0, 0] -= lever @ y0[0, 1:]
+        X = np.concatenate([block, lever, [1.0]])
+    else:
+        h = 0.95 * height
+        y0 = posed([(0.1, -0.2, h), (0.15, 0.5, 1.02 * h), (-0.2, 0, 0), (0.5, 0.02, 0)], rng)
+        X = np.concatenate([block, [5.0, 0.7, 1.0]])
+    return Touch(kind, X, y0, moved(y0, rng, step))
+
+
+ENERGIES = (PLANE_SPHERE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS)
