@@ -17,6 +17,7 @@ from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from rigid.errors import ModelError
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
+from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS, SPHERES_LOSS
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
@@ -57,6 +58,9 @@ OTHERS: list[Kind] = [
     SPHERES,
     SPHERE_ROD,
     RODS,
+    PLANE_SPHERE_LOSS,
+    PLANE_ROD_LOSS,
+    SPHERES_LOSS,
 ]
 SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
 

@@ -1,5 +1,5 @@
-"""Kinds without a number of their own: gears of any size, and those that a script registers or the text of an energy makes. In
-`OTHERS` they follow ours.
+"""Kinds without a number of their own: gears of any size, losses of contact beside any number of nodes, and those that a script
+registers or the text of an energy makes. In `OTHERS` they follow ours.
 
 Their places there are those of this process. Files and fingerprints know such a kind by a number that its name gives
 (`code_of`), so that they say the same whatever was registered before. A file is read where its kinds are not registered: what
@@ -16,13 +16,14 @@ import numpy as np
 
 from discretization.others import OTHERS, Others
 from rigid.errors import ModelError
+from rigid.interactions.contact.losses import ROD_LOSSES
 from rigid.interactions.gear import GEARS
 from rigid.interactions.kinds import Kind
 from rigid.system import Ints
 
 OURS = len(OTHERS)
-OTHERS.extend(GEARS.values())
-BUILT_IN = len(OTHERS)  # with gears
+OTHERS.extend([*GEARS.values(), *ROD_LOSSES.values()])
+BUILT_IN = len(OTHERS)  # with these
 _FIRST, _SPREAD = 1 << 20, 1 << 52  # codes: from the first on, so many
 
 

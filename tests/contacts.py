@@ -106,3 +106,17 @@ def touch(kind, law="linear", seed=0, step=0.02):
 
 
 ENERGIES = (PLANE_SPHERE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS)
+
+
+def settled(kind, y0, y1, X, lam):
+    """Own variables at the end of a step."""
+    out = np.zeros((MOST_FRAMES, 4, 3), complex)
+    call(kind.condensed.settle, (_all(y0), _all(y1), X, np.array([lam], complex), out))
+    return out.ravel()[: kind.own].real
+
+
+def energy_kept(kind, y, X):
+    """In the own variables."""
+    out = np.zeros(1, complex)
+    call(kind.condensed.kept, (_all(y), X, out))
+    return out[0].real

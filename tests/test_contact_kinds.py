@@ -197,7 +197,7 @@ def test_the_mean_point_is_between_the_nearest_ones_and_the_force_is_normal_ther
         ends = []
         for x, a, b in ((x0, a0, b0), (x1, a1, b1)):
             ends.append(np.clip(((x - a) @ (b - a)).real / ((b - a) @ (b - a)).real, 0, 1))
-        Q, force, closed, d, t = of_segment(X, *(tuple(p) for p in (x0, x1, a0, b0, a1, b1)))
+        Q, force, _, d, t = of_segment(X, *(tuple(p) for p in (x0, x1, a0, b0, a1, b1)))
         t = t.real
         assert min(ends) - 1e-15 <= t <= max(ends) + 1e-15
         D0, D1 = (

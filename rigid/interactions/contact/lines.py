@@ -20,7 +20,7 @@ from rigid.interactions.contact.touching import (
 )
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector, whole
 from rigid.kinematics.poses import on_point, point
-from rigid.linear_algebra import minus, times
+from rigid.linear_algebra import average, minus, times
 
 XA, XB = 5, 8  # places of the centres of spheres
 MINUS_OF_SPHERE = 8
@@ -49,10 +49,11 @@ def value_of_spheres(y, X, out):
 
 @small_kernel
 def between_spheres(y0, y1, X):
-    """Of both centres, `of_points`."""
+    """Of both centres, `of_points`, and the mean place of a's."""
     a0, a1 = point(frame(y0, 0), vector(X, XA)), point(frame(y1, 0), vector(X, XA))
     b0, b1 = point(frame(y0, 1), vector(X, XB)), point(frame(y1, 1), vector(X, XB))
-    return of_points(X, a0, a1, b0, b1)
+    Q, force, closed, d = of_points(X, a0, a1, b0, b1)
+    return Q, force, closed, d, average(a0, a1)
 
 
 @dual_function

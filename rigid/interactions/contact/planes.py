@@ -33,10 +33,10 @@ def _of_gap(y, X, x):
 
 
 @small_kernel
-def store_on_plane(X, out):
-    """The dual of frame 0, of what `against_plane` has left there."""
-    force, turning = frame(out, 0)[0], frame(out, 0)[2]
-    store(on_point_and_direction(force, vector(X, P), turning, vector(X, N)), out, 0)
+def on_plane(X, out):
+    """The dual of frame 0, from what `against_plane` has left there."""
+    left = frame(out, 0)
+    return on_point_and_direction(left[0], vector(X, P), left[2], vector(X, N))
 
 
 @small_kernel
@@ -67,7 +67,7 @@ def sphere_on_plane(y0, y1, X, weight, out):
 def dual_of_sphere(y0, y1, X, lam, out):
     out[:] = 0.0
     found = sphere_on_plane(y0, y1, X, lam[0], out)
-    store_on_plane(X, out)
+    store(on_plane(X, out), out, 0)
     store_on_centre(found[1], X, CENTRE, out, 1)
 
 
@@ -96,7 +96,7 @@ def rod_on_plane(y0, y1, X, weight, out):
 def dual_of_rod(y0, y1, X, lam, out):
     out[:] = 0.0
     rod_on_plane(y0, y1, X, lam[0], out)
-    store_on_plane(X, out)
+    store(on_plane(X, out), out, 0)
     for k in range(1, 3):
         store_on_node(out, k)
 

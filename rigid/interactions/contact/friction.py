@@ -1,0 +1,216 @@
+"""What a contact loses in a step: along the normal, by sliding, rolling and drilling. One force for all that touches.
+
+From the sums of `touching`: the mean normal n = force/|force|, the point c = place/Q, the rate w = power/(h Q) at which the gap
+closes. Own variables, the last numbers: a bristle zeta (3), in components of the first frame, and whether it slides.
+
+Along the normal the gradient of V is taken once more, times
+
+    phi = b w/sqrt(w^2 + v^2) + C w, not below -1                                                                     (1)
+
+so that Q (1 + b) resists on the way in and Q (1 - b) on the way out, of a restitution e where b = (1 - e^2)/(1 + e^2), at all
+speeds far above v; C is the factor of Hunt and Crossley. It dissipates phi (V1 - V0) >= 0, and the total N = |force| (1 + phi)
+never pulls.
+
+Across it acts a bristle of the stiffness k. The points of both sides that are at c in the mean of both ends move against each
+other by s, less its part along n. With z0 = zeta turned into the plane across n at its length,
+
+    T* = k (z0 + s/2),   T = T* min(1, mu N/|T*|),   mu the static or, where it slides, the kinetic coefficient       (2)
+
+acts on both at c. Where T = T*, z1 = z0 + s: the work T . s is that of the bristle, k |z|^2/2, and nothing is lost. Where T is
+less, z1 = T/k; or, if that would gain, 2 T/k - z0, by which 2 T . (T* - T)/k >= 0 is lost. Between stick and slip T has no jump.
+On an element of a rod |T*| is measured in parts along and across it, over factors of mu for its way forth, back and aside.
+
+Against the relative turn theta in the step acts a moment with lengths l of drilling and rolling,
+
+    N (l_d f(theta_n) + l_r f(theta_t)),   f(theta) = theta/sqrt(|theta|^2 + (h 1e-3/s)^2)                            (3)
+
+Source: restitution by a hysteresis of the force: Walton and Braun, Journal of Rheology 30 (1986) 949; (1), second term: Hunt and
+Crossley, Journal of Applied Mechanics 42 (1975) 440; bristles: Cundall and Strack, Geotechnique 29 (1979) 47.
+"""
+
+import cmath
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.gaps import size_of
+from rigid.interactions.kinds import add_dual, frame, value_function, vector
+from rigid.kinematics.poses import ZERO, direction, mean_pose, on_point, point
+from rigid.linear_algebra import cross, dot, minus, plus, times
+
+# places behind the numbers of the energy: (1), (2), (3), factors of mu
+B, C, REST, STATIC, KINETIC, STIFFNESS, DRILL, ROLL, FORTH, BACK, SIDE, ZETA = range(12)
+SLIDING, SIZE, OWN = 14, 15, 4
+SLOWEST = 1e-3  # rad/s
+LEAST = 1e-200  # N: below it one does not divide by it
+NONE = (0j, ZERO, False)
+
+
+@small_kernel
+def normal_factor(X, at, w):
+    """(1)."""
+    found = X[at + C] * w
+    size = cmath.sqrt(w * w + X[at + REST] * X[at + REST])
+    if size.real > 0.0:
+        found += X[at + B] * w / size
+    return found if found.real > -1.0 else -1.0 + 0j
+
+
+@small_kernel
+def solved(a, b, c, x):
+    """Factors of the vectors a, b, c whose sum is x."""
+    u = cross(b, c)
+    volume = dot(a, u)
+    return dot(x, u) / volume, dot(x, cross(c, a)) / volume, dot(x, cross(a, b)) / volume
+
+
+@small_kernel
+def change(y0, y1, k):
+    """Of the pose of frame k."""
+    a, b = frame(y0, k), frame(y1, k)
+    return minus(b[0], a[0]), minus(b[1], a[1]), minus(b[2], a[2]), minus(b[3], a[3])
+
+
+@small_kernel
+def mean(y0, y1, k):
+    """Of both poses of frame k."""
+    return mean_pose(frame(y0, k), frame(y1, k))
+
+
+@small_kernel
+def lever(y, c):
+    """X with r + R X = c."""
+    return solved(y[1], y[2], y[3], minus(c, y[0]))
+
+
+@small_kernel
+def turning(y, x):
+    """J^-1 x, J = sum of |d|^2 I - d d^T: of a moment x on a frame the factor of its dual, f_k = (J^-1 x) x d_k."""
+    square = dot(y[1], y[1]) + dot(y[2], y[2]) + dot(y[3], y[3])
+    return solved(_column(y, square, 0), _column(y, square, 1), _column(y, square, 2), x)
+
+
+@small_kernel
+def _column(y, square, i):
+    x = -(y[1][0] * y[1][i] + y[2][0] * y[2][i] + y[3][0] * y[3][i])
+    u = -(y[1][1] * y[1][i] + y[2][1] * y[2][i] + y[3][1] * y[3][i])
+    v = -(y[1][2] * y[1][i] + y[2][2] * y[2][i] + y[3][2] * y[3][i])
+    return x + (square if i == 0 else 0.0), u + (square if i == 1 else 0.0), v + (square if i == 2 else 0.0)
+
+
+@small_kernel
+def turned_by(y, z):
+    """The turn in a step with the mean pose y and the change z: a moment M does the work M . turn."""
+    return turning(y, plus(cross(y[1], z[1]), plus(cross(y[2], z[2]), cross(y[3], z[3]))))
+
+
+@small_kernel
+def on_turn(y, M):
+    """The dual of a moment."""
+    u = turning(y, M)
+    return ZERO, cross(u, y[1]), cross(u, y[2]), cross(u, y[3])
+
+
+@small_kernel
+def across(x, n):
+    """Without its part along n."""
+    return minus(x, times(dot(x, n), n))
+
+
+@small_kernel
+def measured(T, tangent, X, at):
+    """|T|, on an element of a rod over the factors of mu."""
+    square = dot(tangent, tangent)
+    if square.real == 0.0:
+        return size_of(T)
+    e = times(1.0 / cmath.sqrt(square), tangent)
+    t = dot(T, e)
+    s = minus(T, times(t, e))
+    t = t / (X[at + FORTH] if t.real > 0.0 else X[at + BACK])
+    return cmath.sqrt(t * t + dot(s, s) / (X[at + SIDE] * X[at + SIDE]))
+
+
+@small_kernel
+def bristle(y, X, at, n, s, N, tangent):
+    """(2): T, z1, whether it slides; y: mean pose of the first frame."""
+    zeta, k = vector(X, at + ZETA), X[at + STIFFNESS]
+    z = across(direction(y, zeta), n)
+    kept, left = dot(zeta, zeta), dot(z, z)
+    if kept.real > 0.0 and left.real > 0.0:
+        z = times(cmath.sqrt(kept / left), z)
+    T = times(k, plus(z, times(0.5, s)))
+    size, limit = measured(T, tangent, X, at), N * X[at + STATIC]
+    if X[at + SLIDING].real > 0.5:
+        limit = N * X[at + KINETIC]
+    if size.real <= limit.real:
+        return T, plus(z, s), False
+    T = times(limit / size, T)
+    end = times(1.0 / k, T)
+    lost = dot(T, s) - 0.5 * k * (dot(end, end) - dot(z, z))
+    if lost.real < 0.0:
+        end = minus(times(2.0, end), z)
+    return T, end, True
+
+
+@small_kernel
+def resisted(theta, l, N, lam):
+    """N l f(theta): (3)."""
+    theta = times(lam, theta)
+    return times(N * l / cmath.sqrt(dot(theta, theta) + SLOWEST * SLOWEST), theta)
+
+
+@small_kernel
+def resist(y0, y1, X, lam, arity, found, tangent, out):
+    """All that resists, into `out`, which has weights and forces of frames as `touching` says; phi, z1 of the bristle in
+    components of the first frame, whether it slides. tangent: of the rod at the stations, zero: there is none.
+    """
+    at = X.shape[0] - SIZE
+    Q, force, place, power = found
+    size = size_of(force)
+    if not (Q.real > LEAST and size.real > LEAST):
+        out[:] = 0.0
+        return NONE
+    phi = normal_factor(X, at, lam * power / Q)
+    n, c, N = times(1.0 / size, force), times(1.0 / Q, place), size * (1.0 + phi)
+    rubs, turns = X[at + STATIC].real > 0.0, X[at + DRILL].real > 0.0 or X[at + ROLL].real > 0.0
+    s, theta = ZERO, ZERO
+    for k in range(arity):
+        weight = out[k, 1, 0] / Q
+        if weight != 0.0 and (rubs or turns):
+            y, z = mean(y0, y1, k), change(y0, y1, k)
+            s = plus(s, times(weight, point(z, lever(y, c))))
+            theta = plus(theta, times(weight, turned_by(y, z)))
+    first, T, end, slides, M = mean(y0, y1, 0), ZERO, ZERO, False, ZERO
+    if rubs:
+        T, end, slides = bristle(first, X, at, n, across(s, n), N, tangent)
+    if turns:
+        M = resisted(times(dot(theta, n), n), X[at + DRILL], N, lam)
+        M = plus(M, resisted(across(theta, n), X[at + ROLL], N, lam))
+    for k in range(arity):
+        weight, normal = out[k, 1, 0] / Q, times(phi, frame(out, k)[0])
+        out[k] = 0.0
+        for i in range(3):
+            out[k, 0, i] = normal[i]
+        if weight != 0.0 and (rubs or turns):
+            y = mean(y0, y1, k)
+            add_dual(on_point(times(weight, T), lever(y, c)), out, k)
+            add_dual(on_turn(y, times(weight, M)), out, k)
+    zeta = solved(first[1], first[2], first[3], end)
+    kept, left = dot(end, end), dot(zeta, zeta)
+    if left.real > 0.0:
+        zeta = times(cmath.sqrt(kept / left), zeta)
+    return phi, zeta, slides
+
+
+@small_kernel
+def store_own(found, out):
+    """Own variables at the end of a step, from what `resist` returns."""
+    for i in range(3):
+        out[0, 0, i] = found[1][i].real
+    out[0, 1, 0] = 1.0 if found[2] else 0.0
+
+
+@value_function
+def kept(y, X, out):
+    """k |zeta|^2/2."""
+    at = X.shape[0] - SIZE
+    zeta = vector(X, at + ZETA)
+    out[0] = 0.5 * X[at + STIFFNESS] * dot(zeta, zeta)

@@ -1,0 +1,181 @@
+"""What contacts lose, beside the energy of each: one force, at one point, of all that touches. See `friction`.
+
+Where two round bodies touch, the radius of a, the first, says where between the axes that is. A rod as partner is a row of its
+nodes, all its segments less the inner vertices: if each segment had a force of its own, friction would double at a node.
+
+Rates alone lose nothing here: what resists is found from both ends of a step.
+"""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact import lines, planes
+from rigid.interactions.contact.friction import OWN, SIZE, kept, resist, store_own
+from rigid.interactions.contact.gaps import RHO
+from rigid.interactions.contact.touching import along, piece
+from rigid.interactions.kinds import (
+    MOST_FRAMES,
+    Condensed,
+    Kind,
+    add_dual,
+    dissipation,
+    dual_function,
+    vector,
+)
+from rigid.kinematics.poses import ZERO, on_point
+from rigid.linear_algebra import average, minus, times
+
+
+@dual_function
+def no_rate(y, z, X, lam, out):
+    """Nothing."""
+    out[:] = 0.0
+
+
+@small_kernel
+def _scaled(s, f):
+    """A dual times s."""
+    return times(s, f[0]), times(s, f[1]), times(s, f[2]), times(s, f[3])
+
+
+@small_kernel
+def _share(X):
+    """The part of the distance of the axes that is a's: its radius stands before the numbers of the loss."""
+    return X[X.shape[0] - SIZE - 1] / X[RHO]
+
+
+@small_kernel
+def _set_weight(out, k, Q):
+    """Of a frame on which all acts."""
+    out[k] = 0.0
+    out[k, 1, 0] = Q
+
+
+@small_kernel
+def _tangent(y0, y1, k):
+    """From node k to the next, of the mean of both ends."""
+    a, b = average(along(y0, k, 0.0), along(y1, k, 0.0)), average(along(y0, k, 1.0), along(y1, k, 1.0))
+    return minus(b, a)
+
+
+@small_kernel
+def lost_by_sphere_on_plane(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = planes.sphere_on_plane(y0, y1, X, 1.0 + 0j, out)
+    on_plane, on_sphere = planes.on_plane(X, out), on_point(found[1], vector(X, planes.CENTRE))
+    _set_weight(out, 0, -found[0])
+    _set_weight(out, 1, found[0])
+    end = resist(y0, y1, X, lam, 2, found, ZERO, out)
+    add_dual(_scaled(end[0], on_plane), out, 0)
+    add_dual(_scaled(-end[0], on_sphere), out, 1)
+    return end
+
+
+@small_kernel
+def lost_by_rod_on_plane(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = planes.rod_on_plane(y0, y1, X, 1.0 + 0j, out)
+    on_plane = planes.on_plane(X, out)
+    _set_weight(out, 0, -found[0])
+    end = resist(y0, y1, X, lam, 3, found, _tangent(y0, y1, 1), out)
+    add_dual(_scaled(end[0], on_plane), out, 0)
+    return end
+
+
+@small_kernel
+def lost_by_spheres(y0, y1, X, lam, out):
+    out[:] = 0.0
+    Q, force, closed, d, x = lines.between_spheres(y0, y1, X)
+    found = piece(1.0 + 0j, Q, force, closed, minus(x, times(_share(X), d)))
+    _set_weight(out, 0, Q)
+    _set_weight(out, 1, -Q)
+    end = resist(y0, y1, X, lam, 2, found, ZERO, out)
+    add_dual(_scaled(-end[0], on_point(force, vector(X, lines.XA))), out, 0)
+    add_dual(_scaled(end[0], on_point(force, vector(X, lines.XB))), out, 1)
+    return end
+
+
+@small_kernel
+def lost_by_sphere_on_line(y0, y1, X, lam, out, nodes):
+    """Of a row of so many nodes."""
+    out[:] = 0.0
+    found = lines.sphere_on_line(y0, y1, X, (1, nodes, False), 1.0 + 0j, _share(X), out)
+    _set_weight(out, 0, found[0])
+    end = resist(y0, y1, X, lam, nodes + 1, found, ZERO, out)
+    add_dual(_scaled(-end[0], on_point(found[1], vector(X, lines.XA))), out, 0)
+    return end
+
+
+@small_kernel
+def lost_by_rod_on_line(y0, y1, X, lam, out, nodes):
+    """Of a row of so many nodes."""
+    out[:] = 0.0
+    found = lines.rod_on_line(y0, y1, X, (2, nodes, False), 1.0 + 0j, _share(X), out)
+    return resist(y0, y1, X, lam, nodes + 2, found, _tangent(y0, y1, 0), out)
+
+
+@dual_function
+def of_sphere_on_plane(y0, y1, X, lam, out):
+    lost_by_sphere_on_plane(y0, y1, X, lam[0], out)
+
+
+@dual_function
+def sphere_on_plane_settled(y0, y1, X, lam, out):
+    store_own(lost_by_sphere_on_plane(y0, y1, X, lam[0], out), out)
+
+
+@dual_function
+def of_rod_on_plane(y0, y1, X, lam, out):
+    lost_by_rod_on_plane(y0, y1, X, lam[0], out)
+
+
+@dual_function
+def rod_on_plane_settled(y0, y1, X, lam, out):
+    store_own(lost_by_rod_on_plane(y0, y1, X, lam[0], out), out)
+
+
+@dual_function
+def of_spheres(y0, y1, X, lam, out):
+    lost_by_spheres(y0, y1, X, lam[0], out)
+
+
+@dual_function
+def spheres_settled(y0, y1, X, lam, out):
+    store_own(lost_by_spheres(y0, y1, X, lam[0], out), out)
+
+
+def _loss(name: str, arity: int, dual: object, settle: object) -> Kind:
+    condensed = Condensed(settle=settle, kept=kept)
+    return dissipation(name, arity, dual, no_rate)._replace(own=OWN, condensed=condensed, one_sided=True)
+
+
+def rod_loss(station_frames: int, nodes: int) -> Kind:
+    """Of a sphere (1 frame) or of an element's stations (2) against a row of 2 or more nodes of another rod."""
+    if station_frames == 1:
+
+        @dual_function
+        def dual(y0, y1, X, lam, out):
+            lost_by_sphere_on_line(y0, y1, X, lam[0], out, nodes)
+
+        @dual_function
+        def settle(y0, y1, X, lam, out):
+            store_own(lost_by_sphere_on_line(y0, y1, X, lam[0], out, nodes), out)
+
+        return _loss(f"loss of contact of a sphere and {nodes} nodes", nodes + 1, dual, settle)
+
+    @dual_function
+    def dual_of_rod(y0, y1, X, lam, out):
+        lost_by_rod_on_line(y0, y1, X, lam[0], out, nodes)
+
+    @dual_function
+    def settle_rod(y0, y1, X, lam, out):
+        store_own(lost_by_rod_on_line(y0, y1, X, lam[0], out, nodes), out)
+
+    return _loss(f"loss of contact of an element and {nodes} nodes", nodes + 2, dual_of_rod, settle_rod)
+
+
+PLANE_SPHERE_LOSS = _loss(
+    "loss of contact of a plane and a sphere", 2, of_sphere_on_plane, sphere_on_plane_settled
+)
+PLANE_ROD_LOSS = _loss("loss of contact of a plane and a rod", 3, of_rod_on_plane, rod_on_plane_settled)
+SPHERES_LOSS = _loss("loss of contact of spheres", 2, of_spheres, spheres_settled)
+# by the frames of the station and the number of nodes
+ROD_LOSSES = {(s, m): rod_loss(s, m) for s in (1, 2) for m in range(2, MOST_FRAMES - s + 1)}

@@ -1,0 +1,133 @@
+"""Contact in `em`: a ball that bounces, bodies that meet, what is kept and what is lost."""
+
+import numpy as np
+import pytest
+
+from discretization.others import Other, others_of
+from discretization.state_measures import energies, momenta
+from discretization.time.stepper import Stepper
+from rigid.interactions.contact.losses import PLANE_SPHERE_LOSS
+from rigid.interactions.contact.planes import PLANE_SPHERE
+from rigid.interactions.kinds import Condensed
+from rigid.system import State
+from tests.arrays import make_system
+from tests.contacts import LINEAR, RODS, SPHERES, turned
+from tests.new_kinds import registered
+
+R, K, G = 0.05, 1e4, 9.80665
+M = 1000.0 * 4 / 3 * np.pi * R**3
+FLOOR = np.concatenate([[0.0, K, 1.0, 0.0], [R], [0.0, 0.0, 1.0], np.zeros(6)])
+WITHOUT_OWN = PLANE_SPHERE_LOSS._replace(
+    name="loss without friction", own=0, condensed=Condensed()
+)  # has no bristle to carry
+
+
+def state_of(r, v, Omega=0.0):
+    """Of bodies at r (n, 3), the ground before them."""
+    n = len(r) + 1
+    quat = np.tile([1.0, 0, 0, 0], (n, 1))
+    at, moving, spin = np.zeros((3, n, 3))
+    at[1:], moving[1:], spin[1:] = r, v, Omega
+    return State(at, quat, moving, spin, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(2))
+
+
+def ball(*more):
+    """A ball over a floor, thrown upwards."""
+    each = [Other(PLANE_SPHERE, (0, 1), FLOOR, (1.0, 1.0)), *more]
+    inertia = 0.4 * M * R * R * np.eye(3)
+    system = make_system([M], inertia[None], gravity=(0, 0, -G), more=others_of(each))
+    return system, state_of([(0.1, 0.2, 1.0)], [(0.0, 0.0, 1.0)])
+
+
+def history(system, state, h, count):
+    stepper, states = Stepper(system, h), [state]
+    state = stepper.start(state)
+    for k in range(count):
+        state, _ = stepper.advance(state, k, 1)
+        states.append(state)
+    return states
+
+
+def test_a_ball_bounces_to_the_same_height_every_time():
+    """The top that each step of the flight leads to is 1 + v^2/(2 g); in the steps that touch energy is kept to round-off."""
+    system, state = ball()
+    states = history(system, state, 1e-3, 2000)
+    energy = np.array([energies(system, own).total for own in states])
+    z, v = (np.array([getattr(own, name)[1, 2] for own in states]) for name in ("r", "v"))
+    flies = z > R
+    touches = ~(flies[1:] & flies[:-1])
+    assert np.sum(touches) > 40
+    assert np.abs(np.cumsum(np.diff(energy)[touches])).max() < 1e-14 * energy[0]
+    assert np.abs(energy - energy[0]).max() < 1e-11 * energy[0]  # that of the flight
+    tops = (z + v * v / (2 * G))[flies]
+    assert tops == pytest.approx(1.0 + 1.0 / (2 * G), rel=1e-11)
+    assert max(z) == pytest.approx(1.05099, abs=5e-6)
+    assert not np.any(states[-1].Omega)
+
+
+def test_it_is_as_deep_and_touches_as_long_as_the_oscillator():
+    system, state = ball()
+    h = 2e-4
+    states = history(system, state, h, 3000)
+    z = np.array([own.r[1, 2] for own in states])
+    w, v = np.sqrt(K / M), np.sqrt(2 * G * (1.0 + 1 / (2 * G) - R))
+    deepest = G / w**2 + np.hypot(v / w, G / w**2)
+    assert deepest == pytest.approx(0.0326, abs=5e-5)
+    assert R - z.min() == pytest.approx(deepest, rel=2e-4)
+    lasts = (np.pi + 2 * np.arctan(G / (v * w))) / w
+    assert lasts == pytest.approx(0.02296, abs=5e-6)
+    assert np.sum(z < R) * h == pytest.approx(lasts, abs=h)
+
+
+def test_between_two_walls_each_speed_is_e_of_the_one_before():
+    """10, 7, 4.9, 3.43 m/s; what was lost is counted."""
+    e, m = 0.7, 1.6
+    loss = [(1 - e * e) / (1 + e * e), 0.0, 1e-4, *np.zeros(5), 1, 1, 1, *np.zeros(4)]
+    law = [0.0, 1e6, 1.0, 0.0]
+    walls = [
+        np.concatenate([law, [R], [0, 0, side], [0, 0, at], np.zeros(3)]) for side, at in ((1, 0), (-1, 0.13))
+    ]
+    with registered(WITHOUT_OWN):
+        each = [Other(PLANE_SPHERE, (0, 1), own, (1e5, 1.0)) for own in walls]
+        each += [Other(WITHOUT_OWN, (0, 1), np.concatenate([own, loss]), (0.0, 0.0)) for own in walls]
+        system = make_system([m], 0.01 * np.eye(3)[None], more=others_of(each))
+        states = history(system, state_of([(0, 0, 0.06)], [(0, 0, -10.0)]), 2e-5, 1600)
+        energy = np.array([energies(system, own).total for own in states])
+    z, v = (np.array([getattr(own, name)[1, 2] for own in states]) for name in ("r", "v"))
+    flies = (z > R) & (z < 0.13 - R)
+    speeds = np.unique(np.round(np.abs(v[flies]), 3))[::-1]
+    assert speeds == pytest.approx([10.0, 7.0, 4.9, 3.43][: len(speeds)], rel=2e-3)
+    assert len(speeds) == 4
+    lost = np.array([own.totals[1] for own in states])
+    assert np.diff(lost).min() >= 0.0
+    assert energy + lost == pytest.approx(energy[0], rel=1e-12)
+    assert lost[-1] == pytest.approx(0.5 * m * (100.0 - speeds[-1] ** 2), rel=1e-4)
+
+
+def test_bodies_that_meet_keep_energy_and_both_momenta():
+    """Four bodies as nodes of two rods without a rod between, crossing and nearly parallel, and two more as spheres."""
+    rng = np.random.default_rng(3)
+    block = np.concatenate([LINEAR, [0.3]])
+    rods = np.concatenate([block, [5.0, 1.0, 0.0]])
+    levers = np.array([0.05, 0.02, -0.03, -0.02, 0.06, 0.01])
+    each = [
+        Other(RODS, (1, 2, 3, 4), rods, (1.0, 1.0)),
+        Other(RODS, (3, 4, 1, 2), rods, (1.0, 1.0)),
+        Other(SPHERES, (1, 5), np.concatenate([block, levers]), (1.0, 1.0)),
+    ]
+    inertia = np.array(
+        [turned(rng, 1.0).T @ np.diag([0.02, 0.03, 0.04]) @ turned(rng, 0.0) for _ in range(5)]
+    )
+    inertia = 0.5 * (inertia + inertia.swapaxes(1, 2)) + 0.02 * np.eye(3)
+    system = make_system(np.full(5, 0.5), inertia, more=others_of(each))
+    r = [(-0.5, 0.02, 0.35), (0.5, -0.03, 0.36), (-0.6, 0, 0), (0.4, 0, 0), (-0.5, 0.3, 0.6)]
+    v = [(0.3, 0, -2.0), (0.3, 0.1, -2.0), (0, 0, 0), (0, 0.2, 0), (0, -1.0, -3.0)]
+    state = state_of(r, v, rng.normal(size=(5, 3)))
+    states = history(system, state, 1e-3, 300)
+    energy = [energies(system, own) for own in states]
+    total = np.array([own.total for own in energy])
+    assert np.ptp([own.spring for own in energy]) > 0.1
+    assert np.abs(total - total[0]).max() < 1e-13 * total[0]
+    for found in zip(*(momenta(system, own) for own in states), strict=True):
+        found = np.array(found)
+        assert np.abs(found - found[0]).max() < 1e-13 * np.abs(found).max()
