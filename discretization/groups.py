@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization import others
+from discretization.contact.interactions import touching
 from discretization.drives import at_states, varying
 from discretization.multipliers import count_multipliers
 from discretization.others import OTHERS, dissipates
@@ -46,16 +47,21 @@ class Acting(NamedTuple):
     group: Group  # rows: of constraints those in `State.lam`, else the numbers of the interactions in their table
     role: Role
     table: str  # field of `System`
-    use: Ints  # (k,) its rows in that table
+    use: Ints  # (k,) its rows in that table; of contacts numbers of the pairs that touch
 
 
 def groups_of(system: System, state: State | None = None, *roles: Role) -> list[Acting]:
     """All that acts, or what has one of these roles.
 
-    state: one state, of which what is driven and its own variables are taken; None: numbers as the tables have
-    them, for those who ask who is joined to whom.
+    state: one state, of which what is driven and its own variables are taken, and in which surfaces touch; None: numbers as
+    the tables have them, for those who ask who is joined to whom: what touches joins nothing.
     """
-    found = [*_rods(system, state), *_others(system, state), *_constraints(system, state)]
+    found = [
+        *_rods(system, state),
+        *_others(system, state),
+        *_contacts(system, state),
+        *_constraints(system, state),
+    ]
     return [own for own in found if len(own.use) and (not roles or own.role in roles)]
 
 
@@ -114,8 +120,9 @@ def _rods(system: System, state: State | None) -> Iterator[Acting]:
 
 def _others(system: System, state: State | None) -> Iterator[Acting]:
     own, rows = system.others, others.rows_of(system.others)
-    if state is not None and others.own_of(own).any():
+    if state is not None:
         own = others.with_counted(own, part(system, state, "angle"))
+        own = others.with_settled(own, part(system, state, "settled"))
     first = count_multipliers(system) - rows.sum() + np.cumsum(rows) - rows
     for number in np.unique(own.kind):
         role = role_of(OTHERS[number])
@@ -126,6 +133,11 @@ def _others(system: System, state: State | None) -> Iterator[Acting]:
                 some = np.flatnonzero(each.numbers[:, beside[1]])
                 damped = Group(beside[0], each.frames[some], each.numbers[some], each.row[some])
                 yield Acting(damped, Role.DISSIPATION, "others", damped.row)
+
+
+def _contacts(system: System, state: State | None) -> Iterator[Acting]:
+    for own in [] if state is None else touching(system.contacts, state):
+        yield Acting(own, role_of(own.kind), "contacts", own.row)
 
 
 def role_of(kind: Kind) -> Role:

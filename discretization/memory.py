@@ -5,6 +5,8 @@
     em-d besides      remembered  (k, 6)  of velocities and strains (`discretization.assembly.step_dissipation`)
                       algorithmic (2,)    the energy in these, J, and what has been dissipated, J
     in charts         chart       (c,)    coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
+    all, with what    reference   (k, 3)  the points of surfaces where the list of pairs was made
+    may touch         skin        (1,)    m, of that list (`discretization.time.contact_stepper`)
 
 Part stands behind part, row behind row, in this order. Rows of six are all of one width, so that compiled code counts them
 through: those of frames, then what is remembered.
@@ -27,13 +29,15 @@ class Memory(NamedTuple):
     frames: int
     rows: int = 0  # that `em-d` remembers
     chart: int = 0  # numbers that an integrator of mechanical systems keeps
+    points: int = 0  # of surfaces that may touch
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of its parts."""
+        listed = {"reference": (self.points, 3), "skin": (1,)} if self.points else {}
         if self.chart:
-            return {"chart": (self.chart,)}
+            return {"chart": (self.chart,), **listed}
         more = {"remembered": (self.rows, WIDTH), "algorithmic": (2,)} if self.rows else {}
-        return {"acc": (self.frames, WIDTH), **more}
+        return {"acc": (self.frames, WIDTH), **more, **listed}
 
     @property
     def size(self) -> int:

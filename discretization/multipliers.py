@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from discretization import others
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
-from rigid.interactions.kinds import MOST_FRAMES
 from rigid.system import Ints
 
 
 class Multipliers(NamedTuple):
     """Of k items."""
 
-    frames: Ints  # (k, MOST_FRAMES) -1: none
+    frames: Ints  # (k, columns of `Others.frames`) -1: none
     rows: Ints  # (k,) scalar equations
     first: Ints  # (k,) place of the first in `State.lam`
     joint: Ints  # (k,) number of the joint; those of other interactions follow, one each
@@ -47,7 +46,7 @@ def multipliers_of(system: System) -> Multipliers:
     constraints, more = system.constraints, system.others
     c, rows, first = len(constraints.kind), rows_of(constraints), first_rows(constraints)
     other = others.holding(more)
-    frames = np.full((c + len(other), MOST_FRAMES), -1, np.int64)
+    frames = np.full((c + len(other), more.frames.shape[1]), -1, np.int64)
     frames[:c, :2], frames[c:] = constraints.frames, more.frames[other]
     own = others.rows_of(more)[other]
     joints = int(constraints.joint.max(initial=-1)) + 1

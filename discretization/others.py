@@ -63,13 +63,14 @@ OTHERS: list[Kind] = [
     SPHERES_LOSS,
 ]
 SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
+FRAMES = 8  # columns of `Others.frames`, where none of them has more: files know them so
 
 
 class Others(NamedTuple):
     """e interactions."""
 
     kind: Ints  # (e,) place in OTHERS
-    frames: Ints  # (e, MOST_FRAMES) the first `arity` of the kind count, the others are -1
+    frames: Ints  # (e, FRAMES), or more where one has more: the first `arity` of the kind count, the others are -1
     first: Ints  # (e + 1,) numbers of interaction k are first[k] .. first[k + 1] - 1
     numbers: Floats
     size: Floats  # (e, 2) N, N m: a force and a moment whose rounding is that of its forces; of a constraint see `Other`
@@ -102,7 +103,7 @@ def others_of(each: Sequence[Other] = ()) -> Others:
             raise ModelError(
                 f"{own.kind.name}: size {own.size} of its gradient; give sizes to a place and to a turn, one positive"
             )
-    frames = np.full((len(each), MOST_FRAMES), -1, np.int64)
+    frames = np.full((len(each), max([FRAMES, *(own.kind.arity for own in each)])), -1, np.int64)
     for k, own in enumerate(each):
         frames[k, : own.kind.arity] = own.frames
     widths = [len(own.numbers) for own in each]
@@ -133,26 +134,40 @@ def holding(own: Others) -> Ints:
 
 def own_of(own: Others) -> Ints:
     """(e,) own variables of each that are counted."""
-    found: Ints = np.array([kind.own for kind in OTHERS], np.int64)[own.kind]
+    found: Ints = np.array([0 if kind.count is None else kind.own for kind in OTHERS], np.int64)[own.kind]
     return found
 
 
-def counted_of(own: Others) -> Floats:
-    """(k,) own variables as they stand among the numbers, interaction by interaction."""
-    return own.numbers[_counted_places(own)]
+def settled_of(own: Others) -> Ints:
+    """(e,) own variables of each that settle."""
+    settles = [0 if kind.condensed.settle is None else kind.own for kind in OTHERS]
+    found: Ints = np.array(settles, np.int64)[own.kind]
+    return found
+
+
+def settled_values(own: Others) -> Floats:
+    """(k,) what settles as it stands among the numbers, interaction by interaction."""
+    return own.numbers[_places(own, settled_of(own))]
 
 
 def with_counted(own: Others, values: Floats) -> Others:
-    """With own variables (k,) of a state among the numbers."""
-    if not len(values):
-        return own
+    """With own variables (k,) of a state that are counted among the numbers."""
+    return _with_own(own, values, own_of(own)) if len(values) else own
+
+
+def with_settled(own: Others, values: Floats) -> Others:
+    """The same with those that settle."""
+    return _with_own(own, values, settled_of(own)) if len(values) else own
+
+
+def _with_own(own: Others, values: Floats, count: Ints) -> Others:
     numbers = own.numbers.copy()
-    numbers[_counted_places(own)] = values
+    numbers[_places(own, count)] = values
     return own._replace(numbers=numbers)
 
 
-def _counted_places(own: Others) -> Ints:
-    count = own_of(own)
+def _places(own: Others, count: Ints) -> Ints:
+    """Of the last `count` (e,) numbers of each."""
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     places: Ints = np.repeat(own.first[1:] - count, count) + offset
     return places
@@ -168,25 +183,35 @@ def counting(own: Others) -> list[Group]:
     ]
 
 
-def at_states(own: Others, counted: Floats, frames: int, use: Ints, row: Ints, rows: int) -> list[Group]:
+def at_states(
+    own: Others, values: Floats, frames: int, use: Ints, row: Ints, rows: int, count: Ints | None = None
+) -> list[Group]:
     """The interactions `use` of T states with what these have counted (T, k), as one state of T copies of the `frames`.
 
-    row (e,): of each interaction; rows: of all of one state.
+    row (e,): of each interaction; rows: of all of one state; count: by default `own_of`.
     """
-    count, copies = own_of(own), np.arange(len(counted))
+    count, copies = own_of(own) if count is None else count, np.arange(len(values))
     first, found = np.cumsum(count) - count, []
     for each in groups_of(own, use):
         width = each.numbers.shape[1]
         numbers = np.tile(each.numbers, (len(copies), 1, 1))
-        if each.kind.own:
-            place = first[each.row][:, None] + np.arange(each.kind.own)
-            numbers[:, :, width - each.kind.own :] = counted[:, place]
+        if many := int(count[each.row[0]]):
+            place = first[each.row][:, None] + np.arange(many)
+            numbers[:, :, width - many :] = values[:, place]
         of_copies = each.frames + frames * copies[:, None, None]
         of_rows = (row[each.row] + rows * copies[:, None]).ravel()
         found.append(
             group(each.kind, of_copies.reshape(-1, each.kind.arity), numbers.reshape(-1, width), of_rows)
         )
     return found
+
+
+def kept_at_states(own: Others, settled: Floats, frames: int) -> list[Group]:
+    """What settles in T states (T, k), as the energies that are kept in it; copies and rows as of `at_states`."""
+    count = settled_of(own)
+    use, row = np.flatnonzero(count), np.cumsum(count > 0) - 1
+    groups = at_states(own, settled, frames, use, row, len(use), count)
+    return [each._replace(kind=each.kind._replace(value=each.kind.condensed.kept)) for each in groups]
 
 
 def works(own: Others) -> bool:
@@ -245,11 +270,18 @@ def joined(one: Others, other: Others) -> Others:
     """All of one, then all of the other."""
     repeats = [own.repeats if len(own.repeats) else np.zeros(len(own.kind), np.uint8) for own in (one, other)]
     first = np.concatenate([one.first, one.first[-1] + other.first[1:]])
+    width = max(one.frames.shape[1], other.frames.shape[1])
+    one, other = (own._replace(frames=_widened(own.frames, width)) for own in (one, other))
     columns = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in Others._fields}
     some = len(one.repeats) + len(other.repeats) > 0
     return Others(**columns)._replace(
         first=first, repeats=np.concatenate(repeats) if some else columns["repeats"]
     )
+
+
+def _widened(frames: Ints, width: int) -> Ints:
+    """With more columns of frames, -1: none."""
+    return np.pad(frames, ((0, 0), (0, width - frames.shape[1])), constant_values=-1)
 
 
 def chosen(own: Others, use: NDArray[np.bool_]) -> Others:
@@ -299,7 +331,7 @@ def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> Oth
     own, count = OTHERS[kind], len(size)
     columns = [getattr(table, name) for name in own.columns]
     numbers = np.column_stack([*columns, np.zeros((count, own.own))])
-    frames = np.pad(table.frames, ((0, 0), (0, MOST_FRAMES - 2)), constant_values=-1)
+    frames = _widened(table.frames, FRAMES)
     first = numbers.shape[1] * np.arange(count + 1)
     return Others(np.full(count, kind), frames, first.astype(np.int64), numbers.ravel(), size)
 

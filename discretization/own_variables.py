@@ -5,10 +5,12 @@
                          order of `System.others`: torsion springs, gears, all others
     branch   condensed   (6) elastic strains of relaxing branches, at the points of spans (`discretization.space.relaxing_branch`)
     drive    given       (9) numbers of a prescribed motion and its work (`discretization.drives`)
+    settled  condensed   (1) bristles and other memory of what dissipates in `System.others`, in its order
+                         (`rigid.interactions.kinds.Condensed.settle`)
 
 Block stands behind block, row behind row, in this order. Counted variables are functions of the poses but for whole turns;
-condensed ones are eliminated where their interaction is assembled, so that they are no unknowns of a step. All follow from
-the system; what an integrator remembers is its own (`discretization.memory`).
+condensed ones are eliminated where their interaction is assembled, or written where a step is accepted, so that they are no
+unknowns of a step. All follow from the system; what an integrator remembers is its own (`discretization.memory`).
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.drives import NUMBERS, count_drives
-from discretization.others import counting, own_of
+from discretization.others import counting, groups_of, own_of, settled_of
 from discretization.space.spans import dissipations_of, points_between
 from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.system import Floats, Ints, State
 
-WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS}
+WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS, "settled": 1}
 BRANCH, DRIVE = WIDTHS["branch"], WIDTHS["drive"]  # for compiled code
 
 
@@ -34,6 +36,7 @@ class OwnVariables(NamedTuple):
     angle: int = 0
     branch: int = 0
     drive: int = 0
+    settled: int = 0
 
     @property
     def size(self) -> int:
@@ -46,7 +49,7 @@ class OwnVariables(NamedTuple):
         return sum(getattr(self, name) * WIDTHS[name] for name in before)
 
     def part(self, own: Floats, block: str) -> Floats:
-        """The rows (..., k, width) of a block, of angles (..., k); a view of `own` (..., size) where it is contiguous."""
+        """The rows (..., k, width) of a block, of width 1 (..., k); a view of `own` (..., size) where it is contiguous."""
         first, rows, width = self.first(block), getattr(self, block), WIDTHS[block]
         values = own[..., first : first + rows * width]
         return values if width == 1 else values.reshape(*own.shape[:-1], rows, width)
@@ -62,7 +65,8 @@ class OwnVariables(NamedTuple):
 def own_variables(system: System) -> OwnVariables:
     """Of a system."""
     branches = len(system.spans.weight) if np.any(system.spans.relaxation) else 0
-    return OwnVariables(int(own_of(system.others).sum()), branches, count_drives(system))
+    counted, settled = (int(of(system.others).sum()) for of in (own_of, settled_of))
+    return OwnVariables(counted, branches, count_drives(system), settled)
 
 
 def part(system: System, state: State, block: str) -> Floats:
@@ -79,11 +83,24 @@ def with_part(system: System, state: State, block: str, values: Any) -> State:
 
 def condensed_places(system: System) -> Ints:
     """Where in `State.own` stand the condensed variables that interactions have, group by group."""
-    spans, first = system.spans, own_variables(system).first("branch")
+    spans, blocks = system.spans, own_variables(system)
     relaxing = [own.row for own in dissipations_of(spans) if own.kind.own]
     points = [points_between(spans, rows).ravel() for rows in relaxing]
     each = np.concatenate([np.zeros(0, np.int64), *points])
-    return (first + BRANCH * each[:, None] + np.arange(BRANCH)).ravel()
+    of_spans = (blocks.first("branch") + BRANCH * each[:, None] + np.arange(BRANCH)).ravel()
+    count, first = settled_of(system.others), first_settled(system)
+    of_others = [
+        first[own.row][:, None] + np.arange(own.kind.own)
+        for own in groups_of(system.others, np.flatnonzero(count))
+    ]
+    return np.concatenate([of_spans, *(places.ravel() for places in of_others)])
+
+
+def first_settled(system: System) -> Ints:
+    """(e,) where in `State.own` begins what settles of each of the others, if it has such."""
+    count = settled_of(system.others)
+    first: Ints = own_variables(system).first("settled") + np.cumsum(count) - count
+    return first
 
 
 class OwnPlaces(NamedTuple):

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization import others
+from discretization.contact import interactions as contact
 from discretization.drives import at_states, driven_rows, explicit_rates, flattened, varying
-from discretization.own_variables import part
+from discretization.own_variables import own_variables, part
 from discretization.space.se3_element import element_strains
 from discretization.space.spans import (
     energies_of,
@@ -36,7 +37,7 @@ class Energies(NamedTuple):
     kinetic: Any
     elastic: Any  # rods
     gravity: Any
-    spring: Any  # also bushings, limits
+    spring: Any  # also bushings, limits, contacts, and what own variables keep that settle
 
     @property
     def total(self) -> Any:
@@ -132,7 +133,19 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     torsions = others.torsions_of(system.others)
     turned = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
     spring = _sum(_of_others(system, state, use, place, count)) + 0.5 * _sum(torsions.stiffness, turned**2)
+    if len(system.contacts.pairs):
+        spring = spring + contact.energies(system.contacts, state)
+    if own_variables(system).settled:
+        spring = spring + _sum(kept_energies(system, state))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
+
+
+def kept_energies(system: System, state: State) -> Floats:
+    """(..., k) J, that each of the others keeps whose own variables settle."""
+    settled, flat = part(system, state, "settled"), flattened(state)
+    groups = others.kept_at_states(system.others, settled.reshape(-1, settled.shape[-1]), state.r.shape[-2])
+    found = evaluation.values(groups, flat.r, flat.quat)
+    return found.reshape(*state.r.shape[:-2], -1)
 
 
 def spring_energies(system: System, state: State) -> tuple[Floats, Floats]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.contact.table import Contacts, contacts_of
 from discretization.older_gears import as_rows
 from discretization.others import Others, others_of, springs_of, torsions_of, with_springs, without_springs
 from discretization.registered_kinds import in_files as kinds_in_files
@@ -27,6 +28,7 @@ class System(NamedTuple):
     gravity: Floats  # (3,) m/s^2
     spans: Spans = no_spans()  # rod elements between several frames
     others: Others = others_of()  # springs, bushings: what has no table of its own
+    contacts: Contacts = contacts_of()  # what may touch; an integrator puts what does among the others
 
 
 def in_files(system: System) -> dict[str, Any]:
@@ -34,6 +36,8 @@ def in_files(system: System) -> dict[str, Any]:
     own, tables = system.others, dict(zip(System._fields, system, strict=True))
     first = {name: tables.pop(name) for name in ("frames", "elements", "constraints")}
     tables["others"] = kinds_in_files(without_springs(own))
+    if not len(system.contacts.pairs):
+        del tables["contacts"]
     return first | {"springs": springs_of(own), "torsions": torsions_of(own)} | tables
 
 

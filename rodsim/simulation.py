@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discretization.memory import Memory
+from discretization.system import System
+from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import NAMES, em_integrator
 from discretization.time.stepper import Stepper
 from rigid import checks
@@ -123,7 +125,7 @@ def simulate(
     elif at is not None:
         raise ModelError("simulate: at is the time of a stored state; give start as well, or leave it out")
     built.layout.functions = Functions(built.load_values, built.drive_values)
-    stepper: Stepper | MechanicalStepper
+    make: Callable[[System], Stepper | MechanicalStepper]
     own = em_integrator(integrator)
     if own is not None:
         if chart is not None:
@@ -131,11 +133,11 @@ def simulate(
         spared = _without_inertia(model, built)
         if spared and own.rho is not None:
             built.layout.description["without_inertia"] = spared
-        stepper = Stepper(
-            built.system,
-            dt,
-            own.order,
-            built.load_values,
+        make = partial(
+            Stepper,
+            h=dt,
+            order=own.order,
+            load_values=built.load_values,
             hidden=own.hidden,
             tolerance=tolerance,
             drive_values=built.drive_values,
@@ -150,10 +152,20 @@ def simulate(
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
 
-        values = built.load_values, built.drive_values
-        stepper = MechanicalStepper(model.name, built.system, state, dt, integrator, chart, *values)
+        initial, values = state, (built.load_values, built.drive_values)
+
+        def make(system: System) -> MechanicalStepper:
+            return MechanicalStepper(model.name, system, initial, dt, integrator, chart, *values)
+
+    touching = len(built.system.contacts.pairs) > 0
+    stepper = ContactStepper(built.system, dt, make) if touching else make(built.system)
     state = stepper.start(state)
-    built.layout.n_memory, built.layout.n_chart = stepper.sizes.memory.rows, stepper.sizes.memory.chart
+    memory = stepper.sizes.memory
+    built.layout.n_memory, built.layout.n_chart, built.layout.n_points = (
+        memory.rows,
+        memory.chart,
+        memory.points,
+    )
     stepper.turned_in_words = partial(turned_in_words, built)
     settings: dict[str, float | str] = {
         "dt": dt,
@@ -163,7 +175,7 @@ def simulate(
     }
     if tolerance > 0.0:
         settings["tolerance"] = tolerance
-    if not isinstance(stepper, Stepper):
+    if not isinstance(stepper, Stepper) and stepper.chart is not None:
         settings["chart"] = stepper.chart
     built.layout.description["run"] = settings
     built.layout.description["provenance"] = provenance(model.scene)
@@ -207,7 +219,7 @@ def simulate(
 
 
 def _march(
-    stepper: Stepper | MechanicalStepper,
+    stepper: Stepper | MechanicalStepper | ContactStepper,
     state: State,
     step: int,
     n_steps: int,
@@ -219,7 +231,7 @@ def _march(
     while step < n_steps:
         began = time.perf_counter()
         whole = min(line.chunk, n_steps - step) // every
-        if isinstance(stepper, Stepper) and whole > 1 and step % every == 0:
+        if isinstance(stepper, Stepper | ContactStepper) and whole > 1 and step % every == 0:
             states, each = stepper.record(state, step, every, min(whole, recorder.most))
             count = every * len(each)
             state = State(*(array[-1].copy() for array in states))

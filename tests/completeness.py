@@ -10,6 +10,7 @@ from discretization.space.rod_elements import WORDS, order_of
 from rigid.joints import JOINTS
 from rodsim import Box, Law, Model, Section, signals
 from tests.own_kinds import kinds, texts
+from tests.sliding import JENKINS
 
 T_END, DT = 0.1, 0.01  # s, of a run; a driven frame is back where it began then
 NUMBERS: dict = {
@@ -190,6 +191,17 @@ def loaded() -> Model:
     return model
 
 
+def sliding() -> Model:
+    """Two bodies on bushings, one rubbing on the ground, both on each other: bristles that stick and slide."""
+    model = Model("sliding", gravity=OBLIQUE)
+    bodies = [_brick(model, f"body {k}", k) for k in range(2)]
+    for k, body in enumerate(bodies):
+        model.add_bushing(f"soft {k}", model.ground, body, 80.0, at=(0.1, k, 0.2))
+    model.add_interaction("sole", JENKINS[1], model.ground, bodies[0], k=50.0, limit=0.5, z=[0.002])
+    model.add_interaction("rubbing", JENKINS[3], *bodies, k=90.0, limit=0.8, z=[0.0, 0.0, -0.001])
+    return model
+
+
 MODELS: dict[str, Callable[[], Model]] = {
     make.__name__: make
     for make in (
@@ -205,5 +217,6 @@ MODELS: dict[str, Callable[[], Model]] = {
         loaded,
         kinds,
         texts,
+        sliding,
     )
 }

@@ -28,7 +28,7 @@ from tests.completeness import DT, MODELS, T_END
 
 pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 
-_NO_RODS = ("joints", "forces", "drives", "shaken", "geared")
+_NO_RODS = ("joints", "forces", "drives", "shaken", "geared", "sliding")
 _RELAXES = "rod 'rod': its section relaxes"
 # what is not there yet, or cannot be, and in which words the program says so
 REFUSED: dict[tuple[str, str], str] = {

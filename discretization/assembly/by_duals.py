@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.others import dissipates, groups_of, holding, own_of
+from discretization.others import dissipates, groups_of, holding, own_of, settled_of
+from discretization.own_variables import first_settled
 from discretization.space.closed_spans import FORCE
 from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.interactions.blocks import move_along, move_back, pulled, put_pose
-from rigid.interactions.condensed import begin_condensed, end_condensed
+from rigid.interactions.blocks import is_idle, move_along, move_back, pulled, put_pose
+from rigid.interactions.condensed import begin_condensed, end_condensed, end_settled
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
@@ -53,11 +54,11 @@ class ByDuals(NamedTuple):
         np.ndarray
     )  # (kinds,) uint8: DISSIPATES, WORKS, or LOOPS_DISSIPATE in a loop; 0: has an energy, or rows
     loop: np.ndarray  # (e,) number of the loop that assembles it, 0: by its duals
-    base: np.ndarray  # (e, MOST_FRAMES, MOST_FRAMES) where the blocks of its frames stand
-    row_base: np.ndarray  # (e, MOST_FRAMES, 2) and those of frame and multiplier, of multiplier and frame
+    base: np.ndarray  # (e, f, f) where the blocks of its frames stand; f: columns of `Others.frames`
+    row_base: np.ndarray  # (e, f, 2) and those of frame and multiplier, of multiplier and frame
     size: np.ndarray  # (e, 2) N, N m, of its forces, of which they have rounding; 0: constraints
-    own: np.ndarray  # (e,) where in `State.own` stands what it counts
-    start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
+    own: np.ndarray  # (e,) where in `State.own` stands what it counts, or what settles
+    start: np.ndarray  # poses (f, 4, 3) complex
     end: np.ndarray
     dual: np.ndarray
     lam: np.ndarray  # (MOST_ROWS,) complex
@@ -85,7 +86,8 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
     groups = table_groups(system.constraints, which)
     c = _numbers(groups)
     e = _numbers(more)
-    base = np.zeros((len(c) + len(e), MOST_FRAMES, MOST_FRAMES), np.int64)
+    most = table.frames.shape[1]
+    base = np.zeros((len(c) + len(e), most, most), np.int64)
     base[: len(c), :2, :2] = numbering.constraint_base[c, :4].reshape(-1, 2, 2)
     base[len(c) :] = numbering.other_base[e]
     row_base = np.zeros((*base.shape[:2], 2), np.int64)
@@ -96,12 +98,12 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
     size[len(c) :] = np.where(item[e][:, None] >= 0, 0.0, table.size[e])
     count = own_of(table)
     counted = np.zeros(len(base), np.int64)
-    counted[len(c) :] = (np.cumsum(count) - count)[e]
+    counted[len(c) :] = np.where(settled_of(table) > 0, first_settled(system), np.cumsum(count) - count)[e]
     groups += [own._replace(row=item[own.row]) for own in more]
     takes = [_taken(own) for own in groups]
     interacting = gathered(groups)
     at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
-    start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
+    start, end, dual = (np.zeros((most, 4, 3), complex) for _ in range(3))
     lam, g = np.zeros(MOST_ROWS, complex), np.zeros(MOST_OWN, complex)
     kinds = np.array(takes, np.uint8)
     loop = np.array([own.kind.loop for own in groups for _ in own.row], np.int64)
@@ -251,7 +253,7 @@ def lost_by_duals(own, r, work, e, h, kept):
 
 @inner_kernel
 def begin_counted(numbering, state, work):
-    """What is counted is what is nearest to that at the start; its rounding in rows."""
+    """What is counted is what is nearest to that at the start, what settles is as there; its rounding in rows."""
     own = work.by_duals
     interacting = own.interacting
     for which in range(interacting.kinds.size):
@@ -276,7 +278,7 @@ def end_counted(state, work):
     interacting = own.interacting
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
-        for e in range(kind.first, kind.last if kind.own > 0 else kind.first):
+        for e in range(kind.first, kind.last if kind.count != 0 else kind.first):
             entry, count_of_kind = interacting.each[e], value_at(kind.count)
             origin = load3(work.r1[entry.frames[0]])
             for k in range(kind.arity):
@@ -295,7 +297,7 @@ def add_noise_by_duals(numbering, state, work, h):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.rows == 0 else kind.first):
             grown = EPS * abs(h)
-            for i in range(kind.own):
+            for i in range(kind.own if kind.count != 0 else 0):
                 grown *= 1.0 + abs(state.own[own.own[e] + i])
             for k in range(kind.arity):
                 at = numbering.frame[interacting.each[e].frames[k]]
@@ -369,6 +371,8 @@ def add_by_duals(numbering, state, work, h, tangent):
             if kind.rows > 0:
                 _add_rows_of(own, kind, (value_of_kind, dual_of_kind), e, numbering, work, tangent)
             dual_of_kind(y0, y1, X, lam, dual)
+            if is_idle(kind, dual):
+                continue
             add_forces_of(own, entry, kind.arity, numbering, factor, work.residual)
             for k in range(kind.arity if tangent else 0):
                 for j in range(6):
@@ -380,7 +384,7 @@ def add_by_duals(numbering, state, work, h, tangent):
 
 @inner_kernel
 def taken_by_duals(what, state, work, h):
-    """What those that dissipate, or those that do work, have taken from the energy in the step, J."""
+    """What those that dissipate, or those that do work, have taken from the energy in the step, J; what settles, at its end."""
     own, lost = work.by_duals, 0.0
     interacting = own.interacting
     own.lam[0] = 1.0 / h if what == DISSIPATES else 1.0
@@ -394,4 +398,7 @@ def taken_by_duals(what, state, work, h):
             put_ends(own, entry, kind.arity, state.r, work)
             dual_of_kind(own.start, own.end, interacting.numbers[entry.first : entry.last], own.lam, own.dual)
             lost += _work(own.dual, own.start, own.end, kind.arity)
+            if kind.settle != 0:
+                kept, ends = state.own[own.own[e] : own.own[e] + kind.own], (own.start, own.end)
+                lost -= end_settled(interacting, kind, entry, ends, own.lam, kept, own.dual)
     return lost

@@ -12,6 +12,7 @@ from discretization import others
 from discretization.assembly.by_duals import in_loops
 from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.assembly.workspace import AT_NOISE, balanced, workspace
+from discretization.contact.table import refuse
 from discretization.drives import as_driven
 from discretization.extent import extent
 from discretization.linear import sparse
@@ -96,6 +97,7 @@ class Rest:
         band_limit: int = BAND_LIMIT,
         idle: Mapping[int, Floats] | None = None,
     ):
+        refuse(system.contacts, "statics")
         self.shapes = state_shapes(sizes_of(system))
         self.system = resting(system, checked(state, self.shapes, *OF_SYSTEMS))
         self.loading = loading.of(self.system)
@@ -106,6 +108,7 @@ class Rest:
         self.state.v[:] = 0.0
         self.state.Omega[:] = 0.0
         self.state.memory[:] = 0.0
+        part(system, self.state, "settled")[:] = 0.0  # bristles of friction, which rest does not know, are let go
         self.work = workspace(self.system, self.numbering)
         self._general = True if self.system.spans.kind.size or not in_loops(self.work.by_duals) else None
         self.size = self.numbering.size

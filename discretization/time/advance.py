@@ -30,6 +30,8 @@ class Report(NamedTuple):
     most_iterations: int = 0  # in one solve
     solves: int = 0  # of a substep's equations; of mechanical systems: of a step's
     halvings: int = 0
+    lists: int = 0  # of pairs that may touch, made anew
+    passings: int = 0  # steps in which such a pair could have passed
 
     def plus(self, other: Report) -> Report:
         """The cost of both."""
@@ -38,6 +40,8 @@ class Report(NamedTuple):
             max(self.most_iterations, other.most_iterations),
             self.solves + other.solves,
             self.halvings + other.halvings,
+            self.lists + other.lists,
+            self.passings + other.passings,
         )
 
 
@@ -63,6 +67,14 @@ class Marched(NamedTuple):
     failure: Failure | None
 
 
+class Ends(NamedTuple):
+    """States at the ends of steps."""
+
+    states: State  # (k, ...)
+    reports: list[Report]  # one each, and of a step that failed one more
+    failure: Failure | None
+
+
 class StepperBase(ABC):
     """Advances states of one system by steps of one length `h`."""
 
@@ -73,10 +85,21 @@ class StepperBase(ABC):
     turned_in_words: Callable[[State, bool], str] | None = None
 
     @abstractmethod
+    def start(self, state: State) -> State:
+        """The state with the memory of this integrator."""
+
+    @abstractmethod
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h that begin at the times `starts`, as far as they can be solved. The state may be changed
         in place, by whole steps.
         """
+
+    def ends(self, state: State, h: float, starts: Floats) -> Ends:
+        """The ends of some of the steps of length h from `starts`, in order: of one at least if it can be solved. `state` is
+        not changed.
+        """
+        end, done, report, failure = self.march(copy_of(state), h, starts[:1])
+        return Ends(State(*(array[None][:done] for array in end)), [report], failure)
 
     def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
         """State after the steps first_step + 1 ... first_step + n_steps; step k ends at t = k h. `state` is

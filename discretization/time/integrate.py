@@ -231,8 +231,8 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
         )
     if flags & mechanical.CONDENSED and len(scheme.nodes) > 1:
         raise ModelError(
-            f"{scheme.name} takes forces at {len(scheme.nodes)} places of a step, each of which what relaxes in '{system.name}' "
-            "would have to know of all others; use GGL-EM, EML-kappa, MPH or em, or mG(1, 1)"
+            f"{scheme.name} takes forces at {len(scheme.nodes)} places of a step, each of which what relaxes, or sticks and "
+            f"slides, in '{system.name}' would have to know of all others; use GGL-EM, EML-kappa, MPH or em, or mG(1, 1)"
         )
     if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from discretization import others
+from discretization.contact.table import refuse
 from discretization.drives import count_drives, driven_frames, packed_rows
 from discretization.groups import Role, groups_of
 from discretization.multipliers import multipliers_of
@@ -72,6 +73,7 @@ def system_in_chart(
     """
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
+    refuse(system.contacts, "a mechanical system")
     # a chart reads the table of constraints by itself
     more = [own for own in groups_of(system, state) if own.table != "constraints"]
     energies, viscous, holding, working = (

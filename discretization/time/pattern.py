@@ -6,13 +6,14 @@ their neighbours make a band: neither the number of colours nor the cost of a co
 
 The pattern is found by trying: first every vertex of the graph of interactions for itself (a frame with its unknowns, a joint
 with its multipliers; the residuals within `REACH` edges can change), at a random place, so that nothing vanishes by
-accident; then what is zero there is left out.
+accident; then what is zero there is left out. What acts on contact alone, or sticks, counts as acting everywhere (`touching`).
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -47,8 +48,8 @@ from discretization.time.scheme import (
     Work,
 )
 from rigid.charts.condensed import kept_energies
-from rigid.compilation.decorators import explicit_kernel, kernel
-from rigid.interactions.kinds import COMPLEX_STEP
+from rigid.compilation.decorators import address_of, explicit_kernel, kernel
+from rigid.interactions.kinds import COMPLEX_STEP, Interacting, dual_function
 from rigid.kinematics.chart_frames import QUATERNION
 from rigid.mechanics.mechanical import C1, DATA, F1, FUNCTIONS, I1, WITHOUT_POTENTIAL, MechanicalSystem
 from rigid.references import Reference, by_reference
@@ -236,7 +237,8 @@ def by_trial(
     step = Step(0.01, q, p, v, signal, scheme.options)
     flags = system.data.flags | (WITHOUT_POTENTIAL if scheme.energies is not None else 0)
     data = system.data._replace(flags=flags)
-    kept_energies(system, system.books[None], step.h)  # what relaxes resists as in a step
+    data = data._replace(interacting=touching(data.interacting), dissipating=touching(data.dissipating))
+    kept_energies(system, system.books[None], system.q0[None], step.h)  # what relaxes resists as in a step
     candidates.sort_indices()
     colours = coloured(candidates)
     found, r = np.zeros(candidates.nnz), np.zeros(candidates.shape[0], complex)
@@ -263,6 +265,34 @@ def by_trial(
     whole = csc_matrix(abs(pattern) + diags(soft))
     whole.sort_indices()
     return whole
+
+
+def touching(interacting: Interacting) -> Interacting:
+    """The same where all frames of what may be idle, or may stick or slide, act on each other, wherever they are."""
+    kinds = interacting.kinds.copy()
+    for kind in kinds:
+        if kind.one_sided or kind.settle:
+            kind.dual = kind.bend = address_of(_coupled(kind.arity))
+    return interacting._replace(kinds=kinds.view(np.recarray))
+
+
+@functools.cache
+def _coupled(arity: int) -> Any:
+    """A dual of which every number depends on every one of all its poses."""
+
+    @dual_function
+    def dual(y0, y1, X, lam, out):
+        total = 0.0j
+        for k in range(arity):
+            for i in range(4):
+                for j in range(3):
+                    total += (0.31 + 0.17 * (12 * k + 3 * i + j)) * (y0[k, i, j] + 2.0 * y1[k, i, j])
+        for k in range(arity):
+            for i in range(4):
+                for j in range(3):
+                    out[k, i, j] = (0.23 + 0.11 * ((12 * k + 3 * i + j) % 7)) * total
+
+    return dual
 
 
 def softened(kind: int, size: int, repeats: Floats) -> Floats:

@@ -19,7 +19,7 @@ from discretization.multipliers import count_multipliers, multipliers_of
 from discretization.state_checks import OF_SYSTEMS, checked, given_values
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
-from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
+from discretization.time.advance import Ends, Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
 from discretization.time.newton import (
@@ -137,14 +137,21 @@ class Stepper(StepperBase):
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h from `starts`, in place."""
         status, (counts,), _ = self._run(state, h, starts, 1)
-        failure = (
-            None
-            if status == CONVERGED
-            else Failure(
-                REASONS[status], self._cure(status), singular=status == SINGULAR, folded=status == FOLDED
-            )
+        return Marched(state, int(counts[STEPS]), _report(counts), self._failure(status))
+
+    def ends(self, state: State, h: float, starts: Floats) -> Ends:
+        """The ends of all steps of length h from `starts`, as far as they can be solved."""
+        status, counts, kept = self._run(copy_of(state), h, starts, len(starts))
+        done = int(counts[:, STEPS].sum())
+        reports = [_report(row) for row in counts[: done + (status != CONVERGED)]]
+        return Ends(State(*(array[:done] for array in kept)), reports, self._failure(status))
+
+    def _failure(self, status: int) -> Failure | None:
+        if status == CONVERGED:
+            return None
+        return Failure(
+            REASONS[status], self._cure(status), singular=status == SINGULAR, folded=status == FOLDED
         )
-        return Marched(state, int(counts[STEPS]), _report(counts), failure)
 
     def _cure(self, status: int) -> str:
         """What may help; where joints repeat each other it may be that they do not agree: g of theirs is then left over."""

@@ -61,7 +61,7 @@ class Trajectory:
         return mechanical_rows.potentials(self.system, self.q) + self._kept()
 
     def _kept(self) -> Floats:
-        return kept_energies(self.system, self.totals)
+        return kept_energies(self.system, self.totals, self.q)
 
     def generalised_energy(self) -> Floats:
         """p . v - T(q, v) + V(q): 000 (74)."""

@@ -6,8 +6,9 @@ import numpy as np
 
 from rigid.charts.interactions import put_poses
 from rigid.compilation.decorators import allocating_kernel, inner_kernel
-from rigid.interactions.condensed import begin_condensed, end_condensed
-from rigid.kinematics.chart_frames import END, ROWS, START
+from rigid.interactions.condensed import begin_condensed, begin_settled, end_condensed, end_settled
+from rigid.interactions.kinds import COMPLEX_STEP, value_at
+from rigid.kinematics.chart_frames import END, ROWS, START, STEP
 from rigid.mechanics.mechanical import CONDENSED, MechanicalSystem
 from rigid.system import Floats
 
@@ -16,15 +17,53 @@ DISSIPATED = 1  # place in the books
 
 @inner_kernel
 def begin_all(D, h, books):
-    """Numbers of a step of length h; the energy that is kept."""
+    """Numbers of a step of length h; the energy that is kept in what goes by strains."""
     I, at, kept = D.dissipating, 2 + D.driven.drives, 0.0
+    D.scratch[STEP, 0, 0, 0] = 1.0 / h
     for which in range(I.kinds.size):
         kind = I.kinds[which]
-        for e in range(kind.first, kind.last if kind.begin != 0 else kind.first):
+        for e in range(kind.first, kind.last if kind.own > 0 else kind.first):
             own = books[at : at + kind.own]
-            kept += begin_condensed(I, kind, I.each[e], h, own, D.scratch[ROWS])
+            if kind.settle != 0:
+                begin_settled(I, kind, I.each[e], own)
+            else:
+                kept += begin_condensed(I, kind, I.each[e], h, own, D.scratch[ROWS])
             at += kind.own
     return kept
+
+
+@inner_kernel
+def kept_by_settled(D, q):
+    """The energy that is kept in what settles, as it stands among the numbers, J."""
+    I, S, kept = D.dissipating, D.scratch, 0.0
+    energy = S[ROWS].reshape(S[ROWS].size)[0:1]
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        for e in range(kind.first, kind.last if kind.settle != 0 else kind.first):
+            entry, kept_of_kind = I.each[e], value_at(kind.kept)
+            put_poses(q, D, entry, kind.arity, S[START])
+            kept_of_kind(S[START], I.numbers[entry.first : entry.last], energy)
+            kept += energy[0].real
+    return kept
+
+
+@inner_kernel
+def spread(arity, factor, S):
+    """Poses y and their rates z at START and END become y - factor z and y + factor z."""
+    for k in range(arity):
+        for i in range(4):
+            for j in range(3):
+                y, z = S[START, k, i, j], S[END, k, i, j]
+                S[START, k, i, j], S[END, k, i, j] = y - factor * z, y + factor * z
+
+
+@inner_kernel
+def _change_of(arity, S):
+    """y + i COMPLEX_STEP z at END becomes z."""
+    for k in range(arity):
+        for i in range(4):
+            for j in range(3):
+                S[END, k, i, j] = S[END, k, i, j].imag / COMPLEX_STEP
 
 
 @inner_kernel
@@ -33,28 +72,35 @@ def end_all(D, q0, q1, along, books):
     I, S, at = D.dissipating, D.scratch, 2 + D.driven.drives
     for which in range(I.kinds.size):
         kind = I.kinds[which]
-        for e in range(kind.first, kind.last if kind.begin != 0 else kind.first):
+        for e in range(kind.first, kind.last if kind.own > 0 else kind.first):
             entry, own = I.each[e], books[at : at + kind.own]
             put_poses(q0, D, entry, kind.arity, S[START])
             put_poses(q1, D, entry, kind.arity, S[END])
             ends = S[START], S[END]
-            books[DISSIPATED] -= end_condensed(I, kind, entry, ends, along, own, S[ROWS])
+            if kind.settle != 0:
+                if along:
+                    _change_of(kind.arity, S)
+                    spread(kind.arity, 0.5, S)
+                books[DISSIPATED] -= end_settled(I, kind, entry, ends, S[STEP, 0, 0], own, S[ROWS])
+            else:
+                books[DISSIPATED] -= end_condensed(I, kind, entry, ends, along, own, S[ROWS])
             at += kind.own
 
 
 @allocating_kernel
-def _begin_rows(D, h, books, out):
+def _begin_rows(D, h, books, q, out):
     for k in range(books.shape[0]):
         out[k] = begin_all(D, h, books[k])
+        out[k] += kept_by_settled(D, q[k])
 
 
-def kept_energies(system: MechanicalSystem, books: Floats, h: float = 1.0) -> Floats:
-    """(N,) J, in condensed own variables of rows (N, :) as `MechanicalSystem.books`; the numbers that follow from these are
-    left as in a step of length h, s.
+def kept_energies(system: MechanicalSystem, books: Floats, q: Floats, h: float = 1.0) -> Floats:
+    """(N,) J, in condensed own variables of rows (N, :) as `MechanicalSystem.books`, at coordinates (N, n); the numbers that
+    follow from these are left as in a step of length h, s.
     """
     out = np.zeros(len(books))
     if system.has(CONDENSED):
         kept = system.data.dissipating.numbers[system.condensed]
-        _begin_rows(system.data, h, np.ascontiguousarray(books), out)
+        _begin_rows(system.data, h, np.ascontiguousarray(books), np.ascontiguousarray(q, complex), out)
         system.data.dissipating.numbers[system.condensed] = kept
     return out

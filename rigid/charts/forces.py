@@ -1,9 +1,10 @@
 """Forces in a chart that have no potential, compiled: loads, pressure, the resistance of dissipations; by duals, pulled back."""
 
+from rigid.charts.condensed import spread
 from rigid.charts.interactions import add_duals_of, put_poses, put_rates
 from rigid.compilation.decorators import inner_kernel
 from rigid.interactions.kinds import dual_at, frame
-from rigid.kinematics.chart_frames import DUAL, END, QUATERNION, ROWS, START, load_at
+from rigid.kinematics.chart_frames import DUAL, END, QUATERNION, ROWS, START, STEP, load_at
 from rigid.kinematics.poses import (
     ZERO,
     add_mean_pulled,
@@ -81,18 +82,22 @@ def discrete_force(q0, q1, signal, D, out):
 
 @system_function("resistance")
 def resistance(q, w, D, out):
-    """Viscous forces against the rates w; w . out is the power they take."""
+    """Viscous forces against the rates w; w . out is the power they take. What settles resists as over the step about q."""
     S, I = D.scratch, D.dissipating
     clear(out)
     for which in range(I.kinds.size):
         kind = I.kinds[which]
-        rate_dual = dual_at(kind.bend)
+        over_step = kind.settle != 0 and S[STEP, 0, 0, 0] != 0.0
+        dual = dual_at(kind.dual if over_step else kind.bend)
         for e in range(kind.first, kind.last):
             own = I.each[e]
             S[ROWS, 0, 0, 0] = 1.0
             put_poses(q, D, own, kind.arity, S[START])
             put_rates(q, w, D, own, kind.arity, S[END])
-            rate_dual(S[START], S[END], I.numbers[own.first : own.last], S[ROWS, 0, 0], S[DUAL])
+            if over_step:
+                spread(kind.arity, 0.5 / S[STEP, 0, 0, 0], S)
+                S[ROWS, 0, 0, 0] = S[STEP, 0, 0, 0]
+            dual(S[START], S[END], I.numbers[own.first : own.last], S[ROWS, 0, 0], S[DUAL])
             for k in range(kind.arity):
                 add_pulled(frame(S[DUAL], k), q, D.frames, own.frames[k], 1.0, out)
 

@@ -114,7 +114,7 @@ def multibody_system(
     dissipating = [own for own in interactions.dissipating if len(own.frames)]
     if dissipating:
         flags |= mechanical.VISCOUS
-    if any(own.kind.condensed.begin is not None for own in dissipating):
+    if any(own.kind.own for own in dissipating):
         flags |= mechanical.CONDENSED
     flat = any(_is_flat(J) for J in frames.inertia[frames.fixed == 0])
     if not is_quaternion:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rigid.compilation.decorators import inner_kernel
+from rigid.interactions.blocks import is_idle
 from rigid.interactions.kinds import COMPLEX_STEP, dual_at, frame, store
 from rigid.kinematics.chart_frames import DIRECTORS, DUAL, END, QUATERNION, ROWS, START, ChartFrames
 from rigid.kinematics.poses import add_mean_pulled, pose
@@ -51,6 +52,20 @@ def take_changes(D, own, arity, pulled, at, out):
 
 
 @inner_kernel
+def leave_out(D, own, arity, at, out):
+    """out[at:] = 0 for all pairs of coordinates of the frames; where the next interaction begins."""
+    count = 0
+    for a in range(arity):
+        i = 0
+        while coordinate(D.frames, own.frames[a], i) >= 0:
+            i += 1
+        count += i
+    for k in range(count * count):
+        out[at + k] = 0.0
+    return at + count * count
+
+
+@inner_kernel
 def fill_energy_tangents(q0, q1, between, D, pulled, out):
     """out = changes of D V(q0, q1) with q1 (between), or of the gradient at q1, in the order of `energy_entries`.
 
@@ -72,6 +87,11 @@ def fill_energy_tangents(q0, q1, between, D, pulled, out):
             for k in range(kind.arity):
                 store(pose(other, D.frames, own.frames[k]), S[START], k)
                 store(pose(q1, D.frames, own.frames[k]), S[END], k)
+            if kind.one_sided != 0:
+                dual(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
+                if is_idle(kind, S[DUAL]):
+                    at = leave_out(D, own, kind.arity, at, out)
+                    continue
             for b in range(kind.arity):
                 j = 0
                 place = coordinate(D.frames, own.frames[b], 0)

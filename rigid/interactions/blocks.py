@@ -147,6 +147,19 @@ def pulled(dual, y0, y1, k):
 
 
 @small_kernel
+def is_idle(kind, dual):
+    """Whether it is of one side and does not act: its dual is zero, and its tangent with it."""
+    if kind.one_sided == 0:
+        return False
+    for k in range(kind.arity):
+        for j in range(4):
+            for i in range(3):
+                if dual[k, j, i] != 0.0:
+                    return False
+    return True
+
+
+@small_kernel
 def _put_ends(own, arity, r0, R0, r1, R1, y0, y1):
     origin = load3(r0[own.frames[0]])
     for k in range(arity):

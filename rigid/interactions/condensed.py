@@ -1,7 +1,7 @@
 """Condensed own variables of one interaction in a step, compiled: see `rigid.interactions.kinds.Condensed`."""
 
 from rigid.compilation.decorators import inner_kernel
-from rigid.interactions.kinds import COMPLEX_STEP, stress_at, value_at
+from rigid.interactions.kinds import COMPLEX_STEP, dual_at, stress_at, value_at
 
 
 @inner_kernel
@@ -33,3 +33,29 @@ def end_condensed(I, kind, entry, ends, along, kept, scratch):
     for i in range(kind.own):
         kept[i] = I.numbers[first + i]
     return flat[n].real
+
+
+@inner_kernel
+def begin_settled(I, kind, entry, own):
+    """Own variables that settle, as at the start of a step, into the numbers."""
+    first = entry.last - kind.own
+    for i in range(kind.own):
+        I.numbers[first + i] = own[i].real
+
+
+@inner_kernel
+def end_settled(I, kind, entry, ends, frequency, own, scratch):
+    """The same at the end of a step from y0 to y1 = ends, into `own` and the numbers; what their energy has gained.
+
+    frequency (1,): 1/h; scratch: room for a dual.
+    """
+    flat, first, X = scratch.reshape(scratch.size), entry.last - kind.own, I.numbers[entry.first : entry.last]
+    kept, settle = value_at(kind.kept), dual_at(kind.settle)
+    kept(ends[0], X, flat[0:1])
+    before = flat[0].real
+    settle(ends[0], ends[1], X, frequency, scratch)
+    for i in range(kind.own):
+        own[i] = flat[i].real
+        I.numbers[first + i] = flat[i].real
+    kept(ends[1], X, flat[0:1])
+    return flat[0].real - before

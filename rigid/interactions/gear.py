@@ -23,7 +23,6 @@ import numpy as np
 from rigid.compilation.decorators import small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.kinds import (
-    MOST_FRAMES,
     MOST_OWN,
     Kind,
     add_dual,
@@ -39,6 +38,7 @@ from rigid.linear_algebra import average, cross, dot, minus, times
 from rigid.system import Floats
 
 ANGLE, DISPLACEMENT = 0, 1
+MOST_GEARED = 8  # frames
 SIZE = 18  # numbers of a coordinate: sort, places of a and b among the frames, then Xa, Xb, Ua, Wa, Ub; behind all the angles
 XA, XB, UA, WA, UB = 3, 6, 9, 12, 15
 
@@ -67,7 +67,7 @@ def gear(
     if (len(frames), angles) not in GEARS:
         raise ModelError(
             f"{owner}: {angles} angles between {len(frames)} parts, ground included; a gear has at most {MOST_OWN} between "
-            f"{MOST_FRAMES}: make two of it, with a part between them"
+            f"{MOST_GEARED}: make two of it, with a part between them"
         )
     rows = [
         np.concatenate([[own.sort, *map(frames.index, own.frames)], own.Xa, own.Xb, own.Ua, own.Wa, own.Ub])
@@ -219,4 +219,4 @@ def _kind(frames: int, angles: int) -> Kind:
 
 
 # by the numbers of frames and of angles
-GEARS = {(m, k): _kind(m, k) for m in range(2, MOST_FRAMES + 1) for k in range(MOST_OWN + 1)}
+GEARS = {(m, k): _kind(m, k) for m in range(2, MOST_GEARED + 1) for k in range(MOST_OWN + 1)}

@@ -24,8 +24,9 @@ dissipates then needs no kind by name.
 
 Own variables (`own`) are the last of its numbers, as they are where a step begins; a state keeps them
 (`discretization.own_variables`). What is condensed (`Condensed`), such as the strain of a branch that relaxes, goes by the
-strains alone and is no unknown of the step. What is counted (`count`), such as an angle through turns, is a function of the
-poses but for whole turns, and is taken anew at the end.
+strains alone and is no unknown of the step. What settles (`Condensed.settle`), such as a bristle of friction, is written at the
+end of a step that is accepted. What is counted (`count`), such as an angle through turns, is a function of the poses but for
+whole turns, and is taken anew at the end.
 
 Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix is a complex step; X are the numbers of
 one interaction; lam is (1,) and 1 for an energy. X are plain data and real, but where derivatives to them are taken: then the
@@ -62,7 +63,7 @@ DUAL = types.void(POSES, POSES, F1, C1, POSES)
 STRESS = types.void(C1, F1, C1)
 HIDDEN = types.void(POSES, POSES, POSES, POSES, F1, C1, POSES, POSES)
 
-MOST_FRAMES, MOST_ROWS, MOST_OWN, MOST_STRAINS = 8, 3, 8, 6  # of one interaction
+MOST_FRAMES, MOST_ROWS, MOST_OWN, MOST_STRAINS = 12, 3, 8, 6  # of one interaction
 COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is subtracted
 
 value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
@@ -164,6 +165,15 @@ class Condensed(NamedTuple):
                                 by `change`; out (1,): what the energy has gained
 
     The dual between the ends of the step does the work of that energy and of what is lost, never negative.
+
+    Own variables that settle have no such equation: the dual reads them as they were at the start, and
+
+        settle(y0, y1, X, lam, out)   a dual function: these at the end of the step, out.ravel()[:own], of X and lam = 1/h as the
+                                      dual had them
+        kept(y, X, out)               a value function: the energy that is kept in them, J
+
+    Again dual . (y1 - y0) less what `kept` gains is lost, never negative. Their `bend` is what they hold at the poses y. Where a
+    scheme takes forces at one place of a step, y with the rates z, the dual is that between y - h z/2 and y + h z/2.
     """
 
     strains: Any = None
@@ -201,7 +211,7 @@ class Kind(NamedTuple):
     beside: tuple[Any, int] | None = None
     loop: int = 0  # number of `em`'s loop with its real closed form (`discretization.assembly.spring_forces`); 0: by its duals
     condensed: Condensed = Condensed()
-    one_sided: bool = False  # an energy or dissipation whose dual is often all zero, its derivative with it
+    one_sided: bool = False  # where its dual is zero, so is its tangent: it acts on contact alone
 
     @property
     def directed(self) -> bool:
@@ -233,7 +243,7 @@ KIND = np.dtype(
         (name, np.int64)
         for name in (
             *("value", "dual", "bend", "hidden", "count", "strains", "begin", "evolve", "settle", "kept"),
-            *("arity", "rows", "constant", "steep", "own", "strained", "first", "last"),
+            *("arity", "rows", "constant", "steep", "own", "strained", "one_sided", "first", "last"),
         )
     ],
     align=True,
@@ -374,7 +384,7 @@ def _gathered(groups: Sequence[Group], address: Callable[[str, Any], int], dtype
         functions |= kind.condensed._asdict()
         strained = functions.pop("count_of_strains")
         addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
-        facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained
+        facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained, kind.one_sided
         kinds[k] = (*addresses, *facts, at, at + count)
         here = each[at : at + count]
         here["row"], here["frames"][:, : kind.arity] = own.row, own.frames

@@ -19,6 +19,7 @@ START, END, DUAL, ROWS = 0, 1, 2, 3  # places of the scratch
 POSES_START, RATES_START, POSES_END, RATES_END = 4, 5, 6, 7  # where poses and rates are both wanted
 # frames as they stand and (v, Omega, 0, 0) of each at both ends, and what acts on them: `rigid.interactions.hidden_rates`
 FRAMES_START, FRAMES_END, MOVING_START, MOVING_END, ON_FRAMES, ON_MOVING = 8, 9, 10, 11, 12, 13
+STEP = 14  # 1/h of the step, its first number; 0: there is none
 
 FRAME = np.dtype(
     [
@@ -94,9 +95,9 @@ def no_drives() -> Driven:
 
 def new_scratch() -> Any:
     """Room for one interaction: poses at both ends, dual, and its multipliers or rows, at START, END, DUAL and ROWS; and poses
-    and their rates at both ends, relative ones and those of the frames.
+    and their rates at both ends, relative ones and those of the frames; 1/h.
     """
-    return np.zeros((14, MOST_FRAMES, 4, 3), complex)
+    return np.zeros((15, MOST_FRAMES, 4, 3), complex)
 
 
 @small_kernel

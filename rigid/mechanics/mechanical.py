@@ -270,7 +270,7 @@ class MechanicalSystem:
     def condensed(self) -> Ints:
         """Where among the numbers of what dissipates stand condensed own variables, interaction by interaction."""
         own: Interacting = self.data.dissipating
-        keeping = [kind for kind in own.kinds if kind.begin]
+        keeping = [kind for kind in own.kinds if kind.own]
         lasts = [(last, kind.own) for kind in keeping for last in own.each.last[kind.first : kind.last]]
         return np.concatenate([np.zeros(0, np.int64), *(np.arange(last - k, last) for last, k in lasts)])
 

@@ -14,7 +14,7 @@ from discretization.consistent import Held
 from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, held_from_outside
 from discretization.multipliers import multipliers_of
-from discretization.others import Other, Others, others_of, with_springs
+from discretization.others import Other, Others, others_of, settled_values, with_springs
 from discretization.own_variables import own_variables, with_counted_angles, with_part
 from discretization.state_measures import constraint_residual, element_states
 from discretization.state_shapes import sizes_of, state_shapes
@@ -171,7 +171,9 @@ def build(model: Contents) -> Built:
         placement.v,
         placement.Omega,
         np.zeros(shapes["lam"]),
-        own_variables(system).joined(drive=0.0 if drives is None else drives.first()),
+        own_variables(system).joined(
+            drive=0.0 if drives is None else drives.first(), settled=settled_values(system.others)
+        ),
         np.zeros(shapes["memory"]),
         np.zeros(shapes["totals"]),
     )
@@ -335,6 +337,7 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         n_multipliers=sizes.multipliers,
         n_torsions=sizes.own.angle,
         n_branch=sizes.own.branch,
+        n_settled=sizes.own.settled,
         system=system,
         grounded=_grounded(system),
         drives=[*model.drives, *model.driven],

@@ -23,6 +23,7 @@ from rigid.system import PERPENDICULAR, Floats, State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.joint_loops import Link, loop_closed_by
+from rodsim.building.settled_starts import settled_at_start
 from rodsim.building.static_checks import part_at
 from rodsim.parts.model_description import ACTING
 from rodsim.results import stored_states
@@ -148,6 +149,11 @@ def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, li
             said.append("branches that relax are new and strained as their rods are")
     elif before.branch:
         said.append("branches that relax are gone")
+    if blocks.settled:
+        settled, new = settled_at_start(system, old.system, before.part(stored.own, "settled"))
+        blocks.part(own, "settled")[...] = settled
+        if new:
+            said.append("what sticks and slides begins anew where it was not there yet")
     return own, said
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from discretization.others import FRAMES
 from discretization.registered_kinds import register
 from rigid import checks
 from rigid.checks import shown
 from rigid.errors import ModelError
-from rigid.interactions.kinds import MOST_FRAMES, Kind, dissipation, no_bend
+from rigid.interactions.kinds import Kind, dissipation, no_bend
 from rigid.system import Floats
 from rodsim.interactions.kind_checks import check_dissipation, check_energy, sides_that_turn
 from rodsim.interactions.preparing import digest_of, prepared
@@ -111,7 +112,7 @@ def interaction(
     with the law, by how much it misses, and what to do.
     """
     owner = f"interaction '{checks.name('name of the interaction', name)}'"
-    count = checks.count(owner, "frames", frames, 1, MOST_FRAMES)
+    count = checks.count(owner, "frames", frames, 1, FRAMES)
     widths = _widths(owner, numbers)
     if checks.count(owner, "rows", rows, 0, 3):
         raise ModelError(

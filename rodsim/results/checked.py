@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.others import OTHERS, Others
+from discretization.contact.table import BOTH, LAW, LOSS, ROD, SPHERE, Contacts
+from discretization.others import FRAMES, OTHERS, Others
 from discretization.space.interpolation import MOST
 from discretization.space.laws import EXPRESSIONS, LAWS
 from discretization.space.laws.expressions import law_of
@@ -118,10 +119,11 @@ def _check_spans(name: str, spans: Spans, n: int) -> None:
 
 def _check_others(name: str, others: Others, n: int) -> None:
     e = len(others.kind)
+    width = min(max(FRAMES, *others.frames.shape[1:2], 0), MOST_FRAMES)
     _within(name, "kind", others.kind, len(OTHERS))
     for column, shape, kind in (
         ("kind", (e,), _WHOLE),
-        ("frames", (e, MOST_FRAMES), _WHOLE),
+        ("frames", (e, width), _WHOLE),
         ("first", (e + 1,), _WHOLE),
         ("numbers", (len(others.numbers),), "f"),
         ("size", (e, 2), "f"),
@@ -129,9 +131,37 @@ def _check_others(name: str, others: Others, n: int) -> None:
     ):
         _shape(name, column, getattr(others, column), shape, kind)
     arity = np.array([kind.arity for kind in OTHERS])[others.kind]
-    _within(name, "frames", others.frames[np.arange(MOST_FRAMES) < arity[:, None]], n)
+    _within(name, "frames", others.frames[np.arange(width) < arity[:, None]], n)
     if others.first[0] != 0 or np.any(np.diff(others.first) < 0) or others.first[-1] != len(others.numbers):
         raise ValueError("'others/first' does not count their numbers")
+
+
+def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
+    s, k, p = len(contacts.kind), len(contacts.frames), len(contacts.pairs)
+    whole, shapes = (
+        ("kind", "first", "frames", "pairs", "stations", "side"),
+        (
+            ("kind", (s,)),
+            ("first", (s + 1,)),
+            ("radius", (s,)),
+            ("X", (k, 3)),
+            ("length", (k,)),
+            ("pairs", (p, 2)),
+            ("law", (p, LAW)),
+            ("loss", (p, LOSS)),
+            ("stations", (p,)),
+            ("side", (p,)),
+        ),
+    )
+    for column, shape in shapes:
+        _shape(name, column, getattr(contacts, column), shape, _WHOLE if column in whole else "f")
+    for column, count in (("kind", 1 + max(SPHERE, ROD)), ("frames", n), ("pairs", s), ("side", 1 + BOTH)):
+        _within(name, column, getattr(contacts, column), count)
+    _at_least(name, "radius", contacts.radius)
+    _at_least(name, "length", contacts.length)
+    _at_least(name, "stations", contacts.stations, 1)
+    if contacts.first[0] != 0 or np.any(np.diff(contacts.first) < 1) or contacts.first[-1] != k:
+        raise ValueError("'contacts/first' does not count their points")
 
 
 def _shape(name: str, column: str, values: NDArray[Any], shape: tuple[int, ...], kind: str) -> None:
@@ -158,6 +188,7 @@ _OF_TABLES: dict[str, Callable[[str, Any, int], None]] = {
     "constraints": check_constraints,
     "spans": _check_spans,
     "others": _check_others,
+    "contacts": _check_contacts,
 }
 
 

@@ -6,12 +6,16 @@ moves as it is told stands in the states at the ends of steps.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discretization.contact.table import contacts_of
 from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
 from discretization.own_variables import part
+from discretization.system import System
+from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import em_integrator
 from discretization.time.stepper import DriveValues, LoadValues, Stepper
 from rigid.motions import STEP
@@ -62,21 +66,29 @@ class GoingOn:
         self._tolerance, self._spared = tolerance_of(result), result.description.get("without_inertia", [])
         self._stepper: StepperBase
         if self.own is not None:
-            self._stepper = self.stepper(self.h, self.own.order)
+            make_em = partial(self.stepper, self.h, self.own.order)
+            touching = len(self.system.contacts.pairs) > 0
+            self._stepper = ContactStepper(self.system, self.h, make_em) if touching else make_em(self.system)
             return
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
 
         chart, name = settings.get("chart"), str(settings["integrator"])
         values = self.loads, self.drives
-        own = MechanicalStepper(layout.name, self.system, result.state(0), self.h, name, chart, *values)
-        self._stepper, self.shape = own, (layout, own.mechanical.n, own.mechanical.m)
 
-    def stepper(self, h: float, order: int) -> Stepper:
-        """Of `em` and its kin."""
+        def make(system: System) -> MechanicalStepper:
+            return MechanicalStepper(layout.name, system, result.state(0), self.h, name, chart, *values)
+
+        plain = make(self.system._replace(contacts=contacts_of()))
+        self._stepper, self.shape = plain, (layout, plain.mechanical.n, plain.mechanical.m)
+        if len(self.system.contacts.pairs):
+            self._stepper = ContactStepper(self.system, self.h, make)
+
+    def stepper(self, h: float, order: int, system: System | None = None) -> Stepper:
+        """Of `em` and its kin, for what the steps of a list of contacts are taken with."""
         assert self.own is not None
         return Stepper(
-            self.system,
+            self.system if system is None else system,
             h,
             order,
             self.loads,

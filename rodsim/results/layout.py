@@ -137,7 +137,9 @@ class Layout:
     drives: list[str] = field(default_factory=list)  # names, in the order of their numbers in `State.own`
     n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
     n_branch: int = 0  # points of rods whose branches relax
+    n_settled: int = 0  # own variables that settle
     n_memory: int = 0  # rows that `em-d` remembers
+    n_points: int = 0  # of surfaces that may touch, where the run is one with contacts
     # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
     system: System | None = None
     # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
@@ -190,6 +192,7 @@ class Layout:
             ("counted angles", self.n_torsions, sizes.own.angle),
             ("relaxing points", self.n_branch, sizes.own.branch),
             ("drives", len(self.drives), sizes.own.drive),
+            ("variables that settle", self.n_settled, sizes.own.settled),
         ):
             if number != found:
                 raise ValueError(f"model '{self.name}': {number} {what}, but its system has {found}")
@@ -204,12 +207,12 @@ class Layout:
     @property
     def own(self) -> OwnVariables:
         """The blocks of `State.own`."""
-        return OwnVariables(self.n_torsions, self.n_branch, len(self.drives))
+        return OwnVariables(self.n_torsions, self.n_branch, len(self.drives), self.n_settled)
 
     @property
     def memory(self) -> Memory:
         """The parts of `State.memory`."""
-        return Memory(self.n_frames, self.n_memory, self.n_chart)
+        return Memory(self.n_frames, self.n_memory, self.n_chart, self.n_points)
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every field of a `State` of this model."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discretization.contact.table import Contacts
 from discretization.older_gears import from_rows
 from discretization.others import Others, others_of
 from discretization.registered_kinds import from_files, names_of
@@ -42,6 +43,7 @@ TABLES = {
     "loads": Loads,
     "spans": Spans,
     "others": Others,
+    "contacts": Contacts,
 }  # of `discretization.system.in_files`, beside its gravity
 
 
@@ -75,6 +77,10 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     group.attrs["name"] = layout.name
     for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart", "n_branch", "n_memory"):
         group.attrs[name] = getattr(layout, name)
+    if layout.n_points:
+        group.attrs["n_points"] = layout.n_points
+    if layout.n_settled:
+        group.attrs["n_settled"] = layout.n_settled
     if layout.gravity is not None:
         group.attrs["gravity"] = layout.gravity
     if layout.grounded is not None:
@@ -102,7 +108,7 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     if layout.system is not None:
         system = group.create_group("system")
         tables = in_files(layout.system)
-        for name in TABLES:
+        for name in filter(tables.__contains__, TABLES):
             _write_table(system, name, tables[name])
         if names := names_of(layout.system.others):
             _names(system["others"], names, OWN_KINDS)
@@ -165,7 +171,9 @@ def read_layout(file: h5py.File) -> Layout:
         n_torsions=int(group.attrs["n_torsions"]),
         n_chart=int(group.attrs.get("n_chart", 0)),
         n_branch=int(group.attrs.get("n_branch", 0)),
+        n_settled=int(group.attrs.get("n_settled", 0)),
         n_memory=int(group.attrs.get("n_memory", 0)),
+        n_points=int(group.attrs.get("n_points", 0)),
         drives=_read(group, "drives") if "drives" in group else [],
         system=system,
         constraints=constraints,

@@ -84,12 +84,12 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
 
 def _at_states(system: System, state: State) -> Iterator[tuple[slice, Acting]]:
     """The sources with the numbers that they have at some of the states."""
-    every = len(state.r)
-    if not own_variables(system).angle:
+    every, blocks = len(state.r), own_variables(system)
+    if not blocks.angle and not blocks.settled:
         for own in sources_of(system):
             yield slice(0, every), own
         return
-    for i in range(every):  # what is counted through turns is another number in each
+    for i in range(every):  # what is counted through turns, or settles, is another number in each
         one = State(*(x[i] if len(x) == every else x for x in state))
         for own in sources_of(system, one):
             yield slice(i, i + 1), own

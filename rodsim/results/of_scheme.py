@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from discretization import others
+from discretization.contact.table import contacts_of
 from discretization.drives import driven_frames
 from discretization.state_measures import constraint_residual
 from rigid import quaternions
@@ -49,8 +50,8 @@ class SchemeReader:
         layout, settings = result.layout, result.description["run"]
         if layout.system is None:
             raise ModelError(f"result of '{layout.name}': it keeps no system")
-        self._system = system_in_chart(layout.name, layout.system, result.state(0), str(settings["chart"]))
-        self._model = layout.system
+        self._model = layout.system._replace(contacts=contacts_of())  # which hold nothing
+        self._system = system_in_chart(layout.name, self._model, result.state(0), str(settings["chart"]))
         self._driven = driven_frames(layout.system.frames.fixed)
         self._counts = np.ones(self._system.n)  # 0 of coordinates of driven frames
         for first, last, _ in self._system.data.driven.frames:

@@ -22,6 +22,7 @@ _STARTING = (
     *_OF_FRAMES,
     "angle",
     "branch",
+    "settled",
     "remembered",
     "chart q",
     "chart p",

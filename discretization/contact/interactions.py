@@ -1,0 +1,95 @@
+"""What acts between the pairs of a list: interactions of `System.others`, made anew for each list."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.contact.search import Candidates, candidates
+from discretization.contact.table import BARRIER, BOTH, ROD, Contacts, points_of, reaches
+from discretization.others import FRAMES, OTHERS, Others, groups_of
+from rigid.interactions import evaluation
+from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
+from rigid.interactions.kinds import Group
+from rigid.system import Floats, State
+
+# by the number of rods: kind, and which ends of both parts have its frames
+_KINDS = (
+    (SPHERES, (0, 2)),
+    (SPHERE_ROD, (0, 2, 3)),
+    (RODS, (0, 1, 2, 3)),
+)
+_DEPTH = 0.01  # of the sum of radii: of a usual contact
+_STEEP = 4.0  # resistance of a barrier at half its reach, of its k
+
+
+def interactions_of(contacts: Contacts, listed: Candidates) -> Others:
+    """Of all pairs of a list, in its order."""
+    sides = np.stack([listed.side, 1 - listed.side], axis=1)
+    surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
+    rods = (contacts.kind[surfaces] == ROD).sum(axis=1)
+    law = contacts.law[listed.pair].copy()
+    twice = (contacts.side[listed.pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
+    law[(rods == 2) & twice, 1] *= 0.5
+    rho = contacts.radius[surfaces].sum(axis=1)
+    length = contacts.length[listed.ends[:, 0]]
+    X, m, minus = contacts.X[listed.ends], contacts.stations[listed.pair], listed.minus
+    head = np.column_stack([law, rho])
+    numbers = (
+        np.column_stack([head, X[:, 0], X[:, 2]]),
+        np.column_stack([head, X[:, 0], minus]),
+        np.column_stack([head, m, length, minus]),
+    )
+    width = np.array([each.shape[1] for each in numbers])[rods]
+    first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
+    of_all, kind = np.zeros(first[-1]), np.zeros(len(rods), np.int64)
+    frames = np.full((len(rods), FRAMES), -1, np.int64)
+    for number, (own, ends) in enumerate(_KINDS):
+        use = np.flatnonzero(rods == number)
+        if not len(use):
+            continue
+        kind[use] = OTHERS.index(own)
+        frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
+        values = numbers[number][use]
+        of_all[first[use][:, None] + np.arange(values.shape[1])] = values
+    force = _DEPTH * rho * _slope(law, rho) * np.where(rods == 2, length, 1.0)
+    arm = np.maximum(rho, np.linalg.norm(X[:, [0, 2]], axis=2).max(axis=1, initial=0.0))
+    return Others(kind, frames, first, of_all, np.column_stack([force, force * arm]))
+
+
+def _slope(law: Floats, rho: Floats) -> Floats:
+    """(c,) how much more force a depth gives, of each law at its steepest."""
+    power = law[:, 1] * law[:, 2] * rho ** np.maximum(law[:, 2] - 1.0, 0.0)
+    return np.where(law[:, 0] == BARRIER, _STEEP * law[:, 1], power)
+
+
+def touching(contacts: Contacts, state: State) -> list[Group]:
+    """Groups of the pairs that touch in one state; their rows are the numbers of these pairs."""
+    if not len(contacts.pairs):
+        return []
+    return _groups(contacts, points_of(contacts, state.r, state.quat))
+
+
+def energies(contacts: Contacts, state: State) -> Floats:
+    """J, the energy of all contacts of one state or of many (...), of each to the same bits as alone."""
+    lead = state.r.shape[:-2]
+    found = np.zeros(int(np.prod(lead)))
+    if not len(contacts.pairs):
+        return found.reshape(lead)
+    r, quat = state.r.reshape(-1, *state.r.shape[-2:]), state.quat.reshape(-1, *state.quat.shape[-2:])
+    points = points_of(contacts, r, quat)
+    skin, k = float(reaches(contacts).max()), 0
+    while k < len(found):
+        # one list for all of the next states that are near enough to the first of them
+        far = np.linalg.norm(points[k:] - points[k], axis=-1).max(axis=-1) > 0.5 * skin
+        end = k + int(np.argmax(far)) if far.any() else len(found)
+        groups = _groups(contacts, points[k], skin)
+        if groups:
+            values = evaluation.values(groups, r[k:end], quat[k:end])
+            found[k:end] = np.cumsum(values, axis=-1)[:, -1]  # in order, to which what is zero adds nothing
+        k = end
+    return found.reshape(lead)
+
+
+def _groups(contacts: Contacts, points: Floats, skin: float = 0.0) -> list[Group]:
+    own = interactions_of(contacts, candidates(contacts, np.ascontiguousarray(points), skin))
+    return groups_of(own, np.arange(len(own.kind)))

@@ -1,0 +1,92 @@
+"""Distances of segments, and whether two of them could have passed through each other in a step.
+
+Points move in straight lines within a step and segments are straight, so that the vector d(s, t) from a point of the one to a
+point of the other is bilinear in its places, and at any moment between those at both ends. Two segments do not meet where some
+direction n has n . d > 0 at both ends for all four pairs of end points. The vectors of the nearest points at both ends are
+tried: of two convex sets they separate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rigid.compilation.decorators import kernel, small_kernel
+from rigid.linear_algebra import dot, load3, minus, plus, times
+
+
+@small_kernel
+def within(x):
+    """The nearest number from 0 to 1."""
+    return min(max(x, 0.0), 1.0)
+
+
+@small_kernel
+def nearest_places(a0, a1, b0, b1):
+    """(s, t) of the nearest points a0 + s (a1 - a0), b0 + t (b1 - b0); ends may be the same point."""
+    e, f, w = minus(a1, a0), minus(b1, b0), minus(a0, b0)
+    ee, ff, ef, we, wf = dot(e, e), dot(f, f), dot(e, f), dot(w, e), dot(w, f)
+    det = ee * ff - ef * ef
+    s = within((ef * wf - we * ff) / det) if det > 1e-12 * ee * ff else 0.5
+    t = (ef * s + wf) / ff if ff > 0.0 else 0.0
+    if t < 0.0 or t > 1.0 or ff == 0.0:
+        t = within(t)
+        s = within((ef * t - we) / ee) if ee > 0.0 else 0.0
+    elif ee > 0.0:
+        # of parallel ones any s is, as long as both points stay on their segments
+        s = within((ef * t - we) / ee)
+        t = within((ef * s + wf) / ff)
+    return s, t
+
+
+@small_kernel
+def between(a0, a1, b0, b1, s, t):
+    """From the point at t of the second to the point at s of the first."""
+    a = plus(times(1.0 - s, a0), times(s, a1))
+    return minus(a, plus(times(1.0 - t, b0), times(t, b1)))
+
+
+@kernel
+def distances(points, ends, out):
+    """|d| (c,) of segments by their ends (c, 4) among the points (k, 3): a0, a1, b0, b1."""
+    for c in range(ends.shape[0]):
+        a0, a1 = load3(points[ends[c, 0]]), load3(points[ends[c, 1]])
+        b0, b1 = load3(points[ends[c, 2]]), load3(points[ends[c, 3]])
+        s, t = nearest_places(a0, a1, b0, b1)
+        d = between(a0, a1, b0, b1, s, t)
+        out[c] = np.sqrt(dot(d, d))
+
+
+@small_kernel
+def _separates(n, points, ends):
+    """Whether n . d > 0 for all pairs of end points."""
+    for i in range(2):
+        for k in range(2, 4):
+            if dot(n, minus(load3(points[ends[i]]), load3(points[ends[k]]))) <= 0.0:
+                return False
+    return True
+
+
+@kernel
+def passing(points, ends, reach, out):
+    """out (steps,) = 1 for each step in which a pair could have passed, or moved further than it is apart while it touched.
+
+    points (steps + 1, k, 3): at the ends of the steps; ends (c, 4), see `distances`; reach (c,): of the forces.
+    """
+    for step in range(out.shape[0]):
+        before, after = points[step], points[step + 1]
+        out[step] = 0
+        for c in range(ends.shape[0]):
+            a0, a1 = load3(before[ends[c, 0]]), load3(before[ends[c, 1]])
+            b0, b1 = load3(before[ends[c, 2]]), load3(before[ends[c, 3]])
+            c0, c1 = load3(after[ends[c, 0]]), load3(after[ends[c, 1]])
+            d0, d1 = load3(after[ends[c, 2]]), load3(after[ends[c, 3]])
+            s, t = nearest_places(a0, a1, b0, b1)
+            u, v = nearest_places(c0, c1, d0, d1)
+            start, end = between(a0, a1, b0, b1, s, t), between(c0, c1, d0, d1, u, v)
+            apart = _separates(start, after, ends[c]) or _separates(end, before, ends[c])
+            moved = minus(between(c0, c1, d0, d1, s, t), start)
+            near, away = dot(start, start), dot(end, end)
+            far = min(near, away) < reach[c] * reach[c] and dot(moved, moved) > max(near, away)
+            if far or not apart:
+                out[step] = 1
+                break

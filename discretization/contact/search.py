@@ -1,0 +1,147 @@
+"""Which parts of surfaces are near each other: a list of pairs that is a function of the points alone.
+
+Parts are spheres and the segments of rods. Their middles stand in trees, one for parts of about one size, so that the time is
+about that of sorting them, however unequal they are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from discretization.contact.nearest import distances
+from discretization.contact.table import BOTH, FIRST, ROD, SECOND, SPHERE, Contacts, reaches
+from rigid.system import Floats, Ints
+
+
+class Parts(NamedTuple):
+    """f spheres and segments, in the order of their first points."""
+
+    surface: Ints  # (f,)
+    ends: Ints  # (f, 2) points; of a sphere twice the same
+    arc: Floats  # (f,) m, of the middle, along its rod
+    length: Floats  # (f,) m
+    after: Ints  # (f,) the next segment of the rod, -1: it ends there
+    around: Floats  # (s,) m, length of a closed rod, infinite of others
+
+
+class Candidates(NamedTuple):
+    """c pairs, in the order of: pair of surfaces, side, part that has the stations, part of the partner."""
+
+    pair: Ints  # (c,)
+    side: Ints  # (c,) 0: the stations are on the first surface of the pair
+    ends: Ints  # (c, 4) points: both of the part with the stations, or of a sphere, then of its partner
+    minus: NDArray[
+        np.uint8
+    ]  # (c,) 1: the last point is an inner vertex, whose contact counts in the next segment too
+
+
+def parts_of(contacts: Contacts) -> Parts:
+    """Of all surfaces."""
+    count = np.diff(contacts.first)
+    surface = np.repeat(np.arange(len(count)), count)
+    there = (contacts.kind[surface] == SPHERE) | (contacts.length > 0.0)
+    at, of = np.flatnonzero(there), surface[there]
+    rod = contacts.kind[of] == ROD
+    last = at + 1 == contacts.first[of + 1]
+    ends = np.stack([at, np.where(last, contacts.first[of], at + 1)], axis=1)
+    ends[~rod, 1] = at[~rod]
+    length = np.where(rod, contacts.length[at], 0.0)
+    begins = np.cumsum(length) - length
+    firsts = np.searchsorted(of, np.arange(len(count)))
+    arc = begins + 0.5 * length - begins[firsts[of]]
+    number = np.full(len(contacts.frames), -1)
+    number[at] = np.arange(len(at))
+    closed = np.zeros(len(count), bool)
+    closed[of[rod & last]] = True
+    total = np.bincount(of, length, len(count))
+    after = np.where(rod, number[ends[:, 1]], -1)
+    return Parts(of, ends, arc, length, after, np.where(closed, total, np.inf))
+
+
+def candidates(contacts: Contacts, points: Floats, skin: float) -> Candidates:
+    """Pairs of parts that are nearer than their reach and the skin (m), where the points (k, 3) are."""
+    parts, reach = parts_of(contacts), reaches(contacts)
+    u, v = _near(parts, points, float(reach.max(initial=0.0)) + skin)
+    u, v, pair = _paired(contacts, parts, u, v)
+    apart = np.empty(len(u))
+    distances(points, np.ascontiguousarray(np.concatenate([parts.ends[u], parts.ends[v]], axis=1)), apart)
+    near = apart < reach[pair] + skin
+    return _sorted(contacts, parts, u[near], v[near], pair[near])
+
+
+def _near(parts: Parts, points: Floats, reach: float) -> tuple[Ints, Ints]:
+    """Pairs of parts, each once, whose middles are no further apart than half their lengths and the reach."""
+    ends = points[parts.ends]
+    middle, half = ends.mean(axis=1), 0.5 * np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    # sizes count from the reach on: shorter ones are found as quickly
+    size = np.ceil(np.log2(np.maximum(half, 0.5 * reach + 1e-300))).astype(np.int64)
+    found_u, found_v = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    classes = [np.flatnonzero(size == k) for k in np.unique(size)]
+    trees = [cKDTree(middle[use]) for use in classes]
+    most = [float(half[use].max()) for use in classes]
+    for i, use in enumerate(classes):
+        pairs = trees[i].query_pairs(2.0 * most[i] + reach, output_type="ndarray")
+        found_u.append(use[pairs[:, 0]])
+        found_v.append(use[pairs[:, 1]])
+        for k in range(i + 1, len(classes)):
+            across = trees[i].sparse_distance_matrix(
+                trees[k], most[i] + most[k] + reach, output_type="ndarray"
+            )
+            found_u.append(use[across["i"]])
+            found_v.append(classes[k][across["j"]])
+    return np.concatenate(found_u), np.concatenate(found_v)
+
+
+def _paired(contacts: Contacts, parts: Parts, u: Ints, v: Ints) -> tuple[Ints, Ints, Ints]:
+    """Those between surfaces of a pair, its first surface first, and its number. Of one rod those that are further than pi
+    times its radius along it.
+    """
+    surfaces, p = len(contacts.kind), len(contacts.pairs)
+    one, other = contacts.pairs.T
+    keys = np.concatenate([one * surfaces + other, other * surfaces + one])
+    order = np.argsort(keys, kind="stable")  # of a rod with itself the first of both
+    key = parts.surface[u] * surfaces + parts.surface[v]
+    place = np.minimum(np.searchsorted(keys[order], key), max(2 * p - 1, 0))
+    known = keys[order][place] == key if p else np.zeros(len(u), bool)
+    u, v, at = u[known], v[known], order[place[known]] if p else place[known]
+    pair, turned = at % max(p, 1), at >= p
+    u, v = np.where(turned, v, u), np.where(turned, u, v)
+    away = _gap(contacts, parts, u, v)
+    u, v, pair = u[away], v[away], pair[away]
+    return u, v, pair
+
+
+def _gap(contacts: Contacts, parts: Parts, u: Ints, v: Ints) -> NDArray[np.bool_]:
+    """Whether there is so much of a rod between two of its segments that they may touch; of different surfaces always."""
+    along = np.abs(parts.arc[u] - parts.arc[v])
+    own = parts.surface[u]
+    along = np.minimum(along, parts.around[own] - along)
+    gap = along - 0.5 * (parts.length[u] + parts.length[v])
+    # of neighbours it is zero; of elements of one length it may be what it must be, but for rounding
+    least = np.maximum(np.pi * contacts.radius[own], 1e-6 * parts.length[u]) - 1e-9 * parts.length[u]
+    away: NDArray[np.bool_] = (own != parts.surface[v]) | (gap >= least)
+    return away
+
+
+def _sorted(contacts: Contacts, parts: Parts, u: Ints, v: Ints, pair: Ints) -> Candidates:
+    """By stations and partners, in their order."""
+    rods = (contacts.kind[parts.surface[u]] == ROD) & (contacts.kind[parts.surface[v]] == ROD)
+    itself = parts.surface[u] == parts.surface[v]
+    side = np.where(itself, BOTH, contacts.side[pair])
+    # a sphere comes first, and spheres have no stations
+    onto = ~rods & (contacts.kind[parts.surface[u]] == ROD)
+    first = np.where(rods, np.isin(side, (FIRST, BOTH)), ~onto)
+    second = np.where(rods, np.isin(side, (SECOND, BOTH)), onto)
+    a, b = np.concatenate([u[first], v[second]]), np.concatenate([v[first], u[second]])
+    pairs = np.concatenate([pair[first], pair[second]])
+    sides = np.repeat([0, 1], [first.sum(), second.sum()])
+    order = np.lexsort([b, a, sides, pairs])
+    a, b = a[order], b[order]
+    following = parts.after[b]
+    inner = (following >= 0) & _gap(contacts, parts, a, following)
+    ends = np.ascontiguousarray(np.concatenate([parts.ends[a], parts.ends[b]], axis=1))
+    return Candidates(pairs[order], sides[order], ends, inner.astype(np.uint8))

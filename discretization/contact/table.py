@@ -1,0 +1,143 @@
+"""What may touch what: surfaces of spheres and rods, and the pairs of them between which there is contact.
+
+A surface goes through points that move with frames: a sphere about one, a rod about the chords between its nodes. Which pairs of
+their parts are near enough to act changes in a run; `discretization.contact.search` finds them at a configuration, and
+`discretization.contact.interactions` says what acts between them. Planes need no search: their interactions stand in
+`System.others`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.errors import ModelError
+from rigid.system import Floats, Ints
+
+SPHERE, ROD = 0, 1
+FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
+BARRIER = 1  # number of the law whose reach counts
+LAW, LOSS = 4, 11  # numbers of a law, of what is lost
+
+
+class Contacts(NamedTuple):
+    """s surfaces through k points, p pairs of surfaces."""
+
+    kind: Ints  # (s,) SPHERE or ROD
+    first: Ints  # (s + 1,) points of surface i are first[i] .. first[i + 1] - 1, in order along a rod
+    radius: Floats  # (s,) m
+    frames: Ints  # (k,)
+    X: Floats  # (k, 3) m, the point from the origin of its frame, frame axes; of nodes zero
+    length: Floats  # (k,) m, stress-free, of the segment that begins there; 0: none does
+    pairs: Ints  # (p, 2) surfaces, twice the same: of a rod with itself
+    law: Floats  # (p, LAW) law, k, n, reach
+    loss: Floats  # (p, LOSS)
+    stations: Ints  # (p,) intervals between the stations of an element
+    side: Ints  # (p,) FIRST, SECOND or BOTH
+
+
+class Sphere(NamedTuple):
+    """A surface."""
+
+    frame: int
+    X: Sequence[float] | Floats  # m, its centre
+    radius: float
+
+
+class Rod(NamedTuple):
+    """A surface: as many lengths as nodes where it is closed, else one less."""
+
+    frames: Sequence[int] | Ints
+    lengths: Sequence[float] | Floats
+    radius: float
+
+
+class Pair(NamedTuple):
+    """Of surfaces by their numbers."""
+
+    one: int
+    other: int
+    law: Sequence[float] | Floats
+    loss: Sequence[float] | Floats = (0.0,) * LOSS
+    stations: int = 4
+    side: int = BOTH
+
+
+def contacts_of(surfaces: Sequence[Sphere | Rod] = (), pairs: Sequence[Pair] = ()) -> Contacts:
+    """As arrays.
+
+    Raises ModelError where a pair names what is not there, or the same two surfaces as another.
+    """
+    frames, places, lengths = [], [], []
+    for own in surfaces:
+        if isinstance(own, Sphere):
+            frames.append([own.frame])
+            places.append(np.reshape(np.asarray(own.X, float), (1, 3)))
+            lengths.append(np.zeros(1))
+        else:
+            n = len(own.frames)
+            frames.append(list(own.frames))
+            places.append(np.zeros((n, 3)))
+            lengths.append(np.pad(np.asarray(own.lengths, float), (0, n - len(own.lengths))))
+    count = [len(each) for each in frames]
+    kind = [SPHERE if isinstance(own, Sphere) else ROD for own in surfaces]
+    found = Contacts(
+        np.array(kind, np.int64),
+        np.concatenate([[0], np.cumsum(count)]).astype(np.int64),
+        np.array([own.radius for own in surfaces], float),
+        np.concatenate([np.zeros(0), *frames]).astype(np.int64),
+        np.concatenate([np.zeros((0, 3)), *places]),
+        np.concatenate([np.zeros(0), *lengths]),
+        np.array([(own.one, own.other) for own in pairs], np.int64).reshape(-1, 2),
+        np.array([own.law for own in pairs], float).reshape(-1, LAW),
+        np.array([own.loss for own in pairs], float).reshape(-1, LOSS),
+        np.array([own.stations for own in pairs], np.int64),
+        np.array([own.side for own in pairs], np.int64),
+    )
+    _check_pairs(found)
+    return found
+
+
+def _check_pairs(contacts: Contacts) -> None:
+    surfaces, both = len(contacts.kind), np.sort(contacts.pairs, axis=1)
+    if np.any((both < 0) | (both >= surfaces)):
+        raise ModelError(
+            f"contacts: a pair names surface {both.max()}, there are {surfaces}; count them from 0"
+        )
+    alone = both[:, 0] == both[:, 1]
+    if np.any(contacts.kind[both[alone, 0]] == SPHERE):
+        raise ModelError("contacts: a sphere cannot touch itself; give two surfaces, or a rod alone")
+    each, count = np.unique(both, axis=0, return_counts=True)
+    if np.any(count > 1):
+        i, j = each[np.argmax(count)]
+        raise ModelError(f"contacts: surfaces {i} and {j} are a pair {count.max()} times; give one of them")
+
+
+def refuse(contacts: Contacts, who: str) -> None:
+    """Raise ModelError where there are pairs; who: what cannot take pairs that come and go."""
+    if len(contacts.pairs):
+        raise ModelError(
+            f"{who} does not know contacts between surfaces, of which the model has {len(contacts.pairs)} pairs; leave them "
+            "out, or run `simulate`"
+        )
+
+
+def points_of(contacts: Contacts, r: Floats, quat: Floats) -> Floats:
+    """(..., k, 3) of frames at r (..., n, 3) with orientations quat (..., n, 4)."""
+    points: Floats = r[..., contacts.frames, :]
+    levers = np.flatnonzero(np.any(contacts.X, axis=1))
+    if len(levers):
+        points[..., levers, :] += quaternions.rotate(
+            quat[..., contacts.frames[levers], :], contacts.X[levers]
+        )
+    return points
+
+
+def reaches(contacts: Contacts) -> Floats:
+    """(p,) m, distances of centre lines below which there are forces."""
+    barrier = contacts.law[:, 0] == BARRIER
+    found: Floats = contacts.radius[contacts.pairs].sum(axis=1) + np.where(barrier, contacts.law[:, 3], 0.0)
+    return found

@@ -1,0 +1,210 @@
+"""Steps of a system in which surfaces may touch: pairs that are near enough are listed, and a list holds for many steps.
+
+A list is made where the points of all surfaces are at some time, of all pairs nearer than their reach and a skin. It holds as
+long as no point has moved by more than half the skin: no other pair can act until then. Steps between are those of the system
+with these pairs among its interactions, by any stepper. Before a step is accepted it is asked whether
+
+    STALE    a point has left its half of the skin: a list is made at the start of the step, and it is taken again; one
+             that was made there already is no use, the step is halved
+    PASSED   a listed pair could have passed through itself, or slid further than it is apart while it touched: halved
+
+Where and when lists are made follows from the states alone. The points of the last one and its skin are remembered with the
+state (`discretization.memory`), so that whoever goes on from any state has the list, its numbering and with them the same bits.
+Several steps are tried in one go; those after the first that is not accepted are thrown away.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.contact.interactions import interactions_of
+from discretization.contact.nearest import passing
+from discretization.contact.search import candidates
+from discretization.contact.table import contacts_of, points_of, reaches
+from discretization.others import joined
+from discretization.state_checks import checked
+from discretization.state_shapes import state_shapes
+from discretization.system import System
+from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
+from rigid import quaternions
+from rigid.system import Floats, Ints, State
+
+KEPT = 4  # lists whose steppers are kept
+MOST_STEPS = 32  # in one go
+STEPS = 20  # that a list should hold for
+LEAST, MOST = 0.1, 1.0  # of the largest reach: skins
+FASTEST = 6.0  # of what the fastest point moves in a step: a skin has room for it whatever its size
+
+_SKIN = Failure("a surface moved further than half the skin of its contacts", "give a smaller dt")
+_PASSED = Failure("surfaces in contact could have passed through each other", "give a smaller dt")
+
+
+class Listed(NamedTuple):
+    """A list of pairs, and what takes steps with it."""
+
+    stepper: StepperBase
+    ends: Ints  # (c, 4) of pairs of parts, each once, as `discretization.contact.nearest` has them
+    reach: Floats  # (c,) m
+
+
+class Taken(NamedTuple):
+    """A step that was accepted, or the one that cannot be."""
+
+    state: State
+    report: Report
+    failure: Failure | None = None
+
+
+class ContactStepper(StepperBase):
+    """Advances states of a system with contacts; make: a stepper of it, its contacts being those of one list, among `others`."""
+
+    def __init__(self, system: System, h: float, make: Callable[[System], StepperBase]):
+        self.system, self.h, self._make = system, h, make
+        self.contacts = system.contacts
+        self._free = make(system._replace(contacts=contacts_of()))
+        self._inner = self._free.sizes.memory.size
+        memory = self._free.sizes.memory._replace(points=len(self.contacts.frames))
+        self.sizes = self._free.sizes._replace(memory=memory)
+        self.shapes = state_shapes(self.sizes)
+        self._reach = float(reaches(self.contacts).max(initial=0.0))
+        self._lists: OrderedDict[bytes, Listed] = OrderedDict()
+        self._last: tuple[bytes, Listed] | None = None  # by where it was made
+
+    @property
+    def chart(self) -> str | None:
+        """Of an integrator of mechanical systems."""
+        return getattr(self._free, "chart", None)
+
+    def start(self, state: State) -> State:
+        """The state with the memory of this integrator; its list is made there, unless it remembers one."""
+        own = np.shape(state.memory) == (self.sizes.memory.size,)
+        inner = self._free.start(state._replace(memory=state.memory[: self._inner]) if own else state)
+        behind = state.memory[self._inner :] if own else np.zeros(self.sizes.memory.size - self._inner)
+        begun = inner._replace(memory=np.concatenate([inner.memory, behind]))
+        return checked(begun if behind.any() else self._with_list(begun), self.shapes)
+
+    def march(self, state: State, h: float, starts: Floats) -> Marched:
+        """Whole steps of length h from `starts`; the state is not changed."""
+        done, report = 0, Report()
+        for taken in self._steps(checked(state, self.shapes), h, starts):
+            report = report.plus(taken.report)
+            if taken.failure is not None:
+                return Marched(state, done, report, taken.failure)
+            state, done = taken.state, done + 1
+        return Marched(copy_of(state), done, report, None)
+
+    def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
+        """As `discretization.time.stepper.Stepper.record`."""
+        starts = self.h * np.arange(first_step, first_step + count * every)
+        states, reports, report = [], [], Report()
+        for k, taken in enumerate(self._steps(checked(state, self.shapes), self.h, starts), 1):
+            if taken.failure is not None:
+                break
+            report = report.plus(taken.report)
+            if k % every == 0:
+                states.append(taken.state)
+                reports.append(report)
+                report = Report()
+        if not states:
+            current, report = self.advance(state, first_step, every)
+            return State(*(array[None] for array in current)), [report]
+        return State(*(np.stack(arrays) for arrays in zip(*states, strict=True))), reports
+
+    def _steps(self, state: State, h: float, starts: Floats) -> Iterator[Taken]:
+        """The steps in order, up to the first that cannot be taken; what lists cost comes with the step after it."""
+        done, report = 0, Report()
+        if self._moved(state.memory, self._points(state)) > 0.0:  # it was changed since
+            state, report = self._with_list(state), Report(lists=1)
+        while done < len(starts):
+            listed, behind = self._list_of(state), state.memory[self._inner :]
+            inner = state._replace(memory=state.memory[: self._inner].copy())
+            most = min(len(starts) - done, self._hopeful(state, h))
+            ends, reports, failure = listed.stepper.ends(inner, h, starts[done : done + most])
+            good, problem = self._accepted(state, ends, listed)
+            for k in range(good):
+                each = State(*(array[k] for array in ends))
+                state = each._replace(memory=np.concatenate([each.memory, behind]))
+                yield Taken(state, report.plus(reports[k]))
+                report = Report()
+            done += good
+            if good == len(ends.r) and failure is None:
+                continue
+            cost = report.plus(reports[good])  # of the step that failed
+            if problem is _SKIN and not np.array_equal(self._reference(state), self._points(state)):
+                state, report = self._with_list(state), cost.plus(Report(lists=1))
+                continue
+            if problem is _PASSED:
+                cost = cost.plus(Report(passings=1))
+            yield Taken(state, cost, problem or failure)
+            return
+
+    def _accepted(self, state: State, ends: State, listed: Listed) -> tuple[int, Failure | None]:
+        """How many of the first steps to these ends are, and what is wrong with the next one."""
+        points = np.concatenate([self._points(state)[None], self._points(ends)])
+        stale = self._moved(state.memory, points[1:]) > 0.0
+        passed = np.zeros(len(stale), np.uint8)
+        passing(points, listed.ends, listed.reach, passed)
+        wrong = np.flatnonzero(stale | (passed > 0))
+        if not len(wrong):
+            return len(stale), None
+        return int(wrong[0]), _SKIN if stale[wrong[0]] else _PASSED
+
+    def _hopeful(self, state: State, h: float) -> int:
+        """Steps until the list may be stale, if nothing gets quicker; how many are tried changes no result."""
+        left = -float(self._moved(state.memory, self._points(state)))
+        steps = 1.0 + left / max(self._fastest(state) * h, 1e-300)
+        return max(1, int(min(steps, MOST_STEPS)))
+
+    def _points(self, states: State) -> Floats:
+        return points_of(self.contacts, states.r, states.quat)
+
+    def _reference(self, state: State) -> Floats:
+        """The points where the list was made."""
+        return self.sizes.memory.parts(state.memory)["reference"]
+
+    def _moved(self, memory: Floats, points: Floats) -> Floats:
+        """(...) m, by how much the points (..., k, 3) have left their half of the skin; negative: not yet."""
+        parts = self.sizes.memory.parts(memory)
+        far = np.linalg.norm(points - parts["reference"], axis=-1).max(axis=-1)
+        return np.asarray(far - 0.5 * parts["skin"][0])
+
+    def _fastest(self, state: State) -> float:
+        """m/s, of all points."""
+        frames, X = self.contacts.frames, self.contacts.X
+        v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
+        return float(np.linalg.norm(v, axis=1).max())
+
+    def _with_list(self, state: State) -> State:
+        """The state with a list made where it is."""
+        step = self._fastest(state) * self.h
+        skin = min(max(2.0 * STEPS * step, LEAST * self._reach), max(MOST * self._reach, FASTEST * step))
+        behind = np.append(self._points(state).ravel(), skin)
+        return state._replace(memory=np.concatenate([state.memory[: self._inner], behind]))
+
+    def _list_of(self, state: State) -> Listed:
+        """The list that the state remembers."""
+        behind = state.memory[self._inner :]
+        made = behind.tobytes()
+        if self._last is not None and self._last[0] == made:
+            return self._last[1]
+        points, contacts = behind[:-1].reshape(-1, 3).copy(), self.contacts
+        pairs = candidates(contacts, points, float(behind[-1]))
+        key = b"".join(column.tobytes() for column in pairs)
+        listed = self._lists.pop(key, None)
+        if listed is None:
+            own = joined(self.system.others, interactions_of(contacts, pairs))
+            stepper = self._make(self.system._replace(others=own, contacts=contacts_of()))
+            # a pair of rods stands there once for the stations of each
+            turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
+            both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)
+            ends, first = np.unique(both, axis=0, return_index=True)
+            listed = Listed(stepper, np.ascontiguousarray(ends), reaches(contacts)[pairs.pair[first]])
+        self._lists[key] = listed
+        if len(self._lists) > KEPT:
+            self._lists.popitem(last=False)
+        self._last = made, listed
+        return listed

@@ -1,0 +1,135 @@
+"""Jenkins elements: an elastic bristle that slides at a limit, the simplest interaction whose own variables settle.
+
+From the origin of frame a to that of frame b, of 1 variable z along the first axis of a, or of 3 along all of them. With ds the
+change of the displacement along these axes over a step,
+
+    T* = k (z0 + ds/2),   T = T* min(1, limit/|T*|),   z1 = 2 T/k - z0, where it slides T/k,   kept k |z|^2/2           (1)
+
+where T . ds less what is kept is not below zero, and 2 T/k - z0 where it would be. And a wall, which acts on one side. They are
+registered as the kinds of a script are, but by hand: those have no own variables, and no sides.
+"""
+
+import numpy as np
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.kinds import Condensed, Kind, dissipation, dual_function, no_bend, value_function
+from rodsim.interactions.registering import KINDS, OwnKind, in_use
+
+K, LIMIT, Z = 24, 25, 26  # behind the numbers of two anchors
+
+
+@small_kernel
+def displacement(y, i):
+    """Of the origin of b, along axis i of a."""
+    total = 0.0j
+    for l in range(3):
+        total += y[0, 1 + i, l] * (y[1, 0, l] - y[0, 0, l])
+    return total
+
+
+@small_kernel
+def trial(y0, y1, X, i):
+    """T* along axis i."""
+    return X[K] * (X[Z + i] + 0.5 * (displacement(y1, i) - displacement(y0, i)))
+
+
+@small_kernel
+def scale_of(square, limit):
+    """T/T*, of |T*|^2."""
+    return limit / np.sqrt(square) if square.real > limit * limit else 1.0 + 0.0j
+
+
+@small_kernel
+def add_tension(T, i, y0, y1, out):
+    """The discrete derivative of T times the displacement along axis i."""
+    for l in range(3):
+        f = 0.5 * T * (y0[0, 1 + i, l] + y1[0, 1 + i, l])
+        out[1, 0, l] += f
+        out[0, 0, l] -= f
+        out[0, 1 + i, l] += 0.5 * T * (y0[1, 0, l] - y0[0, 0, l] + y1[1, 0, l] - y1[0, 0, l])
+
+
+def _registered(kind, numbers):
+    KINDS[kind.name] = own = OwnKind(kind.name, kind, numbers, kind.name, (True,) * kind.arity)
+    in_use(own)
+    return own
+
+
+def _jenkins(count):
+    @dual_function
+    def dual(y0, y1, X, lam, out):
+        out[:2] = 0.0
+        square = 0.0j
+        for i in range(count):
+            square += trial(y0, y1, X, i) ** 2
+        scale = scale_of(square, X[LIMIT])
+        for i in range(count):
+            add_tension(scale * trial(y0, y1, X, i), i, y0, y1, out)
+
+    @dual_function
+    def holds(y, z, X, lam, out):
+        out[:2] = 0.0
+        square = 0.0j
+        for i in range(count):
+            square += trial(y, y, X, i) ** 2
+        scale = scale_of(square, X[LIMIT])
+        for i in range(count):
+            add_tension(scale * trial(y, y, X, i), i, y, y, out)
+
+    @dual_function
+    def settle(y0, y1, X, lam, out):
+        square, lost = 0.0j, 0.0
+        for i in range(count):
+            square += trial(y0, y1, X, i) ** 2
+        scale = scale_of(square, X[LIMIT]).real
+        for i in range(count):
+            T = scale * trial(y0, y1, X, i).real
+            lost += T * (displacement(y1, i) - displacement(y0, i)).real
+            lost -= 0.5 * (T * T / X[K] - X[K] * X[Z + i] ** 2)
+        for i in range(count):
+            T = scale * trial(y0, y1, X, i).real
+            slides = scale < 1.0 and lost >= 0.0
+            out[0, 0, i] = T / X[K] if slides else 2.0 * T / X[K] - X[Z + i]
+
+    @value_function
+    def kept(y, X, out):
+        out[0] = 0.0
+        for i in range(count):
+            out[0] += 0.5 * X[K] * X[Z + i] ** 2
+
+    kind = dissipation(f"jenkins {count}", 2, dual, holds)
+    kind = kind._replace(own=count, condensed=Condensed(settle=settle, kept=kept))
+    return _registered(kind, (("k", 0), ("limit", 0), ("z", count)))
+
+
+JENKINS = {count: _jenkins(count) for count in (1, 3)}
+
+
+STIFFNESS, HEIGHT = 12, 13  # behind the numbers of one anchor
+
+
+def _wall(one_sided):
+    """V = k depth^2/2 of the origin of a frame, which stays above `height` along the third axis of space."""
+
+    @value_function
+    def value(y, X, out):
+        depth = X[HEIGHT] - y[0, 0, 2]
+        out[0] = 0.5 * X[STIFFNESS] * depth * depth if depth.real > 0.0 else 0.0j
+
+    @dual_function
+    def dual(y0, y1, X, lam, out):
+        out[:1] = 0.0
+        a, b = X[HEIGHT] - y0[0, 0, 2], X[HEIGHT] - y1[0, 0, 2]
+        force = -0.5 * lam[0] * X[STIFFNESS]
+        if a.real > 0.0 and b.real > 0.0:
+            out[0, 0, 2] = force * (a + b)
+        elif a.real > 0.0:
+            out[0, 0, 2] = force * a * a / (a - b)
+        elif b.real > 0.0:
+            out[0, 0, 2] = force * b * b / (b - a)
+
+    name = "wall" if one_sided else "wall that is always asked"
+    return _registered(Kind(name, 1, 0, value, dual, no_bend, one_sided=one_sided), (("k", 0), ("height", 0)))
+
+
+WALLS = {one_sided: _wall(one_sided) for one_sided in (False, True)}
