@@ -75,9 +75,9 @@ def constraints_of(system: System, state: State) -> list[Group]:
     return [own.group for own in groups_of(system, state, Role.CONSTRAINT)]
 
 
-def dissipations_of(system: System) -> list[Group]:
-    """Viscous rods, dampers, friction."""
-    return [own.group for own in groups_of(system, None, Role.DISSIPATION)]
+def dissipations_of(system: System, state: State | None = None) -> list[Group]:
+    """Viscous rods, dampers, friction; state: one of whose own variables they go by, as of `groups_of`."""
+    return [own.group for own in groups_of(system, state, Role.DISSIPATION)]
 
 
 def rods_of(system: System) -> list[Group]:

@@ -7,6 +7,8 @@
     drive    given       (9) numbers of a prescribed motion and its work (`discretization.drives`)
     settled  condensed   (1) bristles and other memory of what dissipates in `System.others`, in its order
                          (`rigid.interactions.kinds.Condensed.settle`)
+    bristle  of lists    (6) of windows of `System.contacts` (`discretization.contact.windows`): number of the window in the
+                         list, from 1 on, bristle (3), whether it slides, stiffness; rows that are not needed are zero
 
 Block stands behind block, row behind row, in this order. Counted variables are functions of the poses but for whole turns;
 condensed ones are eliminated where their interaction is assembled, or written where a step is accepted, so that they are no
@@ -19,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.contact.windows import most_bristles
 from discretization.drives import NUMBERS, count_drives
 from discretization.others import counting, groups_of, own_of, settled_of
 from discretization.space.spans import dissipations_of, points_between
@@ -26,7 +29,7 @@ from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.system import Floats, Ints, State
 
-WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS, "settled": 1}
+WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS, "settled": 1, "bristle": 6}
 BRANCH, DRIVE = WIDTHS["branch"], WIDTHS["drive"]  # for compiled code
 
 
@@ -37,6 +40,7 @@ class OwnVariables(NamedTuple):
     branch: int = 0
     drive: int = 0
     settled: int = 0
+    bristle: int = 0
 
     @property
     def size(self) -> int:
@@ -66,12 +70,18 @@ def own_variables(system: System) -> OwnVariables:
     """Of a system."""
     branches = len(system.spans.weight) if np.any(system.spans.relaxation) else 0
     counted, settled = (int(of(system.others).sum()) for of in (own_of, settled_of))
-    return OwnVariables(counted, branches, count_drives(system), settled)
+    return OwnVariables(counted, branches, count_drives(system), settled, most_bristles(system.contacts))
 
 
 def part(system: System, state: State, block: str) -> Floats:
     """A block of one state or of many, see `OwnVariables.part`."""
     return own_variables(system).part(state.own, block)
+
+
+def without_lists(system: System, whole: System, state: State) -> State:
+    """A state of `whole` as one of `system`, which is the same with another list of what touches: no bristles."""
+    kept = {block: part(whole, state, block) for block in ("angle", "branch", "drive")}
+    return state._replace(own=own_variables(system).joined(**kept))
 
 
 def with_part(system: System, state: State, block: str, values: Any) -> State:

@@ -134,7 +134,9 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     turned = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
     spring = _sum(_of_others(system, state, use, place, count)) + 0.5 * _sum(torsions.stiffness, turned**2)
     if len(system.contacts.pairs):
-        spring = spring + contact.energies(system.contacts, state)
+        bristle = part(system, state, "bristle")
+        kept = 0.5 * _sum(bristle[..., 5], np.sum(bristle[..., 1:4] ** 2, axis=-1))
+        spring = spring + contact.energies(system.contacts, state) + kept
     if own_variables(system).settled:
         spring = spring + _sum(kept_energies(system, state))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))

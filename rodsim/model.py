@@ -16,6 +16,7 @@ from rodsim.building.build import Built, build
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill
 from rodsim.html_tables import some
+from rodsim.parts.contact_entries import REST_SPEED, ContactEntry, PlaneEntry, SphereEntry, Surface
 from rodsim.parts.curve_frames import Twist, Up
 from rodsim.parts.damping_entries import DampingEntry, FrictionEntry, PressureEntry
 from rodsim.parts.entries import Contents, SpringEntry, TorsionEntry
@@ -43,6 +44,7 @@ register(
     GearEntry,
 )
 register(DistributedEntry, PressureEntry, DampingEntry, FrictionEntry, EnergyEntry)
+register(SphereEntry, PlaneEntry, ContactEntry)
 
 
 class Model(Contents):
@@ -433,6 +435,85 @@ class Model(Contents):
         Raises ModelError where the joint leaves that motion no freedom, or both are zero.
         """
         return add(self, FrictionEntry, name, joint=joint, turning=turning, sliding=sliding)
+
+    def add_sphere(self, name: str, on: Anchor | Body | Driven, radius: float) -> SphereEntry:
+        """Put a sphere where it can touch others (`add_contact`); it has no mass of its own.
+
+        on: its centre, a point of a body, a rod, a driven frame or the ground; of a body alone its reference point. radius:
+        m; 0: a point.
+
+        Raises ModelError where `on` is no point of this model or the radius is negative.
+        """
+        return add(self, SphereEntry, name, on=on, radius=radius)
+
+    def add_plane(self, name: str, on: Anchor | Body | Driven, normal: ArrayLike) -> PlaneEntry:
+        """Make a plane with all behind it an obstacle (`add_contact`).
+
+        on: a point of the plane, on the ground, a body or a driven frame, with which it moves: a conveyor belt is a plane on a
+        driven frame that moves along it. normal: world direction (3,) at t = 0, out of the half-space.
+
+        Raises ModelError where `on` is no point of this model or the normal has no direction.
+        """
+        return add(self, PlaneEntry, name, on=on, normal=normal)
+
+    def add_contact(
+        self,
+        name: str,
+        a: Surface | Sequence[Surface],
+        b: Surface | Sequence[Surface] | None = None,
+        stiffness: float | None = None,
+        law: str = "power",
+        exponent: float = 1.0,
+        reach: float | None = None,
+        restitution: float = 1.0,
+        damping: float = 0.0,
+        rest_speed: float = REST_SPEED,
+        friction: float | tuple[float, float] = 0.0,
+        tangential_stiffness: float | None = None,
+        rolling: float = 0.0,
+        drilling: float = 0.0,
+        anisotropy: ArrayLike = (1.0, 1.0, 1.0),
+        radius: float | None = None,
+        stations: int | None = None,
+        itself: bool = False,
+        ignore: Sequence[tuple[Surface, Surface]] | None = None,
+    ) -> ContactEntry:
+        """Let surfaces resist each other where they meet: each of `a` each of `b`, or without `b` all of `a` each other; one
+        rod alone itself.
+
+        a, b: spheres, planes (`add_sphere`, `add_plane`), rods, or lists of them. stiffness: k of the force k depth^n, N/m^n;
+        of rods among themselves and on planes per length, N/m^(n+1). Left out, of rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of the
+        materials of both, planes being rigid (`stiffness_of`). law: "power" with its `exponent` n, 1 linear, 1.5 Hertz; or
+        "barrier", V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach` (m), which lets nothing through.
+
+        restitution: speed after an impact over that before it, in (0, 1], whatever the mass and the speed; impacts much slower
+        than `rest_speed` (m/s) lose nothing by it. damping: s/m, c of a force c times rate of depth times normal force
+        (Hunt and Crossley). The normal force never pulls. friction: coefficient of Coulomb's friction, or (static, kinetic);
+        what sticks is held by a spring of `tangential_stiffness` (as stiffness; by default the same, of a linear law). rolling,
+        drilling: m, moments against rolling and against a turn about the normal, over the normal force. anisotropy: (3,), factors
+        of friction on rods, forth along the rod, back and aside.
+
+        radius: m, of the rods, by default that of their sections, of a rectangle that of the circle of the same area. stations:
+        intervals into which an element is divided, at whose ends it is looked at; by default some of the depth that weight and
+        speed at t = 0 lead to: a tenth of the width of the contact of two rods that cross, at most 32, for planes as long as the
+        diameter, at most 8. itself: whether the rods meet themselves as well, arc lengths below pi times the radius
+        left out. ignore: pairs that do not meet.
+
+        Spheres of the same part never meet. Of several pairs those are left out whose parts a joint joins, two spheres or a
+        sphere and a plane; of one pair alone that is meant. Of rods that are joined at a node, to each other, to a body with
+        the sphere or to the part of a plane behind which they are there, what is nearer to it along the rod than pi times the
+        radius is left out.
+
+        Raises ModelError where two surfaces can never meet, one meets nothing, a number is outside of its bounds or no stiffness
+        is known; at `build` where surfaces are inside of each other at t = 0.
+        """
+        given = {"law": law, "exponent": exponent, "reach": reach, "restitution": restitution}
+        given |= {"damping": damping, "rest_speed": rest_speed, "friction": friction}
+        given |= {"tangential_stiffness": tangential_stiffness, "radius": radius, "stations": stations}
+        given |= {"rolling": rolling, "drilling": drilling, "anisotropy": anisotropy}
+        return add(
+            self, ContactEntry, name, a=a, b=b, stiffness=stiffness, itself=itself, ignore=ignore, **given
+        )
 
     def add_interaction(self, name: str, kind: Any, *anchors: Anchor | Body, **numbers: Any) -> OwnEntry:
         """Add an interaction of a kind of your own (`rodsim.interaction`), by it or by its name: an anchor for each

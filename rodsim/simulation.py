@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discretization.memory import Memory
+from discretization.own_variables import without_lists
 from discretization.system import System
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import NAMES, em_integrator
@@ -23,7 +24,8 @@ from rigid import checks
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
-from rodsim.building.build import Built
+from rodsim.building.build import Built, Placement
+from rodsim.building.contact_doubts import warn_of_coarse_steps
 from rodsim.building.initial_velocities import Fitted, fit_velocities
 from rodsim.building.joint_rows import holding_names, loop_in_words
 from rodsim.building.massless_rods import check_mass
@@ -118,6 +120,8 @@ def simulate(
     announce()
     built = model.build()
     check_mass(built, "simulate")
+    if model.contacts:
+        warn_of_coarse_steps(model, Placement(model), dt)
     state, change, changed_parts = fit_velocities(built) if start is None else Fitted(built.state, 0.0, {})
     if start is not None:
         built, state, origin = restarted(built, start, at)
@@ -155,7 +159,8 @@ def simulate(
         initial, values = state, (built.load_values, built.drive_values)
 
         def make(system: System) -> MechanicalStepper:
-            return MechanicalStepper(model.name, system, initial, dt, integrator, chart, *values)
+            begun = initial if system is built.system else without_lists(system, built.system, initial)
+            return MechanicalStepper(model.name, system, begun, dt, integrator, chart, *values)
 
     touching = len(built.system.contacts.pairs) > 0
     stepper = ContactStepper(built.system, dt, make) if touching else make(built.system)

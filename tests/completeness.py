@@ -202,6 +202,39 @@ def sliding() -> Model:
     return model
 
 
+def on_planes() -> Model:
+    """A clamped rod and a body on a bushing, both on the floor, that rub and roll on it."""
+    model = Model("on_planes", gravity=OBLIQUE)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 3)
+    model.add_joint("clamp", "clamp", rod.start)
+    body = _brick(model, "body", 2, moving=False)
+    model.add_bushing("soft", model.ground, body, 80.0, at=(0.1, 2, 0.2))
+    floor = model.add_plane("floor", model.ground.at((0, 0, -0.1)), (0, 0, 1))
+    foot = model.add_sphere("foot", body.at((0, 0, -0.2)), 0.1)
+    model.add_contact("rubbing", rod, floor, stiffness=300.0, radius=0.1, friction=0.5)
+    model.add_contact("rolling", foot, floor, stiffness=2000.0, restitution=0.9, friction=0.4, rolling=0.01)
+    return model
+
+
+def touching() -> Model:
+    """Clamped rods that cross, with a ball on one of them and a body beside the ball, all rubbing."""
+    model = Model("touching", gravity=OBLIQUE)
+    rods = []
+    for name, ends in (("low", [(0, 0, 0), (1, 0, 0)]), ("high", [(0.5, -0.5, 0.195), (0.5, 0.5, 0.195)])):
+        rods.append(model.add_rod(name, ends, SOFT, 3))
+        model.add_joint(f"clamp of {name}", "clamp", rods[-1].start)
+    spheres = []
+    for k, place in enumerate(((0.2, 0.0, 0.195), (0.2, 0.0, 0.39))):
+        body = model.add_body(f"body {k}", BRICK, position=place)
+        model.add_bushing(f"soft {k}", model.ground, body, 80.0, at=place)
+        spheres.append(model.add_sphere(f"ball {k}", body, 0.1))
+    rubbing = {"friction": 0.3, "restitution": 0.9}
+    model.add_contact("rods", rods, stiffness=2000.0, radius=0.1, stations=4, **rubbing)
+    model.add_contact("balls", spheres, stiffness=400.0, **rubbing)
+    model.add_contact("ball on rod", spheres[0], rods[0], stiffness=300.0, radius=0.1, **rubbing)
+    return model
+
+
 MODELS: dict[str, Callable[[], Model]] = {
     make.__name__: make
     for make in (
@@ -218,5 +251,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         kinds,
         texts,
         sliding,
+        on_planes,
+        touching,
     )
 }

@@ -29,9 +29,9 @@ def value(kind, y, X):
     return out[0]
 
 
-def dual(kind, y0, y1, X, lam=1.0):
+def dual(kind, y0, y1, X, lam=1.0, function="dual"):
     out = np.zeros((MOST_FRAMES, 4, 3), complex)
-    call(kind.dual, (_all(y0), _all(y1), X, np.array([lam], complex), out))
+    call(getattr(kind, function), (_all(y0), _all(y1), X, np.array([lam], complex), out))
     return out[: kind.arity]
 
 

@@ -105,6 +105,43 @@ def _jenkins(count):
 JENKINS = {count: _jenkins(count) for count in (1, 3)}
 
 
+C, RATE = 25, 26  # of `STRUT`
+
+
+def _strut():
+    """A spring k between two frames that is called what a dissipation keeps, with a damper c along the first axis of a; its own
+    variable is the rate of the displacement over the step. What it keeps goes by the poses, what it does by h.
+    """
+
+    @small_kernel
+    def force(y0, y1, X, lam):
+        s0, s1 = displacement(y0, 0), displacement(y1, 0)
+        return 0.5 * X[K] * (s0 + s1) + lam[0] * X[C] * (s1 - s0)
+
+    @dual_function
+    def dual(y0, y1, X, lam, out):
+        out[:2] = 0.0
+        add_tension(force(y0, y1, X, lam), 0, y0, y1, out)
+
+    @dual_function
+    def holds(y, z, X, lam, out):
+        out[:2] = 0.0
+        add_tension(X[K] * displacement(y, 0) + X[C] * X[RATE], 0, y, y, out)
+
+    @dual_function
+    def settle(y0, y1, X, lam, out):
+        out[0, 0, 0] = lam[0] * (displacement(y1, 0) - displacement(y0, 0))
+
+    @value_function
+    def kept(y, X, out):
+        out[0] = 0.5 * X[K] * displacement(y, 0) ** 2
+
+    kind = dissipation("strut", 2, dual, holds)
+    kind = kind._replace(own=1, condensed=Condensed(settle=settle, kept=kept))
+    return _registered(kind, (("k", 0), ("c", 0), ("rate", 0)))
+
+
+STRUT = _strut()
 STIFFNESS, HEIGHT = 12, 13  # behind the numbers of one anchor
 
 
@@ -133,3 +170,28 @@ def _wall(one_sided):
 
 
 WALLS = {one_sided: _wall(one_sided) for one_sided in (False, True)}
+
+
+def _chain(frames):
+    """V = k/2 sum |p_(j+1) - p_j|^2 of the origins of that many frames."""
+
+    @value_function
+    def value(y, X, out):
+        out[0] = 0.0
+        for j in range(frames - 1):
+            for i in range(3):
+                out[0] += 0.5 * X[12 * frames] * (y[j + 1, 0, i] - y[j, 0, i]) ** 2
+
+    @dual_function
+    def dual(y0, y1, X, lam, out):
+        out[:frames] = 0.0
+        for j in range(frames - 1):
+            for i in range(3):
+                d = y0[j + 1, 0, i] - y0[j, 0, i] + y1[j + 1, 0, i] - y1[j, 0, i]
+                out[j + 1, 0, i] += 0.5 * lam[0] * X[12 * frames] * d
+                out[j, 0, i] -= 0.5 * lam[0] * X[12 * frames] * d
+
+    return _registered(Kind(f"chain of {frames}", frames, 0, value, dual, no_bend), (("k", 0),))
+
+
+CHAIN = _chain(12)

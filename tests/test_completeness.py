@@ -14,6 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from discretization.contact.search import candidates
+from discretization.contact.table import points_of
+from discretization.contact.windows import losses_of, windows_of
 from discretization.groups import groups_of, registered
 from discretization.others import OTHERS
 from discretization.own_variables import WIDTHS, own_variables
@@ -21,6 +24,7 @@ from discretization.registered_kinds import BUILT_IN, OURS
 from rigid.errors import InitialVelocityWarning, ModelError
 from rigid.system import State
 from rodsim import audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
+from rodsim.building.build import Built
 from rodsim.results.errors import ResultError
 from rodsim.results.part_energies import energies_by_part
 from rodsim.results.result import Result
@@ -38,10 +42,14 @@ REFUSED: dict[tuple[str, str], str] = {
         ("relaxing", what): _RELAXES
         for what in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
     },
+    **{
+        ("touching", what): "does not know contacts between surfaces"
+        for what in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
+    },
     ("midpoints", "em-d"): "the rod element 'midpoint' does not tell its strains",
     **{
         (name, "GGL-EM"): f"the inverse of the mass, which couples all nodes of the rods of '{name}'"
-        for name in ("loaded", "pressed", "relaxing")
+        for name in ("loaded", "pressed", "relaxing", "on_planes", "touching")
     },
     ("loaded", "linear buckling"): "load 'dead moment' and load 'following force' .* have no potential",
     ("pressed", "linear buckling"): "no load grows with the factor; pressures are there in full",
@@ -215,9 +223,19 @@ def test_every_kind_goes_through_every_consumer_or_is_refused_by_name(
         CONSUMERS[consumer](name, tmp_path)
 
 
+def _acting(built: Built) -> set[str]:
+    """Kinds at t = 0, with what is lost between surfaces that touch there."""
+    system, state = built.system, built.state
+    points = np.ascontiguousarray(points_of(system.contacts, state.r, state.quat))
+    lost, _ = losses_of(
+        system.contacts, windows_of(system.contacts, candidates(system.contacts, points, 0.0))
+    )
+    return {own.group.kind.name for own in groups_of(system, state)} | {OTHERS[k].name for k in lost.kind}
+
+
 def test_every_kind_that_is_registered_acts_in_a_model() -> None:
     ours = {kind.name for kinds in registered().values() for kind in kinds}
-    acting = {own.group.kind.name for make in MODELS.values() for own in groups_of(make().build().system)}
+    acting = {name for make in MODELS.values() for name in _acting(make().build())}
     behind = {kind.name for kind in OTHERS[OURS:]}  # gears of any size, and those of scripts, here of tests
     assert ours == acting - behind
     assert acting & {kind.name for kind in OTHERS[OURS:BUILT_IN]}

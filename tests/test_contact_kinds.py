@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rigid.interactions.contact.gaps import of_segment
+from rigid.interactions.contact.gaps import of_segment, touched
 from rigid.interactions.contact.normal_laws import potential, resistance
 from tests.contacts import (
     BARRIER,
@@ -210,6 +210,20 @@ def test_the_mean_point_is_between_the_nearest_ones_and_the_force_is_normal_ther
         assert np.array(force) == pytest.approx(Q * (d0 + d1) / (D0 + D1), rel=1e-12)
         cases.add(tuple(0 if s == 0 else 2 if s == 1 else 1 for s in ends))
     assert len(cases) >= 8
+
+
+def test_the_mean_point_is_found_to_the_last_digits():
+    """Near either nearest point, and where both are the same: there its derivative is that of points that are almost the same."""
+    end, change, far = 1e-3 + 2e8, 1e-3, 1e8
+    tau = 1e-3 / (1e-3 + np.sqrt(far * far + 1e-3 * end) + far)
+    assert touched(0j, change + 0j, -far + 0j, 0j, 1 + 0j, 1 + 0j).real == pytest.approx(
+        tau * change, rel=1e-13
+    )
+    back = touched(1 + 0j, 1 - change + 0j, far + 0j, 0j, 1 + 0j, 1 + 0j).real
+    assert back == pytest.approx(1 - tau * change, abs=1e-16)
+    same = touched(0.4 + 0j, 0.4 + 1j * EPS, 0j, 0j, 1 + 0j, 4 + 0j).imag / EPS
+    near = (touched(0.4 + 0j, 0.4 + 1e-6 + 0j, 0j, 0j, 1 + 0j, 4 + 0j).real - 0.4) / 1e-6
+    assert same == pytest.approx(near, rel=1e-9)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e-12, 0.3])

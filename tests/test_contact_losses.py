@@ -169,6 +169,15 @@ def test_what_is_apart_loses_nothing_and_forgets(kind):
 
 
 @KINDS
+def test_at_rest_it_holds_what_the_bristle_holds(kind):
+    t, _ = lossy(kind, **ALL)
+    at_rest = dual(kind, t.y0, t.y0, t.X, 1 / H)
+    assert np.abs(at_rest).max() > 1.0
+    for z in (0.0 * t.y0, t.y1):
+        assert np.array_equal(dual(kind, t.y0, z, t.X, 1.0, "bend"), at_rest)
+
+
+@KINDS
 def test_the_normal_part_is_the_gradient_again(kind):
     """(b and the law of Hunt and Crossley) of the rate at which depth is gained; in and out."""
     for seed in range(4):
@@ -254,6 +263,16 @@ def test_a_slide_goes_on_with_the_kinetic_coefficient_and_ends_below_it():
     assert found == pytest.approx(0.0, abs=1e-17)
 
 
+def test_a_bristle_that_is_pushed_back_never_gives_more_than_it_had():
+    """z0 = -2 L/k of the limit L, pushed back by 1.9 L/k: at T/k it would have given too much; then 2 T . (T* - T)/k is lost."""
+    kt, mu = 2e3, 0.5
+    limit = mu * LINEAR[1] * 0.01
+    y, _, X = floor(0.01, mu=(mu, mu), kt=kt, own=(-2.0 * limit / kt, 0, 0, 1))
+    found, own = lost(PLANE_SPHERE_LOSS, X, y, slid(y, (1.9 * limit / kt, 0, 0)))
+    assert own == pytest.approx([0, 0, 0, 1], abs=1e-15)
+    assert found == pytest.approx(2 * limit * 0.05 * limit / kt, rel=1e-11)
+
+
 def test_friction_has_no_jump_where_stick_becomes_slip():
     y, _, X = floor(0.01, mu=(0.5, 0.3), kt=2e3)
     edge = 2 * 0.5 * 30.0 / 2e3
@@ -317,6 +336,20 @@ def crawling(**options):
     return y, X, np.concatenate([X, loss(mu=(0.4, 0.4), kt=1e5, **options)])
 
 
+def test_stations_on_a_rod_have_the_same_factors():
+    """Over one long segment across it, whose own direction does not matter."""
+    y = posed([(-0.3, 0, 0.28), (0.3, 0, 0.28), (0, -1, 0), (0, 1, 0)], np.random.default_rng(0), 0.0)
+    X = [*LINEAR, 0.3, 6.0, 0.6, 0.15]
+    f = []
+    for ways in ((1.0, 1.0, 1.0), (0.5, 0.8, 2.0)):
+        own = np.concatenate([X, loss(mu=(0.4, 0.4), kt=1e7, ways=ways)])
+        for dx, dy in ((1e-3, 0), (-1e-3, 0), (0, 1e-3)):
+            new = y.copy()
+            new[:2, 0, :2] += (dx, dy)
+            f.append(np.linalg.norm(dual(ELEMENT, y, new, own, 1 / H).real[:2, 0].sum(axis=0)))
+    assert np.array(f[3:]) / f[:3] == pytest.approx([0.5, 0.8, 2.0], rel=1e-5)  # the normals tilt a little
+
+
 def test_oblique_sliding_is_between_both_factors_and_along_the_slip():
     y, _, X = crawling(ways=(0.5, 0.8, 2.0))
     new = y.copy()
@@ -346,7 +379,9 @@ def test_turns_are_resisted_by_a_length_times_the_normal_force(axis, length):
     assert moment[1] == pytest.approx(expected, abs=1e-6)
     assert moment[0] == pytest.approx(-moment[1], abs=1e-15)
     assert not np.any(f[:, 0])
-    assert lost(PLANE_SPHERE_LOSS, X, y, new)[0] == pytest.approx(0.6 * omega * H, rel=1e-3)
+    turned_by = 2.0 * np.tan(omega * H / 2)  # what a moment does work on, over a step
+    expected = 0.6 * turned_by * turned_by / np.hypot(turned_by, 1e-3 * H)
+    assert lost(PLANE_SPHERE_LOSS, X, y, new)[0] == pytest.approx(expected, rel=1e-12)
     other = "roll" if length == "drill" else "drill"
     assert np.abs(dual(PLANE_SPHERE_LOSS, y, new, floor(0.01, **{other: 0.02})[2], 1 / H)).max() < 1e-12
 
@@ -424,3 +459,16 @@ def test_the_lever_of_friction_is_the_radius_of_a():
     moment = np.cross(y0[0, 1:], f[0, 1:]).sum(axis=0)
     lever = np.linalg.norm(moment) / np.linalg.norm(f[0, 0])
     assert lever == pytest.approx(0.27 / 0.3 * 0.28, rel=2e-2)
+    X = np.concatenate([LINEAR, [0.3], np.zeros(6), [0.27], loss(mu=(0.4, 0.4), kt=1e5)])
+    y0[1, 0] = y1[1, 0] = 0.0
+    f = dual(SPHERES_LOSS, y0[:2], y1[:2], X, 1 / H).real
+    moments = [np.linalg.norm(np.cross(y0[k, 1:], f[k, 1:]).sum(axis=0)) for k in (0, 1)]
+    assert moments[0] / moments[1] == pytest.approx(9.0, rel=1e-6)
+
+
+def test_the_last_node_of_a_window_is_not_taken_off():
+    """Beyond the end of a rod its last node is touched, with the lever of a ball."""
+    y0, y1, X = row((1, 2), 0.05, (-1.0, 0.0), mu=(40.0, 40.0), moves=(0.0, 0.003, 0.0))
+    f = dual(SPHERE, y0, y1, X, 1 / H).real
+    assert f[0, 0] == pytest.approx([0, 0.5 * 50.0 * 0.003, 0], rel=1e-2, abs=1e-3)
+    assert np.abs(f[1]).max() == 0.0

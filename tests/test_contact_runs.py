@@ -206,7 +206,7 @@ def test_energies_of_many_states_are_those_of_each_to_the_bit() -> None:
         system = model.build().system
         each = [energies(system, state).spring for state in states]
         assert np.array_equal(energies(system, many).spring, each)
-        assert np.count_nonzero(each) > 3
+        assert np.count_nonzero(each) > 0
 
 
 def test_files_have_contacts_where_there_are_some(tmp_path: Path) -> None:

@@ -22,13 +22,13 @@ WITHOUT_OWN = PLANE_SPHERE_LOSS._replace(
 )  # has no bristle to carry
 
 
-def state_of(r, v, Omega=0.0):
+def state_of(r, v, Omega=0.0, own=0):
     """Of bodies at r (n, 3), the ground before them."""
     n = len(r) + 1
     quat = np.tile([1.0, 0, 0, 0], (n, 1))
     at, moving, spin = np.zeros((3, n, 3))
     at[1:], moving[1:], spin[1:] = r, v, Omega
-    return State(at, quat, moving, spin, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(2))
+    return State(at, quat, moving, spin, np.zeros(0), np.zeros(own), np.zeros(0), np.zeros(2))
 
 
 def ball(*more):
@@ -102,6 +102,37 @@ def test_between_two_walls_each_speed_is_e_of_the_one_before():
     assert np.diff(lost).min() >= 0.0
     assert energy + lost == pytest.approx(energy[0], rel=1e-12)
     assert lost[-1] == pytest.approx(0.5 * m * (100.0 - speeds[-1] ** 2), rel=1e-4)
+
+
+def test_a_ball_slides_until_it_rolls():
+    """With 5/7 of its speed, after 2 v/(7 mu g); a seventh of m v^2 is lost, and the balance closes."""
+    mu, v, k = 0.2, 1.0, 1e6
+    numbers = np.concatenate([[0.0, k, 1.0, 0.0], FLOOR[4:]])
+    loss = [0.0, 0.0, 1e-3, mu, mu, 1e5, *np.zeros(2), 1, 1, 1, *np.zeros(4)]
+    each = [
+        Other(PLANE_SPHERE, (0, 1), numbers, (10.0, 1.0)),
+        Other(PLANE_SPHERE_LOSS, (0, 1), np.concatenate([numbers, loss]), (0.0, 0.0)),
+    ]
+    inertia = 0.4 * M * R * R * np.eye(3)
+    system = make_system([M], inertia[None], gravity=(0, 0, -G), more=others_of(each))
+    state = state_of([(0, 0, R - M * G / k)], [(v, 0, 0)], own=4)
+    h = 1e-3
+    states = history(system, state, h, 250)
+    speed = np.array([own.v[1, 0] for own in states])
+    spin = np.array([own.Omega[1, 1] for own in states])
+    energy = np.array([energies(system, own).total for own in states])
+    lost = np.array([own.totals[1] for own in states])
+    slides = np.array([own.own[3] for own in states])
+    # the bristle swings on, with sqrt(7 k/(2 m)): nothing damps it
+    assert speed[180:].mean() == pytest.approx(5 / 7, rel=1e-3)
+    assert spin[180:].mean() * (R - M * G / k) == pytest.approx(5 / 7, rel=1e-3)
+    rolls = h * np.flatnonzero(slides).max()
+    assert rolls == pytest.approx(2 * v / (7 * mu * G), abs=3 * h)
+    sliding = slice(10, 120)
+    assert np.diff(speed[sliding]) == pytest.approx(-mu * G * h, rel=1e-6)
+    assert np.diff(lost).min() > -1e-16
+    assert lost[-1] == pytest.approx(M * v * v / 7, rel=2e-3)
+    assert energy + lost == pytest.approx(energy[0], rel=1e-13)
 
 
 def test_bodies_that_meet_keep_energy_and_both_momenta():

@@ -67,6 +67,9 @@ class BrakeEntry(OtherEntry):
         return [Other(DRAG, [frame], numbers, (0.0, 0.0))]
 
 
+# a sphere or a plane alone
+pytestmark = pytest.mark.filterwarnings("ignore:.*collides with nothing:rodsim.DoubtfulModelWarning")
+
 KINDS = [*ENTRIES, BrakeEntry.key]  # ENTRIES is full: `Model` has been imported
 
 PARTS: dict[str, Any] = {
@@ -94,6 +97,7 @@ PARTS: dict[str, Any] = {
         }
         for name, y in (("two", 2), ("three", 3))
     ],
+    "planes": [{"name": "table", "on": {"ground": [0, 0, -3]}, "normal": [0, 0, 1]}],
     "run": {"t_end": 0.02, "dt": 0.01},
 }
 ON_ROD = {"rod": "wire", "s": 0.4}  # where no node is without it
@@ -121,6 +125,8 @@ VALUES = {  # by the word of a sort
     "text": "k*d**2",
     "measures": {"d": {"of": "distance", "a": ON_ROD, "b": "one"}},
     "parameters": {"k": 2.0},
+    "count": 3,
+    "friction": [0.5, 0.4],
 }
 FITTING: dict[str, dict[str, Any]] = {  # where fields depend on each other
     "joints": {
@@ -135,6 +141,17 @@ FITTING: dict[str, dict[str, Any]] = {  # where fields depend on each other
     "law_springs": {"of": "displacement"},
     "limits": {"of": "displacement", "lower": -0.5},
     "joint_frictions": {"sliding": 0.0},
+    "contacts": {
+        "a": ["wire"],
+        "b": ["table"],
+        "law": "power",
+        "exponent": 1.0,
+        "reach": None,
+        "restitution": 0.8,
+        "anisotropy": [1.0, 2.0, 3.0],
+        "itself": False,
+        "ignore": None,
+    },
 }
 
 

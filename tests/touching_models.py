@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discretization.contact.table import Pair, Rod, Sphere, contacts_of
+from discretization.state_shapes import sizes_of
 from discretization.system import System, fingerprint
 from rodsim import Material, Model, Section
 from rodsim import Sphere as Ball
@@ -18,9 +19,11 @@ CROSSING, NEARLY_PARALLEL, PARALLEL = (0.0, 1.0, 0.02), (1.0, 0.03, 0.004), (1.0
 def replaced(model: Model, system: System) -> Model:
     """The model, which builds this system from now on."""
     built = model.build()
-    built.layout.system = system
+    sizes = sizes_of(system).own
+    built.layout.system, built.layout.n_bristles = system, sizes.bristle
     built.layout.description["fingerprint"] = fingerprint(system)
-    built = built._replace(system=system)
+    own = np.pad(built.state.own, (0, sizes.size - len(built.state.own)))
+    built = built._replace(system=system, state=built.state._replace(own=own))
     model.build = lambda: built  # type: ignore[method-assign]
     return model
 
@@ -72,7 +75,7 @@ def carried(force: float = 10.0, stiffness: float = 1e4, speed: float = 0.7, n: 
     model.add_rod("rail", [(0, 0, 0), (1, 0, 0)], section, n_elements=n)
     at = (0.1, 0, 0.03 - force / stiffness)
     ball = model.add_body("ball", Ball(0.02, density=1000), position=at, velocity=(speed, 0, 0))
-    model.add_force("press", ball.at(at), (0, 0, -force))
+    model.add_force("press", ball.at((0, 0, 0)), (0, 0, -force))
     built = model.build()
     rail = built.layout.rods[0]
     fixed = built.system.frames.fixed.copy()

@@ -116,7 +116,7 @@ def _paired(contacts: Contacts, parts: Parts, u: Ints, v: Ints) -> tuple[Ints, I
 
 
 def _gap(contacts: Contacts, parts: Parts, u: Ints, v: Ints) -> NDArray[np.bool_]:
-    """Whether there is so much of a rod between two of its segments that they may touch; of different surfaces always."""
+    """Whether two parts may touch: there is so much of a rod between two of its segments, and no joint holds them together."""
     along = np.abs(parts.arc[u] - parts.arc[v])
     own = parts.surface[u]
     along = np.minimum(along, parts.around[own] - along)
@@ -124,6 +124,10 @@ def _gap(contacts: Contacts, parts: Parts, u: Ints, v: Ints) -> NDArray[np.bool_
     # of neighbours it is zero; of elements of one length it may be what it must be, but for rounding
     least = np.maximum(np.pi * contacts.radius[own], 1e-6 * parts.length[u]) - 1e-9 * parts.length[u]
     away: NDArray[np.bool_] = (own != parts.surface[v]) | (gap >= least)
+    if len(contacts.apart):
+        both = np.sort(np.stack([parts.ends[u, 0], parts.ends[v, 0]], axis=1), axis=1)
+        held, count = np.sort(contacts.apart, axis=1), len(contacts.frames)
+        away &= ~np.isin(both @ (count, 1), held @ (count, 1))
     return away
 
 

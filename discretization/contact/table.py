@@ -37,6 +37,7 @@ class Contacts(NamedTuple):
     loss: Floats  # (p, LOSS)
     stations: Ints  # (p,) intervals between the stations of an element
     side: Ints  # (p,) FIRST, SECOND or BOTH
+    apart: Ints  # (x, 2) first points of segments, and points of spheres, that never touch: what a joint holds together
 
 
 class Sphere(NamedTuple):
@@ -66,7 +67,9 @@ class Pair(NamedTuple):
     side: int = BOTH
 
 
-def contacts_of(surfaces: Sequence[Sphere | Rod] = (), pairs: Sequence[Pair] = ()) -> Contacts:
+def contacts_of(
+    surfaces: Sequence[Sphere | Rod] = (), pairs: Sequence[Pair] = (), apart: Sequence[tuple[int, int]] = ()
+) -> Contacts:
     """As arrays.
 
     Raises ModelError where a pair names what is not there, or the same two surfaces as another.
@@ -96,6 +99,7 @@ def contacts_of(surfaces: Sequence[Sphere | Rod] = (), pairs: Sequence[Pair] = (
         np.array([own.loss for own in pairs], float).reshape(-1, LOSS),
         np.array([own.stations for own in pairs], np.int64),
         np.array([own.side for own in pairs], np.int64),
+        np.array(apart, np.int64).reshape(-1, 2),
     )
     _check_pairs(found)
     return found

@@ -116,7 +116,7 @@ def linearise(
     turning = without(system, idle)  # what its spin is worth
     fixed = system.frames.fixed != 0
     place = np.where(fixed, -1, np.cumsum(~fixed) - 1).astype(np.int64)
-    groups, resisting = energies_of(system, state), dissipations_of(system)
+    groups, resisting = energies_of(system, state), dissipations_of(system, state)
     spins = bool(np.any(motion.spin))
     changes = spins or not motion.ground
     # of small models full matrices are put together sooner than sparse ones

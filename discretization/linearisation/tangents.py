@@ -247,9 +247,14 @@ def _resist(I, r, R, spin, out, C, K):
             z[:arity] = 0.0
             for b in range(arity):
                 for j in range(6):
-                    add_change(y, z, b, j, 1.0)
-                    function(y, z, X, lam, dual)
-                    _store(dual, y, at, arity, b, j, 1.0, False, C)
+                    if kind.settle != 0:  # not linear in the rates: its slope at rest
+                        add_change(y, z, b, j, COMPLEX_STEP * 1j)
+                        function(y, z, X, lam, dual)
+                        _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, C)
+                    else:
+                        add_change(y, z, b, j, 1.0)
+                        function(y, z, X, lam, dual)
+                        _store(dual, y, at, arity, b, j, 1.0, False, C)
                     z[b] = 0.0
             for k in range(arity):
                 _put_spin(spin, own.frames[k], y, z, k)

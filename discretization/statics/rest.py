@@ -108,7 +108,9 @@ class Rest:
         self.state.v[:] = 0.0
         self.state.Omega[:] = 0.0
         self.state.memory[:] = 0.0
-        part(system, self.state, "settled")[:] = 0.0  # bristles of friction, which rest does not know, are let go
+        part(system, self.state, "settled")[:] = (
+            0.0  # bristles of friction, which rest does not know, are let go
+        )
         self.work = workspace(self.system, self.numbering)
         self._general = True if self.system.spans.kind.size or not in_loops(self.work.by_duals) else None
         self.size = self.numbering.size

@@ -25,12 +25,16 @@ from discretization.contact.interactions import interactions_of
 from discretization.contact.nearest import passing
 from discretization.contact.search import candidates
 from discretization.contact.table import contacts_of, points_of, reaches
+from discretization.contact.windows import Window, carried, losses_of, windows_of
 from discretization.others import joined
-from discretization.state_checks import checked
+from discretization.own_variables import own_variables
+from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import state_shapes
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from rigid import quaternions
+from rigid.errors import ModelError
+from rigid.interactions.contact.friction import OWN
 from rigid.system import Floats, Ints, State
 
 KEPT = 4  # lists whose steppers are kept
@@ -47,6 +51,8 @@ class Listed(NamedTuple):
     """A list of pairs, and what takes steps with it."""
 
     stepper: StepperBase
+    windows: list[Window]
+    stiffness: Floats  # (w,) N/m, of the bristles of windows
     ends: Ints  # (c, 4) of pairs of parts, each once, as `discretization.contact.nearest` has them
     reach: Floats  # (c,) m
 
@@ -68,7 +74,8 @@ class ContactStepper(StepperBase):
         self._free = make(system._replace(contacts=contacts_of()))
         self._inner = self._free.sizes.memory.size
         memory = self._free.sizes.memory._replace(points=len(self.contacts.frames))
-        self.sizes = self._free.sizes._replace(memory=memory)
+        self.sizes = self._free.sizes._replace(memory=memory, own=own_variables(system))
+        self._before_bristles = self.sizes.own.first("bristle")
         self.shapes = state_shapes(self.sizes)
         self._reach = float(reaches(self.contacts).max(initial=0.0))
         self._lists: OrderedDict[bytes, Listed] = OrderedDict()
@@ -81,10 +88,14 @@ class ContactStepper(StepperBase):
 
     def start(self, state: State) -> State:
         """The state with the memory of this integrator; its list is made there, unless it remembers one."""
+        checked(state, self.shapes, *OF_SYSTEMS)
         own = np.shape(state.memory) == (self.sizes.memory.size,)
-        inner = self._free.start(state._replace(memory=state.memory[: self._inner]) if own else state)
+        memory = state.memory[: self._inner] if own else state.memory
+        inner = self._free.start(state._replace(memory=memory, own=state.own[: self._before_bristles].copy()))
         behind = state.memory[self._inner :] if own else np.zeros(self.sizes.memory.size - self._inner)
-        begun = inner._replace(memory=np.concatenate([inner.memory, behind]))
+        kept = state.own if behind.any() else self.sizes.own.joined()  # bristles are those of a list
+        after = np.concatenate([inner.own, kept[self._before_bristles :]])
+        begun = inner._replace(memory=np.concatenate([inner.memory, behind]), own=after)
         return checked(begun if behind.any() else self._with_list(begun), self.shapes)
 
     def march(self, state: State, h: float, starts: Floats) -> Marched:
@@ -121,13 +132,15 @@ class ContactStepper(StepperBase):
             state, report = self._with_list(state), Report(lists=1)
         while done < len(starts):
             listed, behind = self._list_of(state), state.memory[self._inner :]
-            inner = state._replace(memory=state.memory[: self._inner].copy())
+            settled = self._settled(state, listed)
+            inner = state._replace(memory=state.memory[: self._inner].copy(), own=settled)
             most = min(len(starts) - done, self._hopeful(state, h))
             ends, reports, failure = listed.stepper.ends(inner, h, starts[done : done + most])
             good, problem = self._accepted(state, ends, listed)
             for k in range(good):
                 each = State(*(array[k] for array in ends))
-                state = each._replace(memory=np.concatenate([each.memory, behind]))
+                memory, own = np.concatenate([each.memory, behind]), self._with_bristles(each.own, listed)
+                state = each._replace(memory=memory, own=own)
                 yield Taken(state, report.plus(reports[k]))
                 report = Report()
             done += good
@@ -178,12 +191,54 @@ class ContactStepper(StepperBase):
         v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
         return float(np.linalg.norm(v, axis=1).max())
 
+    def _settled(self, state: State, listed: Listed) -> Floats:
+        """Own variables of the system of a list: the bristles stand behind all others, window by window."""
+        bristles = np.zeros((len(listed.windows), OWN))
+        rows = self.sizes.own.part(state.own, "bristle")
+        rows = rows[rows[:, 0] > 0.0]
+        bristles[rows[:, 0].astype(np.int64) - 1] = rows[:, 1 : 1 + OWN]
+        return np.concatenate([state.own[: self._before_bristles], bristles.ravel()])
+
+    def _with_bristles(self, inner: Floats, listed: Listed) -> Floats:
+        """Those of a state, of own variables of the system of a list."""
+        own = self.sizes.own.joined()
+        own[: self._before_bristles] = inner[: self._before_bristles]
+        bristles = inner[self._before_bristles :].reshape(-1, OWN)
+        self._put(own, bristles, listed.stiffness)
+        return own
+
+    def _put(self, own: Floats, bristles: Floats, stiffness: Floats) -> None:
+        """Bristles (w, OWN) of windows into own variables."""
+        use, rows = np.flatnonzero(bristles.any(axis=1)), self.sizes.own.part(own, "bristle")
+        if len(use) > len(rows):
+            raise ModelError(
+                f"{len(use)} parts of surfaces rub at once, a state has room for {len(rows)}; use larger elements, or fewer "
+                "surfaces"
+            )
+        rows[: len(use)] = np.column_stack([use + 1.0, bristles[use], stiffness[use]])
+
     def _with_list(self, state: State) -> State:
-        """The state with a list made where it is."""
+        """The state with a list made where it is; what a bristle keeps that none of the new windows goes on with is lost."""
         step = self._fastest(state) * self.h
         skin = min(max(2.0 * STEPS * step, LEAST * self._reach), max(MOST * self._reach, FASTEST * step))
-        behind = np.append(self._points(state).ravel(), skin)
-        return state._replace(memory=np.concatenate([state.memory[: self._inner], behind]))
+        points = self._points(state)
+        behind = np.append(points.ravel(), skin)
+        new = state._replace(memory=np.concatenate([state.memory[: self._inner], behind]))
+        rows = self.sizes.own.part(state.own, "bristle")
+        rows = rows[rows[:, 0] > 0.0]
+        if not len(rows):
+            return new
+        old, listed = self._list_of(state), self._list_of(new)
+        use = [old.windows[int(number) - 1] for number in rows[:, 0]]
+        to = carried(points, use, listed.windows)
+        bristles, own, totals = np.zeros((len(listed.windows), OWN)), state.own.copy(), state.totals.copy()
+        self.sizes.own.part(own, "bristle")[...] = 0.0
+        bristles[to[to >= 0]] = rows[to >= 0, 1 : 1 + OWN]
+        self._put(own, bristles, listed.stiffness)
+        for part, sign in ((state.own, 1.0), (own, -1.0)):
+            each = self.sizes.own.part(part, "bristle")
+            totals[1] += sign * 0.5 * float(each[:, 5] @ np.sum(each[:, 1:4] ** 2, axis=1))
+        return new._replace(own=own, totals=totals if (to < 0).any() else state.totals)
 
     def _list_of(self, state: State) -> Listed:
         """The list that the state remembers."""
@@ -196,13 +251,17 @@ class ContactStepper(StepperBase):
         key = b"".join(column.tobytes() for column in pairs)
         listed = self._lists.pop(key, None)
         if listed is None:
-            own = joined(self.system.others, interactions_of(contacts, pairs))
+            windows = windows_of(contacts, pairs)
+            losses, stiffness = losses_of(contacts, windows)
+            own = joined(joined(self.system.others, interactions_of(contacts, pairs)), losses)
             stepper = self._make(self.system._replace(others=own, contacts=contacts_of()))
             # a pair of rods stands there once for the stations of each
             turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
             both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)
             ends, first = np.unique(both, axis=0, return_index=True)
-            listed = Listed(stepper, np.ascontiguousarray(ends), reaches(contacts)[pairs.pair[first]])
+            listed = Listed(
+                stepper, windows, stiffness, np.ascontiguousarray(ends), reaches(contacts)[pairs.pair[first]]
+            )
         self._lists[key] = listed
         if len(self._lists) > KEPT:
             self._lists.popitem(last=False)

@@ -52,6 +52,8 @@ CURES = {
     NOT_FINITE: "look for loads that are not finite or far too large",
 }
 
+# of what counts as solved, where nothing was solved yet: a prediction repeats its error in each step, and the errors add up
+_PREDICTED = 0.25
 _SAFE = 1e5  # the same where the iteration has stalled
 _REUSE = 0.01  # contraction that earns the factors a second use
 STALLED = 0.3  # contraction that counts as none
@@ -241,7 +243,7 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
             level = residual_over_noise(numbering, work)
             if level < 0.0:
                 return NOT_FINITE
-            if level <= work.solved:
+            if level <= (work.solved if iteration > 0 else _PREDICTED * work.solved):
                 return CONVERGED
             stalled = iteration > 2 and level > stall * before
             if stalled and fresh and level <= _SAFE:

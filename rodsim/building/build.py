@@ -22,6 +22,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
+from rodsim.building.contact_tables import contact_table, plane_contacts
 from rodsim.building.drive_values import DriveValues, check_drives
 from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
 from rodsim.building.load_arrays import line_loads, load_arrays, load_values, speaking_of
@@ -154,6 +155,7 @@ def build(model: Contents) -> Built:
     lines = line_loads(model, placement)
     loads = load_arrays(model, placement, lines)
     others, other_names = _others(model, placement, gears)
+    contacts, of_pairs = contact_table(model, placement)
     system = System(
         placement.frames,
         elements,
@@ -162,6 +164,7 @@ def build(model: Contents) -> Built:
         model.gravity.copy(),
         spans,
         others,
+        contacts,
     )
     shapes = state_shapes(sizes_of(system))
     drives = DriveValues.of(model, driven)
@@ -188,6 +191,10 @@ def build(model: Contents) -> Built:
     system, undetermined = without_doubt(model, system, state, other_names)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
+    for name, told in layout.description.get("contacts", {}).items():
+        # with planes, and pairs without: `rodsim.results.contact_history`
+        told["interactions"] = other_names.count(f"contact '{name}'")
+        told["pairs"] = of_pairs.count(f"contact '{name}'")
     warn_of_doubts(model, placement, layout, system, state)
     return Built(
         system,
@@ -263,6 +270,8 @@ def _others(model: Contents, placement: Placement, gears: list[Other]) -> tuple[
             made = entry.made(placement)
         each += made
         names += [f"{entry.kind} '{entry.name}'"] * len(made)
+    met, of_contacts = plane_contacts(model, placement)
+    each, names = each + met, names + of_contacts
     sprung = [
         f"{entry.word} '{name}'" for of in (model.springs, model.torsions) for name, entry in of.items()
     ]
@@ -338,6 +347,7 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         n_torsions=sizes.own.angle,
         n_branch=sizes.own.branch,
         n_settled=sizes.own.settled,
+        n_bristles=sizes.own.bristle,
         system=system,
         grounded=_grounded(system),
         drives=[*model.drives, *model.driven],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -12,6 +11,8 @@ from discretization.state_measures import element_states
 from discretization.system import System
 from rigid import quaternions
 from rigid.system import Floats, State
+from rodsim.building.contact_doubts import depths
+from rodsim.building.contact_surfaces import Placed
 from rodsim.building.meshing import RodMesh
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Poses
@@ -28,15 +29,13 @@ LARGE = 0.2  # strain
 _TOLD = 3  # of one kind in a message
 
 
-class Placed(Poses, Protocol):
-    """What is asked of `rodsim.building.build.Placement`."""
-
-    meshes: dict[str, RodMesh]
-
-
 def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: System, state: State) -> None:
     """Warn of all that looks like a slip, in one warning; at the call of `Model.build`."""
-    found = [*_some(gaps(model, placed)), *_some(units(model.rods, placed.meshes))]
+    found = [
+        *_some(gaps(model, placed)),
+        *_some(units(model.rods, placed.meshes)),
+        *_some(depths(model, placed)),
+    ]
     bent = [own for own in layout.rods if _may_be_strained(model.rods[own.name])]
     if bent:
         strain, _ = element_states(system, state)

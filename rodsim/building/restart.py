@@ -65,7 +65,8 @@ def restarted(built: Built, start: Result, at: float | None, at_rest: bool = Fal
     _check_whole(start, index, stored)
     own, said = _own_variables(built, old, stored)
     # of what the integrator remembered only what `em` understands goes on
-    memory = new.memory.joined(**old.memory.parts(stored.memory))
+    points = old.memory.points if _same_contacts(built.system, old.system) else 0
+    memory = new.memory._replace(points=points).joined(**old.memory.parts(stored.memory))
     anew = {"own": own, "memory": memory, "totals": built.state.totals.copy()}
     state = State(**{name: anew.get(name, array.copy()) for name, array in stored._asdict().items()})
     for before, body in zip(old.bodies, new.bodies, strict=True):
@@ -154,7 +155,18 @@ def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, li
         blocks.part(own, "settled")[...] = settled
         if new:
             said.append("what sticks and slides begins anew where it was not there yet")
+    if blocks.bristle and _same_contacts(system, old.system):  # with the list of which they are
+        blocks.part(own, "bristle")[...] = before.part(stored.own, "bristle")
+    elif blocks.bristle:
+        said.append("what sticks between surfaces begins anew")
     return own, said
+
+
+def _same_contacts(system: System, old: System | None) -> bool:
+    """Whether there are contacts between surfaces, and the same as before."""
+    if old is None or not len(system.contacts.pairs):
+        return False
+    return all(map(np.array_equal, system.contacts, old.contacts))
 
 
 def _driven(built: Built, state: State) -> tuple[Built, State]:

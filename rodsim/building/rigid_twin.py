@@ -25,6 +25,7 @@ from rigid.inertia import MassProperties
 from rigid.system import Floats, Ints, State
 from rodsim.building.build import Built, Placement
 from rodsim.building.initial_velocities import fit_velocities
+from rodsim.parts.contact_entries import ContactEntry
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Entry
 from rodsim.parts.joint_entries import JointEntry
@@ -97,6 +98,12 @@ class _Mover(NamedTuple):
                 held.append(value.part.name)
             elif self._is_twin(value):
                 return f"acts along rod '{value.name}', which is a body here: left out"
+            elif isinstance(entry, ContactEntry) and what in ("a", "b", "ignore") and value is not None:
+                nested = [x for own in value for x in (own if isinstance(own, tuple) else (own,))]
+                rod = next((own for own in nested if self._is_twin(own)), None)
+                if rod is not None:
+                    return f"is of the surface of rod '{rod.name}', which is a body here: left out"
+                changed[what] = tuple(map(self._surface, value))
             elif isinstance(value, JointEntry):
                 changed[what] = self.to.joints[value.name]
             elif isinstance(entry, AnchoredEntry) and what == "anchors":
@@ -111,7 +118,14 @@ class _Mover(NamedTuple):
                 changed[what] = tuple(self.to.joints[own.name] for own in several)
         if len(held) == 2 and held[0] == held[1]:
             return f"joins two places of rod '{held[0]}', which are at rest to each other here: left out"
-        return entry.moved(changed, self._section) if changed else entry
+        found = entry.moved(changed, self._section) if changed else entry
+        return "is of places that are at rest to each other here: left out" if found is None else found
+
+    def _surface(self, own: Any) -> Any:
+        """The same on the twin, or a pair of them."""
+        if isinstance(own, tuple):
+            return tuple(map(self._surface, own))
+        return own if isinstance(own, Rod) else getattr(self.to, own.table)[own.name]
 
     def _section(self, anchor: Anchor) -> Floats:
         """Quaternion of the section at an anchor on a twin."""

@@ -51,6 +51,8 @@ def add_parsers(commands: Any) -> None:
 
 def check(options: argparse.Namespace) -> int:
     """rodsim check"""
+    from rodsim.building.build import Placement
+    from rodsim.building.contact_doubts import expectations
     from rodsim.resonance import resonant_steps
     from rodsim.scenes.model_from_scene import load
 
@@ -59,6 +61,9 @@ def check(options: argparse.Namespace) -> int:
     run = loaded.scene.run
     for line in resonant_steps(loaded.model, run.integrator, run.dt) if run else ():
         print(f"advice: {line}")
+    if run and loaded.model.contacts:
+        for line in expectations(loaded.model, Placement(loaded.model), run.dt):
+            print(f"advice: {line}")
     return OK
 
 

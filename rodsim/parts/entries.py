@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from rigid import checks
 from rigid.checks import vector
 from rigid.system import Floats
+from rodsim.parts.contact_entries import ContactEntry, PlaneEntry, SphereEntry
 from rodsim.parts.entry import DIRECTION, END, NOT_NEGATIVE, NUMBER, Entry, Held, OtherEntry, entry, stated
 from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import DriveEntry, JointEntry
@@ -66,6 +67,9 @@ class Contents:
         self.line_loads: dict[str, DistributedEntry] = {}
         self.drives: dict[str, DriveEntry] = {}
         self.gears: dict[str, GearEntry] = {}
+        self.spheres: dict[str, SphereEntry] = {}
+        self.planes: dict[str, PlaneEntry] = {}
+        self.contacts: dict[str, ContactEntry] = {}
 
     @property
     def tables(self) -> dict[str, dict[str, Any]]:

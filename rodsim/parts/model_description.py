@@ -26,6 +26,9 @@ ACTING: dict[str, Section] = {
     "line_loads": Section("line load", "line_loads", always=False),
     "drives": Section("drive", "drives", always=False),
     "gears": Section("gear", "gears", "others", always=False),
+    "spheres": Section("sphere", "spheres", always=False),
+    "planes": Section("plane", "planes", always=False),
+    "contacts": Section("contact", "contacts", "others", always=False),
     "driven": Section("driven", "driven", always=False),
     "loads": Section("load", "loads"),
 }

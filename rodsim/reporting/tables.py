@@ -35,6 +35,7 @@ def in_words(result: Result) -> str:
             (len(described.get("others", {})), "other element", "other elements"),
             (len(described.get("loads", {})) + len(described.get("line_loads", {})), "load", "loads"),
             (len(described.get("gears", {})), "gear", "gears"),
+            (len(described.get("contacts", {})), "contact", "contacts"),
             (len(layout.drives), "drive", "drives"),
         )
         if n
@@ -111,6 +112,10 @@ def model_tables(result: Result) -> Safe:
                 "Bushings, laws, limits, drag, friction, pressure",
             ),
             table(["gear", "stays what it is at t = 0"], _gears(described), "Gears", "gears"),
+            table(
+                ["surface", "kind", "on", "numbers"], _surfaces(described), "Surfaces that touch", "surfaces"
+            ),
+            table(["contact", "of", "and", "numbers"], _contacts(described), "Contacts", "contacts"),
             table(["load", "kind", "on", "value"], _loads(described), "Loads", "loads"),
             table(["drive", "of", "change from t = 0"], _drives(described), "Prescribed motion", "drives"),
         ]
@@ -232,6 +237,22 @@ def _gears(described: dict[str, Any]) -> list[list[object]]:
         [name, _sum([(own["ratio"], f"{own['of']} of '{own['joint']}'") for own in each])]
         for name, each in described.get("gears", {}).items()
     ]
+
+
+def _surfaces(described: dict[str, Any]) -> list[list[object]]:
+    return [
+        [name, word, own["on"], _numbers({k: v for k, v in own.items() if k != "on"})]
+        for key, word in (("spheres", "sphere"), ("planes", "plane"))
+        for name, own in described.get(key, {}).items()
+    ]
+
+
+def _contacts(described: dict[str, Any]) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for name, own in described.get("contacts", {}).items():
+        sides = [", ".join(own.get(side, ["each other"])) for side in "ab"]
+        rows.append([name, *sides, _numbers({k: v for k, v in own.items() if k not in ("a", "b", "ignore")})])
+    return rows
 
 
 def _sum(terms: list[tuple[float, str]]) -> str:

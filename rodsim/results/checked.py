@@ -139,7 +139,7 @@ def _check_others(name: str, others: Others, n: int) -> None:
 def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
     s, k, p = len(contacts.kind), len(contacts.frames), len(contacts.pairs)
     whole, shapes = (
-        ("kind", "first", "frames", "pairs", "stations", "side"),
+        ("kind", "first", "frames", "pairs", "stations", "side", "apart"),
         (
             ("kind", (s,)),
             ("first", (s + 1,)),
@@ -151,11 +151,18 @@ def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
             ("loss", (p, LOSS)),
             ("stations", (p,)),
             ("side", (p,)),
+            ("apart", (len(contacts.apart), 2)),
         ),
     )
     for column, shape in shapes:
         _shape(name, column, getattr(contacts, column), shape, _WHOLE if column in whole else "f")
-    for column, count in (("kind", 1 + max(SPHERE, ROD)), ("frames", n), ("pairs", s), ("side", 1 + BOTH)):
+    for column, count in (
+        ("kind", 1 + max(SPHERE, ROD)),
+        ("frames", n),
+        ("pairs", s),
+        ("side", 1 + BOTH),
+        ("apart", k),
+    ):
         _within(name, column, getattr(contacts, column), count)
     _at_least(name, "radius", contacts.radius)
     _at_least(name, "length", contacts.length)

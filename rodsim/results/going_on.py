@@ -13,7 +13,7 @@ import numpy as np
 
 from discretization.contact.table import contacts_of
 from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
-from discretization.own_variables import part
+from discretization.own_variables import part, without_lists
 from discretization.system import System
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import em_integrator
@@ -77,7 +77,8 @@ class GoingOn:
         values = self.loads, self.drives
 
         def make(system: System) -> MechanicalStepper:
-            return MechanicalStepper(layout.name, system, result.state(0), self.h, name, chart, *values)
+            begun = without_lists(system, self.system, result.state(0))
+            return MechanicalStepper(layout.name, system, begun, self.h, name, chart, *values)
 
         plain = make(self.system._replace(contacts=contacts_of()))
         self._stepper, self.shape = plain, (layout, plain.mechanical.n, plain.mechanical.m)

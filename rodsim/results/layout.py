@@ -138,6 +138,7 @@ class Layout:
     n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
     n_branch: int = 0  # points of rods whose branches relax
     n_settled: int = 0  # own variables that settle
+    n_bristles: int = 0  # of surfaces that rub
     n_memory: int = 0  # rows that `em-d` remembers
     n_points: int = 0  # of surfaces that may touch, where the run is one with contacts
     # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
@@ -193,6 +194,7 @@ class Layout:
             ("relaxing points", self.n_branch, sizes.own.branch),
             ("drives", len(self.drives), sizes.own.drive),
             ("variables that settle", self.n_settled, sizes.own.settled),
+            ("bristles", self.n_bristles, sizes.own.bristle),
         ):
             if number != found:
                 raise ValueError(f"model '{self.name}': {number} {what}, but its system has {found}")
@@ -207,7 +209,7 @@ class Layout:
     @property
     def own(self) -> OwnVariables:
         """The blocks of `State.own`."""
-        return OwnVariables(self.n_torsions, self.n_branch, len(self.drives), self.n_settled)
+        return OwnVariables(self.n_torsions, self.n_branch, len(self.drives), self.n_settled, self.n_bristles)
 
     @property
     def memory(self) -> Memory:

@@ -17,6 +17,7 @@ from rigid.system import Floats, Ints, State
 from rodsim.html_tables import some
 from rodsim.results import native, stored_states
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results.contact_history import ContactHistory, contact_names
 from rodsim.results.digests import Changed
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import history_of
@@ -107,6 +108,20 @@ class Result:
         """The joint called `name`; UnknownName says which there are."""
         layout = self._find("joint", name, self.layout.joints)
         return history_of(self._source, layout)
+
+    @property
+    def contacts(self) -> list[str]:
+        """Names of the contacts."""
+        return contact_names(self._source)
+
+    def contact(self, name: str) -> ContactHistory:
+        """The contact called `name`; UnknownName says which there are."""
+        if name not in self.contacts:
+            names = ", ".join(f"'{own}'" for own in self.contacts)
+            raise UnknownName(
+                f"no contact '{name}'; " + (f"the contacts are {names}" if names else "there are none")
+            )
+        return ContactHistory(self._source, name)
 
     def state(self, index: int = -1) -> State:
         """The full state of output number `index`, bit for bit; IndexError where there is no such output."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rigid.checks import direction
 from rigid.quaternions import normalize
 from rigid.system import Floats, State
-from rodsim.results import fields, marks, overlay
+from rodsim.results import contact_surfaces, fields, marks, overlay
 from rodsim.results.camera import Camera, fit, named_view, upward, view_direction
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
@@ -109,13 +109,14 @@ class Stage:
         self.states = States(result, self._drawing, self._field)
         rods, self._legend = palette([rod.name for rod in layout.rods], RODS)
         bodies, names = palette([body.name for body in layout.bodies], BODIES)
-        self._palette = np.concatenate([rods, bodies, marks.COLORS])
+        self._palette = np.concatenate([rods, bodies, marks.COLORS, contact_surfaces.COLORS])
         self._legend += names
         candidates = np.arange(result.n_outputs) if outputs is None else np.asarray(outputs)
         chosen = candidates[
             np.unique(np.linspace(0, len(candidates) - 1, min(LOOKED_AT, len(candidates))).astype(int))
         ]
-        clouds = {int(i): self._drawing.points(result.state(int(i))) for i in chosen}
+        looked_at = {int(i): result.state(int(i)) for i in chosen}
+        clouds = {i: self._drawing.points(state) for i, state in looked_at.items()}
         self._clouds = {i: points for i, points in clouds.items() if np.all(np.isfinite(points))}
         if not self._clouds:
             raise ResultError(f"render: model '{layout.name}' has no output with finite positions")
@@ -126,6 +127,12 @@ class Stage:
         self.builder = SceneBuilder(layout, self._scene_size)
         self._parts = len(rods) + len(bodies)
         self._marks = marks.Marks(layout, self._scene_size, self._up, self._parts)
+        self._touched = contact_surfaces.ContactSurfaces(
+            layout,
+            self._scene_size,
+            [looked_at[i] for i in self._clouds],
+            self._parts + len(marks.COLORS),
+        )
         self._camera: Camera | None = None
         self._corner = overlay.CORNERS[0]
         if self._field is not None:
@@ -144,8 +151,9 @@ class Stage:
         return None if self._field is None else (self._field, self._limits, self._shades)
 
     def surface(self, state: State) -> Surface:
-        """All objects, and what holds them, at `state`."""
-        return merge([self.builder.surface(state), self._marks.surface(state)])
+        """All objects, what holds them and what they may touch, at `state`."""
+        each = (self.builder, self._marks, self._touched)
+        return merge([own.surface(state) for own in each])
 
     def camera(self, outputs: Sequence[int] | range) -> Camera:
         """One that sees everything at these outputs; from now on surfaces are as fine as its pixels."""

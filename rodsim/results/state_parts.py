@@ -13,6 +13,7 @@ _COLUMNS = {
     "drive": ((3, 4, 7, 8), ("directions", "values", "rates of directions", "rates of values", "work")),
     "totals": ((1,), ("work", "dissipation")),
     "algorithmic": ((1,), ("in memory", "dissipated")),
+    "bristle": ((1, 4, 5), ("windows", "bristles", "sliding", "stiffness")),
     "branch": ((3,), ("shear and stretch", "bending and twist")),
     "remembered": ((3,), ("first half", "second half")),
 }

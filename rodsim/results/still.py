@@ -6,7 +6,7 @@ import io
 
 import numpy as np
 
-from rodsim.results import marks, native, overlay, stored_states
+from rodsim.results import contact_surfaces, marks, native, overlay, stored_states
 from rodsim.results.camera import fit, upward, view_direction
 from rodsim.results.drawing import Drawing
 from rodsim.results.painter import Painter
@@ -20,7 +20,7 @@ ROD, BODY = np.array([222, 98, 50]) / 255, np.array([66, 104, 160]) / 255
 
 
 def still(source: Source) -> bytes:
-    """PNG of rods, bodies and what holds them."""
+    """PNG of rods, bodies, what holds them and what they may touch."""
     from PIL import Image
 
     layout, drawing = source.layout, Drawing(source.layout)
@@ -34,7 +34,8 @@ def still(source: Source) -> bytes:
     n = len(layout.rods) + len(layout.bodies)
     up = upward(layout.gravity)
     holding = marks.Marks(layout, size, up, n)
-    points = np.concatenate([points, holding.surface(states[0]).vertices])
+    touched = contact_surfaces.ContactSurfaces(layout, size, states, n + len(marks.COLORS))
+    points = np.concatenate([points, *(own.surface(states[0]).vertices for own in (holding, touched))])
     camera = fit(points, *view_direction(points, up), SIZE[0] / SIZE[1])
     builder = SceneBuilder(layout, size, camera.pixel(SIZE[1]))
     of_parts = np.concatenate([np.tile(ROD, (len(layout.rods), 1)), np.tile(BODY, (len(layout.bodies), 1))])
@@ -43,8 +44,8 @@ def still(source: Source) -> bytes:
         list(enumerate(states))
     ):  # of what lies in one place the first is seen: the last time
         pale = PALE * (1.0 - (k + 1) / len(states))
-        surface = merge([builder.surface(state), holding.surface(state)])
-        palette = np.concatenate([of_parts + (1.0 - of_parts) * pale, marks.COLORS])
+        surface = merge([own.surface(state) for own in (builder, holding, touched)])
+        palette = np.concatenate([of_parts + (1.0 - of_parts) * pale, marks.COLORS, contact_surfaces.COLORS])
         surfaces.append(surface)
         colors.append(palette[surface.owner])
     picture = Painter(camera, *SIZE).draw(merge(surfaces), np.concatenate(colors))

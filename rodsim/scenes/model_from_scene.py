@@ -280,6 +280,11 @@ class _Loader:
             return look_up(path, word, value, model.rods if word == "rod" else model.joints)
         if word == "joints":
             return [look_up((*path, k), "joint", name, model.joints) for k, name in enumerate(value)]
+        if word == "surfaces":
+            several = value if isinstance(value, list) else [value]
+            return [self._surface((*path, k), name) for k, name in enumerate(several)]
+        if word == "surface pairs":
+            return [[self._surface((*path, k), name) for name in pair] for k, pair in enumerate(value)]
         if word == "point" or (word == "end" and points):
             return self._point(path, value)
         if word == "motion":
@@ -289,6 +294,15 @@ class _Loader:
         if word in ("end", "place"):
             return (self._anchor if word == "end" else self._place)(path, value)
         return {"varying": value_of, "law": law_of}.get(word, lambda given: given)(value)
+
+    def _surface(self, path: Path, name: str) -> Any:
+        model = self._model
+        tables: dict[str, dict[str, Any]]
+        tables = {"rod": model.rods, "sphere": model.spheres, "plane": model.planes}
+        of_name = [word for word, table in tables.items() if name in table]
+        if len(of_name) > 1:
+            raise SceneProblem(path, f"'{name}' is a {' and a '.join(of_name)}; rename one of them")
+        return look_up(path, "surface", name, {k: x for table in tables.values() for k, x in table.items()})
 
     def _measure(self, path: Path, given: MeasureScene) -> Measure:
         """By the function of its name, which takes what it takes."""

@@ -71,6 +71,10 @@ TYPES: dict[str, Any] = {
     "text": str,
     "measures": dict[Name, MeasureScene],
     "parameters": dict[Name, Number],
+    "surfaces": Name | Annotated[list[Name], Field(min_length=1)],
+    "surface pairs": list[Annotated[list[Name], Field(min_length=2, max_length=2)]],
+    "friction": NotNegative | numbers(2, 2),
+    "count": Annotated[int, Field(ge=1)],
 }
 
 

@@ -3,7 +3,8 @@
 Where two round bodies touch, the radius of a, the first, says where between the axes that is. A rod as partner is a row of its
 nodes, all its segments less the inner vertices: if each segment had a force of its own, friction would double at a node.
 
-Rates alone lose nothing here: what resists is found from both ends of a step.
+At rest (`bend`) a contact resists with what its bristle holds; rates alone say nothing more, for what is lost is found from both
+ends of a step.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -22,12 +23,6 @@ from rigid.interactions.kinds import (
 )
 from rigid.kinematics.poses import ZERO, on_point
 from rigid.linear_algebra import average, minus, times
-
-
-@dual_function
-def no_rate(y, z, X, lam, out):
-    """Nothing."""
-    out[:] = 0.0
 
 
 @small_kernel
@@ -118,6 +113,11 @@ def of_sphere_on_plane(y0, y1, X, lam, out):
 
 
 @dual_function
+def sphere_on_plane_held(y, z, X, lam, out):
+    lost_by_sphere_on_plane(y, y, X, lam[0], out)
+
+
+@dual_function
 def sphere_on_plane_settled(y0, y1, X, lam, out):
     store_own(lost_by_sphere_on_plane(y0, y1, X, lam[0], out), out)
 
@@ -125,6 +125,11 @@ def sphere_on_plane_settled(y0, y1, X, lam, out):
 @dual_function
 def of_rod_on_plane(y0, y1, X, lam, out):
     lost_by_rod_on_plane(y0, y1, X, lam[0], out)
+
+
+@dual_function
+def rod_on_plane_held(y, z, X, lam, out):
+    lost_by_rod_on_plane(y, y, X, lam[0], out)
 
 
 @dual_function
@@ -138,44 +143,61 @@ def of_spheres(y0, y1, X, lam, out):
 
 
 @dual_function
+def spheres_held(y, z, X, lam, out):
+    lost_by_spheres(y, y, X, lam[0], out)
+
+
+@dual_function
 def spheres_settled(y0, y1, X, lam, out):
     store_own(lost_by_spheres(y0, y1, X, lam[0], out), out)
 
 
-def _loss(name: str, arity: int, dual: object, settle: object) -> Kind:
-    condensed = Condensed(settle=settle, kept=kept)
-    return dissipation(name, arity, dual, no_rate)._replace(own=OWN, condensed=condensed, one_sided=True)
+def _loss(name: str, arity: int, dual: object, held: object, settle: object) -> Kind:
+    kind = dissipation(f"loss of contact of {name}", arity, dual, held)
+    return kind._replace(own=OWN, condensed=Condensed(settle=settle, kept=kept), one_sided=True)
 
 
 def rod_loss(station_frames: int, nodes: int) -> Kind:
     """Of a sphere (1 frame) or of an element's stations (2) against a row of 2 or more nodes of another rod."""
-    if station_frames == 1:
+    return (_loss_of_sphere if station_frames == 1 else _loss_of_element)(nodes)
 
-        @dual_function
-        def dual(y0, y1, X, lam, out):
-            lost_by_sphere_on_line(y0, y1, X, lam[0], out, nodes)
 
-        @dual_function
-        def settle(y0, y1, X, lam, out):
-            store_own(lost_by_sphere_on_line(y0, y1, X, lam[0], out, nodes), out)
-
-        return _loss(f"loss of contact of a sphere and {nodes} nodes", nodes + 1, dual, settle)
+def _loss_of_sphere(nodes: int) -> Kind:
+    @dual_function
+    def dual(y0, y1, X, lam, out):
+        lost_by_sphere_on_line(y0, y1, X, lam[0], out, nodes)
 
     @dual_function
-    def dual_of_rod(y0, y1, X, lam, out):
+    def held(y, z, X, lam, out):
+        lost_by_sphere_on_line(y, y, X, lam[0], out, nodes)
+
+    @dual_function
+    def settle(y0, y1, X, lam, out):
+        store_own(lost_by_sphere_on_line(y0, y1, X, lam[0], out, nodes), out)
+
+    return _loss(f"a sphere and {nodes} nodes", nodes + 1, dual, held, settle)
+
+
+def _loss_of_element(nodes: int) -> Kind:
+    @dual_function
+    def dual(y0, y1, X, lam, out):
         lost_by_rod_on_line(y0, y1, X, lam[0], out, nodes)
 
     @dual_function
-    def settle_rod(y0, y1, X, lam, out):
+    def held(y, z, X, lam, out):
+        lost_by_rod_on_line(y, y, X, lam[0], out, nodes)
+
+    @dual_function
+    def settle(y0, y1, X, lam, out):
         store_own(lost_by_rod_on_line(y0, y1, X, lam[0], out, nodes), out)
 
-    return _loss(f"loss of contact of an element and {nodes} nodes", nodes + 2, dual_of_rod, settle_rod)
+    return _loss(f"an element and {nodes} nodes", nodes + 2, dual, held, settle)
 
 
 PLANE_SPHERE_LOSS = _loss(
-    "loss of contact of a plane and a sphere", 2, of_sphere_on_plane, sphere_on_plane_settled
+    "a plane and a sphere", 2, of_sphere_on_plane, sphere_on_plane_held, sphere_on_plane_settled
 )
-PLANE_ROD_LOSS = _loss("loss of contact of a plane and a rod", 3, of_rod_on_plane, rod_on_plane_settled)
-SPHERES_LOSS = _loss("loss of contact of spheres", 2, of_spheres, spheres_settled)
+PLANE_ROD_LOSS = _loss("a plane and a rod", 3, of_rod_on_plane, rod_on_plane_held, rod_on_plane_settled)
+SPHERES_LOSS = _loss("spheres", 2, of_spheres, spheres_held, spheres_settled)
 # by the frames of the station and the number of nodes
 ROD_LOSSES = {(s, m): rod_loss(s, m) for s in (1, 2) for m in range(2, MOST_FRAMES - s + 1)}

@@ -1,0 +1,158 @@
+"""What to expect of contacts before a run: how deep surfaces come into each other, and which steps see how they part again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import beta
+
+from rigid.system import Floats
+from rodsim.building.contact_surfaces import Joined, Placed, law_of, meeting, segments_of
+from rodsim.parts.contact_entries import ContactEntry, Pair, SphereEntry, Surface
+from rodsim.parts.entries import Contents
+from rodsim.parts.model_parts import Body, Rod
+from rodsim.parts.model_warnings import DoubtfulModelWarning
+
+DEEP = 0.5  # of the radius: what comes so deep is probably not meant
+STEPS = 10  # in which a touch is seen well
+MOST = 200  # pairs of a contact that are looked at
+
+
+class Expected(NamedTuple):
+    """Of one pair."""
+
+    entry: ContactEntry
+    pair: Pair
+    radius: float  # m, of both together
+    by_weight: float  # m, depth of the one on the other at rest
+    by_speed: float  # m, depth at which the velocities at t = 0 have come to rest
+    lasts: float  # s, half a period of both on the stiffness at the greater depth
+
+    @property
+    def depth(self) -> float:
+        """The greater one, m."""
+        return max(self.by_weight, self.by_speed)
+
+    @property
+    def whose(self) -> str:
+        """In words."""
+        return f"contact '{self.entry.name}': {self.pair}"
+
+
+def expected(model: Contents, placed: Placed) -> Iterator[Expected]:
+    """Of the pairs of all contacts, of many the first."""
+    joined = Joined(model)
+    for entry in model.contacts.values():
+        for pair in islice(meeting(entry, joined), MOST):
+            yield expected_of(entry, pair, placed, model)
+
+
+def expected_of(entry: ContactEntry, pair: Pair, placed: Placed, model: Contents) -> Expected:
+    """With F = C depth^q of the pair, m the reduced mass, v the relative velocity at t = 0,
+
+        C depth^q = m g,    C depth^(q + 1)/(q + 1) = m v^2/2,    T = pi sqrt(m/(q C depth^(q - 1)))
+
+    q = n, but of rods that cross n + 1/2: C = k sqrt(2 rho) B(1/2, n + 1), from their shape. A barrier has no depth.
+    """
+    _, k, n, _ = law_of(entry, pair)
+    radius, C, q = sum(_radius(own, placed, entry.radius) for own in pair), float(k), float(n)
+    if pair.of_rods and isinstance(pair.b, Rod):
+        C *= pair.b.stress_free.length if pair.with_plane else np.sqrt(2.0 * radius) * beta(0.5, n + 1.0)
+        q += 0.0 if pair.with_plane else 0.5
+    masses, v = zip(*(_motion(own, placed) for own in pair), strict=True)
+    m = 1.0 / sum(1.0 / x for x in masses)
+    if entry.law == "barrier":
+        return Expected(entry, pair, radius, 0.0, 0.0, float(np.pi * np.sqrt(m / (6.0 * C))))
+    speed, g = float(np.linalg.norm(v[1] - v[0])), float(np.linalg.norm(model.gravity))
+    by_weight = float((min(masses) * g / C) ** (1.0 / q))
+    by_speed = float(((q + 1.0) * m * speed**2 / (2.0 * C)) ** (1.0 / (q + 1.0)))
+    slope = q * C * max(by_weight, by_speed) ** (q - 1.0)
+    lasts = float(np.pi * np.sqrt(m / slope)) if slope > 0.0 else np.inf
+    return Expected(entry, pair, radius, by_weight, by_speed, lasts)
+
+
+def _radius(own: Surface, placed: Placed, given: float | None) -> float:
+    if isinstance(own, Rod):
+        return float(segments_of(own, placed, given).radius.max())
+    return own.radius if isinstance(own, SphereEntry) else 0.0
+
+
+def _motion(own: Surface, placed: Placed) -> tuple[float, Floats]:
+    """Mass (kg) and velocity (3,) of the part, at the centre of mass."""
+    part = own if isinstance(own, Rod) else own.on.part
+    if not isinstance(part, Body | Rod):
+        return np.inf, np.zeros(3)
+    frames = placed.frames_of(part)
+    mass = placed.frames.mass[frames]
+    total = float(mass.sum())
+    return max(total, 1e-300), mass @ placed.v[frames] / max(total, 1e-300)
+
+
+def depths(model: Contents, placed: Placed) -> Iterator[str]:
+    """Contacts that are too soft for what they carry, the deepest pair of each; and surfaces without a contact."""
+    for worst in _worst(model, placed):
+        if worst.depth > DEEP * worst.radius > 0.0:
+            yield (
+                f"{worst.whose} come to a depth of some {worst.depth:.2g} m, {worst.depth / worst.radius:.2g} of the radius; "
+                f"give a greater stiffness than {law_of(worst.entry, worst.pair)[1]:.3g}"
+            )
+    used = {own for entry in model.contacts.values() for own in entry.held}
+    for table in (model.spheres, model.planes):
+        for own in table.values():
+            if own not in used:
+                yield f"{own.word} '{own.name}' collides with nothing; name it in add_contact, or leave it out"
+
+
+def _worst(model: Contents, placed: Placed) -> list[Expected]:
+    """Of each contact the pair that comes deepest."""
+    found: dict[str, Expected] = {}
+    for own in expected(model, placed):
+        before = found.get(own.entry.name)
+        if before is None or own.depth > before.depth:
+            found[own.entry.name] = own
+    return list(found.values())
+
+
+def expectations(model: Contents, placed: Placed, dt: float) -> list[str]:
+    """For `rodsim check`: what depth to expect of each contact, and what is too fast for the step."""
+    told = []
+    for own in _worst(model, placed):
+        if own.entry.law == "barrier":
+            continue
+        of_radius = f", {own.depth / own.radius:.2g} of the radius" if own.radius > 0.0 else ""
+        told.append(
+            f"{own.whose} come to a depth of some {own.by_weight:.2g} m by weight and {own.by_speed:.2g} m by the velocities at "
+            f"t = 0{of_radius}"
+        )
+    return told + coarse(model, placed, dt)
+
+
+def coarse(model: Contents, placed: Placed, dt: float) -> list[str]:
+    """A line for each contact whose shortest touch is over in few steps, with the step that would do."""
+    quickest: dict[str, Expected] = {}
+    for own in expected(model, placed):
+        if own.lasts < quickest.get(own.entry.name, own).lasts or own.entry.name not in quickest:
+            quickest[own.entry.name] = own
+    return [
+        f"{own.whose} touch for some {own.lasts:.2g} s, {own.lasts / dt:.2g} steps of dt = {dt:g} s; take "
+        f"dt = {_round_down(own.lasts / STEPS):g} s, or a smaller stiffness"
+        for own in quickest.values()
+        if own.lasts < STEPS * dt * (1.0 - 1e-9)
+    ]
+
+
+def _round_down(x: float) -> float:
+    """To one digit."""
+    unit = 10.0 ** np.floor(np.log10(x))
+    return float(f"{np.floor(x / unit) * unit:.1g}")
+
+
+def warn_of_coarse_steps(model: Contents, placed: Placed, dt: float) -> None:
+    """Before a run, in one warning."""
+    found = coarse(model, placed, dt) if model.contacts else []
+    if found:
+        warnings.warn(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=3)

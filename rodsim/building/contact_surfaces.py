@@ -1,0 +1,136 @@
+"""The surfaces of contacts at t = 0: segments of rods, what joints hold together, numbers of laws and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rigid.errors import ModelError, PartName
+from rigid.system import Floats, Ints
+from rodsim.building.meshing import RodMesh
+from rodsim.parts.contact_entries import (
+    LAWS,
+    ContactEntry,
+    Pair,
+    PlaneEntry,
+    SphereEntry,
+    Surface,
+    section_at,
+    stiffness_of,
+)
+from rodsim.parts.entries import Contents
+from rodsim.parts.entry import Poses
+from rodsim.parts.model_parts import SAME_NODE, Anchor, Rod
+
+
+class Placed(Poses, Protocol):
+    """What is asked of `rodsim.building.build.Placement`."""
+
+    meshes: dict[str, RodMesh]
+    v: Floats
+    size: float
+
+
+class Segments(NamedTuple):
+    """The chords of a rod."""
+
+    frames: Ints  # (e, 2)
+    begin: Floats  # (e,) m, along the rod without stress
+    length: Floats  # (e,) m
+    radius: Floats  # (e,) m
+
+    def near(self, arc: float, around: float, within: float) -> NDArray[np.bool_]:
+        """(e,) whether they are no further along the rod from the place `arc` than `within`, on a ring of length `around`."""
+        found, reach = np.zeros(len(self.begin), bool), within + SAME_NODE * float(self.length.sum())
+        for place in (arc, arc - around, arc + around) if np.isfinite(around) else (arc,):
+            found |= (self.begin - reach <= place) & (place <= self.begin + self.length + reach)
+        return found
+
+
+def segments_of(rod: Rod, placed: Placed, radius: float | None) -> Segments:
+    """With the radius that is given, or that of the sections."""
+    mesh, frames = placed.meshes[rod.name], placed.frames_of(rod)
+    if np.any(mesh.center):
+        raise ModelError(
+            f"{rod}: its sections have centres off its curve, which contact does not know; leave `with_centers` out",
+            about=[PartName("rod", rod.name)],
+        )
+    ends = mesh.arclength if not rod.closed else np.append(mesh.arclength, rod.stress_free.length)
+    chords = np.stack([frames, np.roll(frames, -1)], axis=1)[: len(ends) - 1]
+    if radius is None:
+        middles = 0.5 * (ends[1:] + ends[:-1]) / rod.stress_free.length
+        same = None if callable(rod.section) else section_at(rod, 0.0).radius
+        of_each = np.array([section_at(rod, s).radius if same is None else same for s in middles])
+    else:
+        of_each = np.full(len(chords), radius)
+    return Segments(chords, ends[:-1], np.diff(ends), of_each)
+
+
+# --- what joints hold together
+
+
+class Joined:
+    """Which parts joints join, and where on rods."""
+
+    def __init__(self, model: Contents) -> None:
+        self._anchors: dict[frozenset[int], list[dict[int, Anchor | None]]] = {}
+        for joint in model.joints.values():
+            ends = {id(_part(own)): own if isinstance(own, Anchor) else None for own in (joint.a, joint.b)}
+            self._anchors.setdefault(frozenset(ends), []).append(ends)
+
+    def at(self, x: Surface, y: Surface) -> list[tuple[Anchor | None, Anchor | None]]:
+        """Of each joint between the parts of two surfaces where it is on each."""
+        one, other = id(_part(x)), id(_part(y))
+        return [(ends[one], ends[other]) for ends in self._anchors.get(frozenset((one, other)), [])]
+
+
+def _part(own: object) -> object:
+    if isinstance(own, SphereEntry | PlaneEntry):
+        own = own.on
+    return own.part if isinstance(own, Anchor) else own
+
+
+def meeting(entry: ContactEntry, joined: Joined) -> Iterator[Pair]:
+    """Its pairs without those that a joint holds together, where it is not of one pair alone; of rods some is left."""
+    for pair in entry.pairs:
+        of_rod = isinstance(pair.b, Rod)
+        if of_rod or entry.only or not joined.at(*pair):
+            yield pair
+
+
+# --- numbers
+
+
+def law_of(entry: ContactEntry, pair: Pair) -> Floats:
+    """Law, k, n, reach."""
+    k = stiffness_of(pair) if entry.stiffness is None else entry.stiffness
+    return np.array([LAWS.index(entry.law), k, entry.exponent, entry.reach or 0.0])
+
+
+def loss_of(entry: ContactEntry, pair: Pair) -> Floats:
+    """b, c, v_rest, both coefficients of friction, k_t (of rods per length), drill, roll, forth, back, side.
+
+    b = (1 - e^2)/(1 + e^2): the force is 1 + b times that of the law on the way in and 1 - b times on the way out, so that the
+    energy is e^2 of what it was.
+    """
+    e, k = entry.restitution, law_of(entry, pair)[1]
+    tangential = k if entry.tangential_stiffness is None else entry.tangential_stiffness
+    b = (1.0 - e**2) / (1.0 + e**2)
+    resistance = (entry.drilling, entry.rolling, *entry.anisotropy)
+    return np.array([b, entry.damping, entry.rest_speed, *entry.friction, tangential, *resistance])
+
+
+def loses(entry: ContactEntry) -> bool:
+    """Whether it takes energy."""
+    return (
+        entry.restitution < 1.0 or max(entry.damping, entry.friction[0], entry.rolling, entry.drilling) > 0.0
+    )
+
+
+def slope_of(law: Floats, depth: float) -> float:
+    """A stiffness at depths that occur, N/m; of rods per length."""
+    kind, k, n, _ = law
+    return float(6.0 * k if kind else n * k * depth ** (n - 1.0))

@@ -1,0 +1,261 @@
+"""Contacts as arrays: those with planes as interactions of two or three frames, which act wherever these are; the others as a
+table of surfaces and pairs (`discretization.contact.table`), of which those that are near are found in a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.contact import table
+from discretization.contact.nearest import distances
+from discretization.contact.search import candidates
+from discretization.contact.table import BARRIER, Contacts, contacts_of, points_of
+from discretization.others import Other
+from rigid.errors import ModelError
+from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
+from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rodsim.building.contact_doubts import expected_of
+from rodsim.building.contact_surfaces import (
+    Joined,
+    Placed,
+    law_of,
+    loses,
+    loss_of,
+    meeting,
+    segments_of,
+    slope_of,
+)
+from rodsim.building.load_arrays import speaking_of
+from rodsim.parts.contact_entries import ContactEntry, Pair, PlaneEntry, SphereEntry, Surface, called
+from rodsim.parts.entries import Contents
+from rodsim.parts.model_parts import Rod
+
+DEEP = 0.1  # of the radius: deeper shapes may not begin inside of others
+POINT_DEEP = 1e-3  # of the size of the model, of points
+ON_PLANES, ON_RODS = 8, 32  # intervals of an element, the most by default
+OF_WIDTH = 0.1  # an interval in parts of the width of the contact of two rods that cross
+NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
+OWN = np.zeros(4)  # bristle, and whether it slides, at the beginning
+K_T = 5  # place of the tangential stiffness among the losses
+
+
+# --- contacts with planes
+
+
+def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Other], list[str]]:
+    """All of them, and the contact of each."""
+    found: list[Other] = []
+    names: list[str] = []
+    joined = Joined(model)
+    for entry in model.contacts.values():
+        with speaking_of(entry.word, entry.name):
+            pairs = [own for own in meeting(entry, joined) if own.with_plane]
+            made = [other for pair in pairs for other in _with_plane(entry, pair, placed, joined)]
+        found += made
+        names += [f"contact '{entry.name}'"] * len(made)
+    return found, names
+
+
+def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined) -> Iterator[Other]:
+    plane, law, loss, lossy = pair.a, law_of(entry, pair), loss_of(entry, pair), loses(entry)
+    assert isinstance(plane, PlaneEntry)
+    foot = placed.place(plane.on)
+    half_space = np.concatenate([placed.local(foot.frame, plane.normal), foot.X])
+    if isinstance(pair.b, SphereEntry):
+        centre, radius = placed.place(pair.b.on), pair.b.radius
+        _check_apart(entry, pair, radius, float((centre.world - foot.world) @ plane.normal), placed.size)
+        slope = slope_of(law, radius or placed.size)
+        arm = float(np.linalg.norm(centre.X) + np.linalg.norm(foot.X))
+        numbers = np.concatenate([law, [radius], half_space, centre.X])
+        frames = [foot.frame, centre.frame]
+        yield Other(PLANE_SPHERE, frames, numbers, _size(slope, arm))
+        if lossy:
+            yield Other(PLANE_SPHERE_LOSS, frames, np.concatenate([numbers, loss, OWN]), NONE)
+        return
+    assert isinstance(pair.b, Rod)
+    rod = pair.b
+    segments = segments_of(rod, placed, entry.radius)
+    gaps = (placed.r[segments.frames] - foot.world) @ plane.normal  # (e, 2)
+    use = np.ones(len(gaps), bool)
+    around = rod.stress_free.length if rod.closed else np.inf
+    for _, own in joined.at(plane, rod):
+        if own is not None:
+            at = own.s * rod.stress_free.length
+            held = segments.near(at, around, 0.0)
+            if np.any(held & (gaps.min(axis=1) < segments.radius)):  # the joint is behind the plane or at it
+                use &= ~segments.near(at, around, np.pi * float(segments.radius[held].max()))
+    if not use.any():
+        raise ModelError(
+            f"contact '{entry.name}': no element of {rod} is further from its joint at {called(plane)} than pi times its radius; "
+            "give the rod more elements, or leave the pair out"
+        )
+    worst = int(np.argmax(np.where(use, segments.radius - gaps.min(axis=1), -np.inf)))
+    _check_apart(entry, pair, segments.radius[worst], float(gaps[worst].min()), placed.size)
+    foot_arm = float(np.linalg.norm(foot.X))
+    for k in np.flatnonzero(use):
+        length, radius = float(segments.length[k]), float(segments.radius[k])
+        m, of_element = stations_on_plane(entry, length, radius), loss.copy()
+        of_element[K_T] *= length
+        slope = slope_of(law, radius or placed.size) * length
+        numbers = np.concatenate([law, [radius], half_space, [m, length]])
+        frames = [foot.frame, *segments.frames[k].tolist()]
+        yield Other(PLANE_ROD, frames, numbers, _size(slope, foot_arm))
+        if lossy:
+            yield Other(PLANE_ROD_LOSS, frames, np.concatenate([numbers, of_element, OWN]), NONE)
+
+
+def stations_on_plane(entry: ContactEntry, length: float, radius: float) -> int:
+    """Intervals of an element: as long as the diameter, or as given."""
+    if entry.stations is not None:
+        return entry.stations
+    if radius == 0.0:
+        return ON_PLANES
+    return int(np.clip(np.ceil(length / (2.0 * radius) - 1e-9), 1, ON_PLANES))
+
+
+def _size(slope: float, arm: float) -> tuple[float, float]:
+    """Force and moment whose rounding is that of a contact."""
+    return slope * (1.0 + arm), slope * (1.0 + arm) * arm
+
+
+def _check_apart(entry: ContactEntry, pair: Pair, radius: float, gap: float, size: float) -> None:
+    """Raise where surfaces are inside of each other at t = 0: gap (m) of a centre, which has the radius around it."""
+    depth, barrier = radius - gap, entry.law == "barrier"
+    allowed = 0.0 if barrier else (DEEP * radius if radius > 0.0 else POINT_DEEP * size)
+    if depth > allowed or (barrier and depth == 0.0):
+        _refuse(entry, pair, depth, allowed)
+
+
+def _refuse(entry: ContactEntry, pair: Pair, depth: float, allowed: float) -> None:
+    why = (
+        f"more than {allowed:.3g} m, which would spring back" if allowed else "which a barrier does not allow"
+    )
+    inside = "itself" if pair.a is pair.b else called(pair.a)
+    raise ModelError(
+        f"contact '{entry.name}': {called(pair.b)} is {depth:.3g} m inside of {inside} at t = 0, {why}; move one of them by "
+        "that, give a smaller radius, or ignore the pair"
+    )
+
+
+# --- contacts without planes
+
+
+class _Pairs(NamedTuple):
+    """What becomes a `Contacts`, and the contact of each pair."""
+
+    surfaces: list[table.Sphere | table.Rod]
+    numbers: dict[tuple[int, float | None], int]  # of a surface with a radius that is given
+    pairs: list[table.Pair]
+    apart: list[tuple[int, int]]  # points of segments and spheres that joints hold together
+    of: list[tuple[ContactEntry, Pair]]
+
+
+def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]:
+    """The table, and the contact of each of its pairs; the first surface of a pair is one of `a`."""
+    found, joined = _Pairs([], {}, [], [], []), Joined(model)
+    for entry in model.contacts.values():
+        with speaking_of(entry.word, entry.name):
+            for pair in meeting(entry, joined):
+                if not pair.with_plane:
+                    _add(found, entry, pair, placed, model)
+    for k, (entry, pair) in enumerate(found.of):
+        with speaking_of(entry.word, entry.name):
+            found.apart.extend(_held(found, k, pair, placed, joined))
+    made = contacts_of(found.surfaces, found.pairs, found.apart)
+    _check_start(made, found.of, placed)
+    return made, [f"contact '{entry.name}'" for entry, _ in found.of]
+
+
+def _add(found: _Pairs, entry: ContactEntry, pair: Pair, placed: Placed, model: Contents) -> None:
+    one, other = pair if pair.a in entry.a else (pair.b, pair.a)
+    numbers = [_number(found, own, entry.radius, placed) for own in (one, other)]
+    radius = sum(found.surfaces[k].radius for k in numbers)
+    if radius == 0.0:
+        raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
+    m = 1
+    if pair.of_rods:
+        longest = max(float(np.max(found.surfaces[k].lengths)) for k in numbers)  # type: ignore[union-attr]
+        m = entry.stations or stations_on_rods(longest, radius, expected_of(entry, pair, placed, model).depth)
+    loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
+    found.pairs.append(table.Pair(numbers[0], numbers[1], law_of(entry, pair), loss, m))
+    found.of.append((entry, pair))
+
+
+def stations_on_rods(length: float, radius: float, depth: float) -> int:
+    """Intervals of an element: a tenth of the width 2 sqrt(2 rho depth) of the contact of two rods that cross; rho the sum of
+    their radii.
+    """
+    width = 2.0 * np.sqrt(2.0 * radius * depth)
+    return ON_RODS if width == 0.0 else int(np.clip(np.ceil(length / (OF_WIDTH * width)), 1, ON_RODS))
+
+
+def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -> int:
+    key = (id(own), radius if isinstance(own, Rod) else None)
+    if key in found.numbers:
+        return found.numbers[key]
+    if isinstance(own, SphereEntry):
+        at = placed.place(own.on)
+        made: table.Sphere | table.Rod = table.Sphere(at.frame, at.X, own.radius)
+    else:
+        assert isinstance(own, Rod)
+        segments = segments_of(own, placed, radius)
+        thin, thick = float(segments.radius.min()), float(segments.radius.max())
+        if thick - thin > 1e-9 * thick:
+            raise ModelError(
+                f"{own}: its radius goes from {thin:.3g} to {thick:.3g} m along it, but contact of rods knows one; give "
+                "radius="
+            )
+        made = table.Rod(placed.frames_of(own), segments.length, thick)
+    found.surfaces.append(made)
+    found.numbers[key] = len(found.surfaces) - 1
+    return found.numbers[key]
+
+
+def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> Iterator[tuple[int, int]]:
+    """Points of segments, and of a sphere, next to a joint of both: no further from it along a rod than pi times its radius."""
+    entry, _ = found.of[k]
+    first = np.concatenate([[0], np.cumsum([_points(own) for own in found.surfaces])])
+    for anchors in joined.at(*pair):
+        near = []
+        for own, anchor in zip(pair, anchors, strict=True):
+            at = first[found.numbers[id(own), entry.radius if isinstance(own, Rod) else None]]
+            if not isinstance(own, Rod):
+                near.append(np.array([at]))
+            elif anchor is None:
+                near.append(np.zeros(0, np.int64))
+            else:
+                segments = segments_of(own, placed, entry.radius)
+                around = own.stress_free.length if own.closed else np.inf
+                within = np.pi * float(segments.radius.max())
+                near.append(
+                    at + np.flatnonzero(segments.near(anchor.s * own.stress_free.length, around, within))
+                )
+        yield from ((int(x), int(y)) for x in near[0] for y in near[1])
+
+
+def _points(own: table.Sphere | table.Rod) -> int:
+    return 1 if isinstance(own, table.Sphere) else len(own.frames)
+
+
+def _check_start(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], placed: Placed) -> None:
+    """Raise where surfaces are inside of each other at t = 0."""
+    if not of:
+        return
+    points = np.ascontiguousarray(points_of(contacts, placed.r, placed.quat))
+    listed = candidates(contacts, points, 0.0)
+    apart = np.empty(len(listed.pair))
+    distances(points, listed.ends, apart)
+    radii = contacts.radius[contacts.pairs[listed.pair]]
+    thin = np.where(radii.min(axis=1) > 0.0, radii.min(axis=1), radii.max(axis=1))
+    allowed = np.where(contacts.law[listed.pair, 0] == BARRIER, 0.0, DEEP * thin)
+    depth = radii.sum(axis=1) - apart
+    inside = np.flatnonzero((depth > allowed) | ((allowed == 0.0) & (depth >= 0.0)))
+    if not len(inside):
+        return
+    worst = int(inside[np.argmax((depth - allowed)[inside])])
+    entry, pair = of[listed.pair[worst]]
+    with speaking_of(entry.word, entry.name):
+        _refuse(entry, pair, float(depth[worst]), float(allowed[worst]))

@@ -1,0 +1,392 @@
+"""Contact: spheres and planes on parts, and which of these and of the rods resist each other when they meet, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rigid.checks import count, number, shown, vector
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.parts.entry import (
+    DIRECTION,
+    FLAG,
+    NOT_NEGATIVE,
+    POINT,
+    POSITIVE,
+    Asked,
+    Entry,
+    Sort,
+    choice,
+    entry,
+    stated,
+)
+from rodsim.parts.model_parts import Anchor, Driven, Ground, Rod
+
+LAWS = ("power", "barrier")  # by their numbers
+REST_SPEED = 1e-3  # m/s: far below it a restitution is that of what rests
+
+
+@entry
+class SurfaceEntry(Entry):
+    """A surface on a part."""
+
+    on: Anchor
+
+
+@entry
+class SphereEntry(SurfaceEntry):
+    """A sphere, or a point, that can touch others."""
+
+    key, word, many, table = "spheres", "sphere", "spheres and points that can touch", "spheres"
+    namesakes = ("planes",)
+    on: Anchor = stated(POINT, "its centre: a point of a body, a rod, a driven frame or the ground")
+    radius: float = stated(NOT_NEGATIVE, "0: a point [m]")
+
+
+@entry
+class PlaneEntry(SurfaceEntry):
+    """A plane with all behind it: a half-space."""
+
+    key, word, many, table = "planes", "plane", "planes, each the face of a half-space", "planes"
+    namesakes = ("spheres",)
+    on: Anchor = stated(POINT, "a point of the plane, on the ground or the part that carries it")
+    normal: Floats = stated(DIRECTION, "out of the half-space, world direction at t = 0 [1]")
+
+
+Surface = SphereEntry | PlaneEntry | Rod
+
+
+class Pair(NamedTuple):
+    """Two surfaces that resist each other: planes before spheres, spheres before rods; twice the same rod: with itself."""
+
+    a: Surface
+    b: Surface
+
+    @property
+    def of_rods(self) -> bool:
+        """Whether its stiffness is per length."""
+        return isinstance(self.b, Rod) and not isinstance(self.a, SphereEntry)
+
+    @property
+    def with_plane(self) -> bool:
+        """Whether one of both is a plane."""
+        return isinstance(self.a, PlaneEntry)
+
+    def __str__(self) -> str:
+        return f"{called(self.a)} and {called(self.b)}"
+
+
+def called(own: SurfaceEntry | Rod) -> str:
+    """In words."""
+    return str(own) if isinstance(own, Rod) else f"{own.word} '{own.name}'"
+
+
+# --- what may stand in a field
+
+
+def _surface(asked: Asked, thing: Any) -> Surface:
+    if isinstance(thing, Rod):
+        asked.mine(thing)
+    elif not isinstance(thing, SurfaceEntry):
+        raise ModelError(
+            f"{asked.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere and add_plane return"
+        )
+    elif getattr(asked.model, thing.table).get(thing.name) is not thing:
+        raise ModelError(f"{asked.owner}: {called(thing)} belongs to another model; use surfaces of this one")
+    return thing
+
+
+def _surfaces(asked: Asked, what: str, value: Any) -> tuple[Surface, ...]:
+    several = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if not several:
+        raise ModelError(f"{asked.owner}: {what} is an empty list; give a sphere, a plane, a rod or several")
+    return tuple(dict.fromkeys(_surface(asked, thing) for thing in several))
+
+
+def _ignored(asked: Asked, what: str, value: Any) -> tuple[tuple[Surface, Surface], ...]:
+    if not isinstance(value, list | tuple) or not all(
+        isinstance(x, list | tuple) and len(x) == 2 for x in value
+    ):
+        raise ModelError(
+            f"{asked.owner}: {what} = {shown(value)}; give a list of pairs, as [(ball, floor), (ball, wall)]"
+        )
+    return tuple((_surface(asked, x), _surface(asked, y)) for x, y in value)
+
+
+def _friction(asked: Asked, what: str, value: Any) -> tuple[float, float]:
+    """Static and kinetic coefficient."""
+    both = tuple(value) if isinstance(value, list | tuple | np.ndarray) else (value, value)
+    if len(both) != 2:
+        raise ModelError(
+            f"{asked.owner}: {what} = {shown(value)}; give one coefficient, or (static, kinetic)"
+        )
+    static, kinetic = (number(asked.owner, what, x, at_least=0.0) for x in both)
+    if kinetic > static:
+        raise ModelError(
+            f"{asked.owner}: {what}: the kinetic coefficient {kinetic:g} is above the static one, {static:g}; give "
+            "(static, kinetic), the kinetic one not above the other"
+        )
+    return static, kinetic
+
+
+def _factors(asked: Asked, what: str, value: Any) -> Floats:
+    found = vector(asked.owner, what, value)
+    if found.min() <= 0.0:
+        raise ModelError(
+            f"{asked.owner}: {what} = {shown(value)} has a factor that is not positive; give three above 0: forth, back, aside"
+        )
+    return found
+
+
+def _restitution(asked: Asked, what: str, value: Any) -> float:
+    e = number(asked.owner, what, value)
+    if not 0.0 < e <= 1.0:
+        raise ModelError(
+            f"{asked.owner}: {what} = {e:g} is outside (0, 1]; give the speed after an impact over that before it, 1 where "
+            "nothing is lost"
+        )
+    return e
+
+
+def _exponent(asked: Asked, what: str, value: Any) -> float:
+    n = number(asked.owner, what, value)
+    if n < 1.0:
+        raise ModelError(
+            f"{asked.owner}: {what} = {n:g} is below 1, with a stiffness without bound at the touch; give 1 (linear), 1.5 "
+            "(Hertz) or more"
+        )
+    return n
+
+
+def _names(each: Iterable[Surface]) -> list[str]:
+    return [own.name for own in each]
+
+
+SURFACES = Sort("surfaces", _surfaces, _names)
+IGNORED = Sort("surface pairs", _ignored, lambda value: [_names(pair) for pair in value])
+FRICTION, COUNT = Sort("friction", _friction), Sort("count", lambda asked, *given: count(asked.owner, *given))
+
+
+@entry
+class ContactEntry(Entry):
+    """What surfaces do to each other where they meet."""
+
+    key, word, many, table = "contacts", "contact", "surfaces that resist each other", "contacts"
+    a: tuple[Surface, ...] = stated(SURFACES, "name of a sphere, a plane or a rod, or a list of them")
+    b: tuple[Surface, ...] = stated(
+        SURFACES, "those that they meet; left out: all of a each other, one rod alone itself", None
+    )
+    stiffness: float = stated(
+        POSITIVE, "k of the law; of rods, among themselves or on planes, per length [N/m^n, N/m^(n+1)]", None
+    )
+    law: str = stated(choice(*LAWS), "force k depth^n, or of V = -k (gap - reach)^2 log(gap/reach)", LAWS[0])
+    exponent: float = stated(Sort("number", _exponent), "n of a power: 1 linear, 1.5 Hertz [1]", 1.0)
+    reach: float = stated(POSITIVE, "gap at which a barrier begins [m]", None)
+    restitution: float = stated(
+        Sort("number", _restitution), "speed after an impact over that before it [1]", 1.0
+    )
+    damping: float = stated(
+        NOT_NEGATIVE, "c of a force c times rate of depth times normal force (Hunt-Crossley) [s/m]", 0.0
+    )
+    rest_speed: float = stated(
+        POSITIVE, "impacts that are much slower lose nothing by restitution [m/s]", REST_SPEED
+    )
+    friction: tuple[float, float] = stated(
+        FRICTION, "coefficient of Coulomb's friction, or static and kinetic [1]", 0.0
+    )
+    tangential_stiffness: float = stated(
+        POSITIVE, "of what sticks, as stiffness; left out: the stiffness of a linear law [N/m, N/m^2]", None
+    )
+    rolling: float = stated(NOT_NEGATIVE, "moment against rolling over normal force [m]", 0.0)
+    drilling: float = stated(
+        NOT_NEGATIVE, "moment against a turn about the normal over normal force [m]", 0.0
+    )
+    anisotropy: Floats = stated(
+        Sort("vector", _factors),
+        "factors of friction on rods: forth along the rod, back, aside [1]",
+        (1.0, 1.0, 1.0),
+    )
+    radius: float = stated(POSITIVE, "of the rods; left out: that of their sections [m]", None)
+    stations: int = stated(COUNT, "places where an element of a rod is looked at, less one", None)
+    itself: bool = stated(FLAG, "whether rods meet themselves as well", False)
+    ignore: tuple[tuple[Surface, Surface], ...] = stated(IGNORED, "pairs of names that do not meet", None)
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        owner = asked.owner
+        a, b, ignore = values["a"], values["b"], values["ignore"] or ()
+        values["ignore"] = ignore or None
+        if len(a) == 1 and b is None:
+            if not isinstance(a[0], Rod):
+                raise ModelError(f"{owner}: {called(a[0])} alone meets nothing; give what it meets as b")
+            values["itself"] = True
+        every = a if b is None else (*a, *b)
+        for pair in ignore:
+            for own in pair:
+                if own not in every:
+                    raise ModelError(
+                        f"{owner}: ignore names {called(own)}, which is not in a or b; leave it out"
+                    )
+        pairs = _pairs(a, b, values["itself"], ignore)
+        _check_used(owner, a, b, pairs, ignore)
+        for other in asked.model.contacts.values():
+            known = set(other.pairs)
+            twice = [own for own in pairs if own in known]
+            if twice:
+                raise ModelError(
+                    f"{owner}: {twice[0]} meet in contact '{other.name}' already; leave them out, or ignore=[...]"
+                )
+        _check_law(owner, values, pairs)
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """All that meet; what joints hold together is left out where the model is built."""
+        return _pairs(self.a, self.b, self.itself, self.ignore or ())
+
+    @property
+    def only(self) -> bool:
+        """Whether it is of one pair, which is then meant, jointed or not."""
+        return self.b is not None and len(self.a) == len(self.b) == 1
+
+    @property
+    def held(self) -> Iterator[Any]:
+        yield from dict.fromkeys((*self.a, *(self.b or ())))
+
+    def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
+        found = replace(self, **changed)
+        return found if found.pairs else None
+
+
+def _pairs(
+    a: Sequence[Surface], b: Sequence[Surface] | None, itself: bool, ignore: Iterable[tuple[Surface, Surface]]
+) -> list[Pair]:
+    found = [_ordered(*own) for own in (combinations(a, 2) if b is None else product(a, b))]
+    if itself:
+        found += [Pair(x, x) for x in (*a, *(b or ())) if isinstance(x, Rod)]
+    left_out = {_ordered(*own) for own in ignore}
+    return [own for own in dict.fromkeys(found) if own not in left_out and not _never(own, itself)]
+
+
+def _ordered(x: Surface, y: Surface) -> Pair:
+    """Of two rods or two spheres by their names, so that a pair is one however it is given."""
+    order = (PlaneEntry, SphereEntry, Rod)
+    rank = [(next(k for k, kind in enumerate(order) if isinstance(own, kind)), own.name) for own in (x, y)]
+    return Pair(x, y) if rank[0] <= rank[1] else Pair(y, x)
+
+
+def _never(pair: Pair, itself: bool) -> str:
+    """Why they do not meet; nothing where they can."""
+    a, b = pair
+    if a is b:
+        return "" if isinstance(a, Rod) and itself else f"{called(a)} is on both sides"
+    if isinstance(b, PlaneEntry):
+        return "planes do not meet planes"
+    at = [x.on.part if isinstance(x, SurfaceEntry) else x for x in pair]
+    if all(isinstance(part, Ground | Driven) for part in at):
+        return f"neither {called(a)} nor {called(b)} is on what moves freely"
+    one_place = isinstance(b, Rod) or not isinstance(at[0], Rod) or a.on.s == b.on.s  # type: ignore[union-attr]
+    if at[0] is at[1] and one_place:
+        return (
+            f"{called(a)} and {called(b)} are on {at[0]} both" if b is not at[0] else f"{called(a)} is on {b}"
+        )
+    return ""
+
+
+def _check_used(
+    owner: str,
+    a: Sequence[Surface],
+    b: Sequence[Surface] | None,
+    pairs: Sequence[Pair],
+    ignore: Iterable[tuple[Surface, Surface]],
+) -> None:
+    """Every surface must meet one."""
+    used = {x for own in pairs for x in own}
+    for side, others in ((a, a if b is None else b), (b or (), a)):
+        for x in side:
+            if x in used:
+                continue
+            why = [_never(_ordered(x, y), False) for y in others if y is not x or len(others) == 1]
+            words = next((word for word in why if word), "all that it meets is in ignore")
+            raise ModelError(
+                f"{owner}: {called(x)} collides with nothing: {words}; give it a partner, or leave it out"
+            )
+
+
+def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> None:
+    barrier = values["law"] == "barrier"
+    if barrier and values["reach"] is None:
+        raise ModelError(f"{owner}: a barrier begins at a gap; give reach= (m)")
+    if not barrier and values["reach"] is not None:
+        raise ModelError(
+            f"{owner}: reach = {values['reach']:g}, but a power begins where surfaces meet; leave it out"
+        )
+    if barrier and values["exponent"] != 1.0:
+        raise ModelError(f"{owner}: exponent = {values['exponent']:g}, which a barrier has not; leave it out")
+    sorts = {own.of_rods for own in pairs}
+    if len(sorts) == 2 and values["stiffness"] is not None:
+        one = [next(own for own in pairs if own.of_rods is kind) for kind in (True, False)]
+        raise ModelError(
+            f"{owner}: stiffness = {values['stiffness']:g} is per length for {one[0]}, but not for {one[1]}; make two contacts"
+        )
+    every = list(dict.fromkeys(x for own in pairs for x in own))
+    if values["stiffness"] is None:
+        if False in sorts:
+            own = next(own for own in pairs if not own.of_rods)
+            raise ModelError(
+                f"{owner}: {own} have no material of which a stiffness follows; give stiffness= (N/m^n)"
+            )
+        if barrier or values["exponent"] != 1.0:
+            raise ModelError(
+                f"{owner}: the stiffness that follows from materials is that of a linear law; give stiffness= (N/m^(n+1))"
+            )
+        for rod in every:
+            if isinstance(rod, Rod) and section_at(rod, 0.5).modulus == 0.0:
+                raise ModelError(
+                    f"{owner}: the section of {rod} has no Young's modulus of which a stiffness follows; give stiffness= (N/m^2)"
+                )
+    thick = isinstance(values["radius"], float)
+    thin = {own for own in every if not _has_radius(own) and not (thick and isinstance(own, Rod))}
+    for own in pairs if thin else ():
+        if not own.with_plane and thin.issuperset(own):
+            raise ModelError(
+                f"{owner}: {own} have no radius, and points do not meet points; give one of them a radius"
+            )
+    if np.ptp(values["anisotropy"]) > 0.0 and (values["friction"][0] == 0.0 or not any(map(_on_rods, pairs))):
+        raise ModelError(
+            f"{owner}: anisotropy is of the friction on rods, of which it has none; leave it out"
+        )
+    linear = not barrier and values["exponent"] == 1.0
+    if values["friction"][0] > 0.0 and values["tangential_stiffness"] is None and not linear:
+        raise ModelError(f"{owner}: friction on a law that is not linear; give tangential_stiffness= besides")
+
+
+def _on_rods(pair: Pair) -> bool:
+    return isinstance(pair.b, Rod)
+
+
+def section_at(rod: Rod, s: float) -> Any:
+    """The section at a fraction of the length."""
+    return rod.section(s) if callable(rod.section) else rod.section
+
+
+def _has_radius(own: Surface) -> bool:
+    if isinstance(own, Rod):
+        return any(section_at(own, s).radius > 0.0 for s in (0.0, 0.5, 1.0))
+    return isinstance(own, PlaneEntry) or own.radius > 0.0
+
+
+def stiffness_of(pair: Pair) -> float:
+    """k = pi/4 E*, N/m^2, 1/E* = sum of 1/E of both rods, of one where the other is a plane; 0 where it is not known.
+
+    That of two parallel cylinders, whatever their radii, without what Poisson's ratio adds, at most a third. Where rods
+    cross it gives pi/2 times the force of Hertz.
+    Source: V. L. Popov, Contact Mechanics and Friction, 2nd ed., 2017, chapter 5.
+    """
+    moduli = [section_at(own, 0.5).modulus for own in pair if isinstance(own, Rod)]
+    return 0.0 if 0.0 in moduli else float(0.25 * np.pi / sum(1.0 / E for E in moduli))

@@ -1,0 +1,157 @@
+"""Surfaces of contacts in pictures: planes as nets, through which one sees, and spheres that no shape shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from discretization.contact.table import SPHERE
+from discretization.others import OTHERS, groups_of
+from discretization.system import System
+from rigid.interactions.contact.planes import CENTRE, PLANE_ROD, PLANE_SPHERE
+from rigid.interactions.contact.touching import N
+from rigid.quaternions import to_matrix
+from rigid.system import Floats, Ints, State
+from rodsim.results.layout import Layout
+from rodsim.results.scene import Surface
+
+PLANE, BALL = np.array([172, 178, 187]) / 255, np.array([120, 140, 150]) / 255
+COLORS = np.stack([PLANE, BALL])  # by owner, after those of the marks
+MESHES = 8  # of a net, along its longer side
+BAR = 0.004  # of the scene: width of what a net is made of
+MARGIN = 0.06  # of the scene: by how much a net is larger than what meets it
+TURNS, RISES = 24, 12  # of a sphere
+_RHO = 4  # place of the radius
+
+
+class ContactSurfaces:
+    """Their surfaces at any state; each is fixed to one frame."""
+
+    def __init__(self, layout: Layout, size: float, states: Sequence[State], first_owner: int) -> None:
+        """size (m): of the scene; states: nets are as large as what meets their planes in these; first_owner: of `COLORS`."""
+        parts: list[tuple[int, int, Floats, Floats, Ints]] = []  # owner, frame, vertices, normals, faces
+        if layout.system is not None:
+            parts += [
+                (0, frame, *_net(corner, sides, size))
+                for frame, corner, sides in _planes(layout.system, states)
+            ]
+            parts += [(1, frame, *_ball(centre, radius)) for frame, centre, radius in _spheres(layout)]
+        counts = [len(vertices) for _, _, vertices, _, _ in parts]
+        starts = np.cumsum([0, *counts])
+        self._frame = np.repeat(np.array([frame for _, frame, *_ in parts], np.int64), counts)
+        self._X = np.concatenate([np.zeros((0, 3)), *(own[2] for own in parts)])
+        self._normals = np.concatenate([np.zeros((0, 3)), *(own[3] for own in parts)])
+        faces = [own[4] + start for own, start in zip(parts, starts, strict=False)]
+        self._faces = np.concatenate([np.zeros((0, 3), np.int64), *faces])
+        self._owner = first_owner + np.repeat(np.array([own[0] for own in parts], np.int64), counts)
+
+    def surface(self, state: State) -> Surface:
+        """All of them at `state`."""
+        R = to_matrix(state.quat)[self._frame]
+        vertices = state.r[self._frame] + np.einsum("nij,nj->ni", R, self._X)
+        return Surface(vertices, np.einsum("nij,nj->ni", R, self._normals), self._faces, self._owner)
+
+
+def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floats, Floats]]:
+    """Of each: frame, corner and sides (2, 3) of the rectangle in its axes over which something moves that it meets."""
+    met: dict[tuple[int, bytes], list[tuple[int, Floats]]] = {}
+    kinds = [OTHERS.index(kind) for kind in (PLANE_SPHERE, PLANE_ROD)]
+    for own in groups_of(system.others, np.flatnonzero(np.isin(system.others.kind, kinds))):
+        for frames, numbers in zip(own.frames, own.numbers, strict=True):
+            X = numbers[CENTRE : CENTRE + 3] if own.kind is PLANE_SPHERE else np.zeros(3)
+            of_plane = met.setdefault((int(frames[0]), numbers[N : N + 6].tobytes()), [])
+            of_plane += [(int(frame), np.append(X, numbers[_RHO])) for frame in frames[1:]]
+    for (frame, plane), each in met.items():
+        normal, point = np.frombuffer(plane).reshape(2, 3)
+        side = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
+        side /= np.linalg.norm(side)
+        axes = np.stack([np.cross(side, normal), side])
+        partners, X = np.array([own for own, _ in each]), np.array([own for _, own in each])
+        low, high = np.full(2, np.inf), np.full(2, -np.inf)
+        for state in states:
+            R = to_matrix(state.quat)
+            places = state.r[partners] + np.einsum("nij,nj->ni", R[partners], X[:, :3])
+            local = ((places - state.r[frame]) @ R[frame] - point) @ axes.T
+            low = np.fmin(low, (local - X[:, 3:]).min(axis=0))
+            high = np.fmax(high, (local + X[:, 3:]).max(axis=0))
+        if np.all(np.isfinite(low)):
+            yield frame, point + low @ axes, (high - low)[:, None] * axes
+
+
+def _net(corner: Floats, sides: Floats, size: float) -> tuple[Floats, Floats, Ints]:
+    """Bars along both sides: vertices, normals and faces."""
+    lengths = np.linalg.norm(sides, axis=1)
+    axes, lengths = sides / lengths[:, None], lengths + 2.0 * MARGIN * size
+    corner = corner - MARGIN * size * axes.sum(axis=0)
+    pitch, width = lengths.max() / MESHES, BAR * size
+    thick = width * np.cross(*axes)
+    boxes = []
+    for k in range(2):
+        along, across = lengths[k] * axes[k], axes[1 - k]
+        count = max(1, round(lengths[1 - k] / pitch))
+        for at in np.linspace(0.0, lengths[1 - k], count + 1):
+            origin = corner + (at - 0.5 * width) * across - 0.5 * thick
+            boxes.append(_bar(origin, along, width * across, thick))
+    triangles = np.concatenate(boxes)
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    vertices = triangles.reshape(-1, 3)
+    return vertices, np.repeat(normals, 3, axis=0), np.arange(len(vertices)).reshape(-1, 3)
+
+
+def _bar(origin: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
+    """Triangles (12, 3, 3) of the box with these edges (3,), counter-clockwise from outside."""
+    if np.dot(np.cross(a, b), c) < 0.0:
+        a, b = b, a
+    faces = []
+    for u, v, w in ((a, b, c), (b, c, a), (c, a, b)):
+        for start, p, q in ((origin, v, u), (origin + w, u, v)):
+            faces += [(start, start + p, start + p + q), (start, start + p + q, start + q)]
+    return np.array(faces)
+
+
+def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
+    """Frame, centre in its axes and radius of each that no shape shows."""
+    assert layout.system is not None
+    found: dict[tuple[int, bytes], None] = {}
+    others, contacts = layout.system.others, layout.system.contacts
+    of_planes = np.flatnonzero(others.kind == OTHERS.index(PLANE_SPHERE))
+    for own in groups_of(others, of_planes):
+        for frames, numbers in zip(own.frames, own.numbers, strict=True):
+            found[int(frames[1]), np.append(numbers[CENTRE : CENTRE + 3], numbers[_RHO]).tobytes()] = None
+    for k in np.flatnonzero(contacts.kind == SPHERE):
+        at = contacts.first[k]
+        found[int(contacts.frames[at]), np.append(contacts.X[at], contacts.radius[k]).tobytes()] = None
+    shown = _bounds(layout)
+    for frame, numbers in found:
+        *X, radius = np.frombuffer(numbers).tolist()
+        low, high = shown.get(frame, (np.full(3, np.inf), np.full(3, -np.inf)))
+        slack = 0.02 * radius
+        hidden = np.all(low - slack <= np.array(X) - radius) and np.all(np.array(X) + radius <= high + slack)
+        if radius > 0.0 and not hidden:
+            yield frame, np.array(X), radius
+
+
+def _bounds(layout: Layout) -> dict[int, tuple[Floats, Floats]]:
+    """By frames: bounds of what is drawn about them, frame axes."""
+    found = {}
+    for rod in layout.rods:
+        for frame, radius in zip(rod.frames.tolist(), rod.radius.tolist(), strict=True):
+            found[frame] = np.full(3, -radius), np.full(3, radius)
+    for body in layout.bodies:
+        if len(body.vertices):
+            found[body.frame] = body.vertices.min(axis=0), body.vertices.max(axis=0)
+    return found
+
+
+def _ball(centre: Floats, radius: float) -> tuple[Floats, Floats, Ints]:
+    """Vertices, normals and faces."""
+    rise, turn = np.meshgrid(
+        np.linspace(0, np.pi, RISES + 1), 2 * np.pi * np.arange(TURNS) / TURNS, indexing="ij"
+    )
+    normals = np.stack([np.sin(rise) * np.cos(turn), np.sin(rise) * np.sin(turn), np.cos(rise)], axis=-1)
+    i, j = np.meshgrid(np.arange(RISES), np.arange(TURNS), indexing="ij")
+    a, b = TURNS * i + j, TURNS * i + (j + 1) % TURNS
+    faces = np.stack([a, a + TURNS, b + TURNS, a, b + TURNS, b], axis=-1).reshape(-1, 3)
+    return centre + radius * normals.reshape(-1, 3), normals.reshape(-1, 3), faces

@@ -1,0 +1,251 @@
+"""Contact as a user states it: what is asked of surfaces and their contacts, which pairs meet, what errors say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rigid.errors import ModelError
+from rodsim import Material, Model, Section, Sphere
+from rodsim.building.build import Placement
+from rodsim.building.contact_surfaces import law_of, loss_of, segments_of
+from rodsim.parts.contact_entries import Pair, stiffness_of
+
+STEEL, RUBBER = Material(E=2e11, nu=0.3, density=7800), Material(E=1e6, nu=0.5, density=1000)
+
+
+def scene() -> Model:
+    """Two balls above the floor, two rods of steel and rubber, a wall."""
+    model = Model("scene", gravity=(0, 0, -9.80665))
+    for k, name in enumerate(("one", "two")):
+        body = model.add_body(name, Sphere(0.05, density=1000.0), (0, 0.5 * k, 1))
+        model.add_sphere(f"ball {name}", body, 0.05)
+    model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 2))
+    model.add_plane("wall", model.ground.at((2, 0, 0)), (-1, 0, 0))
+    for k, (name, material) in enumerate((("steel", STEEL), ("rubber", RUBBER))):
+        model.add_rod(name, [(0, k, 0.5), (1, k, 0.5)], Section.circular(0.01, material), 5)
+    return model
+
+
+def add(model: Model, a, b=None, **given):
+    """A contact of things by their names."""
+    every = {**model.rods, **model.spheres, **model.planes}
+
+    def things(of):
+        if isinstance(of, list | tuple):
+            return type(of)(map(things, of))
+        return every.get(of, of) if isinstance(of, str) else of
+
+    if "ignore" in given:
+        given["ignore"] = things(given["ignore"])
+    return model.add_contact("it", things(a), things(b), **given)
+
+
+K = {"stiffness": 1e4}
+ONE, TWO, FLOOR, WALL = "ball one", "ball two", "floor", "wall"
+
+WRONG = [
+    ((ONE, FLOOR), {}, r"plane 'floor' and sphere 'ball one' have no material .*give stiffness= \(N/m\^n\)"),
+    ((ONE, FLOOR), {"stiffness": 0.0}, r"stiffness = 0.0 is not positive; give a number above 0"),
+    ((ONE, FLOOR), {"stiffness": -1.0}, r"stiffness = -1.0 is not positive"),
+    ((ONE, FLOOR), {**K, "exponent": 0.5}, r"exponent = 0.5 is below 1.*give 1 \(linear\), 1.5 \(Hertz\)"),
+    ((ONE, FLOOR), {**K, "restitution": 0.0}, r"restitution = 0 is outside \(0, 1\]"),
+    ((ONE, FLOOR), {**K, "restitution": 1.1}, r"restitution = 1.1 is outside \(0, 1\]"),
+    ((ONE, FLOOR), {**K, "damping": -1.0}, r"damping = -1.0 is below 0"),
+    ((ONE, FLOOR), {**K, "rest_speed": 0.0}, r"rest_speed = 0.0 is not positive"),
+    ((ONE, FLOOR), {**K, "friction": -0.1}, r"friction = -0.1 is below 0"),
+    ((ONE, FLOOR), {**K, "friction": (0.3, 0.4)}, r"kinetic coefficient 0.4 is above the static one, 0.3"),
+    ((ONE, FLOOR), {**K, "friction": (0.3, 0.4, 0.5)}, r"give one coefficient, or \(static, kinetic\)"),
+    ((ONE, FLOOR), {**K, "friction": 0.3, "exponent": 1.5}, r"not linear; give tangential_stiffness="),
+    ((ONE, FLOOR), {**K, "tangential_stiffness": 0.0}, r"tangential_stiffness = 0.0 is not positive"),
+    ((ONE, FLOOR), {**K, "law": "spring"}, r"law = 'spring' is not known; choose one of power, barrier"),
+    ((ONE, FLOOR), {**K, "law": "barrier"}, r"a barrier begins at a gap; give reach= \(m\)"),
+    (
+        (ONE, FLOOR),
+        {**K, "law": "barrier", "reach": 0.1, "exponent": 1.5},
+        r"exponent = 1.5, which a barrier has not",
+    ),
+    ((ONE, FLOOR), {**K, "reach": 0.1}, r"reach = 0.1, but a power begins where surfaces meet; leave it out"),
+    ((ONE, FLOOR), {**K, "stations": 0}, r"stations = 0 is too small; give at least 1"),
+    ((ONE, FLOOR), {**K, "rolling": -1.0}, r"rolling = -1.0 is below 0"),
+    ((ONE, FLOOR), {**K, "drilling": -1.0}, r"drilling = -1.0 is below 0"),
+    (
+        ("steel", FLOOR),
+        {"anisotropy": (1, 0, 1), "friction": 1},
+        r"anisotropy = .* give three above 0: forth, back, aside",
+    ),
+    (
+        ("steel", FLOOR),
+        {"anisotropy": (1, 2, 1)},
+        r"anisotropy is of the friction on rods, of which it has none",
+    ),
+    ((ONE, FLOOR), {**K, "anisotropy": (1, 2, 1), "friction": 1}, r"anisotropy is of the friction on rods"),
+    (("steel", FLOOR), {"radius": 0.0}, r"radius = 0.0 is not positive"),
+    (
+        ("steel", FLOOR),
+        {"exponent": 1.5},
+        r"from materials is that of a linear law; give stiffness= \(N/m\^\(n\+1\)\)",
+    ),
+    (
+        ([ONE, "steel"], FLOOR),
+        K,
+        r"stiffness = 10000 is per length for plane 'floor' and rod 'steel', but not for plane",
+    ),
+    ((ONE,), K, r"sphere 'ball one' alone meets nothing; give what it meets as b"),
+    ((ONE, ONE), K, r"sphere 'ball one' collides with nothing: sphere 'ball one' is on both sides"),
+    (("steel", "steel"), {}, r"rod 'steel' collides with nothing: rod 'steel' is on both sides"),
+    ((FLOOR, WALL), K, r"plane 'floor' collides with nothing: planes do not meet planes"),
+    ((FLOOR, [ONE, WALL]), K, r"plane 'wall' collides with nothing: planes do not meet planes"),
+    (([],), K, r"a is an empty list; give a sphere, a plane, a rod or several"),
+    ((ONE, []), K, r"b is an empty list"),
+    ((ONE, 3.0), K, r"3.0 is no surface; give a rod, or what add_sphere and add_plane return"),
+    (
+        (ONE, FLOOR),
+        {**K, "ignore": [(ONE, FLOOR)]},
+        r"ball one' collides with nothing: all that it meets is in ignore",
+    ),
+    ((ONE, FLOOR), {**K, "ignore": [(ONE, WALL)]}, r"ignore names plane 'wall', which is not in a or b"),
+    ((ONE, FLOOR), {**K, "ignore": ONE}, r"ignore = .*; give a list of pairs"),
+]
+
+
+@pytest.mark.parametrize(("of", "given", "words"), WRONG, ids=range(len(WRONG)))
+def test_what_cannot_be_is_told_with_the_value_and_the_cure(of, given, words):
+    model = scene()
+    with pytest.raises(ModelError, match=f"^contact 'it': .*{words}"):
+        add(model, *of, **given)
+    assert not model.contacts
+
+
+def test_spheres_and_planes_are_asked_too():
+    model = scene()
+    with pytest.raises(ModelError, match=r"sphere 'x': radius = -1.0 is below 0"):
+        model.add_sphere("x", model.bodies["one"], -1.0)
+    with pytest.raises(ModelError, match=r"sphere 'x': rod 'steel'|<Rod 'steel'"):
+        model.add_sphere("x", model.rods["steel"], 0.1)
+    with pytest.raises(ModelError, match=r"plane 'x': normal = .* has no direction"):
+        model.add_plane("x", model.ground.at((0, 0, 0)), (0, 0, 0))
+    with pytest.raises(ModelError, match=r"plane 'x': the ground alone is no point"):
+        model.add_plane("x", model.ground, (0, 0, 1))
+    with pytest.raises(ModelError, match=r"there is already a plane 'floor'"):
+        model.add_sphere("floor", model.bodies["one"], 0.1)
+
+
+def test_a_surface_of_another_model_is_none_of_this_one():
+    model, other = scene(), scene()
+    with pytest.raises(ModelError, match=r"sphere 'ball one' belongs to another model"):
+        model.add_contact("it", other.spheres[ONE], model.planes[FLOOR], **K)
+    with pytest.raises(ModelError, match=r"rod 'steel' belongs to another model"):
+        model.add_contact("it", other.rods["steel"], model.planes[FLOOR])
+
+
+def test_points_do_not_meet_points():
+    model = scene()
+    a, b = (model.add_sphere(f"tip {name}", model.bodies[name], 0.0) for name in ("one", "two"))
+    with pytest.raises(
+        ModelError, match=r"sphere 'tip one' and sphere 'tip two' have no radius, and points do not meet"
+    ):
+        add(model, "tip one", "tip two", **K)
+    assert model.add_contact("it", a, model.planes[FLOOR], **K).pairs == [Pair(model.planes[FLOOR], a)]
+    bare = Section.from_stiffness(EA=1, GA=1, GJ=1, EI=1, mass_per_length=1, inertia_per_length=1)
+    rod = model.add_rod("bare", [(0, 3, 1), (1, 3, 1)], bare, 2)
+    with pytest.raises(ModelError, match="have no radius"):
+        model.add_contact("rods", rod, b, **K)
+    with pytest.raises(ModelError, match="rod 'bare' has no Young's modulus"):
+        model.add_contact("rods", rod, model.planes[FLOOR])
+
+
+def test_two_contacts_do_not_share_a_pair():
+    model = scene()
+    add(model, [ONE, TWO], FLOOR, **K)
+    with pytest.raises(
+        ModelError, match=r"plane 'floor' and sphere 'ball two' meet in contact 'it' already; leave"
+    ):
+        model.add_contact("more", model.spheres[TWO], [model.planes[FLOOR], model.planes[WALL]], **K)
+
+
+@pytest.mark.parametrize(
+    ("of", "given", "found"),
+    [
+        ((ONE, FLOOR), K, {(FLOOR, ONE)}),
+        (([ONE, TWO], [FLOOR, WALL]), K, {(p, s) for p in (FLOOR, WALL) for s in (ONE, TWO)}),
+        (([ONE, TWO, FLOOR, WALL],), K, {(p, s) for p in (FLOOR, WALL) for s in (ONE, TWO)} | {(ONE, TWO)}),
+        (([TWO, ONE, FLOOR],), {**K, "ignore": [(TWO, FLOOR)]}, {(FLOOR, ONE), (ONE, TWO)}),
+        (("steel",), {}, {("steel", "steel")}),
+        ((["steel", "rubber"],), {}, {("rubber", "steel")}),
+        (
+            (["steel", "rubber"],),
+            {"itself": True},
+            {("rubber", "steel"), ("rubber", "rubber"), ("steel", "steel")},
+        ),
+        (("rubber", ONE), K, {(ONE, "rubber")}),
+        (([ONE, TWO], [TWO, ONE]), K, {(ONE, TWO)}),
+    ],
+    ids=range(9),
+)
+def test_which_pairs_meet(of, given, found):
+    pairs = add(scene(), *of, **given).pairs
+    assert sorted((x.name, y.name) for x, y in pairs) == sorted(found)
+
+
+def test_what_sits_on_one_body_or_moves_only_as_it_is_told_does_not_meet():
+    model = scene()
+    foot = model.add_sphere("foot", model.bodies["one"].at((0, 0, -0.1)), 0.01)
+    post = model.add_sphere("post", model.ground.at((0, 0, 5)), 0.1)
+    with pytest.raises(ModelError, match=r"sphere 'foot' collides with nothing: .* are on body 'one' both"):
+        model.add_contact("it", foot, model.spheres[ONE], **K)
+    with pytest.raises(ModelError, match="neither plane 'floor' nor sphere 'post' is on what moves freely"):
+        model.add_contact("it", post, model.planes[FLOOR], **K)
+    assert len(model.add_contact("it", [foot, post, model.spheres[ONE]], **K).pairs) == 2
+    knot = model.add_sphere("knot", model.rods["steel"].end, 0.02)
+    with pytest.raises(ModelError, match="sphere 'knot' is on rod 'steel'"):
+        model.add_contact("more", knot, model.rods["steel"], **K)
+
+
+def test_stiffness_of_rods_follows_from_their_materials():
+    """pi/4 E* without Poisson's ratio: rubber on steel is as rubber, rubber on rubber half of it."""
+    model = scene()
+    steel, rubber, floor = model.rods["steel"], model.rods["rubber"], model.planes[FLOOR]
+    assert stiffness_of(Pair(floor, rubber)) == pytest.approx(math.pi / 4 * 1e6)
+    assert stiffness_of(Pair(rubber, steel)) == pytest.approx(math.pi / 4 / (1 / 1e6 + 1 / 2e11))
+    assert stiffness_of(Pair(rubber, rubber)) == pytest.approx(math.pi / 8 * 1e6)
+
+
+def test_numbers_of_the_law_and_of_what_is_lost():
+    model = scene()
+    own = add(model, ONE, FLOOR, stiffness=3.0, exponent=1.5, restitution=0.6, friction=(0.5, 0.4),
+              tangential_stiffness=7.0, damping=0.2, rest_speed=0.01, rolling=0.3, drilling=0.1)  # fmt: skip
+    (pair,) = own.pairs
+    assert law_of(own, pair).tolist() == [0, 3.0, 1.5, 0.0]
+    b = (1 - 0.36) / (1 + 0.36)
+    assert loss_of(own, pair).tolist() == pytest.approx([b, 0.2, 0.01, 0.5, 0.4, 7.0, 0.1, 0.3, 1, 1, 1])
+    assert (1 - b) / (1 + b) == pytest.approx(0.6**2)
+    rod = model.add_contact("rod", model.rods["steel"], model.planes[FLOOR], friction=1, anisotropy=(1, 2, 3))
+    assert loss_of(rod, rod.pairs[0])[8:].tolist() == [1, 2, 3]
+    wall = model.add_contact("wall", model.spheres[ONE], model.planes[WALL], 5.0, law="barrier", reach=0.1)
+    assert law_of(wall, wall.pairs[0]).tolist() == [1, 5.0, 1.0, 0.1]
+    assert loss_of(wall, wall.pairs[0])[5] == 5.0
+
+
+def test_segments_of_a_rod_and_what_is_near_a_place():
+    model = Model("m")
+    section = lambda s: Section.circular(0.01 + 0.01 * s, RUBBER)  # noqa: E731
+    open_rod = model.add_rod("open", [(0, 0, 0), (1, 0, 0)], section, 4)
+    ring = model.add_rod(
+        "ring", lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 1.0), Section.circular(0.01, RUBBER), 8, True
+    )  # fmt: skip
+    placed = Placement(model)
+    own = segments_of(open_rod, placed, None)
+    assert own.frames.tolist() == [[1, 2], [2, 3], [3, 4], [4, 5]]
+    assert own.radius == pytest.approx(0.01 + 0.01 * np.array([0.125, 0.375, 0.625, 0.875]))
+    assert own.length == pytest.approx(0.25)
+    assert segments_of(open_rod, placed, 0.3).radius.tolist() == [0.3] * 4
+    assert own.near(0.0, np.inf, 0.3).tolist() == [True, True, False, False]
+    assert own.near(0.5, np.inf, 0.0).tolist() == [False, True, True, False]
+    round_ = segments_of(ring, placed, None)
+    assert round_.frames[-1].tolist() == [13, 6]
+    around = ring.stress_free.length
+    assert round_.length.sum() == pytest.approx(around)
+    assert round_.near(0.0, around, 0.1).tolist() == [True] + [False] * 6 + [True]

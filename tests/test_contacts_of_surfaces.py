@@ -1,0 +1,211 @@
+"""Contacts without planes from a model to its result: the table that is built, what joints hold together, starts, runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discretization.contact import table
+from discretization.contact.search import candidates
+from discretization.contact.table import points_of
+from rigid.errors import ModelError
+from rodsim import Material, Model, Result, Section, Sphere, audit, simulate
+from rodsim.building.build import Placement
+from rodsim.building.contact_doubts import expected
+from rodsim.building.contact_tables import stations_on_rods
+from rodsim.results.errors import ResultError
+
+RUBBER = Material(E=1e6, nu=0.3, density=1000)
+THIN, THICK = Section.circular(0.01, RUBBER), Section.circular(0.02, RUBBER)
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+
+
+def crossing(gap: float = 0.005, **contact) -> Model:
+    """A rod falls on another, across it."""
+    model = Model("crossing")
+    low = model.add_rod("low", [(0, 0, 0), (0.3, 0, 0)], THIN, 3)
+    z = 0.02 + gap
+    high = model.add_rod("high", [(0.12, -0.1, z), (0.15, 0.1, z)], THIN, 3, velocity=(0, 0, -0.5))
+    model.add_contact("hit", low, high, **contact)
+    return model
+
+
+def balls(gap: float = 0.01, **contact) -> Model:
+    """One of two equal balls is thrown at the other."""
+    model = Model("balls")
+    for k, name in enumerate(("one", "two")):
+        body = model.add_body(
+            name, Sphere(0.05, density=1000), ((0.1 + gap) * k, 0, 0), velocity=(1.0 - k, 0, 0)
+        )
+        model.add_sphere(name, body, 0.05)
+    model.add_contact("hit", model.spheres["two"], model.spheres["one"], **{"stiffness": 1e5, **contact})
+    return model
+
+
+def built(model: Model) -> table.Contacts:
+    return model.build().system.contacts
+
+
+def near(model: Model, skin: float = 10.0) -> set[tuple[int, int]]:
+    """First points of all parts that may meet."""
+    whole = model.build()
+    own = whole.system.contacts
+    points = np.ascontiguousarray(points_of(own, whole.state.r, whole.state.quat))
+    return {tuple(sorted((int(a), int(b)))) for a, _, b, _ in candidates(own, points, skin).ends}
+
+
+def test_the_table_of_two_rods_and_a_sphere():
+    model = crossing(gap=0.1)
+    ball = model.add_body("ball", Sphere(0.03, density=1000), (0, 0, 1))
+    sphere = model.add_sphere("ball", ball.at((0, 0, 0.01)), 0.03)
+    model.add_contact("catch", [model.rods["low"], model.rods["high"]], sphere, stiffness=7.0, friction=0.5)
+    own = built(model)
+    assert own.kind.tolist() == [table.ROD, table.ROD, table.SPHERE]
+    assert own.first.tolist() == [0, 4, 8, 9]
+    assert own.radius.tolist() == [0.01, 0.01, 0.03]
+    assert own.frames.tolist() == [*range(2, 10), 1]
+    assert own.X[-1].tolist() == [0, 0, 0.01]
+    assert own.length[:4] == pytest.approx([0.1, 0.1, 0.1, 0])
+    assert own.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]  # the first of each is one of `a`
+    assert own.law[:, 1].tolist() == pytest.approx([np.pi / 8 * 1e6, 7, 7])
+    assert own.loss[0].tolist() == [0] * 11
+    assert own.loss[1].tolist() == pytest.approx([0, 0, 1e-3, 0.5, 0.5, 7, 0, 0, 1, 1, 1])
+    told = model.build().layout.description["contacts"]
+    assert {name: (x["interactions"], x["pairs"]) for name, x in told.items()} == {
+        "hit": (0, 1),
+        "catch": (0, 2),
+    }
+
+
+def test_a_radius_that_is_given_is_a_surface_of_its_own():
+    model = crossing(gap=0.1)
+    rod = model.rods["low"]
+    model.add_contact("coil", rod, radius=0.02)
+    own = built(model)
+    assert own.radius.tolist() == [0.01, 0.01, 0.02]
+    assert own.pairs.tolist() == [[0, 1], [2, 2]]
+    cone = model.add_rod(
+        "cone", [(0, 0, 1), (1, 0, 1)], lambda s: Section.circular(0.01 + 0.01 * s, RUBBER), 4
+    )
+    model.add_contact("cone", cone, rod)
+    with pytest.raises(
+        ModelError, match=r"rod 'cone': its radius goes from 0.0112 to 0.0188 m along it, .*give radius="
+    ):
+        model.build()
+
+
+def test_stations_of_rods_are_a_tenth_of_the_width_of_their_contact():
+    assert stations_on_rods(0.1, 0.02, 0.01) == int(np.ceil(0.1 / (0.2 * np.sqrt(2 * 0.02 * 0.01)))) == 25
+    assert stations_on_rods(0.1, 0.02, 0.0) == 32
+    assert stations_on_rods(10.0, 0.02, 0.001) == 32
+    assert stations_on_rods(1e-6, 0.02, 0.001) == 1
+    assert built(crossing(stations=5)).stations.tolist() == [5]
+
+
+def test_rods_joined_at_a_node_meet_elsewhere_only():
+    """Within pi times the radius, 0.0628 m, of the joint, which stands at a quarter of the first."""
+    model = Model("cross")
+    a = model.add_rod("a", [(0, 0, 0), (0.4, 0, 0)], THICK, 8)
+    b = model.add_rod("b", [(0.1, 0, 0), (0.1, 0.4, 0)], THICK, 8)
+    model.add_joint("pin", "spherical", a.at(0.25), b.start)
+    model.add_contact("both", a, b, ignore=None)
+    held = {(i, j) for i in range(4) for j in (9, 10)}
+    assert set(map(tuple, built(model).apart.tolist())) == held
+    assert near(model) == {(i, j) for i in range(8) for j in range(9, 17)} - held
+    del model.joints["pin"]
+    with pytest.raises(ModelError, match=r"rod 'b' is 0.04 m inside of rod 'a' at t = 0, more than 0.002 m"):
+        model.build()
+
+
+def test_a_ball_on_the_end_of_a_rod_meets_the_rest_of_it():
+    model = Model("chain")
+    rod = model.add_rod("rod", [(0, 0, 0), (0.4, 0, 0)], THIN, 4)
+    body = model.add_body("ball", Sphere(0.03, density=1000), (0.4, 0, 0))
+    model.add_joint("weld", "weld", rod.end, body, at=(0.4, 0, 0))
+    model.add_contact("it", rod, model.add_sphere("ball", body, 0.03), 1e4)
+    assert built(model).pairs.tolist() == [[0, 1]]
+    assert built(model).apart.tolist() == [[5, 3]]
+    assert near(model) == {(k, 5) for k in range(3)}
+
+
+def test_spheres_of_bodies_that_a_joint_joins_meet_only_as_a_pair_of_their_own():
+    model = balls()
+    model.add_joint("bar", "distance", model.bodies["one"].at((0, 0, 0)), model.bodies["two"].at((0, 0, 0)))
+    assert built(model).pairs.tolist() == [[0, 1]]
+    third = model.add_body("three", Sphere(0.05, density=1000), (0, 1, 0))
+    del model.contacts["hit"]
+    spheres = [*model.spheres.values(), model.add_sphere("three", third, 0.05)]
+    model.add_contact("all", spheres, stiffness=1e4)
+    own = built(model)
+    assert own.frames[own.pairs].tolist() == [[1, 3], [2, 3]] or own.frames[own.pairs].tolist() == [
+        [1, 3],
+        [3, 2],
+    ]
+
+
+def test_the_depth_of_rods_that_cross_is_that_of_their_reduced_mass():
+    """F = k integral of (depth - x^2/(2 rho)) dx = 4/3 k sqrt(2 rho) depth^(3/2)."""
+    (own,) = expected(model := crossing(), Placement(model))
+    low, high = (1000 * np.pi * 0.01**2 * x for x in (0.3, np.hypot(0.03, 0.2)))
+    C = 4 / 3 * np.pi / 8 * 1e6 * np.sqrt(0.04)
+    m = low * high / (low + high)
+    assert C * own.by_speed**2.5 / 2.5 == pytest.approx(0.5 * m * 0.5**2)
+    assert own.lasts == pytest.approx(np.pi * np.sqrt(m / (1.5 * C * own.by_speed**0.5)))
+    assert own.by_weight == 0.0
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (lambda: crossing(gap=-0.002), r"contact 'hit': rod '\w+' is 0.002 m inside of rod '\w+' at t = 0, more than 0.001 m"),
+        (lambda: balls(gap=-0.02), r"contact 'hit': sphere 'two' is 0.02 m inside of sphere 'one' at t = 0, more than 0.005 m"),
+        (lambda: balls(gap=0, law="barrier", reach=0.01), r"which a barrier does not allow"),
+    ],
+)  # fmt: skip
+def test_what_begins_inside_is_refused(model, words):
+    with pytest.raises(ModelError, match=words) as error:
+        model().build()
+    assert error.value.about[0].kind == "contact"
+
+
+# --- runs
+
+
+def test_balls_exchange_their_velocities():
+    result = simulate(balls(), 0.04, 2e-4, output_every=1, progress=False)
+    own = result.contact("hit")
+    assert result.body("one").v[-1] == pytest.approx([0, 0, 0], abs=1e-3)
+    assert result.body("two").v[-1] == pytest.approx([1, 0, 0], abs=1e-3)
+    assert np.ptp(result.energy["total"]) < 1e-12
+    assert own.gap == pytest.approx(result.body("two").r[:, 0] - result.body("one").r[:, 0] - 0.1, abs=1e-13)
+    assert own.force[:, 0] == pytest.approx(1e5 * own.depth, abs=1e-8)  # on `a`, the ball that is hit
+    assert own.normal_force == pytest.approx(own.force[:, 0], abs=1e-12)
+    assert own.energy == pytest.approx(0.5e5 * own.depth**2, abs=1e-10)
+    assert own.depth.max() > 1e-3
+    assert audit(result).ok, audit(result).text()
+
+
+def test_rods_that_cross_keep_energy_and_momenta(tmp_path):
+    file = tmp_path / "rods.vtkhdf"
+    result = simulate(crossing(stations=8), 0.06, 5e-4, output=file, output_every=4, progress=False)
+    own = result.contact("hit")
+    assert own.depth.max() > 1e-4
+    assert own.energy == pytest.approx(result.energy["spring"], abs=1e-15)
+    assert np.ptp(result.energy["total"]) < 1e-12 * result.energy["total"][0]
+    assert np.ptp(result.linear_momentum, axis=0).max() < 1e-15
+    assert np.ptp(result.angular_momentum, axis=0).max() < 1e-15
+    assert own.force[own.depth > 0, 2].max() < 0.0  # `a` is the lower one
+    assert own.normal_force == pytest.approx(np.linalg.norm(own.force, axis=1), rel=0.1)
+    for name, column in Result.open(file).contact("hit").table().items():
+        assert np.array_equal(own.table()[name], column)
+
+
+def test_among_themselves_surfaces_have_no_sides():
+    model = Model("m")
+    rods = [model.add_rod(f"{k}", [(0, k, 0), (1, k, 0)], THIN, 2) for k in range(3)]
+    model.add_contact("all", rods)
+    own = simulate(model, 0.01, 0.01, progress=False).contact("all")
+    assert list(own.table()) == ["gap", "normal_force", "energy"]
+    assert own.gap == pytest.approx(0.98)
+    with pytest.raises(ResultError, match="contact 'all': its surfaces have no two sides"):
+        _ = own.force

@@ -1,0 +1,395 @@
+"""Contacts with planes from a model to its result: what is built, which starts are refused, what is told before a run, balls and
+rods that bounce.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import yaml
+
+from discretization.others import OTHERS
+from rigid.errors import ModelError
+from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
+from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rodsim import (
+    Box,
+    DoubtfulModelWarning,
+    Material,
+    Model,
+    Result,
+    Section,
+    Sphere,
+    audit,
+    signals,
+    simulate,
+)
+from rodsim.building.build import Placement
+from rodsim.building.contact_doubts import coarse, expected
+from rodsim.building.contact_surfaces import loss_of
+from rodsim.cli.main import main
+from rodsim.results.errors import UnknownName
+from rodsim.scenes.model_from_scene import load
+
+G = 9.80665
+RUBBER = Material(E=1e6, nu=0.3, density=1000)
+quiet = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+
+
+def ball(radius: float = 0.05, height: float = 1.0, g: float = G, velocity=(0, 0, 1), **contact) -> Model:
+    """That falls on the ground; the body is the same whatever the radius of its surface."""
+    model = Model("ball", gravity=(0, 0, -g))
+    body = model.add_body("ball", Sphere(0.05, density=1000.0), (0, 0, height), velocity=velocity)
+    sphere = model.add_sphere("ball", body, radius)
+    floor = model.add_plane("floor", model.ground.at((3, 4, 0)), (0, 0, 1))
+    model.add_contact("bounce", sphere, floor, **{"stiffness": 1e4, **contact})
+    return model
+
+
+def lying(z: float = 0.02, **contact) -> Model:
+    """A rod above an inclined plane, clamped at its start."""
+    model = Model("rod", gravity=(0, 0, -G))
+    rod = model.add_rod("rod", [(0, 0, z), (1, 0, z)], Section.circular(0.01, RUBBER), 10)
+    model.add_joint("clamp", "clamp", rod.start)
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("rest", rod, floor, **contact)
+    return model
+
+
+def contacts_of(model: Model):
+    """Kinds, frames and numbers of what its contacts make."""
+    built = model.build()
+    own = built.system.others
+    at = [k for k, name in enumerate(built.other_names) if name.startswith("contact")]
+    assert at == list(
+        range(len(own.kind) - len(at), len(own.kind))
+    )  # the last of all: `contact_history` counts on it
+    return [(OTHERS[own.kind[k]], own.frames[k], own.numbers[own.first[k] : own.first[k + 1]]) for k in at]
+
+
+def test_a_sphere_on_a_plane_of_a_body():
+    model = Model("m")
+    deck = model.add_body("deck", Box(1, 1, 0.1, density=1), (0, 0, 0.5), (0.5**0.5, 0, 0.5**0.5, 0))
+    ball = model.add_body("ball", Sphere(0.05, density=1000.0), (1, 2, 3))
+    plane = model.add_plane("top", deck.at((0.1, 0.2, 0.3)), (1, 0, 0))
+    model.add_contact("it", model.add_sphere("tip", ball.at((0, 0, 0.01)), 0.02), plane, 7.0, exponent=1.5)
+    ((kind, frames, X),) = contacts_of(model)
+    assert kind is PLANE_SPHERE
+    assert frames[:2].tolist() == [1, 2]
+    assert X.tolist() == pytest.approx([0, 7, 1.5, 0, 0.02, 0, 0, 1, 0.1, 0.2, 0.3, 0, 0, 0.01])
+
+
+def test_a_rod_on_a_plane_is_each_of_its_elements():
+    model = lying()
+    found = contacts_of(model)
+    assert [kind for kind, *_ in found] == [PLANE_ROD] * 10
+    assert [frames[:3].tolist() for _, frames, _ in found] == [[0, k, k + 1] for k in range(1, 11)]
+    k = np.pi / 4 * 1e6
+    for *_, X in found:
+        assert X.tolist() == pytest.approx([0, k, 1, 0, 0.01, 0, 0, 1, 0, 0, 0, 5, 0.1])
+    assert contacts_of(lying(stations=3))[0][2][11] == 3
+    assert contacts_of(lying(radius=0.015))[0][2][[4, 11]].tolist() == [0.015, 4]
+
+
+def test_next_to_a_joint_behind_the_plane_a_rod_is_left_out():
+    """All within pi times the radius of it, and an element that begins there as well."""
+    below = contacts_of(lying(z=0.0095))
+    assert [frames[1] for _, frames, _ in below] == list(range(2, 11))
+    assert [frames[1] for _, frames, _ in contacts_of(lying(z=0.0395, radius=0.04))] == list(range(3, 11))
+    with pytest.raises(ModelError, match="contact 'rest': no element of rod 'rod' is further from its joint"):
+        lying(z=0.34, radius=0.35).build()
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (lambda: ball(height=0.04), r"contact 'bounce': sphere 'ball' is 0.01 m inside of plane 'floor' .* more than 0.005 m"),
+        (lambda: ball(radius=0, height=-0.01), r"is 0.01 m inside of plane 'floor' .* more than 1e-05 m, .*move one of them"),
+        (lambda: ball(height=0.05, law="barrier", reach=0.01), r"0 m inside .* which a barrier does not allow"),
+        (lambda: lying(z=0.005), r"contact 'rest': rod 'rod' is 0.005 m inside of plane 'floor'"),
+    ],
+)  # fmt: skip
+def test_what_begins_inside_is_refused_with_how_deep_it_is(model, words):
+    with pytest.raises(ModelError, match=words) as error:
+        model().build()
+    assert error.value.about[0].kind == "contact"
+
+
+def test_what_is_a_little_inside_may_begin():
+    assert len(contacts_of(ball(height=0.046))) == 1
+    assert len(contacts_of(ball(radius=0, height=-1e-15))) == 1
+    assert len(contacts_of(ball(height=0.051, law="barrier", reach=0.01))) == 1
+
+
+def test_a_joint_between_many_is_no_contact_but_a_pair_alone_is_meant():
+    model = Model("pendulum")
+    bob = model.add_body("bob", Box(0.1, 0.1, 1, density=100), (0, 0, -0.5))
+    model.add_joint("pin", "revolute", model.ground, bob, at=(0, 0, 0), axis=(0, 1, 0))
+    knob = model.add_sphere("knob", bob.at((0, 0, -0.4)), 0.1)
+    wall = model.add_plane("wall", model.ground.at((-0.5, 0, 0)), (1, 0, 0))
+    free = model.add_body("free", Sphere(0.1, density=1), (0, 3, 0))
+    model.add_contact("stop", knob, wall, 1e3)
+    assert len(contacts_of(model)) == 1
+    del model.contacts["stop"]
+    model.add_contact(
+        "all",
+        [knob, wall, model.add_sphere("other", free, 0.1)],
+        stiffness=1e3,
+        ignore=[(knob, model.spheres["other"])],
+    )
+    assert [frames[:2].tolist() for _, frames, _ in contacts_of(model)] == [[0, 2]]
+
+
+def test_a_rod_with_centres_off_its_curve_is_refused():
+    model = Model("m")
+    section = Section.circular(0.01, RUBBER).with_centers(mass=(0.001, 0))
+    rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], section, 3)
+    model.add_contact("it", rod, model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1)))
+    with pytest.raises(ModelError, match="rod 'rod': its sections have centres off its curve"):
+        model.build()
+
+
+@pytest.mark.parametrize(
+    "given", [{"restitution": 0.5}, {"damping": 0.1}, {"friction": 0.1}, {"rolling": 0.1}, {"drilling": 0.1}]
+)
+def test_what_is_lost_stands_beside_the_energy(given):
+    """Behind the same numbers; the tangential stiffness of an element of a rod is that of its length."""
+    for model, kind in ((ball(**given), PLANE_SPHERE_LOSS), (lying(**given), PLANE_ROD_LOSS)):
+        energy, loss = contacts_of(model)[:2]
+        assert loss[0] is kind
+        assert np.array_equal(loss[1], energy[1])
+        n = len(energy[2])
+        assert np.array_equal(loss[2][:n], energy[2])
+        (entry,) = model.contacts.values()
+        of_length = np.ones(11)
+        of_length[5] = 0.1 if kind is PLANE_ROD_LOSS else 1.0
+        assert loss[2][n : n + 11] == pytest.approx(of_length * loss_of(entry, entry.pairs[0]))
+        assert loss[2][n + 11 :].tolist() == [0] * 4
+
+
+# --- before a run
+
+
+def test_depth_and_duration_of_a_ball_are_those_of_its_mass_on_a_spring():
+    m = 1000 * 4 / 3 * np.pi * 0.05**3
+    (own,) = expected(model := ball(), Placement(model))
+    assert own.by_weight == pytest.approx(m * G / 1e4)
+    assert own.by_speed == pytest.approx(1.0 * np.sqrt(m / 1e4))
+    assert own.lasts == pytest.approx(np.pi * np.sqrt(m / 1e4))
+    (hertz,) = expected(model := ball(exponent=1.5), Placement(model))
+    assert hertz.by_weight == pytest.approx((m * G / 1e4) ** (2 / 3))
+    assert 1e4 * hertz.by_speed**2.5 / 2.5 == pytest.approx(0.5 * m)
+    (rod,) = expected(model := lying(), Placement(model))
+    per_length = 1000 * np.pi * 0.01**2
+    assert rod.by_weight == pytest.approx(per_length * G / (np.pi / 4 * 1e6), rel=1e-3)
+
+
+def test_a_step_that_does_not_see_a_touch_is_told_with_one_that_does():
+    model = ball()
+    (told,) = coarse(model, Placement(model), 0.01)
+    assert told.startswith(
+        "contact 'bounce': plane 'floor' and sphere 'ball' touch for some 0.023 s, 2.3 steps of dt = 0.01 s"
+    )
+    assert "take dt = 0.002 s" in told
+    assert coarse(model, Placement(model), 0.002) == []
+    with pytest.warns(DoubtfulModelWarning, match="take dt = 0.002 s"):
+        simulate(model, 0.02, 0.01, progress=False)
+
+
+def test_a_contact_that_is_too_soft_and_a_surface_without_one_are_told():
+    with pytest.warns(
+        DoubtfulModelWarning,
+        match=r"contact 'bounce': .* come to a depth of some 0.26 m, 5.1 of the radius; give a greater stiffness than 20",
+    ):
+        ball(stiffness=20.0).build()
+    model = ball()
+    model.add_plane("ceiling", model.ground.at((0, 0, 2)), (0, 0, -1))
+    with pytest.warns(
+        DoubtfulModelWarning, match="plane 'ceiling' collides with nothing; name it in add_contact"
+    ):
+        model.build()
+
+
+# --- runs
+
+
+@quiet
+def test_a_ball_on_a_table_comes_back_to_its_height_with_all_its_energy():
+    """Tops 1 + v^2/(2 g) = 1.05099 m; k d^2/2 = m g (top - rho + d) is deepest: 0.0326 m."""
+    result = simulate(ball(), 1.1, 1e-3, output_every=1, progress=False)
+    own, z = result.contact("bounce"), result.body("ball").r[:, 2]
+    m, top = 1000 * 4 / 3 * np.pi * 0.05**3, 1.0 + 1.0 / (2 * G)
+    after = z[np.argmin(z) :]
+    assert z.max() == pytest.approx(top, abs=1e-6)
+    assert after.max() == pytest.approx(top, abs=2e-4)  # between two outputs
+    deepest = (m * G + np.sqrt((m * G) ** 2 + 2e4 * m * G * (top - 0.05))) / 1e4
+    assert own.depth.max() == pytest.approx(deepest, rel=1e-3)
+    assert deepest == pytest.approx(0.0326, abs=1e-4)
+    total = result.energy["total"]
+    assert np.ptp(total) < 1e-11 * total[0]
+    assert own.gap == pytest.approx(z - 0.05, abs=1e-14)
+    assert own.force[:, 2] == pytest.approx(1e4 * own.depth, abs=1e-10)
+    assert np.array_equal(own.normal_force, np.abs(own.force[:, 2]))
+    assert own.energy == pytest.approx(0.5e4 * own.depth**2, abs=1e-12)
+    assert list(own.table()) == ["gap", "normal_force", "energy", "force_x", "force_y", "force_z"]
+    assert audit(result).ok, audit(result).text()
+
+
+@quiet
+def test_a_ball_that_slides_bounces_with_its_restitution_and_loses_what_the_balance_says():
+    """v_after = 0.7 v; sliding all the while the floor takes mu times the normal impulse, m (1 + 0.7) v, and turns the ball."""
+    given = {"restitution": 0.7, "friction": 0.1, "rest_speed": 1e-6, "stiffness": 1e6}
+    result = simulate(
+        ball(height=0.051, g=0.0, velocity=(3, 0, -1), **given), 0.02, 5e-5, output_every=1, progress=False
+    )
+    v, omega = result.body("ball").v[-1], result.body("ball").omega[-1]
+    assert v == pytest.approx([3 - 0.1 * 1.7, 0, 0.7], abs=2e-3)
+    assert omega[1] == pytest.approx(2.5 * 0.1 * 1.7 / 0.05, rel=0.02)
+    total = result.energy["total"]
+    assert total + result.dissipation == pytest.approx(total[0], rel=1e-12)
+    assert np.diff(result.dissipation).min() >= 0.0
+    assert audit(result).ok, audit(result).text()
+
+
+@quiet
+def test_an_elastic_bar_thrown_on_a_wall_leaves_with_its_velocity():
+    """Force EA v/c during 2 L/c, Saint-Venant; then it flies back with all its energy but for what rings in it."""
+    model = Model("bar")
+    section = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000))
+    v, c, EA, L = 0.1, 100.0, 1e7 * np.pi * 0.02**2, 1.0
+    bar = model.add_rod("bar", [(0, 0, 0), (L, 0, 0)], section, 40, velocity=(-v, 0, 0), mass="lumped")
+    tip = model.add_sphere("tip", bar.start, 0.0)
+    wall = model.add_plane("wall", model.ground.at((-0.001, 0, 0)), (1, 0, 0))
+    model.add_contact("hit", tip, wall, stiffness=100 * EA / L)
+    result = simulate(model, 0.04, 5e-5, output_every=4, progress=False)
+    own, t = result.contact("hit"), result.t
+    touching = own.force[:, 0] > 0.0
+    assert np.ptp(t[touching]) == pytest.approx(2 * L / c, rel=0.05)
+    middle = touching & (t > 0.015) & (t < 0.025)
+    assert own.force[middle, 0].mean() == pytest.approx(EA * v / c, rel=0.02)
+    mass = 1000 * np.pi * 0.02**2 * L
+    assert result.linear_momentum[-1, 0] == pytest.approx(mass * v, rel=0.02)
+    total = result.energy["total"]
+    assert np.ptp(total) < 1e-11 * total[0]
+
+
+@quiet
+def test_what_lies_on_a_plane_that_is_driven_goes_with_it():
+    """A plane that rises carries a rod; the work of the drive is what the rod gains."""
+    model = Model("lift", gravity=(0, 0, -G))
+    lift = model.add_driven("lift", displacement=signals.SmoothStep(0.05, 0.0, 0.3).along((0, 0, 1)))
+    rod = model.add_rod("rod", [(0, 0, 0.01), (0.3, 0, 0.01)], Section.circular(0.01, RUBBER), 3)
+    model.add_contact("carry", rod, model.add_plane("deck", lift, (0, 0, 1)), stiffness=1e5)
+    result = simulate(model, 0.3, 1e-3, output_every=1, progress=False)
+    assert result.contact("carry").depth.max() < 2e-3
+    assert result.rod("rod").r[-1, :, 2] == pytest.approx(0.06, abs=3e-3)
+    total = result.energy["total"]
+    assert total - result.work == pytest.approx(total[0], abs=1e-11)
+
+
+@quiet
+def test_a_contact_of_a_file_and_one_that_is_not_there(tmp_path):
+    file = tmp_path / "ball.vtkhdf"
+    result = simulate(ball(), 0.5, 1e-2, output=file, progress=False)
+    again = Result.open(file)
+    assert again.contacts == ["bounce"]
+    for name, column in result.contact("bounce").table().items():
+        assert np.array_equal(again.contact("bounce").table()[name], column)
+    with pytest.raises(UnknownName, match="no contact 'fall'; the contacts are 'bounce'"):
+        result.contact("fall")
+    plain = Model("m")
+    plain.add_body("a", Sphere(0.1, mass=1.0))
+    with pytest.raises(UnknownName, match="no contact 'x'; there are none"):
+        simulate(plain, 0.01, 0.01, progress=False).contact("x")
+
+
+SCENE = {
+    "name": "ball",
+    "gravity": [0, 0, -G],
+    "bodies": [
+        {
+            "name": "ball",
+            "shape": {"type": "sphere", "radius": 0.05, "density": 1000},
+            "position": [0, 0, 1],
+            "velocity": [0, 0, 1],
+        }
+    ],
+    "spheres": [{"name": "ball", "on": "ball", "radius": 0.05}],
+    "planes": [{"name": "floor", "on": {"ground": [3, 4, 0]}, "normal": [0, 0, 1]}],
+    "contacts": [{"name": "bounce", "a": "ball", "b": ["floor"], "stiffness": 1e4}],
+    "run": {"t_end": 0.6, "dt": 0.001},
+}  # fmt: skip
+
+
+def test_a_scene_is_the_model_of_python_and_check_says_what_to_expect(tmp_path, capsys):
+    path = tmp_path / "scene.yaml"
+    path.write_text(yaml.safe_dump(SCENE, sort_keys=False))
+    one, other = load(path).model.build(), ball().build()
+    assert one.layout.description["fingerprint"] == other.layout.description["fingerprint"]
+    assert one.layout.description["contacts"] == other.layout.description["contacts"]
+    assert main(["check", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "1 sphere, 1 plane, 1 contact" in said
+    assert (
+        "advice: contact 'bounce': plane 'floor' and sphere 'ball' come to a depth of some 0.00051 m by weight"
+        in said
+    )
+    assert main(["run", str(path), "-o", str(tmp_path / "out.vtkhdf")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "words"),
+    [
+        ("contacts", {"a": "bal"}, "there is no surface 'bal'; did you mean 'ball'"),
+        ("contacts", {"ignore": [["ball", "flor"]]}, "there is no surface 'flor'; did you mean 'floor'"),
+        ("contacts", {"stiffness": -1}, "contact 'bounce': stiffness = -1"),
+        ("contacts", {"friction": [0.1, 0.2]}, "kinetic coefficient 0.2 is above the static one"),
+        (
+            "bodies",
+            {"position": [0, 0, 0]},
+            "contact 'bounce': sphere 'ball' is 0.05 m inside of plane 'floor'",
+        ),
+    ],
+)
+def test_a_scene_tells_its_line(tmp_path, key, change, words):
+    data = {**SCENE, key: [SCENE[key][0] | change]}
+    path = tmp_path / "scene.yaml"
+    path.write_text(yaml.safe_dump(data, sort_keys=False))
+    with pytest.raises(ValueError, match=rf"scene.yaml:\d+: .*{words}"):
+        load(path)
+
+
+def test_a_name_of_two_surfaces_is_told(tmp_path):
+    data = SCENE | {
+        "materials": {"m": {"E": 1e6, "nu": 0.3, "density": 1000}},
+        "rods": [
+            {"name": "ball", "curve": [[0, 0, 2], [1, 0, 2]], "section": {"type": "circular", "radius": 0.01, "material": "m"}}
+        ],
+        "bodies": [SCENE["bodies"][0] | {"name": "body"}],
+        "spheres": [SCENE["spheres"][0] | {"on": "body"}],
+    }  # fmt: skip
+    path = tmp_path / "scene.yaml"
+    path.write_text(yaml.safe_dump(data, sort_keys=False))
+    with pytest.raises(ValueError, match="'ball' is a rod and a sphere; rename one of them"):
+        load(path)
+
+
+@quiet
+def test_the_twin_has_the_spheres_of_a_rod_and_leaves_out_its_own_surface():
+    model = Model("twin", gravity=(0, 0, -G))
+    rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], Section.circular(0.01, RUBBER), 4)
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    ends = [model.add_sphere(f"end {s}", rod.at(s), 0.02) for s in (0, 1)]
+    model.add_contact("ends", ends, floor, stiffness=1e4)
+    model.add_contact("both", ends[0], ends[1], stiffness=1e4)
+    model.add_contact("rod", rod, floor)
+    twin = model.rigidified()
+    assert list(twin.contacts) == ["ends"]
+    assert [x.on.part.name for x in twin.contacts["ends"].a] == ["rod", "rod"]
+    assert twin.contacts["ends"].a[1] is twin.spheres["end 1"]
+    told = " ".join(twin.left_out)
+    assert "contact 'rod' is of the surface of rod 'rod', which is a body here: left out" in told
+    assert "contact 'both' is of places that are at rest to each other here: left out" in told
+    del model.contacts["both"]
+    result = simulate(model.rigidified(), 0.5, 1e-3, progress=False)
+    assert np.ptp(result.energy["total"]) < 1e-10
