@@ -92,12 +92,12 @@ def lost(kind, X, y0, y1, h=H):
 @KINDS
 @pytest.mark.parametrize("step", [0.0, 1e-6, 1e-3, 0.02, 0.3])
 def test_no_contact_gains_energy(kind, step):
-    """Stick and slip, both ways along the normal, rolling and drilling, whatever the bristle; of 240 in all."""
+    """Stick and slip, both ways along the normal, rolling and drilling, whatever the bristle; of 480 in all."""
     slides = set()
     for seed in range(12):
-        for stiffness in (20.0, 2e3):
+        for stiffness, rest in ((20.0, 0.0), (2e3, 0.0), (20.0, 3e-3), (2e3, 1e-5)):
             for sliding in (0.0, 1.0):
-                options = ALL | {"own": (0.01, -0.02, 0.015, sliding), "kt": stiffness}
+                options = ALL | {"own": (0.01, -0.02, 0.015, sliding), "kt": stiffness, "rest": rest}
                 t, _ = lossy(kind, seed=seed, step=step, **options)
                 found, own = lost(kind, t.X, t.y0, t.y1)
                 assert found > -1e-15 * (1.0 + energy_kept(kind, t.y0, t.X))
@@ -224,7 +224,7 @@ def slid(y, dx):
 def test_stick_is_a_spring_and_slip_a_force():
     depth, kt = 0.01, 2e3
     Q = LINEAR[1] * depth  # 30 N
-    y, _, X = floor(depth, mu=(0.5, 0.3), kt=kt)
+    y, _, X = floor(depth, mu=(0.5, 0.3), rest=0.0, kt=kt)
     short = slid(y, (1e-3, 0, 0))
     f = dual(PLANE_SPHERE_LOSS, y, short, X, 1 / H).real
     assert f[1, 0] == pytest.approx([0.5 * kt * 1e-3, 0, 0], rel=1e-12)
@@ -246,7 +246,7 @@ def test_stick_is_a_spring_and_slip_a_force():
 def test_a_slide_goes_on_with_the_kinetic_coefficient_and_ends_below_it():
     depth, kt = 0.01, 2e3
     Q = LINEAR[1] * depth
-    y, _, X = floor(depth, mu=(0.5, 0.3), kt=kt)
+    y, _, X = floor(depth, mu=(0.5, 0.3), rest=0.0, kt=kt)
     X[-4:] = settled(PLANE_SPHERE_LOSS, y, slid(y, (0.05, 0, 0)), X, 1 / H)
     y = slid(y, (0.05, 0, 0))
     further = slid(y, (0.05, 0, 0))
@@ -274,7 +274,7 @@ def test_a_bristle_that_is_pushed_back_never_gives_more_than_it_had():
 
 
 def test_friction_has_no_jump_where_stick_becomes_slip():
-    y, _, X = floor(0.01, mu=(0.5, 0.3), kt=2e3)
+    y, _, X = floor(0.01, mu=(0.5, 0.3), rest=0.0, kt=2e3)
     edge = 2 * 0.5 * 30.0 / 2e3
     f = [
         dual(PLANE_SPHERE_LOSS, y, slid(y, (edge * (1 + e), 0, 0)), X, 1 / H).real[1, 0, 0]
@@ -282,6 +282,25 @@ def test_friction_has_no_jump_where_stick_becomes_slip():
     ]
     assert f[0] == pytest.approx(f[1], rel=2e-9)
     assert f[1] == pytest.approx(15.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("h", [1e-2, 1e-3])
+def test_what_creeps_is_damped(h):
+    """By mu_s N/(100 v) times its speed, which is lost; behind what slides the spring yields to the damper."""
+    kt, v, ds = 2e3, 1e-4, 5e-6
+    y, _, X = floor(0.01, mu=(0.5, 0.3), rest=v, kt=kt)
+    d = 0.5 * 30.0 / (100.0 * v)
+    short = slid(y, (ds, 0, 0))
+    f = dual(PLANE_SPHERE_LOSS, y, short, X, 1 / h).real
+    assert f[1, 0, 0] == pytest.approx(0.5 * kt * ds + d * ds / h, rel=1e-9)
+    found, own = lost(PLANE_SPHERE_LOSS, X, y, short, h)
+    assert own == pytest.approx([ds, 0, 0, 0], rel=1e-9)
+    assert found == pytest.approx(d * ds**2 / h, rel=1e-8)
+    # 1e-6 m faster than what brings it to the limit, by which T/k would gain
+    ds = 15.0 / (0.5 * kt + d / h) + 1e-6
+    found, own = lost(PLANE_SPHERE_LOSS, X, y, slid(y, (ds, 0, 0)), h)
+    assert own == pytest.approx([ds - 1e-6, 0, 0, 1], rel=1e-8)
+    assert found == pytest.approx(15.0 * ds - 0.5 * kt * (ds - 1e-6) ** 2, rel=1e-8)
 
 
 def test_sliding_friction_grows_with_the_whole_normal_force():
@@ -408,7 +427,7 @@ def row(kind, s, nodes, mu=(0.4, 0.4), moves=(0.004, 0.003, 0.0)):
     y1 = y0.copy()
     y1[: kind[0], 0] += moves
     X = [*LINEAR, 0.3, *([3.0, 0.1] if kind[0] == 2 else np.zeros(3)), 0.1]
-    return y0, y1, np.concatenate([X, loss(mu=mu, kt=50.0)])
+    return y0, y1, np.concatenate([X, loss(mu=mu, kt=50.0, rest=0.0)])
 
 
 @pytest.mark.parametrize("frames", [1, 2])

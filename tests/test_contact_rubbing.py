@@ -168,7 +168,7 @@ def test_rods_that_rub_keep_momenta_and_balance(direction: tuple[float, float, f
     assert balance(result) < 5e-14
     assert np.diff(lost).min() >= 0.0
     assert lost[-1] > 1e-3 * result.energy["total"][0]
-    assert np.abs(L - L[0]).max() < 5e-14 * np.abs(L[0]).max()
+    assert np.abs(L - L[0]).max() < 2e-13 * np.abs(L[0]).max()  # some steps are halved
     assert bristles(result)[:, :, 0].any()
 
 

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from pages import DOCS
 
+from discretization.own_variables import without_lists
+from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import em_integrator
 from discretization.time.mechanical_stepper import MechanicalStepper
 from discretization.time.stepper import Stepper
 from rigid.errors import ModelError
-from rodsim import Box, Model, Section
+from rodsim import Box, Model, Section, Sphere
 from rodsim.building.initial_velocities import fit_velocities
 from tests import completeness
 
@@ -86,6 +88,31 @@ def repeating():
     return model
 
 
+def lying(**loses):
+    """A rod and a ball on a floor, clamped and free."""
+    model = Model("lying", gravity=(0, 0, -9.81))
+    part = model.add_rod("rod", [(0, 0, 0.1), (1, 0, 0.1)], SOFT, 2, mass="lumped")
+    ball = model.add_body("ball", Sphere(0.1, density=100.0), position=(0, 1, 0.1))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("rod", part, floor, 1e4, radius=0.1, **loses)
+    model.add_contact("ball", model.add_sphere("ball", ball, 0.1), floor, 1e4, **loses)
+    return model
+
+
+def meeting(**loses):
+    """Two rods and a ball that touch."""
+    model = Model("meeting")
+    one = model.add_rod("one", [(0, 0, 0), (1, 0, 0)], SOFT, 2, mass="lumped")
+    other = model.add_rod("other", [(0.5, -0.5, 0.2), (0.5, 0.5, 0.2)], SOFT, 2, mass="lumped")
+    balls = [model.add_body(f"ball {k}", Sphere(0.1, density=9.0), (0.2 * k, 0, 0.2)) for k in (0, 1)]
+    spheres = [model.add_sphere(own.name, own, 0.1) for own in balls]
+    model.add_contact("rods", one, other, 1e4, radius=0.1, stations=2, **loses)
+    model.add_contact("balls", spheres, stiffness=1e4, **loses)
+    model.add_contact("both", spheres[0], one, 1e4, radius=0.1, **loses)
+    return model
+
+
+LOSES = {"restitution": 0.5, "damping": 0.1, "friction": 0.3}
 MODELS = {
     "bodies on joints of each kind, springs, bushings": completeness.joints,
     'rods with `mass="lumped"`, dead and following loads': lambda: rod("lumped"),
@@ -98,6 +125,10 @@ MODELS = {
     "gears": completeness.geared,
     "pressure": pressed,
     "sections that relax": relaxing,
+    "contact with planes, nothing lost": lying,
+    "contact of rods and spheres, nothing lost": meeting,
+    "contact with planes, with restitution, damping, friction": lambda: lying(**LOSES),
+    "contact of rods and spheres, with restitution, damping, friction": lambda: meeting(**LOSES),
 }
 TABLE = re.search(
     r"## Which takes what\n.*?\n(\|.*?)\n\n", (DOCS / "integrators.md").read_text("utf-8"), re.DOTALL
@@ -120,32 +151,23 @@ def taken(model, integrator):
     """Whether a run could begin."""
     built = model.build()
     own = em_integrator(integrator)
+    state = built.state if own is not None else fit_velocities(built).state
+    chart = None if integrator in ("EML", "REML", "Null-EML", "EML-kappa", "MPL") else "quaternion-alpha"
+    values = built.load_values, built.drive_values
+
+    def make(system):
+        if own is None:
+            begun = state if system is built.system else without_lists(system, built.system, state)
+            return MechanicalStepper("model", system, begun, 0.01, integrator, chart, *values)
+        named = {"hidden": own.hidden, "drive_values": values[1], "rho": own.rho}
+        return Stepper(system, 0.01, own.order, values[0], **named)
+
     try:
-        if own is not None:
-            Stepper(
-                built.system,
-                0.01,
-                own.order,
-                built.load_values,
-                hidden=own.hidden,
-                drive_values=built.drive_values,
-                rho=own.rho,
-            ).start(built.state)
+        if len(built.system.contacts.pairs):
+            stepper = ContactStepper(built.system, 0.01, make)
+            stepper._list_of(stepper.start(state))  # of what touches now
         else:
-            alpha = (
-                None if integrator in ("EML", "REML", "Null-EML", "EML-kappa", "MPL") else "quaternion-alpha"
-            )
-            state = fit_velocities(built).state
-            MechanicalStepper(
-                "model",
-                built.system,
-                state,
-                0.01,
-                integrator,
-                alpha,
-                built.load_values,
-                built.drive_values,
-            ).start(state)
+            make(built.system).start(state)
     except ModelError:
         return False
     return True

@@ -9,6 +9,7 @@ from rigid.errors import ModelError
 from rodsim.validation import (
     buckling_loads,
     cantilevers,
+    contacts,
     exact_rods,
     frequencies,
     loops,
@@ -34,6 +35,7 @@ FAMILIES = (
     squeezer,
     mechanisms,
     drives,
+    contacts,
     exact_rods,
     rods,
     published_runs,

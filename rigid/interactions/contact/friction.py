@@ -11,14 +11,16 @@ so that Q (1 + b) resists on the way in and Q (1 - b) on the way out, of a resti
 speeds far above v; C is the factor of Hunt and Crossley. It dissipates phi (V1 - V0) >= 0, and the total N = |force| (1 + phi)
 never pulls.
 
-Across it acts a bristle of the stiffness k. The points of both sides that are at c in the mean of both ends move against each
-other by s, less its part along n. With z0 = zeta turned into the plane across n at its length,
+Across it acts a bristle of the stiffness k, and beside it a damper, d = mu_s N/(100 v) with the static mu_s: without it what
+is caught would ring for ever, and break loose too early. The points of both sides that are at c in the mean of both ends move
+against each other by s, less its part along n. With z0 = zeta turned into the plane across n at its length,
 
-    T* = k (z0 + s/2),   T = T* min(1, mu N/|T*|),   mu the static or, where it slides, the kinetic coefficient       (2)
+    T* = k (z0 + s/2) + d s/h,   T = T* min(1, mu N/|T*|),   mu the static or, where it slides, the kinetic one       (2)
 
-acts on both at c. Where T = T*, z1 = z0 + s: the work T . s is that of the bristle, k |z|^2/2, and nothing is lost. Where T is
-less, z1 = T/k; or, if that would gain, 2 T/k - z0, by which 2 T . (T* - T)/k >= 0 is lost. Between stick and slip T has no jump.
-On an element of a rod |T*| is measured in parts along and across it, over factors of mu for its way forth, back and aside.
+acts on both at c. Where T = T*, z1 = z0 + s: the work T . s is that of the bristle, k |z|^2/2, and of the damper. Where T is
+less, z1 = T/k; or, if that would gain, z0 + (T - k z0)/(k/2 + d/h): both behind what slides by (T* - T)/(k/2 + d/h), which
+cannot gain. Between stick and slip T has no jump. On an element of a rod |T*| is measured in parts along and across it, over
+factors of mu for its way forth, back and aside.
 
 Against the relative turn theta in the step acts a moment with lengths l of drilling and rolling,
 
@@ -40,6 +42,7 @@ from rigid.linear_algebra import cross, dot, minus, plus, times
 B, C, REST, STATIC, KINETIC, STIFFNESS, DRILL, ROLL, FORTH, BACK, SIDE, ZETA = range(12)
 SLIDING, SIZE, OWN = 14, 15, 4
 SLOWEST = 1e-3  # rad/s
+CREEP = 100.0  # of v: there the damper alone is at the limit; slower, and impacts with friction cost many more iterations
 LEAST = 1e-200  # N: below it one does not divide by it
 NONE = (0j, ZERO, False)
 
@@ -129,14 +132,17 @@ def measured(T, tangent, X, at):
 
 
 @small_kernel
-def bristle(y, X, at, n, s, N, tangent):
+def bristle(y, X, at, n, s, N, tangent, lam):
     """(2): T, z1, whether it slides; y: mean pose of the first frame."""
     zeta, k = vector(X, at + ZETA), X[at + STIFFNESS]
+    resists = 0.5 * k
+    if X[at + REST].real > 0.0:
+        resists += lam * N * X[at + STATIC] / (CREEP * X[at + REST])
     z = across(direction(y, zeta), n)
     kept, left = dot(zeta, zeta), dot(z, z)
     if kept.real > 0.0 and left.real > 0.0:
         z = times(cmath.sqrt(kept / left), z)
-    T = times(k, plus(z, times(0.5, s)))
+    T = plus(times(k, z), times(resists, s))
     size, limit = measured(T, tangent, X, at), N * X[at + STATIC]
     if X[at + SLIDING].real > 0.5:
         limit = N * X[at + KINETIC]
@@ -146,7 +152,7 @@ def bristle(y, X, at, n, s, N, tangent):
     end = times(1.0 / k, T)
     lost = dot(T, s) - 0.5 * k * (dot(end, end) - dot(z, z))
     if lost.real < 0.0:
-        end = minus(times(2.0, end), z)
+        end = plus(z, times(1.0 / resists, minus(T, times(k, z))))
     return T, end, True
 
 
@@ -180,7 +186,7 @@ def resist(y0, y1, X, lam, arity, found, tangent, out):
             theta = plus(theta, times(weight, turned_by(y, z)))
     first, T, end, slides, M = mean(y0, y1, 0), ZERO, ZERO, False, ZERO
     if rubs:
-        T, end, slides = bristle(first, X, at, n, across(s, n), N, tangent)
+        T, end, slides = bristle(first, X, at, n, across(s, n), N, tangent, lam)
     if turns:
         M = resisted(times(dot(theta, n), n), X[at + DRILL], N, lam)
         M = plus(M, resisted(across(theta, n), X[at + ROLL], N, lam))

@@ -1,0 +1,243 @@
+"""Spheres and rods that bounce, hit, roll and stick: closed forms of impact and of dry friction."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gamma
+
+from rigid import signals
+from rigid.inertia import MassProperties, Sphere
+from rodsim.model import Model
+from rodsim.parts.sections import Material, Section
+from rodsim.results.result import Result
+from rodsim.simulation import simulate
+from rodsim.validation.case import Case, Known, Values
+
+G = 9.80665
+
+# a ball that is thrown up from 1 m, on a floor like a linear spring
+RADIUS, DENSITY, FLOOR, TOP = 0.05, 1000.0, 1e4, 1.0 + 1.0 / (2.0 * G)
+MASS = DENSITY * 4.0 / 3.0 * np.pi * RADIUS**3
+FREQUENCY, SPEED = np.sqrt(FLOOR / MASS), np.sqrt(2.0 * G * (TOP - RADIUS))
+DEEPEST = G / FREQUENCY**2 + np.hypot(SPEED / FREQUENCY, G / FREQUENCY**2)
+TOUCHES = (np.pi + 2.0 * np.arctan(G / (SPEED * FREQUENCY))) / FREQUENCY
+
+# two steel spheres
+STEEL = Material(E=210e9, nu=0.3, density=7800.0)
+STEEL_RADIUS, APPROACH = 0.01, 1.0
+STEEL_MASS = STEEL.density * 4.0 / 3.0 * np.pi * STEEL_RADIUS**3
+HERTZ = (
+    4.0 / 3.0 * STEEL.E / (2.0 * (1.0 - STEEL.nu**2)) * np.sqrt(STEEL_RADIUS / 2.0)
+)  # force over depth^1.5
+HERTZ_DEPTH = (1.25 * STEEL_MASS / 2.0 * APPROACH**2 / HERTZ) ** 0.4
+HERTZ_FORCE = HERTZ * HERTZ_DEPTH**1.5
+HERTZ_TIME = 2.0 * np.sqrt(np.pi) * gamma(0.4) / (2.5 * gamma(0.9)) * HERTZ_DEPTH / APPROACH
+
+# a bar that hits a stiff spring with its end: EA v/c (1 - exp(-t/delay)) until the wave is back
+BAR = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
+LENGTH, HIT, WAVE, AREA = 1.0, 0.1, 100.0, np.pi * 0.02**2
+PLATEAU, DELAY = 1e7 * AREA * HIT / WAVE, 0.1 * LENGTH / WAVE
+
+# a ball of 1 kg that slides with 1 m/s and comes to roll
+MU, ROLLS = 0.2, 5.0 / 7.0
+
+# 1 kg on a belt, held by a spring
+BELT, SPRING, STATIC, KINETIC = 0.1, 100.0, 0.5, 0.3
+
+
+def bouncing(h: float, t_end: float, height: float, velocity: float, output_every: int = 1) -> Result:
+    """The ball."""
+    model = Model("ball", gravity=(0.0, 0.0, -G))
+    body = model.add_body("ball", Sphere(RADIUS, DENSITY), (0.0, 0.0, height), velocity=(0.0, 0.0, velocity))
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
+    model.add_contact("bounce", model.add_sphere("surface", body, RADIUS), floor, FLOOR)
+    return simulate(model, t_end, h, output_every=output_every, progress=False)
+
+
+def _crossings(result: Result) -> tuple[float, float, float]:
+    """When the ball touches and leaves, from the parabolas before and behind, and how deep it was."""
+    t, ball = result.t, result.body("ball")
+    z, v = ball.r[:, 2] - RADIUS, ball.v[:, 2]
+    inside = np.flatnonzero(z < 0.0)
+    i, j = inside[0] - 1, inside[-1] + 1
+    begins = t[i] + (v[i] + np.sqrt(v[i] ** 2 + 2.0 * G * z[i])) / G
+    ends = t[j] + (v[j] - np.sqrt(v[j] ** 2 + 2.0 * G * z[j])) / G
+    k = int(np.argmin(z))
+    a, b, c = np.polyfit(t[k - 1 : k + 2] - t[k], z[k - 1 : k + 2], 2)
+    return begins, ends, b**2 / (4.0 * a) - c
+
+
+def bounce(level: int) -> Values:
+    """From the floor up to the top again; a step is a part of the touch."""
+    h = TOUCHES / (40, 80)[level]
+    run = bouncing(h, (60, 120)[level] * h, RADIUS, -SPEED)
+    begins, ends, deepest = _crossings(run)
+    z, v = run.body("ball").r[-1, 2], run.body("ball").v[-1, 2]
+    return {"top": z + v**2 / (2.0 * G), "deepest": deepest, "contact time": ends - begins}
+
+
+def steel_spheres(steps: int) -> tuple[float, float, float]:
+    """Contact time and largest force, each over that of Hertz; the velocity of the sphere that was at rest."""
+    model, h = Model("spheres"), HERTZ_TIME / steps
+    both = []
+    for name, x, v in (("a", -STEEL_RADIUS, APPROACH), ("b", STEEL_RADIUS, 0.0)):
+        body = model.add_body(
+            name, Sphere(STEEL_RADIUS, STEEL.density), (x, 0.0, 0.0), velocity=(v, 0.0, 0.0)
+        )
+        both.append(model.add_sphere(name, body, STEEL_RADIUS))
+    model.add_contact("impact", both[0], both[1], HERTZ, exponent=1.5)
+    run = simulate(model, 1.5 * steps * h, h, output_every=1, progress=False)
+    (xa, xb), (va, vb) = ([getattr(run.body(name), of)[:, 0] for name in ("a", "b")] for of in ("r", "v"))
+    depth = 2.0 * STEEL_RADIUS - (xb - xa)
+    j = int(np.argmax(depth))
+    out = j + int(np.argmax(depth[j:] < 0.0))
+    time = run.t[out] + depth[out] / (vb[out] - va[out])
+    a, b, c = np.polyfit(np.arange(-1.0, 2.0), depth[j - 1 : j + 2], 2)
+    force = HERTZ * (c - b**2 / (4.0 * a)) ** 1.5
+    return time / HERTZ_TIME, force / HERTZ_FORCE, vb[-1]
+
+
+def hertz(level: int) -> Values:
+    """Steel on steel."""
+    return dict(
+        zip(("contact time", "largest force", "velocity"), steel_spheres((80, 160)[level]), strict=True)
+    )
+
+
+def bar(level: int) -> Values:
+    """Momentum over m v after 1 and 2 L/c, when the wave is back: what the force EA v/c has done until then."""
+    n = (40, 80)[level]
+    model, h = Model("bar"), 0.5 * LENGTH / WAVE / n
+    rod = model.add_rod("bar", [(0, 0, 0), (LENGTH, 0, 0)], BAR, n, velocity=(-HIT, 0, 0), mass="lumped")
+    wall = model.add_plane("wall", model.ground.at((0.0, 0.0, 0.0)), (1.0, 0.0, 0.0))
+    stiffness = 1e7 * AREA / (WAVE * DELAY)
+    model.add_contact("hit", model.add_sphere("end", rod.start, 0.0), wall, stiffness)
+    run = simulate(model, 5 * n * h, h, output_every=1, progress=False)
+    P = run.linear_momentum[:, 0] / (BAR.mass_per_length * LENGTH * HIT)
+    return {"momentum(2)": P[4 * n], "momentum(1)": P[2 * n]}
+
+
+def rolling(h: float, inertia: float = 0.4) -> Result:
+    """A round body of 1 kg and 5 cm, with this moment of inertia over m r^2, thrown along the floor with 1 m/s."""
+    model, depth = Model("ball", gravity=(0.0, 0.0, -G)), G / 1e6
+    body = model.add_body(
+        "ball",
+        MassProperties(1.0, np.full(3, inertia * RADIUS**2)),
+        (0.0, 0.0, RADIUS - depth),
+        velocity=(1.0, 0.0, 0.0),
+    )
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
+    model.add_contact("slides", model.add_sphere("surface", body, RADIUS), floor, 1e6, friction=MU)
+    return simulate(model, 0.6, h, output_every=1, progress=False)
+
+
+def slide_to_roll(level: int) -> Values:
+    """Velocity when it rolls, what was lost until then, and when that was: the place is that of sliding, then of rolling."""
+    run = rolling((5e-4, 2.5e-4)[level])
+    ball = run.body("ball")
+    v, x = ball.v[-1, 0], ball.r[-1, 0]
+    # x = t v + (1 - v) t_roll/2
+    return {"v": v, "lost": run.dissipation[-1], "rolls from": 2.0 * (x - 0.6 * v) / (1.0 - v)}
+
+
+def on_belt(h: float, t_end: float) -> Result:
+    """The block, which does not turn: the spring pulls where friction acts."""
+    model, depth = Model("belt", gravity=(0.0, 0.0, -G)), G / 1e5
+    block = model.add_body("block", MassProperties(1.0, np.ones(3)))
+    foot = model.add_sphere("foot", block.at((0.0, 0.0, RADIUS - depth)), RADIUS)
+    belt = model.add_driven("belt", displacement=signals.Steady(BELT).along((1.0, 0.0, 0.0)))
+    model.add_spring("spring", model.ground.at((-10.0, 0.0, 0.0)), block.at((0.0, 0.0, 0.0)), SPRING, 10.0)
+    face = model.add_plane("face", belt, (0.0, 0.0, 1.0))
+    model.add_contact("rubs", foot, face, 1e5, friction=(STATIC, KINETIC), tangential_stiffness=1e6)
+    return simulate(model, t_end, h, output_every=1, progress=False)
+
+
+W, BREAKS, RESTS = np.sqrt(SPRING), STATIC * G / SPRING, KINETIC * G / SPRING  # rad/s, m, m
+STICKS = 2.0 * (BREAKS - RESTS) / BELT
+SLIPS = 2.0 / W * (np.pi - np.arctan((BREAKS - RESTS) * W / BELT))
+
+
+def stick_slip(level: int) -> Values:
+    """Period, largest extension, and what friction loses in a period: the kinetic force on the way of the belt less that of the
+    block."""
+    h = (5e-4, 2.5e-4)[level]
+    run = on_belt(h, 4.4)
+    t, x, v = run.t, run.body("block").r[:, 0], run.body("block").v[:, 0]
+    i = np.flatnonzero((v[1:] <= 0.0) & (v[:-1] > 0.0))
+    tops = t[i] + h * v[i] / (v[i] - v[i + 1])
+    lost = np.interp(tops, t, run.dissipation)
+    return {"period": tops[-1] - tops[-2], "top": x[len(x) // 4 :].max(), "lost": lost[-1] - lost[-2]}
+
+
+EXACT = "closed form"
+CASES = (
+    Case(
+        "bouncing-ball",
+        "Ball on a linear spring",
+        EXACT,
+        {
+            "top": Known(TOP, 0.0, 1.0),
+            "deepest": Known(DEEPEST, 0.0, DEEPEST),
+            "contact time": Known(TOUCHES, 0.0, TOUCHES),
+        },
+        bounce,
+        ("em, 40 steps a touch", "em, 80 steps a touch"),
+        2,
+        1e-3,
+    ),
+    Case(
+        "hertz-impact",
+        "Two steel spheres, Hertz",
+        "closed form, H. Hertz 1882",
+        {
+            "contact time": Known(1.0, 0.0, 1.0),
+            "largest force": Known(1.0, 0.0, 1.0),
+            "velocity": Known(APPROACH, 0.0, 1.0),
+        },
+        hertz,
+        ("em, 80 steps a touch", "em, 160 steps a touch"),
+        2,
+        1e-4,
+    ),
+    Case(
+        "bar-on-wall",
+        "Elastic bar hits a wall, Saint-Venant",
+        EXACT,
+        {
+            "momentum(2)": Known(1.0 - 0.1, 0.0, 1.0),
+            "momentum(1)": Known(-0.1 * (1.0 - np.exp(-10.0)), 0.0, 1.0),
+        },
+        bar,
+        ("em, 40 elements, h = 0.5 dx/c", "em, 80 elements, h = 0.5 dx/c"),
+        1,
+        1e-2,
+    ),
+    Case(
+        "slide-to-roll",
+        "Ball slides, then rolls",
+        EXACT,
+        {
+            "v": Known(ROLLS, 1e-4, 1.0),  # the arm is shorter by a depth of 1e-5 m
+            "lost": Known(0.5 * (1.0 - ROLLS), 1e-4, 0.5),
+            "rolls from": Known((1.0 - ROLLS) / (MU * G), 1e-4, 0.15),
+        },
+        slide_to_roll,
+        ("em, h = 5e-4", "em, h = 2.5e-4"),
+        2,
+        1e-3,
+    ),
+    Case(
+        "stick-slip",
+        "Block on a belt, held by a spring",
+        EXACT,
+        {
+            "period": Known(STICKS + SLIPS, 0.0, STICKS + SLIPS),
+            "top": Known(RESTS + np.hypot(BREAKS - RESTS, BELT / W), 0.0, BREAKS),
+            "lost": Known(KINETIC * G * (BELT * SLIPS + 2.0 * (BREAKS - RESTS)), 0.0, 0.2),
+        },
+        stick_slip,
+        ("em, h = 5e-4", "em, h = 2.5e-4"),
+        1,
+        1e-2,
+    ),
+)

@@ -1,0 +1,220 @@
+"""Impacts, rods that meet and rods on floors: what closed forms say, refined in the step and in the mesh."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rigid.inertia import MassProperties
+from rodsim import Material, Model, Section, Sphere, equilibrium, simulate
+from rodsim.validation import contacts
+
+quiet = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+G = contacts.G
+
+
+def spread(values) -> float:
+    """Largest distance from the first, of the first's size."""
+    values = np.asarray(values)
+    return float(np.abs(values - values[0]).max() / np.abs(values[0]).max())
+
+
+@quiet
+def test_a_ball_keeps_its_energy_over_a_thousand_bounces():
+    """Each lasts 2 v/g in flight and the time of a touch. In flight steps are predicted, whose rounding adds up."""
+    t_end = 1000.0 * (2.0 * contacts.SPEED / G + contacts.TOUCHES)
+    run = contacts.bouncing(4e-3, round(t_end / 4e-3) * 4e-3, 1.0, 1.0, output_every=500)
+    ball = run.body("ball")
+    z, v = ball.r[:, 2], ball.v[:, 2]
+    flies = z > contacts.RADIUS
+    assert spread(run.energy["total"]) < 2e-11
+    assert (z + v**2 / (2.0 * G))[flies] == pytest.approx(contacts.TOP, rel=2e-11)
+    assert np.count_nonzero(flies) > 0.9 * len(flies)
+
+
+@quiet
+def test_an_impact_of_steel_is_that_of_hertz_with_the_order_of_the_step():
+    """Contact time to second order, the largest force, where all is energy, to fourth."""
+    found = np.array([contacts.steel_spheres(n) for n in (20, 40, 80, 160)])
+    errors = np.abs(found[:, :2] - 1.0)
+    assert np.all(errors[-1] < 1e-4)
+    orders = np.log2(errors[:-1] / errors[1:])
+    assert orders[:, 0] == pytest.approx(2.0, abs=0.1)
+    assert np.all(orders[:, 1] > 3.5)
+    assert found[:, 2] == pytest.approx(1.0, abs=1e-11)  # the one that was at rest has all of the velocity
+
+
+@quiet
+def test_a_bar_that_hits_a_wall_leaves_when_the_wave_is_back():
+    """The force EA v/c lasts 2 L/c; then all comes back but what the front has spread into short waves, the
+    least by a tip of half the stiffness of an element.
+    """
+    lasts, kept = [], []
+    for n in (20, 40, 80):
+        model, h = Model("bar"), 0.5 * contacts.LENGTH / contacts.WAVE / n
+        velocity = (-contacts.HIT, 0, 0)
+        bar = model.add_rod("bar", [(0, 0, 0), (1, 0, 0)], contacts.BAR, n, velocity=velocity, mass="lumped")
+        wall = model.add_plane("wall", model.ground.at((0.0, 0.0, 0.0)), (1.0, 0.0, 0.0))
+        model.add_contact("hit", model.add_sphere("tip", bar.start, 0.0), wall, 0.5 * n * 1e7 * contacts.AREA)
+        run = simulate(model, 6 * n * h, h, output_every=1, progress=False)
+        force = run.contact("hit").force[:, 0]
+        assert force[n : 3 * n].mean() == pytest.approx(contacts.PLATEAU, rel=2e-3)
+        lasts.append(np.count_nonzero(force) * h / (2.0 * contacts.LENGTH / contacts.WAVE) - 1.0)
+        kept.append(run.linear_momentum[-1, 0] / (contacts.BAR.mass_per_length * contacts.HIT))
+        assert spread(run.energy["total"]) < 1e-11
+    assert np.all(np.abs(kept) > 0.995)
+    assert lasts[-1] < 0.03
+    assert np.log2(np.array(lasts[:-1]) / lasts[1:]) == pytest.approx(1.0, abs=0.3)
+
+
+@quiet
+def test_a_ball_between_two_spheres_loses_by_restitution():
+    """10, 7, 4.9, 3.43 m/s; what the first impact takes is m v^2 (1 - e^2)/2."""
+    model, mass, e = Model("between"), 1.6, 0.7
+    body = model.add_body("ball", MassProperties(mass, np.full(3, 1e-3)), velocity=(10.0, 0.0, 0.0))
+    walls = [model.add_sphere(f"{x:+}", model.ground.at((x, 0.0, 0.0)), 0.05) for x in (-0.2, 0.2)]
+    model.add_contact("walls", model.add_sphere("ball", body, 0.05), walls, 1e6, restitution=e)
+    run = simulate(model, 0.1, 2.5e-5, output_every=1, progress=False)
+    x, v = run.body("ball").r[:, 0], run.body("ball").v[:, 0]
+    free = np.abs(x) < 0.1
+    speeds = np.abs(v[free])[np.append(True, np.abs(np.diff(np.abs(v[free]))) > 1e-6)]
+    assert speeds == pytest.approx(10.0 * e ** np.arange(len(speeds)), rel=2e-4)
+    assert len(speeds) == 4
+    lost = run.dissipation
+    first = np.flatnonzero(free & (run.t > 0.012))[0]
+    assert lost[first] == pytest.approx(0.5 * mass * 100.0 * (1.0 - e**2), rel=2e-4)
+    assert np.diff(lost).min() >= 0.0
+    assert spread(run.energy["total"] + lost) < 1e-12
+
+
+def two_rods(angle: float, n: int = 10):
+    """Both of 0.5 m, a radius of 1 cm and 1750 kg/m^3, one comes from above with 5 cm/s; 1 kN/m a pair of elements."""
+    model, half = Model("rods"), 0.25 * np.array([np.cos(angle), np.sin(angle), 0.0])
+    section, up = Section.circular(0.01, Material(E=3e5, nu=0.5, density=1750)), np.array([0.0, 0.0, 0.0225])
+    low = model.add_rod("low", [(-0.25, 0, 0), (0.25, 0, 0)], section, n)
+    high = model.add_rod("high", [tuple(up - half), tuple(up + half)], section, n, velocity=(0, 0, -0.05))
+    model.add_contact("meet", low, high, 1e3 / (0.5 / n))
+    return simulate(model, 1.0, 2e-3, output_every=1, progress=False)
+
+
+@quiet
+def test_parallel_rods_that_meet_exchange_their_velocities():
+    run = two_rods(0.0)
+    assert run.rod("low").v[-1] == pytest.approx(np.tile([0, 0, -0.05], (11, 1)), abs=1e-13)
+    assert run.rod("high").v[-1] == pytest.approx(0.0, abs=1e-13)
+    assert spread(run.linear_momentum) < 1e-13
+    assert spread(run.energy["total"]) < 1e-12
+
+
+@quiet
+@pytest.mark.parametrize("angle", [0.5, 0.5 * np.pi])
+def test_inclined_rods_that_meet_keep_energy_and_both_momenta(angle):
+    run = two_rods(angle)
+    gap = (run.rod("high").r - run.rod("low").r)[:, 5, 2]
+    assert gap.min() < 0.02 < gap[-1]
+    assert spread(run.linear_momentum) < 1e-13
+    L = run.angular_momentum
+    assert np.abs(L - L[0]).max() < 1e-13 * 0.25 * np.abs(run.linear_momentum[0]).max()
+    assert spread(run.energy["total"]) < 1e-11  # 0.3 mJ, of rods whose ends are known to 1e-17 m
+    assert run.rod("low").v[-1, 5, 2] < -0.01
+
+
+@quiet
+def test_a_rod_that_is_lifted_leaves_the_floor_where_the_closed_form_says():
+    """By q a/2 at its end it comes to d = q a^4/(24 EI), its moment is q a^2/8 at most and none where it touches; order 2."""
+    a, d, radius, density = 0.5, 0.005, 0.002, 1000.0
+    q = density * np.pi * radius**2 * G
+    EI = q * a**4 / (24.0 * d)
+    floor = EI / 0.01**4 / 4.0  # it gives way within 2 cm of the touch
+    errors = []
+    for n in (48, 96):
+        model, depth = Model("lifted", gravity=(0.0, 0.0, -G)), q / floor
+        section = Section.circular(
+            radius, Material(E=EI / (0.25 * np.pi * radius**4), nu=0.3, density=density)
+        )
+        z = radius - depth
+        rod = model.add_rod("rod", [(0, 0, z), (1.2, 0, z)], section, n, mass="lumped")
+        model.add_joint("far", "clamp", rod.end)
+        plane = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
+        model.add_contact("rests", rod, plane, floor)
+        model.add_force("lifts", rod.start, (0.0, 0.0, 0.5 * q * a))
+        own = equilibrium(model).rod("rod")
+        high = own.r[-1, 0, 2] - radius
+        M = np.abs(own.M[-1]).max(axis=1)
+        errors.append([high / d - 1.0, M.max() / (q * a**2 / 8.0) - 1.0])
+        assert M[own.s_element > a + 0.1].max() < 2e-2 * M.max()
+        assert (24.0 * EI * high / q) ** 0.25 == pytest.approx(a, rel=0.1 / n)
+    errors = np.abs(errors)
+    assert np.all(errors[1] < 2e-3)
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
+
+
+def rail(bend: float, h: float, friction: float = 0.0, n: int = 10):
+    """A ball that is pressed on a rod, held at all nodes, and moves along it; behind its middle the rod goes up by `bend`."""
+    model, force, stiffness = Model("rail"), 5.0, 1e4
+    angle = bend * (np.arange(n) >= n // 2)
+    steps = np.column_stack([np.cos(angle), np.zeros(n), np.sin(angle)]) / n
+    points = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
+    rod = model.add_rod("rail", points, Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000)), n)
+    for k in range(n + 1):
+        model.add_joint(f"node {k}", "clamp", rod.at(k / n))
+    at = (0.13, 0.0, 0.03 - force / stiffness)
+    ball = model.add_body("ball", Sphere(0.02, density=3000.0), at, velocity=(1.037, 0.0, 0.0))
+    model.add_force("press", ball.at((0.0, 0.0, 0.0)), (0.0, 0.0, -force))
+    surface = model.add_sphere("surface", ball, 0.02)
+    model.add_contact("rides", rod, surface, stiffness, friction=friction)
+    return simulate(model, 0.4, h, output_every=1, progress=False)
+
+
+@quiet
+def test_a_ball_rides_along_a_rod_as_if_it_had_no_nodes():
+    """Exactly but for steps that go over a node: these are wrong by a high power of their length."""
+    found = []
+    for h in (2e-3, 1e-3, 5e-4):
+        ball = rail(0.0, h).body("ball")
+        assert np.count_nonzero(np.diff(np.floor(10.0 * ball.r[:, 0]))) >= 4
+        assert ball.v[:, 0] == pytest.approx(1.037, abs=1e-10)
+        found.append(np.ptp(ball.r[:, 2]))
+    assert found[1] < 1e-6 * 5e-4
+    assert np.all(np.log2(np.array(found[:-1]) / found[1:]) > 3.0)
+
+
+@quiet
+@pytest.mark.parametrize("bend", [0.2, -0.2])
+def test_a_ball_keeps_its_energy_where_a_rod_bends(bend):
+    run = rail(bend, 1e-3)
+    total = run.energy["total"] - run.work
+    assert np.abs(total - total[0]).max() < 1e-13 * run.energy["kinetic"][0] * 10
+    assert np.ptp(run.body("ball").r[:, 2]) > 4e-3
+
+
+@quiet
+def test_friction_is_the_same_along_a_rod_whether_there_is_a_node():
+    """mu times the force that presses, to the change of depth of what rides without friction."""
+    run = rail(0.0, 5e-4, friction=0.02)
+    v, mass = run.body("ball").v[:, 0], 3000.0 * 4.0 / 3.0 * np.pi * 0.02**3
+    slides = run.t[1:] < 0.2
+    force = mass * np.diff(v)[slides][2:] / 5e-4
+    assert force == pytest.approx(-0.02 * 5.0, rel=1e-6)
+    assert np.count_nonzero(np.diff(np.floor(10.0 * run.body("ball").r[: len(force), 0]))) >= 1
+
+
+@quiet
+def test_a_heap_of_rods_keeps_its_balance():
+    """Twenty rods that fall on each other and on a floor, with no loss."""
+    rng = np.random.default_rng(2)
+    model = Model("heap", gravity=(0.0, 0.0, -G))
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000))
+    rods = []
+    for k in range(20):
+        turn, z = 0.8 * k + 0.2 * rng.random(), 0.011 + 0.021 * k
+        half = 0.15 * np.array([np.cos(turn), np.sin(turn), 0.0])
+        middle = np.append(0.03 * rng.normal(size=2), z)
+        rods.append(model.add_rod(f"rod {k}", [tuple(middle - half), tuple(middle + half)], section, 4))
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
+    model.add_contact("floor", rods, floor, 1e5)
+    model.add_contact("heap", rods, stiffness=1e5, stations=4)
+    run = simulate(model, 0.05, 1e-3, output_every=1, progress=False)
+    total = run.energy["total"]
+    assert np.abs(total - total[0]).max() < 1e-12 * total[0]
+    assert run.energy["kinetic"][-1] > 0.05

@@ -1,0 +1,155 @@
+"""Dry friction: sticking, sliding, rolling, and what comes of it, against closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rigid.inertia import MassProperties
+from rodsim import Material, Model, Section, signals, simulate
+from rodsim.validation import contacts
+
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+G = contacts.G
+HARD = {"E": 1e8, "nu": 0.3}
+
+
+def balance(run) -> float:
+    """Energy, what was lost, and work."""
+    total = run.energy["total"] + run.dissipation - run.work
+    return float(np.abs(total - total[0]).max())
+
+
+def block(force, friction, t_end: float, h: float):
+    """1 kg on a floor, pulled where friction acts."""
+    model, depth = Model("block", gravity=(0.0, 0.0, -G)), G / 1e5
+    body = model.add_body("block", MassProperties(1.0, np.ones(3)))
+    foot = model.add_sphere("foot", body.at((0.0, 0.0, 0.05 - depth)), 0.05)
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
+    model.add_contact("rubs", foot, floor, 1e5, friction=friction, tangential_stiffness=1e6)
+    model.add_force("pulls", body.at((0.0, 0.0, 0.0)), force)
+    return simulate(model, t_end, h, output_every=1, progress=False)
+
+
+@pytest.mark.parametrize("part", [0.5, 0.99])
+def test_what_is_pulled_by_less_than_the_static_limit_stays(part):
+    """Where the bristle has it, for ever: also what it stands on does not creep."""
+    run = block(signals.SmoothStep(part * 0.8 * G, 0.0, 0.1).along((1, 0, 0)), (0.8, 0.4), 1.0, 1e-3)
+    x = run.body("block").r[:, 0]
+    assert x[-1] == pytest.approx(part * 0.8 * G / 1e6, rel=1e-6)
+    assert np.ptp(x[-500:]) < 1e-12
+
+
+def test_what_is_pulled_by_more_slides_with_the_kinetic_one():
+    run = block(signals.SmoothStep(1.01 * 0.8 * G, 0.0, 0.1).along((1, 0, 0)), (0.8, 0.4), 0.3, 1e-3)
+    v = run.body("block").v[:, 0]
+    assert np.diff(v[-150:]) / 1e-3 == pytest.approx((1.01 * 0.8 - 0.4) * G, rel=1e-9)
+    assert balance(run) < 1e-12
+
+
+def pulled(part: float, friction, h: float, grows: float = 0.0):
+    """A rod of 1 m, 1 kg and 2.5 cm along a floor."""
+    radius, depth = 0.025, G / 1e5
+    model = Model("rod", gravity=(0.0, 0.0, -G))
+    z, area = radius - depth, np.pi * radius**2
+    section = Section.circular(radius, Material(density=1.0 / area, **HARD))
+    rod = model.add_rod("rod", [(0, 0, z), (1, 0, z)], section, 10, mass="lumped")
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
+    model.add_contact("rubs", rod, floor, 1e5, friction=friction, tangential_stiffness=1e7)
+    force = signals.SmoothStep(part * G, 0.0, grows).along((1, 0, 0)) if grows else (part * G, 0, 0)
+    model.add_distributed_load("pulls", rod, force)
+    return simulate(model, 0.5, h, output_every=1, progress=False)
+
+
+@pytest.mark.parametrize("friction", [(0.8, 0.4), (0.4, 0.2)])
+def test_a_rod_along_its_axis_rests_or_slides_away(friction):
+    """At rest below mu_s m g; above E = t^2 (F - mu_k m g)^2/(2 m), but for the first step: order 1."""
+    static, kinetic = friction
+    still = pulled(0.7 * static, friction, 1e-3, grows=0.1)
+    x = still.rod("rod").r[:, :, 0]
+    assert np.abs(x[-1] - x[0]).max() < 1e-4 * G / 10.0
+    assert still.energy["kinetic"][-1] < 1e-9
+    force, errors = 1.5 * static, []
+    for h in (1e-3, 5e-4):
+        run = pulled(force, friction, h)
+        exact = 0.5 * (0.5 * (force - kinetic) * G) ** 2
+        errors.append(abs(run.energy["kinetic"][-1] / exact - 1.0))
+        assert balance(run) < 1e-12
+        assert np.diff(run.dissipation).min() > -1e-15
+    assert errors[0] < 3e-3
+    assert errors[1] < 0.7 * errors[0]
+
+
+def cylinder(h: float = 1e-3, slope: float = 0.0, couple: float = 0.0, v: float = 0.0, t_end: float = 0.3):
+    """A rod of 10 cm, 1 kg and 5 cm as a cylinder, mu = 0.2; where it rolls gravity is turned by `slope`."""
+    radius, length = 0.05, 0.1
+    z = radius - G * np.cos(slope) / (1e7 * length)
+    model = Model("cylinder", gravity=(G * np.sin(slope), 0.0, -G * np.cos(slope)))
+    section = Section.circular(radius, Material(density=1.0 / (np.pi * radius**2 * length), **HARD))
+    velocity = {"velocity": (v, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 0.0)} if v else {}
+    rod = model.add_rod("rod", [(0, 0, z), (0, length, z)], section, 1, **velocity)
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
+    model.add_contact("rolls", rod, floor, 1e7, friction=0.2)
+    if couple:
+        model.add_distributed_load("drives", rod, (0.0, couple / length, 0.0), kind="moment")
+    return simulate(model, t_end, h, output_every=1, progress=False)
+
+
+def test_a_cylinder_that_slides_comes_to_roll():
+    """2/3 m/s: of 1/2 J it keeps 2/9 J and 1/9 J of rotation, and rolls from v/(3 mu g) on; L about its line is kept."""
+    run = cylinder(v=1.0, t_end=0.6)
+    v = run.rod("rod").v[:, :, 0].mean(axis=1)
+    spin = np.abs(run.rod("rod").Omega[-1, :, 0])
+    assert v[-1] == pytest.approx(2.0 / 3.0, rel=1e-3)  # its arm is shorter by a depth of 1e-5 m
+    assert 0.05 * spin == pytest.approx(2.0 / 3.0, rel=1e-3)
+    kinetic = run.energy["kinetic"][-1]
+    assert kinetic == pytest.approx(2.0 / 9.0 + 1.0 / 9.0, rel=1e-3)
+    assert run.dissipation[-1] == pytest.approx(1.0 / 6.0, rel=1e-3)
+    x = run.rod("rod").r[-1, :, 0].mean()
+    assert 2.0 * (x - 0.6 * v[-1]) / (1.0 - v[-1]) == pytest.approx(1.0 / (0.6 * G), rel=2e-3)
+    L = run.angular_momentum[:, 1]
+    assert np.ptp(L) < 1e-11 * L[0]
+    assert balance(run) < 1e-12
+
+
+@pytest.mark.parametrize("part", [0.9, 1.1, 1.5])
+def test_a_cylinder_on_an_incline_rolls_up_to_three_times_mu(part):
+    slope = np.arctan(part * 3.0 * 0.2)
+    run = cylinder(slope=slope)
+    v = run.rod("rod").v[:, :, 0].mean(axis=1)
+    found = (v[-1] - v[150]) / 0.15
+    rolls, slides = 2.0 / 3.0 * G * np.sin(slope), G * (np.sin(slope) - 0.2 * np.cos(slope))
+    assert found == pytest.approx(rolls, rel=3e-3) if part < 1.0 else found == pytest.approx(slides, rel=1e-9)
+    assert balance(run) < 1e-12
+
+
+@pytest.mark.parametrize("part", [0.9, 1.1])
+def test_a_driven_cylinder_rolls_up_to_a_moment(part):
+    """C = 1.5 mu m g r."""
+    couple = part * 1.5 * 0.2 * G * 0.05
+    run = cylinder(couple=couple)
+    v = run.rod("rod").v[:, :, 0].mean(axis=1)
+    exact = 2.0 / 3.0 * couple / 0.05 if part < 1.0 else 0.2 * G
+    assert (v[-1] - v[150]) / 0.15 == pytest.approx(exact, rel=3e-3 if part < 1.0 else 1e-9)
+
+
+def test_stick_and_slip_on_a_belt_have_their_times():
+    """From falling to rising through half the velocity of the belt, and on to falling. Order 1: whether it slides is known at the
+    end of a step.
+    """
+    half, errors = 0.5 * contacts.BELT, []
+    largest = np.hypot(contacts.BELT, (contacts.BREAKS - contacts.RESTS) * contacts.W)
+    slips = 2.0 / contacts.W * (np.pi - np.arccos(half / largest))
+    for h in (1e-3, 2.5e-4):
+        run = contacts.on_belt(h, 4.4)
+        t, v = run.t, run.body("block").v[:, 0] - half
+        falls, rises = (np.flatnonzero(w) for w in ((v[:-1] > 0) & (v[1:] <= 0), (v[:-1] <= 0) & (v[1:] > 0)))
+        falls, rises = (t[i] + h * v[i] / (v[i] - v[i + 1]) for i in (falls, rises))
+        rises = rises[rises > falls[-2]]
+        other = contacts.STICKS + contacts.SLIPS - slips
+        errors.append([(rises[0] - falls[-2]) / slips - 1.0, (falls[-1] - rises[0]) / other - 1.0])
+        assert balance(run) < 1e-11
+        assert np.diff(run.dissipation).min() > -1e-15
+    errors = np.abs(errors)
+    assert np.all(errors[1] < 2e-3)
+    assert np.all(errors[1] < 0.6 * errors[0])
