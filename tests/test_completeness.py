@@ -42,10 +42,6 @@ REFUSED: dict[tuple[str, str], str] = {
         ("relaxing", what): _RELAXES
         for what in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
     },
-    **{
-        ("touching", what): "does not know contacts between surfaces"
-        for what in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
-    },
     ("midpoints", "em-d"): "the rod element 'midpoint' does not tell its strains",
     **{
         (name, "GGL-EM"): f"the inverse of the mass, which couples all nodes of the rods of '{name}'"

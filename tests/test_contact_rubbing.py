@@ -15,7 +15,7 @@ from discretization.contact.windows import carried as carried_on
 from discretization.others import OTHERS
 from rodsim import Model, Result, audit, simulate
 
-RUBS = (0.0, 0.0, 1e-3, 0.3, 0.3, 1e4, 0.0, 0.0, 1.0, 1.0, 1.0)
+RUBS = (0.0, 0.0, 1e-2, 0.3, 0.3, 1e4, 0.0, 0.0, 1.0, 1.0, 1.0)
 
 
 def losing(
@@ -24,7 +24,7 @@ def losing(
     """The model with these losses at all contacts."""
     system = model.build().system
     b = (1.0 - restitution**2) / (1.0 + restitution**2)
-    loss = np.array([b, 0.0, 1e-3, *friction, stiffness, 0.0, 0.0, 1.0, 1.0, 1.0])
+    loss = np.array([b, 0.0, 1e-2, *friction, stiffness, 0.0, 0.0, 1.0, 1.0, 1.0])
     contacts = system.contacts._replace(loss=np.tile(loss, (len(system.contacts.pairs), 1)))
     return replaced(model, system._replace(contacts=contacts))
 

@@ -205,7 +205,7 @@ def test_among_themselves_surfaces_have_no_sides():
     rods = [model.add_rod(f"{k}", [(0, k, 0), (1, k, 0)], THIN, 2) for k in range(3)]
     model.add_contact("all", rods)
     own = simulate(model, 0.01, 0.01, progress=False).contact("all")
-    assert list(own.table()) == ["gap", "normal_force", "energy"]
+    assert list(own.table()) == ["gap", "normal_force", "energy", "touching"]
     assert own.gap == pytest.approx(0.98)
     with pytest.raises(ResultError, match="contact 'all': its surfaces have no two sides"):
         _ = own.force

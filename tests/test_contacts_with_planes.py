@@ -231,7 +231,7 @@ def test_a_ball_on_a_table_comes_back_to_its_height_with_all_its_energy():
     assert own.force[:, 2] == pytest.approx(1e4 * own.depth, abs=1e-10)
     assert np.array_equal(own.normal_force, np.abs(own.force[:, 2]))
     assert own.energy == pytest.approx(0.5e4 * own.depth**2, abs=1e-12)
-    assert list(own.table()) == ["gap", "normal_force", "energy", "force_x", "force_y", "force_z"]
+    assert list(own.table()) == ["gap", "normal_force", "energy", "touching", "force_x", "force_y", "force_z"]
     assert audit(result).ok, audit(result).text()
 
 

@@ -120,12 +120,12 @@ def _check_pairs(contacts: Contacts) -> None:
         raise ModelError(f"contacts: surfaces {i} and {j} are a pair {count.max()} times; give one of them")
 
 
-def refuse(contacts: Contacts, who: str) -> None:
-    """Raise ModelError where there are pairs; who: what cannot take pairs that come and go."""
+def refuse(contacts: Contacts, who: str, instead: str = "run `simulate`") -> None:
+    """Raise ModelError where there are pairs; who: what cannot take pairs that come and go; instead: what can."""
     if len(contacts.pairs):
         raise ModelError(
             f"{who} does not know contacts between surfaces, of which the model has {len(contacts.pairs)} pairs; leave them "
-            "out, or run `simulate`"
+            f"out, or {instead}"
         )
 
 

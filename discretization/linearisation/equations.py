@@ -28,7 +28,6 @@ from scipy.sparse import bmat, csc_matrix, csr_matrix, diags, vstack
 from scipy.sparse.linalg import splu
 
 from discretization.consistent import constraint_jacobian
-from discretization.contact.table import refuse
 from discretization.groups import constraints_of, dissipations_of, energies_of
 from discretization.linearisation import applied, inertia, tangents
 from discretization.linearisation.inertia import SteadyMotion
@@ -111,7 +110,6 @@ def linearise(
     """(1) about `state`, whose multipliers are found anew; loads (l, 3) at that time; idle: frame -> projection (3, 3) on its
     axes without inertia.
     """
-    refuse(system.contacts, "linearise")
     checked(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
     turning = without(system, idle)  # what its spin is worth
     fixed = system.frames.fixed != 0

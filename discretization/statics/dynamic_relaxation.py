@@ -61,7 +61,9 @@ def relax(rest: Rest, most: int = MOST, every_way: bool = False) -> Solved:
             and delta > 1e3 * shortest
         ):
             return Solved(SOLVED, step, level)
-        moved = max(rest.largest_turn(x) / TURN, _largest_shift(rest, x) / (FAR * rest.length))
+        moved = max(
+            rest.largest_turn(x) / TURN, _largest_shift(rest, x) / min(FAR * rest.length, rest.most_shift)
+        )
         if not moved < 1.0:
             delta *= max(CUT, 0.5 / moved) if np.isfinite(moved) else CUT
             if delta < shortest:

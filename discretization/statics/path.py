@@ -103,11 +103,12 @@ def settle(rest: Rest) -> Solved | None:
     if found.status == SOLVED:
         return None
     rest.back_to(kept)
-    step, done = 0.25, 0.0
+    of_start, rest.held = rest.held, held
+    step, done, failure = 0.25, 0.0, None
     while done < 1.0:
         step = min(step, 1.0 - done)
         kept = rest.keep()
-        rest.offset[:] = (1.0 - done - step) * held if done + step < 1.0 else 0.0
+        rest.offset[:] = (1.0 - done - step) * rest.held if done + step < 1.0 else 0.0
         found = newton(rest)
         if found.status == SOLVED:
             done = 1.0 if step == 1.0 - done else done + step
@@ -116,6 +117,8 @@ def settle(rest: Rest) -> Solved | None:
             rest.back_to(kept)
             step *= 0.25
             if step < SMALLEST_STEP:
-                rest.offset[:] = 0.0
-                return found
-    return None
+                failure = found
+                break
+    rest.held = of_start
+    rest.offset[:] = 0.0
+    return failure

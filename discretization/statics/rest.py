@@ -12,14 +12,13 @@ from discretization import others
 from discretization.assembly.by_duals import in_loops
 from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.assembly.workspace import AT_NOISE, balanced, workspace
-from discretization.contact.table import refuse
 from discretization.drives import as_driven
 from discretization.extent import extent
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
 from discretization.own_variables import part
 from discretization.state_checks import OF_SYSTEMS, checked
-from discretization.state_shapes import sizes_of, state_shapes
+from discretization.state_shapes import Shapes, sizes_of, state_shapes
 from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED
 from discretization.statics.iteration import (
     ADVANCE,
@@ -86,7 +85,7 @@ class Rest:
 
     Vectors are in the order of `numbering`: 6 a moving frame (dr, spatial turn), then or between them the multipliers.
     idle: frame -> projection (3, 3) on those of its axes about which nothing asks it to turn, bodies without inertia; it does
-    not.
+    not. shapes: of the arrays of a state that has more than the system asks for.
     """
 
     def __init__(
@@ -96,9 +95,13 @@ class Rest:
         loading: Loading,
         band_limit: int = BAND_LIMIT,
         idle: Mapping[int, Floats] | None = None,
+        shapes: Shapes | None = None,
     ):
-        refuse(system.contacts, "statics")
-        self.shapes = state_shapes(sizes_of(system))
+        if len(system.contacts.pairs):
+            raise ValueError(
+                "a system with contacts between surfaces: take `discretization.statics.touching.rest_of`"
+            )
+        self.shapes = state_shapes(sizes_of(system)) if shapes is None else shapes
         self.system = resting(system, checked(state, self.shapes, *OF_SYSTEMS))
         self.loading = loading.of(self.system)
         self.numbering = number(
@@ -157,6 +160,7 @@ class Rest:
         self.factor = 0.0
         self.n_factorisations = 0
         self.most_turn = np.inf  # rad that a frame may turn by in a load step
+        self.most_shift = np.inf  # m that one may move by in a step of relaxation
         self.load_at(0.0)
         self._hold_idle()
         self._balance()
@@ -164,6 +168,11 @@ class Rest:
     def __del__(self) -> None:
         if hasattr(self, "numbering"):
             sparse.sparse_forget(self.numbering.handle)
+
+    @property
+    def of_model(self) -> System:
+        """The system, as a linearisation about the state takes it."""
+        return self.system
 
     @property
     def offset(self) -> Floats:

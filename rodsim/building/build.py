@@ -154,7 +154,7 @@ def build(model: Contents) -> Built:
     constraints, joined_by, driven, gears = constraints_of(model, placement)
     lines = line_loads(model, placement)
     loads = load_arrays(model, placement, lines)
-    others, other_names = _others(model, placement, gears)
+    others, other_names, of_a = _others(model, placement, gears)
     contacts, of_pairs = contact_table(model, placement)
     system = System(
         placement.frames,
@@ -194,6 +194,7 @@ def build(model: Contents) -> Built:
     for name, told in layout.description.get("contacts", {}).items():
         # with planes, and pairs without: `rodsim.results.contact_history`
         told["interactions"] = other_names.count(f"contact '{name}'")
+        told["planes_of_a"] = of_a.count(f"contact '{name}'")
         told["pairs"] = of_pairs.count(f"contact '{name}'")
     warn_of_doubts(model, placement, layout, system, state)
     return Built(
@@ -263,20 +264,23 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     )
 
 
-def _others(model: Contents, placement: Placement, gears: list[Other]) -> tuple[Others, tuple[str, ...]]:
+def _others(
+    model: Contents, placement: Placement, gears: list[Other]
+) -> tuple[Others, tuple[str, ...], list[str]]:
+    """All of them, what each is of, and of the contacts those whose planes are of their first side."""
     each, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
         with speaking_of(entry.kind, entry.name):
             made = entry.made(placement)
         each += made
         names += [f"{entry.kind} '{entry.name}'"] * len(made)
-    met, of_contacts = plane_contacts(model, placement)
+    met, of_contacts, of_a = plane_contacts(model, placement)
     each, names = each + met, names + of_contacts
     sprung = [
         f"{entry.word} '{name}'" for of in (model.springs, model.torsions) for name, entry in of.items()
     ]
     own = with_springs(others_of(each), _springs(model, placement), _torsions(model, placement))
-    return own, (*sprung, *names)
+    return own, (*sprung, *names), of_a
 
 
 def _check_assembled(

@@ -45,18 +45,22 @@ K_T = 5  # place of the tangential stiffness among the losses
 # --- contacts with planes
 
 
-def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Other], list[str]]:
-    """All of them, and the contact of each."""
+def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Other], list[str], list[str]]:
+    """All of them, and the contact of each, first those whose planes are of `a`; the contacts of these alone."""
     found: list[Other] = []
     names: list[str] = []
+    of_a: list[str] = []
     joined = Joined(model)
     for entry in model.contacts.values():
         with speaking_of(entry.word, entry.name):
             pairs = [own for own in meeting(entry, joined) if own.with_plane]
-            made = [other for pair in pairs for other in _with_plane(entry, pair, placed, joined)]
-        found += made
-        names += [f"contact '{entry.name}'"] * len(made)
-    return found, names
+            for which in (True, False):
+                each = [own for own in pairs if (own.a in entry.a) == which]
+                made = [other for pair in each for other in _with_plane(entry, pair, placed, joined)]
+                found += made
+                names += [f"contact '{entry.name}'"] * len(made)
+                of_a += [f"contact '{entry.name}'"] * len(made) * which
+    return found, names, of_a
 
 
 def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined) -> Iterator[Other]:
@@ -163,7 +167,10 @@ def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]
                     _add(found, entry, pair, placed, model)
     for k, (entry, pair) in enumerate(found.of):
         with speaking_of(entry.word, entry.name):
-            found.apart.extend(_held(found, k, pair, placed, joined))
+            if (
+                isinstance(pair.b, Rod) or not entry.only
+            ):  # spheres that alone are named are meant, jointed or not
+                found.apart.extend(_held(found, k, pair, placed, joined))
     made = contacts_of(found.surfaces, found.pairs, found.apart)
     _check_start(made, found.of, placed)
     return made, [f"contact '{entry.name}'" for entry, _ in found.of]
@@ -215,8 +222,12 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -
 
 
 def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> Iterator[tuple[int, int]]:
-    """Points of segments, and of a sphere, next to a joint of both: no further from it along a rod than pi times its radius."""
+    """Points of segments, and of a sphere, next to a joint of both: no further from it along a rod than pi times its radius.
+    Two spheres on parts that a joint holds together are a pair only where they are meant.
+    """
     entry, _ = found.of[k]
+    if not isinstance(pair.b, Rod):
+        return
     first = np.concatenate([[0], np.cumsum([_points(own) for own in found.surfaces])])
     for anchors in joined.at(*pair):
         near = []

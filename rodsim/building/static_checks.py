@@ -38,13 +38,14 @@ def check_elastic(built: Built) -> None:
 
 
 def check_held(built: Built) -> None:
-    """Raise ModelError where a part is connected to the ground by nothing, joint, rod or spring."""
-    system = built.system
+    """Raise ModelError where a part is connected to the ground by nothing, joint, rod, spring or what it may come to lie on."""
+    system, contacts = built.system, built.system.contacts
     n = len(system.frames.mass)
     acting = groups_of(system, None, Role.ENERGY, Role.WORK, Role.CONSTRAINT)  # dampers hold nothing at rest
     driven = np.flatnonzero(system.frames.fixed)
     standing = np.stack([np.zeros_like(driven), driven], axis=1)  # what stands where it is told is ground
-    a, b = np.concatenate([pairs_of(acting), standing]).T
+    meeting = contacts.frames[contacts.first[contacts.pairs]]
+    a, b = np.concatenate([pairs_of(acting), standing, meeting]).T
     group = connected_components(coo_matrix((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)[1]
     free = np.flatnonzero((group != group[0]) & (system.frames.fixed == 0))
     if not len(free):

@@ -26,7 +26,17 @@ def _add_plot(commands: Any) -> None:
     parser.add_argument(
         "--what",
         default="overview",
-        choices=["overview", "energy", "balance", "momentum", "residuals", "newton", "path", "load"],
+        choices=[
+            "overview",
+            "energy",
+            "balance",
+            "momentum",
+            "residuals",
+            "newton",
+            "path",
+            "load",
+            "contacts",
+        ],
     )
     parser.add_argument("--points", nargs="+", help="for path: bodies, rods, or rod:node")
     parser.set_defaults(act=plot)
@@ -39,7 +49,7 @@ def _add_render(commands: Any) -> None:
     parser.add_argument("--time", type=float, nargs="+", help="s; several are drawn over each other")
     parser.add_argument("--speed", type=float, help="of a movie: seconds of the run in a second; default: 1")
     parser.add_argument(
-        "--color", metavar="NAME", help="speed, strain, curvature, force, moment, or K2, N1 ..."
+        "--color", metavar="NAME", help="speed, strain, curvature, force, moment, contact, or K2, N1 ..."
     )
     parser.add_argument(
         "--camera",

@@ -29,7 +29,7 @@ from rodsim.parts.entry import (
 from rodsim.parts.model_parts import Anchor, Driven, Ground, Rod
 
 LAWS = ("power", "barrier")  # by their numbers
-REST_SPEED = 1e-3  # m/s: far below it a restitution is that of what rests
+REST_SPEED = 1e-2  # m/s: far below it a restitution is that of what rests; less, and Newton's method sees an edge
 
 
 @entry
@@ -213,7 +213,7 @@ class ContactEntry(Entry):
         (1.0, 1.0, 1.0),
     )
     radius: float = stated(POSITIVE, "of the rods; left out: that of their sections [m]", None)
-    stations: int = stated(COUNT, "places where an element of a rod is looked at, less one", None)
+    stations: int = stated(COUNT, "places where an element of a rod is looked at, less one [1]", None)
     itself: bool = stated(FLAG, "whether rods meet themselves as well", False)
     ignore: tuple[tuple[Surface, Surface], ...] = stated(IGNORED, "pairs of names that do not meet", None)
 

@@ -7,7 +7,10 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from rodsim.provenance import versions
+from rodsim.reporting.contacts import Pressed
 from rodsim.reporting.joints import Carried
 from rodsim.reporting.markup import Safe, count, facts, join, number, table, tag
 from rodsim.reporting.strain_extremes import Extremes
@@ -91,6 +94,33 @@ def joints_table(found: list[Carried], outputs: int, of: int) -> Safe:
     where = "all outputs" if outputs == of else f"{outputs:,} of {of:,} outputs"
     columns = ["joint", "kind", "largest |force| (N)", "largest |moment| (N m)"]
     return table(columns, rows, f"Largest forces and moments at {where}", "joints")
+
+
+def contacts_table(found: list[Pressed], outputs: int, of: int) -> Safe:
+    """Largest forces and depths, what is stored and lost."""
+    rows = [
+        [
+            own.name,
+            int(np.count_nonzero(own.touching)),
+            int(own.touching.max(initial=0)),
+            *(
+                float(x.max(initial=0.0))
+                for x in (own.normal, own.tangential, own.depth, own.energy, own.loss_rate)
+            ),
+        ]
+        for own in found
+    ]
+    where = "all outputs" if outputs == of else f"{outputs:,} of {of:,} outputs"
+    columns = [
+        "contact",
+        "outputs at which it touches",
+        "most pairs",
+        "normal force (N)",
+        "friction (N)",
+        "depth (m)",
+    ]
+    columns += ["energy stored (J)", "rate of loss (W)"]
+    return table(columns, rows, f"The largest at {where}", "contacts")
 
 
 def modes_table(described: dict[str, Any]) -> Safe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,10 @@ class SomeOutputs:
         rest = key[1:] if isinstance(key, tuple) else ()
         found: Floats = self._source.read(name, (self._outputs, *rest))
         return found
+
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, Floats]:
+        """Some of the outputs, an int or a slice."""
+        return self._source.read_all(names, self._outputs[key])
 
 
 def carried(result: Result, outputs: Ints) -> list[Carried]:

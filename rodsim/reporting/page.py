@@ -13,9 +13,12 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rodsim.extras import extra
 from rodsim.reporting import findings
 from rodsim.reporting import time_curves as curves
+from rodsim.reporting.contacts import Pressed, pressed
 from rodsim.reporting.embedded_data import script_json
 from rodsim.reporting.joints import Carried, carried, largest
 from rodsim.reporting.markup import Safe, figure, join, section, tag, text
@@ -47,6 +50,7 @@ class _Parts(NamedTuple):
     motion: Motion | None
     audit: Audit
     joints: list[Carried]
+    contacts: list[Pressed]
 
 
 def report(result: Result | Path | str, path: Path | str) -> Path:
@@ -90,7 +94,8 @@ def _parts(result: Result) -> _Parts:
     drawn = Drawing(layout).n_points or layout.bodies or layout.joints
     found = motion(result, thin) if drawn else None
     joints = carried(result, thin.joint_outputs) if kind == RUN else []
-    return _Parts(result, kind, axis, thin, found, make_audit(result), joints)
+    contacts = pressed(result, thin.joint_outputs) if kind == RUN else []
+    return _Parts(result, kind, axis, thin, found, make_audit(result), joints, contacts)
 
 
 def _page(parts: _Parts, plotly_js: str) -> str:
@@ -135,7 +140,9 @@ def _sections(
     result, thin = parts.result, parts.thin
     rows = thin.words(result.layout, result.n_outputs)
     of_joints = [key for key in figures if key in _JOINT_TITLES]
-    drawn = _grid({key: _FIGURES.get(key, "Load factor") for key in figures if key not in of_joints})
+    of_contacts = [key for key in figures if key in _CONTACT_TITLES]
+    elsewhere = {*of_joints, *of_contacts}
+    drawn = _grid({key: _FIGURES.get(key, "Load factor") for key in figures if key not in elsewhere})
     out: list[tuple[str, str, Safe]] = []
     if data is not None and parts.motion is not None:
         out.append(
@@ -150,6 +157,10 @@ def _sections(
     if parts.joints:
         table = findings.joints_table(parts.joints, len(thin.joint_outputs), result.n_outputs)
         out.append(("joints", "Joints", join([_grid({key: _JOINT_TITLES[key] for key in of_joints}), table])))
+    if parts.contacts:
+        table = findings.contacts_table(parts.contacts, len(thin.joint_outputs), result.n_outputs)
+        drawn = _grid({key: _CONTACT_TITLES[key] for key in of_contacts})
+        out.append(("contacts", "Contacts", join([drawn, table])))
     if result.layout.rods:
         pieces = [_strain_figures(result, data)] if data and data["fields"] else []
         out.append(("rods", "Strains along rods", join([*pieces, findings.extremes_table(extremes(result))])))
@@ -227,6 +238,13 @@ def _figures(parts: _Parts) -> dict[str, Any]:
             found["moments"] = curves.of_joints(
                 t, [(j.name, j.moment) for j in shown_], axis, "|moment| (N m)"
             )
+    for key, title in (("pressing", "normal"), ("rubbing", "tangential")) if parts.contacts else ():
+        t, each = (
+            result.t[parts.thin.joint_outputs],
+            [(own.name, getattr(own, title)) for own in parts.contacts],
+        )
+        if any(np.any(values > 0.0) for _, values in each):
+            found[key] = curves.of_joints(t, each[: curves.JOINTS_DRAWN], axis, f"{title} force (N)")
     return found
 
 
@@ -238,6 +256,7 @@ _FIGURES = {
     "residuals": "Residuals of joints and quaternions",
     "newton": "Newton iterations",
 }
+_CONTACT_TITLES = {"pressing": "Normal forces", "rubbing": "Friction"}
 _JOINT_TITLES = {"forces": "Forces", "moments": "Moments"}
 
 

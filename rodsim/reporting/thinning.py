@@ -35,8 +35,13 @@ class Thinning(NamedTuple):
         """(what, how many there are, how many are kept)."""
         rows = [("outputs, motion and strains", n_outputs, len(self.outputs))]
         rows += [("outputs, curves", n_outputs, len(self.curve))]
-        if layout.joints:
-            rows += [("outputs, forces of joints", n_outputs, len(self.joint_outputs))]
+        what = [
+            name
+            for name, own in (("joints", layout.joints), ("contacts", layout.description.get("contacts")))
+            if own
+        ]
+        if what:
+            rows += [(f"outputs, forces of {' and '.join(what)}", n_outputs, len(self.joint_outputs))]
         rows += [
             (f"nodes of rod '{rod.name}'", len(rod.frames), len(kept))
             for rod, kept in zip(layout.rods, self.nodes, strict=True)

@@ -1,4 +1,4 @@
-"""The history of a contact: gap, force and energy of the stored states."""
+"""The history of a contact: gap, forces, slip and energy of the stored states."""
 
 from __future__ import annotations
 
@@ -8,28 +8,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.contact.interactions import touching
 from discretization.contact.nearest import distances
 from discretization.contact.search import candidates
 from discretization.contact.table import Contacts, points_of
-from discretization.others import groups_of
-from rigid import quaternions
-from rigid.interactions import evaluation
-from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
-from rigid.interactions.kinds import Group
 from rigid.system import Floats, Ints, State
 from rodsim.results import stored_states
-from rodsim.results.errors import ResultError
+from rodsim.results.along_rods import length_of
+from rodsim.results.contact_forces import ON_A, ON_B, Patches, Touching, touching
+from rodsim.results.contact_rows import Lists, add_on_frames, plane_rows, with_planes
+from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.sources import Source
 
 CONTACTS, WITH_PLANES, PAIRS = "contacts", "interactions", "pairs"  # keys of the description
-_RHO, _N, _P, _X = (
-    4,
-    slice(5, 8),
-    slice(8, 11),
-    slice(11, 14),
-)  # places of numbers, see `rigid.interactions.contact`
+OF_A = "planes_of_a"  # how many of those with planes come first, whose planes are of `a`
 _WIDER = 4.0  # how much further one looks for what is near
+_AT_ONCE = 100_000  # stations of states that are worked out together
+
+
+class _Each(NamedTuple):
+    """What a contact does at some outputs, for sums over them."""
+
+    outputs: slice
+    found: Touching
+    patches: Patches
+    frames: Ints  # (m, 4)
+    side: Ints  # (m,) 0: the part with the stations is of `a`, 1: its partner, -1: both are
+    touches: Floats  # (T,) how many pairs of parts touch
 
 
 class _Own(NamedTuple):
@@ -37,14 +41,22 @@ class _Own(NamedTuple):
 
     force: Floats  # (T, 3) N
     normal: Floats  # (T,) N
+    tangential: Floats  # (T,) N
+    slip: Floats  # (T,) N m/s, times the normal forces
+    place: Floats  # (T, 3) N m, times the normal forces
     energy: Floats  # (T,) J
+    lost: Floats  # (T,) W
+    touching: Floats  # (T,)
+    sliding: Floats  # (T,)
+    gap: Floats  # (T,) m, to planes that of nodes, else of stations
 
 
 class ContactHistory:
     """What surfaces do to each other, and how near they are.
 
-    Forces are those of the law at the stored states, without what a restitution, damping and friction add: of a step they are
-    means, which states do not tell.
+    Forces of a step are means over it; here they are those of the stored states and their rates: of the law, with what a
+    restitution and damping add to it, and what a bristle holds in that state; sliding surfaces have the friction of the
+    end of the last step. Moments of rolling and drilling are not among them.
     """
 
     def __init__(self, source: Source, name: str) -> None:
@@ -53,14 +65,11 @@ class ContactHistory:
 
     @property
     def force(self) -> Floats:
-        """(T, 3) N, on the surfaces `a` together, inertial axes; on `b` it is the opposite
+        """(T, 3) N, normal and tangential, on the surfaces `a` together, inertial axes; on `b` it is the opposite
 
-        ResultError where surfaces meet each other without such sides, or there are planes and others on one side.
+        ResultError where surfaces meet each other without such sides.
         """
-        told = self._told
-        planes = self._source.layout.description.get("planes", {})
-        of_planes = {own in planes for own in told["a"]}
-        if "b" not in told or len(of_planes) > 1:
+        if "b" not in self._told:
             raise ResultError(
                 f"contact '{self.name}': its surfaces have no two sides on which a force would act; use `.normal_force`, or "
                 "make a contact of each side"
@@ -69,30 +78,51 @@ class ContactHistory:
 
     @property
     def normal_force(self) -> Floats:
-        """(T,) N, the sizes of the forces of all pairs of elements, spheres and planes, added up"""
+        """(T,) N, the sizes of the normal forces of all places that touch, added up"""
         return self._own.normal
 
     @property
+    def tangential_force(self) -> Floats:
+        """(T,) N, the sizes of the forces of friction, added up"""
+        return self._own.tangential
+
+    @property
+    def slip_rate(self) -> Floats:
+        """(T,) m/s, at which surfaces move along each other where they touch, mean by the normal forces; 0 without a touch"""
+        return self._own.slip / np.where(self._own.normal > 0.0, self._own.normal, 1.0)
+
+    @property
+    def touching(self) -> Ints:
+        """(T,) how many pairs of parts touch: of spheres, elements of rods, planes"""
+        return self._own.touching.astype(np.int64)
+
+    @property
+    def sliding(self) -> Ints:
+        """(T,) how many places of friction slide; the others that touch stick"""
+        return self._own.sliding.astype(np.int64)
+
+    @property
+    def point(self) -> Floats:
+        """(T, 3) m, where surfaces touch, mean by the normal forces; nan without a touch"""
+        normal = self._own.normal[:, None]
+        return np.where(normal > 0.0, self._own.place / np.where(normal > 0.0, normal, 1.0), np.nan)
+
+    @property
     def energy(self) -> Floats:
-        """(T,) J, stored"""
+        """(T,) J, stored in the law and in bristles"""
         return self._own.energy
+
+    @property
+    def loss_rate(self) -> Floats:
+        """(T,) W, dissipated along the normal, by sliding, rolling and drilling"""
+        return self._own.lost
 
     @cached_property
     def gap(self) -> Floats:
         """(T,) m, the least distance of two surfaces, below 0: minus the greatest depth; to planes that of nodes"""
-        least = np.full(self._source.n_outputs, np.inf)
-        for own, r, quat in self._compact():
-            plane, *met = own.frames.T
-            n = quaternions.rotate(quat[:, plane], own.numbers[:, _N])
-            p = r[:, plane] + quaternions.rotate(quat[:, plane], own.numbers[:, _P])
-            places = [r[:, f] for f in met]
-            if own.kind is PLANE_SPHERE:
-                places = [places[0] + quaternions.rotate(quat[:, met[0]], own.numbers[:, _X])]
-            for x in places:
-                gaps = np.sum(n * (x - p), axis=-1) - own.numbers[:, _RHO]
-                least = np.minimum(least, gaps.min(axis=1))
-        for k, state in self._states():
-            least[k] = min(least[k], _least_gap(self._table, state))
+        least = self._own.gap.copy()
+        for k in range(self._source.n_outputs if self._told[PAIRS] else 0):
+            least[k] = min(least[k], _least_gap(self._table, stored_states.read(self._source, k)))
         return least
 
     @property
@@ -100,9 +130,41 @@ class ContactHistory:
         """(T,) m, the greatest one, 0 where nothing touches"""
         return np.maximum(-self.gap, 0.0)
 
+    def along(self, rod: str) -> Floats:
+        """(T, n_nodes, 3) N/m, on the rod of that name, inertial axes: the force on each node over the length it stands for.
+
+        Times these lengths, half of both intervals beside a node, it adds up to the force on the rod; spheres on the rod press
+        on the nodes they belong to. UnknownName where there is no such rod.
+        """
+        layouts = {own.name: own for own in self._source.layout.rods}
+        if rod not in layouts:
+            raise UnknownName(
+                f"contact '{self.name}': no rod '{rod}'; there are {', '.join(layouts) or 'none'}"
+            )
+        own = layouts[rod]
+        whole = np.zeros((self._source.n_outputs, self._source.layout.n_frames, 3))
+        for each in self._each():
+            add_on_frames(whole[each.outputs], each.frames, each.found.force)
+        s, around = own.arclength, length_of(self._source.layout, own)
+        ends = [s[-1] - around, around] if own.closed else [s[0], s[-1]]
+        stands_for = 0.5 * (np.append(s[1:], ends[1]) - np.insert(s[:-1], 0, ends[0]))
+        return whole[:, own.frames] / stands_for[:, None]
+
     def table(self) -> dict[str, Floats]:
-        """Columns (T,) by name; of the force where it has sides."""
-        columns = {"gap": self.gap, "normal_force": self.normal_force, "energy": self.energy}
+        """Columns (T,) by name; of friction where there is some, of the force where it has sides."""
+        columns = {
+            "gap": self.gap,
+            "normal_force": self.normal_force,
+            "energy": self.energy,
+            "touching": self._own.touching,
+        }
+        if self._told["friction"][0] > 0.0:
+            rubs = {
+                "tangential_force": self.tangential_force,
+                "slip_rate": self.slip_rate,
+                "sliding": self._own.sliding,
+            }
+            columns |= rubs
         if "b" not in self._told:
             return columns
         return columns | {f"force_{axis}": self.force[:, i] for i, axis in enumerate("xyz")}
@@ -119,68 +181,79 @@ class ContactHistory:
         return sum(int(every[name][what]) for name in names[: names.index(self.name)])
 
     @cached_property
-    def _groups(self) -> list[Group]:
-        """The energies with planes, by kind."""
-        system, every = self._source.layout.system, self._source.layout.description[CONTACTS]
-        if system is None or not self._told[WITH_PLANES]:
-            return []
-        # those with planes are the last of all
-        first = len(system.others.kind) - sum(int(own[WITH_PLANES]) for own in every.values())
-        rows = first + self._before(WITH_PLANES) + np.arange(self._told[WITH_PLANES])
-        energies = [own for own in groups_of(system.others, rows) if own.kind in (PLANE_SPHERE, PLANE_ROD)]
-        return [own._replace(row=np.arange(len(own.row))) for own in energies]
+    def _pairs(self) -> slice:
+        """Of `Contacts`, its own."""
+        first = self._before(PAIRS)
+        return slice(first, first + int(self._told[PAIRS]))
 
     @cached_property
     def _table(self) -> Contacts:
         """Its pairs alone, without planes."""
         system = self._source.layout.system
         assert system is not None
-        own, first = system.contacts, self._before(PAIRS)
-        use = slice(first, first + self._told[PAIRS])
-        each = {name: getattr(own, name)[use] for name in ("pairs", "law", "loss", "stations", "side")}
-        return own._replace(**each)
+        names = ("pairs", "law", "loss", "stations", "side")
+        return system.contacts._replace(
+            **{name: getattr(system.contacts, name)[self._pairs] for name in names}
+        )
 
-    def _states(self) -> Iterator[tuple[int, State]]:
-        """All outputs, where there are pairs without planes."""
-        if self._told[PAIRS] and self._source.layout.system is not None:
-            for k in range(self._source.n_outputs):
-                yield k, stored_states.read(self._source, k)
+    def _each(self) -> Iterator[_Each]:
+        """What acts, batch by batch of the outputs: with planes, then without."""
+        system, T = self._source.layout.system, self._source.n_outputs
+        if system is None:
+            return
+        if self._told[WITH_PLANES]:
+            every = self._source.layout.description[CONTACTS]
+            # those with planes are the last of all
+            first = len(system.others.kind) - sum(int(own[WITH_PLANES]) for own in every.values())
+            first += self._before(WITH_PLANES)
+            use = plane_rows(system)
+            use = use[(use >= first) & (use < first + self._told[WITH_PLANES])]
+            own = with_planes(system, use)
+            side = np.where(use < first + self._told.get(OF_A, 0), 1, 0)
+            batch = max(1, _AT_ONCE // int(np.sum(own.rows.stations + 1)))
+            for k in range(0, T, batch):
+                outputs = slice(k, min(k + batch, T))
+                state = stored_states.read(self._source, outputs)
+                patches = own.patches(state)
+                found = touching(own.rows, patches, state)
+                touches = np.any(found.force[..., 0:2, :], axis=(-1, -2)).sum(axis=-1)
+                yield _Each(outputs, found, patches, own.rows.frames, side, touches)
+        if self._told[PAIRS]:
+            lists = Lists(system, self._source.layout.memory)
+            itself = system.contacts.pairs[:, 0] == system.contacts.pairs[:, 1]
+            for k in range(T):
+                state = stored_states.read(self._source, k)
+                listed = lists.of(state).of(self._pairs)
+                patches = listed.patches(system, state)
+                found = touching(listed.rows, patches, state)
+                acts = np.any(found.force[:, ON_A], axis=(-1, -2))
+                parts = np.sort(listed.ends[acts][:, [0, 2]], axis=1)
+                side = np.where(itself[listed.pair], -1, listed.side)
+                touches = np.array([len(np.unique(parts, axis=0))])
+                one = Touching(*(column[None] for column in found))
+                yield _Each(slice(k, k + 1), one, patches, listed.rows.frames, side, touches)
 
     @cached_property
     def _own(self) -> _Own:
         T = self._source.n_outputs
-        found = _Own(np.zeros((T, 3)), np.zeros(T), np.zeros(T))
-        planes = self._source.layout.description.get("planes", {})
-        sign = -1.0 if self._told["a"][0] in planes else 1.0
-        for own, r, quat in self._compact():
-            # the gradient towards the place of the plane is the force on what meets it
-            on_other = evaluation.gradients([own], r, quat)[:, :, 0, :3]
-            found.force[:] += sign * on_other.sum(axis=1)
-            found.normal[:] += np.linalg.norm(on_other, axis=-1).sum(axis=1)
-            found.energy[:] += evaluation.values([own], r, quat).sum(axis=1)
-        for k, state in self._states():
-            for own in touching(self._table, state):
-                group = own._replace(row=np.arange(len(own.row)))
-                on_each = -evaluation.gradients([group], state.r, state.quat)[:, :, :3]
-                of_first = _of_first(self._table, group.frames)
-                found.force[k] += on_each[of_first].sum(axis=0)
-                sides = on_each[:, : group.kind.arity // 2].sum(axis=1)
-                found.normal[k] += np.linalg.norm(sides, axis=-1).sum()
-                found.energy[k] += evaluation.values([group], state.r, state.quat).sum()
-        return found
-
-    def _compact(self) -> Iterator[tuple[Group, Floats, Floats]]:
-        """The groups with planes, with frames counted among those that they have, and the poses of these."""
-        for own in self._groups:
-            each, back = np.unique(own.frames, return_inverse=True)
-            r, quat = (self._source.read(name, (slice(None), each)) for name in ("r", "quat"))
-            yield own._replace(frames=np.ascontiguousarray(back.reshape(own.frames.shape))), r, quat
-
-
-def _of_first(contacts: Contacts, frames: Ints) -> Any:
-    """(m, arity) whether frames are of the first surfaces of the pairs."""
-    surface = np.repeat(np.arange(len(contacts.kind)), np.diff(contacts.first))
-    return np.isin(frames, contacts.frames[np.isin(surface, contacts.pairs[:, 0])])
+        sums = _Own(
+            *(np.zeros((T, 3)) if name in ("force", "place") else np.zeros(T) for name in _Own._fields)
+        )
+        sums.gap[:] = np.inf
+        for each in self._each():
+            at, own = each.outputs, each.found
+            for side, of in ((0, ON_A), (1, ON_B)):
+                sums.force[at] += own.force[:, each.side == side, of].sum(axis=(1, 2))
+            sums.normal[at] += own.normal.sum(axis=1)
+            sums.tangential[at] += np.linalg.norm(own.tangential, axis=-1).sum(axis=1)
+            sums.slip[at] += np.sum(own.normal * np.linalg.norm(own.slip, axis=-1), axis=1)
+            sums.place[at] += np.sum(own.normal[..., None] * own.place, axis=1)
+            sums.energy[at] += own.energy.sum(axis=1)
+            sums.lost[at] += own.lost.sum(axis=1)
+            sums.touching[at] += each.touches
+            sums.sliding[at] += np.sum((each.patches.sliding > 0.5) & (own.normal > 0.0), axis=1)
+            np.minimum(sums.gap[at], own.gap.min(axis=1, initial=np.inf), out=sums.gap[at])
+        return sums
 
 
 def _least_gap(contacts: Contacts, state: State) -> float:

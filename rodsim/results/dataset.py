@@ -19,6 +19,7 @@ from discretization.drives import WORK
 from rodsim.extras import extra
 from rodsim.results import native
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results.contact_history import ContactHistory, contact_names
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import GearHistory, history_of
 from rodsim.results.histories import BodyHistory, RodHistory
@@ -76,10 +77,11 @@ _COLUMNS = {
 
 
 def dataset(source: Source, parts: Collection[str] | None) -> Any:
-    """The Dataset; of rods, bodies and joints those called as in `parts`, None: all."""
+    """The Dataset; of rods, bodies, joints and contacts those called as in `parts`, None: all."""
     xr = extra("xarray", "notebook", "to_xarray")
     layout = source.layout
     known = {thing.name for things in (layout.rods, layout.bodies, layout.joints) for thing in things}
+    known |= set(contact_names(source))
     unknown = sorted(set(parts or ()) - known)
     if unknown:
         names = ", ".join(sorted(known)) or "nothing"
@@ -135,6 +137,9 @@ def _variables(source: Source, parts: Collection[str]) -> Iterator[Variable]:
             yield from _stacked("joint", _OF_JOINTS, joints)
             for joint in joints:
                 yield from _joint(joint)
+    for name in contact_names(source):
+        if name in parts:
+            yield from _contact(ContactHistory(source, name))
     for gear in every:
         if isinstance(gear, GearHistory):
             yield from _gear(gear)
@@ -188,6 +193,14 @@ def _gear(gear: GearHistory) -> Iterator[Variable]:
         units = "N m" if name.startswith("torque") else "N"
         meaning = f"{name.replace('_', ' ', 2)}, of gear '{gear.name}'"
         yield Variable(_plain(f"{gear.name}.{name}"), ("t",), values, units, meaning)
+
+
+def _contact(contact: ContactHistory) -> Iterator[Variable]:
+    """Gap, forces and energy; of friction where there is some."""
+    units = {"gap": "m", "energy": "J", "touching": "1", "sliding": "1", "slip_rate": "m/s"}
+    for name, values in contact.table().items():
+        meaning = f"{name.replace('_', ' ')} of contact '{contact.name}'"
+        yield Variable(_plain(f"{contact.name}.{name}"), ("t",), values, units.get(name, "N"), meaning)
 
 
 def _names(dim: str, histories: list[Any]) -> Variable:

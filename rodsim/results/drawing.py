@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.results.along_rods import Lines, lines_to
+from rodsim.results.contact_rows import OnFrames
 from rodsim.results.layout import Layout
 
 Floats32 = NDArray[np.float32]
@@ -34,6 +35,7 @@ POINT_ARRAYS: Mapping[str, int] = {
     "force_n": 3,  # N, inertial axes
     "moment_m": 3,  # N m, inertial axes
 }
+OF_CONTACTS: Mapping[str, int] = {"contact_force": 3}  # N, on the node or the body, where there are contacts
 OF_RODS = ("Gamma", "K", "N", "M", "force_n", "moment_m")  # left out where there are no rods
 STATIC_POINT_ARRAYS = ("radius", "width", "height", "arclength", "object")  # width, height: of rectangles
 CELL_ARRAYS = ("object", "is_rod")
@@ -90,6 +92,10 @@ class Drawing:
         self.point_arrays = {
             name: size for name, size in POINT_ARRAYS.items() if layout.rods or name not in OF_RODS
         }
+        self._touched = None
+        if layout.system is not None and layout.description.get("contacts"):
+            self._touched = OnFrames(layout.system, layout.memory)
+            self.point_arrays |= OF_CONTACTS
         self.names = [rod.name for rod in layout.rods] + [body.name for body in layout.bodies]
         self.triangles = np.concatenate(triangles)
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
@@ -153,6 +159,9 @@ class Drawing:
             "force_n": _turn(R, N),
             "moment_m": _turn(R, M),
         }
+        if self._touched is not None:
+            with np.errstate(all="ignore"):
+                values["contact_force"] = self._touched.forces(state)[..., frame, :]
         with np.errstate(over="ignore"):  # a diverged run is kept as well as single precision can
             return points, {
                 name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays

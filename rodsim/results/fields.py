@@ -8,8 +8,9 @@ import numpy as np
 
 from rigid.checks import shown
 from rigid.system import Floats, State
-from rodsim.results.drawing import OF_RODS, Drawing
+from rodsim.results.drawing import OF_CONTACTS, OF_RODS, Drawing
 from rodsim.results.errors import ResultError
+from rodsim.results.layout import Layout
 
 NO_VALUE = np.array([0.80, 0.81, 0.83])  # colour of bodies where a quantity is one of rods
 
@@ -28,12 +29,19 @@ FIELDS: dict[str, Field] = {
     "curvature": Field("K", None, "|K|, bending and twist (1/m)"),
     "force": Field("N", None, "|N| (N)"),
     "moment": Field("M", None, "|M| (N m)"),
+    "contact": Field("contact_force", None, "force of contact on a node or a body (N)"),
     **{
         f"{array}{i + 1}": Field(array, i, f"{array}{i + 1}{unit}")
         for array, unit in (("Gamma", ""), ("K", " (1/m)"), ("N", " (N)"), ("M", " (N m)"))
         for i in range(3)
     },
 }
+
+
+def names(layout: Layout) -> list[str]:
+    """Of the quantities that a model has."""
+    none = {*(() if layout.rods else OF_RODS), *(() if layout.description.get("contacts") else OF_CONTACTS)}
+    return [name for name, field in FIELDS.items() if field.array not in none]
 
 
 def field_of(name: str, drawing: Drawing) -> Field:
@@ -44,6 +52,10 @@ def field_of(name: str, drawing: Drawing) -> Field:
     if field.array in OF_RODS and not drawing.layout.rods:
         raise ResultError(
             f"render: '{name}' is a quantity of rods, and model '{drawing.layout.name}' has none; give 'speed'"
+        )
+    if field.array not in drawing.point_arrays:
+        raise ResultError(
+            f"render: '{name}' is a quantity of contacts, and model '{drawing.layout.name}' has none; give 'speed'"
         )
     return field
 

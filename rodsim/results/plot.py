@@ -34,7 +34,7 @@ def plot(
 
     Parameters
     ----------
-    kind : 'overview', 'energy', 'balance', 'momentum', 'residuals', 'newton', 'path' or, of equilibria, 'load'
+    kind : 'overview', 'energy', 'balance', 'momentum', 'residuals', 'newton', 'contacts', 'path' or, of equilibria, 'load'
     points : for 'path': names of bodies, or rods as 'name' (both ends) or 'name:node'; default: everything
 
     Raises
@@ -148,6 +148,20 @@ def _load(result: Result, ax: Axes) -> None:
     ax.set_xlabel("displacement (m)")
 
 
+def _contacts(result: Result, ax: Axes) -> None:
+    """Normal forces, and dashed those of friction."""
+    if not result.contacts:
+        raise ResultError(f"plot: model '{result.layout.name}' has no contacts; plot its 'energy'")
+    for name, color in zip(result.contacts, COLORS * len(result.contacts), strict=False):
+        own = result.contact(name)
+        ax.plot(result.t, own.normal_force, color=color, linewidth=1.4, label=name)
+        if np.any(own.tangential_force > 0.0):
+            ax.plot(
+                result.t, own.tangential_force, "--", color=color, linewidth=1.2, label=f"{name}, friction"
+            )
+    _finish(ax, "forces of contacts (N)")
+
+
 KINDS: dict[str, Callable[[Result, Axes], None]] = {
     "energy": _energy,
     "balance": _balance,
@@ -155,6 +169,7 @@ KINDS: dict[str, Callable[[Result, Axes], None]] = {
     "residuals": _residuals,
     "newton": _newton,
     "load": _load,
+    "contacts": _contacts,
 }
 
 

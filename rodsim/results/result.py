@@ -281,7 +281,7 @@ class Result:
         """The result as an `xarray.Dataset` in memory: every array with dimensions, units and meaning, see
         `rodsim.results.dataset`.
 
-        parts: names of the rods, bodies and joints to take; None: all. What is of the whole model is always there.
+        parts: names of the rods, bodies, joints and contacts to take; None: all. What is of the whole model is always there.
         Needs xarray (`pip install 'rodsim[notebook]'`, MissingExtra where it is not there). UnknownName says which parts there
         are.
         """

@@ -8,7 +8,7 @@ import numpy as np
 
 from discretization.multipliers import count_multipliers
 from discretization.statics.loading import Loading
-from discretization.statics.rest import Rest
+from discretization.statics.touching import rest_of
 from rodsim.results.standing import Standing
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def balance(result: Result) -> Balance:
         loads["varying_gravity"],
         standing.by_number(),
     )
-    rest = Rest(system, result.state(0), loading)
+    rest = rest_of(system, result.state(0), loading)
     gone_on = "start" in result.description
     residual = rounding = gap = largest = 0.0
     judged = 0

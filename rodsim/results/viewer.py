@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rodsim.results import opengl, overlay
-from rodsim.results.drawing import OF_RODS
 from rodsim.results.errors import NoOpenGL
-from rodsim.results.fields import FIELDS
+from rodsim.results.fields import names
 from rodsim.results.result import Result, check_result
 from rodsim.results.stage import Stage
 
@@ -108,10 +107,7 @@ class Viewer:
 
     def next_color(self) -> None:
         """The next of: parts, and the quantities there are."""
-        known = [
-            None,
-            *(k for k, field in FIELDS.items() if self._result.layout.rods or field.array not in OF_RODS),
-        ]
+        known = [None, *names(self._result.layout)]
         self.color(known[(known.index(self._color) + 1) % len(known)])
 
     def color(self, name: str | None) -> None:

@@ -25,7 +25,7 @@ Names = Callable[[int], str]
 def at_rest(built: Built, rest: Rest) -> Linearised:
     """The linear equations at the state and under the loads of `rest`; what has no mass has a measure of its motions instead."""
     names = frame_names(built.layout)
-    system = rest.system._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
+    system = rest.of_model._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
     motion = steady_motion(system, rest.state, None, np.zeros(3), names)
     lin = linearise(system, rest.state, rest.values, motion, names, rest.idle)
     return replace(lin, M=csr_matrix(filled(lin.M)))

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discretization.contact.table import refuse
 from discretization.statics.dynamic_relaxation import relax
 from discretization.statics.forces import FOLDED, SOLVED
 from discretization.statics.newton_at_rest import Solved
 from discretization.statics.path import Point, settle, walk
 from discretization.statics.rest import REASONS, Rest
+from discretization.statics.touching import rest_of
 from rigid import checks
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
@@ -129,6 +131,8 @@ def equilibrium(
         check_output(Path(output), False, overwrite)
     announce()
     built = model.build()
+    if followed:
+        refuse(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
     built.layout.description["provenance"] = provenance(model.scene)
     check_elastic(built)
     check_held(built)
@@ -139,7 +143,7 @@ def equilibrium(
     if start is not None:
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, at, motions, unmoved)
-    rest = Rest(built.system, state, loading, idle=built.idle)
+    rest = rest_of(built.system, state, loading, idle=built.idle)
     rest.most_turn = _most_turn(model)
     if start is not None:
         rest.hold()

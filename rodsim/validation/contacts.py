@@ -23,11 +23,11 @@ DEEPEST = G / FREQUENCY**2 + np.hypot(SPEED / FREQUENCY, G / FREQUENCY**2)
 TOUCHES = (np.pi + 2.0 * np.arctan(G / (SPEED * FREQUENCY))) / FREQUENCY
 
 # two steel spheres
-STEEL = Material(E=210e9, nu=0.3, density=7800.0)
-STEEL_RADIUS, APPROACH = 0.01, 1.0
-STEEL_MASS = STEEL.density * 4.0 / 3.0 * np.pi * STEEL_RADIUS**3
+YOUNG, POISSON = 210e9, 0.3  # steel
+STEEL_RADIUS, STEEL_DENSITY, APPROACH = 0.01, 7800.0, 1.0
+STEEL_MASS = STEEL_DENSITY * 4.0 / 3.0 * np.pi * STEEL_RADIUS**3
 HERTZ = (
-    4.0 / 3.0 * STEEL.E / (2.0 * (1.0 - STEEL.nu**2)) * np.sqrt(STEEL_RADIUS / 2.0)
+    4.0 / 3.0 * YOUNG / (2.0 * (1.0 - POISSON**2)) * np.sqrt(STEEL_RADIUS / 2.0)
 )  # force over depth^1.5
 HERTZ_DEPTH = (1.25 * STEEL_MASS / 2.0 * APPROACH**2 / HERTZ) ** 0.4
 HERTZ_FORCE = HERTZ * HERTZ_DEPTH**1.5
@@ -82,7 +82,7 @@ def steel_spheres(steps: int) -> tuple[float, float, float]:
     both = []
     for name, x, v in (("a", -STEEL_RADIUS, APPROACH), ("b", STEEL_RADIUS, 0.0)):
         body = model.add_body(
-            name, Sphere(STEEL_RADIUS, STEEL.density), (x, 0.0, 0.0), velocity=(v, 0.0, 0.0)
+            name, Sphere(STEEL_RADIUS, STEEL_DENSITY), (x, 0.0, 0.0), velocity=(v, 0.0, 0.0)
         )
         both.append(model.add_sphere(name, body, STEEL_RADIUS))
     model.add_contact("impact", both[0], both[1], HERTZ, exponent=1.5)

@@ -11,7 +11,7 @@ so that Q (1 + b) resists on the way in and Q (1 - b) on the way out, of a resti
 speeds far above v; C is the factor of Hunt and Crossley. It dissipates phi (V1 - V0) >= 0, and the total N = |force| (1 + phi)
 never pulls.
 
-Across it acts a bristle of the stiffness k, and beside it a damper, d = mu_s N/(100 v) with the static mu_s: without it what
+Across it acts a bristle of the stiffness k, and beside it a damper, d = mu_s N/(10 v) with the static mu_s: without it what
 is caught would ring for ever, and break loose too early. The points of both sides that are at c in the mean of both ends move
 against each other by s, less its part along n. With z0 = zeta turned into the plane across n at its length,
 
@@ -42,7 +42,7 @@ from rigid.linear_algebra import cross, dot, minus, plus, times
 B, C, REST, STATIC, KINETIC, STIFFNESS, DRILL, ROLL, FORTH, BACK, SIDE, ZETA = range(12)
 SLIDING, SIZE, OWN = 14, 15, 4
 SLOWEST = 1e-3  # rad/s
-CREEP = 100.0  # of v: there the damper alone is at the limit; slower, and impacts with friction cost many more iterations
+CREEP = 10.0  # of v: there the damper alone is at the limit; slower, and impacts with friction cost many more iterations
 LEAST = 1e-200  # N: below it one does not divide by it
 NONE = (0j, ZERO, False)
 
@@ -164,10 +164,13 @@ def resisted(theta, l, N, lam):
 
 
 @small_kernel
-def resist(y0, y1, X, lam, arity, found, tangent, out):
+def resist(y0, y1, X, lam, sides, found, tangent, out):
     """All that resists, into `out`, which has weights and forces of frames as `touching` says; phi, z1 of the bristle in
-    components of the first frame, whether it slides. tangent: of the rod at the stations, zero: there is none.
+    components of the first frame, whether it slides. sides: how many frames are of the one, and how many there are; the point c
+    is carried by the weighted mean of the places of a side, and turns about it with that of its turns: each node would else carry
+    it on an arm along its element, which bends that. tangent: of the rod at the stations, zero: there is none.
     """
+    of_one, arity = sides
     at = X.shape[0] - SIZE
     Q, force, place, power = found
     size = size_of(force)
@@ -177,12 +180,21 @@ def resist(y0, y1, X, lam, arity, found, tangent, out):
     phi = normal_factor(X, at, lam * power / Q)
     n, c, N = times(1.0 / size, force), times(1.0 / Q, place), size * (1.0 + phi)
     rubs, turns = X[at + STATIC].real > 0.0, X[at + DRILL].real > 0.0 or X[at + ROLL].real > 0.0
-    s, theta = ZERO, ZERO
+    s, theta, one, other, total = ZERO, ZERO, ZERO, ZERO, 0j
+    if rubs or turns:
+        for k in range(arity):
+            weight, r = out[k, 1, 0] / Q, mean(y0, y1, k)[0]
+            if k < of_one:
+                one, total = plus(one, times(weight, r)), total + weight
+            else:
+                other = plus(other, times(weight, r))
+        one, other = minus(c, times(1.0 / total, one)), plus(c, times(1.0 / total, other))
     for k in range(arity):
         weight = out[k, 1, 0] / Q
         if weight != 0.0 and (rubs or turns):
             y, z = mean(y0, y1, k), change(y0, y1, k)
-            s = plus(s, times(weight, point(z, lever(y, c))))
+            arm = one if k < of_one else other
+            s = plus(s, times(weight, point(z, lever(y, plus(y[0], arm)))))
             theta = plus(theta, times(weight, turned_by(y, z)))
     first, T, end, slides, M = mean(y0, y1, 0), ZERO, ZERO, False, ZERO
     if rubs:
@@ -197,7 +209,8 @@ def resist(y0, y1, X, lam, arity, found, tangent, out):
             out[k, 0, i] = normal[i]
         if weight != 0.0 and (rubs or turns):
             y = mean(y0, y1, k)
-            add_dual(on_point(times(weight, T), lever(y, c)), out, k)
+            arm = one if k < of_one else other
+            add_dual(on_point(times(weight, T), lever(y, plus(y[0], arm))), out, k)
             add_dual(on_turn(y, times(weight, M)), out, k)
     zeta = solved(first[1], first[2], first[3], end)
     kept, left = dot(end, end), dot(zeta, zeta)

@@ -58,7 +58,7 @@ def lost_by_sphere_on_plane(y0, y1, X, lam, out):
     on_plane, on_sphere = planes.on_plane(X, out), on_point(found[1], vector(X, planes.CENTRE))
     _set_weight(out, 0, -found[0])
     _set_weight(out, 1, found[0])
-    end = resist(y0, y1, X, lam, 2, found, ZERO, out)
+    end = resist(y0, y1, X, lam, (1, 2), found, ZERO, out)
     add_dual(_scaled(end[0], on_plane), out, 0)
     add_dual(_scaled(-end[0], on_sphere), out, 1)
     return end
@@ -70,7 +70,7 @@ def lost_by_rod_on_plane(y0, y1, X, lam, out):
     found = planes.rod_on_plane(y0, y1, X, 1.0 + 0j, out)
     on_plane = planes.on_plane(X, out)
     _set_weight(out, 0, -found[0])
-    end = resist(y0, y1, X, lam, 3, found, _tangent(y0, y1, 1), out)
+    end = resist(y0, y1, X, lam, (1, 3), found, _tangent(y0, y1, 1), out)
     add_dual(_scaled(end[0], on_plane), out, 0)
     return end
 
@@ -82,7 +82,7 @@ def lost_by_spheres(y0, y1, X, lam, out):
     found = piece(1.0 + 0j, Q, force, closed, minus(x, times(_share(X), d)))
     _set_weight(out, 0, Q)
     _set_weight(out, 1, -Q)
-    end = resist(y0, y1, X, lam, 2, found, ZERO, out)
+    end = resist(y0, y1, X, lam, (1, 2), found, ZERO, out)
     add_dual(_scaled(-end[0], on_point(force, vector(X, lines.XA))), out, 0)
     add_dual(_scaled(end[0], on_point(force, vector(X, lines.XB))), out, 1)
     return end
@@ -94,7 +94,7 @@ def lost_by_sphere_on_line(y0, y1, X, lam, out, nodes):
     out[:] = 0.0
     found = lines.sphere_on_line(y0, y1, X, (1, nodes, False), 1.0 + 0j, _share(X), out)
     _set_weight(out, 0, found[0])
-    end = resist(y0, y1, X, lam, nodes + 1, found, ZERO, out)
+    end = resist(y0, y1, X, lam, (1, nodes + 1), found, ZERO, out)
     add_dual(_scaled(-end[0], on_point(found[1], vector(X, lines.XA))), out, 0)
     return end
 
@@ -104,7 +104,7 @@ def lost_by_rod_on_line(y0, y1, X, lam, out, nodes):
     """Of a row of so many nodes."""
     out[:] = 0.0
     found = lines.rod_on_line(y0, y1, X, (2, nodes, False), 1.0 + 0j, _share(X), out)
-    return resist(y0, y1, X, lam, nodes + 2, found, _tangent(y0, y1, 0), out)
+    return resist(y0, y1, X, lam, (2, nodes + 2), found, _tangent(y0, y1, 0), out)
 
 
 @dual_function

@@ -1,0 +1,163 @@
+"""Statics of systems in which surfaces may touch: `Rest` with the pairs of a list among its interactions.
+
+A list is made where the points of all surfaces are, of all pairs nearer than their reach and a skin; until one has moved by
+half the skin no other pair can act. Where one has moved by a quarter of it, a list is made anew before forces are asked for. A
+correction or a load step that ends beyond half the skin of its list, or within which a pair could have passed through itself
+(`discretization.contact.nearest`), counts as failed. Lists change the numbering, not the state. There is no friction at
+rest: what sticks has let go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from discretization.assembly.numbering import BAND_LIMIT
+from discretization.contact.interactions import interactions_of
+from discretization.contact.nearest import passing
+from discretization.contact.search import candidates
+from discretization.contact.table import contacts_of, points_of, reaches
+from discretization.linear import sparse
+from discretization.others import at_rest, joined
+from discretization.own_variables import part
+from discretization.state_shapes import sizes_of, state_shapes
+from discretization.statics.forces import SOLVED
+from discretization.statics.iteration import FORCES, NEWTON, NOT_CONVERGED, TANGENT
+from discretization.statics.loading import Loading
+from discretization.statics.rest import Rest
+from discretization.system import System
+from rigid.system import Floats, State
+
+SKIN = 0.1  # of the model's length; at least twice the largest reach
+
+
+def rest_of(
+    system: System,
+    state: State,
+    loading: Loading,
+    band_limit: int = BAND_LIMIT,
+    idle: Mapping[int, Floats] | None = None,
+) -> Rest:
+    """`Rest` of a system, with contacts between surfaces or without."""
+    kind = TouchingRest if len(system.contacts.pairs) else Rest
+    return kind(system, state, loading, band_limit, idle)
+
+
+class TouchingRest(Rest):
+    """As `Rest`; its `system` is that of the list."""
+
+    def __init__(
+        self,
+        system: System,
+        state: State,
+        loading: Loading,
+        band_limit: int = BAND_LIMIT,
+        idle: Mapping[int, Floats] | None = None,
+    ):
+        self._of_model, self._of_loading, self._band_limit = system, loading, band_limit
+        sizes = sizes_of(system)
+        self._of_states = state_shapes(sizes)
+        own = state.own.copy()
+        part(system, state._replace(own=own), "bristle")[...] = 0.0  # as other bristles they are let go
+        # of what an integrator remembers nothing is needed
+        begun = state._replace(own=own, memory=np.zeros(sizes.memory.size))
+        self._list(begun, idle)
+
+    def _list(self, state: State, idle: Mapping[int, Floats] | None) -> None:
+        """A list made at this state, and all that follows from it."""
+        system, contacts = self._of_model, self._of_model.contacts
+        self._reference = points_of(contacts, state.r, state.quat)
+        length = float(np.ptp(state.r, axis=0).max(initial=0.0))
+        self._skin = max(SKIN * length, 2.0 * float(reaches(contacts).max()))
+        pairs = candidates(contacts, np.ascontiguousarray(self._reference), self._skin)
+        self._ends = np.ascontiguousarray(np.unique(pairs.ends, axis=0))
+        listed = system._replace(
+            others=joined(system.others, interactions_of(contacts, pairs)), contacts=contacts_of()
+        )
+        super().__init__(listed, state, self._of_loading, self._band_limit, idle, self._of_states)
+        self.most_shift = 0.25 * self._skin
+
+    def _renew(self) -> None:
+        """Another list at the present state; loads, what is held and settings stay."""
+        held, offset = self._by_frame(self.held), self._by_frame(self.offset)
+        values, gravity, factor = self.values.copy(), self.system.gravity.copy(), self.factor
+        most_turn, found = self.most_turn, self.n_factorisations
+        sparse.sparse_forget(self.numbering.handle)
+        self._list(self.state, self.idle)
+        self.most_turn, self.n_factorisations = most_turn, found + self.n_factorisations
+        self.load_at(factor)
+        self.values[:], self.system.gravity[:] = values, gravity
+        super()._do(FORCES)  # the rows have their scale from there
+        self.held = self._in_order(held)
+        self.offset[:] = self._in_order(offset)
+
+    def _by_frame(self, vector: Floats | None) -> tuple[Floats, Floats] | None:
+        """Forces on the moving frames, and residuals of the joints in the order of the multipliers."""
+        if vector is None:
+            return None
+        rows, scale = self._rows()
+        return vector[self.unknowns], vector[rows] / scale
+
+    def _in_order(self, stored: tuple[Floats, Floats] | None) -> Floats | None:
+        """What `_by_frame` gave, in the order of the present numbering."""
+        if stored is None:
+            return None
+        rows, scale = self._rows()
+        out = np.zeros_like(self.residual)
+        out[self.unknowns], out[rows] = stored[0], stored[1] * scale
+        return out
+
+    def _rows(self) -> tuple[np.ndarray, Floats]:
+        """Unknowns of the multipliers in their order, and the scale of their rows."""
+        numbering = self.numbering
+        total = int(numbering.rows.sum())
+        row, scale = np.zeros(total, np.int64), np.ones(total)
+        for c in range(len(numbering.row)):
+            place = numbering.lam[c] + np.arange(numbering.rows[c])
+            row[place] = numbering.row[c] + np.arange(numbering.rows[c])
+            scale[place] = self.work.scale[c]
+        return row, scale
+
+    def _points(self) -> Floats:
+        return points_of(self._of_model.contacts, self.state.r, self.state.quat)
+
+    def _moved(self, points: Floats) -> float:
+        """Of the skin, by how much the furthest point has moved since the list was made."""
+        far = np.linalg.norm(points - self._reference, axis=1).max(initial=0.0)
+        return float(far) / self._skin
+
+    def _followed(self, start: Floats) -> bool:
+        """Whether the list has seen what happened between these points and the present ones."""
+        end = self._points()
+        passed = np.zeros(1, np.uint8)
+        passing(np.stack([start, end]), self._ends, np.zeros(len(self._ends)), passed)
+        return self._moved(end) <= 0.5 and not passed[0]
+
+    def _do(self, task: int, factor: float = 1.0) -> float:
+        if task in (FORCES, TANGENT, NEWTON) and self._moved(self._points()) > 0.25:
+            self._renew()
+        return super()._do(task, factor)
+
+    def newton(self) -> tuple[int, int, float]:
+        """As of `Rest`; not converged where its list does not know what happened on the way."""
+        start = self._points()
+        status, iterations, level = super().newton()
+        if status == SOLVED and not self._followed(start):
+            status = NOT_CONVERGED
+        return status, iterations, level
+
+    def take(self, x: Floats) -> int:
+        """As of `Rest`; the state stays where the list does not know what happens on the way."""
+        start, kept = self._points(), self._all.copy()
+        status = super().take(x)
+        if status == SOLVED and not self._followed(start):
+            self._all[:] = kept
+            return NOT_CONVERGED
+        return status
+
+    @property
+    def of_model(self) -> System:
+        """With its contacts in the place of those of a list."""
+        whole = self._of_model
+        return self.system._replace(others=at_rest(whole.others), contacts=whole.contacts)

@@ -1,0 +1,243 @@
+"""What touches in stored states: forces on frames, and their sums over patches, with what friction and losses add.
+
+A row is a part with its stations, a sphere or an element of a rod, against a plane, a sphere or a segment; a patch is what
+has one normal and one bristle (`rigid.interactions.contact.friction`): a row with a plane, a window of the partner else. The
+formulas are those of `rigid.interactions.contact` at one state and its rates, instead of over a step:
+
+    normal       that of the law, times 1 + phi, phi of the rate at which the depth grows
+    tangential   what the bristle holds in that state, k zeta, at most mu N
+
+so that forces of sliding are those at the end of the last step, and those of a stop or a reversal are between two outputs.
+Arrays have axes of states in front, or none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.contact.table import BARRIER
+from rigid import quaternions
+from rigid.interactions.contact.friction import (
+    BACK,
+    DRILL,
+    FORTH,
+    KINETIC,
+    REST,
+    ROLL,
+    SIDE,
+    SLOWEST,
+    STATIC,
+    B,
+    C,
+)
+from rigid.system import Floats, Ints, State
+
+TINY = 1e-200  # N: below it one does not divide by it
+ON_A, ON_B = slice(0, 2), slice(2, 4)  # frames of a row: of the part with the stations, of its partner
+
+
+class Rows(NamedTuple):
+    """m parts and what they meet."""
+
+    frames: Ints  # (m, 4) of the part, and of its partner; a sphere or a plane has one twice
+    X: Floats  # (m, 2, 3) m, centres of spheres from their frames, a point of a plane; else zero
+    normal: Floats  # (m, 3) of planes, frame axes; else zero
+    law: Floats  # (m, 4)
+    rho: Floats  # (m,) m, sum of the radii
+    share: Floats  # (m,) of rho, from the axis of the part to where both touch; of planes 1
+    stations: Ints  # (m,) intervals between the stations of an element; of spheres 0
+    length: Floats  # (m,) m, of an element
+    minus: Floats  # (m,) 1: the last point of the partner is taken off
+    patch: Ints  # (m,)
+
+
+class Patches(NamedTuple):
+    """w patches, and what they lose."""
+
+    loss: Floats  # (w, 11)
+    stiffness: Floats  # (..., w) N/m, of bristles
+    zeta: Floats  # (..., w, 3) m, in the first frame
+    sliding: Floats  # (..., w) 1: it slides
+    first: Ints  # (w,) frame of the bristle
+    part: Ints  # (w, 2) frames of the part with the stations
+
+
+class Pushed(NamedTuple):
+    """What the law alone does, row by row."""
+
+    weight: Floats  # (..., m, 4) N, on frames, negative on the partner
+    force: Floats  # (..., m, 4, 3) N
+    Q: Floats  # (..., m) N
+    place: Floats  # (..., m, 3) N m, Q times the place
+    power: Floats  # (..., m) W, rate of the energy
+    energy: Floats  # (..., m) J
+    gap: Floats  # (..., m) m, the least
+
+
+class Touching(NamedTuple):
+    """All of it, forces row by row, the others patch by patch."""
+
+    force: Floats  # (..., m, 4, 3) N, on the frames
+    energy: Floats  # (..., w) J, with that of bristles
+    normal: Floats  # (..., w) N
+    tangential: Floats  # (..., w, 3) N, against the slip of the part with the stations
+    slip: Floats  # (..., w, 3) m/s, of that part
+    place: Floats  # (..., w, 3) m; of what does not touch zero
+    lost: Floats  # (..., w) W
+    gap: Floats  # (..., m) m
+
+
+def resistance(law: Floats, g: Floats) -> tuple[Floats, Floats]:
+    """Q = -dV/dg and V of laws (m, 4) at gaps (..., m, p)."""
+    barrier = law[:, :1] == BARRIER
+    k, n, reach = (law[:, i, None] for i in (1, 2, 3))
+    depth = np.maximum(-g, 0.0)
+    Q, V = np.where(depth > 0.0, k * depth**n, 0.0), k * depth ** (n + 1.0) / (n + 1.0)
+    if not barrier.any():
+        return Q, V
+    inside = barrier & (g < reach) & (g > 0.0)
+    x, size = np.where(inside, g, 1.0), np.where(inside, reach, 1.0)
+    log = np.log(x / size)
+    of_barrier = k * (x - size) * (2.0 * log + (x - size) / x), -k * (x - size) ** 2 * log
+    return tuple(
+        np.where(barrier, np.where(inside, y, 0.0), z) for y, z in zip(of_barrier, (Q, V), strict=True)
+    )  # type: ignore[return-value]
+
+
+def pushed(rows: Rows, state: State) -> Pushed:
+    """What the law does in a state."""
+    Q, V, n, c, rate, of_part, t, gap = _pieces(rows, state)
+    of_partner = np.stack([1.0 - t, t], axis=-1)
+    signed = np.concatenate([of_part * Q[..., None], -of_partner * Q[..., None]], axis=-1)  # (..., m, p, 4)
+    return Pushed(
+        signed.sum(axis=-2),
+        np.einsum("...pk,...pc->...kc", signed, n),
+        Q.sum(axis=-1),
+        np.sum(Q[..., None] * c, axis=-2),
+        np.sum(Q * rate, axis=-1),
+        V.sum(axis=-1),
+        gap,
+    )
+
+
+def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
+    """Of p stations, and once more of what is taken off (..., m, p): Q, V, normal, place, rate of the depth, on which node of
+    the part and where on the segment; and the gap (..., m).
+    """
+    r, v, quat, omega = _moving(rows, state)
+    arms = quaternions.rotate(quat[..., ::2, :], rows.X)  # (..., m, 2, 3)
+    ends = r + np.repeat(arms, 2, axis=-2)
+    rates = v + np.cross(omega, np.repeat(arms, 2, axis=-2))
+    m = np.maximum(rows.stations, 1)[:, None]
+    i = np.arange(rows.stations.max(initial=0) + 1)
+    s, there = np.minimum(i / m, 1.0), i <= rows.stations[:, None]
+    ending = (rows.stations[:, None] > 0) & ((i == 0) | (i == m))
+    weight = np.where(
+        there, np.where(ending, 0.5, 1.0) * np.where(rows.stations > 0, rows.length, 1.0)[:, None] / m, 0.0
+    )
+    of_part = np.stack([1.0 - s, s], axis=-1)  # (m, p, 2)
+    x, dx = (np.einsum("mpk,...mkc->...mpc", of_part, y[..., ON_A, :]) for y in (ends, rates))
+    planes = np.any(rows.normal, axis=1)[:, None, None]
+    e, de = (y[..., 3:, :] - y[..., 2:3, :] for y in (ends, rates))
+    w = x - ends[..., 2:3, :]
+    ee = np.sum(e * e, axis=-1)
+    t = np.clip(np.sum(w * e, axis=-1) / np.where(ee > 0.0, ee, 1.0), 0.0, 1.0)
+    both = (t < 1.0) | (rows.minus[:, None] == 0.0)  # else the segment and its last point take each other off
+    found: list[tuple[Floats, ...]] = []
+    gap = np.zeros(0)
+    for at, sign in ((t, 1.0), (np.ones_like(t), -1.0)):
+        if sign < 0.0 and not rows.minus.any():
+            continue
+        d, dp = w - at[..., None] * e, rates[..., 2:3, :] + at[..., None] * de
+        D = np.linalg.norm(d, axis=-1)
+        n = d / np.where(D > 0.0, D, 1.0)[..., None]
+        if planes.any():
+            up = quaternions.rotate(quat[..., 2, :], rows.normal)[..., None, :]
+            dp = np.where(planes, v[..., 2:3, :] + np.cross(omega[..., 2:3, :], x - r[..., 2:3, :]), dp)
+            n, D = np.where(planes, up, n), np.where(planes[..., 0], np.sum(up * w, axis=-1), D)
+            d = np.where(planes, D[..., None] * n, d)
+        g = D - rows.rho[:, None]
+        gap = gap if len(found) else np.where(there, g, np.inf).min(axis=-1, initial=np.inf)
+        Q, V = resistance(rows.law, g)
+        share = weight * both * (sign if sign > 0.0 else -rows.minus[:, None])
+        c = x - rows.share[:, None, None] * d
+        found.append((share * Q, share * V, n, c, -np.sum(n * (dx - dp), axis=-1), at))
+    Q, V, n, c, rate, t = (
+        np.concatenate(each, axis=-2 if k in (2, 3) else -1)
+        for k, each in enumerate(zip(*found, strict=True))
+    )
+    return Q, V, n, c, rate, np.concatenate([of_part] * len(found), axis=1), t, gap
+
+
+def touching(rows: Rows, patches: Patches, state: State) -> Touching:
+    """What acts in a state, or in many."""
+    law, of, w = pushed(rows, state), rows.patch, len(patches.loss)
+    r, v, _, omega = _moving(rows, state)
+    Q, power = _summed(law.Q, of, w), _summed(law.power, of, w)
+    force = _summed(law.force[..., ON_A, :].sum(axis=-2), of, w, 1)
+    size = np.linalg.norm(force, axis=-1)
+    touches = (Q > TINY) & (size > TINY)
+    per_Q, per_size = (np.where(touches, 1.0 / np.where(touches, x, 1.0), 0.0) for x in (Q, size))
+    n, place = per_size[..., None] * force, per_Q[..., None] * _summed(law.place, of, w, 1)
+    b, c, rest = (patches.loss[:, i] for i in (B, C, REST))
+    rate = per_Q * power
+    speed = np.sqrt(rate**2 + rest**2)
+    phi = np.maximum(b * rate / np.where(speed > 0.0, speed, 1.0) + c * rate, -1.0)
+    N = size * (1.0 + phi) * touches
+    parts = law.weight * per_Q[..., of, None]  # (..., m, 4) of the sum of Q, by frames
+    moves = v + np.cross(omega, place[..., of, None, :] - r)
+    slip = _across(_summed(np.sum(parts[..., None] * moves, axis=-2), of, w, 1), n)
+    turn = _summed(np.sum(parts[..., None] * omega, axis=-2), of, w, 1)
+    T, slides = _held(patches, state, n, N)
+    lost = phi * power + np.where(slides, np.sum(T * slip, axis=-1), 0.0)
+    about = np.sum(turn * n, axis=-1)
+    for rolled, length in ((about**2, DRILL), (np.sum(turn**2, axis=-1) - about**2, ROLL)):
+        rolled = np.maximum(rolled, 0.0)
+        lost = lost + N * patches.loss[:, length] * rolled / np.sqrt(rolled + SLOWEST**2)
+    on_frames = (1.0 + phi)[..., of, None, None] * law.force - parts[..., None] * T[..., of, None, :]
+    kept = 0.5 * patches.stiffness * np.sum(patches.zeta**2, axis=-1)
+    return Touching(on_frames, _summed(law.energy, of, w) + kept, N, T, slip, place, lost, law.gap)
+
+
+def _held(patches: Patches, state: State, n: Floats, N: Floats) -> tuple[Floats, Any]:
+    """T of the bristles (..., w, 3), and whether they slide."""
+    z = _across(quaternions.rotate(state.quat[..., patches.first, :], patches.zeta), n)
+    kept, left = (np.linalg.norm(x, axis=-1) for x in (patches.zeta, z))
+    T = (patches.stiffness * kept / np.where(left > 0.0, left, 1.0))[..., None] * z
+    along = state.r[..., patches.part[:, 1], :] - state.r[..., patches.part[:, 0], :]
+    long = np.linalg.norm(along, axis=-1)
+    along = along / np.where(long > 0.0, long, 1.0)[..., None]
+    t = np.sum(T * along, axis=-1)
+    aside = np.sum(T**2, axis=-1) - t**2
+    forth, back, side = (patches.loss[:, i] for i in (FORTH, BACK, SIDE))
+    t, side = t / np.where(t > 0.0, forth, back), np.where(long > 0.0, side, 1.0)
+    measured = np.sqrt(t**2 + np.maximum(aside, 0.0) / side**2)
+    slides = patches.sliding > 0.5
+    limit = N * np.where(slides, patches.loss[:, KINETIC], patches.loss[:, STATIC])
+    return T * np.minimum(1.0, limit / np.where(measured > 0.0, measured, 1.0))[..., None], slides & (N > 0.0)
+
+
+def _moving(rows: Rows, state: State) -> tuple[Floats, Floats, Floats, Floats]:
+    """r, v, quat and omega (..., m, 4, .) of the frames."""
+    quat = state.quat[..., rows.frames, :]
+    return (
+        state.r[..., rows.frames, :],
+        state.v[..., rows.frames, :],
+        quat,
+        quaternions.rotate(quat, state.Omega[..., rows.frames, :]),
+    )
+
+
+def _across(x: Floats, n: Floats) -> Floats:
+    """Without its part along n."""
+    return x - np.sum(x * n, axis=-1, keepdims=True) * n
+
+
+def _summed(values: Floats, of: Ints, w: int, behind: int = 0) -> Floats:
+    """Of rows, patch by patch; behind: axes behind that of the rows."""
+    axis = values.ndim - 1 - behind
+    found = np.zeros((*values.shape[:axis], w, *values.shape[axis + 1 :]))
+    np.add.at(np.moveaxis(found, axis, 0), of, np.moveaxis(values, axis, 0))
+    return found

@@ -1,0 +1,225 @@
+"""Which rows and patches of `rodsim.results.contact_forces` a stored state has: with planes, and of the list it remembers."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.contact.search import Candidates, candidates
+from discretization.contact.table import BOTH, LOSS, ROD, Contacts, points_of
+from discretization.contact.windows import windows_of
+from discretization.memory import Memory
+from discretization.others import OTHERS
+from discretization.own_variables import first_settled, part
+from discretization.system import System
+from rigid.interactions.contact.friction import BACK, FORTH, OWN, SIDE, STATIC, STIFFNESS
+from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
+from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rigid.system import Floats, Ints, State
+from rodsim.results.contact_forces import Patches, Rows, touching
+
+_SPHERE, _ROD = (OTHERS.index(kind) for kind in (PLANE_SPHERE, PLANE_ROD))
+_LOSSES = [OTHERS.index(kind) for kind in (PLANE_SPHERE_LOSS, PLANE_ROD_LOSS)]
+_RHO, _N, _P, _X = (
+    4,
+    slice(5, 8),
+    slice(8, 11),
+    slice(11, 14),
+)  # places of numbers, `rigid.interactions.contact`
+_M, _L = 11, 12
+_LISTS = 4  # that are kept
+
+
+class WithPlanes(NamedTuple):
+    """Of some interactions of `System.others`."""
+
+    rows: Rows
+    loss: Floats  # (w, 11)
+    places: Ints  # (w, 4) of own variables in `State.own`; -1: none
+
+    def patches(self, state: State) -> Patches:
+        """As they are in a state, or in many."""
+        none = np.zeros((*state.own.shape[:-1], 1))
+        own = np.concatenate([state.own, none], axis=-1)[..., self.places]
+        stiffness = np.where(self.loss[:, STATIC] > 0.0, self.loss[:, STIFFNESS], 0.0)
+        first, of_part = self.rows.frames[:, 2], self.rows.frames[:, :2]
+        return Patches(self.loss, stiffness, own[..., :3], own[..., 3], first, of_part)
+
+
+def plane_rows(system: System) -> Ints:
+    """Numbers of all energies with planes."""
+    return np.flatnonzero(np.isin(system.others.kind, (_SPHERE, _ROD)))
+
+
+def with_planes(system: System, use: Ints) -> WithPlanes:
+    """Of the energies `use`; what one loses stands behind it."""
+    own, m = system.others, len(use)
+    sphere = own.kind[use] == _SPHERE
+    X = own.numbers[own.first[use][:, None] + np.arange(_L + 1)]
+    centre, loss, places = np.zeros((m, 2, 3)), _lossless(m), np.full((m, OWN), -1)
+    centre[sphere, 0] = own.numbers[own.first[use[sphere]][:, None] + np.arange(_X.start, _X.stop)]
+    centre[:, 1] = X[:, _P]
+    behind = np.minimum(use + 1, len(own.kind) - 1)
+    loses = np.isin(own.kind[behind], _LOSSES)
+    ends = own.first[behind[loses] + 1][:, None]
+    loss[loses] = own.numbers[ends - OWN - LOSS + np.arange(LOSS)]
+    places[loses] = first_settled(system)[behind[loses]][:, None] + np.arange(OWN)
+    second = np.where(sphere, 1, 2)[:, None]
+    frames = own.frames[use]
+    frames = np.column_stack(
+        [frames[:, 1], np.take_along_axis(frames, second, 1), frames[:, 0], frames[:, 0]]
+    )
+    stations = np.where(sphere, 0, X[:, _M]).astype(np.int64)
+    length = np.where(sphere, 0.0, X[:, _L])
+    ones = np.ones(m)
+    rows = Rows(
+        frames, centre, X[:, _N], X[:, :4], X[:, _RHO], ones, stations, length, 0.0 * ones, np.arange(m)
+    )
+    return WithPlanes(rows, loss, places)
+
+
+def _lossless(w: int) -> Floats:
+    loss = np.zeros((w, LOSS))
+    loss[:, [FORTH, BACK, SIDE]] = 1.0
+    return loss
+
+
+class Listed(NamedTuple):
+    """Of one list of pairs."""
+
+    rows: Rows
+    pair: Ints  # (m,) of `Contacts.pairs`
+    side: Ints  # (m,) 0: the part with the stations is of the first surface
+    ends: Ints  # (m, 4) points
+    patch_pair: Ints  # (w,)
+    number: Ints  # (w,) of the window among those that lose something, from 1 on; 0: it does not
+    first: Ints  # (w,)
+    part: Ints  # (w, 2)
+
+    def patches(self, system: System, state: State) -> Patches:
+        """As they are in a state."""
+        w = len(self.patch_pair)
+        bristles, stiffness = np.zeros((w, OWN)), np.zeros(w)
+        for row in part(system, state, "bristle"):
+            if row[0] > 0.0:
+                at = np.flatnonzero(self.number == int(row[0]))
+                bristles[at], stiffness[at] = row[1 : 1 + OWN], row[1 + OWN]
+        loss = system.contacts.loss[self.patch_pair].copy()
+        loss[:, [FORTH, BACK, SIDE]] += loss[:, [FORTH, BACK, SIDE]] == 0.0
+        return Patches(loss, stiffness, bristles[:, :3], bristles[:, 3], self.first, self.part)
+
+    def of(self, pairs: slice) -> Listed:
+        """Without the rows of other pairs; their patches stay, but have no bristles."""
+        own = (self.patch_pair >= pairs.start) & (self.patch_pair < pairs.stop)
+        use = (self.pair >= pairs.start) & (self.pair < pairs.stop)
+        rows = Rows(*(column[use] for column in self.rows))
+        number = np.where(own, self.number, 0)
+        return self._replace(
+            rows=rows, pair=self.pair[use], side=self.side[use], ends=self.ends[use], number=number
+        )
+
+
+class Lists:
+    """The lists of states, of which some are kept."""
+
+    def __init__(self, system: System, memory: Memory) -> None:
+        self._system, self._memory = system, memory
+        self._known: OrderedDict[bytes, Listed] = OrderedDict()
+
+    def of(self, state: State) -> Listed:
+        """That which the state remembers, whose windows its bristles are; without one, of what touches."""
+        contacts, made = self._system.contacts, b""
+        if self._memory.points and state.memory.shape == (self._memory.size,):
+            parts = self._memory.parts(state.memory)
+            points, skin = parts["reference"], float(parts["skin"][0])
+            made = points.tobytes() + parts["skin"].tobytes() if skin > 0.0 else b""
+        if made in self._known:
+            return self._known[made]
+        if not made:
+            points, skin = points_of(contacts, state.r, state.quat), 0.0
+        found = _listed(contacts, candidates(contacts, np.ascontiguousarray(points), skin))
+        if made:
+            self._known[made] = found
+            if len(self._known) > _LISTS:
+                self._known.popitem(last=False)
+        return found
+
+
+def _listed(contacts: Contacts, listed: Candidates) -> Listed:
+    surfaces = np.take_along_axis(
+        contacts.pairs[listed.pair], np.stack([listed.side, 1 - listed.side], axis=1), 1
+    )
+    radii, law = contacts.radius[surfaces], contacts.law[listed.pair].copy()
+    of_rods = np.all(contacts.kind[surfaces] == ROD, axis=1)
+    twice = (contacts.side[listed.pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
+    law[of_rods & twice, 1] *= 0.5  # as `discretization.contact.interactions`
+    element = listed.ends[:, 0] != listed.ends[:, 1]
+    patch, patch_pair, number, of_part = _windows(contacts, listed)
+    rho = radii.sum(axis=1)
+    rows = Rows(
+        contacts.frames[listed.ends],
+        contacts.X[listed.ends[:, ::2]],
+        np.zeros((len(rho), 3)),
+        law,
+        rho,
+        radii[:, 0] / rho,
+        np.where(element, contacts.stations[listed.pair], 0),
+        np.where(element, contacts.length[listed.ends[:, 0]], 0.0),
+        listed.minus.astype(float),
+        patch,
+    )
+    frames = contacts.frames[of_part]
+    return Listed(rows, listed.pair, listed.side, listed.ends, patch_pair, number, frames[:, 0], frames)
+
+
+def _windows(contacts: Contacts, listed: Candidates) -> tuple[Ints, Ints, Ints, Ints]:
+    """Window of each pair of a list; of each window its pair, its number among those that lose, points of its part."""
+    windows = windows_of(contacts._replace(loss=np.ones_like(contacts.loss)), listed)
+    rubbing = windows_of(contacts, listed)
+    losing, loses = iter(range(1, 1 + len(rubbing))), {own.pair for own in rubbing}
+    number = [next(losing) if own.pair in loses else 0 for own in windows]
+    place = {}
+    for k, own in enumerate(windows):
+        row = own.row if len(own.row) > 1 else 2 * own.row
+        for i in range(len(row) - 1):
+            place[own.pair, own.side, own.part[0], row[i], row[i + 1]] = k
+    keys = np.column_stack([listed.pair, listed.side, listed.ends[:, [0, 2, 3]]]).tolist()
+    ints = np.int64
+    return (
+        np.array([place[tuple(key)] for key in keys], ints),
+        np.array([own.pair for own in windows], ints),
+        np.array(number, ints),
+        np.array([(own.part[0], own.part[-1]) for own in windows], ints).reshape(-1, 2),
+    )
+
+
+def add_on_frames(whole: Floats, frames: Ints, force: Floats) -> None:
+    """Forces (T, m, 4, 3) on frames (m, 4), added to those of all frames (T, n, 3)."""
+    np.add.at(np.moveaxis(whole, 1, 0), frames.ravel(), np.moveaxis(force.reshape(len(force), -1, 3), 1, 0))
+
+
+class OnFrames:
+    """All forces of contact on the frames of a system."""
+
+    def __init__(self, system: System, memory: Memory) -> None:
+        self._system, self._lists = system, Lists(system, memory)
+        use = plane_rows(system)
+        self._planes = with_planes(system, use) if len(use) else None
+
+    def forces(self, state: State) -> Floats:
+        """(..., n, 3) N, of one state or of many."""
+        lead, n = state.r.shape[:-2], len(self._system.frames.mass)
+        count = int(np.prod(lead))
+        many = State(*(array.reshape(count, *array.shape[len(lead) :]) for array in state))
+        whole = np.zeros((len(many.r), n, 3))
+        if self._planes is not None:
+            rows = self._planes.rows
+            add_on_frames(whole, rows.frames, touching(rows, self._planes.patches(many), many).force)
+        for k in range(len(whole) if len(self._system.contacts.pairs) else 0):
+            one = State(*(array[k] for array in many))
+            listed = self._lists.of(one)
+            found = touching(listed.rows, listed.patches(self._system, one), one)
+            add_on_frames(whole[k : k + 1], listed.rows.frames, found.force[None])
+        return whole.reshape(*lead, n, 3)

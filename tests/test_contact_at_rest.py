@@ -1,0 +1,365 @@
+"""Equilibria of what lies on planes and on each other: depths and forces by hand, lists of pairs that follow, runs that stay."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from discretization.statics import touching
+from discretization.statics.iteration import FORCES
+from discretization.statics.rest import Rest
+from rigid.errors import ModelError
+from rodsim import Box, Material, Model, Section, Sphere, audit, buckling, equilibrium, modes, simulate
+from rodsim.statics.load_factors import loading_of
+
+G = 9.81
+R = 0.05
+M = 1000.0 * 4 / 3 * np.pi * R**3
+K = 1e4
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::rigid.errors.UnstableEquilibriumWarning"
+    ),  # of what slides without friction
+]
+
+
+def table(height: float = 0.06, **contact) -> Model:
+    """A ball above a plane, held by nothing else."""
+    model = Model("table", gravity=(0, 0, -G))
+    ball = model.add_body("ball", Sphere(R, density=1000.0), (0, 0, height))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("on", model.add_sphere("ball", ball, R), floor, **{"stiffness": K, **contact})
+    return model
+
+
+def stack(count: int = 3, spacing: float = 2.1 * R) -> Model:
+    """Balls above each other and a plane, each guided."""
+    model, spheres = Model("stack", gravity=(0, 0, -G)), []
+    for k in range(count):
+        at = (0.0, 0.0, R + k * spacing)
+        ball = model.add_body(f"ball {k}", Sphere(R, density=1000.0), at)
+        model.add_joint(f"guide {k}", "prismatic", model.ground, ball, at=at, axis=(0, 0, 1))
+        spheres.append(model.add_sphere(f"ball {k}", ball, R))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("floor", spheres[0], floor, stiffness=K)
+    model.add_contact("balls", spheres, stiffness=K)
+    return model
+
+
+def bar(E: float, radius: float = 0.01) -> Section:
+    return Section.circular(radius, Material(E=E, nu=0.3, density=1000.0))
+
+
+def lying(n: int = 6, z: float = 0.011) -> Model:
+    """A free rod above a floor."""
+    model = Model("lying", gravity=(0, 0, -G))
+    rod = model.add_rod("rod", [(0, 0, z), (0.6, 0, z)], bar(1e7), n)
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("on", rod, floor, stiffness=1e4, stations=3)
+    return model
+
+
+def across(gap: float = 0.005, radius: float = 0.01) -> Model:
+    """A free rod above two others that are clamped."""
+    model = Model("across", gravity=(0, 0, -G))
+    low = []
+    for k, x in enumerate((-0.15, 0.15)):
+        low.append(model.add_rod(f"low {k}", [(x, -0.1, 0), (x, 0.1, 0)], bar(1e8, radius), 5))
+        for end in ("start", "end"):
+            model.add_joint(f"{end} {k}", "clamp", getattr(low[k], end))
+    high = model.add_rod(
+        "high", [(-0.2, 0, 2 * radius + gap), (0.2, 0, 2 * radius + gap)], bar(1e8, radius), 5
+    )
+    model.add_contact("cross", low, high, stiffness=2e4, stations=32)
+    return model
+
+
+def landing(radius: float = 0.002, gap: float = 0.01, force: float = 0.01, n: int = 6) -> Model:
+    """A cantilever that a force bends far down, but for another that it meets."""
+    model = Model("landing")
+    for name, ends in (
+        ("low", [(0.3, -0.1, 0), (0.3, 0.1, 0)]),
+        ("high", [(0, 0, 2 * radius + gap), (0.4, 0, 2 * radius + gap)]),
+    ):
+        rod = model.add_rod(name, ends, bar(1e9, radius), n)
+        model.add_joint(f"clamp of {name}", "clamp", rod.start)
+    model.add_joint("end of low", "clamp", model.rods["low"].end)
+    model.add_force("push", model.rods["high"].end, (0, 0, -force))
+    model.add_contact("hit", model.rods["low"], model.rods["high"], stiffness=1e4, stations=40)
+    return model
+
+
+# --- depths
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5, 3.0])
+def test_a_ball_lies_as_deep_as_its_weight_presses_it(exponent):
+    found = equilibrium(table(exponent=exponent))
+    depth = R - found.state().r[1, 2]
+    assert K * depth**exponent == pytest.approx(M * G, rel=1e-10)
+    assert audit(found).ok
+
+
+def test_a_barrier_holds_a_ball_at_the_gap_where_it_resists_as_much():
+    reach = 0.01
+    found = equilibrium(table(height=0.07, law="barrier", reach=reach))
+
+    def force(gap: float) -> float:
+        return K * (2 * (gap - reach) * np.log(gap / reach) + (gap - reach) ** 2 / gap)
+
+    gap = brentq(lambda g: force(g) - M * G, 1e-6, reach - 1e-9, xtol=1e-15)
+    assert found.state().r[1, 2] - R == pytest.approx(gap, rel=1e-9)
+
+
+def test_each_ball_of_a_stack_carries_those_above():
+    found = equilibrium(stack())
+    carried = M * G / K * np.array([3.0, 2.0, 1.0])
+    expected = R + 2 * R * np.arange(3) - np.cumsum(carried)
+    assert found.state().r[1:, 2] == pytest.approx(expected, abs=1e-14)
+    assert audit(found).ok
+
+
+def test_a_rod_lies_flat_as_deep_as_its_weight_per_length_presses_it():
+    found = equilibrium(lying())
+    depth = 1000.0 * np.pi * 0.01**2 * G / 1e4
+    assert found.state().r[1:, 2] == pytest.approx(0.01 - depth, abs=1e-12)
+
+
+def test_a_ball_lies_on_the_middle_of_a_rod_that_bends_under_it():
+    model = Model("on a rod", gravity=(0, 0, -G))
+    rod = model.add_rod("rod", [(-0.2, 0, 0), (0.2, 0, 0)], bar(1e8), 5)
+    for end in ("start", "end"):
+        model.add_joint(end, "clamp", getattr(rod, end))
+    ball = model.add_body("ball", Sphere(R, density=1000.0), (0, 0, 0.07))
+    model.add_joint("guide", "prismatic", model.ground, ball, at=(0, 0, 0.07), axis=(0, 0, 1))
+    model.add_contact("on", model.add_sphere("ball", ball, R), rod, stiffness=K)
+    r = equilibrium(model).state().r
+    middle = 0.5 * (r[4, 2] + r[5, 2])  # of the segment in the middle, which is level; the body is frame 1
+    assert middle < -1e-3
+    assert R + 0.01 - (r[1, 2] - middle) == pytest.approx(M * G / K, rel=1e-9)
+
+
+@pytest.mark.parametrize(("stations", "tolerance"), [(64, 5e-3), (400, 2e-4)])
+def test_crossing_rods_press_as_the_integral_of_the_law_over_their_overlap(stations, tolerance):
+    """F = 2 k g (rho arsinh(s/g) - s) for s = (rho^2 - g^2)^(1/2), g the distance of the lines."""
+    model = Model("crossing")
+    low = model.add_rod("low", [(-0.05, 0, 0), (0.05, 0, 0)], bar(1e12), 1)
+    high = model.add_rod("high", [(0, -0.05, 0.0202), (0, 0.05, 0.0202)], bar(1e12), 1)
+    model.add_joint("held", "clamp", low.start)
+    model.add_joint("guide", "prismatic", model.ground, high.start, at=(0, -0.05, 0.0202), axis=(0, 0, 1))
+    model.add_force("push", high.end, (0, 0, -20.0))
+    model.add_contact("cross", low, high, stiffness=1e6, stations=stations)
+    r, rho = equilibrium(model).state().r, 0.02
+    g = r[3:, 2].mean() - r[1:3, 2].mean()
+    s = np.sqrt(rho**2 - g**2)
+    assert 2 * 1e6 * g * (rho * np.arcsinh(s / g) - s) == pytest.approx(20.0, rel=tolerance)
+
+
+# --- rods that come off a floor
+
+EI, Q, LIFT, K_FLOOR = 0.5, 0.8, 0.01, 1e4
+
+
+def lifted(n: int, k: float = K_FLOOR) -> tuple[float, float]:
+    """Force at the end of a rod lifted off a floor, N, and how much of it is off the floor, m."""
+    section = Section.from_stiffness(
+        EA=1e5, GA=1e5, GJ=1.0, EI=EI, mass_per_length=Q / G, inertia_per_length=1e-6
+    )
+    model = Model("lifted", gravity=(0, 0, -G))
+    rod = model.add_rod("rod", [(0, 0, 0.01), (2, 0, 0.01)], section, n)
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("on", rod, floor, stiffness=k, stations=16, radius=0.01)
+    model.add_joint("end", "revolute", model.ground, rod.end, at=(2, 0, 0.01), axis=(0, 1, 0))
+    found = equilibrium(model, motions={"end": {"displacement": (0, 0, LIFT)}}, constant=["gravity"])
+    assert audit(found).ok
+    assert "unstable" not in found.statics
+    state = found.state()
+    last = np.flatnonzero(state.r[1:, 2] < 0.01)[-1] + 1  # node
+    z0, z1 = state.r[last, 2] - 0.01, state.r[last + 1, 2] - 0.01
+    place = (last - 1 + z0 / (z0 - z1)) * 2.0 / n
+    return -float(state.lam[2]), 2.0 - place
+
+
+def lifted_by_hand(k: float = K_FLOOR) -> tuple[float, float]:
+    """The same of a beam: w = -q/k + e^(b x) (A cos b x + B sin b x) on the floor, x < 0, and
+    w = c1 x + c2 x^2/2 + c3 x^3/6 - q x^4/(24 EI) off it, w''(a) = 0, w(a) = lift; the force is -EI w'''(a).
+    """
+    b = (k / (4 * EI)) ** 0.25
+    A = Q / k  # w(0) = 0
+
+    def coefficients(a: float) -> tuple[float, float, float]:
+        # w' = b (A + B), w'' = 2 b^2 B, w''' = 2 b^3 (B - A) at 0; w''(a) = 0 gives B
+        B = (2 * b**3 * A * a + Q * a**2 / (2 * EI)) / (2 * b**2 + 2 * b**3 * a)
+        return b * (A + B), 2 * b**2 * B, 2 * b**3 * (B - A)
+
+    def height(a: float) -> float:
+        c1, c2, c3 = coefficients(a)
+        return c1 * a + c2 * a**2 / 2 + c3 * a**3 / 6 - Q * a**4 / (24 * EI)
+
+    a = brentq(lambda a: height(a) - LIFT, 0.1, 1.9)
+    return Q * a - EI * coefficients(a)[2], a
+
+
+def test_a_rod_comes_off_a_floor_as_a_beam_does():
+    force, a = lifted(80)
+    assert (force, a) == pytest.approx(lifted_by_hand(), rel=1e-3)
+    # on a floor that gives way by nothing
+    stiff = (24 * EI * LIFT / Q) ** 0.25
+    assert lifted_by_hand(1e14) == pytest.approx((Q * stiff / 2, stiff), rel=2e-3)
+
+
+def test_the_force_that_lifts_a_rod_is_of_second_order():
+    finest = lifted(160)[0]
+    coarse, fine = (abs(lifted(n)[0] - finest) for n in (20, 40))
+    assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.35)
+
+
+def test_a_cantilever_that_falls_on_a_floor_lies_down():
+    """A length a = (72 EI h/q)^(1/4) is in the air, of whose weight the clamp has 2/3: no moment at the touch-down."""
+    h, q = 0.1, 0.8
+    section = Section.from_stiffness(
+        EA=1e5, GA=1e5, GJ=1.0, EI=EI, mass_per_length=q / G, inertia_per_length=1e-6
+    )
+    model = Model("falls", gravity=(0, 0, -G))
+    rod = model.add_rod("rod", [(0, 0, h + 0.01), (3, 0, h + 0.01)], section, 40)
+    model.add_joint("clamp", "clamp", rod.start)
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("on", rod, floor, stiffness=1e6, stations=8, radius=0.01)
+    found = equilibrium(model)
+    a = (72 * EI * h / q) ** 0.25
+    force = np.abs(found.state().lam).max()
+    assert force == pytest.approx(q * a * 2 / 3, rel=2e-2)
+
+
+# --- lists
+
+
+def test_a_rod_does_not_pass_through_another_in_a_load_step():
+    """Without the other it would be bent down below it, by less than half the skin."""
+    free = landing(force=0.015)
+    free.contacts.clear()
+    below = equilibrium(free).state().r[13]  # next to the low rod
+    start = free.build().state.r[13]
+    found = equilibrium(landing(force=0.015))
+    assert below[2] < -0.002
+    assert start[2] - below[2] < 0.5 * touching.SKIN * 0.4
+    assert found.state().r[13, 2] > 0.001
+    assert audit(found).ok
+
+
+def test_an_equilibrium_does_not_depend_on_how_long_lists_hold(monkeypatch):
+    found = []
+    for skin in (1.0, 0.02):
+        monkeypatch.setattr(touching, "SKIN", skin)
+        found.append(equilibrium(landing(gap=0.03, force=0.04)).state())
+    for other in found[1:]:
+        assert other.r == pytest.approx(found[0].r, abs=1e-10)
+        assert other.lam == pytest.approx(found[0].lam, abs=1e-8)
+
+
+def test_what_is_held_at_the_start_is_let_go_through_all_lists():
+    """From a stored state under another load: what it does not balance fades, through lists with other numberings."""
+    first = equilibrium(landing(gap=0.03, force=0.04))
+    then = equilibrium(landing(gap=0.03, force=0.0), start=first)
+    assert then.state().r == pytest.approx(then.state(0).r * 0 + landing(gap=0.03).build().state.r, abs=1e-9)
+    back = equilibrium(landing(gap=0.03, force=0.04), start=then)
+    assert back.state().r == pytest.approx(first.state().r, abs=1e-9)
+
+
+def test_a_free_rod_does_not_fall_through_others():
+    """Relaxation would move it by more than a diameter in a step."""
+    model = across(radius=0.002)
+    model.gravity = np.array([0.0, 0.0, -0.05])
+    rest = equilibrium(model)
+    assert "relaxation" in rest.statics
+    assert rest.state().r[13:, 2].min() > 0.0
+    assert audit(rest).ok
+
+
+def test_another_list_changes_no_force():
+    """Where it changes the numbering: what is held, half of the loads, a weight that was put there stay."""
+    model = landing(gap=0.06)
+    built = model.build()
+    loading = loading_of(
+        model, built, {"push": (0.1, 0.2, -0.3)}, (), 0.0, {"clamp of high": {"displacement": (0, 0, 0.1)}}
+    )
+    rest = touching.TouchingRest(built.system, built.state, loading)
+    rest.load_at(0.3)
+    rest.hold()
+    rest.load_at(0.5)
+    rest.values[:] *= 2.0
+    rest.system.gravity[:] = 1.0, 2.0, 3.0
+    rest.most_turn = 1.25
+    rest.state.r[8:, 2] -= 0.05  # nearer than the skin, without a touch
+    told = [_told(rest), _told_held(rest)]
+    before = rest.numbering.frame.copy()
+    rest._renew()
+    assert not np.array_equal(before, rest.numbering.frame)
+    for one, other in zip(told, [_told(rest), _told_held(rest)], strict=True):
+        for a, b in zip(one, other, strict=True):
+            assert a == pytest.approx(b, abs=1e-12)
+    assert (rest.factor, rest.most_turn) == (0.5, 1.25)
+
+
+def _told(rest) -> tuple:
+    """Forces on frames, what is left of the joints, loads, weight."""
+    Rest._do(rest, FORCES)  # with the list at hand
+    return (*rest._by_frame(rest.residual), rest.values.copy(), rest.system.gravity.copy())
+
+
+def _told_held(rest) -> tuple:
+    return (*rest._by_frame(rest.held), *rest._by_frame(rest.offset))
+
+
+def test_arc_length_is_refused_by_name():
+    with pytest.raises(ModelError, match="method 'arc-length', does not know contacts between surfaces"):
+        equilibrium(landing(), method="arc-length")
+
+
+def test_what_meets_nothing_is_not_held():
+    model = across()
+    model.add_body("lost", Sphere(R, density=1000.0), (0, 1, 0))
+    with pytest.raises(ModelError, match="body 'lost': nothing joins it to the ground"):
+        equilibrium(model)
+
+
+# --- small motions and runs from there
+
+
+def test_a_ball_on_a_table_oscillates_on_its_contact():
+    found = equilibrium(table())
+    assert modes(table(), 6, found.state()).omega[-1] == pytest.approx(np.sqrt(K / M), rel=1e-9)
+
+
+def test_a_stack_oscillates_as_a_chain_of_masses():
+    found = equilibrium(stack())
+    chain = K / M * np.array([[2.0, -1, 0], [-1, 2, -1], [0, -1, 1]])
+    expected = np.sqrt(np.linalg.eigvalsh(chain))
+    assert modes(stack(), 3, found.state()).omega == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_column_between_two_stops_buckles_where_they_give_way():
+    """P H = 2 k h^2: a bar on a pin, with a ball at h that two others hold, under a load P at H."""
+    model, h, H = Model("column"), 0.6, 1.0
+    column = model.add_body("column", Box(0.05, 0.05, 1.0, density=100.0), (0, 0, 0.5))
+    model.add_joint("pin", "revolute", model.ground, column, at=(0, 0, 0), axis=(0, 1, 0))
+    own = model.add_sphere("own", column.at((0, 0, h - 0.5)), R)
+    for k, side in enumerate((-1, 1)):
+        stop = model.add_sphere(f"stop {k}", model.ground.at((side * 1.99 * R, 0, h)), R)
+        model.add_contact(f"between {k}", own, stop, stiffness=K)
+    model.add_force("load", column.at((0, 0, H - 0.5)), (0, 0, -1.0))
+    factor = 2 * K * h**2 / H
+    for nonlinear in (False, True):
+        assert buckling(model, 1, nonlinear=nonlinear).factors[0] == pytest.approx(factor, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("make", "tolerance"), [(table, 1e-14), (lying, 1e-13), (stack, 1e-14), (across, 1e-11)]
+)
+def test_what_lies_stays(make, tolerance):
+    rest = equilibrium(make())
+    then = simulate(make(), 0.02, 0.001, start=rest, progress=False)
+    assert np.abs(then.states(slice(None)).r - rest.state().r).max() < tolerance
+    assert audit(then).ok

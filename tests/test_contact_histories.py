@@ -1,0 +1,341 @@
+"""What a result tells of a contact: forces at stored states that balance weights and change momenta, slip, energy, loss."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discretization.contact.interactions import interactions_of
+from discretization.contact.search import candidates
+from discretization.contact.table import BOTH, FIRST, Pair, Rod, contacts_of, points_of
+from discretization.contact.table import Sphere as Surface
+from discretization.others import groups_of
+from rigid import quaternions
+from rigid.interactions import evaluation
+from rigid.system import State
+from rodsim import Material, Model, Result, Section, Sphere, audit, report, simulate
+from rodsim.reporting.contacts import pressed
+from rodsim.results import fields
+from rodsim.results.contact_forces import pushed
+from rodsim.results.contact_rows import _listed, plane_rows, with_planes
+from rodsim.results.drawing import Drawing
+from rodsim.results.errors import ResultError, UnknownName
+from rodsim.results.plot import plot
+
+G = 9.80665
+RUBBER = Material(E=1e6, nu=0.3, density=1000)
+THIN = Section.circular(0.01, RUBBER)
+MASS = 1000 * np.pi * 0.01**2 * 0.3  # of a rod of 0.3 m
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+LAWS = {"linear": (0, 3e3, 1, 0), "hertz": (0, 2e4, 1.5, 0), "barrier": (1, 50.0, 0, 0.2)}
+
+
+def run(model: Model, t_end: float, dt: float, **more) -> Result:
+    return simulate(model, t_end, dt, progress=False, **{"output_every": 1, **more})
+
+
+def incline(degrees: float, friction: float, **contact) -> Model:
+    """A rod along a plane that is inclined, at the depth at which it carries the weight across."""
+    a = np.radians(degrees)
+    model = Model("incline", gravity=(G * np.sin(a), 0, -G * np.cos(a)))
+    z = 0.01 - MASS / 0.3 * G * np.cos(a) / 1e4
+    rod = model.add_rod("rod", [(0, 0, z), (0.3, 0, z)], THIN, 3)
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("rest", rod, floor, stiffness=1e4, friction=friction, **contact)
+    return model
+
+
+def crossing(turned: bool = False, **contact) -> Model:
+    """A rod falls on another, across it."""
+    model = Model("crossing")
+    low = model.add_rod("low", [(0, 0, 0), (0.3, 0, 0)], THIN, 3)
+    high = model.add_rod("high", [(0.12, -0.1, 0.021), (0.15, 0.1, 0.021)], THIN, 3, velocity=(0, 0.2, -0.5))
+    sides = (high, low) if turned else (low, high)
+    model.add_contact("hit", *sides, stations=8, **contact)
+    return model
+
+
+def impulse(result: Result, force: np.ndarray) -> np.ndarray:
+    """Of forces at the outputs, over the run."""
+    return np.trapezoid(force, result.t, axis=0)
+
+
+# --- the law at one state
+
+
+def crowd(law: str):
+    """Two rods of several radii, one of them closed, and a ball, all near each other, that move."""
+    way = np.random.default_rng(5)
+    n = 14
+    turn = 2 * np.pi * np.arange(6) / 6
+    r = np.zeros((n, 3))
+    r[1:7] = np.stack([0.5 * np.cos(turn), 0.5 * np.sin(turn), 0 * turn], axis=1)
+    r[7:13, 0], r[7:13, 2] = np.linspace(-0.7, 0.7, 6), 0.1
+    r[13] = 0.3, 0.4, 0.15
+    r += 0.02 * way.normal(size=r.shape)
+    quat = quaternions.normalize(way.normal(size=(n, 4)))
+    one, other, ball = (0.01, 0.007, 0.012) if law == "barrier" else (0.1, 0.07, 0.12)
+    surfaces = [
+        Rod(range(1, 7), [0.5] * 6, one),
+        Rod(range(7, 13), [0.28] * 5, other),
+        Surface(13, (0.01, 0.02, 0.03), ball),
+    ]
+    pairs = [
+        Pair(0, 1, LAWS[law], stations=3, side=BOTH),
+        Pair(2, 0, LAWS[law]),
+        Pair(1, 2, LAWS[law], side=FIRST),
+    ]
+    state = State(r, quat, way.normal(size=(n, 3)), way.normal(size=(n, 3)), *(np.zeros(0),) * 4)
+    return contacts_of(surfaces, pairs), state
+
+
+def by_kinds(groups, state):
+    """Force on all frames, energy and its rate, as the kinds of interactions have them."""
+    groups = [own._replace(row=np.arange(len(own.row))) for own in groups]
+    force = np.zeros((len(state.r), 3))
+    for own in groups:
+        np.subtract.at(force, own.frames, evaluation.gradients([own], state.r, state.quat)[..., :3])
+    energy = sum(evaluation.values([own], state.r, state.quat).sum() for own in groups)
+    rate = sum(evaluation.rates([own], state).sum() for own in groups)
+    return force, energy, rate
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_what_pushes_is_the_gradient_of_the_energy(law):
+    contacts, state = crowd(law)
+    points = np.ascontiguousarray(points_of(contacts, state.r, state.quat))
+    listed = candidates(contacts, points, 0.3)
+    others = interactions_of(contacts, listed)
+    force, energy, rate = by_kinds(groups_of(others, np.arange(len(others.kind))), state)
+    rows = _listed(contacts, listed).rows
+    own, whole = pushed(rows, state), np.zeros_like(force)
+    np.add.at(whole, rows.frames, own.force)
+    size = np.abs(force).max()
+    assert size > 1.0
+    assert whole == pytest.approx(force, abs=1e-12 * size)
+    assert own.energy.sum() == pytest.approx(energy, rel=1e-12)
+    assert own.power.sum() == pytest.approx(rate, abs=1e-12 * size)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_what_a_plane_does_is_the_gradient_of_the_energy(law):
+    """Of a plane of a body that turns, under a rod and a ball."""
+    model = Model("m")
+    deck = model.add_body("deck", Sphere(0.1, density=1000), (0, 0, 0))
+    top = model.add_plane("top", deck.at((0.1, 0.2, 0)), (0.1, 0, 1))
+    rod = model.add_rod("rod", [(0, 0, 0.2), (1, 0, 0.25)], Section.circular(0.1, RUBBER), 4)
+    ball = model.add_body("ball", Sphere(0.1, density=1000), (0.3, 0.4, 0.3))
+    kind, k, n, reach = LAWS[law]
+    given = {"law": "barrier", "reach": reach} if kind else {"exponent": n, "tangential_stiffness": 1.0}
+    for name, own in (("a", rod), ("b", model.add_sphere("ball", ball.at((0.01, 0.02, 0.03)), 0.1))):
+        model.add_contact(name, own, top, stiffness=k, friction=0.0 if kind else 0.1, **given)
+    built = model.build()
+    way, n_frames = np.random.default_rng(3), len(built.state.r)
+    quat = quaternions.normalize(built.state.quat + 0.02 * way.normal(size=(n_frames, 4)))
+    v, Omega = way.normal(size=(2, n_frames, 3))
+    state = built.state._replace(r=built.state.r - [0, 0, 0.12 * (kind == 0)], quat=quat, v=v, Omega=Omega)
+    state.r[1] = built.state.r[1]
+    use = plane_rows(built.system)
+    assert len(use) == 5
+    force, energy, rate = by_kinds(groups_of(built.system.others, use), state)
+    planes, whole = with_planes(built.system, use), np.zeros_like(force)
+    own = pushed(planes.rows, state)
+    np.add.at(whole, planes.rows.frames, own.force)
+    size = np.abs(force).max()
+    assert size > 0.1
+    assert whole == pytest.approx(force, abs=1e-12 * size)
+    assert own.energy.sum() == pytest.approx(energy, rel=1e-12)
+    assert own.power.sum() == pytest.approx(rate, abs=1e-12 * size)
+
+
+# --- runs
+
+
+def test_a_ball_at_rest_presses_with_its_weight():
+    m = 1000 * 4 / 3 * np.pi * 0.05**3
+    model = Model("ball", gravity=(0, 0, -G))
+    body = model.add_body("ball", Sphere(0.05, density=1000), (1, 2, 0.05 - m * G / 1e4))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("rest", model.add_sphere("ball", body, 0.05), floor, 1e4, friction=0.5, restitution=0.5)
+    own = run(model, 0.02, 1e-3).contact("rest")
+    assert own.force == pytest.approx(np.tile([0, 0, m * G], (21, 1)), abs=1e-9)
+    assert own.normal_force == pytest.approx(m * G, abs=1e-9)
+    assert own.point == pytest.approx(np.tile([1, 2, 0], (21, 1)), abs=1e-12)
+    assert own.touching.tolist() == [1] * 21
+    assert own.sliding.tolist() == [0] * 21
+    assert own.slip_rate == pytest.approx(0.0, abs=1e-9)
+    assert own.loss_rate == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_rod_that_lies_presses_with_its_weight_and_along_it_with_that_of_a_length():
+    own = run(incline(0.0, 0.0), 0.02, 1e-3).contact("rest")
+    assert own.force[:, 2] == pytest.approx(MASS * G, abs=1e-9)
+    assert own.along("rod")[..., 2] == pytest.approx(MASS / 0.3 * G, abs=1e-8)
+    assert own.touching.tolist() == [3] * 21
+    with pytest.raises(UnknownName, match="contact 'rest': no rod 'rope'; there are rod"):
+        own.along("rope")
+
+
+def test_a_rod_that_slides_down_an_incline_is_held_by_the_normal_force_times_the_coefficient():
+    result = run(incline(30.0, 0.2), 0.05, 1e-3)
+    own, across = result.contact("rest"), MASS * G * np.cos(np.radians(30))
+    late = slice(25, None)
+    assert own.sliding[late].tolist() == [3] * 26
+    assert own.normal_force == pytest.approx(across, rel=1e-9)
+    assert own.tangential_force[late] == pytest.approx(0.2 * across, rel=1e-3)
+    assert own.force[late, 0] == pytest.approx(-0.2 * across, rel=1e-3)
+    assert own.slip_rate[late] == pytest.approx(result.rod("rod").v[late, :, 0].mean(axis=1), rel=0.01)
+    assert own.loss_rate[late] == pytest.approx(0.2 * across * own.slip_rate[late], rel=1e-3)
+    assert own.energy == pytest.approx(result.energy["spring"], abs=1e-15)
+
+
+def test_a_rod_that_sticks_on_an_incline_is_held_by_its_weight_along_it():
+    """About that the bristles spring, of the stiffness k_t a length, without a loss."""
+    result = run(incline(15.0, 0.7, tangential_stiffness=1e4), 0.05, 2e-4)
+    own, along = result.contact("rest"), MASS * G * np.sin(np.radians(15))
+    assert own.sliding.tolist() == [0] * result.n_outputs
+    assert own.force[:, 0].min() == pytest.approx(-2 * along, rel=1e-2)
+    gained = MASS * result.rod("rod").v[-1, :, 0].mean()
+    assert impulse(result, own.force)[0] == pytest.approx(gained - along * 0.05, rel=1e-3)
+    moved = result.rod("rod").r[:, :, 0] @ [1 / 6, 1 / 3, 1 / 3, 1 / 6] - 0.15
+    assert own.force[:, 0] == pytest.approx(-1e4 * 0.3 * moved, abs=0.1 * along)  # it bends a little
+    assert own.energy == pytest.approx(result.energy["spring"], abs=1e-15)
+
+
+@pytest.mark.parametrize("given", [{}, {"friction": (0.4, 0.3), "restitution": 0.6}])
+def test_two_rods_press_each_other_with_opposite_forces_that_change_their_momenta(given, tmp_path):
+    file = tmp_path / "rods.vtkhdf"
+    result = run(crossing(**given), 0.02, 2e-4, output=file)
+    own = result.contact("hit")
+    on_low, on_high = (own.along(name) for name in ("low", "high"))
+    of_nodes = np.array([0.5, 1, 1, 0.5])[:, None]
+    lengths = {"low": 0.1, "high": np.hypot(0.03, 0.2) / 3}
+    sums = [np.sum(f * of_nodes * lengths[n], axis=1) for f, n in ((on_low, "low"), (on_high, "high"))]
+    size = own.normal_force.max()
+    assert sums[0] == pytest.approx(own.force, abs=1e-12 * size)
+    assert sums[1] == pytest.approx(-own.force, abs=1e-12 * size)
+    low = result.rod("low").v
+    gained = MASS / 3 * np.sum((low[-1] - low[0]) * of_nodes, axis=0)
+    assert impulse(result, own.force) == pytest.approx(gained, abs=0.03 * np.abs(gained).max())
+    assert (impulse(result, own.loss_rate) > 0.0) == bool(given)
+    assert impulse(result, own.loss_rate) == pytest.approx(result.dissipation[-1], rel=0.03)
+    assert own.energy == pytest.approx(result.energy["spring"], abs=1e-15)
+    assert own.touching.max() == 1
+    assert (own.sliding.max() > 0) == bool(given)
+    turned = run(crossing(turned=True, **given), 0.02, 2e-4).contact("hit")
+    assert turned.force == pytest.approx(-own.force, abs=1e-6 * size)
+    again = Result.open(file).contact("hit")
+    assert np.array_equal(again.along("low"), on_low)
+    for name, column in again.table().items():
+        assert np.array_equal(own.table()[name], column)
+
+
+def test_of_sides_with_a_plane_and_a_ball_the_force_is_that_on_the_first():
+    """A ball between a floor and a ball of the first side, a ceiling of the second: all that presses it, and only that."""
+    model = Model("m", gravity=(0, 0, -G))
+    spheres = []
+    for k, z in enumerate((0.05, 0.1495)):
+        body = model.add_body(f"{k}", Sphere(0.05, density=1000), (0, 0, z))
+        spheres.append(model.add_sphere(f"{k}", body, 0.05))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0.001)), (0, 0, 1))
+    side = model.add_plane("ceiling", model.ground.at((0, 0, 0.199)), (0, 0, -1))
+    model.add_contact("both", [floor, spheres[1]], [spheres[0], side], stiffness=1e4)
+    told = model.build().layout.description["contacts"]["both"]
+    assert (told["interactions"], told["planes_of_a"], told["pairs"]) == (2, 1, 1)
+    result = run(model, 1e-3, 1e-3)
+    # on floor: -10 N, on the upper ball: 5 N from below, -5 N by the ceiling
+    assert result.contact("both").force[0] == pytest.approx([0, 0, -10.0 + 5.0 - 5.0], abs=1e-9)
+    assert result.contact("both").normal_force[0] == pytest.approx(20.0)
+    assert result.contact("both").touching.tolist()[0] == 3
+
+
+def test_contact_forces_are_drawn_on_nodes_and_bodies(tmp_path):
+    """The same of many states at once, in a file, and in colours."""
+    file = tmp_path / "rods.vtkhdf"
+    result = run(crossing(friction=0.4), 0.01, 2e-4, output=file)
+    again, drawing = Result.open(file), Drawing(result.layout)
+    own, states = result.contact("hit"), result.states(slice(0, result.n_outputs))
+    strains = result.element_values("strains", slice(0, result.n_outputs))
+    of_nodes = drawing.arrays(states, strains, strains)[1]["contact_force"]
+    assert of_nodes.shape == (result.n_outputs, 8, 3)
+    assert of_nodes[:, :4].sum(axis=1) == pytest.approx(own.force, rel=1e-5, abs=1e-5)
+    assert of_nodes[:, 4:].sum(axis=1) == pytest.approx(-own.force, rel=1e-5, abs=1e-5)
+    stored = again.drawn("PointData/contact_force", slice(0, result.n_outputs), (8, 3))
+    assert np.array_equal(stored, of_nodes)
+    k = int(np.argmax(own.normal_force))
+    shown = fields.values(
+        fields.field_of("contact", drawing), drawing, result.state(k), strains[k], strains[k]
+    )
+    assert shown == pytest.approx(np.linalg.norm(of_nodes[k], axis=1), rel=1e-6)
+    assert audit(again).ok, audit(again).text()
+
+
+def test_a_ball_on_a_plane_has_the_force_on_all_its_points_and_a_model_without_contacts_has_none():
+    model = Model("ball", gravity=(0, 0, -G))
+    body = model.add_body("ball", Sphere(0.05, density=1000), (0, 0, 0.0499))
+    plain = Drawing(model.build().layout)
+    with pytest.raises(
+        ResultError, match="'contact' is a quantity of contacts, and model 'ball' has none; give 'speed'"
+    ):
+        fields.field_of("contact", plain)
+    assert "contact" not in fields.names(plain.layout)
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("rest", model.add_sphere("ball", body, 0.05), floor, 1e4)
+    result = run(model, 1e-3, 1e-3)
+    drawing, none = Drawing(result.layout), np.zeros((0, 6))
+    found = drawing.arrays(result.state(0), none, none)[1]["contact_force"]
+    assert found == pytest.approx(np.tile([0, 0, 1.0], (len(found), 1)), rel=1e-6)
+    assert fields.names(result.layout) == ["speed", "contact"]
+
+
+def test_report_plot_and_dataset_tell_of_contacts(tmp_path):
+    result = run(crossing(friction=0.4), 0.01, 2e-4)
+    own = result.contact("hit")
+    page = report(result, tmp_path / "page.html").read_text("utf-8")
+    assert '<section id="contacts"' in page
+    assert "outputs at which it touches" in page
+    (told,) = pressed(result, np.arange(0, result.n_outputs, 5))
+    assert np.array_equal(told.normal, own.normal_force[::5])
+    assert np.array_equal(told.tangential, own.tangential_force[::5])
+    assert np.array_equal(told.depth, own.depth[::5])
+    lines = plot(result, "contacts", tmp_path / "a.png").axes[0].lines
+    assert [line.get_label() for line in lines] == ["hit", "hit, friction"]
+    assert np.array_equal(lines[0].get_ydata(), own.normal_force)
+    assert np.array_equal(lines[1].get_ydata(), own.tangential_force)
+    found = result.to_xarray(["hit"])
+    assert np.array_equal(found["hit.slip_rate"], own.slip_rate)
+    assert found["hit.gap"].attrs["units"] == "m"
+    assert found["hit.force_z"].attrs["units"] == "N"
+    bare = Model("m")
+    bare.add_body("a", Sphere(0.1, mass=1.0))
+    none = run(bare, 0.01, 0.01)
+    with pytest.raises(ResultError, match="plot: model 'm' has no contacts; plot its 'energy'"):
+        plot(none, "contacts")
+
+
+def test_bristles_are_those_of_their_own_contact():
+    """One without friction comes first, whose windows have no numbers."""
+    model = Model("m")
+    low = model.add_rod("low", [(0, 0, 0), (0.3, 0, 0)], THIN, 3)
+    under = model.add_rod("under", [(0, 0, -0.0205), (0.3, 0, -0.0205)], THIN, 3)
+    high = model.add_rod(
+        "high", [(0.12, -0.1, 0.0195), (0.15, 0.1, 0.0195)], THIN, 3, velocity=(0, 0.2, -0.1)
+    )
+    model.add_contact("calm", low, under, stations=8)
+    model.add_contact("hit", low, high, stations=8, friction=0.4)
+    result = run(model, 2e-3, 2e-4)
+    calm, hit = result.contact("calm"), result.contact("hit")
+    assert calm.energy == pytest.approx(0.0, abs=1e-9)
+    assert hit.tangential_force.max() > 0.0
+    assert calm.energy + hit.energy == pytest.approx(result.energy["spring"], abs=1e-15)
+
+
+def test_along_a_closed_rod_a_weight_is_the_same_everywhere():
+    turn = 2 * np.pi * np.arange(12) / 12
+    z = 0.01 - 1e-4
+    model = Model("ring")
+    ring = model.add_rod("ring", [(0.1 * np.cos(a), 0.1 * np.sin(a), z) for a in turn], THIN, 12, closed=True)
+    model.add_contact("rest", ring, model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1)), 1e4)
+    found = run(model, 1e-4, 1e-4).contact("rest").along("ring")[0]
+    assert found[:, 2] == pytest.approx(1.0, rel=1e-2)
+    assert np.ptp(found[:, 2]) < 1e-3

@@ -1,0 +1,289 @@
+"""Contact and friction of other programs' examples with the parameters of their files. PE: PyElastica's examples.
+
+Stiffnesses there are of a pair of elements (N/m); here those of lines are per length, so that they are divided by the length of
+such an element: k/l for each of the elements that see each other.
+"""
+
+import numpy as np
+import pytest
+
+from rodsim import Model, Section, Sphere, audit, signals, simulate
+
+G = 9.80665
+
+
+def round_section(radius, density, EA, GA, GJ, EI):
+    A, I = np.pi * radius**2, np.pi / 4 * radius**4
+    return Section.from_stiffness(
+        EA=EA,
+        GA=GA,
+        GJ=GJ,
+        EI=EI,
+        mass_per_length=density * A,
+        inertia_per_length=[2 * density * I, density * I, density * I],
+        radius=radius,
+    )
+
+
+def elastic(radius, density, E, shear_modulus):
+    """Its sections: 27/28 of the area shears."""
+    A, I = np.pi * radius**2, np.pi / 4 * radius**4
+    return round_section(radius, density, E * A, 27 / 28 * shear_modulus * A, 2 * shear_modulus * I, E * I)
+
+
+# --- PE/SphereBouncingOnPlane
+
+
+def bounce(t, mass, k=1e4, radius=0.05, height=1.0, speed=1.0):
+    """Height of the ball at t: parabolas and, with its weight, half periods on the spring of the plane."""
+    omega = np.sqrt(k / mass)
+    hits = np.sqrt(speed**2 + 2 * G * (height - radius))
+    sag = G / omega**2
+    touch = 2 * (np.pi - np.arctan(hits / (omega * sag))) / omega
+    begin = (speed + hits) / G
+    if t < begin:
+        return height + speed * t - G * t**2 / 2
+    since = (t - begin) % (touch + 2 * hits / G)
+    if since < touch:
+        return radius - sag + sag * np.cos(omega * since) - hits / omega * np.sin(omega * since)
+    return radius + hits * (since - touch) - G * (since - touch) ** 2 / 2
+
+
+def bouncing(steps):
+    model = Model("ball", gravity=(0, -G, 0))
+    body = model.add_body("ball", Sphere(0.05, density=1000.0), (0, 1, 0), velocity=(0, 1, 0))
+    ball = model.add_sphere("ball", body, 0.05)
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 1, 0))
+    model.add_contact("bounce", ball, floor, stiffness=1e4)
+    return simulate(model, 2.0, 2.0 / steps, output_every=steps // 500, progress=False)
+
+
+def test_pyelastica_bouncing_sphere_rises_to_the_height_of_its_energy():
+    """Two impacts in 2 s, each of 23 ms and 3.2 cm deep; the height between them is that of the start."""
+    errors = []
+    for steps in (2000, 4000):
+        result = bouncing(steps)
+        assert audit(result).ok
+        energy = result.energy["total"]
+        assert np.ptp(energy) < 1e-11 * energy[0]  # rounding of free fall, whatever meets
+        y = result.body("ball").r[:, 1]
+        mass = 1000.0 * 4 / 3 * np.pi * 0.05**3
+        exact = np.array([bounce(t, mass) for t in result.t])
+        errors.append(np.abs(y - exact).max())
+        assert y[result.t > 1].max() == pytest.approx(1.0 + 0.5 / G, abs=1e-5)
+    assert errors[1] < errors[0] / 3
+
+
+# --- PE/RodRodContact
+
+
+def two_rods(n, inclination, gap, stiffness):
+    """The first comes down on the second with 5 cm/s; `gap` is what is left between both (the file: 18 cm)."""
+    radius, E = 0.01, 3e5
+    section = elastic(radius, 1750.0, E, E / 1.5)
+    a = np.deg2rad(inclination)
+    along, normal = np.array([0, np.cos(a), np.sin(a)]), np.array([0, -np.sin(a), np.cos(a)])
+    model = Model("rods")
+    start = (2 * radius + gap) * normal
+    one = model.add_rod(
+        "one", [start, start + 0.5 * along], section, n, velocity=-0.05 * normal, mass="lumped"
+    )
+    two = model.add_rod("two", [(0, 0, 0), (0, 0.5, 0)], section, n, velocity=(0, 0, 0), mass="lumped")
+    model.add_contact("meet", one, two, stiffness=stiffness)
+    return model
+
+
+def test_pyelastica_parallel_rods_exchange_their_velocities():
+    """A collision of two lines: 3n - 2 = 148 pairs of 1 kN/m of its n = 50 elements see each other."""
+    k = 148e3 / 0.5
+    model = two_rods(10, 0.0, 0.18, k)
+    result = simulate(model, 10.0, 0.01, progress=False)
+    assert audit(result).ok
+    omega = np.sqrt(2 * 0.5 * k / (1750 * np.pi * 1e-4 * 0.5))
+    assert result.rod("one").r[-1, :, 2] == pytest.approx(0.02 - 0.025 * np.pi / omega, abs=2e-4)
+    for name, v in (("one", 0.0), ("two", -0.05)):
+        assert np.abs(result.rod(name).v[-1] - (0, 0, v)).max() < 1e-10
+
+
+def test_pyelastica_inclined_rods_meet_with_their_ends_and_again():
+    """They touch with their ends, 30 degrees apart; what the second has got 1.6 s later PyElastica finds as it refines.
+
+    Elements of 1, 0.5 cm there: 10.3, 11.35 mm/s down and 4.04, 4.16 mm/s along. A pair of elements of 1 cm: 1 kN/m.
+    """
+    result = simulate(two_rods(25, 30.0, 0.01, 1e5), 1.6, 2e-3, progress=False)
+    assert audit(result).ok
+    energy = result.energy["total"]
+    assert np.ptp(energy) < 1e-11 * energy[0]
+    assert np.ptp(result.linear_momentum, axis=0).max() < 1e-13 * np.abs(result.linear_momentum).max()
+    assert np.ptp(result.angular_momentum, axis=0).max() < 1e-13 * np.abs(result.angular_momentum).max()
+    v = result.rod("two").v[-1]
+    mean = (v[1:] + v[:-1]).mean(axis=0) / 2  # nodes at the ends have half the mass
+    assert mean[2] == pytest.approx(-11.0e-3, rel=0.05)
+    assert mean[1] == pytest.approx(4.0e-3, rel=0.06)
+
+
+# --- PE/RodRigidBodyContact, rod and sphere
+
+
+def pressed_sphere(n, dt):
+    """A ball that begins 2 mm inside of a thick rod, clamped at both ends; what it has after 0.1 s.
+
+    Forces k gamma of elements of length l, along a crossing of the depth d: k/l (4/3) sqrt(2 rho) d^(3/2), rho both radii.
+    """
+    model = Model("pressed")
+    rod = model.add_rod("rod", [(0, 0, 0), (0, 0.5, 0)], elastic(0.1, 1000.0, 3e5, 1e5), n, mass="lumped")
+    model.add_joint("begin", "clamp", rod.start)
+    model.add_joint("end", "clamp", rod.end)
+    model.add_external_damping("damper", rod, 0.1, rotation=0.1 * 4 / 0.1**2)
+    body = model.add_body("ball", Sphere(0.1, density=1000.0), (0.198, 0.25, 0))
+    ball = model.add_sphere("ball", body, 0.1)
+    model.add_contact("meet", ball, rod, stiffness=3e4 / 0.01 * 4 / 3 * np.sqrt(0.4), exponent=1.5)
+    return simulate(model, 0.1, dt, progress=False)
+
+
+def test_pyelastica_sphere_is_thrown_off_by_a_rod():
+    """0.1898, 0.1774, 0.1718 m/s there with 50, 100, 200 elements: 0.166 where that ends.
+
+    Of the force at one point, where there it is spread over 5.6 cm of a rod that shears, it is somewhat less.
+    """
+    speeds = []
+    for n in (10, 20):
+        result = pressed_sphere(n, 5e-4)
+        assert audit(result).ok
+        assert result.body("ball").r[-1, 0] > 0.2
+        v = result.body("ball").v[-1]
+        assert np.abs(v[1:]).max() < 1e-12
+        speeds.append(v[0])
+    assert speeds[1] == pytest.approx(speeds[0], rel=0.05)
+    assert speeds[1] == pytest.approx(0.166, rel=0.08)
+
+
+# --- PE/FrictionValidationCases
+
+
+STIFF, CARRIED = 1e6, G / 1e6  # N/m^2, and the depth to which a metre of 1 kg presses
+
+
+def on_the_ground(n, radius=0.025, E=1e9, inertia=1.0, slope=0.0, stiffness=STIFF, bristle=1e5, **contact):
+    """A rod of 1 m and 1 kg along z that rests on a plane inclined about it."""
+    A, I = np.pi * radius**2, np.pi / 4 * radius**4
+    section = Section.from_stiffness(
+        EA=1e4,
+        GA=1e4,
+        GJ=E / 1.5 * 2 * I,
+        EI=E * I,
+        mass_per_length=1.0,
+        inertia_per_length=np.array([2.0, 1.0, 1.0]) * I / A * inertia,
+        radius=radius,
+    )
+    model = Model("rod", gravity=(0, -G, 0))
+    normal = np.array([np.sin(slope), np.cos(slope), 0])
+    velocity = (1.0, 0, 0) if inertia != 1.0 else (0, 0, 0)
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (0, 0, 1)], section, n, velocity=velocity, angular_velocity=(0, 0, 0)
+    )
+    depth = G * np.cos(slope) / stiffness
+    plane = model.add_plane("ground", model.ground.at((depth - radius) * normal), normal)
+    model.add_contact("rubs", plane, rod, stiffness=stiffness, tangential_stiffness=bristle, **contact)
+    return model, rod
+
+
+def energies_of(model, t_end, dt=1e-3):
+    """Of translation and of rotation about the axis, of 1 kg."""
+    result = simulate(model, t_end, dt, progress=False)
+    assert audit(result).ok
+    rod = result.rod("rod")
+    v, turn = rod.v[-1].mean(axis=0), rod.Omega[-1, :, 0].mean()
+    return v @ v / 2, 0.025**2 / 2 * turn**2 / 2, result
+
+
+@pytest.mark.parametrize("force", [9.0, -9.0, 6.0, -3.0])
+def test_pyelastica_axial_friction_holds_or_lets_slide(force):
+    """Static 0.8 and kinetic 0.4 forth, half of it back.
+
+    What is held is pulled with a force that grows for 0.1 s: one that jumps makes a bristle overshoot, to twice as much.
+    """
+    contact = {"stiffness": 1e4, "damping": 20.0, "friction": (0.8, 0.4), "anisotropy": (1.0, 0.5, 0.5)}
+    model, rod = on_the_ground(10, E=1e5, bristle=1e7, **contact)
+    slides = abs(force) > (0.8 * G if force > 0 else 0.4 * G)
+    pull = np.array([0, 0, force])
+    model.add_distributed_load("pull", rod, pull if slides else signals.Ramp(1.0, 0.0, 0.1).along(pull))
+    found, turning, _ = energies_of(model, 0.25)
+    kinetic = 0.4 * G if force > 0 else 0.2 * G
+    if slides:
+        assert found == pytest.approx(0.25**2 / 2 * (abs(force) - kinetic) ** 2, rel=0.01)
+    else:
+        assert found < 1e-9
+    assert turning < 1e-12
+
+
+@pytest.mark.parametrize("part", [0.15, 0.3])
+def test_pyelastica_rod_rolls_or_slides_down_a_plane(part):
+    """Inclined by 0.15 pi it rolls, by 0.3 pi the friction is too little for that."""
+    slope, t = part * np.pi, 0.5
+    model, _ = on_the_ground(4, slope=slope, friction=(0.4, 0.2))
+    found, turning, _ = energies_of(model, t)
+    down, across = G * np.sin(slope), G * np.cos(slope)
+    if part == 0.15:
+        assert found == pytest.approx(2 * (down * t) ** 2 / 9, rel=2e-3)
+        assert turning == pytest.approx((down * t) ** 2 / 9, rel=2e-3)
+    else:
+        assert found == pytest.approx(((down - 0.2 * across) * t) ** 2 / 2, rel=2e-3)
+        assert turning == pytest.approx((0.2 * across * t) ** 2, rel=1e-2)
+
+
+@pytest.mark.parametrize("couple", [0.1, 0.17])
+def test_pyelastica_rod_is_rolled_by_a_couple_or_spins(couple):
+    model, rod = on_the_ground(4, friction=(0.4, 0.2))
+    model.add_distributed_load("couple", rod, signals.Ramp(couple, 0.0, 0.1).along((0, 0, 1)), kind="moment")
+    found, turning, _ = energies_of(model, 1.0)
+    if couple == 0.1:
+        assert found == pytest.approx(2 * (0.95 * couple / 0.075) ** 2, rel=5e-3)
+        assert turning == pytest.approx((0.95 * couple / 0.075) ** 2, rel=5e-3)
+        return
+    slides = 0.1 * 0.4 * G * 0.0375 / couple  # from when 2 C/(3 r) is the static limit
+    assert found == pytest.approx((0.2 * G * (1 - slides) + 0.2 * G * slides) ** 2 / 2, rel=0.02)
+    assert turning == pytest.approx((0.95 * couple / 0.025 - 0.2 * G) ** 2, rel=0.02)
+
+
+@pytest.mark.parametrize("factor", [0.4, 1.9])
+def test_pyelastica_rod_that_slides_comes_to_roll(factor):
+    """Its moments of inertia times a factor; 1 m/s aside at first. What then rolls also rings on its bristles: means of 0.3 s."""
+    model, _ = on_the_ground(4, inertia=factor, friction=(0.4, 0.2))
+    _, _, result = energies_of(model, 2.0)
+    rod, share, late = result.rod("rod"), factor / 2, result.t > 1.7
+    v, turn = rod.v[..., 0].mean(axis=1), rod.Omega[..., 0].mean(axis=1)
+    assert v[late].mean() == pytest.approx(1 / (1 + share), rel=1e-3)
+    assert 0.025 * turn[late].mean() == pytest.approx(-1 / (1 + share), rel=1e-3)
+    about_the_line = v - 0.025 * share * turn
+    assert np.abs(about_the_line - 1.0).max() < 4e-4  # the lever is shorter by the depth
+    assert result.dissipation[-1] == pytest.approx(0.5 * share / (1 + share), rel=1e-3)
+
+
+# --- EX/generalContactFrictionTests
+
+
+def test_exudyn_sphere_is_turned_on_another_by_more_than_friction_holds():
+    """Both of 5 cm and 1 kN/m, 1 mm inside of each other, centres held; a torque grows to three times that of friction in 0.3 s.
+
+    It slips at the third part, is at its fastest when the torque ends, and stands still again.
+    """
+    radius, mass, k, mu = 0.05, 0.025, 1e3, 0.8
+    model = Model("spheres")
+    body = model.add_body("ball", Sphere(radius, mass=mass), (0, 2 * radius - 1e-3, 0))
+    model.add_joint("centre", "spherical", body, model.ground, at=(0, 2 * radius - 1e-3, 0))
+    fixed = model.add_sphere("fixed", model.ground.at((0, 0, 0)), radius)
+    ball = model.add_sphere("ball", body, radius)
+    model.add_contact("rubs", ball, fixed, stiffness=k / 2, tangential_stiffness=k, friction=mu)
+    limit = mu * k / 2 * 1e-3 * radius
+    model.add_moment("torque", body, lambda t: (10 * t * limit if t < 0.3 else 0.0, 0, 0))
+    result = simulate(model, 0.8, 5e-4, progress=False)
+    assert audit(result).ok
+    J, lever = 0.4 * mass * radius**2, 0.99  # both surfaces meet half a millimetre inside
+    slips = 0.1 * lever
+    fastest = limit / J * (5 * (0.3**2 - slips**2) - lever * (0.3 - slips))
+    turn = result.body("ball").omega[:, 0]
+    assert turn.max() == pytest.approx(fastest, rel=5e-3)
+    stands = 0.3 + fastest * J / (limit * lever)
+    assert np.interp(0.5 * (0.3 + stands), result.t, turn) == pytest.approx(fastest / 2, rel=1e-2)
+    assert np.abs(turn[result.t > stands + 0.01]).max() < 0.05 * fastest
