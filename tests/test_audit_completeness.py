@@ -126,7 +126,7 @@ def test_whatever_is_changed_in_a_file_is_found(stored, tmp_path):
     missed, path = [], tmp_path / "changed.vtkhdf"
     with h5py.File(stored) as file:
         system = file["rodsim/layout/system"]
-        of_model = [f"rodsim/layout/system/{a}/{b}" for a in native.TABLES for b in system[a]]
+        of_model = [f"rodsim/layout/system/{a}/{b}" for a in native.TABLES if a in system for b in system[a]]
     assert len(of_model) > 40
     for name in (*grown(stored), *of_model, "rodsim/layout/system/gravity"):
         shutil.copy(stored, path)

@@ -285,7 +285,7 @@ def test_no_sound_model_is_refused():
 
 
 OF_SPANS = (("kind", 99), ("frames", 999), ("ends", -1), ("law", 500), ("weight", -1.0), ("length", math.nan))
-OF_OTHERS = (("kind", 99), ("frames", 999), ("first", -1))
+OF_OTHERS = (("kind", 999), ("frames", 999), ("first", -1))
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def kinds_on_inner_nodes(what):
 def test_every_kind_that_may_act_on_a_node_is_looked_at():
     """A kind that is new needs a place in ACTING, where its residuals are seen to fall, or its name to be told."""
     found = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
-    wanted = {kind.name for kind in registered()["others"]}
+    wanted = {kind.name for kind in registered()["others"] if not kind.one_sided}
     assert wanted <= found, wanted - found
     assert {kind for what in ACTING for kind in built(what).system.loads.kind} == {FORCE, MOMENT}
 
@@ -306,6 +306,22 @@ def test_boxes_of_joints_of_every_kind_are_left_out_and_named(kind):
     grid = rod_grid(own.system, of_rod)
     assert np.flatnonzero(held_boxes(layout, grid).unknown).tolist() == [5]
     assert any("joint 'held'" in note for note in not_covered(layout, of_rod, grid))
+
+
+@pytest.mark.parametrize("other", ["floor", "itself"])
+def test_where_a_rod_may_touch_something_is_left_out_and_named(other):
+    model = model_of("nothing", 12)
+    rod = next(iter(model.rods.values()))
+    floor = model.add_plane("floor", model.ground.at((0, 0, -9)), (0, 0, 1))
+    model.add_contact(
+        "touch", rod, floor if other == "floor" else None, stiffness=10.0, friction=0.3, radius=0.02
+    )
+    own = model.build()
+    layout, of_rod = own.layout, own.layout.rods[0]
+    grid = rod_grid(own.system, of_rod)
+    assert held_boxes(layout, grid).unknown.all()
+    words = "a contact of a plane and a rod acts" if other == "floor" else "surfaces may touch"
+    assert any(words in note for note in not_covered(layout, of_rod, grid))
 
 
 def test_a_wind_and_nodes_that_do_not_move_by_forces_are_left_out_and_named():

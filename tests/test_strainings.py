@@ -9,7 +9,7 @@ from discretization.others import dissipates
 from rigid.interactions.spring import SPRING
 from rigid.mechanics.mechanical import call
 
-ENERGIES = [kind for kind in registered()["others"] if not dissipates(kind) and not kind.works]
+ENERGIES = [kind for kind in registered()["others"] if not (dissipates(kind) or kind.works or kind.one_sided)]
 STRAINED = [kind for kind in ENERGIES if kind.straining is not None]
 ANGLES = [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.5)]
 

@@ -29,7 +29,9 @@ from rodsim.parts.entry import (
 from rodsim.parts.model_parts import Anchor, Driven, Ground, Rod
 
 LAWS = ("power", "barrier")  # by their numbers
-REST_SPEED = 1e-2  # m/s: far below it a restitution is that of what rests; less, and Newton's method sees an edge
+REST_SPEED = (
+    1e-2  # m/s: far below it a restitution is that of what rests; less, and Newton's method sees an edge
+)
 
 
 @entry

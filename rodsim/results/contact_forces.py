@@ -5,7 +5,7 @@ has one normal and one bristle (`rigid.interactions.contact.friction`): a row wi
 formulas are those of `rigid.interactions.contact` at one state and its rates, instead of over a step:
 
     normal       that of the law, times 1 + phi, phi of the rate at which the depth grows
-    tangential   what the bristle holds in that state, k zeta, at most mu N
+    tangential   what the bristle holds in that state and the damper beside it by the rate of slip, k zeta + d slip, at most mu N
 
 so that forces of sliding are those at the end of the last step, and those of a stop or a reversal are between two outputs.
 Arrays have axes of states in front, or none.
@@ -13,7 +13,7 @@ Arrays have axes of states in front, or none.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from discretization.contact.table import BARRIER
 from rigid import quaternions
 from rigid.interactions.contact.friction import (
     BACK,
+    CREEP,
     DRILL,
     FORTH,
     KINETIC,
@@ -187,11 +188,11 @@ def touching(rows: Rows, patches: Patches, state: State) -> Touching:
     phi = np.maximum(b * rate / np.where(speed > 0.0, speed, 1.0) + c * rate, -1.0)
     N = size * (1.0 + phi) * touches
     parts = law.weight * per_Q[..., of, None]  # (..., m, 4) of the sum of Q, by frames
-    moves = v + np.cross(omega, place[..., of, None, :] - r)
+    moves = v + np.cross(omega, _arms(parts, place, of, r))
     slip = _across(_summed(np.sum(parts[..., None] * moves, axis=-2), of, w, 1), n)
     turn = _summed(np.sum(parts[..., None] * omega, axis=-2), of, w, 1)
-    T, slides = _held(patches, state, n, N)
-    lost = phi * power + np.where(slides, np.sum(T * slip, axis=-1), 0.0)
+    T, kept = _held(patches, state, n, N, slip)
+    lost = phi * power + np.sum((T - kept) * slip, axis=-1)
     about = np.sum(turn * n, axis=-1)
     for rolled, length in ((about**2, DRILL), (np.sum(turn**2, axis=-1) - about**2, ROLL)):
         rolled = np.maximum(rolled, 0.0)
@@ -201,11 +202,26 @@ def touching(rows: Rows, patches: Patches, state: State) -> Touching:
     return Touching(on_frames, _summed(law.energy, of, w) + kept, N, T, slip, place, lost, law.gap)
 
 
-def _held(patches: Patches, state: State, n: Floats, N: Floats) -> tuple[Floats, Any]:
-    """T of the bristles (..., w, 3), and whether they slide."""
+def _arms(parts: Floats, place: Floats, of: Ints, r: Floats) -> Floats:
+    """(..., m, 4, 3) m, from frames to what they carry: both sides of a patch carry its place at the mean of theirs."""
+    arms, w = np.zeros_like(r), place.shape[-2]
+    for side in (ON_A, ON_B):
+        weights = parts[..., side, None]
+        total = _summed(weights.sum(axis=-2), of, w, 1)
+        middle = _summed(np.sum(weights * r[..., side, :], axis=-2), of, w, 1)
+        arm = place - middle / np.where(total == 0.0, 1.0, total)
+        arms[..., side, :] = arm[..., of, None, :]
+    return arms
+
+
+def _held(patches: Patches, state: State, n: Floats, N: Floats, slip: Floats) -> tuple[Floats, Floats]:
+    """T of the bristles and of their dampers (..., w, 3), and the part of it whose work is kept."""
     z = _across(quaternions.rotate(state.quat[..., patches.first, :], patches.zeta), n)
     kept, left = (np.linalg.norm(x, axis=-1) for x in (patches.zeta, z))
-    T = (patches.stiffness * kept / np.where(left > 0.0, left, 1.0))[..., None] * z
+    of_bristle = (patches.stiffness * kept / np.where(left > 0.0, left, 1.0))[..., None] * z
+    rest = CREEP * patches.loss[:, REST]
+    d = np.where(rest > 0.0, patches.loss[:, STATIC] / np.where(rest > 0.0, rest, 1.0), 0.0) * N
+    T = of_bristle + d[..., None] * slip
     along = state.r[..., patches.part[:, 1], :] - state.r[..., patches.part[:, 0], :]
     long = np.linalg.norm(along, axis=-1)
     along = along / np.where(long > 0.0, long, 1.0)[..., None]
@@ -214,9 +230,10 @@ def _held(patches: Patches, state: State, n: Floats, N: Floats) -> tuple[Floats,
     forth, back, side = (patches.loss[:, i] for i in (FORTH, BACK, SIDE))
     t, side = t / np.where(t > 0.0, forth, back), np.where(long > 0.0, side, 1.0)
     measured = np.sqrt(t**2 + np.maximum(aside, 0.0) / side**2)
-    slides = patches.sliding > 0.5
-    limit = N * np.where(slides, patches.loss[:, KINETIC], patches.loss[:, STATIC])
-    return T * np.minimum(1.0, limit / np.where(measured > 0.0, measured, 1.0))[..., None], slides & (N > 0.0)
+    slid = patches.sliding > 0.5
+    limit = N * np.where(slid, patches.loss[:, KINETIC], patches.loss[:, STATIC])
+    share = np.minimum(1.0, limit / np.where(measured > 0.0, measured, 1.0))
+    return T * share[..., None], np.where((slid | (share < 1.0))[..., None], 0.0, of_bristle)
 
 
 def _moving(rows: Rows, state: State) -> tuple[Floats, Floats, Floats, Floats]:

@@ -91,6 +91,9 @@ def _unknown(layout: Layout) -> Iterator[Unknown]:
             of_joints.setdefault(int(number), []).append(frames)
     for number, each in sorted(of_joints.items()):
         yield Unknown(f"where joint '{layout.joints[number].name}' holds it", np.concatenate(each))
+    contacts = system.contacts
+    surface = np.repeat(np.arange(len(contacts.kind)), np.diff(contacts.first))
+    yield Unknown("where surfaces may touch", contacts.frames[np.isin(surface, contacts.pairs)])
     fixed = np.flatnonzero(system.frames.fixed)
     yield Unknown("whose node does not move by forces", fixed[fixed > 0])
     unknown = [load for load in node_loads(layout) if load.value is None]

@@ -52,8 +52,8 @@ def _viscous(system: System, own: Acting) -> Acting:
 
 
 def is_unknown(own: Acting) -> bool:
-    """Whether it acts, and nothing says with which force."""
-    return own.role not in FORCES
+    """Whether it acts, and nothing says with which force; a contact comes and goes between the outputs."""
+    return own.role not in FORCES or own.group.kind.one_sided
 
 
 def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, frames: Ints) -> Sources:

@@ -26,9 +26,7 @@ TOUCHES = (np.pi + 2.0 * np.arctan(G / (SPEED * FREQUENCY))) / FREQUENCY
 YOUNG, POISSON = 210e9, 0.3  # steel
 STEEL_RADIUS, STEEL_DENSITY, APPROACH = 0.01, 7800.0, 1.0
 STEEL_MASS = STEEL_DENSITY * 4.0 / 3.0 * np.pi * STEEL_RADIUS**3
-HERTZ = (
-    4.0 / 3.0 * YOUNG / (2.0 * (1.0 - POISSON**2)) * np.sqrt(STEEL_RADIUS / 2.0)
-)  # force over depth^1.5
+HERTZ = 4.0 / 3.0 * YOUNG / (2.0 * (1.0 - POISSON**2)) * np.sqrt(STEEL_RADIUS / 2.0)  # force over depth^1.5
 HERTZ_DEPTH = (1.25 * STEEL_MASS / 2.0 * APPROACH**2 / HERTZ) ** 0.4
 HERTZ_FORCE = HERTZ * HERTZ_DEPTH**1.5
 HERTZ_TIME = 2.0 * np.sqrt(np.pi) * gamma(0.4) / (2.5 * gamma(0.9)) * HERTZ_DEPTH / APPROACH
