@@ -313,6 +313,17 @@ def test_report_plot_and_dataset_tell_of_contacts(tmp_path):
         plot(none, "contacts")
 
 
+def test_a_file_of_a_model_without_joints_has_a_report_of_its_contacts(tmp_path):
+    """Whose multipliers are rows of no numbers, of which some outputs are read."""
+    model = Model("ball")
+    ball = model.add_body("ball", Sphere(0.1, mass=1.0), (0, 0, 0.1), velocity=(0, 0, -0.1))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("touch", model.add_sphere("sphere", ball, 0.1), floor, stiffness=1e3)
+    run(model, 0.02, 1e-3, output=tmp_path / "ball.vtkhdf")
+    page = report(tmp_path / "ball.vtkhdf", tmp_path / "page.html").read_text("utf-8")
+    assert '<section id="contacts"' in page
+
+
 def test_bristles_are_those_of_their_own_contact():
     """One without friction comes first, whose windows have no numbers."""
     model = Model("m")

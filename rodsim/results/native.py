@@ -207,11 +207,14 @@ def _markers(joints: h5py.Group) -> list[tuple[Any, ...]]:
 
 
 def read_rows(file: h5py.File, name: str, outputs: Any) -> NDArray[Any]:
-    """Some outputs, an int or a slice, of a dataset that grows."""
+    """Some outputs, an int, a slice or their numbers, of a dataset that grows."""
     root = file[ROOT]
     if name == OWN and older_files.is_older(root):
         return older_files.read_own(root, outputs)
-    return np.asarray(root[name][outputs])
+    dataset = root[name]
+    if 0 in dataset.shape[1:]:  # in which HDF5 selects nothing by numbers
+        return np.zeros(dataset.shape, dataset.dtype)[outputs]
+    return np.asarray(dataset[outputs])
 
 
 def count(file: h5py.File) -> int:
