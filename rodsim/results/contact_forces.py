@@ -216,24 +216,38 @@ def _arms(parts: Floats, place: Floats, of: Ints, r: Floats) -> Floats:
 
 def _held(patches: Patches, state: State, n: Floats, N: Floats, slip: Floats) -> tuple[Floats, Floats]:
     """T of the bristles and of their dampers (..., w, 3), and the part of it whose work is kept."""
-    z = _across(quaternions.rotate(state.quat[..., patches.first, :], patches.zeta), n)
-    kept, left = (np.linalg.norm(x, axis=-1) for x in (patches.zeta, z))
-    of_bristle = (patches.stiffness * kept / np.where(left > 0.0, left, 1.0))[..., None] * z
+    u = _across(quaternions.rotate(state.quat[..., patches.first, :], patches.zeta), n)
+    kept, left = (np.linalg.norm(x, axis=-1) for x in (patches.zeta, u))
+    u = (kept / np.where(left > 0.0, left, 1.0))[..., None] * u
+    way = _ways(patches, state, n)
+    of_bristle = patches.stiffness[:, None] * _scaled(u, way, u, -0.5)
     rest = CREEP * patches.loss[:, REST]
     d = np.where(rest > 0.0, patches.loss[:, STATIC] / np.where(rest > 0.0, rest, 1.0), 0.0) * N
-    T = of_bristle + d[..., None] * slip
-    along = state.r[..., patches.part[:, 1], :] - state.r[..., patches.part[:, 0], :]
-    long = np.linalg.norm(along, axis=-1)
-    along = along / np.where(long > 0.0, long, 1.0)[..., None]
-    t = np.sum(T * along, axis=-1)
-    aside = np.sum(T**2, axis=-1) - t**2
-    forth, back, side = (patches.loss[:, i] for i in (FORTH, BACK, SIDE))
-    t, side = t / np.where(t > 0.0, forth, back), np.where(long > 0.0, side, 1.0)
-    measured = np.sqrt(t**2 + np.maximum(aside, 0.0) / side**2)
-    slid = patches.sliding > 0.5
+    P = of_bristle + d[..., None] * slip
+    size, slid = np.linalg.norm(P, axis=-1), patches.sliding > 0.5
     limit = N * np.where(slid, patches.loss[:, KINETIC], patches.loss[:, STATIC])
-    share = np.minimum(1.0, limit / np.where(measured > 0.0, measured, 1.0))
-    return T * share[..., None], np.where((slid | (share < 1.0))[..., None], 0.0, of_bristle)
+    share = np.minimum(1.0, limit / np.where(size > 0.0, size, 1.0))
+    held = np.where((slid | (share < 1.0))[..., None], 0.0, _scaled(of_bristle, way, u, 1.0))
+    return _scaled(share[..., None] * P, way, P, 1.0), held
+
+
+def _ways(patches: Patches, state: State, n: Floats) -> tuple[Floats, Floats]:
+    """Directions of rods across n (..., w, 3), zero for what is none; factors (..., w, 3): forth, back, aside."""
+    along = state.r[..., patches.part[:, 1], :] - state.r[..., patches.part[:, 0], :]
+    e = _across(along, n)
+    long, left = np.linalg.norm(along, axis=-1), np.linalg.norm(e, axis=-1)
+    lies = (left / np.where(long > 0.0, long, 1.0))[..., None] ** 2
+    factors = np.where(long[..., None] > 0.0, patches.loss[:, (FORTH, BACK, SIDE)], 1.0)
+    side = factors[..., 2:]
+    return e / np.where(left > 0.0, left, 1.0)[..., None], side + lies * (factors - side)
+
+
+def _scaled(x: Floats, way: tuple[Floats, Floats], of: Floats, power: float) -> Floats:
+    """F^power x, F of the way that the vectors `of` have."""
+    e, factors = way
+    forth, back, side = np.moveaxis(factors**power, -1, 0)
+    p = np.where(np.sum(of * e, axis=-1) > 0.0, forth, back)
+    return side[..., None] * x + ((p - side) * np.sum(x * e, axis=-1))[..., None] * e
 
 
 def _moving(rows: Rows, state: State) -> tuple[Floats, Floats, Floats, Floats]:

@@ -15,6 +15,7 @@ from rodsim.results.along_rods import length_of, lines_to, places_of_elements
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, RodLayout
 from rodsim.results.sources import Source
+from rodsim.results.twist_and_writhe import ends_of, twist, writhe
 
 OF_ELEMENTS = ("Gamma", "K", "N", "M")
 
@@ -97,6 +98,24 @@ class RodHistory:
     def s_element(self) -> Floats:
         """(n_elements,) m, where Gamma, K, N and M are known, in the stress-free shape"""
         return places_of_elements(self._source.layout, self.layout)
+
+    @cached_property
+    def twist(self) -> Floats:
+        """(T,) turns of the sections about the axis, right-handed ones positive; less than half a turn an element"""
+        return twist(self.r, self.quat, self.layout.closed)
+
+    @cached_property
+    def writhe(self) -> Floats:
+        """(T,) turns of the axis about itself; an open rod goes on as straight rays along d1 of its ends"""
+        return writhe(self.r, None if self.layout.closed else ends_of(self.quat))
+
+    @property
+    def link(self) -> Floats:
+        """(T,) turns, twist and writhe: of a closed rod a whole number, of an open one the turns of its ends about their axes.
+
+        It changes by two where strands go through each other.
+        """
+        return self.twist + self.writhe
 
     def along(self, field: str, fractions: ArrayLike) -> Floats:
         """(T, k, 3) "Gamma", "K", "N" or "M" at fractions (k,) of the stress-free length; 0 and 1 are the ends.

@@ -13,14 +13,15 @@ never pulls.
 
 Across it acts a bristle of the stiffness k, and beside it a damper, d = mu_s N/(10 v) with the static mu_s: without it what
 is caught would ring for ever, and break loose too early. The points of both sides that are at c in the mean of both ends move
-against each other by s, less its part along n. With z0 = zeta turned into the plane across n at its length,
+against each other by s, less its part along n. With z0 = F^-1/2 zeta, zeta turned into the plane across n at its length,
 
-    T* = k (z0 + s/2) + d s/h,   T = T* min(1, mu N/|T*|),   mu the static or, where it slides, the kinetic one       (2)
+    P* = k z0 + (k/2 + d/h) s,   P = P* min(1, mu N/|P*|),   T = F P,   mu the static or, where it slides, the kinetic one (2)
 
-acts on both at c. Where T = T*, z1 = z0 + s: the work T . s is that of the bristle, k |z|^2/2, and of the damper. Where T is
-less, z1 = T/k; or, if that would gain, z0 + (T - k z0)/(k/2 + d/h): both behind what slides by (T* - T)/(k/2 + d/h), which
-cannot gain. Between stick and slip T has no jump. On an element of a rod |T*| is measured in parts along and across it, over
-factors of mu for its way forth, back and aside.
+T acts on both at c. On an element of a rod F multiplies parts along and across it by factors of mu, one of three for the way
+forth, back and aside; else it is 1. Where P = P*, z1 = z0 + s: the work T . s is that of the bristle, k z . F z/2 = k |zeta|^2/2,
+and of the damper. Where P is less, z1 = P/k; or, if that would gain, z0 + (P - k z0)/(k/2 + d/h): both behind what slides by
+(P* - P)/(k/2 + d/h), which cannot gain. Between stick and slip T has no jump. What slides steadily has P = mu N s/|s|: each part
+against its own part of the slip. A bristle that turns round between forth and back keeps at most what it had and was given.
 
 Against the relative turn theta in the step acts a moment with lengths l of drilling and rolling,
 
@@ -119,41 +120,62 @@ def across(x, n):
 
 
 @small_kernel
-def measured(T, tangent, X, at):
-    """|T|, on an element of a rod over the factors of mu."""
-    square = dot(tangent, tangent)
+def ways(tangent, n, X, at):
+    """e, the tangent across n, and factors of mu for what points along e, against it, and aside."""
+    square, flat = dot(tangent, tangent), across(tangent, n)
     if square.real == 0.0:
-        return size_of(T)
-    e = times(1.0 / cmath.sqrt(square), tangent)
-    t = dot(T, e)
-    s = minus(T, times(t, e))
-    t = t / (X[at + FORTH] if t.real > 0.0 else X[at + BACK])
-    return cmath.sqrt(t * t + dot(s, s) / (X[at + SIDE] * X[at + SIDE]))
+        return ZERO, (1.0 + 0j, 1.0 + 0j, 1.0 + 0j)
+    left, side = dot(flat, flat), X[at + SIDE]
+    lies = left / square  # a rod that stands upright on its end knows no way
+    factors = side + lies * (X[at + FORTH] - side), side + lies * (X[at + BACK] - side), side + 0j
+    return (times(1.0 / cmath.sqrt(left), flat) if left.real > 0.0 else ZERO), factors
 
 
 @small_kernel
-def bristle(y, X, at, n, s, N, tangent, lam):
-    """(2): T, z1, whether it slides; y: mean pose of the first frame."""
+def scaled(x, way, of, power):
+    """F^power x, F of the way that the vector `of` has."""
+    e, (forth, back, side) = way
+    p, q = forth if dot(of, e).real > 0.0 else back, side
+    if power == 0.5:
+        p, q = cmath.sqrt(p), cmath.sqrt(q)
+    elif power == -0.5:
+        p, q = 1.0 / cmath.sqrt(p), 1.0 / cmath.sqrt(q)
+    return plus(times(q, x), times((p - q) * dot(x, e), e))
+
+
+@small_kernel
+def bristle(y, X, at, n, s, N, way, lam):
+    """(2): T, the bristle at the end, whether it slides; y: mean pose of the first frame."""
     zeta, k = vector(X, at + ZETA), X[at + STIFFNESS]
     resists = 0.5 * k
     if X[at + REST].real > 0.0:
         resists += lam * N * X[at + STATIC] / (CREEP * X[at + REST])
-    z = across(direction(y, zeta), n)
-    kept, left = dot(zeta, zeta), dot(z, z)
+    u = across(direction(y, zeta), n)
+    kept, left = dot(zeta, zeta), dot(u, u)
     if kept.real > 0.0 and left.real > 0.0:
-        z = times(cmath.sqrt(kept / left), z)
-    T = plus(times(k, z), times(resists, s))
-    size, limit = measured(T, tangent, X, at), N * X[at + STATIC]
+        u = times(cmath.sqrt(kept / left), u)
+    z = scaled(u, way, u, -0.5)
+    P = plus(times(k, z), times(resists, s))
+    size, limit = size_of(P), N * X[at + STATIC]
     if X[at + SLIDING].real > 0.5:
         limit = N * X[at + KINETIC]
-    if size.real <= limit.real:
-        return T, plus(z, s), False
-    T = times(limit / size, T)
-    end = times(1.0 / k, T)
-    lost = dot(T, s) - 0.5 * k * (dot(end, end) - dot(z, z))
-    if lost.real < 0.0:
-        end = plus(z, times(1.0 / resists, minus(T, times(k, z))))
-    return T, end, True
+    slides, end = size.real > limit.real, plus(z, s)
+    if slides:
+        P = times(limit / size, P)
+        end = times(1.0 / k, P)
+    T, ended = scaled(P, way, P, 1.0), scaled(end, way, end, 0.5)
+    lost = dot(T, s) - 0.5 * k * (dot(ended, ended) - dot(u, u))
+    if slides and lost.real < 0.0:
+        end = plus(z, times(1.0 / resists, minus(P, times(k, z))))
+        ended = scaled(end, way, end, 0.5)
+        lost = dot(T, s) - 0.5 * k * (dot(ended, ended) - dot(u, u))
+    if (
+        lost.real < 0.0 and (dot(z, way[0]) * dot(end, way[0])).real < 0.0
+    ):  # it has turned round, forth is not back
+        kept = dot(ended, ended)
+        left = kept + 2.0 * lost / k
+        ended = times(cmath.sqrt(left / kept), ended) if left.real > 0.0 else ZERO
+    return T, ended, slides
 
 
 @small_kernel
@@ -168,7 +190,7 @@ def resist(y0, y1, X, lam, sides, found, tangent, out):
     """All that resists, into `out`, which has weights and forces of frames as `touching` says; phi, z1 of the bristle in
     components of the first frame, whether it slides. sides: how many frames are of the one, and how many there are; the point c
     is carried by the weighted mean of the places of a side, and turns about it with that of its turns: each node would else carry
-    it on an arm along its element, which bends that. tangent: of the rod at the stations, zero: there is none.
+    it on an arm along its element, which bends that. tangent: of the rod at the stations; zero: all ways are the same.
     """
     of_one, arity = sides
     at = X.shape[0] - SIZE
@@ -198,7 +220,7 @@ def resist(y0, y1, X, lam, sides, found, tangent, out):
             theta = plus(theta, times(weight, turned_by(y, z)))
     first, T, end, slides, M = mean(y0, y1, 0), ZERO, ZERO, False, ZERO
     if rubs:
-        T, end, slides = bristle(first, X, at, n, across(s, n), N, tangent, lam)
+        T, end, slides = bristle(first, X, at, n, across(s, n), N, ways(tangent, n, X, at), lam)
     if turns:
         M = resisted(times(dot(theta, n), n), X[at + DRILL], N, lam)
         M = plus(M, resisted(across(theta, n), X[at + ROLL], N, lam))
