@@ -1,0 +1,94 @@
+"""A snake crawls on the ground: couples of its muscles go along it as a wave, friction aside is twice that forth.
+
+Body, muscles and friction are those of PyElastica's ContinuumSnakeCase, after M. Gazzola, L. H. Dudte, A. G. McCormick,
+L. Mahadevan, Royal Society Open Science 5 (2018) 171628: an optimum, which goes forth by a twelfth of its length a second. The
+muscles pull with a couple beta(s) sin(2 pi (t/T - s)), beta a cubic spline, s from the head; friction acts along and across the
+body, each against its own part of the slip.
+
+The number is the speed of the mass centre over a period.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import BSpline
+
+from rodsim import Model, Result, Section, simulate
+from rodsim.parts.model_parts import Rod
+
+LENGTH, PERIOD, G = 0.35, 2.0, 9.80665  # m, s, m/s^2
+RADIUS, DENSITY, E = 0.011 * LENGTH, 1000.0, 1e6  # m, kg/m^3, Pa
+COUPLES = (3.4e-3, 3.3e-3, 4.2e-3, 2.6e-3, 3.6e-3, 3.5e-3)  # N m, control points from head to tail
+FRICTION = LENGTH / (PERIOD**2 * G * 0.1)  # forth, of a Froude number of 0.1
+FORTH, BACK, ASIDE = 1.0, 1.5, 2.0
+
+
+def muscles(model: Model, rod: Rod) -> None:
+    """Couples about the vertical: what a muscle couple is more behind a section than before it, and its ends."""
+    beta = BSpline([0, 0, 0, 0, 1 / 3, 2 / 3, 1, 1, 1, 1], COUPLES, 3)
+    slope, wave = beta.derivative(), 2.0 * np.pi
+
+    def phase(s: float, t: float) -> float:
+        return wave * (t / PERIOD - s)
+
+    def couple(s: float, t: float) -> float:
+        """s from the head, of which the rod has its end."""
+        return float(min(1.0, max(t, 0.0) / PERIOD) * beta(s) * np.sin(phase(s, t)))
+
+    def change(s: float, t: float) -> float:
+        up = slope(s) * np.sin(phase(s, t)) - wave * beta(s) * np.cos(phase(s, t))
+        return float(min(1.0, max(t, 0.0) / PERIOD) * up / LENGTH)
+
+    model.add_distributed_load("muscles", rod, lambda x, t: (0.0, change(1.0 - x, t), 0.0), kind="moment")
+    model.add_moment("tail", rod.start, lambda t: (0.0, -couple(1.0, t), 0.0))
+    model.add_moment("head", rod.end, lambda t: (0.0, couple(0.0, t), 0.0))
+
+
+def model(n_elements: int = 20) -> Model:
+    """It lies along z, head first, on a ground into which its weight presses it by a hundredth of its radius."""
+    made = Model("snake", gravity=(0.0, -G, 0.0))
+    A, second = np.pi * RADIUS**2, np.pi / 4 * RADIUS**4
+    shear = E / 1.5
+    section = Section.from_stiffness(
+        EA=E * A,
+        GA=27 / 28 * shear * A,
+        GJ=2 * shear * second,
+        EI=E * second,
+        mass_per_length=DENSITY * A,
+        inertia_per_length=DENSITY * second * np.array([2.0, 1.0, 1.0]),
+        radius=RADIUS,
+    )
+    rod = made.add_rod("snake", [(0, 0, 0), (0, 0, LENGTH)], section, n_elements, mass="lumped")
+    stiffness, depth = 1e4, DENSITY * A * G / 1e4
+    ground = made.add_plane("ground", made.ground.at((0.0, depth - RADIUS, 0.0)), (0, 1, 0))
+    made.add_contact(
+        "crawls",
+        ground,
+        rod,
+        stiffness=stiffness,
+        damping=20.0,
+        rest_speed=1e-3,
+        tangential_stiffness=1e3,
+        friction=FRICTION,
+        anisotropy=(FORTH, BACK, ASIDE),
+    )
+    made.add_external_damping("slows", rod, 2e-3, rotation=2e-3 * 4 / RADIUS**2)
+    muscles(made, rod)
+    return made
+
+
+def run(periods: int = 2, dt: float = 0.01, n_elements: int = 20, progress: bool | None = None) -> Result:
+    """Simulate whole periods; in the first one the muscles begin."""
+    return simulate(model(n_elements), periods * PERIOD, dt, output_every=5, progress=progress)
+
+
+def speed(result: Result) -> float:
+    """m/s, of the mass centre forth in the last period."""
+    weights = np.ones(result.rod("snake").r.shape[1])
+    weights[[0, -1]] = 0.5
+    z = result.rod("snake").r[..., 2] @ weights / weights.sum()
+    return float((z[-1] - z[result.index_at(result.t[-1] - PERIOD)]) / PERIOD)
+
+
+if __name__ == "__main__":
+    print(f"{speed(run(periods=3)):.5f} m/s")
