@@ -10,6 +10,9 @@ The number is the speed of the mass centre over a period.
 
 from __future__ import annotations
 
+from functools import cache
+from math import cos, sin
+
 import numpy as np
 from scipy.interpolate import BSpline
 
@@ -23,22 +26,30 @@ FRICTION = LENGTH / (PERIOD**2 * G * 0.1)  # forth, of a Froude number of 0.1
 FORTH, BACK, ASIDE = 1.0, 1.5, 2.0
 
 
+BETA = BSpline([0, 0, 0, 0, 1 / 3, 2 / 3, 1, 1, 1, 1], COUPLES, 3)
+WAVE = 2.0 * np.pi
+
+
+@cache
+def muscle(s: float) -> tuple[float, float]:
+    """beta, N m, and its slope, at s from the head."""
+    return float(BETA(s)), float(BETA(s, 1))
+
+
+def couple(s: float, t: float) -> float:
+    """N m, of the muscles at s from the head."""
+    return min(1.0, max(t, 0.0) / PERIOD) * muscle(s)[0] * sin(WAVE * (t / PERIOD - s))
+
+
+def change(s: float, t: float) -> float:
+    """N m/m, by which this couple is more a metre further back."""
+    beta, slope = muscle(s)
+    phase = WAVE * (t / PERIOD - s)
+    return min(1.0, max(t, 0.0) / PERIOD) * (slope * sin(phase) - WAVE * beta * cos(phase)) / LENGTH
+
+
 def muscles(model: Model, rod: Rod) -> None:
     """Couples about the vertical: what a muscle couple is more behind a section than before it, and its ends."""
-    beta = BSpline([0, 0, 0, 0, 1 / 3, 2 / 3, 1, 1, 1, 1], COUPLES, 3)
-    slope, wave = beta.derivative(), 2.0 * np.pi
-
-    def phase(s: float, t: float) -> float:
-        return wave * (t / PERIOD - s)
-
-    def couple(s: float, t: float) -> float:
-        """s from the head, of which the rod has its end."""
-        return float(min(1.0, max(t, 0.0) / PERIOD) * beta(s) * np.sin(phase(s, t)))
-
-    def change(s: float, t: float) -> float:
-        up = slope(s) * np.sin(phase(s, t)) - wave * beta(s) * np.cos(phase(s, t))
-        return float(min(1.0, max(t, 0.0) / PERIOD) * up / LENGTH)
-
     model.add_distributed_load("muscles", rod, lambda x, t: (0.0, change(1.0 - x, t), 0.0), kind="moment")
     model.add_moment("tail", rod.start, lambda t: (0.0, -couple(1.0, t), 0.0))
     model.add_moment("head", rod.end, lambda t: (0.0, couple(0.0, t), 0.0))
