@@ -19,6 +19,7 @@ import numpy as np
 
 from discretization import others
 from discretization.contact.interactions import touching
+from discretization.contact.rubbing import rubbing
 from discretization.drives import at_states, varying
 from discretization.multipliers import count_multipliers
 from discretization.others import OTHERS, dissipates
@@ -136,7 +137,10 @@ def _others(system: System, state: State | None) -> Iterator[Acting]:
 
 
 def _contacts(system: System, state: State | None) -> Iterator[Acting]:
-    for own in [] if state is None else touching(system.contacts, state):
+    if state is None or not len(system.contacts.pairs):
+        return
+    bristles = part(system, state, "bristle")
+    for own in (*touching(system.contacts, state), *rubbing(system.contacts, state, bristles)):
         yield Acting(own, role_of(own.kind), "contacts", own.row)
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rodsim.small_motions.steady_rotations import steady_rotation
     from rodsim.statics.equilibria import equilibrium
     from rodsim.statics.linear_buckling import buckling
+    from rodsim.stops import first_touch, nearer
     from rodsim.studies.convergence import converge
     from rodsim.studies.sweeping import sweep
 
@@ -84,6 +85,7 @@ _WHERE = {
     "audit": "rodsim.results.audit",
     "buckling": "rodsim.statics.linear_buckling",
     "equilibrium": "rodsim.statics.equilibria",
+    "first_touch": "rodsim.stops",
     "compare": "rodsim.comparing.comparison",
     "converge": "rodsim.studies.convergence",
     "frequency_response": "rodsim.small_motions.linear_models",
@@ -93,6 +95,7 @@ _WHERE = {
     "local_audit": "rodsim.results.local_audit",
     "mode_shapes": "rodsim.small_motions.modal_results",
     "modes": "rodsim.small_motions.modal_analysis",
+    "nearer": "rodsim.stops",
     "multibody_system": "rigid.charts.multibody",
     "read_scene": "rodsim.scenes.plain",
     "report": "rodsim.reporting.page",
@@ -141,6 +144,7 @@ __all__ = [
     "compare",
     "converge",
     "equilibrium",
+    "first_touch",
     "frequency_response",
     "integrate",
     "interaction",
@@ -150,6 +154,7 @@ __all__ = [
     "mode_shapes",
     "modes",
     "multibody_system",
+    "nearer",
     "read_scene",
     "report",
     "rotating_body",

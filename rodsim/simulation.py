@@ -42,6 +42,7 @@ from rodsim.results.result import Result
 from rodsim.results.resuming import stored_outputs
 from rodsim.results.whole_file import check_target
 from rodsim.results.writer import MemoryWriter, ResultWriter
+from rodsim.stops import Until, Watch, march_until
 
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
@@ -68,6 +69,7 @@ def simulate(
     tolerance: float = 0.0,
     start: Result | None = None,
     at: float | None = None,
+    until: Until | None = None,
 ) -> Result:
     """Simulate `model` from t = 0 to `t_end` with steps of `dt` (s) and return the result.
 
@@ -92,6 +94,8 @@ def simulate(
     an equilibrium, at rest exactly, or a run of the same parts. Time begins at 0 anew; loads, gravity and parameters
     may be others, and the result's description says under "start" what changed. A drive goes on from the coordinate that
     its joint has; where it begins with another rate, velocities jump to it, which is told.
+    until: end before `t_end` with the first step after which a condition holds: `first_touch("contact")`, `nearer("a", "b",
+    0.01)`. That state and the one before are stored. A run that is resumed without it goes on.
     progress: show a progress line on stderr; by default where that is a terminal.
 
     Raises
@@ -111,7 +115,7 @@ def simulate(
     # an earlier end may lie between the outputs of this run
     n_stored, last, stored_run = stored_outputs(output) if resume and output is not None else (0, -1, {})
     every = _output_every(output_every, stored_run, n_steps)
-    most = n_stored + _outputs_after(last, n_steps, every)
+    most = n_stored + _outputs_after(last, n_steps, every) + 2 * (until is not None)
     if output is not None and most > MOST_OUTPUTS:
         raise ModelError(
             f"output_every = {every} gives {most:.3g} outputs, a file holds at most {MOST_OUTPUTS}; "
@@ -165,6 +169,9 @@ def simulate(
     touching = len(built.system.contacts.pairs) > 0
     stepper = ContactStepper(built.system, dt, make) if touching else make(built.system)
     state = stepper.start(state)
+    watch = None if until is None else Watch(until, built.layout)
+    if watch is not None and not (resume and n_stored):
+        watch.check_start(state)
     memory = stepper.sizes.memory
     built.layout.n_memory, built.layout.n_chart, built.layout.n_points = (
         memory.rows,
@@ -180,6 +187,8 @@ def simulate(
     }
     if tolerance > 0.0:
         settings["tolerance"] = tolerance
+    if until is not None:
+        settings["until"] = str(until)
     if not isinstance(stepper, Stepper) and stepper.chart is not None:
         settings["chart"] = stepper.chart
     built.layout.description["run"] = settings
@@ -202,7 +211,10 @@ def simulate(
             try:
                 if fresh:
                     recorder.add_last(0, state)
-                _march(stepper, state, step, n_steps, every, recorder, line)
+                if watch is None:
+                    _march(stepper, state, step, n_steps, every, recorder, line)
+                else:
+                    march_until(watch, stepper, state, step, n_steps, every, recorder, line)
             except ConvergenceError as error:
                 if error.reached is not None and error.reached.step > recorder.last:
                     recorder.took(error.report)

@@ -11,8 +11,7 @@ from discretization.contact.table import points_of
 from rigid.errors import ModelError
 from rodsim import Material, Model, Result, Section, Sphere, audit, simulate
 from rodsim.building.build import Placement
-from rodsim.building.contact_doubts import expected
-from rodsim.building.contact_tables import stations_on_rods
+from rodsim.building.contact_doubts import expected, stations_on_rods
 from rodsim.results.errors import ResultError
 
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
@@ -144,10 +143,10 @@ def test_spheres_of_bodies_that_a_joint_joins_meet_only_as_a_pair_of_their_own()
 
 
 def test_the_depth_of_rods_that_cross_is_that_of_their_reduced_mass():
-    """F = k integral of (depth - x^2/(2 rho)) dx = 4/3 k sqrt(2 rho) depth^(3/2)."""
+    """F = k integral of (depth - x^2 sin^2/(2 rho)) dx = 4/3 k sqrt(2 rho) depth^(3/2)/sin."""
     (own,) = expected(model := crossing(), Placement(model))
     low, high = (1000 * np.pi * 0.01**2 * x for x in (0.3, np.hypot(0.03, 0.2)))
-    C = 4 / 3 * np.pi / 8 * 1e6 * np.sqrt(0.04)
+    C = 4 / 3 * np.pi / 8 * 1e6 * np.sqrt(0.04) * np.hypot(0.03, 0.2) / 0.2
     m = low * high / (low + high)
     assert C * own.by_speed**2.5 / 2.5 == pytest.approx(0.5 * m * 0.5**2)
     assert own.lasts == pytest.approx(np.pi * np.sqrt(m / (1.5 * C * own.by_speed**0.5)))

@@ -21,7 +21,7 @@ from rigid.interactions.kinds import MOST_FRAMES
 from rigid.system import Floats, Ints
 
 _ROWS = (3, 6)  # nodes of short rows
-_LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
+LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
 
 
 class Window(NamedTuple):
@@ -42,7 +42,7 @@ def most_bristles(contacts: Contacts) -> int:
 
 def windows_of(contacts: Contacts, listed: Candidates) -> list[Window]:
     """Of a list, in its order."""
-    losing = np.any(contacts.loss[:, _LOSING] != 0.0, axis=1)
+    losing = np.any(contacts.loss[:, LOSING] != 0.0, axis=1)
     found: list[Window] = []
     rows: list[list[int]] = []
     before: tuple[int, ...] = ()

@@ -88,6 +88,9 @@ class StepperBase(ABC):
     def start(self, state: State) -> State:
         """The state with the memory of this integrator."""
 
+    def check_losing(self) -> None:  # noqa: B027
+        """Raise ModelError where contacts that lose energy, which come and go, would not fit."""
+
     @abstractmethod
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h that begin at the times `starts`, as far as they can be solved. The state may be changed

@@ -25,7 +25,7 @@ from discretization.contact.interactions import interactions_of
 from discretization.contact.nearest import passing
 from discretization.contact.search import candidates
 from discretization.contact.table import contacts_of, points_of, reaches
-from discretization.contact.windows import Window, carried, losses_of, windows_of
+from discretization.contact.windows import LOSING, Window, carried, losses_of, windows_of
 from discretization.others import joined
 from discretization.own_variables import own_variables
 from discretization.state_checks import OF_SYSTEMS, checked
@@ -72,6 +72,8 @@ class ContactStepper(StepperBase):
         self.system, self.h, self._make = system, h, make
         self.contacts = system.contacts
         self._free = make(system._replace(contacts=contacts_of()))
+        if np.any(self.contacts.loss[:, LOSING] != 0.0):
+            self._free.check_losing()  # what is lost is among the interactions only where a list has a pair
         self._inner = self._free.sizes.memory.size
         memory = self._free.sizes.memory._replace(points=len(self.contacts.frames))
         self.sizes = self._free.sizes._replace(memory=memory, own=own_variables(system))

@@ -7,6 +7,7 @@ frames' state back.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from discretization.time.drives_in_charts import (
     take_over,
     works_in,
 )
-from discretization.time.integrate import March
+from discretization.time.integrate import March, check_fit
 from discretization.time.integrators import parse
 from discretization.time.scheme import Scheme
 from discretization.time.trajectory import Start, Trajectory
@@ -39,7 +40,7 @@ from rigid.charts.multibody import Interactions, Weight, counted, multibody_syst
 from rigid.errors import ModelError
 from rigid.interactions.constraints import rows_of
 from rigid.mechanics import mechanical
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical import CONDENSED, VISCOUS, MechanicalSystem
 from rigid.system import Floats, Ints, State
 
 # chart names of models -> chart and inertia
@@ -179,6 +180,18 @@ class MechanicalStepper(StepperBase):
         self.h = h
         self.sizes = sizes_of(system, chart=3 * self.mechanical.n + 2 * self.mechanical.m)
         self.shapes = state_shapes(self.sizes)
+
+    def check_losing(self) -> None:
+        """As of `StepperBase`, asked of the system as it is where something touches."""
+        data = self.mechanical.data
+        data = data._replace(flags=data.flags | VISCOUS | CONDENSED)
+        try:
+            check_fit(self.scheme, replace(self.mechanical, data=data))
+        except ModelError as error:
+            raise ModelError(
+                "contacts with friction, damping or a restitution below 1 do not fit: "
+                f"{error}; or take contacts that lose nothing"
+            ) from None
 
     def start(self, state: State) -> State:
         """`state`, the initial one, with its place in the chart."""

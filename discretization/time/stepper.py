@@ -76,7 +76,13 @@ class Stepper(StepperBase):
             _check_conservative(system, order, "-ggl" if hidden else "")
         if rho is not None:
             check_elements(system)
-        self.system, self.h, self._joint_names, self._loop_of = system, h, joint_names, loop_of
+        self.system, self.h, self.order, self._joint_names, self._loop_of = (
+            system,
+            h,
+            order,
+            joint_names,
+            loop_of,
+        )
         jointed = count_multipliers(system) > 0
         hidden = hidden and jointed
         # `em` reverses what of the velocities the joints do not allow
@@ -116,6 +122,15 @@ class Stepper(StepperBase):
         """The state with the memory of this integrator: begun anew where it is another's."""
         checked(state, self.shapes, *OF_SYSTEMS)
         return checked(state._replace(memory=self.sizes.memory.begun(state.memory)), self.shapes)
+
+    def check_losing(self) -> None:
+        """As of `StepperBase`: compositions go backwards in some substeps."""
+        if len(self.fractions) > 1:
+            kin = "-ggl" if self._hidden is not None else ""
+            raise ModelError(
+                f"integrator 'em{self.order}{kin}' takes negative substeps, which contacts with friction, damping or a "
+                f"restitution below 1 do not allow; use integrator 'em{kin}', or contacts that lose nothing"
+            )
 
     def __del__(self) -> None:
         if hasattr(self, "numbering"):

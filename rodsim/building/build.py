@@ -22,6 +22,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
+from rodsim.building.contact_surfaces import surfaces_of
 from rodsim.building.contact_tables import contact_table, plane_contacts
 from rodsim.building.drive_values import DriveValues, check_drives
 from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
@@ -32,6 +33,7 @@ from rodsim.building.point_masses import check_rotations, idle_axes
 from rodsim.parts.entries import Contents, TorsionEntry
 from rodsim.parts.model_description import description
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.results.distances import SURFACES
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
 
@@ -196,6 +198,8 @@ def build(model: Contents) -> Built:
         told["interactions"] = other_names.count(f"contact '{name}'")
         told["planes_of_a"] = of_a.count(f"contact '{name}'")
         told["pairs"] = of_pairs.count(f"contact '{name}'")
+    if model.spheres or model.planes:
+        layout.description[SURFACES] = surfaces_of(model, placement)
     warn_of_doubts(model, placement, layout, system, state)
     return Built(
         system,

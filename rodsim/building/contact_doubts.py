@@ -19,6 +19,9 @@ from rodsim.parts.model_warnings import DoubtfulModelWarning
 
 DEEP = 0.5  # of the radius: what comes so deep is probably not meant
 STEPS = 10  # in which a touch is seen well
+ON_RODS = 32  # intervals of an element, the most by default
+OF_WIDTH = 0.1  # an interval in parts of the width of the contact of two rods that cross
+RIPPLES = 5.0  # stations on what touches, with which its energy ripples by some 1e-3
 MOST = 200  # pairs of a contact that are looked at
 
 
@@ -31,6 +34,9 @@ class Expected(NamedTuple):
     by_weight: float  # m, depth of the one on the other at rest
     by_speed: float  # m, depth at which the velocities at t = 0 have come to rest
     lasts: float  # s, half a period of both on the stiffness at the greater depth
+    width: float = (
+        np.inf
+    )  # m, along a rod, of what touches at the greater depth where rods cross; else no stations count
 
     @property
     def depth(self) -> float:
@@ -51,28 +57,60 @@ def expected(model: Contents, placed: Placed) -> Iterator[Expected]:
             yield expected_of(entry, pair, placed, model)
 
 
-def expected_of(entry: ContactEntry, pair: Pair, placed: Placed, model: Contents) -> Expected:
+def expected_of(
+    entry: ContactEntry, pair: Pair, placed: Placed, model: Contents, square: bool = False
+) -> Expected:
     """With F = C depth^q of the pair, m the reduced mass, v the relative velocity at t = 0,
 
         C depth^q = m g,    C depth^(q + 1)/(q + 1) = m v^2/2,    T = pi sqrt(m/(q C depth^(q - 1)))
 
-    q = n, but of rods that cross n + 1/2: C = k sqrt(2 rho) B(1/2, n + 1), from their shape. A barrier has no depth.
+    q = n, but of rods that cross at the angle a n + 1/2: C = k sqrt(2 rho) B(1/2, n + 1)/sin(a), from their shape, as long as
+    what touches, 2 sqrt(2 rho depth)/sin(a), is no longer than the shorter of both; else k times that length. square: as if
+    rods crossed at right angles. A barrier has no depth.
     """
     _, k, n, _ = law_of(entry, pair)
-    radius, C, q = sum(_radius(own, placed, entry.radius) for own in pair), float(k), float(n)
-    if pair.of_rods and isinstance(pair.b, Rod):
-        C *= pair.b.stress_free.length if pair.with_plane else np.sqrt(2.0 * radius) * beta(0.5, n + 1.0)
-        q += 0.0 if pair.with_plane else 0.5
+    radius, k, n = sum(_radius(own, placed, entry.radius) for own in pair), float(k), float(n)
     masses, v = zip(*(_motion(own, placed) for own in pair), strict=True)
-    m = 1.0 / sum(1.0 / x for x in masses)
-    if entry.law == "barrier":
-        return Expected(entry, pair, radius, 0.0, 0.0, float(np.pi * np.sqrt(m / (6.0 * C))))
     speed, g = float(np.linalg.norm(v[1] - v[0])), float(np.linalg.norm(model.gravity))
-    by_weight = float((min(masses) * g / C) ** (1.0 / q))
-    by_speed = float(((q + 1.0) * m * speed**2 / (2.0 * C)) ** (1.0 / (q + 1.0)))
-    slope = q * C * max(by_weight, by_speed) ** (q - 1.0)
-    lasts = float(np.pi * np.sqrt(m / slope)) if slope > 0.0 else np.inf
-    return Expected(entry, pair, radius, by_weight, by_speed, lasts)
+    m, lightest = 1.0 / sum(1.0 / x for x in masses), min(masses)
+    if entry.law == "barrier":
+        line = pair.b.stress_free.length if pair.of_rods and isinstance(pair.b, Rod) else 1.0
+        return Expected(entry, pair, radius, 0.0, 0.0, float(np.pi * np.sqrt(m / (6.0 * k * line))))
+
+    def found(C: float, q: float, sine: float = 0.0) -> Expected:
+        by_weight = float((lightest * g / C) ** (1.0 / q))
+        by_speed = float(((q + 1.0) * m * speed**2 / (2.0 * C)) ** (1.0 / (q + 1.0)))
+        depth = max(by_weight, by_speed)
+        slope = q * C * depth ** (q - 1.0)
+        lasts = float(np.pi * np.sqrt(m / slope)) if slope > 0.0 else np.inf
+        width = float(2.0 * np.sqrt(2.0 * radius * depth) / sine) if sine > 0.0 else np.inf
+        return Expected(entry, pair, radius, by_weight, by_speed, lasts, width)
+
+    if not pair.of_rods or not isinstance(pair.b, Rod):
+        return found(k, n)
+    if not isinstance(pair.a, Rod):
+        return found(k * pair.b.stress_free.length, n)
+    length = min(own.stress_free.length for own in (pair.a, pair.b))
+    sine = 1.0 if square else _sine(pair.a, pair.b, placed)
+    if sine > 0.0:
+        crossing = found(k * np.sqrt(2.0 * radius) * beta(0.5, n + 1.0) / sine, n + 0.5, sine)
+        if square or crossing.width <= length:
+            return crossing
+    return found(k * length, n)
+
+
+def _sine(a: Rod, b: Rod, placed: Placed) -> float:
+    """Of the angle at which both cross where they are nearest at t = 0; of a rod with itself 1."""
+    if a is b:
+        return 1.0
+    ends = [placed.r[segments_of(own, placed, 1.0).frames] for own in (a, b)]
+    middle = [own.mean(axis=1) for own in ends]
+    i, k = np.unravel_index(
+        np.argmin(np.linalg.norm(middle[0][:, None] - middle[1][None], axis=-1)),
+        (len(middle[0]), len(middle[1])),
+    )
+    x, y = (own[at, 1] - own[at, 0] for own, at in zip(ends, (i, k), strict=True))
+    return float(np.linalg.norm(np.cross(x, y)) / (np.linalg.norm(x) * np.linalg.norm(y)))
 
 
 def _radius(own: Surface, placed: Placed, given: float | None) -> float:
@@ -128,7 +166,7 @@ def expectations(model: Contents, placed: Placed, dt: float) -> list[str]:
             f"{own.whose} come to a depth of some {own.by_weight:.2g} m by weight and {own.by_speed:.2g} m by the velocities at "
             f"t = 0{of_radius}"
         )
-    return told + coarse(model, placed, dt)
+    return told + coarse(model, placed, dt) + rough(model, placed)
 
 
 def coarse(model: Contents, placed: Placed, dt: float) -> list[str]:
@@ -145,14 +183,62 @@ def coarse(model: Contents, placed: Placed, dt: float) -> list[str]:
     ]
 
 
+def rough(model: Contents, placed: Placed) -> list[str]:
+    """A line for each contact of rods that cross, of whose stations fewer than `RIPPLES` are on what touches, with how many would
+    do.
+    """
+    worst: dict[str, tuple[float, str]] = {}
+    for own in expected(model, placed):
+        if not np.isfinite(own.width) or own.width == 0.0:
+            continue
+        longest = max(float(segments_of(x, placed, 1.0).length.max()) for x in own.pair if isinstance(x, Rod))
+        m = stations_of(own.entry, own.pair, longest, placed, model)
+        apart = longest / (m * own.width)
+        if apart * RIPPLES > 1.0 + 1e-9 and apart > worst.get(own.entry.name, (0.0, ""))[0]:
+            need = int(np.ceil(RIPPLES * longest / own.width))
+            worst[own.entry.name] = (
+                apart,
+                f"{own.whose} touch over {own.width:.2g} m at the depth to expect, their stations are {longest / m:.2g} m apart: "
+                f"the force ripples where a crossing slides along; take stations={need}, or shorter elements",
+            )
+    return [line for _, line in worst.values()]
+
+
+def stations_of(entry: ContactEntry, pair: Pair, length: float, placed: Placed, model: Contents) -> int:
+    """Intervals of an element of this length: those that are given, or by the depth to expect of rods that cross squarely."""
+    own = expected_of(entry, pair, placed, model, square=True)
+    return entry.stations or stations_on_rods(length, own.radius, own.depth)
+
+
+def stations_on_rods(length: float, radius: float, depth: float) -> int:
+    """Intervals of an element: a tenth of the width 2 sqrt(2 rho depth) of the contact of two rods that cross; rho the sum of
+    their radii.
+    """
+    width = 2.0 * np.sqrt(2.0 * radius * depth)
+    return ON_RODS if width == 0.0 else int(np.clip(np.ceil(length / (OF_WIDTH * width)), 1, ON_RODS))
+
+
 def _round_down(x: float) -> float:
     """To one digit."""
     unit = 10.0 ** np.floor(np.log10(x))
     return float(f"{np.floor(x / unit) * unit:.1g}")
 
 
+def warn_of_friction_at_rest(model: Contents) -> None:
+    """Before an equilibrium, which knows no friction."""
+    for entry in model.contacts.values():
+        if entry.friction[0] > 0.0:
+            warnings.warn(
+                f"model '{model.name}': contact '{entry.name}' has friction, which an equilibrium lets go: what it would hold "
+                "follows from how it came there, not from the loads; for that run `simulate`, with damping, until it is at rest",
+                DoubtfulModelWarning,
+                stacklevel=3,
+            )
+            return
+
+
 def warn_of_coarse_steps(model: Contents, placed: Placed, dt: float) -> None:
     """Before a run, in one warning."""
-    found = coarse(model, placed, dt) if model.contacts else []
+    found = [*coarse(model, placed, dt), *rough(model, placed)] if model.contacts else []
     if found:
         warnings.warn(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=3)

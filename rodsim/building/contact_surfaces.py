@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from rodsim.parts.contact_entries import (
     stiffness_of,
 )
 from rodsim.parts.entries import Contents
-from rodsim.parts.entry import Poses
+from rodsim.parts.entry import Place, Poses
 from rodsim.parts.model_parts import SAME_NODE, Anchor, Rod
 
 
@@ -67,6 +67,37 @@ def segments_of(rod: Rod, placed: Placed, radius: float | None) -> Segments:
     else:
         of_each = np.full(len(chords), radius)
     return Segments(chords, ends[:-1], np.diff(ends), of_each)
+
+
+def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
+    """Of spheres and planes, as a result remembers them: where they are, in the axes of their frames."""
+    found: dict[str, dict[str, Any]] = {}
+    for own in (*model.spheres.values(), *model.planes.values()):
+        at = placed.place(own.on)
+        told: dict[str, Any] = {
+            "kind": own.word,
+            "frame": int(at.frame),
+            "X": np.asarray(at.X, float).tolist(),
+        }
+        if isinstance(own, PlaneEntry):
+            told["normal"] = np.asarray(placed.local(at.frame, own.normal), float).tolist()
+            told["sides"] = _sides(placed, at, own.normal)
+        else:
+            told["radius"] = own.radius
+        found[own.name] = told
+    return found
+
+
+def _sides(placed: Placed, at: Place, normal: Floats) -> list[list[float]]:
+    """Corner, and both sides, m, frame axes: of the rectangle that files show of a plane, around the model at t = 0."""
+    side = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
+    side /= np.linalg.norm(side)
+    axes = np.stack([np.cross(side, normal), side])
+    along = (placed.r[1:] - at.world) @ axes.T if len(placed.r) > 1 else np.zeros((1, 2))
+    low, high = along.min(axis=0) - placed.size, along.max(axis=0) + placed.size
+    corner = at.X + placed.local(at.frame, low @ axes)
+    each = [placed.local(at.frame, own * axis) for own, axis in zip(high - low, axes, strict=True)]
+    return [np.asarray(own, float).tolist() for own in (corner, *each)]
 
 
 # --- what joints hold together

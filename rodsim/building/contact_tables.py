@@ -17,7 +17,7 @@ from discretization.others import Other
 from rigid.errors import ModelError
 from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
-from rodsim.building.contact_doubts import expected_of
+from rodsim.building.contact_doubts import stations_of
 from rodsim.building.contact_surfaces import (
     Joined,
     Placed,
@@ -35,8 +35,7 @@ from rodsim.parts.model_parts import Rod
 
 DEEP = 0.1  # of the radius: deeper shapes may not begin inside of others
 POINT_DEEP = 1e-3  # of the size of the model, of points
-ON_PLANES, ON_RODS = 8, 32  # intervals of an element, the most by default
-OF_WIDTH = 0.1  # an interval in parts of the width of the contact of two rods that cross
+ON_PLANES = 8  # intervals of an element, the most by default
 NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
 OWN = np.zeros(4)  # bristle, and whether it slides, at the beginning
 K_T = 5  # place of the tangential stiffness among the losses
@@ -185,18 +184,10 @@ def _add(found: _Pairs, entry: ContactEntry, pair: Pair, placed: Placed, model: 
     m = 1
     if pair.of_rods:
         longest = max(float(np.max(found.surfaces[k].lengths)) for k in numbers)  # type: ignore[union-attr]
-        m = entry.stations or stations_on_rods(longest, radius, expected_of(entry, pair, placed, model).depth)
+        m = stations_of(entry, pair, longest, placed, model)
     loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
     found.pairs.append(table.Pair(numbers[0], numbers[1], law_of(entry, pair), loss, m))
     found.of.append((entry, pair))
-
-
-def stations_on_rods(length: float, radius: float, depth: float) -> int:
-    """Intervals of an element: a tenth of the width 2 sqrt(2 rho depth) of the contact of two rods that cross; rho the sum of
-    their radii.
-    """
-    width = 2.0 * np.sqrt(2.0 * radius * depth)
-    return ON_RODS if width == 0.0 else int(np.clip(np.ceil(length / (OF_WIDTH * width)), 1, ON_RODS))
 
 
 def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -> int:

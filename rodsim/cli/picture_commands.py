@@ -36,9 +36,14 @@ def _add_plot(commands: Any) -> None:
             "path",
             "load",
             "contacts",
+            "distance",
         ],
     )
-    parser.add_argument("--points", nargs="+", help="for path: bodies, rods, or rod:node")
+    parser.add_argument(
+        "--points",
+        nargs="+",
+        help="for path: bodies, rods, or rod:node; for distance: two surfaces or points",
+    )
     parser.set_defaults(act=plot)
 
 
@@ -49,7 +54,9 @@ def _add_render(commands: Any) -> None:
     parser.add_argument("--time", type=float, nargs="+", help="s; several are drawn over each other")
     parser.add_argument("--speed", type=float, help="of a movie: seconds of the run in a second; default: 1")
     parser.add_argument(
-        "--color", metavar="NAME", help="speed, strain, curvature, force, moment, contact, or K2, N1 ..."
+        "--color",
+        metavar="NAME",
+        help="speed, strain, curvature, force, moment, contact, pressure, or K2, N1 ...",
     )
     parser.add_argument(
         "--camera",

@@ -79,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
     print(report.text())
     every = result.description["run"]["output_every"]
     steps = "every step" if every == 1 else f"every {every} steps"
+    if settings["until"] is not None and result.t[-1] < settings["t_end"] * (1.0 - 1e-9):
+        print(f"ended at t = {result.t[-1]:.6g} s: {settings['until']}")
     print(f"written to {output}: {result.n_outputs} outputs, one {steps}")
     return OK if report.ok else LAW_BROKEN
 
@@ -107,6 +109,8 @@ def _identity(path: Path) -> object:
 
 
 def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
+    from rodsim.stops import of_scene
+
     run_scene = loaded.scene.run
     if run_scene is None:
         raise ModelError(f"scene '{loaded.scene.name}' has no `run`; add one, or use `rodsim static`")
@@ -117,6 +121,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
         "output_every": run_scene.output_every if options.output_every is None else options.output_every,
         "chart": run_scene.chart if options.chart is None else options.chart,
         "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
+        "until": of_scene(run_scene),
     }
 
 

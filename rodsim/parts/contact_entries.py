@@ -108,7 +108,11 @@ def _surfaces(asked: Asked, what: str, value: Any) -> tuple[Surface, ...]:
     several = tuple(value) if isinstance(value, list | tuple) else (value,)
     if not several:
         raise ModelError(f"{asked.owner}: {what} is an empty list; give a sphere, a plane, a rod or several")
-    return tuple(dict.fromkeys(_surface(asked, thing) for thing in several))
+    found = [_surface(asked, thing) for thing in several]
+    for k, own in enumerate(found):
+        if own in found[:k]:
+            raise ModelError(f"{asked.owner}: {what} names {called(own)} twice; leave one of them out")
+    return tuple(found)
 
 
 def _ignored(asked: Asked, what: str, value: Any) -> tuple[tuple[Surface, Surface], ...]:

@@ -71,6 +71,14 @@ def length_of(layout: Layout, rod: RodLayout) -> float:
     return float(s[-p] + weight[rod.elements[-p:]].sum())
 
 
+def node_lengths(layout: Layout, rod: RodLayout) -> Floats:
+    """(n_nodes,) m that a node stands for: half of both intervals beside it."""
+    s, around = rod.arclength, length_of(layout, rod)
+    ends = [s[-1] - around, around] if rod.closed else [s[0], s[-1]]
+    found: Floats = 0.5 * (np.append(s[1:], ends[1]) - np.insert(s[:-1], 0, ends[0]))
+    return found
+
+
 def places_of_elements(layout: Layout, rod: RodLayout) -> Floats:
     """(n_elements,) m of the stress-free length, where strains and stresses are known."""
     if len(rod.elements) == 0:

@@ -8,21 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.contact.nearest import distances
-from discretization.contact.search import candidates
-from discretization.contact.table import Contacts, points_of
-from rigid.system import Floats, Ints, State
-from rodsim.results import stored_states
-from rodsim.results.along_rods import length_of
+from rigid.system import Floats, Ints
+from rodsim.results import native, stored_states
+from rodsim.results.along_rods import node_lengths
 from rodsim.results.contact_forces import ON_A, ON_B, Patches, Touching, touching
-from rodsim.results.contact_rows import Lists, add_on_frames, plane_rows, with_planes
+from rodsim.results.contact_gaps import CONTACTS, PAIRS, WITH_PLANES, Gaps
+from rodsim.results.contact_rows import Lists, add_on_frames
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.sources import Source
 
-CONTACTS, WITH_PLANES, PAIRS = "contacts", "interactions", "pairs"  # keys of the description
 OF_A = "planes_of_a"  # how many of those with planes come first, whose planes are of `a`
-_WIDER = 4.0  # how much further one looks for what is near
-_AT_ONCE = 100_000  # stations of states that are worked out together
 
 
 class _Each(NamedTuple):
@@ -48,7 +43,6 @@ class _Own(NamedTuple):
     lost: Floats  # (T,) W
     touching: Floats  # (T,)
     sliding: Floats  # (T,)
-    gap: Floats  # (T,) m, to planes that of nodes, else of stations
 
 
 class ContactHistory:
@@ -62,6 +56,7 @@ class ContactHistory:
     def __init__(self, source: Source, name: str) -> None:
         self._source = source
         self.name = name
+        self._gaps = Gaps(source.layout, name)
 
     @property
     def force(self) -> Floats:
@@ -120,10 +115,26 @@ class ContactHistory:
     @cached_property
     def gap(self) -> Floats:
         """(T,) m, the least distance of two surfaces, below 0: minus the greatest depth; to planes that of nodes"""
-        least = self._own.gap.copy()
-        for k in range(self._source.n_outputs if self._told[PAIRS] else 0):
-            least[k] = min(least[k], _least_gap(self._table, stored_states.read(self._source, k)))
+        T = self._source.n_outputs
+        if self._source.layout.system is None:
+            return np.full(T, np.inf)
+        least, batch = np.empty(T), self._gaps.batch if self._told[WITH_PLANES] else max(T, 1)
+        for k in range(0, T, batch):
+            states = stored_states.read(self._source, slice(k, min(k + batch, T)))
+            least[k : k + batch] = self._gaps.of_planes(states)
+        for k in range(T if self._told[PAIRS] else 0):
+            least[k] = min(least[k], self._gaps.of_pairs(stored_states.read(self._source, k)))
         return least
+
+    @property
+    def first_touch(self) -> float | None:
+        """s, when it first acts, by a straight line of the gap between two outputs; None: it never does."""
+        gap = self.gap - float(self._told.get("reach") or 0.0)
+        acts = np.flatnonzero(gap < 0.0)
+        if not len(acts):
+            return None
+        t, k = self._source.read(native.TIME), int(acts[0])
+        return float(t[k] if k == 0 else t[k - 1] + (t[k] - t[k - 1]) * gap[k - 1] / (gap[k - 1] - gap[k]))
 
     @property
     def depth(self) -> Floats:
@@ -145,10 +156,7 @@ class ContactHistory:
         whole = np.zeros((self._source.n_outputs, self._source.layout.n_frames, 3))
         for each in self._each():
             add_on_frames(whole[each.outputs], each.frames, each.found.force)
-        s, around = own.arclength, length_of(self._source.layout, own)
-        ends = [s[-1] - around, around] if own.closed else [s[0], s[-1]]
-        stands_for = 0.5 * (np.append(s[1:], ends[1]) - np.insert(s[:-1], 0, ends[0]))
-        return whole[:, own.frames] / stands_for[:, None]
+        return whole[:, own.frames] / node_lengths(self._source.layout, own)[:, None]
 
     def table(self) -> dict[str, Floats]:
         """Columns (T,) by name; of friction where there is some, of the force where it has sides."""
@@ -171,30 +179,7 @@ class ContactHistory:
 
     @property
     def _told(self) -> dict[str, Any]:
-        told: dict[str, Any] = self._source.layout.description[CONTACTS][self.name]
-        return told
-
-    def _before(self, what: str) -> int:
-        """How many rows of a table the contacts before this one have."""
-        every = self._source.layout.description[CONTACTS]
-        names = list(every)
-        return sum(int(every[name][what]) for name in names[: names.index(self.name)])
-
-    @cached_property
-    def _pairs(self) -> slice:
-        """Of `Contacts`, its own."""
-        first = self._before(PAIRS)
-        return slice(first, first + int(self._told[PAIRS]))
-
-    @cached_property
-    def _table(self) -> Contacts:
-        """Its pairs alone, without planes."""
-        system = self._source.layout.system
-        assert system is not None
-        names = ("pairs", "law", "loss", "stations", "side")
-        return system.contacts._replace(
-            **{name: getattr(system.contacts, name)[self._pairs] for name in names}
-        )
+        return self._gaps.told
 
     def _each(self) -> Iterator[_Each]:
         """What acts, batch by batch of the outputs: with planes, then without."""
@@ -202,15 +187,9 @@ class ContactHistory:
         if system is None:
             return
         if self._told[WITH_PLANES]:
-            every = self._source.layout.description[CONTACTS]
-            # those with planes are the last of all
-            first = len(system.others.kind) - sum(int(own[WITH_PLANES]) for own in every.values())
-            first += self._before(WITH_PLANES)
-            use = plane_rows(system)
-            use = use[(use >= first) & (use < first + self._told[WITH_PLANES])]
-            own = with_planes(system, use)
+            use, first, own = self._gaps.plane_use, self._gaps.first_plane, self._gaps.planes
             side = np.where(use < first + self._told.get(OF_A, 0), 1, 0)
-            batch = max(1, _AT_ONCE // int(np.sum(own.rows.stations + 1)))
+            batch = self._gaps.batch
             for k in range(0, T, batch):
                 outputs = slice(k, min(k + batch, T))
                 state = stored_states.read(self._source, outputs)
@@ -223,7 +202,7 @@ class ContactHistory:
             itself = system.contacts.pairs[:, 0] == system.contacts.pairs[:, 1]
             for k in range(T):
                 state = stored_states.read(self._source, k)
-                listed = lists.of(state).of(self._pairs)
+                listed = lists.of(state).of(self._gaps.pairs)
                 patches = listed.patches(system, state)
                 found = touching(listed.rows, patches, state)
                 acts = np.any(found.force[:, ON_A], axis=(-1, -2))
@@ -239,7 +218,6 @@ class ContactHistory:
         sums = _Own(
             *(np.zeros((T, 3)) if name in ("force", "place") else np.zeros(T) for name in _Own._fields)
         )
-        sums.gap[:] = np.inf
         for each in self._each():
             at, own = each.outputs, each.found
             for side, of in ((0, ON_A), (1, ON_B)):
@@ -252,23 +230,7 @@ class ContactHistory:
             sums.lost[at] += own.lost.sum(axis=1)
             sums.touching[at] += each.touches
             sums.sliding[at] += np.sum((each.patches.sliding > 0.5) & (own.normal > 0.0), axis=1)
-            np.minimum(sums.gap[at], own.gap.min(axis=1, initial=np.inf), out=sums.gap[at])
         return sums
-
-
-def _least_gap(contacts: Contacts, state: State) -> float:
-    """m, of all pairs: one looks further until something is found."""
-    points = np.ascontiguousarray(points_of(contacts, state.r, state.quat))
-    whole = float(np.linalg.norm(np.ptp(points, axis=0)))
-    skin = 1e-3 * whole
-    while True:
-        listed = candidates(contacts, points, skin)
-        if len(listed.pair) or skin > whole:
-            break
-        skin *= _WIDER
-    apart = np.empty(len(listed.pair))
-    distances(points, listed.ends, apart)
-    return float(np.min(apart - contacts.radius[contacts.pairs[listed.pair]].sum(axis=1), initial=np.inf))
 
 
 def contact_names(source: Source) -> list[str]:

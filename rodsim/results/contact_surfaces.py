@@ -13,6 +13,7 @@ from rigid.interactions.contact.planes import CENTRE, PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.contact.touching import N
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
+from rodsim.results.distances import SURFACES
 from rodsim.results.layout import Layout
 from rodsim.results.scene import Surface
 
@@ -111,6 +112,31 @@ def _bar(origin: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
     return np.array(faces)
 
 
+def meshes(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
+    """For files: name, frame, vertices (n, 3) in its axes and triangles (f, 3) of planes, and of spheres that no shape shows."""
+    shown = _bounds(layout)
+    for name, told in layout.description.get(SURFACES, {}).items():
+        X = np.array(told["X"])
+        if "sides" in told:
+            corner, a, b = np.array(told["sides"])
+            yield (
+                name,
+                told["frame"],
+                corner + np.array([0.0 * a, a, a + b, b]),
+                np.array([[0, 1, 2], [0, 2, 3]]),
+            )
+        elif told.get("radius", 0.0) > 0.0 and not _hidden(shown, told["frame"], X, told["radius"]):
+            vertices, _, faces = _ball(X, told["radius"])
+            yield name, told["frame"], vertices, faces
+
+
+def _hidden(shown: dict[int, tuple[Floats, Floats]], frame: int, X: Floats, radius: float) -> bool:
+    """Whether what is drawn about a frame is as large as a sphere on it."""
+    low, high = shown.get(frame, (np.full(3, np.inf), np.full(3, -np.inf)))
+    slack = 0.02 * radius
+    return bool(np.all(low - slack <= X - radius) and np.all(X + radius <= high + slack))
+
+
 def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
     """Frame, centre in its axes and radius of each that no shape shows."""
     assert layout.system is not None
@@ -126,10 +152,7 @@ def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
     shown = _bounds(layout)
     for frame, numbers in found:
         *X, radius = np.frombuffer(numbers).tolist()
-        low, high = shown.get(frame, (np.full(3, np.inf), np.full(3, -np.inf)))
-        slack = 0.02 * radius
-        hidden = np.all(low - slack <= np.array(X) - radius) and np.all(np.array(X) + radius <= high + slack)
-        if radius > 0.0 and not hidden:
+        if radius > 0.0 and not _hidden(shown, frame, np.array(X), radius):
             yield frame, np.array(X), radius
 
 

@@ -1,7 +1,8 @@
 """The points, lines and triangles of a model, and the arrays on them, for every picture and file of it.
 
 Point i is fixed to frame f_i at X_i: p = r[f] + R[f] X, v = v[f] + R[f] (Omega[f] x X). A rod is a poly-line
-through its frames (X = 0), a body its surface. Points of rods come first, then those of bodies; so do cells.
+through its frames (X = 0), a body its surface. Points of rods come first, then those of bodies, in files then those of planes
+and spheres that touch; so do cells.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
-from rodsim.results.along_rods import Lines, lines_to
+from rodsim.results.along_rods import Lines, lines_to, node_lengths
 from rodsim.results.contact_rows import OnFrames
+from rodsim.results.contact_surfaces import meshes
 from rodsim.results.layout import Layout
 
 Floats32 = NDArray[np.float32]
@@ -37,6 +39,7 @@ POINT_ARRAYS: Mapping[str, int] = {
 }
 OF_CONTACTS: Mapping[str, int] = {"contact_force": 3}  # N, on the node or the body, where there are contacts
 OF_RODS = ("Gamma", "K", "N", "M", "force_n", "moment_m")  # left out where there are no rods
+# with contacts also "node_length" (m), by which a contact force is one over length
 STATIC_POINT_ARRAYS = ("radius", "width", "height", "arclength", "object")  # width, height: of rectangles
 CELL_ARRAYS = ("object", "is_rod")
 
@@ -44,7 +47,8 @@ CELL_ARRAYS = ("object", "is_rod")
 class Drawing:
     """Topology of a layout, worked out once, and its arrays at any state."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, surfaces: bool = False) -> None:
+        """surfaces: with planes and spheres that touch, as files have them; pictures draw these by themselves."""
         self.layout = layout
         no_element = layout.n_elements  # an extra row of zeros: points that belong to no element
         frame: list[Ints] = []
@@ -75,11 +79,13 @@ class Drawing:
             counts.append(n)
             start += n
         self.n_rod_points = start
-        for body in layout.bodies:
-            n = len(body.vertices)
-            triangles.append(body.faces + start)
-            frame.append(np.full(n, body.frame))
-            local.append(body.vertices)
+        more = list(meshes(layout)) if surfaces else []
+        solid = [(own.frame, own.vertices, own.faces) for own in layout.bodies] + [own[1:] for own in more]
+        for of_frame, vertices, faces in solid:
+            n = len(vertices)
+            triangles.append(faces + start)
+            frame.append(np.full(n, of_frame))
+            local.append(vertices)
             before.append(np.full(n, no_element))
             after.append(np.full(n, no_element))
             part.append(np.zeros(n))
@@ -96,7 +102,7 @@ class Drawing:
         if layout.system is not None and layout.description.get("contacts"):
             self._touched = OnFrames(layout.system, layout.memory)
             self.point_arrays |= OF_CONTACTS
-        self.names = [rod.name for rod in layout.rods] + [body.name for body in layout.bodies]
+        self.names = [own.name for own in (*layout.rods, *layout.bodies)] + [name for name, *_ in more]
         self.triangles = np.concatenate(triangles)
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
         self._X = np.concatenate([np.zeros((0, 3)), *local])
@@ -112,7 +118,11 @@ class Drawing:
             "arclength": np.concatenate([np.zeros(0), *arclength]).astype(np.float32),
             "object": owner,
         }
-        faces_each = [len(body.faces) for body in layout.bodies]
+        if self._touched is not None and layout.rods:
+            stands = [node_lengths(layout, rod) for rod in layout.rods]
+            behind = np.zeros(self.n_points - self.n_rod_points)
+            self.static_points["node_length"] = np.concatenate([*stands, behind]).astype(np.float32)
+        faces_each = [len(faces) for *_, faces in solid]
         n_rods = len(layout.rods)
         cell_owner = np.concatenate(
             [np.arange(n_rods), np.repeat(np.arange(n_rods, n_rods + len(faces_each)), faces_each)]

@@ -64,7 +64,7 @@ def export(
         raise ResultError(f"export to '{path}': no format {shown(format)}; give one of {known}")
     every = count(f"export to '{path}'", "every", every)
     check_target(path.with_suffix(".xdmf" if format == "xdmf" else ".pvd"), result.path)
-    drawing = Drawing(result.layout)
+    drawing = Drawing(result.layout, surfaces=True)
     if drawing.n_points == 0:
         raise ResultError(f"export to '{path}': model '{result.layout.name}' has no rods and no surfaces")
     chosen = chosen_outputs(result.n_outputs, every)

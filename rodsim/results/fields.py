@@ -12,6 +12,7 @@ from rodsim.results.drawing import OF_CONTACTS, OF_RODS, Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 
+PRESSURE = "pressure"  # of the force on a node over the length that it stands for
 NO_VALUE = np.array([0.80, 0.81, 0.83])  # colour of bodies where a quantity is one of rods
 
 
@@ -30,6 +31,7 @@ FIELDS: dict[str, Field] = {
     "force": Field("N", None, "|N| (N)"),
     "moment": Field("M", None, "|M| (N m)"),
     "contact": Field("contact_force", None, "force of contact on a node or a body (N)"),
+    PRESSURE: Field("contact_force", None, "force of contact over length (N/m)"),
     **{
         f"{array}{i + 1}": Field(array, i, f"{array}{i + 1}{unit}")
         for array, unit in (("Gamma", ""), ("K", " (1/m)"), ("N", " (N)"), ("M", " (N m)"))
@@ -41,7 +43,8 @@ FIELDS: dict[str, Field] = {
 def names(layout: Layout) -> list[str]:
     """Of the quantities that a model has."""
     none = {*(() if layout.rods else OF_RODS), *(() if layout.description.get("contacts") else OF_CONTACTS)}
-    return [name for name, field in FIELDS.items() if field.array not in none]
+    every = [name for name, field in FIELDS.items() if field.array not in none]
+    return every if layout.rods else [name for name in every if name != PRESSURE]
 
 
 def field_of(name: str, drawing: Drawing) -> Field:
@@ -49,7 +52,7 @@ def field_of(name: str, drawing: Drawing) -> Field:
     if not isinstance(name, str) or name not in FIELDS:
         raise ResultError(f"render: no quantity {shown(name)} to colour by; give one of {', '.join(FIELDS)}")
     field = FIELDS[name]
-    if field.array in OF_RODS and not drawing.layout.rods:
+    if (field.array in OF_RODS or name == PRESSURE) and not drawing.layout.rods:
         raise ResultError(
             f"render: '{name}' is a quantity of rods, and model '{drawing.layout.name}' has none; give 'speed'"
         )
@@ -64,7 +67,9 @@ def values(field: Field, drawing: Drawing, state: State, strains: Floats, stress
     """(n_points,) at every point of the drawing; nan on bodies where only rods have the quantity."""
     array = drawing.arrays(state, strains, stresses)[1][field.array].astype(float)
     found = np.linalg.norm(array, axis=1) if field.component is None else array[:, field.component]
-    if field.array in OF_RODS:
+    if field == FIELDS[PRESSURE]:
+        found[: drawing.n_rod_points] /= drawing.static_points["node_length"][: drawing.n_rod_points]
+    if field.array in OF_RODS or field == FIELDS[PRESSURE]:
         found[drawing.n_rod_points :] = np.nan
     return found
 

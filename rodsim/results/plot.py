@@ -11,6 +11,7 @@ import numpy as np
 from rigid.checks import shown
 from rigid.system import Floats
 from rodsim.results.columns import ENERGIES
+from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName, checked_path
 from rodsim.results.result import Result, check_result
 from rodsim.results.whole_file import whole_file
@@ -34,8 +35,10 @@ def plot(
 
     Parameters
     ----------
-    kind : 'overview', 'energy', 'balance', 'momentum', 'residuals', 'newton', 'contacts', 'path' or, of equilibria, 'load'
-    points : for 'path': names of bodies, or rods as 'name' (both ends) or 'name:node'; default: everything
+    kind : 'overview', 'energy', 'balance', 'momentum', 'residuals', 'newton', 'contacts', 'path', 'distance' or, of equilibria,
+        'load'
+    points : for 'path': names of bodies, or rods as 'name' (both ends) or 'name:node'; default: everything. For 'distance': two
+        surfaces or points of `Result.distance`, or several pairs one after the other
 
     Raises
     ------
@@ -45,12 +48,15 @@ def plot(
     from matplotlib.figure import Figure
 
     check_result("plot", result)
-    if not isinstance(kind, str) or kind not in ("overview", *KINDS, "path"):
-        known = ", ".join(f"'{name}'" for name in ("overview", *KINDS, "path"))
+    if not isinstance(kind, str) or kind not in ("overview", *KINDS, *OF_POINTS):
+        known = ", ".join(f"'{name}'" for name in ("overview", *KINDS, *OF_POINTS))
         raise ResultError(f"plot: no kind {shown(kind)}; give one of {known}")
-    if points is not None and kind != "path":
-        raise ResultError(f"plot: points are for the kind 'path', not '{kind}'; leave them out")
+    if points is not None and kind not in OF_POINTS:
+        raise ResultError(
+            f"plot: points are for the kinds 'path' and 'distance', not '{kind}'; leave them out"
+        )
     histories = _histories(result, points) if kind == "path" else []
+    gaps = _gaps(result, points) if kind == "distance" else []
     figure = Figure(figsize=(11, 7.5) if kind == "overview" else (8, 5), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)
     if path is not None:
@@ -65,6 +71,8 @@ def plot(
         figure.suptitle(result.layout.name)
     elif kind == "path":
         _path(result, figure, histories)
+    elif kind == "distance":
+        _distances(result, figure.subplots(), gaps)
     else:
         KINDS[kind](result, figure.subplots())
     if path is not None:
@@ -171,6 +179,28 @@ KINDS: dict[str, Callable[[Result, Axes], None]] = {
     "load": _load,
     "contacts": _contacts,
 }
+
+
+OF_POINTS = ("path", "distance")
+
+
+def _gaps(result: Result, points: Sequence[str] | None) -> list[tuple[str, Floats]]:
+    if isinstance(points, str) or not points or len(points) % 2:
+        raise ResultError(
+            f"plot: points = {shown(points)}; for a distance give two surfaces or points, or several pairs"
+        )
+    each = [Distance(result.layout, *points[k : k + 2]) for k in range(0, len(points), 2)]
+    states = result.states(slice(0, result.n_outputs))
+    return [(f"{points[2 * k]}, {points[2 * k + 1]}", own.of(states)) for k, own in enumerate(each)]
+
+
+def _distances(result: Result, ax: Axes, gaps: list[tuple[str, Floats]]) -> None:
+    """Of pairs, over time; below the line surfaces are inside each other."""
+    for (label, values), color in zip(gaps, COLORS * len(gaps), strict=False):
+        ax.plot(result.t, values, color=color, linewidth=1.4, label=label)
+    if any(np.any(values < 0.0) for _, values in gaps):
+        ax.axhline(0.0, color="grey", linewidth=0.8)
+    _finish(ax, "distance (m)")
 
 
 def _path(result: Result, figure: Figure, histories: list[tuple[str, Floats]]) -> None:

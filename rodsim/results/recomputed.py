@@ -107,7 +107,7 @@ def recompute(result: Result) -> Recomputed:
     system, constraints = result.layout.system, result.layout.constraints
     standing = Standing(result.layout)
     found = _Differences(result)
-    drawing = Drawing(result.layout)
+    drawing = Drawing(result.layout, surfaces=True)
     columns: dict[str, list[Floats]] = {}
     evaluation = power = inertia = 0.0
     reach = speed = 0.0  # m, m/s, of the points of joints; speeds of the tips of a chart's unit vectors too

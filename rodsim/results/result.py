@@ -19,6 +19,7 @@ from rodsim.results import native, stored_states
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.contact_history import ContactHistory, contact_names
 from rodsim.results.digests import Changed
+from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import history_of
 from rodsim.results.histories import BodyHistory, RodHistory
@@ -122,6 +123,15 @@ class Result:
                 f"no contact '{name}'; " + (f"the contacts are {names}" if names else "there are none")
             )
         return ContactHistory(self._source, name)
+
+    def distance(self, a: str, b: str) -> Floats:
+        """(T,) m, from the surface `a` to the surface `b`, below 0 where they are inside each other.
+
+        a, b: names of spheres, planes and rods, of bodies, which are their reference points, or points `NAME@X,Y,Z` of a body (m,
+        its axes) and `NAME@0.3` of a rod, a fraction of its length. Rods are round about the chords between their nodes, with
+        the radius of their sections. UnknownName says which names there are.
+        """
+        return Distance(self.layout, a, b).of(self.states(slice(0, self.n_outputs)))
 
     def state(self, index: int = -1) -> State:
         """The full state of output number `index`, bit for bit; IndexError where there is no such output."""

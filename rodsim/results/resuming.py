@@ -12,6 +12,7 @@ import numpy as np
 from rigid.system import Floats, State
 from rodsim.interactions.registering import with_other_code
 from rodsim.results import digests, native, stored_states
+from rodsim.results.distances import SURFACES
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 from rodsim.results.sources import FileSource, damage_of
@@ -102,8 +103,10 @@ def _without_end(layout: Layout) -> dict[str, Any]:
     """The same but for the end of the run, which may be made longer, and what computes it, which may be newer."""
     description = plain(layout)
     description.pop("provenance", None)
+    description.pop(SURFACES, None)  # follows from spheres and planes; older files have none
     if isinstance(description.get("run"), dict):
-        description["run"].pop("t_end", None)
+        for name in ("t_end", "until"):
+            description["run"].pop(name, None)
     return description
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rigid.system import Floats, State
 from rodsim.results import digests, native, stored_states, vtkhdf
+from rodsim.results.distances import SURFACES
 from rodsim.results.drawing import Drawing
 from rodsim.results.layout import Layout
 from rodsim.results.lock import Lock
@@ -103,7 +104,7 @@ class ResultWriter:
         if capacity < 1:
             raise ValueError(f"'{path}': capacity = {capacity} outputs; give at least 1, the initial state")
         check_target(path)
-        drawing = Drawing(layout)
+        drawing = Drawing(layout, surfaces=True)
         with _locked(path) as lock, named(path):
             working = build(path, layout, drawing, room_for(layout, drawing, 0, capacity))
             try:
@@ -145,11 +146,13 @@ class ResultWriter:
             check_same_model(stored, layout, path)
             # the file's surfaces stay: how finely a shape is drawn may have changed since
             layout = replace(layout, bodies=stored.bodies)
+            if SURFACES not in stored.description:  # an older file
+                layout.description.pop(SURFACES, None)
             room = int(root.attrs["capacity"])
             n, t, step, state = last_output(file, path, stored)
             counter = Counter(*(int(place) for place in root.attrs["counter"]))
             length = file[vtkhdf.VALUES].shape[0]
-            drawing = Drawing(layout)
+            drawing = Drawing(layout, surfaces=True)
             items = row_series(layout, drawing)
             check_rows(file, items, n)
             as_written = digests.is_sealed(file, items) and in_one_piece(file, items)

@@ -206,6 +206,23 @@ def _known_integrator(name: str) -> str:
 Integrator = Annotated[str, AfterValidator(_known_integrator)]
 
 
+class UntilScene(Part):
+    """What ends a run before its time: a touch, or a distance."""
+
+    touch: list[str] | None = None
+    """names of contacts of which one begins to act; [] is any of them"""
+    nearer: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
+    """instead: names of two spheres, planes, rods or bodies, or points NAME@0.3 of a rod, NAME@X,Y,Z of a body"""
+    than: Annotated[float, Field(ge=0.0)] = 0.0
+    """distance of these two [m]"""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> UntilScene:
+        if (self.touch is None) == (self.nearer is None):
+            raise ValueError("give one of touch and nearer")
+        return self
+
+
 class RunScene(Part):
     """How to simulate."""
 
@@ -221,6 +238,8 @@ class RunScene(Part):
     """coordinates of integrators other than em"""
     tolerance: Annotated[float, Field(ge=0.0, le=1e-3)] = 0.0
     """of the equations of a step, relative; 0: round-off [1]"""
+    until: UntilScene | None = None
+    """what ends it before t_end; left out: nothing"""
 
 
 class Parts(Part):

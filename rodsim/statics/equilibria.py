@@ -21,6 +21,7 @@ from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
 from rigid.joints import JOINTS
 from rodsim.building.build import Built
+from rodsim.building.contact_doubts import warn_of_friction_at_rest
 from rodsim.building.restart import restarted
 from rodsim.building.static_checks import check_elastic, check_held
 from rodsim.building.turn_limits import turned_in_words
@@ -136,6 +137,7 @@ def equilibrium(
     built.layout.description["provenance"] = provenance(model.scene)
     check_elastic(built)
     check_held(built)
+    warn_of_friction_at_rest(model)
     state, unmoved = built.state, copied(built.system.constraints)
     if start is not None:
         built, state, origin = restarted(built, start, start_at, at_rest=True)

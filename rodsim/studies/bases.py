@@ -96,6 +96,7 @@ class SceneBase:
         from rigid.errors import ModelError
         from rodsim.scenes.model_from_scene import translate
         from rodsim.scenes.static_settings import equilibrium_settings
+        from rodsim.stops import of_scene
 
         loaded = self.load(values)
         run = loaded.scene.run
@@ -104,7 +105,8 @@ class SceneBase:
                 from rodsim.statics.equilibria import equilibrium
 
                 return equilibrium(loaded.model, **equilibrium_settings(loaded), output=output)
-            return _simulate(loaded.model, {name: getattr(run, name) for name in SETTINGS}, output)
+            settings = {name: getattr(run, name) for name in SETTINGS}
+            return _simulate(loaded.model, {**settings, "until": of_scene(run)}, output)
         except ModelError as error:
             raise translate(loaded.source, error) from None
 

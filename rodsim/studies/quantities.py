@@ -7,6 +7,8 @@
     rods.NAME.PLACE.FIELD                               PLACE: start, middle, end, or largest over the rod; NAME@0.3.FIELD
     bodies.NAME.FIELD, bodies.NAME@X,Y,Z.FIELD          a point in the body's axes, m
     joints.NAME.FIELD, drives.NAME.work
+    contacts.NAME.FIELD                                 gap, depth, normal_force, energy, force ...
+    distance(A, B)                                      m, of surfaces or points, see `Result.distance`
 
 A vector takes one of .x .y .z .w .norm or [k] at its end.
 """
@@ -34,6 +36,19 @@ AT_NODE = {"v": "m/s", "Omega": "rad/s"}
 ON_ELEMENT = {"Gamma": "", "K": "1/m", "N": "N", "M": "N m"}
 OF_BODY = {"r": "m", "displacement": "m", "v": "m/s", "quat": "", "Omega": "rad/s", "omega": "rad/s"}
 OF_JOINT = {"force": "N", "moment": "N m", "offset": "m", "multipliers": ""}
+OF_CONTACT = {
+    "gap": "m",
+    "depth": "m",
+    "normal_force": "N",
+    "tangential_force": "N",
+    "slip_rate": "m/s",
+    "energy": "J",
+    "loss_rate": "W",
+    "touching": "",
+    "sliding": "",
+    "force": "N",
+    "point": "m",
+}
 OF_COORDINATES = {
     "angle": ("rad", "angle_rate"),
     "angles": ("rad", "angle_rates"),
@@ -63,8 +78,12 @@ class _Field(NamedTuple):
 
 def quantity(text: str, layout: Layout) -> Quantity:
     """The quantity that `text` names in results of this layout; StudyError says what there is instead."""
+    pair = re.fullmatch(r"distance\(([^()]+),\s+([^()]+)\)", text)
+    if pair or text.startswith("distance("):
+        return Quantity(text, "m", _distance(text, pair, layout))
     head, _, rest = text.partition(".")
-    reader = {"rods": _of_rod, "bodies": _of_body, "joints": _of_joint, "drives": _of_drive}.get(head)
+    readers = {"rods": _of_rod, "bodies": _of_body, "joints": _of_joint, "drives": _of_drive}
+    reader = {**readers, "contacts": _of_contact}.get(head)
     if reader is not None:
         field, ending = reader(text, rest, layout)
     else:
@@ -88,17 +107,20 @@ def check_possible(text: str) -> None:
     for name in names:
         for kind in kinds if head == "joints" else kinds[:1]:
             try:
-                quantity(text, _any_layout(name, kind))
+                quantity(text, _any_layout(name, kind, head))
                 return
             except StudyError as error:
                 problems.append(error)
     raise problems[0]
 
 
-def _any_layout(name: str, kind: str) -> Any:
+def _any_layout(name: str, kind: str, head: str) -> Any:
     """What `quantity` asks of a layout: one part of every sort, all of this name."""
     part = SimpleNamespace(name=name, kind=kind, rows=(0, 6))
-    return SimpleNamespace(rods=[part], bodies=[part], joints=[part], drives=[name])
+    one = SimpleNamespace(rods=[part], bodies=[part], joints=[part], drives=[name], description={})
+    if head == "contacts":
+        one.description = {"contacts": {name: {}}}
+    return one
 
 
 def _fail(text: str, why: str) -> StudyError:
@@ -122,6 +144,7 @@ def _of_whole(text: str) -> tuple[_Field, str]:
     fitting = [name for name in fields if text == name or re.match(re.escape(name) + r"[.\[]", text)]
     if not fitting:
         known = [*fields, "rods.NAME.end.r", "bodies.NAME.r", "joints.NAME.force", "drives.NAME.work"]
+        known += ["contacts.NAME.depth", "distance(A, B)"]
         raise _fail(text, f"not known; {near(text, known, 'there are')}")
     name = max(fitting, key=len)
     return fields[name], text[len(name) :]
@@ -163,7 +186,7 @@ def _named(text: str, rest: str, kind: str, names: list[str]) -> tuple[str, str]
     raise _fail(text, f"there is no {kind} '{word}'; {near(word, names, 'there are')}")
 
 
-_EXAMPLES = {"rod": "end.r.z", "body": "r.z", "joint": "force.norm", "drive": "work"}
+_EXAMPLES = {"rod": "end.r.z", "body": "r.z", "joint": "force.norm", "drive": "work", "contact": "depth"}
 
 
 def _field_of(text: str, rest: str, fields: dict[str, str]) -> tuple[str, str]:
@@ -252,6 +275,30 @@ def _largest_on(name: str, word: str) -> Read:
         return np.linalg.norm(values, axis=2).max(axis=1)
 
     return read
+
+
+def _of_contact(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    name, rest = _named(text, rest, "contact", list(layout.description.get("contacts", {})))
+    word, ending = _field_of(text, rest.removeprefix("."), OF_CONTACT)
+    length = 3 if word in ("force", "point") else None
+    return _Field(OF_CONTACT[word], length, lambda result: getattr(result.contact(name), word)), ending
+
+
+def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
+    from rodsim.results.distances import surface_of
+    from rodsim.results.errors import ResultError
+
+    if pair is None:
+        raise _fail(
+            text, "give two surfaces or points and a space behind the comma, as distance(ball, cord@0.5)"
+        )
+    a, b = pair[1].strip(), pair[2].strip()
+    if layout.description:  # else the model is not known yet
+        try:
+            surface_of(layout, a), surface_of(layout, b)
+        except ResultError as error:
+            raise _fail(text, str(error)) from None
+    return lambda result: result.distance(a, b)
 
 
 def _of_body(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:

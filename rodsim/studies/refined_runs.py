@@ -103,6 +103,10 @@ def plan_of(base: SceneBase, levels: int, motion: bool) -> Plan:
                 f"converge: '{base.file}' has neither a run nor rods; there is nothing to refine"
             )
         return Plan(Run(elements, None, 1), levels, orders, 0, 1, motion)
+    if run.until is not None:
+        raise StudyError(
+            f"converge: '{base.file}' has `until`, but runs are compared that are as long as each other; leave it out"
+        )
     n_steps = round(run.t_end / run.dt)
     between = _between_samples(n_steps)
     usual = run.output_every or max(1, round(n_steps / USUAL_OUTPUTS))

@@ -1,0 +1,33 @@
+"""What the pairs that touch in one state lose: the interactions of `discretization.contact.windows`, with the bristles it has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.contact.search import candidates
+from discretization.contact.table import Contacts, points_of
+from discretization.contact.windows import carried, losses_of, windows_of
+from discretization.others import groups_of
+from rigid.interactions.contact.friction import OWN
+from rigid.interactions.kinds import Group
+from rigid.system import Floats, State
+
+
+def rubbing(contacts: Contacts, state: State, bristles: Floats) -> list[Group]:
+    """Groups of what is lost in one state, their rows numbers of the windows; bristles (b, 6): as the state has them, by the
+    windows of the list that it remembers. A list that is not known has none.
+    """
+    points = np.ascontiguousarray(points_of(contacts, state.r, state.quat))
+    windows = windows_of(contacts, candidates(contacts, points, 0.0))
+    if not windows:
+        return []
+    losses, _ = losses_of(contacts, windows)
+    behind, used = state.memory[-(points.size + 1) :], bristles[bristles[:, 0] > 0.0]
+    if len(used) and len(behind) == points.size + 1 and behind[-1] > 0.0:
+        made = behind[:-1].reshape(-1, 3).copy()
+        every = windows_of(contacts, candidates(contacts, made, float(behind[-1])))
+        to = carried(points, [every[int(number) - 1] for number in used[:, 0]], windows)
+        for k, own in zip(to, used, strict=True):
+            if k >= 0:
+                losses.numbers[losses.first[k + 1] - OWN : losses.first[k + 1]] = own[1 : 1 + OWN]
+    return groups_of(losses, np.arange(len(windows)))

@@ -1,0 +1,134 @@
+"""Which rows of a system a contact has, and how near its surfaces are in any state."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discretization.contact.nearest import distances
+from discretization.contact.search import candidates
+from discretization.contact.table import Contacts, points_of
+from discretization.system import System
+from rigid.system import Floats, Ints, State
+from rodsim.results.contact_forces import pushed
+from rodsim.results.contact_rows import WithPlanes, plane_rows, with_planes
+from rodsim.results.layout import Layout
+
+CONTACTS, WITH_PLANES, PAIRS = "contacts", "interactions", "pairs"  # keys of the description
+_WIDER = 4.0  # how much further one looks for what is near
+_AT_ONCE = 100_000  # stations of states that are worked out together
+
+
+class Gaps:
+    """Of the contact called `name`."""
+
+    def __init__(self, layout: Layout, name: str) -> None:
+        self._layout, self.name = layout, name
+        self._reference: tuple[Floats, float] | None = None  # points, and the gap there
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the description says of it."""
+        told: dict[str, Any] = self._layout.description[CONTACTS][self.name]
+        return told
+
+    def _before(self, what: str) -> int:
+        """How many rows of a table the contacts before this one have."""
+        every = self._layout.description[CONTACTS]
+        names = list(every)
+        return sum(int(every[name][what]) for name in names[: names.index(self.name)])
+
+    @cached_property
+    def pairs(self) -> slice:
+        """Of `Contacts`, its own."""
+        first = self._before(PAIRS)
+        return slice(first, first + int(self.told[PAIRS]))
+
+    @cached_property
+    def first_plane(self) -> int:
+        """Number of the first of its interactions with planes."""
+        every = self._layout.description[CONTACTS]  # those with planes are the last of all
+        first = len(self._system.others.kind) - sum(int(own[WITH_PLANES]) for own in every.values())
+        return first + self._before(WITH_PLANES)
+
+    @cached_property
+    def plane_use(self) -> Ints:
+        """Numbers of its energies with planes among the interactions."""
+        first, use = self.first_plane, plane_rows(self._system)
+        return use[(use >= first) & (use < first + self.told[WITH_PLANES])]
+
+    @cached_property
+    def planes(self) -> WithPlanes:
+        """Its rows with planes."""
+        return with_planes(self._system, self.plane_use)
+
+    @property
+    def batch(self) -> int:
+        """States of its rows with planes that are worked out together."""
+        return max(1, _AT_ONCE // int(np.sum(self.planes.rows.stations + 1)))
+
+    @property
+    def _system(self) -> System:
+        system = self._layout.system
+        assert system is not None
+        return system
+
+    @cached_property
+    def _table(self) -> Contacts:
+        """Its pairs alone, without planes."""
+        contacts, names = self._system.contacts, ("pairs", "law", "loss", "stations", "side")
+        return contacts._replace(**{name: getattr(contacts, name)[self.pairs] for name in names})
+
+    def of_planes(self, states: State) -> Floats:
+        """(k,) m, the least gap to a plane in k states, infinite without one."""
+        found = np.full(len(states.r), np.inf)
+        if self.told[WITH_PLANES]:
+            for k in range(0, len(found), self.batch):
+                part = slice(k, k + self.batch)
+                some = State(*(array[part] for array in states))
+                found[part] = pushed(self.planes.rows, some).gap.min(axis=1, initial=np.inf)
+        return found
+
+    def of_pairs(self, state: State) -> float:
+        """m, the least gap of what meets without planes in one state, infinite where nothing does."""
+        if not self.told[PAIRS]:
+            return np.inf
+        return _least_gap(self._table, np.ascontiguousarray(self._points(state)))
+
+    def _points(self, state: State) -> Floats:
+        return points_of(self._table, state.r, state.quat)
+
+    def beyond(self, states: State) -> Floats:
+        """(k,) m, below 0 where it acts in a state, else at most how far it is from that."""
+        found = self.of_planes(states)
+        if self.told[PAIRS]:
+            for k, points in enumerate(self._points(states)):
+                found[k] = min(found[k], self._at_least(points))
+        return found - float(self.told.get("reach") or 0.0)
+
+    def _at_least(self, points: Floats) -> float:
+        """m, of pairs: by how far points have moved since the gap was looked for, where that will do."""
+        reach = float(self.told.get("reach") or 0.0)
+        if self._reference is not None:
+            before, gap = self._reference
+            left = gap - 2.0 * float(np.linalg.norm(points - before, axis=-1).max())
+            if left > reach:
+                return left
+        self._reference = points.copy(), _least_gap(self._table, np.ascontiguousarray(points))
+        return self._reference[1]
+
+
+def _least_gap(contacts: Contacts, points: Floats) -> float:
+    """m, of all pairs: one looks further until something is found."""
+    whole = float(np.linalg.norm(np.ptp(points, axis=0)))
+    skin = 1e-3 * whole
+    while True:
+        listed = candidates(contacts, points, skin)
+        if len(listed.pair) or skin > whole:
+            break
+        skin *= _WIDER
+    apart = np.empty(len(listed.pair))
+    distances(points, listed.ends, apart)
+    return float(np.min(apart - contacts.radius[contacts.pairs[listed.pair]].sum(axis=1), initial=np.inf))

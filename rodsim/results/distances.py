@@ -1,0 +1,149 @@
+"""Distances of surfaces and points of a model, at any of its states.
+
+    between centre lines least, minus the radii; of a plane n . (x - p) minus the radius, least over the points x of the other
+
+A surface is a sphere, a plane or a rod, by its name; a point `NAME@X,Y,Z` of a body, m in its axes from its reference point, or
+`NAME@0.3` of a rod, on the chord between two nodes. A body by its name alone is its reference point. Rods are round about the
+chords between their nodes, with the radii of their sections. Below zero is the depth by which two are inside each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.contact.nearest import distances
+from rigid import quaternions
+from rigid.system import Floats, Ints, State
+from rodsim.results.along_rods import length_of
+from rodsim.results.errors import ResultError, UnknownName
+from rodsim.results.layout import Layout, RodLayout
+
+SURFACES = (
+    "surfaces"  # key of the description: of spheres and planes frame, point in its axes, radius or normal
+)
+
+
+class Surface(NamedTuple):
+    """k points, and the e segments between them; of a point both ends are the same."""
+
+    label: str
+    frames: Ints  # (k,)
+    X: Floats  # (k, 3) m, frame axes
+    ends: Ints  # (e, 2)
+    radius: Floats  # (e,) m
+    normal: Floats | None = None  # (3,) of a plane, frame axes
+    between: float | None = None  # a point between the two: the part of the way to the second
+
+    def points(self, state: State) -> Floats:
+        """(..., k, 3)"""
+        found: Floats = state.r[..., self.frames, :] + quaternions.rotate(
+            state.quat[..., self.frames, :], self.X
+        )
+        if self.between is None:
+            return found
+        return (1.0 - self.between) * found[..., :1, :] + self.between * found[..., 1:, :]
+
+
+class Distance:
+    """Of two surfaces or points of a layout; ResultError, UnknownName where they are none, or one and the same."""
+
+    def __init__(self, layout: Layout, a: str, b: str) -> None:
+        self.a, self.b = surface_of(layout, a), surface_of(layout, b)
+        if self.a.label == self.b.label:
+            raise ResultError(
+                f"distance: '{a}' and '{b}' are {self.a.label} both; give two, or take `contact(...).gap` of what meets itself"
+            )
+        if self.b.normal is not None:
+            self.a, self.b = self.b, self.a
+        if self.b.normal is not None:
+            raise ResultError(
+                f"distance: '{a}' and '{b}' are planes both, which have none; give another surface"
+            )
+        i, k = np.indices((len(self.a.ends), len(self.b.ends))).reshape(2, -1)
+        behind = int(self.a.ends.max(initial=-1)) + 1
+        self._ends = np.ascontiguousarray(np.concatenate([self.a.ends[i], self.b.ends[k] + behind], axis=1))
+        self._radii = self.a.radius[i] + self.b.radius[k]
+
+    def __str__(self) -> str:
+        return f"distance of {self.a.label} and {self.b.label}"
+
+    def of(self, state: State) -> Floats:
+        """(...) m, of one state or of many."""
+        a, b = self.a.points(state), self.b.points(state)
+        if self.a.normal is not None:
+            n = quaternions.rotate(state.quat[..., self.a.frames[0], :], self.a.normal)
+            above = np.einsum("...kc,...c->...k", b - a, n)
+            found: Floats = (above[..., self.b.ends].min(axis=-1) - self.b.radius).min(axis=-1)
+            return found
+        points = np.concatenate([a, b], axis=-2).reshape(-1, a.shape[-2] + b.shape[-2], 3)
+        least, apart = np.empty(len(points)), np.empty(len(self._ends))
+        for t, own in enumerate(points):
+            distances(np.ascontiguousarray(own), self._ends, apart)
+            least[t] = np.min(apart - self._radii)
+        return least.reshape(state.r.shape[:-2])
+
+
+def surface_of(layout: Layout, text: str) -> Surface:
+    """What a name means; UnknownName says which there are."""
+    known: dict[str, dict[str, Any]] = layout.description.get(SURFACES, {})
+    rods, bodies = ({own.name: own for own in each} for each in (layout.rods, layout.bodies))
+    if not isinstance(text, str):
+        raise ResultError(f"distance: {text!r} is no name; give one, such as 'ball' or 'cord@0.5'")
+    if text in known:
+        if text in rods:
+            raise ResultError(
+                f"distance: '{text}' is a rod and a {known[text]['kind']}; give one of them another name"
+            )
+        return _given(text, known[text])
+    if text in rods:
+        return _rod(rods[text])
+    name, _, where = (text, "", "") if text in bodies else text.rpartition("@")
+    if name not in rods and name not in bodies:
+        names = ", ".join(f"'{own}'" for own in (*known, *rods, *bodies)) or "none"
+        raise UnknownName(f"distance: no surface, rod or body '{name or text}'; there are {names}")
+    try:
+        place = [float(x) for x in where.split(",")] if where else []
+    except ValueError:
+        place = [np.nan]
+    if name in rods:
+        if len(place) != 1 or not 0.0 <= place[0] <= 1.0:
+            raise ResultError(f"distance: '{text}': give a fraction of the rod's length, as '{name}@0.5'")
+        return _point_of_rod(text, rods[name], place[0] * length_of(layout, rods[name]))
+    if len(place) not in (0, 3) or not np.all(np.isfinite(place)):
+        raise ResultError(f"distance: '{text}': give a point in the body's axes, m, as '{name}@0.1,0,0'")
+    body = bodies[name]
+    X = np.asarray(body.reference, float) + (np.array(place) if place else 0.0)
+    return _point(f"point '{text}'", body.frame, X, 0.0)
+
+
+def _given(name: str, told: dict[str, Any]) -> Surface:
+    """A sphere or a plane."""
+    found = _point(f"{told['kind']} '{name}'", told["frame"], np.array(told["X"]), told.get("radius", 0.0))
+    return found._replace(normal=np.array(told["normal"]) if "normal" in told else None)
+
+
+def _point(label: str, frame: int, X: Floats, radius: float) -> Surface:
+    return Surface(label, np.array([frame]), X.reshape(1, 3), np.zeros((1, 2), np.int64), np.array([radius]))
+
+
+def _rod(rod: RodLayout) -> Surface:
+    n = len(rod.frames)
+    first = np.arange(n if rod.closed else n - 1)
+    ends = np.stack([first, (first + 1) % n], axis=1)
+    # a node has the radius of the thicker one of its intervals
+    return Surface(f"rod '{rod.name}'", rod.frames, np.zeros((n, 3)), ends, rod.radius[ends].min(axis=1))
+
+
+def _point_of_rod(text: str, rod: RodLayout, at: float) -> Surface:
+    """At the arc length `at`, m; behind the last node of a closed rod comes the first."""
+    s = np.append(rod.arclength, np.inf) if rod.closed else rod.arclength
+    if rod.closed and at > rod.arclength[-1]:
+        s[-1] = 2.0 * rod.arclength[-1] - rod.arclength[-2]
+    k = int(np.clip(np.searchsorted(s, at, "right") - 1, 0, len(s) - 2))
+    frames = np.array([rod.frames[k], rod.frames[(k + 1) % len(rod.frames)]])
+    share = min(1.0, float((at - s[k]) / (s[k + 1] - s[k])))
+    return Surface(
+        f"point '{text}'", frames, np.zeros((2, 3)), np.zeros((1, 2), np.int64), np.zeros(1), None, share
+    )

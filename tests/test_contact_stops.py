@@ -1,0 +1,236 @@
+"""Distances of surfaces and points, and runs that end where something touches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_contact_schemes import falling
+
+from rigid import quaternions
+from rigid.errors import ModelError
+from rodsim import (
+    Box,
+    Material,
+    Model,
+    Result,
+    Section,
+    Sphere,
+    first_touch,
+    nearer,
+    simulate,
+)
+from rodsim.results.distances import Distance
+from rodsim.results.errors import ResultError, UnknownName
+from rodsim.stops import Watch
+from rodsim.studies.errors import StudyError
+from rodsim.studies.measures import measure
+from rodsim.studies.quantities import check_possible
+
+G, H = 9.81, 1e-3
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::rodsim.DoubtfulModelWarning"
+)  # of surfaces without a contact
+
+
+def parts() -> Model:
+    """Two rods, one of them closed, a box with a sphere and a plane off their origins, and a plane on the ground."""
+    model, section = Model("parts"), Section.circular(0.01, Material(E=1e6, nu=0.3, density=1000))
+    model.add_rod("cord", [(0, 0, 0), (0.4, 0.1, 0.1), (0.8, 0, 0)], section, 6)
+    turn = np.linspace(0, 2 * np.pi, 9)[:-1]
+    ring = [(0.3 + 0.2 * np.cos(a), 0.5 + 0.2 * np.sin(a), 0.3) for a in turn]
+    model.add_rod("ring", [*ring, ring[0]], section, 8, closed=True)
+    box = model.add_body("box", Box(0.1, 0.2, 0.3, density=500), position=(1, 0.3, 0.6))
+    model.add_sphere("ball", box.at((1.05, 0.3, 0.7)), 0.03)
+    model.add_plane("side", box.at((0.95, 0.3, 0.6)), (-1, 0, 0))
+    model.add_plane("floor", model.ground.at((0, 0, -0.2)), (0, 0, 1))
+    return model
+
+
+def moved(seed: int = 3):
+    """Layout and state, all frames but the ground somewhere else."""
+    built, rng = parts().build(), np.random.default_rng(seed)
+    state, free = built.state, built.system.frames.fixed == 0
+    r, quat = state.r.copy(), state.quat.copy()
+    r[free] += 0.02 * rng.normal(size=(free.sum(), 3))
+    quat[free] += 0.3 * rng.normal(size=(free.sum(), 4))
+    quat /= np.linalg.norm(quat, axis=1, keepdims=True)
+    return built.layout, state._replace(r=r, quat=quat)
+
+
+def along(layout, state, name: str, n: int = 400):
+    """Points of the chords of a rod, close together."""
+    rod = next(own for own in layout.rods if own.name == name)
+    nodes = state.r[rod.frames]
+    ends = np.append(nodes, nodes[:1], axis=0) if rod.closed else nodes
+    s = np.linspace(0, 1, n)[:, None, None]
+    return ((1 - s) * ends[:-1] + s * ends[1:]).reshape(-1, 3)
+
+
+def test_distances_are_the_least_of_many_points() -> None:
+    layout, state = moved()
+    box = layout.bodies[0].frame
+    R = quaternions.to_matrix(state.quat[box])
+    ball, side = (
+        state.r[box] + R @ np.array(layout.description["surfaces"][n]["X"]) for n in ("ball", "side")
+    )
+    n = R @ np.array([-1.0, 0.0, 0.0])
+    cord, ring = along(layout, state, "cord"), along(layout, state, "ring")
+    between = np.linalg.norm(cord[:, None, ::1] - ring[None, ::3], axis=-1).min()
+    expected = {
+        ("cord", "ring"): between - 0.02,
+        ("ball", "cord"): np.linalg.norm(cord - ball, axis=1).min() - 0.04,
+        ("ring", "ball"): np.linalg.norm(ring - ball, axis=1).min() - 0.04,
+        ("floor", "cord"): cord[:, 2].min() + 0.2 - 0.01,
+        ("ring", "side"): ((ring - side) @ n).min() - 0.01,
+        ("floor", "ball"): ball[2] + 0.2 - 0.03,
+        ("box", "ball"): np.linalg.norm(state.r[box] + R @ layout.bodies[0].reference - ball) - 0.03,
+        ("box@0,0,0", "box@0,0.3,0.4"): 0.5,
+        ("cord@0", "cord@1"): np.linalg.norm(cord[0] - cord[-1]),
+        ("ring@0.9999999", "ring@0"): 0.0,
+    }
+    for (a, b), value in expected.items():
+        found = Distance(layout, a, b).of(state)
+        assert found == pytest.approx(value, abs=2e-6), (a, b)
+        assert Distance(layout, b, a).of(state) == pytest.approx(float(found), abs=1e-14)
+
+
+def test_a_place_on_a_rod_is_on_its_chords() -> None:
+    layout, state = moved()
+    rod = layout.rods[0]
+    s = 0.3 * rod.arclength[-1]
+    expected = [np.interp(s, rod.arclength, state.r[rod.frames][:, i]) for i in range(3)]
+    box = layout.bodies[0]
+    place = state.r[box.frame] + quaternions.rotate(state.quat[box.frame], box.reference)
+    assert Distance(layout, "cord@0.3", "box").of(state) == pytest.approx(
+        np.linalg.norm(place - expected), rel=1e-13
+    )
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        ("cord", "cord", "both; give two"),
+        ("floor", "side", "planes both"),
+        ("cord@2", "ball", "a fraction"),
+        ("box@1,2", "ball", "a point in the body's axes"),
+        (
+            "rope",
+            "ball",
+            "no surface, rod or body 'rope'; there are 'ball', 'side', 'floor', 'cord', 'ring', 'box'",
+        ),
+    ],
+)
+def test_what_is_no_surface_is_told(a: str, b: str, words: str) -> None:
+    with pytest.raises((ResultError, UnknownName), match=words):
+        Distance(parts().build().layout, a, b)
+
+
+def dropped(height: float = 0.0125) -> Model:
+    """A ball that falls by this height on a floor."""
+    model = Model("drop", gravity=(0, 0, -G))
+    ball = model.add_body("ball", Sphere(0.05, density=1000), position=(0, 0, 0.05 + height))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("land", model.add_sphere("ball", ball, 0.05), floor, stiffness=1e4)
+    return model
+
+
+def test_a_run_ends_with_the_step_of_the_first_touch_and_its_time_is_between() -> None:
+    result = simulate(dropped(), 1.0, H, until=first_touch("land"), output_every=20, progress=False)
+    exact = np.sqrt(2 * 0.0125 / G)  # .05048 s
+    assert np.all(np.diff(result.step)[:-2] == 20)
+    assert result.step[-2:].tolist() == [50, 51]
+    gap = result.contact("land").gap
+    assert gap[-2] > 0.0 > gap[-1]
+    assert result.contact("land").first_touch == pytest.approx(exact, abs=G * H**2 / (G * exact))
+    assert result.distance("ball", "floor") == pytest.approx(gap, abs=1e-15)
+
+
+@pytest.mark.parametrize("integrator", ["em", "GGL-EM"])
+def test_spheres_that_meet_end_a_run_in_every_scheme(integrator: str) -> None:
+    result = simulate(falling(), 0.1, H, integrator, until=first_touch(), output_every=50, progress=False)
+    assert result.step.tolist() == [0, 38, 39]
+    near = simulate(falling(), 0.1, H, integrator, until=nearer("one", "other", 0.01), progress=False)
+    apart = near.distance("one", "other")
+    assert apart[-2] >= 0.01 > apart[-1]
+
+
+def test_a_run_that_ended_goes_on_to_the_bit(tmp_path) -> None:
+    path = tmp_path / "run.vtkhdf"
+    ended = simulate(dropped(), 0.1, H, until=first_touch(), output_every=10, output=path, progress=False)
+    assert ended.step[-1] == 51
+    again = simulate(
+        dropped(), 0.1, H, until=first_touch(), output_every=10, output=path, resume=True, progress=False
+    )
+    assert again.n_outputs == ended.n_outputs
+    went_on = simulate(dropped(), 0.1, H, output_every=10, output=path, resume=True, progress=False)
+    whole = simulate(dropped(), 0.1, H, output_every=10, progress=False)
+    assert went_on.step[-1] == 100
+    for a, b in zip(went_on.state(), whole.state(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert Result.open(path).step.tolist() == [0, 10, 20, 30, 40, 50, 51, 60, 70, 80, 90, 100]
+
+
+def test_a_condition_that_cannot_be_is_told_before_a_file_is_made(tmp_path) -> None:
+    path = tmp_path / "run.vtkhdf"
+    for until, words in (
+        (first_touch("fall"), "no contact 'fall'; there are land"),
+        (nearer("ball", "wall"), "no surface, rod or body 'wall'"),
+        (nearer("ball", "floor", 0.2), "holds at t = 0 already"),
+        ("land", "give first_touch"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            simulate(dropped(), 0.1, H, until=until, output=path, progress=False)  # type: ignore[arg-type]
+    assert not path.exists()
+
+
+def test_what_moves_little_is_not_looked_for_again(monkeypatch) -> None:
+    from rodsim.results import contact_gaps
+
+    count, own = [], contact_gaps._least_gap
+    monkeypatch.setattr(contact_gaps, "_least_gap", lambda *given: count.append(1) or own(*given))
+    model = falling()
+    state = simulate(model, 0.03, H, output_every=1, progress=False).states(slice(0, 31))
+    count.clear()
+    watch = Watch(first_touch("both"), model.build().layout)
+    assert watch.first(state) is None
+    assert len(count) < 12  # of 31 states
+
+
+def test_measures_know_distances_and_contacts() -> None:
+    result = simulate(dropped(), 0.08, H, output_every=1, progress=False)
+    found = measure(result, {"gap": "min distance(ball, floor)", "deep": "max contacts.land.depth"})
+    assert found["gap"] == pytest.approx(-found["deep"], abs=1e-15)
+    assert found["deep"] > 1e-3
+    for text in ("distance(ball, floor)", "contacts.land.force.z"):
+        check_possible(text)
+    for text in ("distance(ball)", "contacts.land.colour"):
+        with pytest.raises(StudyError):
+            check_possible(text)
+    with pytest.raises(StudyError, match="no surface"):
+        measure(result, {"gap": "min distance(ball, roof)"})
+
+
+def test_a_scene_says_what_ends_it(tmp_path, capsys) -> None:
+    from rodsim.cli.main import main
+
+    scene = tmp_path / "drop.yaml"
+    text = """
+gravity: [0, 0, -9.81]
+bodies: [{name: ball, shape: {type: sphere, radius: 0.05, density: 1000}, position: [0, 0, 0.0625]}]
+spheres: [{name: ball, on: ball, radius: 0.05}]
+planes: [{name: floor, on: {ground: [0, 0, 0]}, normal: [0, 0, 1]}]
+contacts: [{name: land, a: [ball], b: [floor], stiffness: 1.0e+4}]
+run: {t_end: 1, dt: 0.001, until: UNTIL}
+"""
+    scene.write_text(text.replace("UNTIL", "{touch: [land]}"))
+    assert main(["run", str(scene)]) == 0
+    assert "ended at t = 0.051 s: first touch of land" in capsys.readouterr().out
+    scene.write_text(text.replace("UNTIL", "{nearer: [ball, floor], than: 0.01}"))
+    assert main(["run", str(scene), "--force"]) == 0
+    assert "ball and floor nearer than 0.01 m" in capsys.readouterr().out
+    scene.write_text(text.replace("UNTIL", "{than: 0.01}"))
+    assert main(["run", str(scene), "--force"]) == 2
+    assert "give one of touch and nearer" in capsys.readouterr().err
+    assert (
+        main(["plot", str(tmp_path / "drop.vtkhdf"), "--what", "distance", "--points", "ball", "floor"]) == 0
+    )
