@@ -1,6 +1,7 @@
 """Equilibria of other programs' examples with the parameters of their files, beside exact, published or their own numbers.
 
-GX: GXBeam's documentation, BD: BeamDyn's regression tests, PE: PyElastica's examples, CA: cardillo's.
+GX: GXBeam's documentation, BD: BeamDyn's regression tests, PE: PyElastica's examples, CA: cardillo's,
+EX: Exudyn's test models.
 """
 
 import numpy as np
@@ -260,3 +261,25 @@ def test_gxbeam_joined_wing_is_one_equilibrium_of_two_elements(following):
     ]
     assert np.linalg.norm(fine) > 1.0
     assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.5)
+
+
+@pytest.mark.filterwarnings("ignore::rigid.errors.UnstableEquilibriumWarning")
+def test_exudyn_cable_lies_on_two_circles_as_its_own_refined():
+    """EX/ANCFcontactCircleTest: its tip by the same file with 64 elements of 2 segments; with its 8 it is 18 mm lower.
+
+    A plane problem: from the balls that stand for circles it could roll off sideways.
+    """
+    E, side, density, length = 2.07e11, 1e-3, 7800.0, 2.0
+    A, EI = side**2, E * side**4 / 12
+    model = Model("circles")
+    rod = model.add_rod("cable", [(0, 0, 0), (length, 0, 0)], section(E * A, E * A, EI, EI), 64, up=(0, 0, 1))
+    model.add_joint("held", "clamp", rod.start)
+    model.add_distributed_load("weight", rod, (0, -80 * density * A, 0))
+    circles = ((0.75 * length, -0.5, 0.2), (0.25 * length, -0.15, 0.1))
+    for k, (x, y, radius) in enumerate(circles):
+        ball = model.add_sphere(f"circle {k}", model.ground.at((x, y, 0)), radius)
+        model.add_contact(f"contact {k}", ball, rod, stiffness=1e3, radius=1e-6)
+    r = equilibrium(model).rod("cable").r[-1]
+    assert r[-1] == pytest.approx((length - 0.10334, -0.46651, 0), abs=2e-3)
+    for x, y, radius in circles:
+        assert np.hypot(r[:, 0] - x, r[:, 1] - y).min() == pytest.approx(radius, abs=1e-3)

@@ -1,10 +1,16 @@
-"""PyElastica's examples of joints, constraints, rigid bodies, a free and a closed rod with the parameters of their files."""
+"""PyElastica's examples of joints, constraints, rigid bodies, a free and a closed rod with the parameters of their files,
+and cardillo's joints on a moving axis.
+"""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
 
 from rigid.quaternions import to_matrix
-from rodsim import Cylinder, Model, Section, audit, simulate
+from rodsim import Cylinder, MassProperties, Model, Section, audit, simulate
 
 LENGTH = 0.2  # m, of the rods on joints
 
@@ -137,3 +143,99 @@ def test_pyelastica_ring_falls_symmetrically_about_its_clamp():
     early = result.t < 0.5
     assert np.abs(r - mirrored)[early].max() < 1e-6
     assert r[..., 1].min() < -0.1
+
+
+# --- CA/test/test_cylindrical_prismatic: its two directions are drawn at random; these are two such
+
+SHAKEN, TURNED = np.array([0.3, 0.8, 0.5]), np.array([0.6, 0.2, 0.9])
+ROD, MASS, WEIGHT = 10.0, 1.0, 9.81
+MOMENTS = MASS * np.array([0.02, 0.01 + ROD**2 / 12, 0.01 + ROD**2 / 12])
+STIFFNESS = DAMPING = 10.0
+
+
+def axis_at(t):
+    """Its frame: shaken by 1 m once a second, turned by the rotation vector cos(t/2) TURNED."""
+    return np.cos(2 * np.pi * t) * SHAKEN, Rotation.from_rotvec(np.cos(0.5 * t) * TURNED)
+
+
+def on_a_moving_axis(joint):
+    """A rod of 10 m across the moving axis, on a spring and a damper along it; it may turn about it with 2 rad/s at first."""
+    place, frame = axis_at(0.0)
+    R, spin = frame.as_matrix(), 2.0 * (joint == "cylindrical")
+    model = Model(joint, gravity=(0, 0, -WEIGHT))
+    quat = np.roll(frame.as_quat(), 1)
+    axis = model.add_driven(
+        "axis",
+        orientation=quat,
+        displacement=lambda t: axis_at(t)[0],
+        attitude=lambda t: np.roll(axis_at(t)[1].as_quat(canonical=False), 1),
+    )
+    rod = model.add_body(
+        "rod",
+        MassProperties(MASS, np.diag(MOMENTS)),
+        position=place + R @ (0.5 * ROD, 0, 0),
+        orientation=quat,
+        velocity=R @ (0, 0.5 * ROD * spin, 0) if spin else None,
+        angular_velocity=R @ (0, 0, spin) if spin else None,
+    )
+    model.add_joint("joint", joint, axis, rod, at=place, axis=R[:, 2])
+    along = np.array([0, 0, 1.0, 0, 0, 0])
+    model.add_bushing("spring", axis, rod, STIFFNESS * along, DAMPING * along, at=place, axes=R)
+    return model
+
+
+def moving_axis_reference(joint, t_end):
+    """(way along the axis, angle) at the end: Lagrange's equations with differences of the frame's motion in time."""
+    h = 1e-3
+
+    def acceleration(t, z, alpha, dz, da):
+        """Of the centre and of the rotation where both coordinates go on uniformly, and their slopes."""
+
+        def pose(tau):
+            place, frame = axis_at(t + tau)
+            a = alpha + da * tau
+            turned = frame * Rotation.from_rotvec([0, 0, a])
+            arm = np.array([0.5 * ROD * np.cos(a), 0.5 * ROD * np.sin(a), z + dz * tau])
+            return place + frame.apply(arm), turned
+
+        steps = [pose(k * h) for k in (-2, -1, 0, 1, 2)]
+        r = np.array([p for p, _ in steps])
+        vs = (np.array([-1, 16, -30, 16, -1]) @ r) / (12 * h**2)
+        spins = [  # in the body's axes, at the four midpoints
+            (a[1].inv() * b[1]).as_rotvec() / h for a, b in pairwise(steps)
+        ]
+        omega = (-spins[0] + 9 * spins[1] + 9 * spins[2] - spins[3]) / 16
+        rate = (spins[0] - 27 * spins[1] + 27 * spins[2] - spins[3]) / (24 * h)
+        return vs, omega, rate, axis_at(t)[1].as_matrix(), alpha
+
+    def rates(t, y):
+        z, alpha, dz, da = y
+        vs, omega, rate, R, alpha = acceleration(t, z, alpha, dz, da)
+        ez = R[:, 2]
+        across = 0.5 * ROD * (np.cos(alpha) * R[:, 1] - np.sin(alpha) * R[:, 0])
+        force = -MASS * (vs + WEIGHT * np.array([0, 0, 1.0]))
+        moment = -(MOMENTS * rate + np.cross(omega, MOMENTS * omega))[2]
+        ddz = (ez @ force - STIFFNESS * z - DAMPING * dz) / MASS
+        dda = (across @ force + moment) / (MOMENTS[2] + MASS * ROD**2 / 4)
+        return np.array([dz, da, ddz, dda * (joint == "cylindrical")])
+
+    start = np.array([0, 0, 0, 2.0 * (joint == "cylindrical")])
+    return solve_ivp(rates, (0, t_end), start, rtol=1e-9, atol=1e-9).y[:2, -1]
+
+
+@pytest.mark.parametrize("joint", ["cylindrical", "prismatic"])
+def test_cardillo_rod_on_a_moving_axis_is_where_lagranges_equations_say(joint):
+    t_end, errors = 0.6, []
+    exact = moving_axis_reference(joint, t_end)
+    for dt in (0.01, 0.005):
+        result = simulate(on_a_moving_axis(joint), t_end, dt, progress=False)
+        assert audit(result).ok
+        place, frame = axis_at(t_end)
+        rod = result.body("rod")
+        arm = frame.inv().apply(rod.r[-1] - place)
+        found = np.array([arm[2], np.arctan2(arm[1], arm[0])])
+        gap = found - exact
+        errors.append(np.abs([gap[0], np.angle(np.exp(1j * gap[1]))]).max())
+        assert np.hypot(*arm[:2]) == pytest.approx(0.5 * ROD, abs=1e-9)
+    assert errors[1] < 1e-2
+    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.5)
