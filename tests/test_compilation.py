@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from rigid.compilation.decorators import allocating_kernel, inner_kernel, kernel
+from rigid.compilation.decorators import (
+    allocating_kernel,
+    compiled,
+    explicit_kernel,
+    inner_kernel,
+    kernel,
+    named_kernel,
+)
 from rigid.compilation.kept import Kept, kept_in
 from rigid.references import Reference, by_reference, reference_to, with_field
 from rigid.system import State
@@ -162,15 +169,24 @@ def test_kernels_count_no_references():
 
 
 @compiled_only
-def test_importing_leaves_the_cache_of_other_peoples_functions_alone():
+def test_importing_compiles_nothing_and_leaves_the_cache_of_other_peoples_functions_alone(tmp_path):
+    """Whoever needs one scheme does not wait for those of another."""
     code = (
-        "import numba; before = numba.config.CACHE_DIR; import rodsim, discretization.time.em; "
-        "print(numba.config.CACHE_DIR == before)"
+        "import numba; from numba.core import event; before = numba.config.CACHE_DIR\n"
+        "with event.install_recorder('numba:compile') as found:\n"
+        "    from rodsim import *; import discretization.time.symplecticity, discretization.time.bubnov\n"
+        "    import discretization.time.em, discretization.time.integrate\n"
+        "print(numba.config.CACHE_DIR == before, [e.data['dispatcher'].py_func for _, e in found.buffer])"
     )
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[1]
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment | {"XDG_CACHE_HOME": str(tmp_path)},
+        cwd=Path(__file__).parents[1],
     )
-    assert done.stdout.strip() == "True", done.stderr
+    assert done.stdout.strip() == "True []", done.stderr
 
 
 @compiled_only
@@ -282,6 +298,52 @@ def test_compiling_is_announced_once_and_what_is_cached_is_not(tmp_path):
 
     assert run() == 1
     assert run() == 0
+
+
+def test_kernels_that_say_what_is_compiled_before_the_tests_are_there():
+    """Under another name they would be looked for in vain, and each process of tests would compile its own."""
+    from conftest import COMPILED_FIRST
+
+    root = Path(__file__).parents[1] / "discretization"
+    for kernel_name in {name for each in COMPILED_FIRST for name in each.values()}:
+        module, function = kernel_name.split(".")
+        assert any(f"def {function}(" in file.read_text() for file in root.rglob(f"{module}.py")), kernel_name
+
+
+DOUBLE = numba.types.float64(numba.types.float64)
+
+
+def twice(function, x):
+    """A function of a function."""
+    return function(function(x))
+
+
+of_one_signature = explicit_kernel(numba.types.float64(numba.types.FunctionType(DOUBLE), numba.types.float64))
+by_python, by_kernel = of_one_signature(twice), of_one_signature(twice)
+
+
+@compiled(DOUBLE)
+def tripled(x):
+    """A function that is handed over."""
+    return 3.0 * x
+
+
+@compiled_only
+@pytest.mark.parametrize("first", ["python", "kernel"])
+def test_a_kernel_of_one_signature_is_compiled_for_it_by_the_first_call_whatever_that_passes(first):
+    """An integer is taken for the number that the signature says, from Python and from a kernel."""
+
+    def calling(function, x):
+        return by_kernel(function, x)
+
+    called, whole = (
+        (by_python, by_python) if first == "python" else (by_kernel, named_kernel("calling", calling))
+    )
+    assert not called.nopython_signatures
+    assert whole(tripled, 2) == 18.0
+    assert [x.args[1] for x in called.nopython_signatures] == [numba.types.float64]
+    with pytest.raises((TypeError, numba.errors.TypingError)):
+        whole(tripled, "2")
 
 
 def test_equations_are_found_by_the_kind_of_a_model_without_a_look_at_its_types(monkeypatch):

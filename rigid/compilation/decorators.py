@@ -347,12 +347,30 @@ def compiled_apart(signature: Any, function: Callable[..., Any], folder: str) ->
 
 
 def explicit_kernel(signature: Any) -> Callable[[F], F]:
-    """Decorator: compile for one signature, for functions that take compiled functions as arguments."""
+    """Decorator: compile for one signature, when first called, for functions that take compiled functions as arguments."""
 
     def decorate(function: F) -> F:
-        return _njit(signature, **_UNCOUNTED)(function)
+        return _of_one_signature(_njit(**_UNCOUNTED)(function), signature)
 
     return decorate
+
+
+def _of_one_signature(dispatcher: Any, signature: Any) -> Any:
+    """The same kernel, for arguments of these types alone: numba compiles one that is given a signature where it is imported."""
+    if _config.DISABLE_JIT:
+        return dispatcher
+    template_of = dispatcher.get_call_template
+
+    def complete(*_: Any, **__: Any) -> Any:
+        if not dispatcher.overloads:
+            dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        return dispatcher
+
+    # what numba asks at a call from Python that nothing compiled is known for, and at one from a kernel
+    dispatcher._compile_for_args = complete
+    dispatcher.get_call_template = lambda arguments, named: complete() and template_of(arguments, named)
+    return dispatcher
 
 
 _python_functions: dict[int, Callable[..., Any]] = {}  # where the compiler is off
