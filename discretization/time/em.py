@@ -35,7 +35,7 @@ import numpy as np
 
 from discretization.assembly.by_duals import DISSIPATES, WORKS, begin_counted, end_counted, taken_by_duals
 from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
-from discretization.assembly.hidden_rows import begin_hidden_step, velocities_after
+from discretization.assembly.hidden_rows import begin_hidden_step
 from discretization.assembly.rod_spans import spans_dissipate
 from discretization.assembly.spring_forces import lost_in_loops
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
@@ -46,6 +46,7 @@ from discretization.space.se3_element import E0
 from discretization.time.newton import CONVERGED, FOLDED, newton
 from discretization.turning import turned_over
 from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel
+from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4
 from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plus, store3, times
 
 # What `march` counts, in one array of int64.
@@ -106,37 +107,57 @@ def _account(system, numbering, hidden, state, work, h, load_values):
 
 
 @inner_kernel
+def _changes(numbering, hidden, state, work, h, f):
+    """v1 - v0, Omega1 - Omega0 of frame f by (2) or (4), and how its r, psi change still, by the last correction of Newton's
+    method (`newton.last_correction`). Changes of velocities are differences of numbers that are nearly the same, which
+    are exact; to add them to the velocities is then the only rounding of a size with these.
+    """
+    at, R0, psi = numbering.frame[f], rotation_of(work.R0, f), load3(work.psi[f])
+    more, turn = load3(work.rhs[at : at + 3]), apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6]))
+    rate, spin = times(1.0 / h, load3(work.dr[f])), times(1.0 / h, apply_transposed(R0, psi))
+    faster, quicker = more, apply_transposed(R0, turn)
+    if hidden is not None:
+        rate, spin = (
+            minus(rate, times(1.0 / h, load3(hidden.W[f, 0:3]))),
+            minus(spin, times(1.0 / h, load3(hidden.W[f, 3:6]))),
+        )
+        if hidden.carries[f] != 0:
+            faster, quicker = (
+                minus(faster, load3(work.rhs[at + 6 : at + 9])),
+                minus(quicker, load3(work.rhs[at + 9 : at + 12])),
+            )
+    dv = plus(minus(rate, load3(state.v[f])), times(1.0 / h, faster))
+    dOmega = plus(minus(spin, load3(state.Omega[f])), times(1.0 / h, quicker))
+    return times(2.0, dv), times(2.0, dOmega), more, turn
+
+
+@inner_kernel
 def _commit(system, numbering, hidden, plain, state, work, h):
     """Take the end of the step over into the state: (1), (2) or (4), multipliers, accelerations."""
     frames = system.frames
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue
-        R0, R1, v0, Omega0 = (
-            rotation_of(work.R0, f),
-            rotation_of(work.R1, f),
-            load3(state.v[f]),
-            load3(state.Omega[f]),
-        )
-        if hidden is not None:
-            v1, Omega1 = velocities_after(state, work, hidden, h, f)
-        elif plain is not None:
+        v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
+        dv, dOmega, more, turn = _changes(numbering, hidden, state, work, h, f)
+        if plain is not None:
             v1, Omega1 = load3(work.dissipation.end[f, 0:3]), load3(work.dissipation.end[f, 3:6])
-        else:
-            v1 = minus(times(2.0 / h, load3(work.dr[f])), v0)
-            Omega1 = minus(times(2.0 / h, apply_transposed(R0, load3(work.psi[f]))), Omega0)
+            dv, dOmega = minus(v1, v0), minus(Omega1, Omega0)
         at = WIDTH * f
-        store3(times(1.0 / h, minus(v1, v0)), state.memory[at : at + 3])
-        store3(times(1.0 / h, minus(apply(R1, Omega1), apply(R0, Omega0))), state.memory[at + 3 : at + 6])
-        store3(v1, state.v[f])
-        store3(Omega1, state.Omega[f])
-        store3(load3(work.r1[f]), state.r[f])
-        for i in range(4):
-            state.quat[f, i] = work.q1[f, i]
+        # R1 Omega1 - R0 Omega0 is the mean of R0 and R1 by dOmega, as psi, along their mean, is the same by both
+        spin = plus(apply(rotation_of(work.R0, f), dOmega), apply(rotation_of(work.R1, f), dOmega))
+        store3(times(1.0 / h, dv), state.memory[at : at + 3])
+        store3(times(0.5 / h, spin), state.memory[at + 3 : at + 6])
+        store3(plus(v0, dv), state.v[f])
+        store3(plus(Omega0, dOmega), state.Omega[f])
+        store3(plus(load3(state.r[f]), plus(load3(work.dr[f]), more)), state.r[f])
+        q1 = cayley_turn(plus(load3(work.psi[f]), turn), load4(state.quat[f]))
+        state.quat[f, 0], state.quat[f, 1], state.quat[f, 2], state.quat[f, 3] = q1
     for c in range(numbering.row.shape[0]):
         first = numbering.lam[c]
         for i in range(numbering.rows[c]):
-            state.lam[first + i] = work.lam[first + i] * work.scale[c] / h
+            lam = work.lam[first + i] + work.rhs[numbering.row[c] + i]
+            state.lam[first + i] = lam * work.scale[c] / h
 
 
 @inner_kernel

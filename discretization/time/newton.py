@@ -4,6 +4,11 @@ The matrix is renewed unless the last correction shrank the residual a hundredfo
 once more. The iteration ends when every residual is at its own round-off level (`noise`), since energy and
 momentum are kept only as well as these equations are solved; or when it cannot shrink further and is within
 a safe factor of that level.
+
+What is left then has a sign that often repeats from step to step: the errors of N steps would add up to N times round-off.
+So the correction that the residual still asks for is made, by the factors at hand and with no further evaluation
+(`last_correction`): what is left of it is of second order in round-off. The step takes it over unrounded, which leaves
+the rounding of sums, whose signs are random.
 """
 
 import functools
@@ -52,8 +57,8 @@ CURES = {
     NOT_FINITE: "look for loads that are not finite or far too large",
 }
 
-# of what counts as solved, where nothing was solved yet: a prediction repeats its error in each step, and the errors add up
-_PREDICTED = 0.25
+_PREDICTED = 0.25  # of what counts as solved, in `em-d`, of a prediction: it makes no last correction, and the errors add up
+_NEGLIGIBLE = 1e-3  # residual/noise that needs no last correction, as where nothing moves
 _SAFE = 1e5  # the same where the iteration has stalled
 _REUSE = 0.01  # contraction that earns the factors a second use
 STALLED = 0.3  # contraction that counts as none
@@ -146,6 +151,45 @@ def correct(system, numbering, work):
 
 
 @inner_kernel
+def no_correction(numbering, work):
+    """Nothing for the step to take over from `work.rhs`; CONVERGED."""
+    for i in range(numbering.size):
+        work.rhs[i] = 0.0
+    return CONVERGED
+
+
+@inner_kernel
+def rests(work):
+    """Whether no frame moves in this step."""
+    for f in range(work.dr.shape[0]):
+        for i in range(3):
+            if work.dr[f, i] != 0.0 or work.psi[f, i] != 0.0:
+                return False
+    return True
+
+
+@allocating_inner_kernel
+def last_correction(numbering, work, level, factored, count):
+    """work.rhs = the correction that the residual of a solved step still asks for; zero where there is next to nothing, where
+    all rests, and in `em-d`, whose velocities at the end are made with the residual.
+
+    factored: whether factors are at hand; else the matrix, of a prediction that needed no iteration.
+    """
+    no_correction(numbering, work)
+    if level <= _NEGLIGIBLE or work.dissipation.law.size > 0:
+        return
+    if not factored:
+        if rests(work):
+            return
+        count[1] += 1
+        if factor(numbering, work) != 0:
+            return
+    for i in range(numbering.size):
+        work.rhs[i] = -work.residual[i]
+    solve(numbering, work)
+
+
+@inner_kernel
 def residual_over_noise(numbering, work):
     """Largest residual in units of its round-off level; -1 where it is not finite."""
     worst = 0.0
@@ -228,6 +272,7 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
     iterations, factorisations added.
     """
     stall = STALLED if hidden is None else STALLED_HIDDEN
+    enough = work.solved * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
     move(system, state, work)
     fresh = False
     before, level, iteration = 1e300, 0.0, 0
@@ -243,11 +288,12 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
             level = residual_over_noise(numbering, work)
             if level < 0.0:
                 return NOT_FINITE
-            if level <= (work.solved if iteration > 0 else _PREDICTED * work.solved):
+            if level <= (enough if iteration == 0 else work.solved):
+                last_correction(numbering, work, level, iteration > 0, count)
                 return CONVERGED
             stalled = iteration > 2 and level > stall * before
-            if stalled and fresh and level <= _SAFE:
-                return CONVERGED
+            if stalled and fresh and level <= _SAFE:  # round-off: another correction would be of no other size
+                return no_correction(numbering, work)
             if iteration == max_iterations:
                 return NOT_CONVERGED
             if not tangent and level > _REUSE * before:
