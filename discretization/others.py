@@ -343,5 +343,14 @@ def without_springs(own: Others) -> Others:
 
 def pairs_of(own: Others) -> Ints:
     """(k, 2) all pairs of frames that an interaction joins."""
-    both = np.stack(np.broadcast_arrays(own.frames[:, :, None], own.frames[:, None, :]), axis=3)
-    return both[(both >= 0).all(axis=3) & (own.frames[:, :, None] != own.frames[:, None, :])]
+    found, frames = [np.zeros((0, 2), np.int64)], own.frames
+    for k in range(frames.shape[1]):
+        for l in range(frames.shape[1]):
+            both = frames[:, [k, l]]
+            found.append(both[(both >= 0).all(axis=1) & (both[:, 0] != both[:, 1])])
+    return np.concatenate(found)
+
+
+def one_sided(own: Others) -> NDArray[np.bool_]:
+    """(e,) whether an interaction acts on contact alone."""
+    return np.array([kind.one_sided for kind in OTHERS], bool)[own.kind]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.linear.coupled import Far, far_blocks
 from rigid.system import Ints
 
 Base = Callable[
@@ -76,6 +77,37 @@ def column_storage(pairs: Ints, start: Ints, weight: Ints) -> Storage:
     return Storage(base, np.concatenate([length, [1]]), len(indices), indptr, indices)
 
 
+def with_far_blocks(
+    storage: Storage, pairs: Ints, start: Ints, weight: Ints, half: int
+) -> tuple[Storage, Far]:
+    """The band with blocks of pairs of frames (e, 2), vertices, that lie outside of it behind it."""
+    stride = int(storage.stride[0])
+    outside = pairs[_outside(start, weight, half, pairs[:, 0], pairs[:, 1])]
+    rows = start[outside]
+    order = np.lexsort((rows[:, 1], rows[:, 0]))
+    outside, rows = outside[order], rows[order]
+    far, entries = far_blocks(rows[:, 0], rows[:, 1], storage.n_values, stride)
+    count = np.int64(len(weight))
+    key = outside @ (count, 1)
+    by_key = np.argsort(key)
+    known = key[by_key]
+
+    def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
+        found, behind = storage.base(i, j, vi, vj), _outside(start, weight, half, vi, vj)
+        which = by_key[np.searchsorted(known, vi[behind] * count + vj[behind])]
+        found[behind] = far.place[which] + (i - start[vi])[behind] + (j - start[vj])[behind] * stride
+        return found
+
+    return storage._replace(base=base, n_values=storage.n_values + entries), far
+
+
+def _outside(start: Ints, weight: Ints, half: int, vi: Ints, vj: Ints) -> np.ndarray:
+    """Whether the block of two vertices has entries outside of a band."""
+    last = np.maximum(start[vi] + weight[vi], start[vj] + weight[vj]) - 1
+    found: np.ndarray = last - np.minimum(start[vi], start[vj]) > half
+    return found
+
+
 class Blocks(NamedTuple):
     """Places of blocks in a storage; those of fixed frames are all in the dump."""
 
@@ -103,6 +135,9 @@ class Blocks(NamedTuple):
     def of_groups(self, frames: Ints) -> Ints:
         """(k, m, m) of groups of frames (k, m); -1: no frame."""
         out = np.full((*frames.shape, frames.shape[1]), self.dump, dtype=np.int64)
-        each, k, l = np.nonzero((frames[:, :, None] >= 0) & (frames[:, None, :] >= 0))
-        out[each, k, l] = self.of_frames(frames[each, k], frames[each, l])
+        for k in range(frames.shape[1]):
+            for l in range(frames.shape[1]):
+                use = np.flatnonzero((frames[:, k] >= 0) & (frames[:, l] >= 0))
+                if len(use):
+                    out[use, k, l] = self.of_frames(frames[use, k], frames[use, l])
         return out

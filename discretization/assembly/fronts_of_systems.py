@@ -9,21 +9,29 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
 from discretization.assembly.numbering import BAND_LIMIT, Numbering, number
+from discretization.assembly.vertices import joined, joined_by_contact, vertices_of
 from discretization.linear.fronts import fronts_of
+from discretization.linear.narrow import NARROW
 from discretization.multipliers import multipliers_of
+from discretization.others import one_sided
 from discretization.system import System
 from rigid.system import Ints
 
 _WIDE = 36  # half bandwidth up to which fronts are not looked at: no chain or branched rod is wider
+_PARTS = 8  # rods, bodies, mechanisms that meet, from which on contacts between them are left to an iteration
 _SLOWER = 3.0  # operations of a band in the time of one in fronts
 _SYMMETRIC = 1e-9  # moments of inertia count from this part of the largest on
 
 
 def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
     """As `numbering.number`, with fronts where these are quicker: for matrices that have inertia in them."""
+    if not hidden and parts_that_meet(system) >= _PARTS:
+        loose = number(system, NARROW, loose=True)
+        if loose.band >= 0:
+            return loose
     numbering = number(system, band_limit, hidden)
     if 0 <= numbering.band <= _WIDE:
         return numbering
@@ -36,6 +44,19 @@ def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool 
     if numbering.band >= 0 and 2.0 * numbering.banded * numbering.band**2 < _SLOWER * fronts.flops:
         return numbering
     return columns._replace(fronts=fronts)
+
+
+def parts_that_meet(system: System) -> int:
+    """How many parts of the system, each held together by all but contacts, have contacts with others in its list."""
+    others = system.others
+    if not one_sided(others).any():
+        return 0
+    vertices = vertices_of(system, False)
+    met = joined_by_contact(system, vertices)
+    pairs, count = joined(system, vertices, loose=True), len(vertices.weight)
+    graph = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(count, count))
+    part = connected_components(graph, directed=False)[1][met]
+    return len(np.unique(part[part[:, 0] != part[:, 1]]))
 
 
 def _joints(system: System) -> tuple[Ints, Ints]:

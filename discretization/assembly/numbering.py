@@ -22,17 +22,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.block_places import Blocks, band_storage, column_storage
+from discretization.assembly.block_places import Blocks, band_storage, column_storage, with_far_blocks
 from discretization.assembly.vertices import (
     Vertices,
     condensable,
     couples_frames,
     inner_vertices,
     joined,
+    joined_by_contact,
     narrow_order,
     vertices_of,
 )
 from discretization.drives import driven_frames
+from discretization.linear.coupled import Far, no_far
 from discretization.linear.fronts import Fronts, no_fronts
 from discretization.linear.substructures import Substructures, no_substructures
 from discretization.multipliers import Multipliers, multipliers_of
@@ -76,18 +78,25 @@ class Numbering(NamedTuple):
     indptr: Ints  # compressed columns, else empty
     indices: Ints
     fronts: Fronts  # of compressed columns, or none: `discretization.assembly.fronts_of_systems`
+    far: Far  # blocks of contacts behind a band, or none: `discretization.linear.coupled`
 
 
 def number(
-    system: System, band_limit: int = BAND_LIMIT, hidden: bool = False, condense: bool = True
+    system: System,
+    band_limit: int = BAND_LIMIT,
+    hidden: bool = False,
+    condense: bool = True,
+    loose: bool = False,
 ) -> Numbering:
     """Order the unknowns of `system` and place its blocks; above `band_limit` the matrix is sparse.
 
-    hidden: with the unknowns of hidden constraints; condense: inner frames of rod elements get panels.
+    hidden: with the unknowns of hidden constraints; condense: inner frames of rod elements get panels; loose: blocks of
+    contacts stand behind the band of all others, where they do not lie in it.
     """
     vertices = vertices_of(system, hidden)
-    pairs = joined(system, vertices)
-    ordered = _ordered(system, vertices, pairs, condense)
+    pairs = joined(system, vertices, loose)
+    met = joined_by_contact(system, vertices) if loose else np.zeros((0, 2), np.int64)
+    ordered = _ordered(system, vertices, pairs, condense, met)
     if ordered.band > band_limit and len(ordered.condensed):
         return number(system, band_limit, hidden, condense=False)
     narrow = ordered.band <= band_limit
@@ -96,6 +105,9 @@ def number(
         if narrow
         else column_storage(pairs, ordered.start, vertices.weight)
     )
+    far = no_far()
+    if loose and narrow:
+        storage, far = with_far_blocks(storage, met, ordered.start, vertices.weight, ordered.band)
     frame = _first_unknowns(system, vertices, ordered)
     panels = _panels(system, vertices, ordered, storage.n_values)
     n_values = storage.n_values + int((panels["height"] ** 2).sum())
@@ -141,6 +153,7 @@ def number(
         indptr=storage.indptr,
         indices=storage.indices,
         fronts=no_fronts(),
+        far=far,
     )
 
 
@@ -155,9 +168,9 @@ class _Ordered(NamedTuple):
     is_inner: np.ndarray  # (k, MOST_FRAMES) their frames that have no place in the band
 
 
-def _ordered(system: System, vertices: Vertices, pairs: Ints, condense: bool) -> _Ordered:
+def _ordered(system: System, vertices: Vertices, pairs: Ints, condense: bool, met: Ints) -> _Ordered:
     weight, spans = vertices.weight, system.spans
-    inner = inner_vertices(system, vertices, pairs)
+    inner = inner_vertices(system, vertices, np.concatenate([pairs, met]))
     order = narrow_order(pairs, len(weight), inner)
     condensed = condensable(system, vertices, inner) if condense else np.zeros(0, np.int64)
     is_inner = (np.arange(MOST_FRAMES) > 0) & (np.arange(MOST_FRAMES) < spans.order[condensed, None])

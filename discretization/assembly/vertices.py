@@ -9,7 +9,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from discretization.multipliers import multipliers_of
-from discretization.others import pairs_of
+from discretization.others import chosen, one_sided, pairs_of
 from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid.interactions.constraints import facts
@@ -58,13 +58,16 @@ def vertices_of(system: System, hidden: bool) -> Vertices:
     return Vertices(moving, of_frame, of_constraint, weight, offset)
 
 
-def joined(system: System, vertices: Vertices) -> Ints:
-    """(e, 2) pairs of vertices that share a block: both ways, each once, and every vertex that has one with itself."""
+def joined(system: System, vertices: Vertices, loose: bool = False) -> Ints:
+    """(e, 2) pairs of vertices that share a block: both ways, each once, and every vertex that has one with itself.
+
+    loose: without those that act on contact alone.
+    """
     constraints, frames, held = system.constraints, system.spans.frames, multipliers_of(system)
     of_spans = np.stack(np.broadcast_arrays(frames[:, :, None], frames[:, None, :]), axis=3)
     couples = [system.elements.frames]
     couples.append(of_spans[(of_spans >= 0).all(axis=3)])
-    couples.append(pairs_of(system.others))
+    couples.append(pairs_of(chosen(system.others, ~one_sided(system.others)) if loose else system.others))
     couples.append(constraints.frames[couples_frames(system)])
     of_frames = vertices.of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
     each, k = np.nonzero(held.frames >= 0)
@@ -72,7 +75,21 @@ def joined(system: System, vertices: Vertices) -> Ints:
     pairs = np.concatenate([of_frames, to_joints])
     pairs = pairs[(pairs >= 0).all(axis=1)]
     own = np.concatenate([np.arange(vertices.moving), vertices.of_constraint[held.repeats]])
-    return np.unique(np.concatenate([pairs, pairs[:, ::-1], np.repeat(own[:, None], 2, axis=1)]), axis=0)
+    return _each_once(
+        np.concatenate([pairs, pairs[:, ::-1], np.repeat(own[:, None], 2, axis=1)]), len(vertices.weight)
+    )
+
+
+def joined_by_contact(system: System, vertices: Vertices) -> Ints:
+    """(e, 2) pairs of frames, as vertices, that contact joins: both ways, each once."""
+    pairs = vertices.of_frame[pairs_of(chosen(system.others, one_sided(system.others)))]
+    return _each_once(pairs[(pairs >= 0).all(axis=1)], len(vertices.weight))
+
+
+def _each_once(pairs: Ints, count: int) -> Ints:
+    """In the order of the first, then of the second."""
+    keys = np.unique(pairs @ (np.int64(count), np.int64(1)))
+    return np.stack(np.divmod(keys, max(count, 1)), axis=1)
 
 
 def couples_frames(system: System) -> np.ndarray:

@@ -72,7 +72,10 @@ class Workspace(NamedTuple):
     noise: Floats  # the same, round-off level of each residual
     rhs: Floats  # (N,)
     values: Floats  # (n_values + n_dump,)
-    panels: Floats  # of fronts
+    panels: Floats  # of fronts; where there are far blocks the band before it is factored
+    blocks: Ints  # far blocks that act
+    rows: Ints  # first unknowns of their rows
+    counts: Ints  # (2,) how many
     pivots: np.ndarray  # (N,) int32
     integers: (
         np.ndarray
@@ -126,7 +129,10 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         noise=np.zeros(numbering.size + 6 + 6 * n_driven),
         rhs=np.zeros(numbering.size),
         values=np.zeros(numbering.n_values + numbering.n_dump),
-        panels=np.zeros(int(numbering.fronts.start[-1]) + 8),
+        panels=np.zeros(_panels(numbering)),
+        blocks=np.zeros(len(numbering.far.row), np.int64),
+        rows=np.zeros(len(numbering.far.row), np.int64),
+        counts=np.zeros(2, np.int64),
         pivots=np.zeros(numbering.size, dtype=np.int32),
         integers=np.zeros(8, dtype=np.int32),
         first=np.zeros(numbering.size, dtype=np.int32),
@@ -140,6 +146,12 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         ),
         K=np.zeros((9, 9)),
     )
+
+
+def _panels(numbering: Numbering) -> int:
+    if len(numbering.far.row):
+        return numbering.banded * (3 * numbering.band + 1)
+    return int(numbering.fronts.start[-1]) + 8
 
 
 def _facts(system: System, has_forms: np.ndarray) -> ConstraintFacts:

@@ -28,6 +28,15 @@ class Parts(NamedTuple):
     around: Floats  # (s,) m, length of a closed rod, infinite of others
 
 
+class Searched(NamedTuple):
+    """What all searches of the same surfaces need; it takes longer to make than a search."""
+
+    parts: Parts
+    reach: Floats  # (p,) m
+    keys: Ints  # (2 p,) of pairs of surfaces, both ways, sorted
+    pair: Ints  # (2 p,) numbers of these pairs, p more where its second surface comes first
+
+
 class Candidates(NamedTuple):
     """c pairs, in the order of: pair of surfaces, side, part that has the stations, part of the partner."""
 
@@ -62,11 +71,25 @@ def parts_of(contacts: Contacts) -> Parts:
     return Parts(of, ends, arc, length, after, np.where(closed, total, np.inf))
 
 
-def candidates(contacts: Contacts, points: Floats, skin: float) -> Candidates:
-    """Pairs of parts that are nearer than their reach and the skin (m), where the points (k, 3) are."""
-    parts, reach = parts_of(contacts), reaches(contacts)
+def searched(contacts: Contacts) -> Searched:
+    """Of these surfaces."""
+    one, other = contacts.pairs.T
+    surfaces = len(contacts.kind)
+    keys = np.concatenate([one * surfaces + other, other * surfaces + one])
+    order = np.argsort(keys, kind="stable")  # of a rod with itself the first of both
+    return Searched(parts_of(contacts), reaches(contacts), keys[order], order)
+
+
+def candidates(
+    contacts: Contacts, points: Floats, skin: float, searches: Searched | None = None
+) -> Candidates:
+    """Pairs of parts that are nearer than their reach and the skin (m), where the points (k, 3) are.
+
+    searches: of these surfaces, where there are many searches.
+    """
+    parts, reach, keys, known = searches or searched(contacts)
     u, v = _near(parts, points, float(reach.max(initial=0.0)) + skin)
-    u, v, pair = _paired(contacts, parts, u, v)
+    u, v, pair = _paired(contacts, parts, keys, known, u, v)
     apart = np.empty(len(u))
     distances(points, np.ascontiguousarray(np.concatenate([parts.ends[u], parts.ends[v]], axis=1)), apart)
     near = apart < reach[pair] + skin
@@ -96,18 +119,17 @@ def _near(parts: Parts, points: Floats, reach: float) -> tuple[Ints, Ints]:
     return np.concatenate(found_u), np.concatenate(found_v)
 
 
-def _paired(contacts: Contacts, parts: Parts, u: Ints, v: Ints) -> tuple[Ints, Ints, Ints]:
+def _paired(
+    contacts: Contacts, parts: Parts, keys: Ints, known: Ints, u: Ints, v: Ints
+) -> tuple[Ints, Ints, Ints]:
     """Those between surfaces of a pair, its first surface first, and its number. Of one rod those that are further than pi
     times its radius along it.
     """
     surfaces, p = len(contacts.kind), len(contacts.pairs)
-    one, other = contacts.pairs.T
-    keys = np.concatenate([one * surfaces + other, other * surfaces + one])
-    order = np.argsort(keys, kind="stable")  # of a rod with itself the first of both
     key = parts.surface[u] * surfaces + parts.surface[v]
-    place = np.minimum(np.searchsorted(keys[order], key), max(2 * p - 1, 0))
-    known = keys[order][place] == key if p else np.zeros(len(u), bool)
-    u, v, at = u[known], v[known], order[place[known]] if p else place[known]
+    place = np.minimum(np.searchsorted(keys, key), max(2 * p - 1, 0))
+    meets = keys[place] == key if p else np.zeros(len(u), bool)
+    u, v, at = u[meets], v[meets], known[place[meets]] if p else place[meets]
     pair, turned = at % max(p, 1), at >= p
     u, v = np.where(turned, v, u), np.where(turned, u, v)
     away = _gap(contacts, parts, u, v)

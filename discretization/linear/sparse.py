@@ -26,6 +26,11 @@ def sparse_factor(handle: int, values: Floats, indptr: Ints, indices: Ints) -> i
     return 0
 
 
+def sparse_keep(handle: int, factors: SuperLU) -> None:
+    """Remember these factors under `handle`."""
+    _factors[handle] = factors
+
+
 def sparse_solve(handle: int, rhs: Floats) -> Floats:
     """Solution of the last factored matrix of `handle`."""
     return np.ascontiguousarray(_factors[handle].solve(rhs))

@@ -23,8 +23,8 @@ import numpy as np
 
 from discretization.contact.interactions import interactions_of
 from discretization.contact.nearest import passing
-from discretization.contact.search import candidates
-from discretization.contact.table import contacts_of, points_of, reaches
+from discretization.contact.search import candidates, searched
+from discretization.contact.table import contacts_of, points_of
 from discretization.contact.windows import LOSING, Window, carried, losses_of, windows_of
 from discretization.others import joined
 from discretization.own_variables import own_variables
@@ -79,7 +79,8 @@ class ContactStepper(StepperBase):
         self.sizes = self._free.sizes._replace(memory=memory, own=own_variables(system))
         self._before_bristles = self.sizes.own.first("bristle")
         self.shapes = state_shapes(self.sizes)
-        self._reach = float(reaches(self.contacts).max(initial=0.0))
+        self._searched = searched(self.contacts)
+        self._reach = float(self._searched.reach.max(initial=0.0))
         self._lists: OrderedDict[bytes, Listed] = OrderedDict()
         self._last: tuple[bytes, Listed] | None = None  # by where it was made
 
@@ -249,7 +250,7 @@ class ContactStepper(StepperBase):
         if self._last is not None and self._last[0] == made:
             return self._last[1]
         points, contacts = behind[:-1].reshape(-1, 3).copy(), self.contacts
-        pairs = candidates(contacts, points, float(behind[-1]))
+        pairs = candidates(contacts, points, float(behind[-1]), self._searched)
         key = b"".join(column.tobytes() for column in pairs)
         listed = self._lists.pop(key, None)
         if listed is None:
@@ -262,7 +263,11 @@ class ContactStepper(StepperBase):
             both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)
             ends, first = np.unique(both, axis=0, return_index=True)
             listed = Listed(
-                stepper, windows, stiffness, np.ascontiguousarray(ends), reaches(contacts)[pairs.pair[first]]
+                stepper,
+                windows,
+                stiffness,
+                np.ascontiguousarray(ends),
+                self._searched.reach[pairs.pair[first]],
             )
         self._lists[key] = listed
         if len(self._lists) > KEPT:

@@ -28,6 +28,7 @@ from discretization.assembly.stress_dissipation import add_stresses
 from discretization.assembly.workspace import Workspace
 from discretization.linear import sparse
 from discretization.linear.banded import band_factor, band_solve, band_solve_transposed
+from discretization.linear.coupled import acting_blocks, solved_coupled
 from discretization.linear.fronts import fronts_factor, fronts_solve, fronts_solve_transposed
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve, narrow_solve_transposed
 from discretization.linear.substructures import (
@@ -75,6 +76,10 @@ def factor(numbering, work):
     if band >= 0:
         if condense(values, numbering.substructures, 3 * band, work.pivots, work.multipliers) != 0:
             return SINGULAR
+        if numbering.far.row.size > 0:
+            for i in range(work.panels.size):
+                work.panels[i] = values[i]
+            acting_blocks(values, numbering.far, work.blocks, work.rows, work.counts)
         if band <= NARROW:
             failed = narrow_factor(values, banded, band, work.pivots, work.first, work.multipliers)
         else:
@@ -93,20 +98,33 @@ def factor(numbering, work):
 
 @allocating_inner_kernel
 def solve(numbering, work):
-    """work.rhs = matrix^-1 work.rhs."""
+    """work.rhs = matrix^-1 work.rhs; 0 or SINGULAR, which only an iteration finds out here."""
     values, band, banded = work.values, numbering.band, numbering.banded
     if band >= 0:
+        failed = 0
         reduce_rhs(values, numbering.substructures, work.pivots, work.rhs)
-        if band <= NARROW:
+        if numbering.far.row.size > 0:
+            failed = solved_coupled(
+                numbering.handle,
+                numbering.far,
+                band,
+                (values, work.pivots, work.first, work.panels),
+                (work.blocks, work.rows, work.counts),
+                work.noise,
+                work.solved,
+                work.rhs[:banded],
+            )
+        elif band <= NARROW:
             narrow_solve(values, banded, band, work.pivots, work.first, work.rhs)
         else:
             band_solve(values, banded, band, work.pivots, work.rhs, work.integers)
         expand_solution(values, numbering.substructures, work.rhs)
-        return
+        return SINGULAR if failed else 0
     if work.integers[0] == 1:
         fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.multipliers)
-        return
+        return 0
     sparse.solved(numbering.handle, work.rhs, work.rhs)
+    return 0
 
 
 @allocating_inner_kernel
@@ -292,7 +310,9 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
                 last_correction(numbering, work, level, iteration > 0, count)
                 return CONVERGED
             stalled = iteration > 2 and level > stall * before
-            if stalled and fresh and level <= _SAFE:  # round-off: another correction would be of no other size
+            if (
+                stalled and fresh and level <= _SAFE
+            ):  # round-off: another correction would be of no other size
                 return no_correction(numbering, work)
             if iteration == max_iterations:
                 return NOT_CONVERGED
@@ -307,7 +327,8 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
         before = level
         for i in range(numbering.size):
             work.rhs[i] = -work.residual[i]
-        solve(numbering, work)
+        if solve(numbering, work) != 0:
+            return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
         share = correct(system, numbering, work)
         if hidden is not None:
             correct_hidden(system, numbering, hidden, work, share)

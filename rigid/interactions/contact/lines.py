@@ -7,7 +7,7 @@ all stations of one against all segments of the other, or half of it and half of
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.gaps import RHO, nearest, of_points, size_of
-from rigid.interactions.contact.normal_laws import potential
+from rigid.interactions.contact.normal_laws import potential, reach_of
 from rigid.interactions.contact.planes import store_on_centre, store_on_node
 from rigid.interactions.contact.touching import (
     NOTHING,
@@ -16,11 +16,13 @@ from rigid.interactions.contact.touching import (
     against_line,
     along,
     origin,
+    real,
     share_of,
 )
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector, whole
 from rigid.kinematics.poses import on_point, point
-from rigid.linear_algebra import average, minus, times
+from rigid.kinematics.segments import between, nearest_places
+from rigid.linear_algebra import average, dot, minus, times
 
 XA, XB = 5, 8  # places of the centres of spheres
 MINUS_OF_SPHERE = 8
@@ -96,8 +98,24 @@ def value_of_rods(y, X, out):
 
 
 @small_kernel
+def _in_reach(y, X, line):
+    """Whether the element of frames 0 and 1 is near enough to one of the segments of a line that the law may act."""
+    first, count, _ = line
+    a0, a1, reach = real(origin(y, 0)), real(origin(y, 1)), X[RHO].real + reach_of(X)
+    for j in range(first, first + count - 1):
+        b0, b1 = real(origin(y, j)), real(origin(y, j + 1))
+        s, t = nearest_places(a0, a1, b0, b1)
+        d = between(a0, a1, b0, b1, s, t)
+        if dot(d, d) < reach * reach * (1.0 + 1e-9):
+            return True
+    return False
+
+
+@small_kernel
 def rod_on_line(y0, y1, X, line, weight, share, out):
-    """Its sum of `touching`; line: see `against_line`."""
+    """Its sum of `touching`; line: see `against_line`. Most pairs of a list do not touch: these cost two distances."""
+    if not (_in_reach(y0, X, line) or _in_reach(y1, X, line)):
+        return NOTHING
     m, total = whole(X[STATIONS]), NOTHING
     for i in range(m + 1):
         s = i / m

@@ -27,9 +27,15 @@ _NEAR, _TERMS = 0.1, 20  # below _NEAR so many terms of a series have all digits
 
 
 @small_kernel
+def reach_of(X):
+    """The gap below which the law acts."""
+    return X[REACH].real if whole(X[LAW]) == BARRIER else 0.0
+
+
+@small_kernel
 def acts(X, g):
     """Whether the law acts at the gap g."""
-    return g.real < (X[REACH].real if whole(X[LAW]) == BARRIER else 0.0)
+    return g.real < reach_of(X)
 
 
 @small_kernel

@@ -6,7 +6,7 @@ element. Over a step n and x - p are averaged, which is exact since the gap is b
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.gaps import RHO
-from rigid.interactions.contact.normal_laws import potential
+from rigid.interactions.contact.normal_laws import potential, reach_of
 from rigid.interactions.contact.touching import (
     NOTHING,
     N,
@@ -26,10 +26,16 @@ STATIONS, LENGTH = 11, 12  # of a rod: places of m and L
 
 
 @small_kernel
+def _gap(y, X, x):
+    """Of a point x."""
+    plane = frame(y, 0)
+    return dot(direction(plane, vector(X, N)), minus(x, point(plane, vector(X, P)))) - X[RHO]
+
+
+@small_kernel
 def _of_gap(y, X, x):
     """V of a point x."""
-    plane = frame(y, 0)
-    return potential(X, dot(direction(plane, vector(X, N)), minus(x, point(plane, vector(X, P)))) - X[RHO])
+    return potential(X, _gap(y, X, x))
 
 
 @small_kernel
@@ -79,8 +85,17 @@ def value_of_rod(y, X, out):
 
 
 @small_kernel
+def _in_reach(y, X):
+    """Whether an end of the element of frames 1 and 2 is near enough to the plane that the law may act."""
+    reach = reach_of(X) + 1e-9 * X[RHO].real
+    return _gap(y, X, along(y, 1, 0.0)).real < reach or _gap(y, X, along(y, 1, 1.0)).real < reach
+
+
+@small_kernel
 def rod_on_plane(y0, y1, X, weight, out):
     """Its sum of `touching`."""
+    if not (_in_reach(y0, X) or _in_reach(y1, X)):
+        return NOTHING
     m, total = whole(X[STATIONS]), NOTHING
     for i in range(m + 1):
         s = i / m

@@ -26,6 +26,12 @@ def origin(y, k):
 
 
 @small_kernel
+def real(v):
+    """Real parts."""
+    return v[0].real, v[1].real, v[2].real
+
+
+@small_kernel
 def along(y, k, s):
     """(1 - s) r_k + s r_(k + 1)."""
     return plus(times(1.0 - s, origin(y, k)), times(s, origin(y, k + 1)))

@@ -1,0 +1,216 @@
+"""`python -m benchmarks.heaps`: what a step of heaps of 50 to 1000 rods costs, and what a heap keeps: docs/numerics.md.
+
+Soft rods of 20 elements lie on each other in a box of planes. They are laid down one after the other, each on the highest of
+those that it crosses, and settle for some steps in which their velocities are reduced; the same heap for the same seed. At the
+end of every run all pairs of segments are looked at: which of those that touch no list has, and how deep they are in each other.
+`--balance STEPS` runs 20 rods of few elements instead: energy without friction, dissipation with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+from collections.abc import Sequence
+from itertools import pairwise
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.contact.nearest import distances
+from discretization.contact.search import searched
+from discretization.contact.table import BOTH, Contacts, Rod, contacts_of, points_of
+from discretization.own_variables import own_variables
+from discretization.state_measures import energies
+from discretization.system import System
+from discretization.time.contact_stepper import ContactStepper
+from discretization.time.stepper import Stepper
+from rigid.system import Floats, State
+from rodsim import Material, Model, Section
+from rodsim.results.layout import RodLayout
+
+RADIUS, LENGTH, ELEMENTS = 0.01, 0.5, 20  # m
+WIDTH = 0.6  # m, of the box of 50 rods; all of it grows with the number of rods
+STIFFNESS, STATIONS = 1e6, 5  # N/m2; intervals of an element
+LOSS = (0.3, 0.0, 0.02, 0.3, 0.3, 1e5, 0.0, 0.0, 1.0, 1.0, 1.0)
+STEP = 5e-4  # s
+
+
+class Heap(NamedTuple):
+    """Rods in a box."""
+
+    system: System
+    state: State
+    h: float  # s
+
+    def stepper(self) -> ContactStepper:
+        """Of `em`."""
+        return ContactStepper(self.system, self.h, lambda system: Stepper(system, self.h))
+
+
+def laid(count: int, width: float, seed: int = 0) -> Floats:
+    """(count, 2, 3) m, ends of straight rods in a box of this width, each above those it crosses."""
+    way = np.random.default_rng(seed)
+    ends = np.zeros((count, 2, 3))
+    for k in range(count):
+        while True:
+            angle = way.uniform(0.0, np.pi)
+            half = 0.5 * LENGTH * np.array([np.cos(angle), np.sin(angle)])
+            middle = way.uniform(-0.5 * width, 0.5 * width, 2)
+            if np.all(np.abs(middle) + np.abs(half) < 0.5 * width - 1.2 * RADIUS):
+                break
+        ends[k, :, :2] = middle - half, middle + half
+        flat = ends[: k + 1] * [1.0, 1.0, 0.0]
+        numbers = np.arange(k)
+        both = np.stack([0 * numbers + 2 * k, 0 * numbers + 2 * k + 1, 2 * numbers, 2 * numbers + 1], axis=1)
+        apart = np.empty(k)
+        distances(np.ascontiguousarray(flat.reshape(-1, 3)), both, apart)
+        below = ends[:k, 0, 2][apart < 2.0 * RADIUS]
+        ends[k, :, 2] = max(below.max(initial=-1.0) + 2.001 * RADIUS, 1.001 * RADIUS)
+    return ends
+
+
+def _all_pairs(rods: Sequence[RodLayout], loss: tuple[float, ...]) -> Contacts:
+    """Of the rods, each with each other."""
+    surfaces = [Rod(rod.frames, np.diff(rod.arclength), RADIUS) for rod in rods]
+    found, n = contacts_of(surfaces), len(surfaces)
+    one, other = np.triu_indices(n, 1)
+    p = len(one)
+    return found._replace(
+        pairs=np.stack([one, other], axis=1).astype(np.int64),
+        law=np.tile([0.0, STIFFNESS, 1.0, 0.0], (p, 1)),
+        loss=np.tile(loss, (p, 1)),
+        stations=np.full(p, STATIONS),
+        side=np.full(p, BOTH),
+    )
+
+
+def heap(count: int, elements: int = ELEMENTS, rubbing: bool = False, h: float = STEP, seed: int = 0) -> Heap:
+    """As it is laid down; rubbing: with friction and restitution."""
+    width = WIDTH * (max(count, 50) / 50.0) ** (1.0 / 3.0)
+    model = Model("heap", gravity=(0.0, 0.0, -9.81))
+    section = Section.circular(RADIUS, Material(E=2e5, nu=0.45, density=1000.0))
+    planes = [model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))]
+    for name, x, y in (("left", -1, 0), ("right", 1, 0), ("front", 0, -1), ("back", 0, 1)):
+        foot = model.ground.at((0.5 * width * x, 0.5 * width * y, 0.0))
+        planes.append(model.add_plane(name, foot, (-x, -y, 0)))
+    rods = [
+        model.add_rod(f"rod {k + 1}", [tuple(a), tuple(b)], section, elements)
+        for k, (a, b) in enumerate(laid(count, width, seed))
+    ]
+    more = {"friction": 0.3, "restitution": 0.5} if rubbing else {}
+    model.add_contact("walls", rods, planes, stiffness=STIFFNESS, **more)
+    built = model.build()
+    loss = LOSS if rubbing else (0.0,) * len(LOSS)
+    system = built.system._replace(contacts=_all_pairs(built.layout.rods, loss))
+    own = np.pad(built.state.own, (0, own_variables(system).size - len(built.state.own)))
+    return Heap(system, built.state._replace(own=own), h)
+
+
+def settled(own: Heap, steps: int, every: int = 5, factor: float = 0.9) -> Heap:
+    """After steps in which the velocities are reduced every now and then."""
+    stepper, state = own.stepper(), own.state
+    state = stepper.start(state)
+    for k in range(0, steps, every):
+        state, _ = stepper.advance(state, k, every)
+        state.v[:] *= factor
+        state.Omega[:] *= factor
+    return own._replace(state=state)
+
+
+def missed(stepper: ContactStepper, state: State) -> tuple[int, float]:
+    """Pairs of segments of different rods that touch and are in no list, of all that there are, and the least distance, m."""
+    contacts, parts = stepper.contacts, searched(stepper.contacts).parts
+    points, known = points_of(contacts, state.r, state.quat), stepper._list_of(state).ends[:, [0, 2]]
+    listed = {tuple(pair) for pair in np.sort(known, axis=1).tolist()}
+    lacking, least = 0, np.inf
+    for u in range(len(parts.surface)):
+        v = np.flatnonzero(parts.surface > parts.surface[u])
+        ends = np.concatenate([np.tile(parts.ends[u], (len(v), 1)), parts.ends[v]], axis=1)
+        apart = np.empty(len(v))
+        distances(points, ends, apart)
+        least = min(least, float(apart.min(initial=np.inf)))
+        touching = ends[apart < 2.0 * RADIUS][:, [0, 2]]
+        lacking += sum(tuple(pair) not in listed for pair in np.sort(touching, axis=1).tolist())
+    return lacking, least
+
+
+class Cost(NamedTuple):
+    """Of a step."""
+
+    pairs: float  # of segments in a list, a rod
+    blocks: int  # that couple rods in the last step
+    step: float  # s, all in all
+    lists: float  # s, a list
+    iterations: float  # of Newton
+    memory: float  # MB, more at the end than after the first list
+
+
+def cost(own: Heap, steps: int = 20) -> tuple[Cost, State]:
+    """Of steps of a heap, and its state at the end."""
+    stepper = own.stepper()
+    state, _ = stepper.advance(own.state, 0, 1)
+    before, iterations, begun = _memory(), 0, process_time()
+    for k in range(steps):
+        state, report = stepper.advance(state, 1 + k, 1)
+        iterations += report.iterations
+    each = (process_time() - begun) / steps
+    begun, fresh = process_time(), own.stepper()
+    listed = fresh._list_of(state)
+    making = process_time() - begun
+    blocks = int(stepper._list_of(state).stepper.work.counts[0])  # type: ignore[attr-defined]
+    rods = len(stepper.contacts.kind)
+    memory = _memory() - before
+    return Cost(len(listed.ends) / rods, blocks, each, making, iterations / steps, memory), state
+
+
+def _memory() -> float:
+    """MB, the most so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
+def balance(steps: int, rubbing: bool, count: int = 20, elements: int = 4) -> tuple[float, float]:
+    """Largest change of energy and what was lost together, over the energy at the start, and the least loss of 100 steps, J."""
+    own = heap(count, elements, rubbing)
+    stepper = own.stepper()
+    state = stepper.start(own.state)
+    total = [energies(own.system, state).total]
+    lost = [0.0]
+    for k in range(0, steps, 100):
+        state, _ = stepper.advance(state, k, 100)
+        total.append(energies(own.system, state).total)
+        lost.append(float(state.totals[1]))
+    change = max(abs(E + D - total[0]) for E, D in zip(total, lost, strict=True)) / abs(total[0])
+    return change, min(b - a for a, b in pairwise(lost))
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rods", type=int, nargs="+", default=[50, 100, 200, 500, 1000])
+    parser.add_argument("--settle", type=int, default=100, help="steps before the time is taken")
+    parser.add_argument("--balance", type=int, default=0, help="steps of 20 rods whose balances are shown")
+    asked = parser.parse_args(given)
+    if asked.balance:
+        for rubbing in (False, True):
+            change, least = balance(asked.balance, rubbing)
+            name = "friction" if rubbing else "frictionless"
+            print(f"{name}: energy {change:.1e}, least loss of 100 steps {least:.1e} J", flush=True)
+        return
+    print("rods  pairs/rod  blocks  step/ms  exponent  list/ms  iterations  more/MB  missed  least/2r")
+    found: list[tuple[int, float]] = []
+    for count in asked.rods:
+        own = settled(heap(count, h=2.0 * STEP), asked.settle)
+        each, state = cost(own)
+        lacking, least = missed(own.stepper(), state)
+        slope = np.log(each.step / found[0][1]) / np.log(count / found[0][0]) if found else np.nan
+        found.append((count, each.step))
+        print(
+            f"{count:4d} {each.pairs:10.1f} {each.blocks:7d} {1e3 * each.step:8.1f} {slope:9.2f} {1e3 * each.lists:8.1f}"
+            f" {each.iterations:11.1f} {each.memory:8.1f} {lacking:7d} {least / (2.0 * RADIUS):9.3f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

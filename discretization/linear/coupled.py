@@ -1,0 +1,221 @@
+"""Bands that few blocks couple, as contacts do with rods: the band is factored, the rest is an iteration.
+
+With A = B + F, B the band and F its few far blocks, the solution is x = B^-1 (b + z), and what is left of b is on the rows of F:
+
+    z + F B^-1 z = -F B^-1 b                                                                                          (1)
+
+GMRES (Saad and Schultz 1986) takes it on these rows alone, each in units of its noise. Blocks that are zero, of pairs that do
+not touch, are left out. The inertia of a step keeps the number of iterations small, however many rods there are; where it does
+not, the whole matrix is factored as a sparse one. Nothing depends on what was solved before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import objmode
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
+
+from discretization.linear.narrow import narrow_solve
+from discretization.linear.sparse import sparse_keep, sparse_solve
+from rigid.compilation.decorators import allocating_kernel, inner_kernel, kernel
+from rigid.system import Floats, Ints
+
+SIDE = 6  # unknowns of a frame
+MOST = 60  # iterations
+RELATIVE = 1e-9  # of the right-hand side; Newton's iteration corrects the rest
+AT_NOISE = 0.02  # of what Newton's iteration takes as solved
+WHOLE = -1  # in place of the number of blocks that act: the whole matrix was factored
+
+
+class Far(NamedTuple):
+    """Blocks (SIDE, SIDE) behind the band, in the order of rows and columns; entry (i, j) at place + i + j stride."""
+
+    row: Ints  # (f,) first unknown
+    column: Ints  # (f,)
+    place: Ints  # (f,)
+    stride: int
+
+
+def no_far() -> Far:
+    """None."""
+    none = np.zeros(0, np.int64)
+    return Far(none, none, none, 0)
+
+
+def far_blocks(row: Ints, column: Ints, first: int, stride: int) -> tuple[Far, int]:
+    """Those of these unknowns from the entry `first` on, and how many entries they need; stride: at least SIDE."""
+    beside = stride // SIDE
+    group, k = np.divmod(np.arange(len(row)), beside)
+    place = first + group * SIDE * stride + k * SIDE
+    return Far(row, column, place.astype(np.int64), stride), SIDE * stride * -(-len(row) // beside)
+
+
+@kernel
+def acting_blocks(values, far, blocks, rows, counts):
+    """Numbers of the blocks that are not zero, and the first unknowns of their rows; counts[0], counts[1]: how many."""
+    n, m = 0, 0
+    for b in range(far.row.size):
+        acts = False
+        for j in range(SIDE):
+            at = far.place[b] + j * far.stride
+            for i in range(SIDE):
+                acts = acts or values[at + i] != 0.0
+        if acts:
+            if m == 0 or rows[m - 1] != far.row[b]:
+                rows[m] = far.row[b]
+                m += 1
+            blocks[n] = b
+            n += 1
+    counts[0], counts[1] = n, m
+
+
+@inner_kernel
+def far_product(values, far, blocks, count, x, rows, m, out):
+    """out (m, SIDE) = the rows of F x."""
+    at_row = -1
+    for k in range(m):
+        for i in range(SIDE):
+            out[SIDE * k + i] = 0.0
+    for n in range(count):
+        b = blocks[n]
+        if at_row < 0 or rows[at_row] != far.row[b]:
+            at_row += 1
+        for j in range(SIDE):
+            u, at = x[far.column[b] + j], far.place[b] + j * far.stride
+            for i in range(SIDE):
+                out[SIDE * at_row + i] += values[at + i] * u
+
+
+@inner_kernel
+def turn(H, c, s, j):
+    """The rotations so far on column j of H, and one more that makes it end at its diagonal."""
+    for i in range(j):
+        upper = H[i, j]
+        H[i, j] = c[i] * upper + s[i] * H[i + 1, j]
+        H[i + 1, j] = c[i] * H[i + 1, j] - s[i] * upper
+    size = np.sqrt(H[j, j] * H[j, j] + H[j + 1, j] * H[j + 1, j])
+    c[j], s[j] = (H[j, j] / size, H[j + 1, j] / size) if size > 0.0 else (1.0, 0.0)
+    H[j, j], H[j + 1, j] = size, 0.0
+
+
+@inner_kernel
+def orthogonal(V, H, j, w):
+    """w less what of it is along the rows of V so far; its size. Twice, for round-off."""
+    for i in range(j + 1):
+        H[i, j] = 0.0
+    for _ in range(2):
+        for i in range(j + 1):
+            along = 0.0
+            for k in range(w.size):
+                along += V[i, k] * w[k]
+            H[i, j] += along
+            for k in range(w.size):
+                w[k] -= along * V[i, k]
+    square = 0.0
+    for k in range(w.size):
+        square += w[k] * w[k]
+    return np.sqrt(square)
+
+
+def factor_whole(handle: int, band: Floats, half: int, far: Far, values: Floats, n: int) -> int:
+    """LU of B + F, kept under `handle`; band: entries of B before it was factored. 0, or 1 where it is singular."""
+    width = 3 * half + 1
+    each = np.flatnonzero(band[: n * width])
+    column, place = np.divmod(each, width)
+    i, j = np.divmod(np.arange(SIDE * SIDE), SIDE)
+    rows = np.concatenate([column + place - 2 * half, (far.row[:, None] + i).ravel()])
+    columns = np.concatenate([column, (far.column[:, None] + j).ravel()])
+    entries = np.concatenate([band[each], values[far.place[:, None] + i + j * far.stride].ravel()])
+    try:
+        sparse_keep(handle, splu(csc_matrix((entries, (rows, columns)), shape=(n, n))))
+    except RuntimeError:  # SuperLU's word for a singular matrix
+        return 1
+    return 0
+
+
+@allocating_kernel
+def _solved_whole(handle, band, half, far, values, counts, rhs):
+    """x in place of rhs by the factors of the whole, which are made where there are none yet; 0, or 1: it is singular."""
+    n, status = rhs.size, 0
+    fresh = counts[0] != WHOLE
+    with objmode(status="int64", x="float64[::1]"):
+        row, column, place, stride = far
+        if fresh:
+            status = factor_whole(handle, band, half, Far(row, column, place, stride), values, n)
+        x = rhs if status else sparse_solve(handle, rhs)
+    counts[0] = WHOLE
+    for i in range(n):
+        rhs[i] = x[i]
+    return status
+
+
+@allocating_kernel
+def solved_coupled(handle, far, half, factors, acting, noise, solved, rhs):
+    """x in place of rhs (n,) where there are far blocks; 0, or 1: it is singular.
+
+    factors: entries of the factored band with the far blocks behind them, its pivots, its first rows, and its entries as they
+    were; acting: blocks, rows, counts, see `acting_blocks`; noise (n,), solved: of the rows, and what counts as solved.
+    """
+    values, pivots, first, band = factors
+    blocks, rows, counts = acting
+    n, count, m = rhs.size, counts[0], counts[1]
+    if count == WHOLE:
+        return _solved_whole(handle, band, half, far, values, counts, rhs)
+    x = rhs.copy()
+    narrow_solve(values, n, half, pivots, first, x)
+    size = SIDE * m
+    w, s = np.empty(size), np.empty(size)
+    target = 0.0
+    for i in range(n):
+        target += (rhs[i] / (noise[i] + 1e-300)) ** 2
+    target = max(RELATIVE * np.sqrt(target), AT_NOISE * solved)
+    far_product(values, far, blocks, count, x, rows, m, w)
+    left = 0.0
+    for k in range(m):
+        for i in range(SIDE):
+            s[SIDE * k + i] = noise[rows[k] + i] + 1e-300
+            w[SIDE * k + i] /= -s[SIDE * k + i]
+            left += w[SIDE * k + i] ** 2
+    left = np.sqrt(left)
+    if left <= target:
+        for i in range(n):
+            rhs[i] = x[i]
+        return 0
+    V, H, g = np.empty((MOST + 1, size)), np.empty((MOST + 1, MOST)), np.zeros(MOST + 1)
+    c, sine = np.empty(MOST), np.empty(MOST)
+    g[0], used = left, 0
+    for k in range(size):
+        V[0, k] = w[k] / left
+    while used < MOST and left > target:
+        x[:] = 0.0
+        for k in range(m):
+            for i in range(SIDE):
+                x[rows[k] + i] = V[used, SIDE * k + i] * s[SIDE * k + i]
+        narrow_solve(values, n, half, pivots, first, x)
+        far_product(values, far, blocks, count, x, rows, m, w)
+        for k in range(size):
+            w[k] = V[used, k] + w[k] / s[k]
+        H[used + 1, used] = orthogonal(V, H, used, w)
+        if H[used + 1, used] > 0.0:
+            for k in range(size):
+                V[used + 1, k] = w[k] / H[used + 1, used]
+        turn(H, c, sine, used)
+        g[used + 1] = -sine[used] * g[used]
+        g[used] *= c[used]
+        left = abs(g[used + 1])
+        used += 1
+    if not left <= target:
+        return _solved_whole(handle, band, half, far, values, counts, rhs)
+    for i in range(used - 1, -1, -1):
+        for k in range(i + 1, used):
+            g[i] -= H[i, k] * g[k]
+        g[i] /= H[i, i]
+    for i in range(used):
+        for k in range(m):
+            for j in range(SIDE):
+                rhs[rows[k] + j] += g[i] * V[i, SIDE * k + j] * s[SIDE * k + j]
+    narrow_solve(values, n, half, pivots, first, rhs)
+    return 0

@@ -1,0 +1,35 @@
+"""Nearest points of two segments."""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.linear_algebra import dot, minus, plus, times
+
+
+@small_kernel
+def within(x):
+    """The nearest number from 0 to 1."""
+    return min(max(x, 0.0), 1.0)
+
+
+@small_kernel
+def nearest_places(a0, a1, b0, b1):
+    """(s, t) of the nearest points a0 + s (a1 - a0), b0 + t (b1 - b0); ends may be the same point."""
+    e, f, w = minus(a1, a0), minus(b1, b0), minus(a0, b0)
+    ee, ff, ef, we, wf = dot(e, e), dot(f, f), dot(e, f), dot(w, e), dot(w, f)
+    det = ee * ff - ef * ef
+    s = within((ef * wf - we * ff) / det) if det > 1e-12 * ee * ff else 0.5
+    t = (ef * s + wf) / ff if ff > 0.0 else 0.0
+    if t < 0.0 or t > 1.0 or ff == 0.0:
+        t = within(t)
+        s = within((ef * t - we) / ee) if ee > 0.0 else 0.0
+    elif ee > 0.0:
+        # of parallel ones any s is, as long as both points stay on their segments
+        s = within((ef * t - we) / ee)
+        t = within((ef * s + wf) / ff)
+    return s, t
+
+
+@small_kernel
+def between(a0, a1, b0, b1, s, t):
+    """From the point at t of the second to the point at s of the first."""
+    a = plus(times(1.0 - s, a0), times(s, a1))
+    return minus(a, plus(times(1.0 - t, b0), times(t, b1)))

@@ -1,0 +1,164 @@
+"""Many rods that touch: bands with far blocks, what a heap keeps, and that nothing is missed or passed."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from touching_models import surface_of, touching
+
+from discretization.assembly import fronts_of_systems
+from discretization.assembly.numbering import number
+from discretization.contact.nearest import distances
+from discretization.contact.search import candidates
+from discretization.contact.table import Pair, points_of
+from discretization.linear import coupled
+from discretization.linear.coupled import Far, acting_blocks, far_blocks, solved_coupled
+from discretization.linear.narrow import narrow_factor
+from discretization.linear.sparse import sparse_forget
+from discretization.state_measures import energies, momenta
+from discretization.time.contact_stepper import ContactStepper
+from discretization.time.stepper import Stepper
+from rodsim import Material, Model, Section
+
+RADIUS, H, HALF = 0.01, 5e-4, 11
+FEW = (0, 24), (6, 42), (12, 36)  # first unknowns
+MANY = tuple((6 * k, 6 * k + 120) for k in range(20))  # of more rows than the iteration has steps
+
+
+class Coupled:
+    """A band with pairs of far blocks, the second of which is zero."""
+
+    def __init__(self, strength: float, n: int = 48, joined: tuple[tuple[int, int], ...] = FEW):
+        way, width = np.random.default_rng(4), 3 * HALF + 1
+        i, j = np.indices((n, n))
+        self.full = np.where(np.abs(i // 6 - j // 6) <= 1, way.normal(size=(n, n)), 0.0) + 12.0 * np.eye(n)
+        columns = np.zeros((n, width))
+        for column in range(n):
+            rows = np.arange(max(0, column - HALF), min(n, column + HALF + 1))
+            columns[column, 2 * HALF + rows - column] = self.full[rows, column]
+        pairs = np.array(sorted([*joined, *(pair[::-1] for pair in joined)]))
+        self.far, entries = far_blocks(pairs[:, 0], pairs[:, 1], columns.size, width - 1)
+        self.values = np.concatenate([columns.ravel(), np.zeros(entries), np.full(64, np.nan)])
+        for (row, column), place in zip(pairs, self.far.place, strict=True):
+            block = strength * way.normal(size=(6, 6)) * ({row, column} != set(joined[1]))
+            self.full[row : row + 6, column : column + 6] = block
+            self.values[place + np.arange(6)[:, None] + (width - 1) * np.arange(6)] = block
+        self.band = self.values[: columns.size].copy()
+        blocks, rows = np.zeros((2, len(pairs)), np.int64)
+        self.acting = blocks, rows, np.zeros(2, np.int64)
+        acting_blocks(self.values, self.far, *self.acting)
+        self.pivots, self.first = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        assert narrow_factor(self.values, n, HALF, self.pivots, self.first, np.zeros(64)) == 0
+        self.noise = way.uniform(1e-14, 1e-12, n)
+
+    def solved(self, rhs: np.ndarray, handle: int = -7) -> np.ndarray:
+        x = rhs.copy()
+        factors = self.values, self.pivots, self.first, self.band
+        assert solved_coupled(handle, self.far, HALF, factors, self.acting, self.noise, 4.0, x) == 0
+        return x
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.3, 3.0])
+def test_far_blocks_are_solved_with_their_band(strength: float) -> None:
+    own = Coupled(strength)
+    acts = 4 if strength else 0
+    assert own.acting[2].tolist() == [acts, acts]  # those that are zero do not count
+    for rhs in np.random.default_rng(1).normal(size=(2, 48)):
+        assert np.abs(own.full @ own.solved(rhs) - rhs).max() < 1e-7
+    assert own.acting[2][0] == acts  # by the iteration
+
+
+def test_where_the_iteration_does_not_end_the_whole_is_factored() -> None:
+    own = Coupled(30.0, 240, MANY)
+    try:
+        for rhs in np.random.default_rng(1).normal(size=(2, 240)):
+            assert np.abs(own.full @ own.solved(rhs) - rhs).max() < 1e-11
+            assert own.acting[2][0] == coupled.WHOLE
+    finally:
+        sparse_forget(-7)
+
+
+def test_far_blocks_stand_behind_the_band_and_nowhere_twice() -> None:
+    for stride in (6, 15, 33):
+        far, entries = far_blocks(np.arange(7) * 6, np.arange(7) * 6, 100, stride)
+        place = far.place[:, None, None] + np.arange(6)[:, None] + stride * np.arange(6)
+        assert len(np.unique(place)) == 7 * 36
+        assert place.min() == 100
+        assert place.max() < 100 + entries
+
+
+def lattice(n: int = 2) -> Model:
+    """Four free rods above four others, across, which come down on them at 0.5 m/s and move along at 0.2 m/s."""
+    model = Model("lattice")
+    section = Section.circular(RADIUS, Material(E=1e6, nu=0.3, density=1000.0))
+    for k in range(4):
+        at = 0.05 * k + 0.003 * k * k
+        model.add_rod(f"low {k}", [(at, -0.1, 0.0), (at + 0.02, 0.25, 0.0)], section, n)
+        ends = [(-0.1, at, 2.4 * RADIUS), (0.25, at + 0.01, 2.6 * RADIUS)]
+        model.add_rod(f"high {k}", ends, section, n, velocity=(0.2, 0.0, -0.5))
+    rods = [surface_of(rod, RADIUS) for rod in model.build().layout.rods]
+    return touching(
+        model, rods, [Pair(i, j, (0, 3e6, 1, 0), stations=4) for i, j in combinations(range(8), 2)]
+    )
+
+
+def marched(steps: int) -> tuple[ContactStepper, list]:
+    model = lattice()
+    system, state = model.build().system, model.build().state
+    stepper = ContactStepper(system, H, lambda each: Stepper(each, H))
+    states = [stepper.start(state)]
+    for k in range(steps):
+        states.append(stepper.advance(states[-1], k, 1)[0])
+    return stepper, states
+
+
+def test_rods_that_meet_by_an_iteration_keep_energy_and_momenta_and_miss_no_pair() -> None:
+    stepper, states = marched(60)
+    system, contacts = stepper.system, stepper.contacts
+    found = [energies(system, state) for state in states]
+    assert max(each.spring for each in found) > 0.1 * found[0].total
+    total = np.array([each.total for each in found])
+    assert np.abs(total - total[0]).max() < 2e-13 * total[0]
+    P, L = (np.array([momenta(system, state)[i] for state in states]) for i in (0, 1))
+    assert np.abs(P - P[0]).max() < 1e-13 * np.abs(P).max()
+    assert np.abs(L - L[0]).max() < 1e-13 * np.abs(L).max()
+    first = np.arange(len(contacts.frames))[contacts.length > 0.0]
+    u, v = np.array([pair for pair in combinations(first, 2) if pair[0] // 3 != pair[1] // 3]).T
+    every = np.stack([u, u + 1, v, v + 1], axis=1)
+    touched = 0
+    for state in states:
+        points, apart = points_of(contacts, state.r, state.quat), np.empty(len(every))
+        distances(points, every, apart)
+        listed = {tuple(ends) for ends in np.sort(stepper._list_of(state).ends[:, [0, 2]]).tolist()}
+        near = every[apart < 2.0 * RADIUS][:, [0, 2]]
+        assert {tuple(ends) for ends in near.tolist()} <= listed
+        touched += len(near)
+        assert apart.min() > 1.2 * RADIUS  # and nothing passed
+        assert len(candidates(contacts, points, 0.0).pair) == 2 * len(near)
+    assert touched > 50
+
+
+def test_bands_and_columns_give_the_same_motion(monkeypatch: pytest.MonkeyPatch) -> None:
+    stepper, states = marched(40)
+    inner = stepper._list_of(states[-1]).stepper
+    assert len(inner.numbering.far.row) > 0
+    assert inner.numbering.band == HALF
+    monkeypatch.setattr(fronts_of_systems, "_PARTS", 9)
+    other, directly = marched(40)
+    assert len(other._list_of(directly[-1]).stepper.numbering.far.row) == 0
+    assert states[-1].r == pytest.approx(directly[-1].r, abs=1e-13)
+    assert states[-1].v == pytest.approx(directly[-1].v, abs=1e-10)
+
+
+def test_a_band_with_far_blocks_is_that_of_the_rods() -> None:
+    stepper, states = marched(1)
+    system = stepper._list_of(states[0]).stepper.system
+    loose, plain = number(system, loose=True), number(system)
+    assert loose.size == plain.size
+    assert loose.band == HALF < abs(plain.band)
+    far = loose.far
+    assert isinstance(far, Far)
+    assert np.array_equal(np.sort(far.row * 10**6 + far.column), np.sort(far.column * 10**6 + far.row))
+    assert np.all(np.abs(far.row - far.column) + 5 > loose.band)
