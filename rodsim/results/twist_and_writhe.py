@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid.quaternions import rotate
-from rigid.system import Floats
+from rigid.system import Floats, Ints
 
 
 def writhe(r: ArrayLike, ends: ArrayLike | None = None) -> Floats:
@@ -48,10 +48,10 @@ def writhe(r: ArrayLike, ends: ArrayLike | None = None) -> Floats:
     return -found.reshape(points.shape[:-2]) / (2.0 * np.pi)
 
 
-def _solid_angles(points: Floats, finite: Floats, i: np.ndarray, j: np.ndarray) -> Floats:
+def _solid_angles(points: Floats, finite: Floats, i: Ints, j: Ints) -> Floats:
     """(p,) of all vectors from segments i to segments j; a point that is not finite is a direction."""
 
-    def between(k: np.ndarray, m: np.ndarray) -> Floats:
+    def between(k: Ints, m: Ints) -> Floats:
         to, off = np.maximum(finite[k], 1.0 - finite[m]), np.maximum(finite[m], 1.0 - finite[k])
         return to[:, None] * points[m] - off[:, None] * points[k]
 
