@@ -65,7 +65,6 @@ def test_a_state_without_a_list_has_no_bristles() -> None:
             "integrator 'em4' takes negative substeps, which contacts with friction, .*; use integrator 'em'",
         ),
         ("em6", "'em6'"),
-        ("VI-A(0.5)", "contacts with friction, .* do not fit: VI-A.* is variational: .*use GGL-EM"),
     ],
 )
 @pytest.mark.parametrize("loses", [{"restitution": 0.6}, {"friction": 0.3}], ids=str)
