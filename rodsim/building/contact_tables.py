@@ -36,6 +36,7 @@ from rodsim.parts.model_parts import Rod
 DEEP = 0.1  # of the radius: deeper shapes may not begin inside of others
 POINT_DEEP = 1e-3  # of the size of the model, of points
 ON_PLANES = 8  # intervals of an element, the most by default
+MUCH_THICKER = 4.0  # a rod than another, on which it is wound
 NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
 OWN = np.zeros(4)  # bristle, and whether it slides, at the beginning
 K_T = 5  # place of the tangential stiffness among the losses
@@ -186,8 +187,18 @@ def _add(found: _Pairs, entry: ContactEntry, pair: Pair, placed: Placed, model: 
         longest = max(float(np.max(found.surfaces[k].lengths)) for k in numbers)  # type: ignore[union-attr]
         m = stations_of(entry, pair, longest, placed, model)
     loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
-    found.pairs.append(table.Pair(numbers[0], numbers[1], law_of(entry, pair), loss, m))
+    side = _looking(*(found.surfaces[k].radius for k in numbers)) if pair.of_rods else table.BOTH
+    found.pairs.append(table.Pair(numbers[0], numbers[1], law_of(entry, pair), loss, m, side))
     found.of.append((entry, pair))
+
+
+def _looking(one: float, other: float) -> int:
+    """Whose stations are looked at, by the radii: of a rope on a drum only the rope's, since all that is wound is equally far
+    from the axis of the drum.
+    """
+    if max(one, other) < MUCH_THICKER * min(one, other):
+        return table.BOTH
+    return table.FIRST if one < other else table.SECOND
 
 
 def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -> int:
