@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from discretization.groups import energies_of
+from discretization.linearisation import tangents
+from discretization.linearisation.moving import moved
 from discretization.statics import touching
 from discretization.statics.iteration import FORCES
 from discretization.statics.rest import Rest
@@ -61,7 +64,7 @@ def lying(n: int = 6, z: float = 0.011) -> Model:
     return model
 
 
-def across(gap: float = 0.005, radius: float = 0.01) -> Model:
+def across(gap: float = 0.005, radius: float = 0.01, stations: int = 32) -> Model:
     """A free rod above two others that are clamped."""
     model = Model("across", gravity=(0, 0, -G))
     low = []
@@ -72,7 +75,7 @@ def across(gap: float = 0.005, radius: float = 0.01) -> Model:
     high = model.add_rod(
         "high", [(-0.2, 0, 2 * radius + gap), (0.2, 0, 2 * radius + gap)], bar(1e8, radius), 5
     )
-    model.add_contact("cross", low, high, stiffness=2e4, stations=32)
+    model.add_contact("cross", low, high, stiffness=2e4, stations=stations)
     return model
 
 
@@ -338,6 +341,41 @@ def test_a_stack_oscillates_as_a_chain_of_masses():
     chain = K / M * np.array([[2.0, -1, 0], [-1, 2, -1], [0, -1, 1]])
     expected = np.sqrt(np.linalg.eigvalsh(chain))
     assert modes(stack(), 3, found.state()).omega == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_bar_across_two_balls_slides_off_at_the_rate_of_its_tilt():
+    """Truly unstable without friction: a bar that slides by x presses one ball deeper and tilts,
+    V = -W x tilt + (2 k a^2 + W z) tilt^2/2; and from the crest of the balls it comes down sideways, as from a hill of radius z.
+    """
+    k, a, radius, half = 2e3, 0.15, 0.01, 0.2
+    model, section = Model("bar", gravity=(0, 0, -G)), bar(1e12, radius)
+    weight = section.mass_per_length * 2.0 * half * G
+    z = radius + 0.02 - 0.5 * weight / k
+    balls = [model.add_sphere(f"{x:+}", model.ground.at((x, 0, 0)), 0.02) for x in (-a, a)]
+    high = model.add_rod("bar", [(-half, 0, z), (half, 0, z)], section, 2)
+    model.add_contact("lies", balls, high, stiffness=k)
+    found = modes(model, 4, equilibrium(model).state()).growth
+    mass, inertia = weight / G, weight / G * half**2 / 3.0
+    slide = np.roots([mass * inertia, mass * (2.0 * k * a * a + weight * z), -(weight**2)])
+    assert found[2] == pytest.approx(np.sqrt(slide.max()), rel=2e-4)
+    assert found[1] == pytest.approx(np.sqrt(G / z), rel=1e-5)
+
+
+def test_the_stiffness_of_a_rod_across_two_others_is_the_derivative_of_its_forces():
+    """What is said to be unstable there is no error of the tangent. What stations make of it falls with their spacing."""
+    grows = []
+    for stations in (32, 128):
+        model = across(stations=stations)
+        linear = modes(model, 4, equilibrium(model).state())
+        grows.append(linear.growth.max())
+        lin = linear.linear
+        moves = lin.place >= 0
+        x = np.random.default_rng(0).normal(size=(len(moves), 6)) * moves[:, None]
+        ends = [moved(lin.system, lin.state, e * x) for e in (1e-7, -1e-7)]
+        forward, back = (tangents.forces(list(energies_of(lin.system, s)), s, lin.lam) for s in ends)
+        K = lin.of_frames(lin.K @ x[lin.frames].ravel())
+        assert ((forward - back) / 2e-7)[moves] == pytest.approx(K[moves], abs=1e-7 * np.abs(K).max())
+    assert grows[1] < 0.6 * grows[0]
 
 
 def test_a_column_between_two_stops_buckles_where_they_give_way():

@@ -1,0 +1,99 @@
+"""What `em` and `em-ggl` keep over many steps: errors of the steps do not add up, they walk at random with round-off."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rigid.inertia import MassProperties
+from rodsim import Material, Model, Section, simulate
+
+EPS = 2.220446049250313e-16
+G = 9.80665
+
+
+def top() -> tuple[Model, float]:
+    """A heavy top of 60 rad/s."""
+    model, tilt = Model("top", gravity=(0, 0, -G)), 0.3
+    axis = np.array([np.sin(tilt), 0.0, np.cos(tilt)])
+    body = model.add_body(
+        "top",
+        MassProperties(1.0, np.array([0.02, 0.02, 0.01])),
+        tuple(0.5 * axis),
+        orientation=(np.cos(0.5 * tilt), 0, np.sin(0.5 * tilt), 0),
+        angular_velocity=tuple(60.0 * axis),
+    )
+    model.add_joint("tip", "spherical", model.ground, body, at=(0, 0, 0))
+    return model, 1e-3
+
+
+def tumbling() -> tuple[Model, float]:
+    model = Model("tumbling")
+    inertia = MassProperties(1.6, np.array([0.1, 0.17, 0.25]))
+    model.add_body("body", inertia, velocity=(0.3, 0.1, 1.0), angular_velocity=(1, 2, 3))
+    return model, 1e-3
+
+
+def chain() -> tuple[Model, float]:
+    """Five asymmetric bodies on ball joints and hinges, gravity from the side, a spring."""
+    model = Model("chain", gravity=(1.0, 2.0, -9.0))
+    last = model.ground
+    for k in range(5):
+        inertia = MassProperties(1.0 + 0.2 * k, np.array([0.02, 0.03, 0.04]) * (1.0 + 0.1 * k))
+        body = model.add_body(f"bar {k}", inertia, (0.5 * k + 0.25, 0.02 * k, 0.0))
+        kind, axis = ("spherical", {}) if k % 2 else ("revolute", {"axis": (0.0, 1.0, 0.2)})
+        model.add_joint(f"joint {k}", kind, last, body, at=(0.5 * k, 0.0, 0.0), **axis)
+        last = body
+    model.add_spring("spring", model.ground.at((1.0, 0.5, 0.5)), last, stiffness=20.0, length=0.5)
+    return model, 2e-3
+
+
+def flying(E: float = 1e6) -> Model:
+    """A rod without gravity."""
+    model = Model("flying")
+    section = Section.circular(0.01, Material(E=E, nu=0.3, density=1000.0))
+    model.add_rod("rod", [(0, 0, 1.0), (1.0, 0.2, 1.3)], section, 8, velocity=(0.3, 0.1, 1.0))
+    return model
+
+
+def walk(values, scale: float, steps: int) -> float:
+    """Largest distance from the first, over that of a random walk of round-off."""
+    values = np.asarray(values)
+    return float(np.abs(values - values[0]).max() / (EPS * scale * np.sqrt(steps)))
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+@pytest.mark.parametrize("make", [top, tumbling, chain])
+def test_the_energy_of_many_steps_is_that_of_the_first_to_a_random_walk_of_round_off(make, integrator):
+    """What Newton's method leaves of the equations is 4 times round-off, of one sign for many steps: it would add up."""
+    steps = 10_000 if integrator == "em" else 2_000
+    model, h = make()
+    run = simulate(model, steps * h, h, integrator=integrator, output_every=steps // 50, progress=False)
+    total = run.energy["total"]
+    assert walk(total, max(np.abs(total).max(), run.energy["kinetic"].max()), steps) < 5.0
+    if make is tumbling:
+        assert walk(run.linear_momentum, 2.0, steps) < 5.0
+
+
+@pytest.mark.parametrize("E", [1e6, 2e11])
+def test_a_rod_in_flight_keeps_energy_and_momentum_to_a_random_walk_of_round_off(E):
+    """Most of its steps are predicted. A stiff one's forces are rounded by far more than its momentum."""
+    model, steps = flying(E), 2_000
+    run = simulate(model, steps * 1e-4, 1e-4, output_every=40, progress=False)
+    assert walk(run.energy["total"], run.energy["total"][0], steps) < 5.0
+    P = run.linear_momentum
+    assert walk(P, np.abs(P).max(), steps) < 5.0
+
+
+def test_what_hangs_at_rest_stays_and_needs_no_iteration():
+    model, last = Model("hanging", gravity=(0, 0, -9.0)), None
+    for k in range(5):
+        at = (0, 0, -0.5 * k)
+        body = model.add_body(
+            f"bar {k}", MassProperties(1.0 + 0.3 * k, np.full(3, 0.03)), (0, 0, at[2] - 0.25)
+        )
+        model.add_joint(f"joint {k}", "spherical", last or model.ground, body, at=at)
+        last = body
+    run = simulate(model, 0.2, 1e-3, output_every=1, progress=False)
+    assert run.newton_iterations[2:] == pytest.approx(0.0, abs=0.1)
+    assert run.states(slice(None)).v == pytest.approx(0.0, abs=1e-14)
