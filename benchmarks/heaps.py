@@ -98,8 +98,8 @@ def heap(count: int, elements: int = ELEMENTS, rubbing: bool = False, h: float =
         model.add_rod(f"rod {k + 1}", [tuple(a), tuple(b)], section, elements)
         for k, (a, b) in enumerate(laid(count, width, seed))
     ]
-    more = {"friction": 0.3, "restitution": 0.5} if rubbing else {}
-    model.add_contact("walls", rods, planes, stiffness=STIFFNESS, **more)
+    friction, restitution = (0.3, 0.5) if rubbing else (0.0, 1.0)
+    model.add_contact("walls", rods, planes, stiffness=STIFFNESS, friction=friction, restitution=restitution)
     built = model.build()
     loss = LOSS if rubbing else (0.0,) * len(LOSS)
     system = built.system._replace(contacts=_all_pairs(built.layout.rods, loss))

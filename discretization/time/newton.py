@@ -9,6 +9,9 @@ What is left then has a sign that often repeats from step to step: the errors of
 So the correction that the residual still asks for is made, by the factors at hand and with no further evaluation
 (`last_correction`): what is left of it is of second order in round-off. The step takes it over unrounded, which leaves
 the rounding of sums, whose signs are random.
+
+Where contacts may stick or slide, corrections overshoot from a slide one way to one the other way, and back: friction
+is nearly a sign of the slip. After `PATIENT` iterations such a correction is halved until it shrinks the residual.
 """
 
 import functools
@@ -66,6 +69,8 @@ STALLED = 0.3  # contraction that counts as none
 STALLED_HIDDEN = (
     0.9  # the same with hidden constraints, whose tangent is not whole: where frames turn far it is slow
 )
+PATIENT = 4  # iterations before corrections are halved where contacts may slide
+SEARCH = 8  # halvings of a correction
 MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
 
 
@@ -204,7 +209,8 @@ def last_correction(numbering, work, level, factored, count):
             return
     for i in range(numbering.size):
         work.rhs[i] = -work.residual[i]
-    solve(numbering, work)
+    if solve(numbering, work) != 0:
+        no_correction(numbering, work)
 
 
 @inner_kernel
@@ -217,6 +223,44 @@ def residual_over_noise(numbering, work):
             return -1.0
         worst = max(worst, ratio)
     return worst
+
+
+@inner_kernel
+def squares_over_noise(numbering, work):
+    """Sum of the squares of the residuals in units of their round-off levels."""
+    found = 0.0
+    for i in range(numbering.size):
+        ratio = work.residual[i] / (work.noise[i] + 1e-300)
+        found += ratio * ratio
+    return found
+
+
+@inner_kernel
+def may_slide(work):
+    """Whether something settles: bristles of friction."""
+    kinds = work.by_duals.interacting.kinds
+    for which in range(kinds.size):  # noqa: SIM110  numba compiles loops
+        if kinds[which].settle != 0:
+            return True
+    return False
+
+
+@allocating_inner_kernel
+def correct_in_part(equations, system, numbering, state, work, h, load_values):
+    """Add the correction in work.rhs, halved until it shrinks the residual; the whole of it where none does."""
+    dr, psi, lam, step = work.dr.copy(), work.psi.copy(), work.lam.copy(), work.rhs.copy()
+    before, share = squares_over_noise(numbering, work), 1.0
+    for attempt in range(SEARCH + 1):
+        if attempt > 0:
+            work.dr[:], work.psi[:], work.lam[:] = dr, psi, lam
+            share = 0.5 * share if attempt < SEARCH else 1.0
+            work.rhs[:] = share * step
+        correct(system, numbering, work)
+        move(system, state, work)
+        if equations(system, numbering, None, state, work, h, load_values, False) == 0 and squares_over_noise(
+            numbering, work
+        ) < before * (1.0 - 0.01 * share):
+            return
 
 
 @inner_kernel
@@ -291,6 +335,7 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
     """
     stall = STALLED if hidden is None else STALLED_HIDDEN
     enough = work.solved * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
+    slides = hidden is None and may_slide(work)
     move(system, state, work)
     fresh = False
     before, level, iteration = 1e300, 0.0, 0
@@ -329,9 +374,12 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
             work.rhs[i] = -work.residual[i]
         if solve(numbering, work) != 0:
             return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
-        share = correct(system, numbering, work)
-        if hidden is not None:
-            correct_hidden(system, numbering, hidden, work, share)
-        move(system, state, work)
+        if hidden is None and slides and iteration >= PATIENT:
+            correct_in_part(equations, system, numbering, state, work, h, load_values)
+        else:
+            share = correct(system, numbering, work)
+            if hidden is not None:
+                correct_hidden(system, numbering, hidden, work, share)
+            move(system, state, work)
         iteration += 1
         count[0] += 1
