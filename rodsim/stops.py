@@ -7,6 +7,7 @@ one before are outputs, so that the moment lies between the last two (`ContactHi
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.errors import ModelError
-from rigid.system import State
+from rigid.system import Floats, State
 from rodsim.results.contact_gaps import CONTACTS, Gaps
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError
@@ -75,10 +76,13 @@ def nearer(a: str, b: str, than: float = 0.0) -> Nearer:
 
 def of_scene(run: Any) -> Until | None:
     """What the `run` of a scene says (`rodsim.scenes.schema.RunScene`)."""
-    told = run.until
-    if told is None:
+    until = run.until
+    if until is None:
         return None
-    return nearer(*told.nearer, told.than) if told.nearer else first_touch(*(told.touch or ()))
+    if until.nearer:
+        a, b = until.nearer
+        return nearer(a, b, until.than)
+    return first_touch(*(until.touch or ()))
 
 
 class Watch:
@@ -90,6 +94,7 @@ class Watch:
                 f"simulate: until = {checks.shown(until)} is no condition; give first_touch('contact') or nearer('a', 'b', 0.01)"
             )
         self.until = until
+        self._of: Callable[[State], Floats]
         known = list(layout.description.get(CONTACTS, {}))
         if isinstance(until, Nearer):
             try:

@@ -72,7 +72,8 @@ def segments_of(rod: Rod, placed: Placed, radius: float | None) -> Segments:
 def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
     """Of spheres and planes, as a result remembers them: where they are, in the axes of their frames."""
     found: dict[str, dict[str, Any]] = {}
-    for own in (*model.spheres.values(), *model.planes.values()):
+    surfaces: list[SphereEntry | PlaneEntry] = [*model.spheres.values(), *model.planes.values()]
+    for own in surfaces:
         at = placed.place(own.on)
         told: dict[str, Any] = {
             "kind": own.word,

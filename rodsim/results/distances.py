@@ -88,7 +88,7 @@ class Distance:
 def surface_of(layout: Layout, text: str) -> Surface:
     """What a name means; UnknownName says which there are."""
     known: dict[str, dict[str, Any]] = layout.description.get(SURFACES, {})
-    rods, bodies = ({own.name: own for own in each} for each in (layout.rods, layout.bodies))
+    rods, bodies = {own.name: own for own in layout.rods}, {own.name: own for own in layout.bodies}
     if not isinstance(text, str):
         raise ResultError(f"distance: {text!r} is no name; give one, such as 'ball' or 'cord@0.5'")
     if text in known:

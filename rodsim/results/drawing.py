@@ -102,7 +102,8 @@ class Drawing:
         if layout.system is not None and layout.description.get("contacts"):
             self._touched = OnFrames(layout.system, layout.memory)
             self.point_arrays |= OF_CONTACTS
-        self.names = [own.name for own in (*layout.rods, *layout.bodies)] + [name for name, *_ in more]
+        self.names = [own.name for own in layout.rods] + [own.name for own in layout.bodies]
+        self.names += [name for name, *_ in more]
         self.triangles = np.concatenate(triangles)
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
         self._X = np.concatenate([np.zeros((0, 3)), *local])
