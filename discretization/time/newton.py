@@ -246,7 +246,7 @@ def may_slide(work):
 
 
 @allocating_inner_kernel
-def correct_in_part(equations, system, numbering, state, work, h, load_values):
+def correct_in_part(equations, system, numbering, hidden, state, work, h, load_values):
     """Add the correction in work.rhs, halved until it shrinks the residual; the whole of it where none does."""
     dr, psi, lam, step = work.dr.copy(), work.psi.copy(), work.lam.copy(), work.rhs.copy()
     before, share = squares_over_noise(numbering, work), 1.0
@@ -257,9 +257,9 @@ def correct_in_part(equations, system, numbering, state, work, h, load_values):
             work.rhs[:] = share * step
         correct(system, numbering, work)
         move(system, state, work)
-        if equations(system, numbering, None, state, work, h, load_values, False) == 0 and squares_over_noise(
-            numbering, work
-        ) < before * (1.0 - 0.01 * share):
+        if equations(
+            system, numbering, hidden, state, work, h, load_values, False
+        ) == 0 and squares_over_noise(numbering, work) < before * (1.0 - 0.01 * share):
             return
 
 
@@ -374,12 +374,14 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
             work.rhs[i] = -work.residual[i]
         if solve(numbering, work) != 0:
             return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
-        if hidden is None and slides and iteration >= PATIENT:
-            correct_in_part(equations, system, numbering, state, work, h, load_values)
-        else:
+        if hidden is not None:
             share = correct(system, numbering, work)
-            if hidden is not None:
-                correct_hidden(system, numbering, hidden, work, share)
+            correct_hidden(system, numbering, hidden, work, share)
+            move(system, state, work)
+        elif slides and iteration >= PATIENT:
+            correct_in_part(equations, system, numbering, hidden, state, work, h, load_values)
+        else:
+            correct(system, numbering, work)
             move(system, state, work)
         iteration += 1
         count[0] += 1
