@@ -13,6 +13,7 @@ from tests.contacts import (
     HERTZ,
     LAWS,
     LINEAR,
+    RHO,
     RODS,
     SPHERE_ROD,
     SPHERES,
@@ -197,7 +198,7 @@ def test_the_mean_point_is_between_the_nearest_ones_and_the_force_is_normal_ther
         ends = []
         for x, a, b in ((x0, a0, b0), (x1, a1, b1)):
             ends.append(np.clip(((x - a) @ (b - a)).real / ((b - a) @ (b - a)).real, 0, 1))
-        Q, force, _, d, t = of_segment(X, *(tuple(p) for p in (x0, x1, a0, b0, a1, b1)))
+        Q, force, _, d, t = of_segment(X, *(tuple(p) for p in (x0, x1, a0, b0, a1, b1)), 0.0, 1.0)
         t = t.real
         assert min(ends) - 1e-15 <= t <= max(ends) + 1e-15
         D0, D1 = (
@@ -265,6 +266,71 @@ def test_a_straight_polyline_is_one_segment(kind):
         assert force == pytest.approx(alone, rel=1e-12, abs=1e-11)
     x = [(0.3, 0.0, 0.2)] if kind is SPHERE_ROD else [(0.3, 0.0, 0.2), (0.3, 0.1, 0.2)]
     assert polyline(kind, x, nodes, X, False)[0] > 1.5 * polyline(kind, x, nodes, X, True)[0]
+
+
+@pytest.mark.parametrize("kind", [SPHERE_ROD, RODS], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("move", [(0.04, 0.0, 0.0), (-0.04, 0.01, 0.005), (0.9, -0.02, 0.01)])
+def test_a_step_past_nodes_of_a_straight_polyline_is_one_along_a_segment(kind, move):
+    """Forces and moments on both sides, also where it passes two nodes at once."""
+    x = [(-0.22 if move[0] > 0 else -0.18, 0.0, 0.2)]
+    x += [(0.33, 0.1, 0.21)] if kind is RODS else []
+    X = np.concatenate([HERTZ, [0.3], [0.0, 0.0, 0.0] if kind is SPHERE_ROD else [3.0, 0.1]])
+
+    def summed(nodes):
+        found = np.zeros((4, 3))
+        for k in range(len(nodes) - 1):
+            y0 = posed([*x, *[(s, 0.0, 0.0) for s in nodes[k : k + 2]]], np.random.default_rng(4))
+            y1 = y0.copy()
+            y1[: len(x), 0] += move
+            f = dual(kind, y0, y1, np.append(X, float(k < len(nodes) - 2))).real
+            r = 0.5 * (y0 + y1)[:, 0]
+            for rows, side in ((slice(0, len(x)), 0), (slice(len(x), None), 2)):
+                found[side] += f[rows, 0].sum(axis=0)
+                found[side + 1] += np.cross(r[rows], f[rows, 0]).sum(axis=0)
+        return found
+
+    one = summed((-1.0, 1.5))
+    assert np.abs(summed((-1.0, -0.2, 0.3, 1.5)) - one).max() < 2e-13 * np.abs(one).max()
+
+
+@OF_LAWS
+def test_a_step_past_a_vertex_keeps_what_all_steps_keep(law):
+    """Work, sums of forces and moments, both ends exchanged, slopes."""
+    rho, height = RHO[law], {"linear": 0.25, "hertz": 0.25, "barrier": 0.15}[law]
+    X = np.concatenate([LAWS[law], [rho, 0.0, 0.0, 0.0, 1.0]])
+    y0 = posed([(-0.02, 0.01, height), (-0.5, 0.0, 0.05), (0.0, 0.0, 0.0)], np.random.default_rng(2))
+    y1 = y0.copy()
+    y1[:, 0] += [(0.05, -0.01, 0.01), (0.01, 0.0, 0.02), (0.0, 0.01, -0.01)]
+    V0, V1 = (value(SPHERE_ROD, y, X).real for y in (y0, y1))
+    f = dual(SPHERE_ROD, y0, y1, X).real
+    assert np.abs(f).max() > 0.1
+    assert abs(work(f, y0, y1) - (V1 - V0)) < 1e-14 * np.abs(f).max()
+    assert np.abs(dual(SPHERE_ROD, y1, y0, X).real - f).max() < 1e-13 * np.abs(f).max()
+    assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-14 * np.abs(f).max()
+    assert np.abs(np.cross((y0 + y1)[:, 0], f[:, 0]).sum(axis=0)).max() < 1e-14 * np.abs(f).max()
+    for place in ((0, 0, 0), (0, 0, 2), (1, 0, 2), (2, 0, 0)):
+        step = y1.astype(complex)
+        step[place] += 1j * EPS
+        up, down = y1.copy(), y1.copy()
+        up[place], down[place] = up[place] + 1e-6, down[place] - 1e-6
+        slope = (dual(SPHERE_ROD, y0, up, X) - dual(SPHERE_ROD, y0, down, X)).real / 2e-6
+        found = dual(SPHERE_ROD, y0, step, X).imag / EPS
+        assert np.abs(found - slope).max() < 1e-6 * np.abs(slope).max()
+
+
+@OF_LAWS
+def test_force_has_no_jump_where_a_step_ends_on_a_vertex(law):
+    X = np.concatenate([LAWS[law], [RHO[law], 0.0, 0.0, 0.0, 1.0]])
+    height = 0.15 if law == "barrier" else 0.25
+    y0 = posed([(-0.05, 0.01, height), (-0.5, 0.0, 0.1), (0.0, 0.0, 0.0)], np.random.default_rng(2))
+    ends = []
+    for beyond in (-1e-9, 1e-9):
+        y1 = y0.copy()
+        normal = np.array([0.5, 0.0, -0.1]) / np.hypot(0.5, 0.1)
+        x = y0[0, 0]
+        y1[0, 0] = x + (beyond - x @ normal) * normal
+        ends.append(dual(SPHERE_ROD, y0, y1, X).real)
+    assert np.abs(ends[0] - ends[1]).max() < 1e-6 * np.abs(ends[0]).max()
 
 
 def test_centres_in_one_point_are_pushed_nowhere():

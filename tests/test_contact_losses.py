@@ -513,6 +513,28 @@ def test_friction_is_the_same_at_a_node_and_between_nodes(frames, mu, moves):
         assert settled(kind, y0, y1, X, 1 / H) == pytest.approx(own, rel=1e-11, abs=1e-17)
 
 
+@pytest.mark.parametrize("frames", [1, 2])
+@pytest.mark.parametrize("mu", [(0.4, 0.4), (40.0, 40.0)])
+@pytest.mark.parametrize("move", [0.05, -0.05, 0.6])
+def test_friction_is_the_same_in_a_step_past_nodes(frames, mu, move):
+    """Of one node, forth and back, and of two."""
+    s, moves = -0.2 - 0.4 * np.sign(move) * min(abs(move), 0.1), (move, 0.003, 0.001)
+    nodes, size = (-1.0, -0.2, 0.3, 1.5), None
+    for own in (nodes[::3], nodes):
+        y0, y1, X = row((frames, len(own)), s, own, mu, moves)
+        kind, r = ROD_LOSSES[frames, len(own)], 0.5 * (y0 + y1)[:, 0]
+        f = dual(kind, y0, y1, X, 1 / H).real[:, 0]
+        sides = np.array(
+            [f[:frames].sum(axis=0), f[frames:].sum(axis=0), np.cross(r, f)[frames:].sum(axis=0)]
+        )
+        end = settled(kind, y0, y1, X, 1 / H)
+        if size is None:
+            one, size, first = sides, np.abs(sides).max(), end
+    assert size > 0.07
+    assert np.abs(sides - one).max() < 1e-12 * size
+    assert end == pytest.approx(first, rel=1e-11, abs=1e-17)
+
+
 def test_windows_come_in_all_sizes_and_have_names_of_their_own():
     names = [kind.name for kind in OTHERS]
     assert len(set(names)) == len(names)

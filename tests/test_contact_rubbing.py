@@ -13,6 +13,8 @@ from discretization.contact.table import Pair, Rod, Sphere, contacts_of
 from discretization.contact.windows import Window, losses_of, windows_of
 from discretization.contact.windows import carried as carried_on
 from discretization.others import OTHERS
+from examples.contact import rod_on_rails
+from rigid.interactions.contact.friction import REST
 from rodsim import Model, Result, audit, simulate
 
 RUBS = (0.0, 0.0, 1e-2, 0.3, 0.3, 1e4, 0.0, 0.0, 1.0, 1.0, 1.0)
@@ -165,6 +167,34 @@ def test_a_ball_that_slides_over_nodes_is_slowed_evenly_until_it_rolls() -> None
     assert balance(result) < 1e-12
 
 
+def ball_of(result: Result) -> tuple[np.ndarray, np.ndarray]:
+    """Places and velocities (T, 3) of the first body."""
+    states, ball = [result.state(k) for k in range(result.n_outputs)], result.layout.bodies[0].frame
+    return np.array([state.r[ball] for state in states]), np.array([state.v[ball] for state in states])
+
+
+def test_a_step_past_a_node_of_a_straight_rod_is_as_any_other() -> None:
+    """5 mm a step, past four nodes: neither depth nor speed change."""
+    r, v = ball_of(run(carried(speed=20.0), 0.03, 2.5e-4))
+    assert np.floor(7 * r[-1, 0]) - np.floor(7 * r[0, 0]) == 4
+    assert np.ptp(r[:, 2]) < 1e-14
+    assert np.abs(v - v[0]).max() < 1e-12
+
+
+@pytest.mark.parametrize("speed", [2.0, 20.0])
+def test_friction_is_the_same_in_mid_segment_and_in_steps_past_nodes(speed: float) -> None:
+    """mu F, while it slides."""
+    force, mu, h = 10.0, 0.02, 2.5e-4
+    model = losing(carried(force, speed=speed), friction=(mu, mu), stiffness=1e5)
+    result = run(model, 0.08 if speed < 10.0 else 0.03, h)
+    r, v = ball_of(result)
+    late = result.t[1:] > 0.01  # the bristle is as long as it will be
+    found = np.diff(v[:, 0])[late] / h * model.build().system.frames.mass[result.layout.bodies[0].frame]
+    assert np.count_nonzero(np.diff(np.floor(7 * r[:, 0]))[late]) > 0  # nodes that it passes
+    assert found == pytest.approx(-mu * force, rel=1e-11)
+    assert np.ptp(r[:, 2]) < 1e-14
+
+
 @pytest.mark.parametrize("direction", [CROSSING, PARALLEL])
 def test_rods_that_rub_keep_momenta_and_balance(direction: tuple[float, float, float]) -> None:
     result = run(losing(two_rods(direction, n=4, m=4), 0.8, (0.3, 0.2), 1e6), 0.02, 5e-4)
@@ -195,3 +225,17 @@ def test_impacts_with_friction_need_no_halved_steps() -> None:
     assert result.newton_iterations[1:].mean() < 5.0
     assert result.audit_column("dissipation")[-1] > 1e-3
     assert balance(result) < 5e-14
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+def test_a_rod_on_rails_needs_no_halved_steps() -> None:
+    """At 1 m/s, a rest speed of 1 mm/s."""
+    model = rod_on_rails.model()
+    system = model.build().system
+    loss = system.contacts.loss.copy()
+    loss[:, REST] = 1e-3
+    result = run(replaced(model, system._replace(contacts=system.contacts._replace(loss=loss))), 0.15, 1e-3)
+    assert result.halvings.sum() == 0
+    assert result.newton_iterations[1:].max() < 20
+    assert result.audit_column("dissipation")[-1] > 0.015
+    assert balance(result) < 1e-13

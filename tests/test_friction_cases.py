@@ -133,6 +133,45 @@ def test_a_driven_cylinder_rolls_up_to_a_moment(part):
     assert (v[-1] - v[150]) / 0.15 == pytest.approx(exact, rel=3e-3 if part < 1.0 else 1e-9)
 
 
+def resisted(t_end: float, velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, 0.0), **loses):
+    """A ball of 1 kg and 5 cm on a floor, and the arm about which it rolls."""
+    model, arm = Model("ball", gravity=(0.0, 0.0, -G)), 0.05 - G / 1e6
+    ball = MassProperties(1.0, np.full(3, 0.4 * 0.05**2))
+    body = model.add_body("ball", ball, (0, 0, arm), velocity=velocity, angular_velocity=spin)
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
+    model.add_contact("rests", model.add_sphere("ball", body, 0.05), floor, 1e6, **loses)
+    return simulate(model, t_end, 1e-3, output_every=1, progress=False), arm
+
+
+def test_a_ball_that_rolls_with_resistance_stops_where_it_should():
+    """Its moment N l about the line of contact makes m (1 + 2/5 r^2/a^2) a dv/dt = -N l, a the arm; it slips nowhere."""
+    length, v = 0.005, 0.5
+    arm = 0.05 - G / 1e6
+    run, _ = resisted(0.85, (v, 0, 0), (0, v / arm, 0), friction=0.3, rolling=length)
+    slows = G * length / (arm * (1.0 + 0.4 * 0.05**2 / arm**2))
+    x, speed = run.body("ball").r[:, 0], run.body("ball").v[:, 0]
+    k = len(x) // 2
+    assert speed[k] == pytest.approx(v - slows * run.t[k], rel=1e-4)
+    assert x[-1] - x[0] == pytest.approx(v**2 / (2.0 * slows), rel=1e-4)
+    assert np.abs(speed[-50:]).max() < 5e-3 * arm  # below about 1e-3 rad/s the moment fades
+    assert run.dissipation[-1] == pytest.approx(run.energy["kinetic"][0], rel=1e-6)
+    assert balance(run) < 1e-13
+
+
+def test_a_ball_that_spins_on_the_spot_stops_when_it_should():
+    """I omega/(N l)."""
+    length, spin = 0.005, 20.0
+    run, _ = resisted(0.45, spin=(0, 0, spin), friction=0.3, drilling=length)
+    stops = 0.4 * 0.05**2 * spin / (G * length)
+    rate = run.body("ball").Omega[:, 2]
+    turns = run.t < 0.99 * stops
+    assert rate[turns] == pytest.approx(spin * (1.0 - run.t[turns] / stops), abs=1e-6 * spin)
+    assert np.abs(rate[run.t > stops + 0.01]).max() < 5e-3  # below about 1e-3 rad/s the moment fades
+    assert run.dissipation[-1] == pytest.approx(run.energy["kinetic"][0], rel=1e-6)
+    assert np.abs(run.body("ball").r - run.body("ball").r[0]).max() < 1e-12
+    assert balance(run) < 1e-13
+
+
 def test_stick_and_slip_on_a_belt_have_their_times():
     """From falling to rising through half the velocity of the belt, and on to falling. Order 1: whether it slides is known at the
     end of a step.

@@ -25,6 +25,7 @@ from rigid.kinematics.poses import ZERO
 from rigid.linear_algebra import average, dot, minus, times
 
 RHO = 4  # place of the sum of the radii, behind the law
+ENDLESS = 1e300  # end of a segment that goes on for ever
 
 
 @small_kernel
@@ -34,13 +35,13 @@ def size_of(d):
 
 
 @small_kernel
-def nearest(x, a, e):
-    """t of the point of a + t e next to x, d = x - a - t e there, and e . d, which is 0 where 0 < t < 1."""
+def nearest(x, a, e, low, high):
+    """t of the point of a + t e, low <= t <= high, next to x, d = x - a - t e there, and e . d, which is 0 between them."""
     w = minus(x, a)
     t = dot(w, e) / dot(e, e)
-    inside = 0.0 < t.real < 1.0
+    inside = low < t.real < high
     if not inside:
-        t = 0j if t.real <= 0.0 else 1.0 + 0j
+        t = (low if t.real <= low else high) + 0j
     d = minus(w, times(t, e))
     return t, d, 0j if inside else dot(e, d)
 
@@ -79,11 +80,17 @@ def of_points(X, x0, x1, p0, p1):
 
 
 @small_kernel
-def of_segment(X, x0, x1, a0, b0, a1, b1):
-    """Of a point x and the segment from a to b: the same, x less the point of the segment, and where t that is."""
+def is_beyond(x, a, b):
+    """Whether the point next to x on the line through a and b is b or lies behind it."""
+    return dot(minus(x, b), minus(b, a)).real >= 0.0
+
+
+@small_kernel
+def of_segment(X, x0, x1, a0, b0, a1, b1, low, high):
+    """Of a point x and a + t (b - a), low <= t <= high: the same, x less the point of the segment, and where t that is."""
     e0, e1 = minus(b0, a0), minus(b1, a1)
-    t0, d0, c0 = nearest(x0, a0, e0)
-    t1, d1, c1 = nearest(x1, a1, e1)
+    t0, d0, c0 = nearest(x0, a0, e0, low, high)
+    t1, d1, c1 = nearest(x1, a1, e1, low, high)
     t = touched(t0, t1, c0, c1, dot(e0, e0), dot(e1, e1))
     d = average(minus(minus(x0, a0), times(t, e0)), minus(minus(x1, a1), times(t, e1)))
     Q, force, closed = pushed(X, d, size_of(d0), size_of(d1))

@@ -39,7 +39,7 @@ def _of_distance(X, d):
 def _of_line(y, X, x, k, minus_last):
     """V of a point x and the segment of frames k and k + 1."""
     a, b = origin(y, k), origin(y, k + 1)
-    _, d, _ = nearest(x, a, minus(b, a))
+    _, d, _ = nearest(x, a, minus(b, a), 0.0, 1.0)
     V = _of_distance(X, d)
     return V - _of_distance(X, minus(x, b)) if minus_last else V
 

@@ -2,7 +2,9 @@
 
 Into `out` go, frame by frame, the force of the gradient of V, `out[k, 0]`, and a weight `out[k, 1, 0]`: the part of the sum of
 all Q that acts on the frame, positive on the side of the stations, negative on that of their partner. A polyline is all its
-segments less its inner vertices, which two of them share: what touches it there counts once. So, with signs, do
+segments less its inner vertices, which two of them share: what touches it there counts once. In a step past the vertex b of the
+segment a b both are prolonged for ever, a b and, for the vertex, what lies behind b: beyond b one takes off the other, so that no
+energy changes, and on a straight line this is what the next segment adds. So, with signs, do
 
     Q, force        sum of the resistances, of the forces on the stations                                             (1)
     place           sum of Q c, c the point between the axes that divides their distance as the radii do
@@ -10,7 +12,7 @@ segments less its inner vertices, which two of them share: what touches it there
 """
 
 from rigid.compilation.decorators import small_kernel
-from rigid.interactions.contact.gaps import of_plane, of_points, of_segment
+from rigid.interactions.contact.gaps import ENDLESS, is_beyond, of_plane, of_points, of_segment
 from rigid.interactions.kinds import frame, vector, whole
 from rigid.kinematics.poses import ZERO, direction, point
 from rigid.linear_algebra import average, dot, minus, plus, times
@@ -81,15 +83,25 @@ def against_line(y0, y1, X, line, station, out):
     x, found = average(x0, x1), NOTHING
     for j in range(first, first + count - 1):
         a0, b0, a1, b1 = origin(y0, j), origin(y0, j + 1), origin(y1, j), origin(y1, j + 1)
-        Q, force, closed, d, t = of_segment(X, x0, x1, a0, b0, a1, b1)
+        shared = j < first + count - 2 or minus_last
+        from_beyond, to_beyond = is_beyond(x0, a0, b0), is_beyond(x1, a1, b1)
+        if shared and from_beyond and to_beyond:
+            continue
+        passes = shared and from_beyond != to_beyond
+        Q, force, closed, d, t = of_segment(X, x0, x1, a0, b0, a1, b1, 0.0, ENDLESS if passes else 1.0)
         if Q != 0.0:
             add_at_frame(out, j, weight * (1.0 - t), -Q, force)
             add_at_frame(out, j + 1, weight * t, -Q, force)
             found = add(found, piece(weight, Q, force, closed, minus(x, times(share, d))))
-        if j < first + count - 2 or minus_last:
-            Q, force, closed, d = of_points(X, x0, x1, b0, b1)
+        if shared:
+            t = 1.0 + 0j
+            if passes:
+                Q, force, closed, d, t = of_segment(X, x0, x1, a0, b0, a1, b1, 1.0, ENDLESS)
+            else:
+                Q, force, closed, d = of_points(X, x0, x1, b0, b1)
             if Q != 0.0:
-                add_at_frame(out, j + 1, -weight, -Q, force)
+                add_at_frame(out, j, -weight * (1.0 - t), -Q, force)
+                add_at_frame(out, j + 1, -weight * t, -Q, force)
                 found = add(found, piece(-weight, Q, force, closed, minus(x, times(share, d))))
     return found
 
