@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,7 @@ from rodsim.building.massless_rods import check_mass
 from rodsim.building.restart import restarted
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.model import Model
+from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.provenance import provenance
 from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import Functions
@@ -364,10 +366,14 @@ def _without_inertia(model: Model, built: Built) -> list[int]:
 def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:
     writer.close()
     if isinstance(writer, MemoryWriter):
-        return writer.result()
-    assert output is not None
-    result = Result.open(output)
-    result.layout.functions = writer.layout.functions
+        result = writer.result()
+    else:
+        assert output is not None
+        result = Result.open(output)
+        result.layout.functions = writer.layout.functions
+    if bends := result.tight_bends:
+        told = "; ".join(map(str, bends))
+        warnings.warn(f"model '{result.layout.name}': {told}", DoubtfulModelWarning, stacklevel=3)
     return result
 
 

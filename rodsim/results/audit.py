@@ -57,6 +57,7 @@ def audit(result: Result) -> Audit:
             changed=None if changed is None else tuple(map(str, changed)),
             in_file=result.path is not None,
             other_code=with_other_code(result.description),
+            bends=tuple(map(str, result.tight_bends)),
         )
         if "statics" in result.description:
             return replace(measured, verdicts=of_equilibria(measured, static_lines(result)))

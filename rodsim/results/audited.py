@@ -74,6 +74,9 @@ class Audit:
     in_file: bool = False  # it was read from one
     # of kinds that scripts register, by name an interaction whose code is not what it was
     other_code: dict[str, str] = field(default_factory=dict)
+    bends: tuple[
+        str, ...
+    ] = ()  # rods that touch themselves, bent so tight that they may have gone through themselves
     verdicts: tuple[Verdict, ...] = field(default=())
 
     @property

@@ -26,6 +26,7 @@ from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
 from rodsim.results.sources import FileSource, Source
+from rodsim.results.tight_bends import TightBend, tight_bends
 
 
 class Result:
@@ -114,6 +115,11 @@ class Result:
     def contacts(self) -> list[str]:
         """Names of the contacts."""
         return contact_names(self._source)
+
+    @property
+    def tight_bends(self) -> tuple[TightBend, ...]:
+        """Rods that can touch themselves and were bent tighter than their radius, where they may go through themselves unseen."""
+        return tuple(tight_bends(self._source))
 
     def contact(self, name: str) -> ContactHistory:
         """The contact called `name`; UnknownName says which there are."""

@@ -134,6 +134,7 @@ def _of_start(a: Audit) -> list[Verdict]:
 def of_file(a: Audit) -> list[Verdict]:
     """Whether what stands beside the states belongs to them, and the states to each other."""
     verdicts = _of_digests(a)
+    verdicts += [Verdict("rods through themselves", f"not seen: {bend}", None) for bend in a.bends]
     for kind, name in a.other_code.items():
         told = f"the code of '{kind}' (of interaction '{name}') is not that of the run; import the script as it was then"
         verdicts.append(Verdict("kinds of a script", told, False))

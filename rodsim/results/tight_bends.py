@@ -1,0 +1,84 @@
+"""Where a rod that can touch itself was bent tighter than its radius: there it may have gone through itself.
+
+Contact of a rod with itself leaves out what is nearer along it than pi times its radius, the arc of the tightest bend that
+can close. Where the curvature is above 1/radius less arc than that closes, and nothing resists there. At an inner node with
+the angle phi between its chords, whose mean length is l,
+
+    curvature = 2 tan(phi/2)/l .                                                                                          (1)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid.system import Floats
+from rodsim.results import native
+from rodsim.results.layout import Layout, RodLayout
+from rodsim.results.sources import Source
+
+_AT_ONCE = 1_000_000  # nodes of outputs that are read together
+
+
+class TightBend(NamedTuple):
+    """Of a rod, the first output at which it was bent too tight, and the tightest bend of all."""
+
+    rod: str
+    t: float  # s, of the first
+    tightest: float  # radius times curvature, the greatest of all outputs
+    node: int  # where, and when:
+    at: float  # s
+
+    def __str__(self) -> str:
+        return (
+            f"rod '{self.rod}' meets itself and was bent tighter than its radius from t = {self.t:.4g} s on, curvature times "
+            f"radius {self.tightest:.3g} at t = {self.at:.4g} s at its node {self.node}: what is nearer along it than pi times "
+            "its radius does not touch, so that it may have gone through itself there unseen; compare its `link` with the turns "
+            "of its ends, make it stiffer in bending, load it less, or give its contact a smaller radius="
+        )
+
+
+def curvatures(r: Floats, closed: bool) -> Floats:
+    """(..., m) 1/m of polygons r (..., n, 3) m by (1), at inner nodes, of closed ones at all from the first on."""
+    if closed:
+        r = np.concatenate([r[..., -1:, :], r, r[..., :1, :]], axis=-2)
+    chords = np.diff(r, axis=-2)
+    length = np.linalg.norm(chords, axis=-1)
+    one, other = chords[..., :-1, :], chords[..., 1:, :]
+    product = length[..., :-1] * length[..., 1:]
+    sine, cosine = np.linalg.norm(np.cross(one, other), axis=-1), np.sum(one * other, axis=-1)
+    half = np.divide(sine, product + cosine, out=np.full_like(sine, np.inf), where=product + cosine > 0.0)
+    return 4.0 * half / (length[..., :-1] + length[..., 1:])
+
+
+def tight_bends(source: Source) -> list[TightBend]:
+    """Of all rods of a result that can touch themselves, at its outputs."""
+    found, T = [], source.n_outputs
+    for rod, radius in _on_themselves(source.layout):
+        batch = max(1, _AT_ONCE // max(source.layout.n_frames, 1))
+        each = np.empty((T, 2))  # of each output curvature times radius, and where
+        for k in range(0, T, batch):
+            outputs = slice(k, min(k + batch, T))
+            tight = radius * curvatures(source.read("r", outputs)[:, rod.frames], rod.closed)
+            each[outputs] = np.stack([tight.max(axis=1), tight.argmax(axis=1)], axis=1)
+        over, k = np.flatnonzero(each[:, 0] > 1.0), int(each[:, 0].argmax())
+        if len(over):
+            node = int(each[k, 1]) + (not rod.closed)
+            t = source.read(native.TIME)
+            found.append(TightBend(rod.name, float(t[over[0]]), float(each[k, 0]), node, float(t[k])))
+    return found
+
+
+def _on_themselves(layout: Layout) -> list[tuple[RodLayout, float]]:
+    """Rods that have a contact with themselves, with the greatest of its radii, m."""
+    if layout.system is None:
+        return []
+    contacts = layout.system.contacts
+    found: dict[str, tuple[RodLayout, float]] = {}
+    rods = {int(rod.frames[0]): rod for rod in layout.rods}
+    for i in np.unique(contacts.pairs[contacts.pairs[:, 0] == contacts.pairs[:, 1], 0]):
+        rod = rods.get(int(contacts.frames[contacts.first[i]]))
+        if rod is not None and len(rod.frames) > 2:
+            found[rod.name] = rod, max(float(contacts.radius[i]), found.get(rod.name, (rod, 0.0))[1])
+    return list(found.values())
