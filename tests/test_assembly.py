@@ -67,6 +67,9 @@ def dense(numbering, values):
         sizes = zip((S.first[k], *S.ends[k]), (inner, split, height - inner - split), strict=True)
         own = np.concatenate([first + np.arange(size) for first, size in sizes])
         out[np.ix_(own, own)] += values[S.start[k] : S.start[k] + height**2].reshape(height, height).T
+    far, i = numbering.far, np.arange(6)
+    for row, column, place in zip(far.row, far.column, far.place, strict=True):
+        out[row : row + 6, column : column + 6] += values[place + i[:, None] + far.stride * i]
     return out
 
 

@@ -343,3 +343,15 @@ def test_centres_in_one_point_are_pushed_nowhere():
     assert work(dual(SPHERES, y, away, X), y, away) == pytest.approx(
         (value(SPHERES, away, X) - value(SPHERES, y, X)).real, rel=1e-13
     )
+
+
+@KINDS
+def test_turns_count_of_the_first_frames_and_of_no_others(kind):
+    """`em` takes no derivatives along those of the others."""
+    t, rng = touch(kind, "hertz"), np.random.default_rng(5)
+    found = dual(kind, t.y0, t.y1, t.X)
+    assert not found[kind.turning :, 1:].any()
+    for k in range(kind.arity):
+        y1 = t.y1.copy()
+        y1[k, 1:] += 1e-3 * rng.normal(size=(3, 3))
+        assert np.array_equal(dual(kind, t.y0, y1, t.X), found) == (k >= kind.turning)

@@ -6,21 +6,26 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from iterations import iterate, iterating
+from test_assembly import dense
 from touching_models import surface_of, touching
 
 from discretization.assembly import fronts_of_systems
-from discretization.assembly.numbering import number
+from discretization.assembly.numbering import Numbering, number
 from discretization.contact.nearest import distances
 from discretization.contact.search import candidates
 from discretization.contact.table import Pair, points_of
 from discretization.linear import coupled
-from discretization.linear.coupled import Far, acting_blocks, far_blocks, solved_coupled
+from discretization.linear.coupled import Far, acting_blocks, far_blocks, solved_coupled, solved_whole
 from discretization.linear.narrow import narrow_factor
 from discretization.linear.sparse import sparse_forget
 from discretization.state_measures import energies, momenta
 from discretization.time.contact_stepper import ContactStepper
+from discretization.time.newton import correct
 from discretization.time.stepper import Stepper
 from rodsim import Material, Model, Section
+from rodsim import Sphere as Ball
+from rodsim.building.build import Built
 
 RADIUS, H, HALF = 0.01, 5e-4, 11
 FEW = (0, 24), (6, 42), (12, 36)  # first unknowns
@@ -80,6 +85,19 @@ def test_where_the_iteration_does_not_end_the_whole_is_factored() -> None:
         sparse_forget(-7)
 
 
+def test_far_blocks_are_solved_transposed_by_the_whole() -> None:
+    own = Coupled(0.3)
+    try:
+        for rhs in np.random.default_rng(1).normal(size=(2, 48)):
+            x = rhs.copy()
+            assert solved_whole(-7, own.band, HALF, own.far, own.values, own.acting[2], x, True) == 0
+            assert np.abs(own.full.T @ x - rhs).max() < 1e-13
+            assert own.acting[2][0] == coupled.WHOLE
+            assert np.abs(own.full @ own.solved(rhs) - rhs).max() < 1e-13  # and forth by the same factors
+    finally:
+        sparse_forget(-7)
+
+
 def test_far_blocks_stand_behind_the_band_and_nowhere_twice() -> None:
     for stride in (6, 15, 33):
         far, entries = far_blocks(np.arange(7) * 6, np.arange(7) * 6, 100, stride)
@@ -104,10 +122,60 @@ def lattice(n: int = 2) -> Model:
     )
 
 
-def marched(steps: int) -> tuple[ContactStepper, list]:
+def listed(model: Model, h: float) -> tuple[Built, Numbering]:
+    """What is built, with the pairs that are on the list at the start, and the numbering of its steps."""
+    built = model.build()
+    stepper = ContactStepper(built.system, h, lambda each: Stepper(each, h))
+    inner = stepper._list_of(stepper.start(built.state)).stepper
+    return built._replace(system=inner.system), inner.numbering
+
+
+def test_the_matrix_of_rods_on_each_other_and_on_planes_is_the_derivative_of_the_residual() -> None:
+    """One plane is fixed, another one is of a body."""
+    model, section = Model("crossing"), Section.circular(RADIUS, Material(E=1e6, nu=0.3, density=1000.0))
+    table = model.add_body("table", Ball(0.1, density=1000.0), position=(0.0, 0.0, -0.5))
+    low = model.add_rod("low", [(-0.1, 0.0, 0.0), (0.1, 0.0, 0.0)], section, 2)
+    high = model.add_rod("high", [(0.02, -0.1, 1.98 * RADIUS), (0.02, 0.1, 1.98 * RADIUS)], section, 2)
+    planes = [
+        model.add_plane("top", table.at((0.0, 0.0, 0.5 - 0.99 * RADIUS)), (0.001, 0.0, 1.0)),
+        model.add_plane("floor", model.ground.at((0.0, 0.0, -0.99 * RADIUS)), (0.0, 0.0, 1.0)),
+    ]
+    model.add_contact("below", low, planes, stiffness=1e8)
+    model.add_contact("across", low, high, stiffness=1e8, stations=4)
+    built, numbering = listed(model, H)
+    work = iterating(built, numbering, H, np.random.default_rng(3), 1e-4)
+    matrix, kept = dense(numbering, work.values), (work.dr.copy(), work.psi.copy())
+    columns = []
+    for j in range(numbering.size):
+        ends = []
+        for sign in (1.0, -1.0):
+            work.dr[:], work.psi[:] = kept
+            work.rhs[:] = 0.0
+            work.rhs[j] = sign * 1e-8
+            correct(built.system, numbering, work)
+            iterate(built.system, numbering, built.state, work, H, tangent=False)
+            ends.append(work.residual[: numbering.size].copy())
+        columns.append((ends[0] - ends[1]) / 2e-8)
+    assert np.abs(matrix - np.array(columns).T).max() < 1e-6 * np.abs(matrix).max()
+
+
+def test_wide_bands_of_rods_that_touch_themselves_are_left_to_fronts() -> None:
+    """LAPACK takes threads for them, which wait for each other. A coil in which each turn lies on the one before."""
+    turn = np.pi / 3.0 * np.arange(25)
+    line = np.stack([0.05 * np.cos(turn), 0.05 * np.sin(turn), 2.1 * RADIUS / 6 * np.arange(25)], axis=1)
+    model, section = Model("coil"), Section.circular(RADIUS, Material(E=1e6, nu=0.3, density=1000.0))
+    rod = model.add_rod("rod", line, section, 24)
+    model.add_contact("itself", rod, stiffness=1e6, stations=2)
+    built, numbering = listed(model, H)
+    assert number(built.system).band > 64
+    assert numbering.fronts.inner.size > 0
+
+
+def marched(steps: int, rho: float | None = None) -> tuple[ContactStepper, list]:
+    """rho: of `em-d`."""
     model = lattice()
     system, state = model.build().system, model.build().state
-    stepper = ContactStepper(system, H, lambda each: Stepper(each, H))
+    stepper = ContactStepper(system, H, lambda each: Stepper(each, H, rho=rho))
     states = [stepper.start(state)]
     for k in range(steps):
         states.append(stepper.advance(states[-1], k, 1)[0])
@@ -140,16 +208,29 @@ def test_rods_that_meet_by_an_iteration_keep_energy_and_momenta_and_miss_no_pair
     assert touched > 50
 
 
-def test_bands_and_columns_give_the_same_motion(monkeypatch: pytest.MonkeyPatch) -> None:
-    stepper, states = marched(40)
+@pytest.mark.parametrize("rho", [None, 0.5])
+def test_bands_and_columns_give_the_same_motion(rho: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    stepper, states = marched(40, rho)
     inner = stepper._list_of(states[-1]).stepper
     assert len(inner.numbering.far.row) > 0
     assert inner.numbering.band == HALF
     monkeypatch.setattr(fronts_of_systems, "_PARTS", 9)
-    other, directly = marched(40)
+    other, directly = marched(40, rho)
     assert len(other._list_of(directly[-1]).stepper.numbering.far.row) == 0
     assert states[-1].r == pytest.approx(directly[-1].r, abs=1e-13)
     assert states[-1].v == pytest.approx(directly[-1].v, abs=1e-10)
+
+
+def test_who_goes_on_with_far_blocks_has_the_same_bits() -> None:
+    stepper, states = marched(40)
+    lists = {state.memory.tobytes() for state in states}
+    for k in (17, 30):
+        later = ContactStepper(stepper.system, H, lambda each: Stepper(each, H))
+        begun = later.start(states[k])
+        assert len(later._list_of(begun).stepper.numbering.far.row) > 0
+        end, _ = later.advance(begun, k, 40 - k)
+        assert all(np.array_equal(one, other) for one, other in zip(end, states[-1], strict=True))
+    assert len(lists) > 1
 
 
 def test_a_band_with_far_blocks_is_that_of_the_rods() -> None:

@@ -7,6 +7,7 @@ from iterations import iterate, iterating
 from test_assembly import BAND, SPARSE, dense, stirred
 from test_fronts import factored as front_factors
 from test_fronts import net, random_matrix
+from test_heaps import lattice, listed
 from test_newton_matrix import WIDTHS, ring
 from test_newton_matrix import factored as condensed_factors
 from test_substructures import HIGHER, model_of, two_panels
@@ -167,3 +168,11 @@ def test_steps_of_condensed_elements(element, hidden):
     numbering = number(built.system, hidden=hidden)
     assert len(numbering.substructures.start) > 0
     both_ways(numbering, iterating(built, numbering, H, np.random.default_rng(4), 0.1, hidden))
+
+
+def test_steps_of_bands_with_far_blocks():
+    built, numbering = listed(lattice(), H)
+    assert len(numbering.far.row) > 0
+    work = iterating(built, numbering, H, np.random.default_rng(4), 0.01, False)
+    both_ways(numbering, work)
+    assert work.counts[1] > 1  # parts that met

@@ -375,7 +375,9 @@ def add_by_duals(numbering, state, work, h, tangent):
                 continue
             add_forces_of(own, entry, kind.arity, numbering, factor, work.residual)
             for k in range(kind.arity if tangent else 0):
-                for j in range(6):
+                if numbering.frame[entry.frames[k]] >= numbering.size:
+                    continue  # it has no unknowns
+                for j in range(6 if k < kind.turning else 3):
                     move_along(y1, k, j)
                     dual_of_kind(y0, y1, X, lam, dual)
                     add_column_of(own, base, entry, kind.arity, numbering, factor, k, j, work.values)

@@ -19,7 +19,7 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from discretization.linear.narrow import narrow_solve
-from discretization.linear.sparse import sparse_keep, sparse_solve
+from discretization.linear.sparse import sparse_keep, sparse_solve, sparse_solve_transposed
 from rigid.compilation.decorators import allocating_kernel, inner_kernel, kernel
 from rigid.system import Floats, Ints
 
@@ -137,15 +137,21 @@ def factor_whole(handle: int, band: Floats, half: int, far: Far, values: Floats,
 
 
 @allocating_kernel
-def _solved_whole(handle, band, half, far, values, counts, rhs):
-    """x in place of rhs by the factors of the whole, which are made where there are none yet; 0, or 1: it is singular."""
+def solved_whole(handle, band, half, far, values, counts, rhs, transposed):
+    """x in place of rhs by the factors of the whole, which are made where there are none yet; 0, or 1: it is singular.
+
+    band: its entries as they were; values: those of the far blocks; transposed: of the transposed matrix.
+    """
     n, status = rhs.size, 0
     fresh = counts[0] != WHOLE
     with objmode(status="int64", x="float64[::1]"):
         row, column, place, stride = far
         if fresh:
             status = factor_whole(handle, band, half, Far(row, column, place, stride), values, n)
-        x = rhs if status else sparse_solve(handle, rhs)
+        if status:
+            x = rhs
+        else:
+            x = sparse_solve_transposed(handle, rhs) if transposed else sparse_solve(handle, rhs)
     counts[0] = WHOLE
     for i in range(n):
         rhs[i] = x[i]
@@ -163,7 +169,7 @@ def solved_coupled(handle, far, half, factors, acting, noise, solved, rhs):
     blocks, rows, counts = acting
     n, count, m = rhs.size, counts[0], counts[1]
     if count == WHOLE:
-        return _solved_whole(handle, band, half, far, values, counts, rhs)
+        return solved_whole(handle, band, half, far, values, counts, rhs, False)
     x = rhs.copy()
     narrow_solve(values, n, half, pivots, first, x)
     size = SIDE * m
@@ -208,7 +214,7 @@ def solved_coupled(handle, far, half, factors, acting, noise, solved, rhs):
         left = abs(g[used + 1])
         used += 1
     if not left <= target:
-        return _solved_whole(handle, band, half, far, values, counts, rhs)
+        return solved_whole(handle, band, half, far, values, counts, rhs, False)
     for i in range(used - 1, -1, -1):
         for k in range(i + 1, used):
             g[i] -= H[i, k] * g[k]

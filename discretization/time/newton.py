@@ -31,7 +31,7 @@ from discretization.assembly.stress_dissipation import add_stresses
 from discretization.assembly.workspace import Workspace
 from discretization.linear import sparse
 from discretization.linear.banded import band_factor, band_solve, band_solve_transposed
-from discretization.linear.coupled import acting_blocks, solved_coupled
+from discretization.linear.coupled import acting_blocks, solved_coupled, solved_whole
 from discretization.linear.fronts import fronts_factor, fronts_solve, fronts_solve_transposed
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve, narrow_solve_transposed
 from discretization.linear.substructures import (
@@ -134,20 +134,32 @@ def solve(numbering, work):
 
 @allocating_inner_kernel
 def solve_transposed(numbering, work):
-    """work.rhs = matrix^-T work.rhs."""
-    values, band, banded = work.values, numbering.band, numbering.banded
+    """work.rhs = matrix^-T work.rhs; 0 or SINGULAR. Far blocks: by the factors of the whole, which `solve` then takes, too."""
+    values, band, banded, failed = work.values, numbering.band, numbering.banded, 0
     if band >= 0:
         reduce_rhs_transposed(values, numbering.substructures, work.rhs)
-        if band <= NARROW:
+        if numbering.far.row.size > 0:
+            failed = solved_whole(
+                numbering.handle,
+                work.panels,
+                band,
+                numbering.far,
+                values,
+                work.counts,
+                work.rhs[:banded],
+                True,
+            )
+        elif band <= NARROW:
             narrow_solve_transposed(values, banded, band, work.pivots, work.first, work.rhs)
         else:
             band_solve_transposed(values, banded, band, work.pivots, work.rhs, work.integers)
         expand_solution_transposed(values, numbering.substructures, work.pivots, work.rhs)
-        return
+        return SINGULAR if failed else 0
     if work.integers[0] == 1:
         fronts_solve_transposed(numbering.fronts, work.panels, work.pivots, work.rhs, work.multipliers)
-        return
+        return 0
     sparse.solved_transposed(numbering.handle, work.rhs, work.rhs)
+    return 0
 
 
 @inner_kernel

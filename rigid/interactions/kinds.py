@@ -212,6 +212,7 @@ class Kind(NamedTuple):
     loop: int = 0  # number of `em`'s loop with its real closed form (`discretization.assembly.spring_forces`); 0: by its duals
     condensed: Condensed = Condensed()
     one_sided: bool = False  # where its dual is zero, so is its tangent: it acts on contact alone
+    turning: int = MOST_FRAMES  # its first frames, whose turns count: of those behind them their places alone
 
     @property
     def directed(self) -> bool:
@@ -243,7 +244,8 @@ KIND = np.dtype(
         (name, np.int64)
         for name in (
             *("value", "dual", "bend", "hidden", "count", "strains", "begin", "evolve", "settle", "kept"),
-            *("arity", "rows", "constant", "steep", "own", "strained", "one_sided", "first", "last"),
+            *("arity", "rows", "constant", "steep", "own", "strained", "one_sided", "turning"),
+            *("first", "last"),
         )
     ],
     align=True,
@@ -384,8 +386,8 @@ def _gathered(groups: Sequence[Group], address: Callable[[str, Any], int], dtype
         functions |= kind.condensed._asdict()
         strained = functions.pop("count_of_strains")
         addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
-        facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained, kind.one_sided
-        kinds[k] = (*addresses, *facts, at, at + count)
+        facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained
+        kinds[k] = (*addresses, *facts, kind.one_sided, kind.turning, at, at + count)
         here = each[at : at + count]
         here["row"], here["frames"][:, : kind.arity] = own.row, own.frames
         here["first"] = number + width * np.arange(count)

@@ -136,6 +136,6 @@ def dual_of_rods(y0, y1, X, lam, out):
 
 SPHERES = Kind("contact of spheres", 2, 0, value_of_spheres, dual_of_spheres, no_bend, one_sided=True)
 SPHERE_ROD = Kind(
-    "contact of a sphere and a rod", 3, 0, value_of_sphere, dual_of_sphere, no_bend, one_sided=True
+    "contact of a sphere and a rod", 3, 0, value_of_sphere, dual_of_sphere, no_bend, one_sided=True, turning=1
 )
-RODS = Kind("contact of rods", 4, 0, value_of_rods, dual_of_rods, no_bend, one_sided=True)
+RODS = Kind("contact of rods", 4, 0, value_of_rods, dual_of_rods, no_bend, one_sided=True, turning=0)

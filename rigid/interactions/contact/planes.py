@@ -119,4 +119,6 @@ def dual_of_rod(y0, y1, X, lam, out):
 PLANE_SPHERE = Kind(
     "contact of a plane and a sphere", 2, 0, value_of_sphere, dual_of_sphere, no_bend, one_sided=True
 )
-PLANE_ROD = Kind("contact of a plane and a rod", 3, 0, value_of_rod, dual_of_rod, no_bend, one_sided=True)
+PLANE_ROD = Kind(
+    "contact of a plane and a rod", 3, 0, value_of_rod, dual_of_rod, no_bend, one_sided=True, turning=1
+)
