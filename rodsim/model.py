@@ -484,7 +484,8 @@ class Model(Contents):
         a, b: spheres, planes (`add_sphere`, `add_plane`), rods, or lists of them. stiffness: k of the force k depth^n, N/m^n;
         of rods among themselves and on planes per length, N/m^(n+1). Left out, of rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of the
         materials of both, planes being rigid (`stiffness_of`). law: "power" with its `exponent` n, 1 linear, 1.5 Hertz; or
-        "barrier", V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach` (m), which lets nothing through.
+        "barrier", V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach` (m), which lets nothing through; or a text, the
+        force as a polynomial of the depth that falls nowhere, "1e4*depth + 2e6*depth**3", without a stiffness.
 
         restitution: speed after an impact over that before it, in (0, 1], whatever the mass and the speed; impacts much slower
         than `rest_speed` (m/s) lose nothing by it. damping: s/m, c of a force c times rate of depth times normal force

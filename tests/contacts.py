@@ -15,11 +15,13 @@ from rigid.mechanics.mechanical import call
 LINEAR = np.array([0.0, 3e3, 1.0, 0.0])
 HERTZ = np.array([0.0, 2e4, 1.5, 0.0])
 BARRIER = np.array([1.0, 50.0, 0.0, 0.2])
-LAWS = {"linear": LINEAR, "hertz": HERTZ, "barrier": BARRIER}
+POLYNOMIAL = np.array([2.0, 3e3, -5e3, 4e4])
+LAWS = {"linear": LINEAR, "hertz": HERTZ, "barrier": BARRIER, "polynomial": POLYNOMIAL}
 RHO = {
     "linear": 0.3,
     "hertz": 0.3,
     "barrier": 0.05,
+    "polynomial": 0.3,
 }  # at the distance of `pair` both are touched by their laws
 
 
@@ -75,7 +77,7 @@ def touch(kind, law="linear", seed=0, step=0.02):
     """That touches at both ends."""
     rng, rho = np.random.default_rng(seed), RHO[law]
     block, lever = np.concatenate([LAWS[law], [rho]]), np.array([0.1, -0.05, 0.08])
-    height = {"linear": 0.25, "hertz": 0.25, "barrier": 0.15}[law]
+    height = 0.15 if law == "barrier" else 0.25
     if kind in (PLANE_SPHERE, PLANE_ROD):
         R, centre = turned(rng, 0.8), rng.normal(size=3)
         N, P = np.array([0.6, 0.0, 0.8]), np.array([0.2, 0.1, -0.3])

@@ -68,6 +68,33 @@ WRONG = [
         r"exponent = 1.5, which a barrier has not",
     ),
     ((ONE, FLOOR), {**K, "reach": 0.1}, r"reach = 0.1, but a power begins where surfaces meet; leave it out"),
+    ((ONE, FLOOR), {"stiffness": math.nan}, r"stiffness = nan is not a finite number; give one"),
+    ((ONE, FLOOR), {**K, "law": 3}, r"law = 3 is not known"),
+    ((ONE, FLOOR), {"law": "depth +"}, r"'depth \+' cannot be read"),
+    ((ONE, FLOOR), {"law": "__import__('os').depth"}, r"cannot stand in an expression"),
+    ((ONE, FLOOR), {"law": "k*depth + a"}, r"law = 'k \* depth \+ a' has a, k; write numbers for it"),
+    (
+        (ONE, FLOOR),
+        {"law": "depth**4"},
+        r"of degree 4, above 3; give numbers times depth.*law='power' .*'barrier'",
+    ),
+    ((ONE, FLOOR), {"law": "(depth**40)**40"}, r"has parts of degree 1600"),
+    ((ONE, FLOOR), {"law": "depth**1.5"}, r"is no polynomial of depth; .*law='power' with exponent="),
+    ((ONE, FLOOR), {"law": "depth**-1"}, r"is no polynomial of depth"),
+    ((ONE, FLOOR), {"law": "1/depth"}, r"is no polynomial of depth"),
+    ((ONE, FLOOR), {"law": "depth/0"}, r"is no polynomial of depth"),
+    ((ONE, FLOOR), {"law": "exp(depth) - 1"}, r"is no polynomial of depth"),
+    ((ONE, FLOOR), {"law": "1e300*(1e300*depth)"}, r"factor that is no finite number"),
+    ((ONE, FLOOR), {"law": "5 + depth"}, r"a force of 5 at depth 0, which would jump there; leave"),
+    ((ONE, FLOOR), {"law": "-depth"}, r"falls at some depth"),
+    ((ONE, FLOOR), {"law": "depth - depth**3"}, r"falls at some depth"),
+    ((ONE, FLOOR), {"law": "3*depth - 3.001*depth**2 + depth**3"}, r"falls at some depth"),
+    ((ONE, FLOOR), {"law": "depth - depth"}, r"has no force at all"),
+    ((ONE, FLOOR), {**K, "law": "depth"}, r"stiffness = 10000 besides the law 'depth'.*leave it out"),
+    ((ONE, FLOOR), {"law": "depth", "reach": 0.1}, r"reach = 0.1 besides the law 'depth'"),
+    ((ONE, FLOOR), {"law": "depth", "exponent": 2}, r"exponent = 2 besides the law 'depth'"),
+    ((ONE, FLOOR), {"law": "depth**2", "friction": 1}, r"not linear; give tangential_stiffness="),
+    (([ONE, "steel"], FLOOR), {"law": "depth"}, r"the law 'depth' is per length for some of its pairs"),
     ((ONE, FLOOR), {**K, "stations": 0}, r"stations = 0 is too small; give at least 1"),
     ((ONE, FLOOR), {**K, "rolling": -1.0}, r"rolling = -1.0 is below 0"),
     ((ONE, FLOOR), {**K, "drilling": -1.0}, r"drilling = -1.0 is below 0"),
@@ -229,6 +256,26 @@ def test_numbers_of_the_law_and_of_what_is_lost():
     wall = model.add_contact("wall", model.spheres[ONE], model.planes[WALL], 5.0, law="barrier", reach=0.1)
     assert law_of(wall, wall.pairs[0]).tolist() == [1, 5.0, 1.0, 0.1]
     assert loss_of(wall, wall.pairs[0])[5] == 5.0
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1e4*depth + 2e6*depth**3", (1e4, 0, 2e6)),
+        ("depth", (1, 0, 0)),
+        ("2*depth**2/4", (0, 0.5, 0)),
+        ("(depth + 1)**3 - 1", (3, 3, 1)),
+        ("-(-depth)*(3 - 3*depth + depth**2)", (3, -3, 1)),
+        ("depth**4 + depth - depth**4", (1, 0, 0)),
+        ("pi*depth**3", (0, 0, math.pi)),
+    ],
+)
+def test_a_law_as_a_text_is_its_three_coefficients(text, found):
+    """With bristles as stiff as the linear term; a text with others asks for theirs, where there is friction."""
+    own = add(scene(), ONE, FLOOR, law=text, friction=0.0, restitution=0.5)
+    assert law_of(own, own.pairs[0]).tolist() == [2, *found]
+    assert loss_of(own, own.pairs[0])[5] == max(found)
+    assert own.described()["law"] == own.law
 
 
 def test_segments_of_a_rod_and_what_is_near_a_place():

@@ -127,13 +127,18 @@ def test_what_a_plane_does_is_the_gradient_of_the_energy(law):
     ball = model.add_body("ball", Sphere(0.1, density=1000), (0.3, 0.4, 0.3))
     kind, k, n, reach = LAWS[law]
     given = {"law": "barrier", "reach": reach} if kind else {"exponent": n, "tangential_stiffness": 1.0}
+    given["stiffness"] = k
+    if law == "polynomial":
+        given = {"law": f"{k}*depth + {n}*depth**2 + {reach}*depth**3", "tangential_stiffness": 1.0}
     for name, own in (("a", rod), ("b", model.add_sphere("ball", ball.at((0.01, 0.02, 0.03)), 0.1))):
-        model.add_contact(name, own, top, stiffness=k, friction=0.0 if kind else 0.1, **given)
+        model.add_contact(name, own, top, friction=0.0 if law == "barrier" else 0.1, **given)
     built = model.build()
     way, n_frames = np.random.default_rng(3), len(built.state.r)
     quat = quaternions.normalize(built.state.quat + 0.02 * way.normal(size=(n_frames, 4)))
     v, Omega = way.normal(size=(2, n_frames, 3))
-    state = built.state._replace(r=built.state.r - [0, 0, 0.12 * (kind == 0)], quat=quat, v=v, Omega=Omega)
+    state = built.state._replace(
+        r=built.state.r - [0, 0, 0.12 * (law != "barrier")], quat=quat, v=v, Omega=Omega
+    )
     state.r[1] = built.state.r[1]
     use = plane_rows(built.system)
     assert len(use) == 5

@@ -13,6 +13,7 @@ from tests.contacts import (
     HERTZ,
     LAWS,
     LINEAR,
+    POLYNOMIAL,
     RHO,
     RODS,
     SPHERE_ROD,
@@ -46,6 +47,28 @@ def test_the_divided_difference_of_a_power_has_all_digits(u):
             X = np.array([0.0, 7.0, exponent, 0.0])
             for g0, g1 in ((-x0, -x1), (-x1, -x0)):
                 assert resistance(X, g0 + 0j, g1 + 0j).real == pytest.approx(float(exact), rel=2e-15)
+
+
+def test_the_divided_difference_of_a_polynomial_has_all_digits():
+    """Against exact fractions, which differ in digits where both depths are near each other."""
+    law, g1 = POLYNOMIAL, -0.375
+    c = [Fraction(own) for own in law[1:]]
+    for u in (0.0, 1e-15, 1e-9, 1e-4, 0.3, 0.999):
+        g0 = g1 * (1.0 - u)
+        a, b = Fraction(-g0), Fraction(-g1)
+        exact = sum(c[n - 1] * sum(a**j * b ** (n - j) for j in range(n + 1)) / (n + 1) for n in (1, 2, 3))
+        for one, other in ((g0, g1), (g1, g0)):
+            assert resistance(law, one + 0j, other + 0j).real == pytest.approx(float(exact), rel=1e-15)
+
+
+def test_a_polynomial_of_one_term_is_a_power():
+    for n in (1, 2, 3):
+        law, power = np.array([2.0, 0.0, 0.0, 0.0]), np.array([0.0, 7.0, n, 0.0])
+        law[n] = 7.0
+        for g0, g1 in ((-0.1, -0.3), (-0.2, 0.1), (0.1, -0.2), (0.1, 0.2)):
+            assert resistance(law, g0 + 0j, g1 + 0j) == pytest.approx(
+                resistance(power, g0 + 0j, g1 + 0j), rel=1e-14
+            )
 
 
 def test_the_divided_difference_of_hertz_is_that_of_square_roots():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.contact.search import Candidates, candidates
-from discretization.contact.table import BARRIER, BOTH, ROD, Contacts, points_of, reaches
+from discretization.contact.table import BARRIER, BOTH, ROD, Contacts, points_of, reaches, slopes, weakened
 from discretization.others import FRAMES, OTHERS, Others, groups_of
 from rigid.interactions import evaluation
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
@@ -27,9 +27,8 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> Others:
     sides = np.stack([listed.side, 1 - listed.side], axis=1)
     surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
     rods = (contacts.kind[surfaces] == ROD).sum(axis=1)
-    law = contacts.law[listed.pair].copy()
     twice = (contacts.side[listed.pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
-    law[(rods == 2) & twice, 1] *= 0.5
+    law = weakened(contacts.law[listed.pair], np.where((rods == 2) & twice, 0.5, 1.0))
     rho = contacts.radius[surfaces].sum(axis=1)
     length = contacts.length[listed.ends[:, 0]]
     X, m, minus = contacts.X[listed.ends], contacts.stations[listed.pair], listed.minus
@@ -58,8 +57,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> Others:
 
 def _slope(law: Floats, rho: Floats) -> Floats:
     """(c,) how much more force a depth gives, of each law at its steepest."""
-    power = law[:, 1] * law[:, 2] * rho ** np.maximum(law[:, 2] - 1.0, 0.0)
-    return np.where(law[:, 0] == BARRIER, _STEEP * law[:, 1], power)
+    return np.where(law[:, 0] == BARRIER, _STEEP * law[:, 1], slopes(law, rho))
 
 
 def touching(contacts: Contacts, state: State) -> list[Group]:

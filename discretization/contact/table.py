@@ -19,7 +19,7 @@ from rigid.system import Floats, Ints
 
 SPHERE, ROD = 0, 1
 FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
-BARRIER = 1  # number of the law whose reach counts
+BARRIER, POLYNOMIAL = 1, 2  # numbers of the law whose reach counts, and of that of three coefficients
 LAW, LOSS = 4, 11  # numbers of a law, of what is lost
 
 
@@ -33,7 +33,7 @@ class Contacts(NamedTuple):
     X: Floats  # (k, 3) m, the point from the origin of its frame, frame axes; of nodes zero
     length: Floats  # (k,) m, stress-free, of the segment that begins there; 0: none does
     pairs: Ints  # (p, 2) surfaces, twice the same: of a rod with itself
-    law: Floats  # (p, LAW) law, k, n, reach
+    law: Floats  # (p, LAW) law, k, n, reach; of polynomials three coefficients behind the law
     loss: Floats  # (p, LOSS)
     stations: Ints  # (p,) intervals between the stations of an element
     side: Ints  # (p,) FIRST, SECOND or BOTH
@@ -138,6 +138,22 @@ def points_of(contacts: Contacts, r: Floats, quat: Floats) -> Floats:
             quat[..., contacts.frames[levers], :], contacts.X[levers]
         )
     return points
+
+
+def weakened(law: Floats, share: Floats | float) -> Floats:
+    """Laws (..., LAW) with forces that are these parts (...) of theirs."""
+    found = law.copy()
+    found[..., 1] *= share
+    found[..., 2:] *= np.where(law[..., 0] == POLYNOMIAL, share, 1.0)[..., None]
+    return found
+
+
+def slopes(law: Floats, depth: Floats | float) -> Floats:
+    """(...) of powers and polynomials (..., LAW): how much more force a depth (...) gives, at that depth."""
+    _, k, n, last = np.moveaxis(law, -1, 0)
+    polynomial = law[..., 0] == POLYNOMIAL
+    of_power = k * n * depth ** np.maximum(np.where(polynomial, 0.0, n) - 1.0, 0.0)
+    return np.where(polynomial, k + depth * (2.0 * n + 3.0 * last * depth), of_power)
 
 
 def reaches(contacts: Contacts) -> Floats:

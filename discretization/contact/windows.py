@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.contact.search import Candidates
-from discretization.contact.table import BOTH, ROD, Contacts
+from discretization.contact.table import BOTH, POLYNOMIAL, ROD, Contacts, slopes, weakened
 from discretization.others import Other, Others, others_of
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
@@ -102,12 +102,12 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[Others, Floats
     found, stiffness = [], np.zeros(len(windows))
     for k, own in enumerate(windows):
         surfaces = contacts.pairs[own.pair][[own.side, 1 - own.side]]
-        law, loss = contacts.law[own.pair].copy(), contacts.loss[own.pair].copy()
+        law, loss = contacts.law[own.pair], contacts.loss[own.pair].copy()
         rods, radii = contacts.kind[surfaces] == ROD, contacts.radius[surfaces]
         if len(own.part) == 2:
             share = 0.5 if contacts.side[own.pair] == BOTH or surfaces[0] == surfaces[1] else 1.0
             length = contacts.length[own.part[0]]
-            law[1] *= share
+            law = weakened(law, share)
             loss[STIFFNESS] *= share * length  # which is one of a length, as that of the law
             place = [float(contacts.stations[own.pair]), length]
         else:
@@ -116,8 +116,9 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[Others, Floats
         numbers = np.array([*law, radii.sum(), *place, radii[0], *loss, *np.zeros(OWN)])
         frames = contacts.frames[[*own.part, *own.row]]
         stiffness[k] = loss[STIFFNESS] if loss[STATIC] > 0.0 else 0.0
+        k_law = slopes(law, radii.sum()) if law[0] == POLYNOMIAL else law[1]
         force = (
-            0.01 * radii.sum() * (law[1] * max(place[1] if len(own.part) == 2 else 1.0, 0.0) + stiffness[k])
+            0.01 * radii.sum() * (k_law * max(place[1] if len(own.part) == 2 else 1.0, 0.0) + stiffness[k])
         )
         found.append(Other(kind, frames.tolist(), numbers, (force, force * radii.sum())))
     return others_of(found), stiffness

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import beta
 
 from rigid.system import Floats
@@ -66,10 +67,11 @@ def expected_of(
 
     q = n, but of rods that cross at the angle a n + 1/2: C = k sqrt(2 rho) B(1/2, n + 1)/sin(a), from their shape, as long as
     what touches, 2 sqrt(2 rho depth)/sin(a), is no longer than the shorter of both; else k times that length. square: as if
-    rods crossed at right angles. A barrier has no depth.
+    rods crossed at right angles. A polynomial is a sum of such forces. A barrier has no depth.
     """
-    _, k, n, _ = law_of(entry, pair)
-    radius, k, n = sum(_radius(own, placed, entry.radius) for own in pair), float(k), float(n)
+    law = law_of(entry, pair).tolist()
+    k, radius = law[1], sum(_radius(own, placed, entry.radius) for own in pair)
+    terms = [(c, n + 1.0) for n, c in enumerate(law[1:]) if c != 0.0] if entry.coefficients else [(k, law[2])]
     masses, v = zip(*(_motion(own, placed) for own in pair), strict=True)
     speed, g = float(np.linalg.norm(v[1] - v[0])), float(np.linalg.norm(model.gravity))
     m, lightest = 1.0 / sum(1.0 / x for x in masses), min(masses)
@@ -77,26 +79,39 @@ def expected_of(
         line = pair.b.stress_free.length if pair.of_rods and isinstance(pair.b, Rod) else 1.0
         return Expected(entry, pair, radius, 0.0, 0.0, float(np.pi * np.sqrt(m / (6.0 * k * line))))
 
-    def found(C: float, q: float, sine: float = 0.0) -> Expected:
-        by_weight = float((lightest * g / C) ** (1.0 / q))
-        by_speed = float(((q + 1.0) * m * speed**2 / (2.0 * C)) ** (1.0 / (q + 1.0)))
+    def found(forces: list[tuple[float, float]], sine: float = 0.0) -> Expected:
+        by_weight = _depth_of(forces, lightest * g)
+        by_speed = _depth_of([(C / (q + 1.0), q + 1.0) for C, q in forces], 0.5 * m * speed**2)
         depth = max(by_weight, by_speed)
-        slope = q * C * depth ** (q - 1.0)
+        slope = sum(q * C * depth ** (q - 1.0) for C, q in forces)
         lasts = float(np.pi * np.sqrt(m / slope)) if slope > 0.0 else np.inf
         width = float(2.0 * np.sqrt(2.0 * radius * depth) / sine) if sine > 0.0 else np.inf
         return Expected(entry, pair, radius, by_weight, by_speed, lasts, width)
 
     if not pair.of_rods or not isinstance(pair.b, Rod):
-        return found(k, n)
+        return found(terms)
     if not isinstance(pair.a, Rod):
-        return found(k * pair.b.stress_free.length, n)
+        return found([(pair.b.stress_free.length * c, n) for c, n in terms])
     length = min(own.stress_free.length for own in (pair.a, pair.b))
     sine = 1.0 if square else _sine(pair.a, pair.b, placed)
     if sine > 0.0:
-        crossing = found(k * np.sqrt(2.0 * radius) * beta(0.5, n + 1.0) / sine, n + 0.5, sine)
+        crossing = found(
+            [(c * np.sqrt(2.0 * radius) * beta(0.5, n + 1.0) / sine, n + 0.5) for c, n in terms], sine
+        )
         if square or crossing.width <= length:
             return crossing
-    return found(k * length, n)
+    return found([(c * length, n) for c, n in terms])
+
+
+def _depth_of(terms: list[tuple[float, float]], value: float) -> float:
+    """Where the sum of C depth^q, which grows, has a value."""
+    if len(terms) == 1 or value == 0.0:
+        C, q = terms[0]
+        return float((value / C) ** (1.0 / q)) if value else 0.0
+    most = 1e-12
+    while sum(C * most**q for C, q in terms) < value:
+        most *= 2.0
+    return float(brentq(lambda x: sum(C * x**q for C, q in terms) - value, 0.0, most, xtol=1e-15))
 
 
 def _sine(a: Rod, b: Rod, placed: Placed) -> float:
@@ -136,13 +151,18 @@ def depths(model: Contents, placed: Placed) -> Iterator[str]:
         if worst.depth > DEEP * worst.radius > 0.0:
             yield (
                 f"{worst.whose} come to a depth of some {worst.depth:.2g} m, {worst.depth / worst.radius:.2g} of the radius; "
-                f"give a greater stiffness than {law_of(worst.entry, worst.pair)[1]:.3g}"
+                f"give a greater stiffness than {_stiffness(worst)}"
             )
     used = {own for entry in model.contacts.values() for own in entry.held}
     for table in (model.spheres, model.planes):
         for own in table.values():
             if own not in used:
                 yield f"{own.word} '{own.name}' collides with nothing; name it in add_contact, or leave it out"
+
+
+def _stiffness(own: Expected) -> str:
+    """In words."""
+    return own.entry.law if own.entry.coefficients else f"{law_of(own.entry, own.pair)[1]:.3g}"
 
 
 def _worst(model: Contents, placed: Placed) -> list[Expected]:

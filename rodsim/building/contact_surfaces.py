@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discretization.contact.table import BARRIER, POLYNOMIAL, slopes
 from rigid.errors import ModelError, PartName
 from rigid.system import Floats, Ints
 from rodsim.building.meshing import RodMesh
@@ -137,7 +138,9 @@ def meeting(entry: ContactEntry, joined: Joined) -> Iterator[Pair]:
 
 
 def law_of(entry: ContactEntry, pair: Pair) -> Floats:
-    """Law, k, n, reach."""
+    """Law, k, n, reach; of a text its number and three coefficients."""
+    if entry.coefficients:
+        return np.array([POLYNOMIAL, *entry.coefficients])
     k = stiffness_of(pair) if entry.stiffness is None else entry.stiffness
     return np.array([LAWS.index(entry.law), k, entry.exponent, entry.reach or 0.0])
 
@@ -148,7 +151,7 @@ def loss_of(entry: ContactEntry, pair: Pair) -> Floats:
     b = (1 - e^2)/(1 + e^2): the force is 1 + b times that of the law on the way in and 1 - b times on the way out, so that the
     energy is e^2 of what it was.
     """
-    e, k = entry.restitution, law_of(entry, pair)[1]
+    e, k = entry.restitution, max(law_of(entry, pair)[1:]) if entry.coefficients else law_of(entry, pair)[1]
     tangential = k if entry.tangential_stiffness is None else entry.tangential_stiffness
     b = (1.0 - e**2) / (1.0 + e**2)
     resistance = (entry.drilling, entry.rolling, *entry.anisotropy)
@@ -164,5 +167,4 @@ def loses(entry: ContactEntry) -> bool:
 
 def slope_of(law: Floats, depth: float) -> float:
     """A stiffness at depths that occur, N/m; of rods per length."""
-    kind, k, n, _ = law
-    return float(6.0 * k if kind else n * k * depth ** (n - 1.0))
+    return float(6.0 * law[1] if law[0] == BARRIER else slopes(law, depth))

@@ -13,6 +13,7 @@ import numpy as np
 from rigid.checks import count, number, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rodsim.parts.contact_texts import check_text, coefficients_of, law_text
 from rodsim.parts.entry import (
     DIRECTION,
     FLAG,
@@ -22,7 +23,6 @@ from rodsim.parts.entry import (
     Asked,
     Entry,
     Sort,
-    choice,
     entry,
     stated,
 )
@@ -160,6 +160,10 @@ def _restitution(asked: Asked, what: str, value: Any) -> float:
     return e
 
 
+def _law(asked: Asked, what: str, value: Any) -> str:
+    return value if value in LAWS else law_text(asked.owner, value, LAWS)
+
+
 def _exponent(asked: Asked, what: str, value: Any) -> float:
     n = number(asked.owner, what, value)
     if n < 1.0:
@@ -191,7 +195,11 @@ class ContactEntry(Entry):
     stiffness: float = stated(
         POSITIVE, "k of the law; of rods, among themselves or on planes, per length [N/m^n, N/m^(n+1)]", None
     )
-    law: str = stated(choice(*LAWS), "force k depth^n, or of V = -k (gap - reach)^2 log(gap/reach)", LAWS[0])
+    law: str = stated(
+        Sort("contact law", _law),
+        "power: k depth^n; barrier: V = -k (gap - reach)^2 log(gap/reach); or the force as a polynomial of depth",
+        LAWS[0],
+    )
     exponent: float = stated(Sort("number", _exponent), "n of a power: 1 linear, 1.5 Hertz [1]", 1.0)
     reach: float = stated(POSITIVE, "gap at which a barrier begins [m]", None)
     restitution: float = stated(
@@ -254,6 +262,11 @@ class ContactEntry(Entry):
     def pairs(self) -> list[Pair]:
         """All that meet; what joints hold together is left out where the model is built."""
         return _pairs(self.a, self.b, self.itself, self.ignore or ())
+
+    @cached_property
+    def coefficients(self) -> tuple[float, ...]:
+        """Three, of depth, its square and its cube, N/m^n, of rods per length; none where the law is no text."""
+        return () if self.law in LAWS else coefficients_of(f"{self.word} '{self.name}'", self.law)
 
     @property
     def only(self) -> bool:
@@ -325,7 +338,9 @@ def _check_used(
 
 
 def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> None:
-    barrier = values["law"] == "barrier"
+    barrier, sorts = values["law"] == "barrier", {own.of_rods for own in pairs}
+    text = values["law"] not in LAWS
+    linear = check_text(owner, values, len(sorts) == 2) if text else not barrier and values["exponent"] == 1.0
     if barrier and values["reach"] is None:
         raise ModelError(f"{owner}: a barrier begins at a gap; give reach= (m)")
     if not barrier and values["reach"] is not None:
@@ -334,14 +349,13 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         )
     if barrier and values["exponent"] != 1.0:
         raise ModelError(f"{owner}: exponent = {values['exponent']:g}, which a barrier has not; leave it out")
-    sorts = {own.of_rods for own in pairs}
     if len(sorts) == 2 and values["stiffness"] is not None:
         one = [next(own for own in pairs if own.of_rods is kind) for kind in (True, False)]
         raise ModelError(
             f"{owner}: stiffness = {values['stiffness']:g} is per length for {one[0]}, but not for {one[1]}; make two contacts"
         )
     every = list(dict.fromkeys(x for own in pairs for x in own))
-    if values["stiffness"] is None:
+    if values["stiffness"] is None and not text:
         if False in sorts:
             own = next(own for own in pairs if not own.of_rods)
             raise ModelError(
@@ -367,7 +381,6 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         raise ModelError(
             f"{owner}: anisotropy is of the friction on rods, of which it has none; leave it out"
         )
-    linear = not barrier and values["exponent"] == 1.0
     if values["friction"][0] > 0.0 and values["tangential_stiffness"] is None and not linear:
         raise ModelError(f"{owner}: friction on a law that is not linear; give tangential_stiffness= besides")
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.contact.table import BARRIER
+from discretization.contact.table import BARRIER, POLYNOMIAL
 from rigid import quaternions
 from rigid.interactions.contact.friction import (
     BACK,
@@ -92,9 +92,16 @@ class Touching(NamedTuple):
 
 def resistance(law: Floats, g: Floats) -> tuple[Floats, Floats]:
     """Q = -dV/dg and V of laws (m, 4) at gaps (..., m, p)."""
-    barrier = law[:, :1] == BARRIER
+    barrier, polynomial = law[:, :1] == BARRIER, law[:, :1] == POLYNOMIAL
     k, n, reach = (law[:, i, None] for i in (1, 2, 3))
     depth = np.maximum(-g, 0.0)
+    if polynomial.any():
+        of_polynomial = (
+            depth * (k + depth * (n + depth * reach)),
+            depth**2 * (k / 2.0 + depth * (n / 3.0 + depth * reach / 4.0)),
+        )
+        of_others = resistance(np.where(polynomial, 0.0, law), g)
+        return tuple(np.where(polynomial, x, y) for x, y in zip(of_polynomial, of_others, strict=True))  # type: ignore[return-value]
     Q, V = np.where(depth > 0.0, k * depth**n, 0.0), k * depth ** (n + 1.0) / (n + 1.0)
     if not barrier.any():
         return Q, V

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.contact.search import Candidates, candidates
-from discretization.contact.table import BOTH, LOSS, ROD, Contacts, points_of
+from discretization.contact.table import BOTH, LOSS, ROD, Contacts, points_of, weakened
 from discretization.contact.windows import windows_of
 from discretization.memory import Memory
 from discretization.others import OTHERS
@@ -151,10 +151,11 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
     surfaces = np.take_along_axis(
         contacts.pairs[listed.pair], np.stack([listed.side, 1 - listed.side], axis=1), 1
     )
-    radii, law = contacts.radius[surfaces], contacts.law[listed.pair].copy()
+    radii = contacts.radius[surfaces]
     of_rods = np.all(contacts.kind[surfaces] == ROD, axis=1)
     twice = (contacts.side[listed.pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
-    law[of_rods & twice, 1] *= 0.5  # as `discretization.contact.interactions`
+    share = np.where(of_rods & twice, 0.5, 1.0)
+    law = weakened(contacts.law[listed.pair], share)  # as `discretization.contact.interactions`
     element = listed.ends[:, 0] != listed.ends[:, 1]
     patch, patch_pair, number, of_part = _windows(contacts, listed)
     rho = radii.sum(axis=1)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from rodsim.parts.contact_entries import LAWS
 from rodsim.parts.entry import Entry, Sort, Stated
 from rodsim.scenes.schema_functions import Motion, Signal, SpringLaw
 from rodsim.scenes.schema_types import (
@@ -69,6 +70,7 @@ TYPES: dict[str, Any] = {
     "motion": Motion,
     "law": SpringLaw,
     "text": str,
+    "contact law": Literal.__getitem__(LAWS) | str,
     "measures": dict[Name, MeasureScene],
     "parameters": dict[Name, Number],
     "surfaces": Name | Annotated[list[Name], Field(min_length=1)],

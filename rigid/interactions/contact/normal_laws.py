@@ -2,6 +2,7 @@
 
     power     V = k x^(n + 1)/(n + 1), x = -g the depth, 0 where g >= 0; n = 1 linear, 3/2 Hertz                      (1)
     barrier   V = -k (g - reach)^2 log(g/reach), 0 where g >= reach; without bound towards g = 0                   (2)
+    polynomial   V = c1 x^2/2 + c2 x^3/3 + c3 x^4/4, the coefficients in the places of k, n and reach              (5)
 
 Over a step the surfaces resist with Q = -(V(g1) - V(g0))/(g1 - g0) >= 0, which is found without a difference of values that
 are near each other: for powers, with u = (x1 - x0)/x1, x1 the greater depth and p = n + 1,
@@ -12,6 +13,10 @@ for barriers by the product rule, where all terms have one sign:
 
     Q = k ((g0 + g1 - 2 reach) mean log(g/reach) + mean (g - reach)^2 log(g1/g0)/(g1 - g0))                           (4)
 
+for polynomials, of sums of products
+
+    Q = c1 (x0 + x1)/2 + c2 (x0^2 + x0 x1 + x1^2)/3 + c3 (x0 + x1)(x0^2 + x1^2)/4                                (6)
+
 Where the gap is open at one end of the step V is 0 there, and Q is V of the other end over the change of the gap.
 """
 
@@ -21,7 +26,7 @@ from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import whole
 
 LAW, STIFFNESS, EXPONENT, REACH = 0, 1, 2, 3  # places of the numbers of a law
-POWER, BARRIER = 0, 1  # laws
+POWER, BARRIER, POLYNOMIAL = 0, 1, 2  # laws
 PASSED = complex("nan")  # where a barrier was passed: a step that goes there fails
 _NEAR, _TERMS = 0.1, 20  # below _NEAR so many terms of a series have all digits
 
@@ -40,13 +45,15 @@ def acts(X, g):
 
 @small_kernel
 def potential(X, g):
-    """V: (1), (2)."""
+    """V: (1), (2), (5)."""
     if not acts(X, g):
         return 0j
     if whole(X[LAW]) == BARRIER:
         if g.real <= 0.0:
             return PASSED
         return -X[STIFFNESS] * (g - X[REACH]) * (g - X[REACH]) * cmath.log(g / X[REACH])
+    if whole(X[LAW]) == POLYNOMIAL:
+        return g * g * (X[1] / 2.0 - g * (X[2] / 3.0 - g * X[3] / 4.0))
     p = X[EXPONENT] + 1.0
     return X[STIFFNESS] * (-g + 0j) ** p / p
 
@@ -96,6 +103,9 @@ def resistance(X, g0, g1):
         a, b = g0 - X[REACH], g1 - X[REACH]
         logarithms = 0.5 * (cmath.log(g0 / X[REACH]) + cmath.log(g1 / X[REACH]))
         return k * ((a + b) * logarithms + 0.5 * (a * a + b * b) * _logarithms_quotient(g0, g1))
+    if whole(X[LAW]) == POLYNOMIAL:
+        both, squares = g0 + g1 + 0j, g0 * g0 + g1 * g1
+        return -X[1] * both / 2.0 + X[2] * (squares + g0 * g1) / 3.0 - X[3] * both * squares / 4.0
     if n == 1.0:
         return -0.5 * k * (g0 + g1 + 0j)
     return k * _powers_quotient(n + 1.0, -g0 + 0j, -g1 + 0j) / (n + 1.0)

@@ -1,0 +1,125 @@
+"""Laws of contact that a user writes: the force as a text, a polynomial of the depth up to its cube.
+
+    1e4*depth + 2e6*depth**3
+
+It is read as energies are (`discretization.space.laws.expressions`), never run; what is not such a polynomial is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from numpy.polynomial import Polynomial
+
+from discretization.space.laws.expressions import canonical, parameters_of, tree_of
+from discretization.space.laws.writing import Node
+from rigid.checks import shown
+from rigid.errors import ModelError
+
+DEPTH = "depth"
+DEGREE = 3
+_LARGEST = 64  # degree of a part of a text
+_CURE = (
+    f"give numbers times {DEPTH}, {DEPTH}**2 and {DEPTH}**3, as '1e4*depth + 2e6*depth**3'; other powers are law='power' with "
+    "exponent=, what lets nothing through is law='barrier' with reach="
+)
+
+
+def law_text(owner: str, text: Any, words: Sequence[str]) -> str:
+    """The text as Python writes it; words: laws that have names, for the message where it is no text of the depth."""
+    if not isinstance(text, str) or DEPTH not in text:
+        raise ModelError(
+            f"{owner}: law = {shown(text)} is not known; choose one of {', '.join(words)}, or write the force as a polynomial of "
+            f"{DEPTH}, as '1e4*depth + 2e6*depth**3'"
+        )
+    found = canonical(owner, text, (DEPTH,))
+    coefficients_of(owner, found)
+    return found
+
+
+@cache
+def coefficients_of(owner: str, text: str) -> tuple[float, float, float]:
+    """c1, c2, c3 of the force c1 depth + c2 depth^2 + c3 depth^3.
+
+    Raises ModelError where the text is none, and where the force pulls or falls at some depth: at a depth above 0 the slope
+    c1 + 2 c2 depth + 3 c3 depth^2 is nowhere negative if c1, c3 >= 0 and c2 >= -sqrt(3 c1 c3).
+    """
+    names = parameters_of(text, (DEPTH,))
+    if names:
+        raise ModelError(f"{owner}: law = {shown(text)} has {', '.join(names)}; write numbers for it")
+    found = _polynomial(f"{owner}: law = {shown(text)}", tree_of(text, (DEPTH,))).trim()
+    degree = len(found.coef) - 1
+    if degree > DEGREE:
+        raise ModelError(f"{owner}: law = {shown(text)} is of degree {degree}, above {DEGREE}; {_CURE}")
+    constant, *others = (float(c) for c in (*found.coef, *(0.0,) * (DEGREE - degree)))
+    if constant != 0.0:
+        raise ModelError(
+            f"{owner}: law = {shown(text)} has a force of {constant:g} at depth 0, which would jump there; leave that term out"
+        )
+    c1, c2, c3 = others
+    if min(c1, c3) < 0.0 or c2 < -math.sqrt(3.0 * c1) * math.sqrt(c3):
+        raise ModelError(
+            f"{owner}: law = {shown(text)} falls at some depth, where surfaces would give way; give {DEPTH} and {DEPTH}**3 "
+            f"factors that are not negative, and {DEPTH}**2 one not below -sqrt(3 c1 c3) of these two"
+        )
+    if max(others) == 0.0:
+        raise ModelError(
+            f"{owner}: law = {shown(text)} has no force at all; give one, or leave the contact out"
+        )
+    return c1, c2, c3
+
+
+def _polynomial(whose: str, node: Node) -> Polynomial:
+    """Of a tree whose only variable is the depth."""
+    word, *given = node
+    if word == "num":
+        return Polynomial([given[0]])
+    if word == "strain":
+        return Polynomial([0.0, 1.0])
+    parts = (
+        [_polynomial(whose, own) for own in given]
+        if word in ("neg", "add", "sub", "mul", "div", "pow")
+        else []
+    )
+    power = float(parts[1].coef[0]) if word == "pow" and len(parts[1].coef) == 1 else math.nan
+    fits = {
+        "pow": power.is_integer() and power >= 0.0,
+        "div": word == "div" and len(parts[1].coef) == 1 and parts[1].coef[0] != 0.0,
+    }
+    if not parts or not fits.get(word, True):
+        raise ModelError(f"{whose} is no polynomial of {DEPTH}; {_CURE}")
+    most = sum(len(own.coef) - 1 for own in parts) if word != "pow" else (len(parts[0].coef) - 1) * power
+    if most > _LARGEST:
+        raise ModelError(f"{whose} has parts of degree {most:g}; {_CURE}")
+    if word == "pow":
+        found = parts[0] ** int(power)
+    elif word == "neg":
+        found = -parts[0]
+    elif word == "div":
+        found = parts[0] / float(parts[1].coef[0])
+    else:
+        found = {"add": parts[0].__add__, "sub": parts[0].__sub__, "mul": parts[0].__mul__}[word](parts[1])
+    if not all(math.isfinite(c) for c in found.coef):
+        raise ModelError(f"{whose} has a factor that is no finite number; give a smaller one")
+    return found
+
+
+def check_text(owner: str, values: dict[str, Any], mixed: bool) -> bool:
+    """Raise ModelError where something else says what the text says; whether it is linear.
+
+    mixed: of pairs whose force is per length, and of others.
+    """
+    text = shown(values["law"])
+    for what, default in (("stiffness", None), ("exponent", 1.0), ("reach", None)):
+        if values[what] != default:
+            raise ModelError(
+                f"{owner}: {what} = {values[what]:g} besides the law {text}, whose own numbers say it; leave it out"
+            )
+    if mixed:
+        raise ModelError(
+            f"{owner}: the law {text} is per length for some of its pairs, but not for others; make two contacts"
+        )
+    return coefficients_of(owner, values["law"])[1:] == (0.0, 0.0)

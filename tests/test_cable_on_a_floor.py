@@ -1,0 +1,77 @@
+"""A cable that is lifted from a floor without friction: the catenary that begins where it leaves the floor.
+
+With the horizontal tension H, the weight w per length and a = H/w, from where it begins to rise: x = a asinh(s/a) and
+z = (a^2 + s^2)^(1/2) - a of the arc s, the tension H + w z. A little bending is smeared over lengths (EI/H)^(1/2) and, on a
+floor of stiffness k per length, (4 EI/k)^(1/4): both get shorter with the elements, so that all of it is of second order.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from rodsim import Model, Section, equilibrium
+
+H, W = 1.0, 1.0  # N, N/m
+LENGTH, LIFTED = 2.0, 1.0  # m
+A = H / W
+
+
+def end(s: float) -> np.ndarray:
+    """Of the cable with the arc s above the floor, under the tension H."""
+    return np.array([LENGTH - s + A * np.arcsinh(s / A), 0.0, np.hypot(A, s) - A])
+
+
+class Found(NamedTuple):
+    H: float  # N, at the anchor
+    tension: float  # N, at the support
+    lying: float  # m, what the floor carries over w
+    begins: float  # m, where the catenary through the nodes above the floor begins, and how unlike they are
+    spread: float
+
+
+@cache
+def lifted(n: int) -> Found:
+    """By steps of the lifted arc, from the cable that lies straight."""
+    EI, k = 0.4 / n**2, 4e2 * n**2 / 64
+    model = Model("cable", gravity=(0, 0, -10.0))
+    section = Section.from_stiffness(
+        EA=1e7, GA=1e7, GJ=EI, EI=EI, mass_per_length=W / 10.0, inertia_per_length=1e-7
+    )
+    rod = model.add_rod("cable", [(0, 0, -W / k), (LENGTH, 0, -W / k)], section, n)
+    model.add_joint("anchor", "clamp", rod.start)
+    model.add_joint("lift", "spherical", model.ground, rod.end)
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("lie", rod, floor, stiffness=k, stations=4)
+    path = {"displacement": lambda factor: end(LIFTED * factor) - [LENGTH, 0, 0]}
+    found = equilibrium(
+        model, constant=["gravity"], motions={"lift": path}, first_step=0.05, relaxation=False
+    )
+    anchor, force = (found.joint(name).force[-1] for name in ("anchor", "lift"))
+    lying = found.contact("lie").normal_force[-1] - anchor[2]  # beside the anchor it has no contact
+    z = found.rod("cable").r[-1, :, 2] + W / k
+    above = z > 0.05
+    begins = np.linspace(0, LENGTH, n + 1)[above] - np.sqrt((z[above] + A) ** 2 - A**2)
+    return Found(anchor[0], np.linalg.norm(force), lying / W, begins.mean(), np.ptp(begins))
+
+
+def errors(n: int) -> np.ndarray:
+    own = lifted(n)
+    tension = H + W * end(LIFTED)[2]
+    return np.array(
+        [own.H - H, own.tension - tension, own.lying - LENGTH + LIFTED, own.begins - LENGTH + LIFTED]
+    )
+
+
+def test_a_cable_lifted_from_a_floor_is_a_catenary():
+    assert np.abs(errors(40)).max() < 4e-3
+    assert lifted(40).spread < 1e-3
+
+
+@pytest.mark.parametrize("what", range(4), ids=["H", "tension", "lying", "begins"])
+def test_the_catenary_is_of_second_order(what):
+    order = np.log2(np.abs(errors(40)[what] / errors(80)[what]))
+    assert order == pytest.approx(2.0, abs=0.15)
