@@ -58,7 +58,7 @@ Until = FirstTouch | Nearer
 def first_touch(*contacts: str) -> FirstTouch:
     """For `simulate(..., until=)`: the run ends with the first step after which one of these contacts acts; without names any.
 
-    contacts: names, as given to `add_contact`. A barrier acts from its reach on.
+    contacts: names, as given to `add_contact`. A barrier acts from its reach on. ModelError where one is no name.
     """
     for name in contacts:
         if not isinstance(name, str):
@@ -69,7 +69,8 @@ def first_touch(*contacts: str) -> FirstTouch:
 def nearer(a: str, b: str, than: float = 0.0) -> Nearer:
     """For `simulate(..., until=)`: the run ends with the first step after which `a` and `b` are nearer than `than` (m).
 
-    a, b: surfaces and points as of `Result.distance`; they need no contact. With 0 surfaces touch.
+    a, b: surfaces and points as of `Result.distance`; they need no contact. With 0 surfaces touch. ModelError where `than` is
+    below 0 or no number.
     """
     return Nearer(a, b, checks.number("nearer", "than", than, at_least=0.0))
 

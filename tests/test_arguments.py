@@ -380,7 +380,7 @@ OF_RESULTS = [
     ("no node after the colon", lambda r, p: plot(r, "path", p / "a.png", ["whip:"])),
     ("no rod or body 'x:1'|no rod or body 'x'", lambda r, p: plot(r, "path", p / "a.png", ["x:1"])),
     ("give a list of names", lambda r, p: plot(r, "path", p / "a.png", "whip")),
-    ("points are for the kind 'path'", lambda r, p: plot(r, "energy", p / "a.png", ["whip"])),
+    ("points are for the kinds 'path' and 'distance'", lambda r, p: plot(r, "energy", p / "a.png", ["whip"])),
     ("no kind 3", lambda r, p: plot(r, 3)),
     ("no format '.doc'", lambda r, p: plot(r, "energy", p / "a.doc")),
     ("every = 1.0 is not a whole number", lambda r, p: export(r, p / "a.pvd", every=1.0)),

@@ -102,7 +102,7 @@ COMMANDS = {
     "plot --what path --points whip:9": "the rod has nodes 0 to 8; give one of them",
     "plot --what path --points whip:x": "give the node as a whole number",
     "plot --what path --points top:5": "no rod or body 'top'; there are 'whip', 'ring', 'box'",
-    "plot --points whip": "points are for the kind 'path'",
+    "plot --points whip": "points are for the kinds 'path' and 'distance'",
     "export --every 0": "every = 0 is too small; give at least 1",
     "info --depth 3": "unrecognized arguments",
 }

@@ -319,7 +319,7 @@ def test_a_step_past_nodes_of_a_straight_polyline_is_one_along_a_segment(kind, m
 @OF_LAWS
 def test_a_step_past_a_vertex_keeps_what_all_steps_keep(law):
     """Work, sums of forces and moments, both ends exchanged, slopes."""
-    rho, height = RHO[law], {"linear": 0.25, "hertz": 0.25, "barrier": 0.15}[law]
+    rho, height = RHO[law], 0.15 if law == "barrier" else 0.25
     X = np.concatenate([LAWS[law], [rho, 0.0, 0.0, 0.0, 1.0]])
     y0 = posed([(-0.02, 0.01, height), (-0.5, 0.0, 0.05), (0.0, 0.0, 0.0)], np.random.default_rng(2))
     y1 = y0.copy()

@@ -145,7 +145,7 @@ def test_a_run_ends_with_the_step_of_the_first_touch_and_its_time_is_between() -
     assert result.distance("ball", "floor") == pytest.approx(gap, abs=1e-15)
 
 
-@pytest.mark.parametrize("integrator", ["em", "GGL-EM"])
+@pytest.mark.parametrize("integrator", ["em", "EML-kappa"])
 def test_spheres_that_meet_end_a_run_in_every_scheme(integrator: str) -> None:
     result = simulate(falling(), 0.1, H, integrator, until=first_touch(), output_every=50, progress=False)
     assert result.step.tolist() == [0, 38, 39]

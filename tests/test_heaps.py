@@ -10,6 +10,7 @@ from iterations import iterate, iterating
 from test_assembly import dense
 from touching_models import surface_of, touching
 
+from benchmarks.heaps import balance
 from discretization.assembly import fronts_of_systems
 from discretization.assembly.numbering import Numbering, number
 from discretization.contact.nearest import distances
@@ -243,3 +244,12 @@ def test_a_band_with_far_blocks_is_that_of_the_rods() -> None:
     assert isinstance(far, Far)
     assert np.array_equal(np.sort(far.row * 10**6 + far.column), np.sort(far.column * 10**6 + far.row))
     assert np.all(np.abs(far.row - far.column) + 5 > loose.band)
+
+
+@pytest.mark.parametrize("rubbing", [False, True])
+def test_a_heap_in_a_box_of_planes_keeps_what_it_does_not_lose(rubbing: bool) -> None:
+    """Planes beside every element, most of which touch none."""
+    change, least = balance(200, rubbing, count=10, elements=3)
+    assert change < 2e-13
+    assert least >= 0.0
+    assert rubbing or least == 0.0

@@ -153,7 +153,7 @@ def test_pyelastica_sphere_is_thrown_off_by_a_rod():
         assert audit(result).ok
         assert result.body("ball").r[-1, 0] > 0.2
         v = result.body("ball").v[-1]
-        assert np.abs(v[1:]).max() < 1e-12
+        assert np.abs(v[1:]).max() < 1e-9  # round-off says on which side of the node it touches
         speeds.append(v[0])
     assert speeds[1] == pytest.approx(speeds[0], rel=0.05)
     assert speeds[1] == pytest.approx(0.166, rel=0.08)

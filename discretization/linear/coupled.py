@@ -144,8 +144,13 @@ def solved_whole(handle, band, half, far, values, counts, rhs, transposed):
     """
     n, status = rhs.size, 0
     fresh = counts[0] != WHOLE
+    row, column, place, stride = (
+        far.row,
+        far.column,
+        far.place,
+        far.stride,
+    )  # Python cannot have `far` of a march
     with objmode(status="int64", x="float64[::1]"):
-        row, column, place, stride = far
         if fresh:
             status = factor_whole(handle, band, half, Far(row, column, place, stride), values, n)
         if status:
