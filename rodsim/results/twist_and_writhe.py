@@ -40,9 +40,8 @@ def writhe(r: ArrayLike, ends: ArrayLike | None = None) -> Floats:
         points = np.concatenate([-far[..., :1, :], points, far[..., 1:, :]], axis=-2)
         finite = np.ones(points.shape[-2])
         finite[[0, -1]] = 0.0
-    i, j = np.triu_indices(
-        len(finite) - 1, 2
-    )  # the first and the last of a closed one meet in a point: angle zero
+    # without neighbours; the first and the last of a closed one meet in a point, too: angle zero
+    i, j = np.triu_indices(len(finite) - 1, 2)
     flat = points.reshape(-1, *points.shape[-2:])
     found = np.array([_solid_angles(each, finite, i, j).sum() for each in flat])
     return -found.reshape(points.shape[:-2]) / (2.0 * np.pi)
