@@ -50,6 +50,8 @@ def far_blocks(row: Ints, column: Ints, first: int, stride: int) -> tuple[Far, i
     beside = stride // SIDE
     group, k = np.divmod(np.arange(len(row)), beside)
     place = first + group * SIDE * stride + k * SIDE
+    # arrays of one layout: for another the whole march would be compiled once more
+    row, column = np.ascontiguousarray(row), np.ascontiguousarray(column)
     return Far(row, column, place.astype(np.int64), stride), SIDE * stride * -(-len(row) // beside)
 
 

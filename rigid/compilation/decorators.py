@@ -109,10 +109,29 @@ _HASH = hash(compiler.Flags())  # of the names alone
 
 
 def _quickly_typed(dispatcher: Any) -> Any:
-    """The same kernel, with such settings."""
+    """The same kernel, with such settings and for arguments of general types."""
     if not _config.DISABLE_JIT:
         dispatcher._compiler._customize_flags = _Flags
+        dispatcher._compiler.fold_argument_types = _generally(dispatcher._compiler.fold_argument_types)
     return dispatcher
+
+
+def _generally(types_of: Any) -> Any:
+    """As `types_of`, which gives numba the types of a call from a kernel, but for no values of whole numbers and switches: a
+    kernel is compiled once, not for each number that stands in a call, and not for what is left out once more.
+    """
+
+    def general_types_of(arguments: Any, named: Any) -> Any:
+        signature, found = types_of(arguments, named)
+        return signature, tuple(_general(each) for each in found)
+
+    return general_types_of
+
+
+def _general(argument: Any) -> Any:
+    if isinstance(argument, types.Omitted):
+        return numba.typeof(argument.value)
+    return types.unliteral(argument)
 
 
 class _CollectingRarely(event.Listener):
@@ -262,7 +281,7 @@ def named_inner_kernel(name: str, function: F) -> F:
 def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
     function.__qualname__ = name
     jit: Any = numba.njit
-    return jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_NO_C, **options)(function)
+    return _quickly_typed(jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_NO_C, **options)(function))
 
 
 def allocating_kernel(function: F) -> F:
