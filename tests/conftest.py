@@ -9,10 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-# by two processes, each scheme where a kernel of its own is not there: the demo before may have left those of `em`
+# by two processes, each of these where a kernel of its own is not there: the demo before may have left those of `em`
 COMPILED_FIRST = (
-    {"em": "recording.march_and_keep", "em-ggl": "hidden_groups.add_hidden_groups"},
-    {"EML-kappa": "livens.kappa_residual", "GL-SPARK(2)": "spark.spark_residual"},
+    {
+        "em": "recording.march_and_keep",
+        "em-ggl": "hidden_groups.add_hidden_groups",
+        "equilibrium": "iteration.at_rest",
+    },
+    {
+        "EML-kappa": "livens.kappa_residual",
+        "GL-SPARK(2)": "spark.spark_residual",
+        "GGL-EM": "ggl.ggl_em_residual",
+        "mG(1)": "galerkin.mg_residual",
+        "em-d(0.8)": "newton._damped_equations",
+    },
 )
 
 
@@ -71,11 +81,11 @@ def pytest_sessionstart(session):
         _compile(mine)
 
 
-def _compile(integrators):
-    """A step of a model that has everything, by the two ways of stepping; what it leaves out a worker compiles."""
-    if not integrators:
+def _compile(tasks):
+    """A step of a model that has everything, by the two ways of stepping, and its rest; what it leaves out a worker compiles."""
+    if not tasks:
         return
-    from rodsim import Box, Model, Section, simulate
+    from rodsim import Box, Model, Section, equilibrium, simulate
 
     model = Model("compiled", gravity=(0, 0, -9.81))
     section = Section.from_stiffness(
@@ -87,8 +97,11 @@ def _compile(integrators):
     model.add_joint("pin", "revolute", rod.end, body, axis=(0, 1, 0))
     model.add_spring("string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0)
     model.add_force("push", rod.end, (0, 1, 0))
-    for integrator in integrators:
-        simulate(model, 2e-3, 1e-3, integrator)
+    for task in tasks:
+        if task == "equilibrium":
+            equilibrium(model)
+        else:
+            simulate(model, 2e-3, 1e-3, task)
 
 
 def pytest_collection_modifyitems(items):
