@@ -28,6 +28,7 @@ from numba.extending import (
     typeof_impl,
     unbox,
 )
+from numba.np.numpy_support import as_dtype
 
 C = TypeVar("C", bound=type)
 _COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
@@ -68,19 +69,54 @@ def _from_python(reference: Reference, argument: Any, c: Any) -> NativeValue:
     numba would take a reference to each of them and give none back, since a pointer holds none.
     """
     uncounted = c.context.subtarget(enable_nrt=False).get_python_api(c.builder)
-    values = uncounted.to_native_value(reference.pointee, argument)
-    place = _place_of(c.builder, values.value)
-    return NativeValue(place, is_error=values.is_error, cleanup=values.cleanup)
+    place = cgutils.alloca_once(c.builder, c.context.get_value_type(reference.pointee))
+    failed = _write_to(place, reference.pointee, argument, uncounted)
+    with c.builder.if_then(failed, likely=False):
+        c.pyapi.err_set_string("PyExc_TypeError", f"can't unbox arrays: no {reference.name}")
+    return NativeValue(_written(c.builder, place), is_error=failed)
+
+
+def _write_to(place: Any, kind: Any, argument: Any, api: Any) -> Any:
+    """Write the values of a Python object to `place`, field by field; whether that failed.
+
+    numba makes one value of all fields, 300 numbers, and stores it: the compiler took seconds for each kernel.
+    """
+    builder = api.builder
+    if isinstance(kind, types.BaseTuple):
+        fields: Any = kind
+        failed = cgutils.alloca_once_value(builder, cgutils.true_bit)
+        count = api.tuple_size(argument)
+        with builder.if_then(builder.icmp_signed("==", count, count.type(len(fields))), likely=True):
+            wrong = cgutils.false_bit
+            for i, field in enumerate(fields):
+                own = _write_to(_inside(builder, place, i), field, api.tuple_getitem(argument, i), api)
+                wrong = builder.or_(wrong, own)
+            builder.store(wrong, failed)
+        return builder.load(failed)
+    if isinstance(kind, types.Array):
+        status = api.numba_array_adaptor(argument, builder.bitcast(place, api.voidptr))
+        array = api.context.make_array(kind)(api.context, builder, ref=place)
+        size = array.itemsize.type(as_dtype(kind.dtype).itemsize)
+        different = builder.icmp_unsigned("!=", array.itemsize, size)
+        return builder.or_(cgutils.is_not_null(builder, status), different)
+    values = api.to_native_value(kind, argument)
+    builder.store(values.value, place)
+    return values.is_error
 
 
 def _place_of(builder: Any, values: Any) -> Any:
-    """Pointer to a copy of the values on the stack.
-
-    Loads from it may be moved past any store (see `_load`), but not before this one: they depend on what comes out of an
-    instruction that the compiler cannot look into.
-    """
+    """Pointer to a copy of the values on the stack."""
     place = cgutils.alloca_once(builder, values.type)
     builder.store(values, place)
+    return _written(builder, place)
+
+
+def _written(builder: Any, place: Any) -> Any:
+    """The same place, to read from.
+
+    Loads from it may be moved past any store (see `_load`), but not before those that wrote it: they depend on what comes out
+    of an instruction that the compiler cannot look into.
+    """
     same = ir.FunctionType(place.type, [place.type])
     return builder.asm(same, "", "=r,0,~{memory}", [place], side_effect=True)
 

@@ -176,6 +176,9 @@ def test_arguments_that_cannot_be_taken_are_told_and_not_kept():
         for each in wrong:
             with pytest.raises(TypeError, match="can't unbox array"):
                 direct(each, 1)
+        for no_state in (None, np.zeros(3), (), (0.0, 0.0)):
+            with pytest.raises(TypeError, match="can't unbox array"):
+                direct(no_state, 1)
         with pytest.raises(TypeError):
             direct(state, None)  # what comes after the state
     assert [counts_of_arrays(each) for each in wrong] == before

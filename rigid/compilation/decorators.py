@@ -281,7 +281,9 @@ def named_inner_kernel(name: str, function: F) -> F:
 def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
     function.__qualname__ = name
     jit: Any = numba.njit
-    return _quickly_typed(jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_NO_C, **options)(function))
+    return _quickly_typed(
+        jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_NO_C, **options)(function)
+    )
 
 
 def allocating_kernel(function: F) -> F:
