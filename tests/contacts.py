@@ -27,17 +27,18 @@ RHO = {
 
 def value(kind, y, X):
     out = np.zeros(3, complex)
-    call(kind.value, (_all(y), X, out))
+    call(kind.value, (all_poses(y), X, out))
     return out[0]
 
 
 def dual(kind, y0, y1, X, lam=1.0, function="dual"):
     out = np.zeros((MOST_FRAMES, 4, 3), complex)
-    call(getattr(kind, function), (_all(y0), _all(y1), X, np.array([lam], complex), out))
+    call(getattr(kind, function), (all_poses(y0), all_poses(y1), X, np.array([lam], complex), out))
     return out[: kind.arity]
 
 
-def _all(y):
+def all_poses(y):
+    """In room for the poses of any kind."""
     out = np.zeros((MOST_FRAMES, 4, 3), complex)
     out[: len(y)] = y
     return out
@@ -113,12 +114,12 @@ ENERGIES = (PLANE_SPHERE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS)
 def settled(kind, y0, y1, X, lam):
     """Own variables at the end of a step."""
     out = np.zeros((MOST_FRAMES, 4, 3), complex)
-    call(kind.condensed.settle, (_all(y0), _all(y1), X, np.array([lam], complex), out))
+    call(kind.condensed.settle, (all_poses(y0), all_poses(y1), X, np.array([lam], complex), out))
     return out.ravel()[: kind.own].real
 
 
 def energy_kept(kind, y, X):
     """In the own variables."""
     out = np.zeros(1, complex)
-    call(kind.condensed.kept, (_all(y), X, out))
+    call(kind.condensed.kept, (all_poses(y), X, out))
     return out[0].real

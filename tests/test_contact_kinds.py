@@ -7,6 +7,8 @@ import pytest
 
 from rigid.interactions.contact.gaps import of_segment, touched
 from rigid.interactions.contact.normal_laws import potential, resistance
+from rigid.interactions.kinds import MOST_FRAMES
+from rigid.mechanics.mechanical import call
 from tests.contacts import (
     BARRIER,
     ENERGIES,
@@ -18,6 +20,7 @@ from tests.contacts import (
     RODS,
     SPHERE_ROD,
     SPHERES,
+    all_poses,
     dual,
     moved,
     posed,
@@ -378,3 +381,36 @@ def test_turns_count_of_the_first_frames_and_of_no_others(kind):
         y1 = t.y1.copy()
         y1[k, 1:] += 1e-3 * rng.normal(size=(3, 3))
         assert np.array_equal(dual(kind, t.y0, y1, t.X), found) == (k >= kind.turning)
+
+
+def _tangent_by_columns(t, lam):
+    """(3 arity, 3 arity): complex steps of the dual."""
+    found = []
+    for k in range(t.kind.arity):
+        for j in range(3):
+            y1 = np.array(t.y1, complex)
+            y1[k, 0, j] += 1j * EPS
+            found.append((dual(t.kind, t.y0, y1, t.X, lam)[:, 0].imag / EPS).ravel())
+    return np.array(found)
+
+
+@OF_LAWS
+@pytest.mark.parametrize("minus", [0.0, 1.0])
+@pytest.mark.parametrize("kind", [kind for kind in ENERGIES if kind.tangent], ids=lambda kind: kind.name)
+def test_a_tangent_of_places_is_that_of_the_columns_of_the_dual(kind, minus, law):
+    """Between the ends of the segment, past its end, where a step goes on behind it, and where nothing touches."""
+    rng, passed = np.random.default_rng(2), 0
+    for seed in range(12):
+        t = touch(kind, law, seed)
+        X = np.append(t.X[:-1], minus)
+        y0, y1 = t.y0.copy(), t.y1.copy()
+        along = 0.5 * (seed % 4) * (y0[3, 0] - y0[2, 0])
+        y0[:2, 0] += along
+        y1[:2, 0] += along + 0.2 * rng.normal() * (y0[3, 0] - y0[2, 0])
+        own = t._replace(X=X, y0=y0, y1=y1)
+        exact = _tangent_by_columns(own, 0.7)
+        out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((3 * MOST_FRAMES, 3 * MOST_FRAMES), np.nan)
+        call(kind.tangent, (all_poses(y0), all_poses(y1), X, np.array([0.7], complex), out, K))
+        assert np.abs(K[:12, :12] - exact).max() <= 1e-12 * np.abs(exact).max()
+        passed += exact.any()
+    assert passed >= 6

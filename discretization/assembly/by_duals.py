@@ -29,6 +29,7 @@ from rigid.interactions.kinds import (
     dual_at,
     gathered,
     of_columns,
+    tangent_at,
     value_at,
 )
 from rigid.linear_algebra import load3
@@ -63,6 +64,7 @@ class ByDuals(NamedTuple):
     dual: np.ndarray
     lam: np.ndarray  # (MOST_ROWS,) complex
     g: np.ndarray  # (MOST_OWN,) complex, more than there are rows
+    block: np.ndarray  # (3 MOST_FRAMES, 3 MOST_FRAMES), of a tangent of places
 
 
 def table_groups(constraints: Constraints, which: np.ndarray) -> list[Group]:
@@ -105,10 +107,24 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
     at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
     start, end, dual = (np.zeros((most, 4, 3), complex) for _ in range(3))
     lam, g = np.zeros(MOST_ROWS, complex), np.zeros(MOST_OWN, complex)
-    kinds = np.array(takes, np.uint8)
+    kinds, block = np.array(takes, np.uint8), np.zeros((3 * MOST_FRAMES, 3 * MOST_FRAMES))
     loop = np.array([own.kind.loop for own in groups for _ in own.row], np.int64)
     return ByDuals(
-        interacting, at_end, rates, kinds, loop, base, row_base, size, counted, start, end, dual, lam, g
+        interacting,
+        at_end,
+        rates,
+        kinds,
+        loop,
+        base,
+        row_base,
+        size,
+        counted,
+        start,
+        end,
+        dual,
+        lam,
+        g,
+        block,
     )
 
 
@@ -355,6 +371,20 @@ def _add_rows_of(own, kind, functions, e, numbering, work, tangent):
 
 
 @inner_kernel
+def _add_block_of(own, base, entry, arity, numbering, h, values):
+    """The derivative of forces to places that `block` has."""
+    for k in range(arity):
+        if numbering.frame[entry.frames[k]] >= numbering.size:
+            continue  # it has no unknowns
+        stride = numbering.frame_stride[entry.frames[k]]
+        for l in range(arity):
+            for j in range(3):
+                at = base[l, k] + j * stride
+                for i in range(3):
+                    values[at + i] += h * own.block[3 * k + j, 3 * l + i]
+
+
+@inner_kernel
 def add_by_duals(numbering, state, work, h, tangent):
     """Residual and, on demand, matrix."""
     own = work.by_duals
@@ -374,6 +404,11 @@ def add_by_duals(numbering, state, work, h, tangent):
             if is_idle(kind, dual):
                 continue
             add_forces_of(own, entry, kind.arity, numbering, factor, work.residual)
+            if tangent and kind.tangent != 0:
+                tangent_of_kind = tangent_at(kind.tangent)
+                tangent_of_kind(y0, y1, X, lam, dual, own.block)
+                _add_block_of(own, base, entry, kind.arity, numbering, factor, work.values)
+                continue
             for k in range(kind.arity if tangent else 0):
                 if numbering.frame[entry.frames[k]] >= numbering.size:
                     continue  # it has no unknowns

@@ -20,14 +20,16 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from discretization.contact.fixed_planes import far_away, fixed_planes, kept_in_bristles
 from discretization.contact.interactions import interactions_of
 from discretization.contact.nearest import passing
 from discretization.contact.search import candidates, searched
 from discretization.contact.table import contacts_of, points_of
 from discretization.contact.windows import LOSING, Window, carried, losses_of, windows_of
-from discretization.others import joined
-from discretization.own_variables import own_variables
+from discretization.others import chosen, joined, settled_of
+from discretization.own_variables import first_settled, own_variables
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import state_shapes
 from discretization.system import System
@@ -53,6 +55,8 @@ class Listed(NamedTuple):
     stepper: StepperBase
     windows: list[Window]
     stiffness: Floats  # (w,) N/m, of the bristles of windows
+    own: Ints  # (k,) places in `State.own` of the own variables of what stands before the windows
+    far: NDArray[np.bool_]  # (e,) which of the others of the system it leaves out: planes that are far away
     ends: Ints  # (c, 4) of pairs of parts, each once, as `discretization.contact.nearest` has them
     reach: Floats  # (c,) m
 
@@ -80,6 +84,7 @@ class ContactStepper(StepperBase):
         self._before_bristles = self.sizes.own.first("bristle")
         self.shapes = state_shapes(self.sizes)
         self._searched = searched(self.contacts)
+        self._planes = fixed_planes(system)
         self._reach = float(self._searched.reach.max(initial=0.0))
         self._lists: OrderedDict[bytes, Listed] = OrderedDict()
         self._last: tuple[bytes, Listed] | None = None  # by where it was made
@@ -200,13 +205,13 @@ class ContactStepper(StepperBase):
         rows = self.sizes.own.part(state.own, "bristle")
         rows = rows[rows[:, 0] > 0.0]
         bristles[rows[:, 0].astype(np.int64) - 1] = rows[:, 1 : 1 + OWN]
-        return np.concatenate([state.own[: self._before_bristles], bristles.ravel()])
+        return np.concatenate([state.own[listed.own], bristles.ravel()])
 
     def _with_bristles(self, inner: Floats, listed: Listed) -> Floats:
         """Those of a state, of own variables of the system of a list."""
         own = self.sizes.own.joined()
-        own[: self._before_bristles] = inner[: self._before_bristles]
-        bristles = inner[self._before_bristles :].reshape(-1, OWN)
+        own[listed.own] = inner[: len(listed.own)]
+        bristles = inner[len(listed.own) :].reshape(-1, OWN)
         self._put(own, bristles, listed.stiffness)
         return own
 
@@ -226,7 +231,8 @@ class ContactStepper(StepperBase):
         skin = min(max(2.0 * STEPS * step, LEAST * self._reach), max(MOST * self._reach, FASTEST * step))
         points = self._points(state)
         behind = np.append(points.ravel(), skin)
-        new = state._replace(memory=np.concatenate([state.memory[: self._inner], behind]))
+        new = self._without_far(state._replace(memory=np.concatenate([state.memory[: self._inner], behind])))
+        state = state._replace(own=new.own, totals=new.totals)
         rows = self.sizes.own.part(state.own, "bristle")
         rows = rows[rows[:, 0] > 0.0]
         if not len(rows):
@@ -243,6 +249,28 @@ class ContactStepper(StepperBase):
             totals[1] += sign * 0.5 * float(each[:, 5] @ np.sum(each[:, 1:4] ** 2, axis=1))
         return new._replace(own=own, totals=totals if (to < 0).any() else state.totals)
 
+    def _without_far(self, state: State) -> State:
+        """What bristles keep at planes that its list leaves out is lost: they opened in the step before."""
+        settled = settled_of(self.system.others)
+        if not settled.any():
+            return state
+        far, first = self._list_of(state).far, first_settled(self.system)
+        lost = kept_in_bristles(self.system, far, state.own, first)
+        if lost == 0.0:
+            return state
+        own, totals = state.own.copy(), state.totals.copy()
+        gone = far & (settled > 0)
+        own[first[gone][:, None] + np.arange(OWN)] = 0.0
+        totals[1] += lost
+        return state._replace(own=own, totals=totals)
+
+    def _own_without(self, far: NDArray[np.bool_]) -> Ints:
+        """(k,) places in `State.own` of what stands before the windows, without that of these others."""
+        settled = settled_of(self.system.others)
+        gone = far & (settled > 0)
+        places = first_settled(self.system)[gone][:, None] + np.arange(OWN)
+        return np.delete(np.arange(self._before_bristles), places.ravel())
+
     def _list_of(self, state: State) -> Listed:
         """The list that the state remembers."""
         behind = state.memory[self._inner :]
@@ -251,12 +279,15 @@ class ContactStepper(StepperBase):
             return self._last[1]
         points, contacts = behind[:-1].reshape(-1, 3).copy(), self.contacts
         pairs = candidates(contacts, points, float(behind[-1]), self._searched)
-        key = b"".join(column.tobytes() for column in pairs)
+        others = self.system.others
+        far = far_away(self._planes, len(others.kind), state, points, float(behind[-1]))
+        key = b"".join(column.tobytes() for column in (*pairs, far))
         listed = self._lists.pop(key, None)
         if listed is None:
             windows = windows_of(contacts, pairs)
             losses, stiffness = losses_of(contacts, windows)
-            own = joined(joined(self.system.others, interactions_of(contacts, pairs)), losses)
+            there = chosen(others, ~far) if far.any() else others
+            own = joined(joined(there, interactions_of(contacts, pairs)), losses)
             stepper = self._make(self.system._replace(others=own, contacts=contacts_of()))
             # a pair of rods stands there once for the stations of each
             turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
@@ -266,6 +297,8 @@ class ContactStepper(StepperBase):
                 stepper,
                 windows,
                 stiffness,
+                self._own_without(far),
+                far,
                 np.ascontiguousarray(ends),
                 self._searched.reach[pairs.pair[first]],
             )

@@ -62,12 +62,13 @@ VALUE = types.void(POSES, F1, C1)
 DUAL = types.void(POSES, POSES, F1, C1, POSES)
 STRESS = types.void(C1, F1, C1)
 HIDDEN = types.void(POSES, POSES, POSES, POSES, F1, C1, POSES, POSES)
+TANGENT = types.void(POSES, POSES, F1, C1, POSES, types.float64[:, ::1])
 
 MOST_FRAMES, MOST_ROWS, MOST_OWN, MOST_STRAINS = 12, 3, 8, 6  # of one interaction
 COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is subtracted
 
 value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
-hidden_at = function_at(HIDDEN)
+hidden_at, tangent_at = function_at(HIDDEN), function_at(TANGENT)
 # of interactions `gathered_with_complex_numbers`
 value_of_complex_at, dual_of_complex_at = function_at(complexified(VALUE)), function_at(complexified(DUAL))
 
@@ -213,6 +214,9 @@ class Kind(NamedTuple):
     condensed: Condensed = Condensed()
     one_sided: bool = False  # where its dual is zero, so is its tangent: it acts on contact alone
     turning: int = MOST_FRAMES  # its first frames, whose turns count: of those behind them their places alone
+    # of an energy of places alone, where columns of the dual cost more, a tangent function: (y0, y1, X, lam, out, K), K (3 arity,
+    # 3 arity): row 3 k + j has the change of all forces with the place of frame k along j at the end; `out` is scratch
+    tangent: Any = None
 
     @property
     def directed(self) -> bool:
@@ -243,7 +247,8 @@ KIND = np.dtype(
     [
         (name, np.int64)
         for name in (
-            *("value", "dual", "bend", "hidden", "count", "strains", "begin", "evolve", "settle", "kept"),
+            *("value", "dual", "bend", "hidden", "count", "tangent"),
+            *("strains", "begin", "evolve", "settle", "kept"),
             *("arity", "rows", "constant", "steep", "own", "strained", "one_sided", "turning"),
             *("first", "last"),
         )
@@ -282,6 +287,11 @@ def dual_function(function: Callable[..., Any]) -> Any:
 def hidden_function(function: Callable[..., Any]) -> Any:
     """Decorator: compile as the `hidden` of a kind."""
     return compiled(HIDDEN)(function)
+
+
+def tangent_function(function: Callable[..., Any]) -> Any:
+    """Decorator: compile as the `tangent` of a kind."""
+    return compiled(TANGENT)(function)
 
 
 def stress_function(function: Callable[..., Any]) -> Any:
@@ -382,7 +392,8 @@ def _gathered(groups: Sequence[Group], address: Callable[[str, Any], int], dtype
     at = number = 0
     for k, own in enumerate(groups):
         (count, width), kind = own.numbers.shape, own.kind
-        functions = {name: getattr(kind, name) for name in ("value", "dual", "bend", "hidden", "count")}
+        named = "value", "dual", "bend", "hidden", "count", "tangent"
+        functions = {name: getattr(kind, name) for name in named}
         functions |= kind.condensed._asdict()
         strained = functions.pop("count_of_strains")
         addresses = [0 if f is None else address(name, f) for name, f in functions.items()]

@@ -12,7 +12,8 @@ energy changes, and on a straight line this is what the next segment adds. So, w
 """
 
 from rigid.compilation.decorators import small_kernel
-from rigid.interactions.contact.gaps import ENDLESS, is_beyond, of_plane, of_points, of_segment
+from rigid.interactions.contact.gaps import ENDLESS, RHO, is_beyond, of_plane, of_points, of_segment
+from rigid.interactions.contact.normal_laws import reach_of
 from rigid.interactions.kinds import frame, vector, whole
 from rigid.kinematics.poses import ZERO, direction, point
 from rigid.linear_algebra import average, dot, minus, plus, times
@@ -74,16 +75,28 @@ def piece(weight, Q, force, closed, c):
 
 
 @small_kernel
+def _is_far(x, a, b, reach, goes_on):
+    """Whether x is further than the reach from the segment a b and, where it goes on, all that is behind b on its line."""
+    x, a, b = real(x), real(a), real(b)
+    e, w = minus(b, a), minus(x, a)
+    t = max(dot(w, e) / dot(e, e), 0.0)
+    d = minus(w, times(t if goes_on or t < 1.0 else 1.0, e))
+    return dot(d, d) > reach * reach * (1.0 + 1e-9)
+
+
+@small_kernel
 def against_line(y0, y1, X, line, station, out):
     """Of a station x0, x1 with a weight against a polyline: its first frame, number of nodes, and whether the last of these is
     taken off, too; `share` of the distance from the station to the segment is the station's.
     """
     first, count, minus_last = line
     x0, x1, weight, share = station
-    x, found = average(x0, x1), NOTHING
+    x, found, reach = average(x0, x1), NOTHING, X[RHO].real + reach_of(X)
     for j in range(first, first + count - 1):
         a0, b0, a1, b1 = origin(y0, j), origin(y0, j + 1), origin(y1, j), origin(y1, j + 1)
         shared = j < first + count - 2 or minus_last
+        if _is_far(x0, a0, b0, reach, shared) and _is_far(x1, a1, b1, reach, shared):
+            continue  # most stations: in real numbers
         from_beyond, to_beyond = is_beyond(x0, a0, b0), is_beyond(x1, a1, b1)
         if shared and from_beyond and to_beyond:
             continue
