@@ -1,7 +1,9 @@
 """`python -m benchmarks.heaps`: what a step of heaps of 50 to 1000 rods costs, and what a heap keeps: docs/numerics.md.
 
 Soft rods of 20 elements lie on each other in a box of planes. They are laid down one after the other, each on the highest of
-those that it crosses, and settle for some steps in which their velocities are reduced; the same heap for the same seed. At the
+those that it crosses, and settle for some steps in which their velocities are reduced; the same heap for the same seed. With
+`--layers` they begin as a pile that has settled: in layers across each other, as deep in each other as their weight presses them,
+and come to rest but for what the stations of a crossing let through; then the parts of a step are taken apart, too. At the
 end of every run all pairs of segments are looked at: which of those that touch no list has, and how deep they are in each other.
 `--balance STEPS` runs 20 rods of few elements instead: energy without friction, dissipation with it.
 """
@@ -23,13 +25,16 @@ from discretization.contact.table import BOTH, Contacts, Rod, contacts_of, point
 from discretization.own_variables import own_variables
 from discretization.state_measures import energies
 from discretization.system import System
+from discretization.time.advance import copy_of
 from discretization.time.contact_stepper import ContactStepper
+from discretization.time.newton import factor, solve
 from discretization.time.stepper import Stepper
 from rigid.system import Floats, State
 from rodsim import Material, Model, Section
 from rodsim.results.layout import RodLayout
 
 RADIUS, LENGTH, ELEMENTS = 0.01, 0.5, 20  # m
+SPACING = 0.04  # m, of rods in a layer of a settled pile
 WIDTH = 0.6  # m, of the box of 50 rods; all of it grows with the number of rods
 STIFFNESS, STATIONS = 1e6, 5  # N/m2; intervals of an element
 LOSS = (0.3, 0.0, 0.02, 0.3, 0.3, 1e5, 0.0, 0.0, 1.0, 1.0, 1.0)
@@ -70,6 +75,33 @@ def laid(count: int, width: float, seed: int = 0) -> Floats:
     return ends
 
 
+def packed(count: int, seed: int = 0) -> tuple[Floats, float]:
+    """(count, 2, 3) m, ends of rods that lie across each other in layers as deep as their weight presses them, and the width of
+    the box that they fill: a settled pile.
+    """
+    way = np.random.default_rng(seed)
+    beside = 1 if count <= 100 else 2  # rods one behind the other
+    width = beside * 1.04 * LENGTH
+    rows = int(width / SPACING)
+    in_layer = beside * rows
+    layers = -(-count // in_layer)
+    crossings, weight = LENGTH / SPACING, 1000.0 * np.pi * RADIUS**2 * LENGTH * 9.81
+    ends, z = np.zeros((layers * in_layer, 2, 3)), 0.999 * RADIUS
+    for layer in range(layers):
+        for k in range(in_layer):
+            row, place = divmod(k, beside)
+            aside = (row + 0.5) * SPACING - 0.5 * width + way.uniform(-0.1, 0.1) * SPACING
+            middle, angle = (place + 0.5) * 1.04 * LENGTH - 0.5 * width, way.uniform(-0.02, 0.02)
+            half = 0.5 * LENGTH * np.array([np.cos(angle), np.sin(angle)])
+            for end, sign in enumerate((-1.0, 1.0)):
+                flat = np.array([middle, aside]) + sign * half
+                ends[layer * in_layer + k, end] = *flat[:: 1 if layer % 2 == 0 else -1], z
+        load = (layers - 1 - layer) * weight / crossings
+        depth = (0.75 * load / (STIFFNESS * np.sqrt(4.0 * RADIUS))) ** (2.0 / 3.0)
+        z += 2.0 * RADIUS - depth
+    return ends[:count], width
+
+
 def _all_pairs(rods: Sequence[RodLayout], loss: tuple[float, ...]) -> Contacts:
     """Of the rods, each with each other."""
     surfaces = [Rod(rod.frames, np.diff(rod.arclength), RADIUS) for rod in rods]
@@ -85,9 +117,21 @@ def _all_pairs(rods: Sequence[RodLayout], loss: tuple[float, ...]) -> Contacts:
     )
 
 
-def heap(count: int, elements: int = ELEMENTS, rubbing: bool = False, h: float = STEP, seed: int = 0) -> Heap:
-    """As it is laid down; rubbing: with friction and restitution."""
+def heap(
+    count: int,
+    elements: int = ELEMENTS,
+    rubbing: bool = False,
+    h: float = STEP,
+    seed: int = 0,
+    *,
+    in_layers: bool = False,
+) -> Heap:
+    """As it is laid down; rubbing: with friction and restitution; in_layers: a settled pile."""
     width = WIDTH * (max(count, 50) / 50.0) ** (1.0 / 3.0)
+    if in_layers:
+        ends, width = packed(count, seed)
+    else:
+        ends = laid(count, width, seed)
     model = Model("heap", gravity=(0.0, 0.0, -9.81))
     section = Section.circular(RADIUS, Material(E=2e5, nu=0.45, density=1000.0))
     planes = [model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))]
@@ -96,7 +140,7 @@ def heap(count: int, elements: int = ELEMENTS, rubbing: bool = False, h: float =
         planes.append(model.add_plane(name, foot, (-x, -y, 0)))
     rods = [
         model.add_rod(f"rod {k + 1}", [tuple(a), tuple(b)], section, elements)
-        for k, (a, b) in enumerate(laid(count, width, seed))
+        for k, (a, b) in enumerate(ends)
     ]
     friction, restitution = (0.3, 0.5) if rubbing else (0.0, 1.0)
     model.add_contact("walls", rods, planes, stiffness=STIFFNESS, friction=friction, restitution=restitution)
@@ -164,6 +208,45 @@ def cost(own: Heap, steps: int = 20) -> tuple[Cost, State]:
     return Cost(len(listed.ends) / rods, blocks, each, making, iterations / steps, memory), state
 
 
+class Split(NamedTuple):
+    """s, of the parts of an iteration: its equations, these with their matrix, the factors, a solution."""
+
+    equations: float
+    matrix: float
+    factors: float
+    solution: float
+
+
+def split(own: Heap, state: State, times: int = 3) -> Split:
+    """The least of some times, where a step begins."""
+    stepper = own.stepper()
+    listed = stepper._list_of(state)
+    inner = listed.stepper
+    assert isinstance(inner, Stepper)
+    system, numbering, work, h = inner.system, inner.numbering, inner.work, own.h
+    begun = state._replace(memory=state.memory[: stepper._inner], own=stepper._settled(state, listed))
+    inner.march(copy_of(begun), h, np.zeros(1))
+    values, found = inner._values(np.zeros(1), h)[0], np.full(4, np.inf)
+    rhs = -work.residual[: numbering.size]
+
+    def assemble(tangent: bool) -> None:
+        inner._equations(system, numbering, None, begun, work, h, values, tangent)
+
+    def factors() -> None:
+        factor.face()(numbering, work)
+
+    def solution() -> None:
+        work.rhs[:] = rhs
+        solve.face()(numbering, work)
+
+    for _ in range(times + 1):
+        for k, part in enumerate((lambda: assemble(False), lambda: assemble(True), factors, solution)):
+            now = process_time()
+            part()
+            found[k] = min(found[k], process_time() - now)
+    return Split(*found.tolist())
+
+
 def _memory() -> float:
     """MB, the most so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
@@ -189,6 +272,10 @@ def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rods", type=int, nargs="+", default=[50, 100, 200, 500, 1000])
     parser.add_argument("--settle", type=int, default=100, help="steps before the time is taken")
+    parser.add_argument(
+        "--layers", action="store_true", help="a pile that has settled, and the parts of a step"
+    )
+    parser.add_argument("--rubbing", action="store_true", help="with friction and restitution")
     parser.add_argument("--balance", type=int, default=0, help="steps of 20 rods whose balances are shown")
     asked = parser.parse_args(given)
     if asked.balance:
@@ -200,7 +287,9 @@ def main(given: Sequence[str] | None = None) -> None:
     print("rods  pairs/rod  blocks  step/ms  exponent  list/ms  iterations  more/MB  missed  least/2r")
     found: list[tuple[int, float]] = []
     for count in asked.rods:
-        own = settled(heap(count, h=2.0 * STEP), asked.settle)
+        h, factor_of_rest = (STEP, 0.5) if asked.layers else (2.0 * STEP, 0.9)
+        own = heap(count, rubbing=asked.rubbing, h=h, in_layers=asked.layers)
+        own = settled(own, asked.settle, factor=factor_of_rest)
         each, state = cost(own)
         lacking, least = missed(own.stepper(), state)
         slope = np.log(each.step / found[0][1]) / np.log(count / found[0][0]) if found else np.nan
@@ -210,6 +299,10 @@ def main(given: Sequence[str] | None = None) -> None:
             f" {each.iterations:11.1f} {each.memory:8.1f} {lacking:7d} {least / (2.0 * RADIUS):9.3f}",
             flush=True,
         )
+        if asked.layers:
+            parts = ", ".join(f"{name} {1e3 * s:.1f}" for name, s in split(own, state)._asdict().items())
+            speed = np.sqrt(np.mean(np.sum(state.v**2, axis=1)))
+            print(f"     ms: {parts}; {1e3 * speed:.1f} mm/s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Planes that do not move, and which of the spheres and elements beside them are so far away that a list leaves them out.
 
-All that is beside a plane stands in `System.others` for good. Where a plane is fixed and the points of what is beside it are
-among those of the surfaces, which move by half the skin of a list at most, nothing acts beyond the reach of the law and that half.
+All that is beside a plane stands in `System.others` for good. Where a plane is fixed, and the points of what is beside it are
+among those of the surfaces, these move by half the skin of a list at most: nothing acts beyond the reach of the law and that.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def far_away(
 
 
 def kept_in_bristles(system: System, which: NDArray[np.bool_], settled: Floats, first: Ints) -> float:
-    """J, in the bristles of interactions with planes of this mask (e,); settled: own variables, that of each begins at `first`."""
+    """J, in the bristles of interactions with planes of this mask (e,); settled: own variables, from `first` on of each."""
     others, total = system.others, 0.0
     for kind in (PLANE_SPHERE_LOSS, PLANE_ROD_LOSS):
         use = np.flatnonzero(which & (others.kind == OTHERS.index(kind)))

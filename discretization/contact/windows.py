@@ -14,7 +14,7 @@ import numpy as np
 
 from discretization.contact.search import Candidates
 from discretization.contact.table import BOTH, POLYNOMIAL, ROD, Contacts, slopes, weakened
-from discretization.others import Other, Others, others_of
+from discretization.others import FRAMES, OTHERS, Others
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
 from rigid.interactions.kinds import MOST_FRAMES
@@ -46,17 +46,18 @@ def windows_of(contacts: Contacts, listed: Candidates) -> list[Window]:
     found: list[Window] = []
     rows: list[list[int]] = []
     before: tuple[int, ...] = ()
-    for k in np.flatnonzero(losing[listed.pair]).tolist():
-        a0, a1, b0, b1 = listed.ends[k].tolist()
-        key = int(listed.pair[k]), int(listed.side[k]), a0, a1
+    use, held = losing[listed.pair], set(contacts.apart.ravel().tolist())
+    columns = np.column_stack([listed.pair, listed.side, listed.ends])[use].tolist()
+    for *own, b0, b1 in columns:
+        key = tuple(own)
         if key != before:
-            found += _cut(contacts, before, rows)
+            found += _cut(contacts, before, rows, held)
             before, rows = key, []
         if rows and rows[-1][-1] == b0 != b1:
             rows[-1].append(b1)
         else:
             rows.append([b0, b1] if b0 != b1 else [b0])
-    return found + _cut(contacts, before, rows)
+    return found + _cut(contacts, before, rows, held)
 
 
 def _padded(contacts: Contacts, row: list[int], others: set[int]) -> list[int]:
@@ -77,7 +78,7 @@ def _padded(contacts: Contacts, row: list[int], others: set[int]) -> list[int]:
     return list(range(low, high + 1))
 
 
-def _cut(contacts: Contacts, key: tuple[int, ...], rows: list[list[int]]) -> list[Window]:
+def _cut(contacts: Contacts, key: tuple[int, ...], rows: list[list[int]], held: set[int]) -> list[Window]:
     """Rows of one part; around the end of a closed rod two of them are one."""
     if len(rows) > 1 and rows[-1][-1] == rows[0][0]:
         rows = [*rows[1:-1], rows[-1] + rows[0][1:]]
@@ -85,13 +86,15 @@ def _cut(contacts: Contacts, key: tuple[int, ...], rows: list[list[int]]) -> lis
     every = {point for row in rows for point in row}
     for row in rows:
         pair, side, a0, a1 = key
-        held = bool(np.any(contacts.apart == a0))
         # not to where a rod cannot touch itself, or a joint holds what would
-        if contacts.pairs[pair, 0] != contacts.pairs[pair, 1] and not held:
+        if contacts.pairs[pair, 0] != contacts.pairs[pair, 1] and a0 not in held:
             row = _padded(contacts, row, every - set(row))
         part = (a0,) if a0 == a1 else (a0, a1)
         most = MOST_FRAMES - len(part)
         pieces = max(1, -(-(len(row) - 1) // (most - 1)))
+        if pieces == 1:
+            found.append(Window(pair, side, part, tuple(row)))
+            continue
         ends = np.linspace(0, len(row) - 1, pieces + 1).round().astype(int)
         found += [Window(pair, side, part, tuple(row[i : k + 1])) for i, k in pairwise(ends)]
     return found
@@ -99,29 +102,48 @@ def _cut(contacts: Contacts, key: tuple[int, ...], rows: list[list[int]]) -> lis
 
 def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[Others, Floats]:
     """The interactions, in their order, and the stiffness (w,) of the bristle of each, N/m."""
-    found, stiffness = [], np.zeros(len(windows))
-    for k, own in enumerate(windows):
-        surfaces = contacts.pairs[own.pair][[own.side, 1 - own.side]]
-        law, loss = contacts.law[own.pair], contacts.loss[own.pair].copy()
-        rods, radii = contacts.kind[surfaces] == ROD, contacts.radius[surfaces]
-        if len(own.part) == 2:
-            share = 0.5 if contacts.side[own.pair] == BOTH or surfaces[0] == surfaces[1] else 1.0
-            length = contacts.length[own.part[0]]
-            law = weakened(law, share)
-            loss[STIFFNESS] *= share * length  # which is one of a length, as that of the law
-            place = [float(contacts.stations[own.pair]), length]
-        else:
-            place = [*contacts.X[own.part[0]], *([] if rods[1] else contacts.X[own.row[0]])]
-        kind = ROD_LOSSES[len(own.part), len(own.row)] if rods[1] else SPHERES_LOSS
-        numbers = np.array([*law, radii.sum(), *place, radii[0], *loss, *np.zeros(OWN)])
-        frames = contacts.frames[[*own.part, *own.row]]
-        stiffness[k] = loss[STIFFNESS] if loss[STATIC] > 0.0 else 0.0
-        k_law = slopes(law, radii.sum()) if law[0] == POLYNOMIAL else law[1]
-        force = (
-            0.01 * radii.sum() * (k_law * max(place[1] if len(own.part) == 2 else 1.0, 0.0) + stiffness[k])
-        )
-        found.append(Other(kind, frames.tolist(), numbers, (force, force * radii.sum())))
-    return others_of(found), stiffness
+    sizes = np.array([(len(own.part), len(own.row)) for own in windows], np.int64).reshape(-1, 2)
+    kind, width = np.zeros((2, len(windows)), np.int64)
+    columns = max(FRAMES, int(sizes.sum(axis=1).max(initial=0)))
+    frames, size = np.full((len(windows), columns), -1, np.int64), np.zeros((len(windows), 2))
+    stiffness, parts = np.zeros(len(windows)), []
+    for stations, nodes in np.unique(sizes, axis=0).tolist():
+        use = np.flatnonzero((sizes == (stations, nodes)).all(axis=1))
+        own = ROD_LOSSES[stations, nodes] if nodes > 1 else SPHERES_LOSS
+        numbers, stiffness[use], size[use] = _numbers_of(contacts, [windows[k] for k in use.tolist()])
+        kind[use], width[use] = OTHERS.index(own), numbers.shape[1]
+        points = [[*windows[k].part, *windows[k].row] for k in use.tolist()]
+        frames[use, : stations + nodes] = contacts.frames[points]
+        parts.append((use, numbers))
+    first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
+    of_all = np.zeros(first[-1])
+    for use, numbers in parts:
+        of_all[first[use][:, None] + np.arange(numbers.shape[1])] = numbers
+    return Others(kind, frames, first, of_all, size), stiffness
+
+
+def _numbers_of(contacts: Contacts, windows: list[Window]) -> tuple[Floats, Floats, Floats]:
+    """Of windows of one kind: their numbers (w, :), stiffnesses (w,), and sizes (w, 2), a force and a moment."""
+    pair, side = np.array([own[:2] for own in windows], np.int64).T
+    part, row = (np.array([own[k] for own in windows], np.int64) for k in (2, 3))
+    surfaces = np.take_along_axis(contacts.pairs[pair], np.stack([side, 1 - side], axis=1), 1)
+    law, loss, radii = contacts.law[pair], contacts.loss[pair], contacts.radius[surfaces]
+    rho, count = radii.sum(axis=1), np.ones(len(windows))
+    if part.shape[1] == 2:
+        twice = (contacts.side[pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
+        share, count = np.where(twice, 0.5, 1.0), contacts.length[part[:, 0]]
+        law = weakened(law, share)
+        loss[:, STIFFNESS] *= share * count  # which is one of a length, as that of the law
+        place = np.column_stack([contacts.stations[pair], count])
+    else:
+        place = contacts.X[part[:, 0]]
+        if row.shape[1] == 1:
+            place = np.column_stack([place, contacts.X[row[:, 0]]])
+    numbers = np.column_stack([law, rho, place, radii[:, 0], loss, np.zeros((len(windows), OWN))])
+    stiffness = np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0)
+    steepest = np.where(law[:, 0] == POLYNOMIAL, slopes(law, rho), law[:, 1])
+    force = 0.01 * rho * (steepest * count + stiffness)
+    return numbers, stiffness, np.column_stack([force, force * rho])
 
 
 def carried(points: Floats, old: list[Window], new: list[Window]) -> Ints:
