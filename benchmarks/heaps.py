@@ -39,6 +39,7 @@ WIDTH = 0.6  # m, of the box of 50 rods; all of it grows with the number of rods
 STIFFNESS, STATIONS = 1e6, 5  # N/m2; intervals of an element
 LOSS = (0.3, 0.0, 0.02, 0.3, 0.3, 1e5, 0.0, 0.0, 1.0, 1.0, 1.0)
 STEP = 5e-4  # s
+REST = 30  # steps in which a pile comes to rest
 
 
 class Heap(NamedTuple):
@@ -188,16 +189,18 @@ class Cost(NamedTuple):
     lists: float  # s, a list
     iterations: float  # of Newton
     memory: float  # MB, more at the end than after the first list
+    made: int  # lists
 
 
 def cost(own: Heap, steps: int = 20) -> tuple[Cost, State]:
     """Of steps of a heap, and its state at the end."""
     stepper = own.stepper()
     state, _ = stepper.advance(own.state, 0, 1)
-    before, iterations, begun = _memory(), 0, process_time()
+    before, iterations, made, begun = _memory(), 0, 0, process_time()
     for k in range(steps):
         state, report = stepper.advance(state, 1 + k, 1)
         iterations += report.iterations
+        made += report.lists
     each = (process_time() - begun) / steps
     begun, fresh = process_time(), own.stepper()
     listed = fresh._list_of(state)
@@ -205,7 +208,7 @@ def cost(own: Heap, steps: int = 20) -> tuple[Cost, State]:
     blocks = int(stepper._list_of(state).stepper.work.counts[0])  # type: ignore[attr-defined]
     rods = len(stepper.contacts.kind)
     memory = _memory() - before
-    return Cost(len(listed.ends) / rods, blocks, each, making, iterations / steps, memory), state
+    return Cost(len(listed.ends) / rods, blocks, each, making, iterations / steps, memory, made), state
 
 
 class Split(NamedTuple):
@@ -287,9 +290,11 @@ def main(given: Sequence[str] | None = None) -> None:
     print("rods  pairs/rod  blocks  step/ms  exponent  list/ms  iterations  more/MB  missed  least/2r")
     found: list[tuple[int, float]] = []
     for count in asked.rods:
-        h, factor_of_rest = (STEP, 0.5) if asked.layers else (2.0 * STEP, 0.9)
+        h = STEP if asked.layers else 2.0 * STEP
         own = heap(count, rubbing=asked.rubbing, h=h, in_layers=asked.layers)
-        own = settled(own, asked.settle, factor=factor_of_rest)
+        own = settled(own, asked.settle)
+        if asked.layers:
+            own = settled(own, REST, factor=0.5)
         each, state = cost(own)
         lacking, least = missed(own.stepper(), state)
         slope = np.log(each.step / found[0][1]) / np.log(count / found[0][0]) if found else np.nan
@@ -302,7 +307,7 @@ def main(given: Sequence[str] | None = None) -> None:
         if asked.layers:
             parts = ", ".join(f"{name} {1e3 * s:.1f}" for name, s in split(own, state)._asdict().items())
             speed = np.sqrt(np.mean(np.sum(state.v**2, axis=1)))
-            print(f"     ms: {parts}; {1e3 * speed:.1f} mm/s", flush=True)
+            print(f"     ms: {parts}; {1e3 * speed:.1f} mm/s, {each.made} lists in these steps", flush=True)
 
 
 if __name__ == "__main__":
