@@ -39,7 +39,7 @@ WIDTH = 0.6  # m, of the box of 50 rods; all of it grows with the number of rods
 STIFFNESS, STATIONS = 1e6, 5  # N/m2; intervals of an element
 LOSS = (0.3, 0.0, 0.02, 0.3, 0.3, 1e5, 0.0, 0.0, 1.0, 1.0, 1.0)
 STEP = 5e-4  # s
-REST = 30  # steps in which a pile comes to rest
+REST = 20  # steps in which a pile comes to rest
 
 
 class Heap(NamedTuple):
@@ -76,31 +76,32 @@ def laid(count: int, width: float, seed: int = 0) -> Floats:
     return ends
 
 
-def packed(count: int, seed: int = 0) -> tuple[Floats, float]:
-    """(count, 2, 3) m, ends of rods that lie across each other in layers as deep as their weight presses them, and the width of
-    the box that they fill: a settled pile.
+def packed(count: int, seed: int = 0) -> tuple[Floats, tuple[float, float]]:
+    """(count, 2, 3) m, ends of rods that lie across each other in layers as deep as their weight presses them, and the widths of
+    the box that they fill: a settled pile, of four layers however many rods there are.
     """
     way = np.random.default_rng(seed)
-    beside = 1 if count <= 100 else 2  # rods one behind the other
-    width = beside * 1.04 * LENGTH
-    rows = int(width / SPACING)
-    in_layer = beside * rows
+    cells, cell = max(count // 50, 1), 1.04 * LENGTH
+    across = max(k for k in range(1, cells + 1) if cells % k == 0 and k * k <= cells)
+    sides, rows = np.array([across, cells // across]), int(cell / SPACING)
+    in_layer = cells * rows
     layers = -(-count // in_layer)
     crossings, weight = LENGTH / SPACING, 1000.0 * np.pi * RADIUS**2 * LENGTH * 9.81
-    ends, z = np.zeros((layers * in_layer, 2, 3)), 0.999 * RADIUS
-    for layer in range(layers):
-        for k in range(in_layer):
-            row, place = divmod(k, beside)
-            aside = (row + 0.5) * SPACING - 0.5 * width + way.uniform(-0.1, 0.1) * SPACING
-            middle, angle = (place + 0.5) * 1.04 * LENGTH - 0.5 * width, way.uniform(-0.02, 0.02)
-            half = 0.5 * LENGTH * np.array([np.cos(angle), np.sin(angle)])
-            for end, sign in enumerate((-1.0, 1.0)):
-                flat = np.array([middle, aside]) + sign * half
-                ends[layer * in_layer + k, end] = *flat[:: 1 if layer % 2 == 0 else -1], z
-        load = (layers - 1 - layer) * weight / crossings
-        depth = (0.75 * load / (STIFFNESS * np.sqrt(4.0 * RADIUS))) ** (2.0 / 3.0)
-        z += 2.0 * RADIUS - depth
-    return ends[:count], width
+    number, layer = np.arange(layers * in_layer) % in_layer, np.arange(layers * in_layer) // in_layer
+    along = layer % 2  # the axis of these rods
+    row, place = np.divmod(number, sides[along])
+    middle = (place + 0.5 - 0.5 * sides[along]) * cell
+    aside = (row + 0.5 + way.uniform(-0.1, 0.1, len(row))) * cell / rows - 0.5 * sides[1 - along] * cell
+    angle = way.uniform(-0.02, 0.02, len(row))
+    load = np.arange(layers)[::-1] * weight / crossings
+    depth = (0.75 * load / (STIFFNESS * np.sqrt(4.0 * RADIUS))) ** (2.0 / 3.0)
+    height = 0.999 * RADIUS + np.concatenate([[0.0], np.cumsum(2.0 * RADIUS - depth)])
+    ends, each = np.zeros((len(row), 2, 3)), np.arange(len(row))
+    for end, sign in enumerate((-0.5, 0.5)):
+        ends[each, end, along] = middle + sign * LENGTH * np.cos(angle)
+        ends[each, end, 1 - along] = aside + sign * LENGTH * np.sin(angle)
+        ends[each, end, 2] = height[layer]
+    return ends[:count], (float(sides[0] * cell), float(sides[1] * cell))
 
 
 def _all_pairs(rods: Sequence[RodLayout], loss: tuple[float, ...]) -> Contacts:
@@ -129,15 +130,12 @@ def heap(
 ) -> Heap:
     """As it is laid down; rubbing: with friction and restitution; in_layers: a settled pile."""
     width = WIDTH * (max(count, 50) / 50.0) ** (1.0 / 3.0)
-    if in_layers:
-        ends, width = packed(count, seed)
-    else:
-        ends = laid(count, width, seed)
+    ends, widths = packed(count, seed) if in_layers else (laid(count, width, seed), (width, width))
     model = Model("heap", gravity=(0.0, 0.0, -9.81))
     section = Section.circular(RADIUS, Material(E=2e5, nu=0.45, density=1000.0))
     planes = [model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))]
     for name, x, y in (("left", -1, 0), ("right", 1, 0), ("front", 0, -1), ("back", 0, 1)):
-        foot = model.ground.at((0.5 * width * x, 0.5 * width * y, 0.0))
+        foot = model.ground.at((0.5 * widths[0] * x, 0.5 * widths[1] * y, 0.0))
         planes.append(model.add_plane(name, foot, (-x, -y, 0)))
     rods = [
         model.add_rod(f"rod {k + 1}", [tuple(a), tuple(b)], section, elements)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.contact.search import Candidates
-from discretization.contact.table import BOTH, POLYNOMIAL, ROD, Contacts, slopes, weakened
+from discretization.contact.table import BOTH, POLYNOMIAL, Contacts, slopes, weakened
 from discretization.others import FRAMES, OTHERS, Others
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
