@@ -24,9 +24,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
-from scipy.optimize import brentq, linear_sum_assignment
 
 from discretization.linearised import mass_matrix, stiffness_matrix
 from discretization.space.rod_elements import order_of
@@ -113,7 +113,7 @@ class Cell:
             return int(np.sum(np.abs(every) < abs(k) * (1 - 1e-9)))  # a chain's bands never cross
         waves = [(other, x) for other in (BENDING, SHEAR) for x in every]
         like = np.array([np.abs(self._sampled(x, other).conj() @ momenta) ** 2 for other, x in waves])
-        of_wave, of_motion = linear_sum_assignment(-like)
+        of_wave, of_motion = scipy.optimize.linear_sum_assignment(-like)
         mine = [other == branch and abs(x - k) < 1e-9 * half for other, x in waves]
         return int(of_motion[np.flatnonzero(np.array(mine)[of_wave])[0]])
 
@@ -158,7 +158,7 @@ def resonances(integrator: str, joined: bool = True) -> Floats:
 
     tried = np.geomspace(1.0, 1e3, 4000)
     found = [
-        brentq(lambda x, m=m: float(turns(x)) - m, tried[k], tried[k + 1])
+        scipy.optimize.brentq(lambda x, m=m: float(turns(x)) - m, tried[k], tried[k + 1])
         for m in range(1, len(fractions))
         for k in np.flatnonzero(np.diff(np.sign(turns(tried) - m)))
     ]
@@ -187,7 +187,7 @@ def nodes_needed(section: Section, element: str, mass: str, branch: str, k: floa
     enough = tried[0]
     for few in tried[1:]:
         if excess(few) > 0:
-            return float(brentq(excess, few, enough, xtol=1e-3))
+            return float(scipy.optimize.brentq(excess, few, enough, xtol=1e-3))
         enough = few
     return 2.0
 
@@ -202,6 +202,6 @@ def steps_needed(error: float, integrator: str = "em") -> float:
     enough = tried[0]
     for few in tried[1:]:
         if excess(few) > 0:
-            return float(brentq(excess, few, enough, xtol=1e-6))
+            return float(scipy.optimize.brentq(excess, few, enough, xtol=1e-6))
         enough = few
     return 1.0

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from discretization.contact.nearest import distances
 from discretization.contact.table import BOTH, FIRST, ROD, SECOND, SPHERE, Contacts, reaches
@@ -104,7 +104,7 @@ def _near(parts: Parts, points: Floats, reach: float) -> tuple[Ints, Ints]:
     size = np.ceil(np.log2(np.maximum(half, 0.5 * reach + 1e-300))).astype(np.int64)
     found_u, found_v = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     classes = [np.flatnonzero(size == k) for k in np.unique(size)]
-    trees = [cKDTree(middle[use]) for use in classes]
+    trees = [scipy.spatial.cKDTree(middle[use]) for use in classes]
     most = [float(half[use].max()) for use in classes]
     for i, use in enumerate(classes):
         pairs = trees[i].query_pairs(2.0 * most[i] + reach, output_type="ndarray")

@@ -30,10 +30,12 @@ import numba.experimental.function_type  # says how functions are passed: `Compi
 import platformdirs
 from llvmlite import ir
 from numba import types
-from numba.core import caching, cgutils, compiler, event, serialize
+from numba.core import caching, ccallback, cgutils, compiler, event, serialize
+from numba.core import dispatcher as dispatching
 from numba.extending import intrinsic
 
 from rigid.compilation.inlined_kernels import inlined
+from rigid.compilation.kernel_cache import KernelCache
 from rigid.compilation.private_folder import make_private
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,10 +72,12 @@ def _our_cache(folder: str = CACHE_DIRECTORY) -> Iterator[None]:
     """numba reads its cache directory where a function is decorated: ours is set for that long only, and how it is written to."""
     before, of_numba = _config.CACHE_DIR, caching.IndexDataCacheFile
     _config.CACHE_DIR, caching.IndexDataCacheFile = folder, _CacheFile  # type: ignore[misc]
+    dispatching.FunctionCache = ccallback.FunctionCache = KernelCache  # type: ignore[attr-defined]
     try:
         yield
     finally:
         _config.CACHE_DIR, caching.IndexDataCacheFile = before, of_numba  # type: ignore[misc]
+        dispatching.FunctionCache = ccallback.FunctionCache = caching.FunctionCache  # type: ignore[attr-defined]
 
 
 # Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.

@@ -8,24 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import sympy as sp
 
 from rigid.mechanics import mechanical
+from rigid.symbolic.parts import Part
 from rigid.system import Floats
 
 TIME, INVARIANT = sp.Symbol("t"), sp.Symbol("s")
-
-
-class Part(NamedTuple):
-    """A part V(s) of a potential in a quadratic invariant s = pi(q): its discrete derivative is exact in pi,
-    hence keeps the symmetries of pi (002 (126))."""
-
-    V: sp.Expr
-    s: sp.Symbol
-    pi: sp.Expr
 
 
 def number_of(constant: sp.Expr) -> float | None:

@@ -10,19 +10,27 @@ symbols: `system_of(obj, ...)`. Generated kernels are kept, with numba's cache o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy as sp
 from numpy.typing import ArrayLike
 
 from rigid.compilation.generated_modules import load_module
 from rigid.errors import ModelError
+from rigid.later import Later
 from rigid.mechanics.absent_functions import NOTHING
 from rigid.mechanics.mechanical import Data, Functions, MechanicalSystem, Symmetry
-from rigid.symbolic.expressions import are_equal, expression_of, expressions_of, shown, values_at_start
-from rigid.symbolic.kernels import INVARIANT, TIME, Part, Writer, degree_at_most, write_kernels
+from rigid.symbolic.parts import Part
 from rigid.system import Floats
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from rigid.symbolic import expressions as of_expressions
+    from rigid.symbolic import kernels
+else:
+    sp = Later("sympy")
+    of_expressions, kernels = Later("rigid.symbolic.expressions"), Later("rigid.symbolic.kernels")
 
 
 def symbolic_system(
@@ -59,28 +67,31 @@ def symbolic_system(
     _check_distinct(name, symbols, velocities, t)
     matrix = _mass_matrix(name, symbols, T, M, velocities)
     parts = _parts(name, V, symbols)
-    constraints = expressions_of(name, "g", g)
-    loads = expressions_of(name, "forces", forces) if forces is not None else None
+    constraints = of_expressions.expressions_of(name, "g", g)
+    loads = of_expressions.expressions_of(name, "forces", forces) if forces is not None else None
     if loads is not None and len(loads) != n:
         raise ModelError(f"system '{name}': {len(loads)} forces for {n} coordinates; give one for each")
     potential = (
         sum((part.V.subs(part.s, part.pi) for part in parts), sp.Integer(0))
         if isinstance(V, list | tuple)
-        else expression_of(name, "V", V)
+        else of_expressions.expression_of(name, "V", V)
     )
     real = {"M": list(matrix), "V": [potential], "g": constraints, "forces": loads or []}
     _check_symbols(name, symbols, real, t)
-    at_start = values_at_start(name, symbols, starts["q0"], real, t)
+    at_start = of_expressions.values_at_start(name, symbols, starts["q0"], real, t)
     # names of the user's could be those of symbols that are generated here
     own = [sp.Symbol(f"q{i}") for i in range(n)]
-    renamed = dict(zip(symbols, own, strict=True)) | ({t: TIME} if t is not None else {})
-    writer = Writer(own)
-    flags = write_kernels(
+    renamed = dict(zip(symbols, own, strict=True)) | ({t: kernels.TIME} if t is not None else {})
+    writer = kernels.Writer(own)
+    flags = kernels.write_kernels(
         writer,
         own,
         matrix.xreplace(renamed),
         potential.xreplace(renamed),
-        [Part(part.V.xreplace({part.s: INVARIANT}), INVARIANT, part.pi.xreplace(renamed)) for part in parts],
+        [
+            Part(part.V.xreplace({part.s: kernels.INVARIANT}), kernels.INVARIANT, part.pi.xreplace(renamed))
+            for part in parts
+        ],
         [x.xreplace(renamed) for x in constraints],
         [x.xreplace(renamed) for x in loads] if loads is not None else None,
         np.array(at_start["M"]).reshape(n, n),
@@ -188,13 +199,13 @@ def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbo
         except (TypeError, ValueError, sp.SympifyError):
             given = sp.zeros(0, 0)
         if given.shape == (n, n):
-            matrix = sp.Matrix(n, n, [expression_of(name, "M", x) for x in given])
-            if all(are_equal(matrix[i, j], matrix[j, i]) for i in range(n) for j in range(i)):
+            matrix = sp.Matrix(n, n, [of_expressions.expression_of(name, "M", x) for x in given])
+            if all(of_expressions.are_equal(matrix[i, j], matrix[j, i]) for i in range(n) for j in range(i)):
                 return matrix
         raise ModelError(f"system '{name}': M is not a symmetric {n} x {n} matrix, but {M!r}; give one")
     if len(v) != n:
         raise ModelError(f"system '{name}': T needs the velocity symbols; give v=, {n} of them")
-    energy = expression_of(name, "T", T)
+    energy = of_expressions.expression_of(name, "T", T)
     matrix = sp.hessian(energy, v)
     if matrix.has(*v):
         matrix = sp.simplify(matrix)
@@ -202,7 +213,7 @@ def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbo
     rest = [energy.subs(at_rest), *(sp.diff(energy, x).subs(at_rest) for x in v)]
     if matrix.has(*v) or any(sp.simplify(x) != 0 for x in rest):
         raise ModelError(f"system '{name}': T = {T} is not a quadratic form of the velocities {v}")
-    return sp.simplify(matrix).applyfunc(lambda x: expression_of(name, "T", x))
+    return sp.simplify(matrix).applyfunc(lambda x: of_expressions.expression_of(name, "T", x))
 
 
 def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
@@ -214,12 +225,16 @@ def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
             raise ModelError(
                 f"system '{name}': V contains {given!r}; give an expression, or a list of Part(V, s, pi), s a symbol"
             )
-        part = Part(expression_of(name, "V", given[0]), given[1], expression_of(name, "V", given[2]))
-        if not degree_at_most(part.pi, q, 2):
+        part = Part(
+            of_expressions.expression_of(name, "V", given[0]),
+            given[1],
+            of_expressions.expression_of(name, "V", given[2]),
+        )
+        if not kernels.degree_at_most(part.pi, q, 2):
             raise ModelError(f"system '{name}': the invariant {part.pi} is not quadratic in the coordinates")
         if part.V.free_symbols - {part.s}:
             raise ModelError(
-                f"system '{name}': the part {shown(part.V)} of V depends on more than its invariant {part.s}; "
+                f"system '{name}': the part {of_expressions.shown(part.V)} of V depends on more than its invariant {part.s}; "
                 "give an expression, not parts, as V"
             )
         parts.append(part)

@@ -8,8 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import beta
+import scipy  # its parts are loaded when they are asked for
 
 from rigid.system import Floats
 from rodsim.building.contact_surfaces import Joined, Placed, law_of, meeting, segments_of
@@ -96,7 +95,11 @@ def expected_of(
     sine = 1.0 if square else _sine(pair.a, pair.b, placed)
     if sine > 0.0:
         crossing = found(
-            [(c * np.sqrt(2.0 * radius) * beta(0.5, n + 1.0) / sine, n + 0.5) for c, n in terms], sine
+            [
+                (c * np.sqrt(2.0 * radius) * scipy.special.beta(0.5, n + 1.0) / sine, n + 0.5)
+                for c, n in terms
+            ],
+            sine,
         )
         if square or crossing.width <= length:
             return crossing
@@ -111,7 +114,9 @@ def _depth_of(terms: list[tuple[float, float]], value: float) -> float:
     most = 1e-12
     while sum(C * most**q for C, q in terms) < value:
         most *= 2.0
-    return float(brentq(lambda x: sum(C * x**q for C, q in terms) - value, 0.0, most, xtol=1e-15))
+    return float(
+        scipy.optimize.brentq(lambda x: sum(C * x**q for C, q in terms) - value, 0.0, most, xtol=1e-15)
+    )
 
 
 def _sine(a: Rod, b: Rod, placed: Placed) -> float:

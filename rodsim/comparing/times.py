@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+import scipy  # its parts are loaded when they are asked for
 
 from rigid.system import Floats, Ints
 from rodsim.results.errors import ResultError
@@ -77,7 +77,11 @@ def aligned(a: Series, b: Series, names: tuple[str, str]) -> Aligned:
             found.append(series.values[at])
             continue
         rounding = max(rounding, spline_error(series))
-        found.append(CubicSpline(series.t, series.values, axis=0)(np.clip(common.t, *series.t[[0, -1]])))
+        found.append(
+            scipy.interpolate.CubicSpline(series.t, series.values, axis=0)(
+                np.clip(common.t, *series.t[[0, -1]])
+            )
+        )
     return Aligned(common.t, found[0], found[1], rounding)
 
 
@@ -87,5 +91,5 @@ def spline_error(series: Series) -> float:
     if len(t) < 5:
         return float(np.ptp(values, axis=0).max(initial=0.0))
     last = len(t) - (len(t) + 1) % 2  # an odd number of outputs: the half ends where all do
-    half = CubicSpline(t[:last:2], values[:last:2], axis=0)(t[1:last:2])
+    half = scipy.interpolate.CubicSpline(t[:last:2], values[:last:2], axis=0)(t[1:last:2])
     return float(np.abs(half - values[1:last:2]).max(initial=0.0)) / 16.0

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from rigid.checks import LARGEST, numbers, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rodsim.parts.straight_lines import StraightLine
 
 CurveLike = ArrayLike | Callable[[float], ArrayLike]
 
@@ -112,7 +113,7 @@ class Curve:
 
 def _spline_of(
     owner: str, curve: CurveLike, closed: bool
-) -> tuple[scipy.interpolate.CubicSpline | scipy.interpolate.BSpline, Floats]:
+) -> tuple[scipy.interpolate.CubicSpline | scipy.interpolate.BSpline | StraightLine, Floats]:
     if callable(curve):
         return _through_callable(owner, curve, closed)
     points = numbers(curve)
@@ -142,7 +143,7 @@ def _spline_of(
         )
     u = np.concatenate([[0.0], np.cumsum(chords)])
     if len(points) == 2:
-        return scipy.interpolate.make_interp_spline(u, points, k=1), u
+        return StraightLine(points[0], points[1], float(u[1])), u
     return scipy.interpolate.CubicSpline(u, points, bc_type="periodic" if closed else "not-a-knot"), u
 
 

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from pydantic import ValidationError
-
-from rodsim.scenes import schema
 from rodsim.scenes.errors import Path, SceneError
 from rodsim.scenes.reading import read, written_as_number
 
@@ -29,6 +26,11 @@ def scene_of(data: Mapping[Any, Any]) -> dict[str, Any]:
     """A copy of the data of a scene, as `read_scene` would give it where PyYAML has read it: keys that are True are `on`, and
     texts such as 5.0e7 are numbers where numbers should stand, and nowhere else.
     """
+    # imported where needed: `from rodsim import *` asks for this module, and the schema loads for a third of a second
+    from pydantic import ValidationError
+
+    from rodsim.scenes import schema
+
     found: dict[str, Any] = _with_words(data, ())
     try:
         schema.Scene.model_validate(found)

@@ -16,8 +16,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import StateSpace
 from scipy.sparse import csr_matrix
 
 from discretization.linearisation import eigen
@@ -61,7 +61,7 @@ def state_space(
     *,
     n_modes: int | None = None,
     **about: Any,
-) -> StateSpace:
+) -> scipy.signal.StateSpace:
     """The small motions of a model as scipy's StateSpace, with changes of loads as inputs.
 
     inputs: list of `Push`, N or N m. outputs: list of `Probe` (changes from `state`: m, m/s, rad, rad/s) and `Reaction`
@@ -90,7 +90,7 @@ def state_space(
             to_forces = saddle.solve(np.zeros(lin.size), below=row.of_lam)
             of_states[j] = [*(row.of_x @ Z - to_forces @ (lin.K @ Z)), *(-(to_forces @ (full_D @ Z)))]
             direct[j] = to_forces @ B
-    return StateSpace(A, of_inputs, of_states, direct)
+    return scipy.signal.StateSpace(A, of_inputs, of_states, direct)
 
 
 def frequency_response(

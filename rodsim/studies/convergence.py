@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rigid.checks import count, number
+from rigid.later import Later
 from rigid.system import Floats
 from rodsim.studies.bases import SceneBase, scene_base
 from rodsim.studies.choosing import Choice, choose
@@ -28,7 +29,11 @@ from rodsim.studies.refinement import Series, series
 from rodsim.studies.running import run_study
 from rodsim.studies.study import Study
 from rodsim.studies.study_results import Sweep
-from rodsim.studies.study_schema import DesignEntry, ParameterEntry
+
+if TYPE_CHECKING:
+    from rodsim.studies import study_schema as schema
+else:
+    schema = Later("rodsim.studies.study_schema")
 
 MOTION = "motion"  # of all parts
 
@@ -219,7 +224,7 @@ def _run(
     if moves:
         entries |= {"run.dt": [row.dt for row in rows], "run.output_every": [row.every for row in rows]}
     parameters = {
-        path: made_parameter(path, ParameterEntry(values=values)) for path, values in entries.items()
+        path: made_parameter(path, schema.ParameterEntry(values=values)) for path, values in entries.items()
     }
     # what replaces the scene's own settings must not replace those varied
     settings = {name: x for name, x in of_scene.settings.items() if name not in ("dt", "output_every")}
@@ -231,7 +236,7 @@ def _run(
     base = scene_base(of_scene.file, data, of_scene.lines, None, places, settings)
     base.files = of_scene.files
     sampler = None if measures else MotionSamples(plan.times)
-    study = Study("converge", base, parameters, DesignEntry(type="list"), measures, sampler=sampler)
+    study = Study("converge", base, parameters, schema.DesignEntry(type="list"), measures, sampler=sampler)
     found = run_study(study, **how)
     for case, words in found.failed.items():
         told = ", ".join(f"{name} = {value}" for name, value in study.rows[case].items())

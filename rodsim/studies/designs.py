@@ -6,15 +6,18 @@ import itertools
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rodsim.studies.errors import StudyError
-from rodsim.studies.study_schema import MOST_CASES, DesignEntry, ParameterEntry
 from rodsim.studies.units import unit_of
 
+if TYPE_CHECKING:
+    from rodsim.studies.study_schema import DesignEntry, ParameterEntry
+
 SEED = "seed"  # the column
+MOST_CASES = 1_000_000
 
 
 @dataclass(frozen=True)

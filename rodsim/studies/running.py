@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rodsim.studies.cases import Case, Outcome, Recipe
 from rodsim.studies.cluster import Cluster
@@ -14,7 +15,9 @@ from rodsim.studies.keys import program
 from rodsim.studies.progress import Progress
 from rodsim.studies.study import Study
 from rodsim.studies.study_results import Sweep
-from rodsim.studies.study_schema import ChosenEntry
+
+if TYPE_CHECKING:
+    from rodsim.studies.study_schema import ChosenEntry
 
 
 def run_study(
@@ -106,7 +109,7 @@ def _complete(
 
 def _chosen(keep: str | ChosenEntry, outcomes: Mapping[int, Outcome]) -> frozenset[int]:
     """Numbers of the cases whose results are asked for."""
-    assert isinstance(keep, ChosenEntry)
+    assert not isinstance(keep, str)
     chosen = set(keep.cases)
     for name, sign in ((keep.largest, -1.0), (keep.smallest, 1.0)):
         if name is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rigid import checks
 from rodsim.studies import table
@@ -13,7 +13,9 @@ from rodsim.studies.designs import Parameter, rows
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.keys import key, program, structure
 from rodsim.studies.measures import Measure, check_words, parse
-from rodsim.studies.study_schema import ChosenEntry, DesignEntry, PlotEntry
+
+if TYPE_CHECKING:
+    from rodsim.studies.study_schema import ChosenEntry, DesignEntry, PlotEntry
 
 KEEP = ("none", "all")
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, FiniteFloat, model_validator
 
 from rodsim.scenes.schema_types import Name, Number, Part, Positive
+from rodsim.studies.designs import MOST_CASES
 
-MOST_CASES = 1_000_000
 _PICTURE = re.compile(r"\.(png|pdf|svg)$", re.IGNORECASE)
 Count = Annotated[int, Field(ge=1, le=MOST_CASES)]
 Pair = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from rigid.later import Later
 from rodsim.studies.bases import SETTINGS, Base, FunctionBase, ModelBase, scene_base
 from rodsim.studies.designs import Parameter, made_parameter
 from rodsim.studies.errors import StudyError, near
@@ -13,7 +14,11 @@ from rodsim.studies.measures import Measure
 from rodsim.studies.running import run_study
 from rodsim.studies.study import Study
 from rodsim.studies.study_results import Sweep
-from rodsim.studies.study_schema import ChosenEntry, DesignEntry, ParameterEntry
+
+if TYPE_CHECKING:
+    from rodsim.studies import study_schema as schema
+else:
+    schema = Later("rodsim.studies.study_schema")
 
 
 def sweep(
@@ -75,7 +80,7 @@ def sweep(
         getattr(base, "__name__", "study") if callable(base) else "study",
         of_base,
         given,
-        _validated(DesignEntry, "design", entry),
+        _validated(schema.DesignEntry, "design", entry),
         _measures(measures),
         _keep(keep),
         limit=limit,
@@ -115,7 +120,7 @@ def _parameter(name: str, given: Any) -> Parameter:
         if isinstance(given, str) or not hasattr(given, "__iter__"):
             raise StudyError(f"parameter '{name}' = {given!r:.60}: give a list of values, or low, high and n")
         given = {"values": [x.item() if isinstance(x, np.generic) else x for x in given]}
-    entry = _validated(ParameterEntry, f"parameter '{name}'", dict(given))
+    entry = _validated(schema.ParameterEntry, f"parameter '{name}'", dict(given))
     return made_parameter(name, entry)
 
 
@@ -131,11 +136,11 @@ def _measures(given: Mapping[str, Measure] | Sequence[str] | None) -> dict[str, 
     return found
 
 
-def _keep(given: str | Sequence[int] | Mapping[str, Any]) -> str | ChosenEntry:
+def _keep(given: str | Sequence[int] | Mapping[str, Any]) -> str | schema.ChosenEntry:
     if isinstance(given, str):
         return given
     entry = dict(given) if isinstance(given, Mapping) else {"cases": list(given)}
-    return _validated(ChosenEntry, "keep", entry)
+    return _validated(schema.ChosenEntry, "keep", entry)
 
 
 def _validated(kind: Callable[..., Any], owner: str, data: Mapping[str, Any]) -> Any:
