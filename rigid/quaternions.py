@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid.system import Floats
+from rigid.vectors import cross
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -19,7 +20,7 @@ def multiply(p: ArrayLike, q: ArrayLike) -> Floats:
     p, q = np.asarray(p, float), np.asarray(q, float)
     pv, qv = p[..., 1:], q[..., 1:]
     w = p[..., 0] * q[..., 0] - np.sum(pv * qv, axis=-1)
-    vector = p[..., :1] * qv + q[..., :1] * pv + np.cross(pv, qv)
+    vector = p[..., :1] * qv + q[..., :1] * pv + cross(pv, qv)
     return np.concatenate([w[..., None], vector], axis=-1)
 
 
@@ -78,8 +79,18 @@ def from_matrix(R: ArrayLike) -> Floats:
 def rotate(q: ArrayLike, x: ArrayLike) -> Floats:
     """R(q) x for vectors x of shape (..., 3)."""
     q, x = np.asarray(q, float), np.asarray(x, float)
-    t = 2 * np.cross(q[..., 1:], x)
-    return x + q[..., :1] * t + np.cross(q[..., 1:], t)
+    if q.ndim == 1 and x.ndim == 1:
+        (w, a, b, c), (x1, x2, x3) = q.tolist(), x.tolist()
+        t1, t2, t3 = 2 * (b * x3 - c * x2), 2 * (c * x1 - a * x3), 2 * (a * x2 - b * x1)
+        return np.array(
+            [
+                x1 + w * t1 + (b * t3 - c * t2),
+                x2 + w * t2 + (c * t1 - a * t3),
+                x3 + w * t3 + (a * t2 - b * t1),
+            ]
+        )
+    t = 2 * cross(q[..., 1:], x)
+    return x + q[..., :1] * t + cross(q[..., 1:], t)
 
 
 def from_rotation_vector(w: ArrayLike) -> Floats:

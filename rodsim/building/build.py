@@ -22,6 +22,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
+from rigid.vectors import cross
 from rodsim.building.contact_surfaces import surfaces_of
 from rodsim.building.contact_tables import contact_table, plane_contacts
 from rodsim.building.drive_values import DriveValues, check_drives
@@ -85,7 +86,7 @@ class Placement:
         omega = [_given(body.angular_velocity) for body in bodies]
         arm = [body.center - body.position for body in bodies]
         spin = [quaternions.rotate(*pair) for pair in zip(back, omega, strict=True)]
-        at_center = [_given(b.velocity) + np.cross(w, x) for b, w, x in zip(bodies, omega, arm, strict=True)]
+        at_center = [_given(b.velocity) + cross(w, x) for b, w, x in zip(bodies, omega, arm, strict=True)]
         moved = [[x[k] for x in at_start] for k in range(4)]
         ground = [[0.0, 0.0, 0.0]]
         self.r = _stack(ground, [b.center for b in bodies], *(m.r for m in meshes), moved[0])
@@ -252,9 +253,9 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     ).reshape(-1, 2)
     Ua, Wa, Ub = np.empty((3, len(entries), 3))
     for k, entry in enumerate(entries):
-        u = np.cross(np.eye(3)[np.argmin(np.abs(entry.axis))], entry.axis)
+        u = cross(np.eye(3)[np.argmin(np.abs(entry.axis))], entry.axis)
         u /= np.linalg.norm(u)
-        w = np.cross(entry.axis, u)
+        w = cross(entry.axis, u)
         a, b = frames[k]
         Ua[k], Wa[k], Ub[k] = placement.local(a, u), placement.local(a, w), placement.local(b, u)
     return TorsionSprings(

@@ -11,6 +11,7 @@ import numpy as np
 
 from rigid.joints import JOINTS
 from rigid.system import Floats
+from rigid.vectors import cross
 from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor
 
@@ -111,7 +112,7 @@ def misfit(joints: Sequence[JointEntry]) -> Misfit | None:
 
 
 def _between(one: tuple[str, Floats], other: tuple[str, Floats]) -> Misfit:
-    sine = float(np.linalg.norm(np.cross(one[1], other[1])))
+    sine = float(np.linalg.norm(cross(one[1], other[1])))
     cosine = float(one[1] @ other[1])
     square = abs(cosine) < sine
     return Misfit((one[0], other[0]), float(np.arcsin(min(abs(cosine) if square else sine, 1.0))), square)

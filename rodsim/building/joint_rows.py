@@ -17,6 +17,7 @@ from rigid.errors import ModelError, RedundantJointsWarning
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, Coordinate, gear
 from rigid.joints import JOINTS, Given, Marker, Row
 from rigid.system import Constraints, Floats, State
+from rigid.vectors import cross
 from rodsim.building.drive_values import DrivenRow, driven_row
 from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
 from rodsim.building.load_arrays import speaking_of
@@ -158,13 +159,13 @@ def _triads(entry: JointEntry, of_a: Floats) -> tuple[Floats, Floats]:
     if entry.second_axis is not None and JOINTS[entry.kind].second_axis == "perpendicular":
         e1 = entry.second_axis
     else:
-        e1 = np.cross(np.eye(3)[np.argmin(np.abs(e3))], e3)
+        e1 = cross(np.eye(3)[np.argmin(np.abs(e3))], e3)
         e1 /= np.linalg.norm(e1)
-    first = np.stack([e1, np.cross(e3, e1), e3], axis=1)
+    first = np.stack([e1, cross(e3, e1), e3], axis=1)
     if entry.second_axis is None or JOINTS[entry.kind].second_axis == "perpendicular":
         return first, first
     # the shortest turn from one shaft to the other
-    turn = np.cross(e3, entry.second_axis)
+    turn = cross(e3, entry.second_axis)
     sine = float(np.linalg.norm(turn))
     angle = np.arctan2(sine, float(e3 @ entry.second_axis))
     bent = quaternions.from_rotation_vector(turn * (angle / sine if sine > 0.0 else 1.0))

@@ -19,6 +19,7 @@ from rigid.checks import shown, vector
 from rigid.errors import ModelError
 from rigid.interactions.evaluation import values
 from rigid.system import Floats, Ints
+from rigid.vectors import cross
 from rodsim.parts.model_parts import SAME_NODE, Rod
 from rodsim.parts.sections import Section
 
@@ -111,7 +112,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         fractions,
         r,
         quat,
-        _along(rod, "velocity", rod.velocity, fractions) + np.cross(omega, arm[:n]),
+        _along(rod, "velocity", rod.velocity, fractions) + cross(omega, arm[:n]),
         quaternions.rotate(quaternions.conjugate(quat), omega),
         discrete.mass,
         discrete.inertia,
@@ -250,7 +251,7 @@ def _rest(rod: Rod, places: Floats) -> Floats:
         ]
     )
     center = _center(rod, places)
-    each[:, :3] += np.cross(each[:, 3:], center)
+    each[:, :3] += cross(each[:, 3:], center)
     return each
 
 

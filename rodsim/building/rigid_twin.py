@@ -23,6 +23,7 @@ from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.inertia import MassProperties
 from rigid.system import Floats, Ints, State
+from rigid.vectors import cross
 from rodsim.building.build import Built, Placement
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.parts.contact_entries import ContactEntry
@@ -181,7 +182,7 @@ def mass_of(system: System, state: State, frames: Ints) -> tuple[float, Floats, 
     center = np.array([push[1][1][2], -push[0][1][2], push[0][1][1]]) / mass
     J = np.empty((3, 3))
     for k, axis in enumerate(np.eye(3)):
-        moved = _moving(state, frames, np.cross(axis, state.r - center), axis)
+        moved = _moving(state, frames, cross(axis, state.r - center), axis)
         J[:, k] = momenta(system, moved)[1]  # P = 0: about any point
     return float(mass), center, 0.5 * (J + J.T)
 
@@ -203,8 +204,8 @@ def _rigid_motion(
     own = state._replace(v=only * state.v, Omega=only * state.Omega)
     P, L = momenta(system, own)
     velocity = P / mass
-    omega = np.linalg.solve(inertia, L - np.cross(center, P))
-    gap = state.v[frames] - velocity - np.cross(omega, state.r[frames] - center)
+    omega = np.linalg.solve(inertia, L - cross(center, P))
+    gap = state.v[frames] - velocity - cross(omega, state.r[frames] - center)
     return velocity, omega, float(np.linalg.norm(gap, axis=1).max())
 
 

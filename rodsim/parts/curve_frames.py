@@ -19,6 +19,7 @@ from rigid.compilation.decorators import kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.linear_algebra import dot, load3, minus, store3, times
 from rigid.system import Floats
+from rigid.vectors import cross
 from rodsim.parts.space_curves import Curve
 
 Up = ArrayLike | Callable[[float], ArrayLike]
@@ -81,8 +82,8 @@ def frames_along(
     r, t, d3 = r[keep], t[keep], d3[keep]
     angle = angle[keep] + twist_angles(owner, twist, stops)
     _check_turn(owner, "curve and twist turn", bent + np.abs(np.diff(angle)))
-    d3 = np.cos(angle)[:, None] * d3 + np.sin(angle)[:, None] * np.cross(t, d3)
-    quat = quaternions.from_matrix(np.stack([t, np.cross(d3, t), d3], axis=2))
+    d3 = np.cos(angle)[:, None] * d3 + np.sin(angle)[:, None] * cross(t, d3)
+    quat = quaternions.from_matrix(np.stack([t, cross(d3, t), d3], axis=2))
     flips = np.sum(quat[1:] * quat[:-1], axis=1) < 0
     quat[1:][np.cumsum(flips) % 2 == 1] *= -1.0
     return r[: len(fractions)], quat[: len(fractions)]
@@ -133,7 +134,7 @@ def _across(owner: str, t: Floats, wish: Floats, s: Floats) -> Floats:
 
 def _angles(t: Floats, a: Floats, b: Floats) -> Floats:
     """Angles (n,) about t that turn a to b, both across t; in [-pi, pi]."""
-    return np.arctan2(np.sum(np.cross(a, b) * t, axis=1), np.sum(a * b, axis=1))
+    return np.arctan2(np.sum(cross(a, b) * t, axis=1), np.sum(a * b, axis=1))
 
 
 @kernel

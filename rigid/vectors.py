@@ -1,0 +1,20 @@
+"""Products of a few vectors: what numpy makes of them, to the bit, in a fraction of its time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rigid.system import Floats
+
+
+def cross(a: ArrayLike, b: ArrayLike) -> Floats:
+    """a x b, shapes (..., 3)."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    if a.ndim == 1 and b.ndim == 1:
+        (a1, a2, a3), (b1, b2, b3) = a.tolist(), b.tolist()
+        return np.array([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1])
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    for k, i, j in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[..., k] = a[..., i] * b[..., j] - a[..., j] * b[..., i]
+    return out
