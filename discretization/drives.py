@@ -38,7 +38,9 @@ def driven_frames(fixed: np.ndarray) -> Ints:
 
 def count_drives(system: System) -> int:
     """Rows of drives in `State.own`."""
-    return len(driven_rows(system.constraints)) + len(driven_frames(system.frames.fixed))
+    kind, fixed = system.constraints.kind, system.frames.fixed
+    rows = np.count_nonzero(facts(kind, "driven")) if len(kind) else 0
+    return int(rows + np.count_nonzero(fixed == DRIVEN))
 
 
 def packed_rows(system: System) -> int:

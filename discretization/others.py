@@ -7,7 +7,7 @@ A new energy, dissipation or constraint is its own file (`rigid.interactions.kin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,10 +121,17 @@ def dissipates(kind: Kind) -> bool:
     return kind.value is no_value
 
 
+def _of_kinds(own: Others, number: Callable[[Kind], int]) -> Ints:
+    """(e,) a number of the kind of each."""
+    if not len(own.kind):
+        return np.zeros(0, np.int64)
+    found: Ints = np.array([number(kind) for kind in OTHERS], np.int64)[own.kind]
+    return found
+
+
 def rows_of(own: Others) -> Ints:
     """(e,) scalar equations that each brings."""
-    rows: Ints = np.array([kind.rows for kind in OTHERS], np.int64)[own.kind]
-    return rows
+    return _of_kinds(own, lambda kind: kind.rows)
 
 
 def holding(own: Others) -> Ints:
@@ -134,15 +141,12 @@ def holding(own: Others) -> Ints:
 
 def own_of(own: Others) -> Ints:
     """(e,) own variables of each that are counted."""
-    found: Ints = np.array([0 if kind.count is None else kind.own for kind in OTHERS], np.int64)[own.kind]
-    return found
+    return _of_kinds(own, lambda kind: 0 if kind.count is None else kind.own)
 
 
 def settled_of(own: Others) -> Ints:
     """(e,) own variables of each that settle."""
-    settles = [0 if kind.condensed.settle is None else kind.own for kind in OTHERS]
-    found: Ints = np.array(settles, np.int64)[own.kind]
-    return found
+    return _of_kinds(own, lambda kind: 0 if kind.condensed.settle is None else kind.own)
 
 
 def settled_values(own: Others) -> Floats:
@@ -281,6 +285,8 @@ def joined(one: Others, other: Others) -> Others:
 
 def _widened(frames: Ints, width: int) -> Ints:
     """With more columns of frames, -1: none."""
+    if frames.shape[1] == width:
+        return frames.copy()
     return np.pad(frames, ((0, 0), (0, width - frames.shape[1])), constant_values=-1)
 
 
@@ -319,6 +325,8 @@ def _columns(own: Others, kind: int) -> dict[str, Any]:
 
 def with_springs(own: Others, s: Springs, t: TorsionSprings) -> Others:
     """With springs and torsion springs before them."""
+    if not len(s.stiffness) and not len(t.stiffness) and own.frames.shape[1] >= FRAMES:
+        return own
     levers = np.stack([np.linalg.norm(X, axis=1) for X in (s.Xa, s.Xb)], axis=1)
     arm = np.where(s.frames > 0, levers, 1.0).max(axis=1, initial=1.0)  # of what can move
     force = s.stiffness * (1.0 + s.length0)
@@ -338,7 +346,7 @@ def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> Oth
 
 def without_springs(own: Others) -> Others:
     """All that are neither springs nor torsion springs."""
-    return chosen(own, ~np.isin(own.kind, [SPRINGS, TORSIONS]))
+    return chosen(own, (own.kind != SPRINGS) & (own.kind != TORSIONS))
 
 
 def pairs_of(own: Others) -> Ints:
@@ -353,4 +361,6 @@ def pairs_of(own: Others) -> Ints:
 
 def one_sided(own: Others) -> NDArray[np.bool_]:
     """(e,) whether an interaction acts on contact alone."""
-    return np.array([kind.one_sided for kind in OTHERS], bool)[own.kind]
+    return (
+        np.array([kind.one_sided for kind in OTHERS], bool)[own.kind] if len(own.kind) else np.zeros(0, bool)
+    )

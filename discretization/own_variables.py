@@ -68,7 +68,8 @@ class OwnVariables(NamedTuple):
 
 def own_variables(system: System) -> OwnVariables:
     """Of a system."""
-    branches = len(system.spans.weight) if np.any(system.spans.relaxation) else 0
+    relaxation = system.spans.relaxation
+    branches = len(system.spans.weight) if relaxation.size and np.any(relaxation) else 0
     counted, settled = (int(of(system.others).sum()) for of in (own_of, settled_of))
     return OwnVariables(counted, branches, count_drives(system), settled, most_bristles(system.contacts))
 

@@ -40,6 +40,7 @@ DELTAS = 1e-10, 1e-12  # of (1): squares of singular values below count as zero
 PROJECTIONS = 8  # by (2); each shrinks what does not vanish by delta/sigma^2
 LEFT = 1e-6  # of a random y, in a row that depends on others
 PROBES = 4
+_FEW = 200  # edges that Python follows quicker than scipy
 AWAY, _CLOSINGS = 1e-2, 8  # of `_nearby`: rad, and iterations
 
 
@@ -86,12 +87,10 @@ def redundancy(system: System, state: State) -> Redundancy | None:
     held = multipliers_of(system)
     item, side = np.nonzero(held.frames >= 0)
     joints, number = np.unique(held.joint, return_inverse=True)
-    edges = np.unique(np.stack([number[item], len(joints) + held.frames[item, side]]), axis=1)
     nodes = len(joints) + len(system.frames.mass)
-    n_trees, _ = connected_components(
-        coo_matrix((np.ones(edges.shape[1]), edges), shape=(nodes, nodes)), directed=False
-    )
-    if edges.shape[1] <= nodes - n_trees:
+    # joints with frames, each pair once
+    keys = np.unique(number[item] * nodes + len(joints) + held.frames[item, side])
+    if _is_forest(np.stack(np.divmod(keys, nodes)), nodes):
         return None
     G = _balanced(constraint_jacobian(system, state).tocsr(), system.constraints, state)
     first, second = (_factors(G, delta) for delta in DELTAS)
@@ -104,6 +103,29 @@ def redundancy(system: System, state: State) -> Redundancy | None:
         y = first.solve(np.concatenate([np.zeros((G.shape[1], PROBES)), -DELTAS[0] * y]))[G.shape[1] :]
     rows = np.linalg.norm(y, axis=1) > LEFT
     return Redundancy(_loops(held, system, np.unique(held.joint[held.per_row[rows]])), excess, rows)
+
+
+def _is_forest(edges: Ints, nodes: int) -> bool:
+    """Whether edges (2, k), each there once, close no loop."""
+    k = edges.shape[1]
+    if k >= nodes:
+        return False
+    if k > _FEW:
+        graph = coo_matrix((np.ones(k), edges), shape=(nodes, nodes))
+        return k <= nodes - int(connected_components(graph, directed=False)[0])
+    above = list(range(nodes))
+
+    def root(node: int) -> int:
+        while above[node] != node:
+            above[node] = node = above[above[node]]
+        return node
+
+    for a, b in edges.T.tolist():
+        one, other = root(a), root(b)
+        if one == other:
+            return False
+        above[one] = other
+    return True
 
 
 def surplus_rows(system: System, state: State) -> Ints:

@@ -29,6 +29,7 @@ from rigid import quaternions
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import first_rows, groups_of
 from rigid.system import Constraints, Floats, Ints, State
+from rigid.vectors import cross
 
 
 class Energies(NamedTuple):
@@ -126,13 +127,7 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     if branch.shape[-2]:
         elastic = elastic + 0.5 * _sum(system.spans.weight, _squares(system.spans.branch, branch))
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
-    use, place, count = others.energy_rows(system.others)
-    use = use[
-        system.others.kind[use] != others.TORSIONS
-    ]  # of these at the angles that the state keeps, whatever its poses say
-    torsions = others.torsions_of(system.others)
-    turned = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
-    spring = _sum(_of_others(system, state, use, place, count)) + 0.5 * _sum(torsions.stiffness, turned**2)
+    spring = _spring_energy(system, state) if len(system.others.kind) else np.zeros(state.r.shape[:-2])
     if len(system.contacts.pairs):
         bristle = part(system, state, "bristle")
         kept = 0.5 * _sum(bristle[..., 5], np.sum(bristle[..., 1:4] ** 2, axis=-1))
@@ -140,6 +135,17 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     if own_variables(system).settled:
         spring = spring + _sum(kept_energies(system, state))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
+
+
+def _spring_energy(system: System, state: State) -> Floats:
+    """(...,) J, of all that is in no table of its own."""
+    use, place, count = others.energy_rows(system.others)
+    # torsion springs at the angles that the state keeps, whatever its poses say
+    use = use[system.others.kind[use] != others.TORSIONS]
+    torsions = others.torsions_of(system.others)
+    turned = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
+    found: Floats = _sum(_of_others(system, state, use, place, count))
+    return found + 0.5 * _sum(torsions.stiffness, turned**2)
 
 
 def kept_energies(system: System, state: State) -> Floats:
@@ -173,7 +179,7 @@ def momenta(system: System, state: State) -> tuple[Floats, Floats]:
     moving = system.frames.fixed == 0
     p = translational_momenta(system, state)[..., moving, :]
     spin = np.sum(system.frames.inertia[moving] * state.Omega[..., moving, None, :], axis=-1)
-    moment = np.cross(state.r[..., moving, :], p) + quaternions.rotate(state.quat[..., moving, :], spin)
+    moment = cross(state.r[..., moving, :], p) + quaternions.rotate(state.quat[..., moving, :], spin)
     return p.sum(axis=-2), moment.sum(axis=-2)
 
 

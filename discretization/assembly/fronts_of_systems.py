@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
+from discretization.assembly.kept_numberings import keeping
 from discretization.assembly.numbering import BAND_LIMIT, Numbering, number
 from discretization.assembly.vertices import joined, joined_by_contact, vertices_of
 from discretization.linear.fronts import fronts_of
@@ -27,6 +28,7 @@ _THREADED = 64  # half bandwidth up to which LAPACK works without threads, which
 _SYMMETRIC = 1e-9  # moments of inertia count from this part of the largest on
 
 
+@keeping
 def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
     """As `numbering.number`, with fronts where these are quicker: for matrices that have inertia in them."""
     if not hidden and parts_that_meet(system) >= _PARTS:

@@ -47,6 +47,11 @@ BAND_LIMIT = 150
 _handles = count()
 
 
+def new_handle() -> int:
+    """A name for another sparse factorisation."""
+    return next(_handles)
+
+
 @by_reference
 class Numbering(NamedTuple):
     """Addresses of the unknowns and of the blocks of the matrix."""
@@ -132,7 +137,7 @@ def number(
         band=ordered.band if narrow else -1,
         n_values=n_values,
         n_dump=12 * int(max(storage.stride.max(initial=1), substructures.height.max(initial=0))) + 64,
-        handle=next(_handles),
+        handle=new_handle(),
         frame=frame.astype(np.int64),
         frame_stride=of_spans.frame_stride,
         frame_base=of_spans.frame_base,

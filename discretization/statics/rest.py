@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from discretization import others
 from discretization.assembly.by_duals import in_loops
+from discretization.assembly.kept_numberings import keeping
 from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.assembly.workspace import AT_NOISE, balanced, workspace
 from discretization.drives import as_driven
@@ -55,6 +56,7 @@ REASONS = {
 }
 
 
+_numbered = keeping(number)
 NOTHING = 1e-300  # kg: of frames without mass, by which the noise of em's equations is divided
 
 
@@ -104,9 +106,8 @@ class Rest:
         self.shapes = state_shapes(sizes_of(system)) if shapes is None else shapes
         self.system = resting(system, checked(state, self.shapes, *OF_SYSTEMS))
         self.loading = loading.of(self.system)
-        self.numbering = number(
-            self.system, band_limit, condense=False
-        )  # determinant and matrix are of all unknowns
+        # determinant and matrix are of all unknowns
+        self.numbering = _numbered(self.system, band_limit, condense=False)
         self._all, self.state = _side_by_side(state)
         self.state.v[:] = 0.0
         self.state.Omega[:] = 0.0
