@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -30,6 +30,9 @@ from rodsim.parts.own_interactions import EnergyEntry, OwnEntry
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import CurveLike
 from rodsim.parts.spring_laws import Law
+
+if TYPE_CHECKING:
+    from rodsim.prepared import Prepared
 
 # In the order of scenes, in which they are made of one.
 register(
@@ -562,6 +565,17 @@ class Model(Contents):
         anything that moves.
         """
         return build(self)
+
+    def prepare(self, **settings: Any) -> Prepared:
+        """The model as it is now, built and checked once, to be run many times with other numbers: see `Prepared`.
+
+        settings: of `simulate`, such as t_end, dt, integrator, for all its runs.
+
+        Raises ModelError as `build`, and for a setting that is none.
+        """
+        from rodsim.prepared import Prepared
+
+        return Prepared(self, settings)
 
     def rigidified(self, *rods: str) -> Model:
         """The rigid twin: each rod (or those named in `rods`) a rigid body with the mass, centre and inertia of its

@@ -64,7 +64,8 @@ class Placed(NamedTuple):
 class Placement:
     """Frame numbers and initial poses: the ground, then bodies, then the nodes of the rods."""
 
-    def __init__(self, model: Contents):
+    def __init__(self, model: Contents, meshes: Mapping[str, RodMesh] = MappingProxyType({})):
+        """meshes: of rods that are meshed already."""
         if not model.bodies and not model.rods:
             raise ModelError(f"model '{model.name}': nothing that moves; add a body or a rod")
         bodies = list(model.bodies.values())
@@ -74,7 +75,8 @@ class Placement:
         n = 1 + len(bodies)
         for rod in model.rods.values():
             with speaking_of("rod", rod.name):
-                self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod))
+                known = meshes.get(rod.name)
+                self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod)) if known is None else known
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
         driven = list(model.driven.values())
@@ -149,9 +151,9 @@ class Placement:
         return quaternions.rotate(quaternions.conjugate(self.quat[frame]), direction)
 
 
-def build(model: Contents) -> Built:
-    """See `Model.build`."""
-    placement = Placement(model)
+def build(model: Contents, meshes: Mapping[str, RodMesh] = MappingProxyType({})) -> Built:
+    """See `Model.build`; meshes: of rods that are meshed already."""
+    placement = Placement(model, meshes)
     meshes = list(placement.meshes.values())
     elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
     constraints, joined_by, driven, gears = constraints_of(model, placement)

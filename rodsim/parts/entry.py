@@ -235,6 +235,10 @@ class Entry:
     table: ClassVar[str] = "others"  # dictionary of the model in which it stands by its name
     namesakes: ClassVar[tuple[str, ...]] = ()  # other tables in which its name must not stand
     plural: ClassVar[str]  # what many of them are called, where it is not the key
+    given: ClassVar[
+        Mapping[str, Any]
+    ] = {}  # what the user gave, by field: `checked_entry` keeps it with each
+    NOT_IN_KEYS: ClassVar[tuple[str, ...]] = ("given",)  # of studies: the fields follow from it
     name: str
 
     def __init_subclass__(cls) -> None:
@@ -326,6 +330,13 @@ def add(model: Any, kind: type[E], name: str, /, **given: Any) -> E:
         if name in getattr(model, table):
             other = getattr(model, table)[name]
             raise ModelError(f"there is already a {other.word} '{name}'; choose another name")
+    made = checked_entry(model, kind, name, given)
+    getattr(model, kind.table)[name] = made
+    return made
+
+
+def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]) -> E:
+    """The entry of this name that is made of what is given by field, each checked; it keeps what was given."""
     fields = kind.fields()
     given = {field: given.get(field, None if own.required else own.default) for field, own in fields.items()}
     asked = Asked(model, kind.owner(name, given), kind, given)
@@ -339,7 +350,7 @@ def add(model: Any, kind: type[E], name: str, /, **given: Any) -> E:
     if {"a", "b"} <= values.keys():
         _check_apart(asked.owner, values["a"], values["b"])
     made = kind(name=name, **values)
-    getattr(model, kind.table)[name] = made
+    object.__setattr__(made, "given", given)
     return made
 
 

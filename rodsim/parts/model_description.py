@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from discretization.system import System, fingerprint
@@ -75,9 +76,14 @@ def description(model: Contents, system: System) -> dict[str, Any]:
             for name, rod in model.rods.items()
         },
         "joints": _each(model.joints),
-        **{
-            key: _each(found)
-            for key, own in ACTING.items()
-            if (found := getattr(model, own.of_model)) or own.always
-        },
+        **acting_described(model, ACTING),
+    }
+
+
+def acting_described(model: Contents, keys: Iterable[str]) -> dict[str, Any]:
+    """What acts, of these keys of `ACTING`."""
+    return {
+        key: _each(found)
+        for key in keys
+        if (found := getattr(model, ACTING[key].of_model)) or ACTING[key].always
     }

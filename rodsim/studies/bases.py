@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rodsim.model import Model
+    from rodsim.prepared import Prepared
     from rodsim.results.layout import Layout
     from rodsim.results.result import Result
     from rodsim.scenes.errors import Path as Keys
@@ -132,10 +133,25 @@ def _times(value: Any, factor: float | None) -> Any:
 
 @dataclass
 class ModelBase:
-    """A model under settings of its run that are varied."""
+    """A model, built once, under settings of its run and numbers of its parts that are varied."""
 
     model: Model
     settings: dict[str, Any]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what was prepared stays in its process
+        return {name: x for name, x in vars(self).items() if name != "prepared"}
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The model, to be run with other numbers."""
+        return self.model.prepare()
+
+    def _split(self, values: Values) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Settings of a run, and numbers of the model."""
+        settings = {name: x for name, x in values.items() if name in SETTINGS}
+        numbers = {name: x for name, x in values.items() if name not in (*SETTINGS, "seed")}
+        return {**self.settings, **settings}, numbers
 
     def content(self, values: Values) -> Any:
         return ["model", self.model, {**self.settings, **values}]
@@ -144,17 +160,21 @@ class ModelBase:
         return self.model.build().layout
 
     def end(self, values: Values) -> float | None:
-        return _end({**self.settings, **values})
+        return _end(self._split(values)[0])
 
     def result(self, values: Values, output: Path | None) -> Result:
-        return _simulate(self.model, {**self.settings, **values}, output)
+        settings, numbers = self._split(values)
+        return _simulate(self.prepared.model(numbers), settings, output)
 
     def check(self, names: list[str]) -> None:
-        """Raise StudyError for a parameter that is no setting."""
+        """Raise StudyError for a parameter that is no setting, and no number of the model that may change."""
+        from rodsim.parts.changes import changeable
+
+        known = (*SETTINGS, *changeable(self.model))
         for name in names:
-            if name not in SETTINGS:
+            if name not in known:
                 raise StudyError(
-                    f"parameter '{name}': the parts of a model are made; {near(name, SETTINGS, 'its run has')} "
+                    f"parameter '{name}': the parts of a model are made; {near(name, known, 'it has')} "
                     "Give a scene, or a function of the parameters that makes the model"
                 )
 

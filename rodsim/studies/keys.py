@@ -163,7 +163,9 @@ class _Plain:
         ]
         held = {slot: getattr(value, slot) for slot in slots if hasattr(value, slot)}
         if hasattr(value, "__dict__"):
-            return [kind, self.of({**held, **vars(value)}, inside)]
+            apart = getattr(type(value), "NOT_IN_KEYS", ())  # what says the same once more
+            own = {name: x for name, x in vars(value).items() if name not in apart}
+            return [kind, self.of({**held, **own}, inside)]
         return [kind, self.of(held, inside) if held else repr(value)]
 
     def _code(self, value: Any, around: tuple[int, ...]) -> Any:

@@ -1,0 +1,72 @@
+"""A model that is built already, with other numbers: what does not depend on them is kept."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from discretization.system import System, fingerprint
+from rodsim.building.build import Built, Placement, build
+from rodsim.building.load_arrays import line_loads, load_values
+from rodsim.building.point_masses import check_rotations
+from rodsim.parts.changes import GRAVITY, OF_BODIES
+from rodsim.parts.entries import Contents
+from rodsim.parts.model_description import acting_described
+
+
+class Kept(NamedTuple):
+    """What was built, to the bit as it was; and where its frames are."""
+
+    built: Built
+    placement: Placement
+
+
+def built_once(model: Contents) -> Kept:
+    """Of a model, to be built again with other numbers."""
+    return Kept(model.build(), Placement(model))  # type: ignore[attr-defined]
+
+
+def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
+    """As `build(model)`, to the bit, where these numbers have changed since.
+
+    Loads, gravity and velocities of bodies are read by what was built; anything else is built again on the meshes that are
+    there, and so is a model with contacts, whose doubts depend on all numbers.
+    """
+    paths = list(changed)
+    if model.contacts or not all(_is_read_late(path) for path in paths):
+        return build(model, kept.placement.meshes)
+    built, placement = kept
+    moving = [path for path in paths if path.endswith(OF_BODIES[:2])]
+    if moving:
+        placement = Placement(model, placement.meshes)
+        check_rotations(model, built.system, placement)
+    system: System = _copied(built.system)
+    state = _copied(built.state)._replace(v=placement.v.copy(), Omega=placement.Omega.copy())
+    layout = copy.copy(built.layout)
+    layout.description = copy.copy(layout.description)
+    if GRAVITY in paths:
+        system = system._replace(gravity=model.gravity.copy())
+        layout.description |= {"fingerprint": fingerprint(system), "gravity": model.gravity.tolist()}
+    layout.description |= acting_described(model, ("loads", "line_loads"))
+    layout.system, layout.constraints, layout.gravity = system, system.constraints, system.gravity
+    return built._replace(
+        system=system,
+        state=state,
+        layout=layout,
+        load_values=load_values(model, line_loads(model, placement)),
+        held=_copied(placement.held),
+    )
+
+
+def _is_read_late(path: str) -> bool:
+    key, _, field = path.partition(".")
+    late = key in (GRAVITY, "loads", "distributed_loads")
+    return late or (key == "bodies" and field.endswith(OF_BODIES[:2]))
+
+
+def _copied(table: Any) -> Any:
+    """Arrays of its own, all through: statics and drives change some in place."""
+    if hasattr(table, "_fields"):
+        return type(table)(*(_copied(column) for column in table))
+    return table.copy() if hasattr(table, "dtype") else table

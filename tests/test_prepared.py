@@ -1,0 +1,263 @@
+"""Models that are prepared: every number that may change, to the bit as a model that was made with it."""
+
+import numpy as np
+import pytest
+
+import rodsim.model
+from discretization.assembly.fronts_of_systems import number_for_steps
+from discretization.assembly.numbering import BAND_LIMIT, number
+from rodsim import Box, Law, Model, ModelError, Section, equilibrium, signals, simulate, sweep
+from rodsim.parts.changes import changeable, fields_of
+from rodsim.parts.entry import ENTRIES
+from tests.completeness import DT, MODELS
+
+
+def _one_of_each():
+    """A model and a path for each field of each kind of entries, and for what stands in no entry."""
+    found = {}
+    for name, make in MODELS.items():
+        model = make()
+        for path in changeable(model):
+            key, _, rest = path.partition(".")
+            found.setdefault((key, rest.rpartition(".")[2]), (name, path))
+    return found
+
+
+CASES = _one_of_each()
+
+
+def test_every_number_of_every_kind_of_entries_is_in_a_case():
+    asked = {(key, field) for key, kind in ENTRIES.items() for field in fields_of(kind)}
+    assert asked <= CASES.keys() | {("joints", "pitch")}
+    assert {("gravity", "")} | {
+        ("bodies", x) for x in ("velocity", "angular_velocity", "shape")
+    } <= CASES.keys()
+
+
+def _another(value, field):
+    """Near what was there."""
+    if field == "shape":
+        return Box(0.52, 0.3, 0.2, density=103.0)
+    if field in ("law", "damping") and isinstance(value, Law):
+        return Law.polynomial([0.0, 3.1, 0.0, 0.2], reach=60.0)
+    if isinstance(value, dict):
+        return {name: 1.03 * x for name, x in value.items()}
+    if value is None and "velocity" in field:
+        return (0.01, -0.02, 0.03)
+    if value is None:
+        return 0.7
+    moved = 1.03 * np.asarray(value, float) if np.any(value) else np.asarray(value, float) + 0.011
+    return moved if moved.ndim else float(moved)
+
+
+def _fresh(name, path, value, monkeypatch):
+    """The model, made with this number; and what stood there."""
+    key, _, rest = path.partition(".")
+    part, _, field = rest.rpartition(".")
+    before, add, make_body = [], rodsim.model.add, rodsim.model.make_body
+
+    def other(old):
+        before.append(old)
+        return old if value is None else value
+
+    def adding(model, kind, named, /, **given):
+        if (kind.key, named) == (key, part):
+            own = fields_of(kind)[field]
+            given[own] = other(given.get(own, kind.fields()[own].default))
+        return add(model, kind, named, **given)
+
+    def making(named, shape, position, orientation, velocity, angular_velocity):
+        given = {"shape": shape, "velocity": velocity, "angular_velocity": angular_velocity}
+        if (key, part) == ("bodies", named):
+            given[field] = other(given[field])
+        return make_body(
+            named, given["shape"], position, orientation, given["velocity"], given["angular_velocity"]
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rodsim.model, "add", adding)
+        patch.setattr(rodsim.model, "make_body", making)
+        model = MODELS[name]()
+    if key == "gravity":
+        before.append(model.gravity)
+        model.gravity = model.gravity if value is None else np.asarray(value)
+    return model, before[0]
+
+
+def _all_of(result):
+    """All that is stored of it, and its description."""
+    stored = {name: array.tobytes() for name, array in result._source._arrays.items()}
+    return stored, result.layout.description
+
+
+PREPARED: dict = {}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("which", sorted(CASES), ids=".".join)
+def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(which, monkeypatch):
+    name, path = CASES[which]
+    model, before = _fresh(name, path, None, monkeypatch)
+    if name not in PREPARED:
+        PREPARED[name] = model.prepare(t_end=2 * DT, dt=DT)
+    value = _another(before, which[1])
+    refused, fresh = "", model
+    try:
+        fresh, _ = _fresh(name, path, value, monkeypatch)
+    except ModelError as error:
+        refused = str(error)
+    if refused:  # in the same words
+        with pytest.raises(ModelError) as found:
+            PREPARED[name].run({path: value})
+        assert str(found.value) == refused
+        return
+    expected, as_before = _all_of(simulate(fresh, 2 * DT, DT)), _all_of(simulate(model, 2 * DT, DT))
+    assert expected != as_before
+    assert _all_of(PREPARED[name].run({path: value})) == expected
+    # and the next run knows nothing of it
+    assert _all_of(PREPARED[name].run()) == as_before
+
+
+def _beam(force=-5.0, E=2e9):
+    model = Model("beam", gravity=(0, 0, -9.81))
+    section = Section.from_stiffness(
+        EA=E * 1e-3,
+        GA=E * 4e-4,
+        GJ=E * 8e-8,
+        EI=E * 1e-7,
+        mass_per_length=1.0,
+        inertia_per_length=(2e-4, 1e-4, 1e-4),
+    )
+    beam = model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], section, 4)
+    model.add_joint("clamp", "clamp", beam.start)
+    model.add_force("tip", beam.end, (0, 0, force))
+    model.add_distributed_load("snow", beam, (0, 0, 0.3 * force))
+    return model
+
+
+def test_equilibria_of_a_prepared_model_are_to_the_bit_those_of_new_ones():
+    prepared = _beam().prepare()
+    for force in (-5.0, -4.0, -6.0):
+        changes = {"loads.tip.value": (0, 0, force), "distributed_loads.snow.value": (0, 0, 0.3 * force)}
+        found, fresh = prepared.equilibrium(changes), equilibrium(_beam(force))
+        assert _all_of(found) == _all_of(fresh)
+    moved = {"displacement": (0.0, 0.01, 0.0)}
+    for _ in range(2):  # points of the ground are moved in place
+        found = prepared.equilibrium(motions={"clamp": moved})
+        assert _all_of(found) == _all_of(equilibrium(_beam(), motions={"clamp": moved}))
+    assert _all_of(prepared.equilibrium()) == _all_of(equilibrium(_beam()))
+
+
+def test_a_prepared_run_begins_where_an_equilibrium_ends_with_another_step_and_integrator():
+    prepared, model = _beam().prepare(dt=0.01), _beam()
+    rest = prepared.equilibrium()
+    for settings in ({}, {"dt": 0.005}, {"integrator": "em4"}, {"integrator": "em-d(0.5)"}):
+        given = {"t_end": 0.02, "dt": 0.01, **settings}
+        changes = {"loads.tip.value": signals.Sine(3.0, 2.0).along((0, 0, 1))}
+        fresh = _beam()
+        fresh.loads.clear()
+        fresh.add_force("tip", fresh.rods["beam"].end, signals.Sine(3.0, 2.0).along((0, 0, 1)))
+        found = prepared.run(changes, start=rest, **given)
+        assert _all_of(found) == _all_of(simulate(fresh, start=rest, **given))
+        assert _all_of(prepared.run(**given)) == _all_of(simulate(model, **given))
+
+
+def test_what_is_added_later_is_no_part_of_what_was_prepared():
+    model = _beam()
+    prepared = model.prepare(t_end=0.01, dt=0.01)
+    before = _all_of(prepared.run())
+    model.add_force("late", model.rods["beam"].end, (0, 9, 0))
+    model.gravity[:] = 0.0
+    assert _all_of(prepared.run()) == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "settings", "words"),
+    [
+        ({"loads.tipp.value": (0, 0, 1)}, {}, "'loads.tipp.value' is no number that may change; near it are loads.tip.value"),
+        ({"rods.beam.section": 1.0}, {}, "'rods.beam.section' is no number"),
+        ({"loads.tip.on": 1.0}, {}, "'loads.tip.on' is no number"),
+        ({"loads.tip.value": (0, 0)}, {}, "load 'tip': value"),
+        ({"loads.tip.value": lambda t: (0.0, 0.0, np.nan)}, {}, "load 'tip'"),
+        ({"gravity": (0, 0, np.inf)}, {}, "gravity"),
+        ({}, {"dt": 0.003}, "t_end = 0.01 s is not a multiple of dt = 0.003 s"),
+        ({}, {"dtt": 0.003}, "prepared run: there is no setting 'dtt'"),
+        (3, {}, "changes"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_cannot_change_is_refused_by_name(changes, settings, words):
+    prepared = _beam().prepare(t_end=0.01, dt=0.01)
+    with pytest.raises(ModelError) as error:
+        prepared.run(changes, **settings)
+    assert words in str(error.value)
+
+
+def test_a_shape_with_another_centre_and_a_run_without_a_step_are_refused():
+    prepared = MODELS["forces"]().prepare(t_end=DT)
+    with pytest.raises(ModelError, match=r"body 'body 0'.*its new shape has its centre"):
+        prepared.run({"bodies.body 0.shape": _with_center((0.1, 0, 0))}, dt=DT)
+    with pytest.raises(ModelError, match="prepared run: dt is missing"):
+        prepared.run()
+    with pytest.raises(ModelError, match="prepare: there is no setting 'step'"):
+        MODELS["forces"]().prepare(step=0.1)
+
+
+def _with_center(center):
+    from rodsim import MassProperties
+
+    return MassProperties(1.0, (0.1, 0.1, 0.1), center)
+
+
+def test_the_rigid_twin_can_be_prepared():
+    twin = _beam().rigidified()
+    found = twin.prepare(t_end=0.01, dt=0.01).run({"loads.tip.value": (0, 0, -1)})
+    assert found.n_outputs == 2
+
+
+def test_a_study_of_a_model_varies_its_numbers():
+    model = _beam()
+    found = sweep(
+        model,
+        {"loads.tip.value": [(0.0, 0.0, -1.0), (0.0, 0.0, -2.0)], "dt": [0.01, 0.005]},
+        {"z": lambda result: float(result.rod("beam").r[-1, -1, 2])},
+        workers=0,
+        progress=False,
+        t_end=0.02,
+    )
+    expected = []
+    for force in (-1.0, -2.0):
+        for dt in (0.01, 0.005):
+            fresh = _beam()
+            fresh.loads.clear()
+            fresh.add_force("tip", fresh.rods["beam"].end, (0.0, 0.0, force))
+            expected.append(float(simulate(fresh, 0.02, dt).rod("beam").r[-1, -1, 2]))
+    assert [outcome.measures["z"] for outcome in found.outcomes] == expected
+    assert len(set(expected)) == 4
+
+
+@pytest.mark.parametrize("name", ["joints", "forces", "rods", "loaded", "geared", "drives", "shaken"])
+def test_numberings_that_are_kept_are_those_of_the_system(name):
+    system = MODELS[name]().build().system
+    for hidden in (False, True):
+        first, second = (number_for_steps(system, BAND_LIMIT, hidden) for _ in range(2))
+        assert first.handle != second.handle
+        made = number_for_steps.__wrapped__(system, BAND_LIMIT, hidden)
+        for one, other in zip(_arrays(second), _arrays(made), strict=True):
+            assert one.tobytes() == other.tobytes()
+    # one joint less, or a body that does not move, is another structure
+    if len(system.constraints.kind):
+        fewer = system._replace(
+            constraints=system.constraints.chosen(np.arange(len(system.constraints.kind) - 1))
+        )
+        assert number_for_steps(fewer).size == number(fewer).size < number_for_steps(system).size
+    fixed = system.frames.fixed.copy()
+    fixed[np.flatnonzero(fixed == 0)[0]] = 1
+    held = system._replace(frames=system.frames._replace(fixed=fixed))
+    assert number_for_steps(held).size == number_for_steps(system).size - 6
+
+
+def _arrays(numbering):
+    for name, value in zip(numbering._fields, numbering, strict=True):
+        if name != "handle":
+            yield from (np.asarray(x) for x in (value if isinstance(value, tuple) else (value,)))
