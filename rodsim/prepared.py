@@ -94,7 +94,7 @@ class Prepared:
 
 def _own(model: Model, kind: type[Any]) -> Any:
     """The same parts in tables of its own."""
-    made = kind.__new__(kind)
+    made: Any = object.__new__(kind)
     vars(made).update({name: dict(x) if isinstance(x, dict) else x for name, x in vars(model).items()})
     made.gravity = model.gravity.copy()
     return made

@@ -64,8 +64,8 @@ class Placed(NamedTuple):
 class Placement:
     """Frame numbers and initial poses: the ground, then bodies, then the nodes of the rods."""
 
-    def __init__(self, model: Contents, meshes: Mapping[str, RodMesh] = MappingProxyType({})):
-        """meshes: of rods that are meshed already."""
+    def __init__(self, model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({})):
+        """meshed: rods that are meshed already."""
         if not model.bodies and not model.rods:
             raise ModelError(f"model '{model.name}': nothing that moves; add a body or a rod")
         bodies = list(model.bodies.values())
@@ -75,7 +75,7 @@ class Placement:
         n = 1 + len(bodies)
         for rod in model.rods.values():
             with speaking_of("rod", rod.name):
-                known = meshes.get(rod.name)
+                known = meshed.get(rod.name)
                 self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod)) if known is None else known
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
@@ -151,9 +151,9 @@ class Placement:
         return quaternions.rotate(quaternions.conjugate(self.quat[frame]), direction)
 
 
-def build(model: Contents, meshes: Mapping[str, RodMesh] = MappingProxyType({})) -> Built:
-    """See `Model.build`; meshes: of rods that are meshed already."""
-    placement = Placement(model, meshes)
+def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({})) -> Built:
+    """See `Model.build`; meshed: rods that are meshed already."""
+    placement = Placement(model, meshed)
     meshes = list(placement.meshes.values())
     elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
     constraints, joined_by, driven, gears = constraints_of(model, placement)

@@ -87,7 +87,11 @@ def _given(entry: Entry) -> dict[str, Any]:
 
 
 def _body(body: Body, changed: Mapping[str, Any]) -> Body:
-    given = {"velocity": body.velocity, "angular_velocity": body.angular_velocity, "shape": body.properties}
+    given: dict[str, Any] = {
+        "velocity": body.velocity,
+        "angular_velocity": body.angular_velocity,
+        "shape": body.properties,
+    }
     given |= changed
     made = make_body(
         body.name,

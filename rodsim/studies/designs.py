@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rodsim.studies.errors import StudyError
+from rodsim.studies.limits import MOST_CASES
 from rodsim.studies.units import unit_of
 
 if TYPE_CHECKING:
     from rodsim.studies.study_schema import DesignEntry, ParameterEntry
 
 SEED = "seed"  # the column
-MOST_CASES = 1_000_000
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from numba.core import event
 
 T = TypeVar("T")
+MOST_CASES = 1_000_000  # of a study
 LOOK = 0.05  # s between looks at the clock
 LEAST_GRACE, MOST_GRACE = 1.0, 10.0  # s that a call has to end when it was told to
 
