@@ -45,7 +45,8 @@ def sweep(
     Parameters
     ----------
     base: a scene, as file or as its data (of `read_scene`, of PyYAML, or written by hand); a function of the parameters that
-    returns a `Model`, the data of a scene, a `Result`, or numbers by name; or a `Model`, of which settings of the run are varied.
+    returns a `Model`, the data of a scene, a `Result`, or numbers by name; or a `Model`, of which settings of
+    the run and numbers by their paths (`Prepared.changeable`) are varied.
     parameters: name -> values, or a mapping as in a study file: {"path": ..., "low": 1, "high": 9, "n": 5, "scale": "log"}.
     Of a scene the name is the path unless one is given: "rods.cord.section.radius". Of a function they are its arguments.
     measures: name -> "final rods.cord.end.r.z" or a function of the result that returns a number, or numbers by name; or a
