@@ -14,6 +14,7 @@ through: those of frames, then what is remembered.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ class Memory(NamedTuple):
     @property
     def size(self) -> int:
         """Of `State.memory`."""
-        return sum(int(np.prod(shape)) for shape in self.shapes().values())
+        return sum(math.prod(shape) for shape in self.shapes().values())
 
     def parts(self, memory: Floats) -> dict[str, Floats]:
         """Of one memory or of many (..., size); views where it is contiguous."""

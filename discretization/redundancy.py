@@ -4,8 +4,8 @@ A combination y of constraint rows vanishes where G^T y = 0. With rows of unit l
 
     K = [[I, G^T], [G, -delta I]],   |det K| = prod (sigma_i^2 + delta)   over the singular values of G                  (1)
 
-tells both without ever forming a dense G: every sigma_i = 0 makes log det K grow with log delta at rate 1, so that its
-slope counts them; and
+tells both without ever forming a dense G, where it is not small (there the singular values themselves do): every sigma_i = 0
+makes log det K grow with log delta at rate 1, so that its slope counts them; and
 
     K [x; y'] = [0; -delta y]   gives   y' = delta (G G^T + delta I)^-1 y                                               (2)
 
@@ -40,6 +40,7 @@ DELTAS = 1e-10, 1e-12  # of (1): squares of singular values below count as zero
 PROJECTIONS = 8  # by (2); each shrinks what does not vanish by delta/sigma^2
 LEFT = 1e-6  # of a random y, in a row that depends on others
 PROBES = 4
+_SMALL = 20_000  # entries of a G whose singular values are quicker than sparse factors
 _FEW = 200  # edges that Python follows quicker than scipy
 AWAY, _CLOSINGS = 1e-2, 8  # of `_nearby`: rad, and iterations
 
@@ -92,17 +93,41 @@ def redundancy(system: System, state: State) -> Redundancy | None:
     keys = np.unique(number[item] * nodes + len(joints) + held.frames[item, side])
     if _is_forest(np.stack(np.divmod(keys, nodes)), nodes):
         return None
-    G = _balanced(constraint_jacobian(system, state).tocsr(), system.constraints, state)
-    first, second = (_factors(G, delta) for delta in DELTAS)
-    slope = (_log_determinant(first) - _log_determinant(second)) / np.log(DELTAS[0] / DELTAS[1])
-    excess = round(slope)
+    jacobian = constraint_jacobian(system, state)
+    small = jacobian.shape[0] * jacobian.shape[1] <= _SMALL
+    excess, y = _by_values(jacobian, system, state) if small else _by_factors(jacobian, system, state)
     if excess == 0:
         return None
-    y = np.random.default_rng(0).normal(size=(G.shape[0], PROBES))
-    for _ in range(PROJECTIONS):
-        y = first.solve(np.concatenate([np.zeros((G.shape[1], PROBES)), -DELTAS[0] * y]))[G.shape[1] :]
     rows = np.linalg.norm(y, axis=1) > LEFT
     return Redundancy(_loops(held, system, np.unique(held.joint[held.per_row[rows]])), excess, rows)
+
+
+def _by_factors(jacobian: coo_matrix, system: System, state: State) -> tuple[int, Floats]:
+    """The slope of (1), and what (2) leaves of random y (m, PROBES)."""
+    G = _balanced(jacobian.tocsr(), system.constraints, state)
+    first, second = (_factors(G, delta) for delta in DELTAS)
+    slope = (_log_determinant(first) - _log_determinant(second)) / np.log(DELTAS[0] / DELTAS[1])
+    y = _probes(G.shape[0])
+    for _ in range(PROJECTIONS if round(slope) else 0):
+        y = first.solve(np.concatenate([np.zeros((G.shape[1], PROBES)), -DELTAS[0] * y]))[G.shape[1] :]
+    return round(slope), y
+
+
+def _by_values(jacobian: coo_matrix, system: System, state: State) -> tuple[int, Floats]:
+    """The same of a small G, by its singular values themselves."""
+    G = jacobian.toarray() * _levers(system.constraints, state)
+    U, found, _ = np.linalg.svd(G / np.maximum(np.linalg.norm(G, axis=1), 1e-300)[:, None])
+    squares = np.zeros(len(U))
+    squares[: len(found)] = found**2
+    logs = [np.log(squares + delta).sum() for delta in DELTAS]
+    left = (DELTAS[0] / (squares + DELTAS[0])) ** PROJECTIONS
+    return round((logs[0] - logs[1]) / np.log(DELTAS[0] / DELTAS[1])), U @ (
+        left[:, None] * (U.T @ _probes(len(U)))
+    )
+
+
+def _probes(m: int) -> Floats:
+    return np.random.default_rng(0).normal(size=(m, PROBES))
 
 
 def _is_forest(edges: Ints, nodes: int) -> bool:

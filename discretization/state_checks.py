@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from discretization.own_variables import own_variables
 from discretization.state_shapes import Shapes, sizes_of, state_shapes
 from discretization.system import System
 from rigid import checks
@@ -47,7 +48,12 @@ def check_states(system: System, states: State, *fields: str) -> None:
     """
     if not isinstance(states, State):
         raise ModelError(f"state = {checks.shown(states)} is no state; {_cure_of(states)}")
-    shapes, many = state_shapes(sizes_of(system)), np.shape(states.r)[:-2]
+    n, many = len(system.frames.mass), np.shape(states.r)[:-2]
+    shapes: Shapes = {"r": (n, 3), "quat": (n, 4), "v": (n, 3), "Omega": (n, 3)}
+    if "own" in fields:
+        shapes["own"] = (own_variables(system).size,)
+    if not shapes.keys() >= set(fields):
+        shapes = state_shapes(sizes_of(system))
     for name in fields:
         found, shape = np.shape(getattr(states, name)), (*many, *shapes[name])
         if found != shape and (shapes[name][0] or np.size(getattr(states, name))):

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
+from discretization import redundancy as of_redundancy
 from discretization.consistent import constraint_jacobian, project_velocities
 from discretization.redundancy import redundancy, surplus_rows
 from discretization.state_measures import velocity_residual
@@ -343,3 +344,17 @@ def test_a_run_may_begin_where_all_bars_lie_in_one_line(integrator, chart, close
     assert np.abs(other.state(-1).r - other.state(0).r).max() > 0.3
     assert one.state(-1).r == pytest.approx(other.state(-1).r, abs=close)
     assert one.constraint_residual.max() < 1e-13
+
+
+@pytest.mark.parametrize(("kinds", "excess"), [([R, R, R, R], 3), ([R, R, R, S], 1), ([R, S, S, R], 0)])
+def test_singular_values_of_a_small_model_say_what_sparse_factors_say(kinds, excess):
+    model = built(four_bar(kinds, spare=True))
+    jacobian = of_redundancy.constraint_jacobian(model.system, model.state)
+    assert 0 < jacobian.shape[0] * jacobian.shape[1] <= of_redundancy._SMALL
+    ways = (of_redundancy._by_factors, of_redundancy._by_values)
+    one, other = (way(jacobian, model.system, model.state) for way in ways)
+    assert one[0] == other[0] == excess
+    if excess:
+        left = [np.linalg.norm(y, axis=1) > of_redundancy.LEFT for _, y in (one, other)]
+        assert left[0].tolist() == left[1].tolist()
+        assert 0 < left[0].sum() < len(left[0])
