@@ -1,5 +1,9 @@
 """Models that are prepared: every number that may change, to the bit as a model that was made with it."""
 
+import sys
+from pathlib import Path
+
+import numba
 import numpy as np
 import pytest
 
@@ -261,3 +265,47 @@ def _arrays(numbering):
     for name, value in zip(numbering._fields, numbering, strict=True):
         if name != "handle":
             yield from (np.asarray(x) for x in (value if isinstance(value, tuple) else (value,)))
+
+
+def _calls(run):
+    """How many functions of ours Python calls the second time, without those that it makes on the way."""
+    ours = tuple(
+        str(Path(rodsim.__file__).parents[1] / name) for name in ("rodsim", "rigid", "discretization")
+    )
+    found = [0]
+
+    def note(frame, event, _):
+        found[0] += event == "call" and frame.f_code.co_filename.startswith(ours)
+
+    run()
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return found[0]
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="kernels are Python's functions then")
+def test_setting_up_a_small_model_takes_few_calls_and_a_prepared_one_half():
+    """Times hang on the machine, numbers of calls do not: a third more than there were when this was written fails."""
+    model = Model("chain", gravity=(0, 0, -9.81))
+    before = model.ground
+    for k in range(5):
+        bar = model.add_body(
+            f"bar {k}", Box(0.1, 0.02, 0.02, density=7800.0), position=(0.05 + 0.1 * k, 0, 0)
+        )
+        axis = (0.3, 1.0, 0.2) if k % 2 else (-0.2, 1.0, 0.1)
+        model.add_joint(f"hinge {k}", "revolute", before, bar, at=(0.1 * k, 0, 0), axis=axis)
+        before = bar
+    prepared, beam = model.prepare(t_end=0.001, dt=0.001), _beam()
+    of_beam = beam.prepare()
+    fresh, again = _calls(lambda: simulate(model, 0.001, 0.001)), _calls(prepared.run)
+    assert fresh < 1.33 * FRESH
+    assert again < 1.33 * AGAIN
+    assert again < 0.6 * fresh
+    assert _calls(lambda: equilibrium(beam)) < 1.33 * AT_REST
+    assert _calls(of_beam.equilibrium) < 1.33 * AT_REST_AGAIN
+
+
+FRESH, AGAIN, AT_REST, AT_REST_AGAIN = 1840, 1110, 1820, 1220

@@ -106,6 +106,8 @@ def contacts_of(
 
 
 def _check_pairs(contacts: Contacts) -> None:
+    if not len(contacts.pairs):
+        return
     surfaces, both = len(contacts.kind), np.sort(contacts.pairs, axis=1)
     if np.any((both < 0) | (both >= surfaces)):
         raise ModelError(

@@ -47,6 +47,8 @@ K_T = 5  # place of the tangential stiffness among the losses
 
 def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Other], list[str], list[str]]:
     """All of them, and the contact of each, first those whose planes are of `a`; the contacts of these alone."""
+    if not model.contacts:
+        return [], [], []
     found: list[Other] = []
     names: list[str] = []
     of_a: list[str] = []
@@ -159,6 +161,8 @@ class _Pairs(NamedTuple):
 
 def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]:
     """The table, and the contact of each of its pairs; the first surface of a pair is one of `a`."""
+    if not model.contacts:
+        return contacts_of(), []
     found, joined = _Pairs([], {}, [], [], []), Joined(model)
     for entry in model.contacts.values():
         with speaking_of(entry.word, entry.name):

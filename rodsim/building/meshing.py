@@ -335,7 +335,9 @@ def joined(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
             )
         )
     padded = [
-        own._replace(parameters=np.pad(own.parameters, ((0, 0), (0, width - own.parameters.shape[1]))))
+        own
+        if own.parameters.shape[1] == width
+        else own._replace(parameters=np.pad(own.parameters, ((0, 0), (0, width - own.parameters.shape[1]))))
         for own in spans
     ]
 
