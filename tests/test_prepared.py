@@ -91,7 +91,9 @@ def _fresh(name, path, value, monkeypatch):
 def _all_of(result):
     """All that is stored of it, and its description."""
     stored = {name: array.tobytes() for name, array in result._source._arrays.items()}
-    return stored, result.layout.description
+    layout = result.layout
+    known = [layout.gravity.tobytes(), *(column.tobytes() for column in layout.constraints)]
+    return stored, layout.description, known
 
 
 PREPARED: dict = {}
@@ -149,6 +151,8 @@ def test_equilibria_of_a_prepared_model_are_to_the_bit_those_of_new_ones():
     for _ in range(2):  # points of the ground are moved in place
         found = prepared.equilibrium(motions={"clamp": moved})
         assert _all_of(found) == _all_of(equilibrium(_beam(), motions={"clamp": moved}))
+        run = prepared.run(start=found, t_end=0.01, dt=0.01)
+        assert _all_of(run) == _all_of(simulate(_beam(), 0.01, 0.01, start=found))
     assert _all_of(prepared.equilibrium()) == _all_of(equilibrium(_beam()))
 
 

@@ -6,6 +6,7 @@ import pytest
 from rigid import quaternions
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
 from rigid.linear_algebra import product
+from rigid.vectors import cross
 
 rng = np.random.default_rng(0)
 P, Q = quaternions.normalize(rng.standard_normal((2, 40, 4)))
@@ -76,3 +77,13 @@ def test_products_of_tuples_are_matrix_products():
     A, B = rng.standard_normal((2, 3, 3))
     C = product(tuple(A.ravel()), tuple(B.ravel()))
     assert np.allclose(np.reshape(C, (3, 3)), A @ B, atol=1e-15)
+
+
+def test_single_vectors_are_turned_and_multiplied_as_many_are_to_the_bit():
+    generator = np.random.default_rng(2)
+    q, a, b = (generator.normal(size=(200, n)) * (generator.random((200, n)) < 0.8) for n in (4, 3, 3))
+    for k in range(200):
+        assert cross(a[k], b[k]).tobytes() == np.cross(a[k], b[k]).tobytes()
+        assert quaternions.rotate(q[k], a[k]).tobytes() == quaternions.rotate(q, a)[k].tobytes()
+    assert cross(a, b).tobytes() == np.cross(a, b).tobytes()
+    assert cross(a[:, None], b[:5]).tobytes() == np.cross(a[:, None], b[:5]).tobytes()
