@@ -5,13 +5,13 @@ import pytest
 from scipy.integrate import solve_ivp
 from test_interactions import EPS, turn
 
-from discretization.space import lagrange_element, midpoint_element, relative_element
+from discretization.space import cayley_element, lagrange_element, midpoint_element, relative_element
 from discretization.space.interpolation import MOST, ORDERS, SLOPES, VALUES, leading, nodes, points, shares
 from discretization.space.rod_points import POINT
 from rigid import quaternions
 from rigid.mechanics.mechanical import call
 
-FAMILIES = (lagrange_element, relative_element, midpoint_element)
+FAMILIES = (lagrange_element, relative_element, cayley_element, midpoint_element)
 ENERGIES = [kind for family in FAMILIES for kind in family.ENERGIES.values()]
 DISSIPATIONS = [kind for family in FAMILIES for kind in family.DISSIPATIONS.values()]
 LENGTH, TAU = 0.8, 0.7

@@ -39,7 +39,8 @@ STRAINS_START, STRAINS_END, FORCE, NODES = (
     6 * (MOST + 1) + 2,
     6 * (MOST + 1) + 3,
 )
-SUMS = NODES + MOST + 1
+MORE = NODES + MOST + 1
+SUMS = MORE + MOST + 1
 MATRIX_ROWS = SUMS + 6 * (MOST + 1)
 
 

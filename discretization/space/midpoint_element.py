@@ -21,7 +21,7 @@ and with n, m the mean stresses times the weight the discrete derivative is that
 
 import numpy as np
 
-from discretization.space.relative_element import trace_of, turned_columns, twice_axial_of
+from discretization.space.cayley_element import trace_of, turned_columns, twice_axial_of
 from discretization.space.rod_points import (
     LENGTH,
     energy_of,

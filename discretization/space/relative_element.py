@@ -2,26 +2,32 @@
 
 With m the middle of the p + 1 frames and B_a = R_m^T R_a, T_a = 1 + tr B_a,
 
-    c_a = 4 axial(B_a)/T_a = 2 tan(theta/2) n,   y_a = R_m^T (r_a - r_m),   c_m = y_m = 0                              (1)
+    c_a = 4 axial(B_a)/T_a = 2 tan(theta/2) n,   x_a = f(u_a) c_a = theta n,   u_a = |c_a|^2/4                            (1)
+    y_a = R_m^T (r_a - r_m),   x_m = y_m = 0
 
-are interpolated; at p Gauss points, ' the derivative along the stress-free length, q = y',
+x and y are interpolated; at p Gauss points, ' the derivative along the stress-free length, q = y', with the functions of
+`turn_series` of x . x,
 
-    s = 1 + c . c/4,   w = -c x q + c x (c x q)/2,   u = c' - c x c'/2                                                 (2)
-    Gamma = q + w/s - e1,   K = u/s                                                                                    (3)
+    A = x x q,   B = x x A,   C = x x x',   rho = x . x'                                                                 (2)
+    Gamma = q - alpha A + beta B - e1,   K = alpha x' + delta rho x - beta C                                             (3)
 
-which is Gamma = R_c^T q - e1, K = axial(R_c^T R_c') of the rotation with the Cayley vector c: sections stay sections, however
-much an element is bent. All is rational in bilinear invariants, so that the product and the quotient rule give the discrete
-derivative. With n, m the mean stresses times the weight, a = n/sbar, b = m/sbar, z = avg(c x q),
+which is Gamma = R_x^T q - e1, K = axial(R_x^T R_x') of the turn by x: sections stay sections, however much an element is bent,
+and a constant curvature is constant. All is products, sums and functions of one invariant, so that the product rule with
+averages and divided differences gives the discrete derivative. With n, m the mean stresses times the weight, all others averages,
+F[] divided differences, g = -alpha n + beta n x x:
 
-    on q:  n - a x cbar + (a x cbar) x cbar/2,     on c':  b - b x cbar/2                                              (4)
-    on c:  -qbar x a + z x a/2 + qbar x (a x cbar)/2 - cbar' x b/2 - cbar (n . avg(w/s) + m . avg(u/s))/(2 sbar)       (5)
-    C_a = sum of l_a (on c) + l_a' (on c'),   Y_a = sum of l_a' (on q),   W_a = (2 hat(C_a) - (C_a . cbar_a) I)/Tbar_a (6)
-    dual of a:  Rbar_m Y_a,  Rbar_m W_a;     of m:  -Rbar_m Y_a,  Rbar_a W_a^T + (rbar_a - rbar_m) Y_a^T               (7)
+    on q:   n + g x x,      on x':  alpha m + delta (m . x) x - beta m x x                                               (4)
+    on x:   q x g + beta A x n + delta (rho m + (m . x) x') - beta x' x m + 2 phi x                                      (5)
+            phi = alpha[] (m . x' - n . A) + beta[] (n . B - m . C) + delta[] (m . rho x)
+    X_a = sum of l_a (on x) + l_a' (on x'),   Y_a = sum of l_a' (on q),   C_a = fbar X_a + f[] (cbar_a . X_a) cbar_a/2   (6)
+    W_a = (2 hat(C_a) - (C_a . cbar_a) I)/Tbar_a
+    dual of a:  Rbar_m Y_a,  Rbar_m W_a;     of m:  -Rbar_m Y_a,  Rbar_a W_a^T + (rbar_a - rbar_m) Y_a^T                 (7)
 
 (the second is a matrix whose columns are the duals of the directors). For odd p no frame is in the middle: with another one
 as reference the element would know its two ends apart.
 """
 
+from discretization.space.cayley_element import bring_to_frames, rates_seen_from as cayley_rates, seen_from
 from discretization.space.interpolation import SLOPES, VALUES
 from discretization.space.rod_points import (
     LENGTH,
@@ -35,176 +41,149 @@ from discretization.space.rod_points import (
     viscous_of_rates,
     weight_of,
 )
+from discretization.space.se3_dual import complex_differences
+from discretization.space.turn_series import complex_turn_differences
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, frame, no_bend, value_function, vector
-from rigid.kinematics.poses import mean_pose
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
 
 ZERO = (0j, 0j, 0j)
 
 
 @small_kernel
-def twice_axial_of(m, a):
-    """2 axial(R_m^T R_a) from directors; bilinear."""
-    return (
-        dot(m[3], a[2]) - dot(m[2], a[3]),
-        dot(m[1], a[3]) - dot(m[3], a[1]),
-        dot(m[2], a[1]) - dot(m[1], a[2]),
-    )
-
-
-@small_kernel
-def trace_of(m, a):
-    """tr R_m^T R_a; bilinear."""
-    return dot(m[1], a[1]) + dot(m[2], a[2]) + dot(m[3], a[3])
-
-
-@small_kernel
-def seen_from(m, a):
-    """(1): c, y, T of frame a from frame m."""
-    T, e = 1.0 + trace_of(m, a), minus(a[0], m[0])
-    return times(2.0 / T, twice_axial_of(m, a)), (dot(m[1], e), dot(m[2], e), dot(m[3], e)), T
+def turn_seen_from(m, a):
+    """(1): x, y of frame a from frame m."""
+    c, y, _ = seen_from(m, a)
+    u = 0.25 * dot(c, c)
+    f, _, _, _, _, _ = complex_differences(u, u)
+    return times(f, c), y
 
 
 @small_kernel
 def rates_seen_from(m, a, dm, da):
-    """Rates of c and y."""
-    c, _, T = seen_from(m, a)
-    dT = trace_of(dm, a) + trace_of(m, da)
-    dc = times(2.0 / T, plus(twice_axial_of(dm, a), twice_axial_of(m, da)))
-    e, de = minus(a[0], m[0]), minus(da[0], dm[0])
-    dy = (
-        dot(dm[1], e) + dot(m[1], de),
-        dot(dm[2], e) + dot(m[2], de),
-        dot(dm[3], e) + dot(m[3], de),
-    )
-    return minus(dc, times(dT / T, c)), dy
+    """Rates of x and y."""
+    c, _, _ = seen_from(m, a)
+    dc, dy = cayley_rates(m, a, dm, da)
+    u = 0.25 * dot(c, c)
+    f, _, slope, _, _, _ = complex_differences(u, u)
+    return plus(times(f, dc), times(0.5 * slope * dot(c, dc), c)), dy
 
 
 @small_kernel
 def at_point(y, p, g, length):
-    """c, c', q at point g."""
-    c, dc, q = ZERO, ZERO, ZERO
+    """x, x', q at point g."""
+    x, dx, q = ZERO, ZERO, ZERO
     m = frame(y, p // 2)
     for a in range(p + 1):
         if a != p // 2:
-            own, place, _ = seen_from(m, frame(y, a))
+            own, place = turn_seen_from(m, frame(y, a))
             l, dl = VALUES[p, g, a], SLOPES[p, g, a] / length
-            c, dc, q = plus(c, times(l, own)), plus(dc, times(dl, own)), plus(q, times(dl, place))
-    return c, dc, q
+            x, dx, q = plus(x, times(l, own)), plus(dx, times(dl, own)), plus(q, times(dl, place))
+    return x, dx, q
 
 
 @small_kernel
 def rates_at_point(y, z, p, g, length):
     """Their rates where the poses y have the rates z."""
-    c, dc, q = ZERO, ZERO, ZERO
+    x, dx, q = ZERO, ZERO, ZERO
     m, dm = frame(y, p // 2), frame(z, p // 2)
     for a in range(p + 1):
         if a != p // 2:
             own, place = rates_seen_from(m, frame(y, a), dm, frame(z, a))
             l, dl = VALUES[p, g, a], SLOPES[p, g, a] / length
-            c, dc, q = plus(c, times(l, own)), plus(dc, times(dl, own)), plus(q, times(dl, place))
-    return c, dc, q
+            x, dx, q = plus(x, times(l, own)), plus(dx, times(dl, own)), plus(q, times(dl, place))
+    return x, dx, q
 
 
 @small_kernel
-def quotients(at):
-    """(2): s, w/s, u/s."""
-    c, dc, q = at
-    s = 1.0 + 0.25 * dot(c, c)
-    cq = cross(c, q)
-    w = minus(times(0.5, cross(c, cq)), cq)
-    return s, times(1.0 / s, w), times(1.0 / s, minus(dc, times(0.5, cross(c, dc))))
+def products_of(at):
+    """(2): A, B, C, rho."""
+    x, dx, q = at
+    A = cross(x, q)
+    return A, cross(x, A), cross(x, dx), dot(x, dx)
+
+
+@small_kernel
+def strains_by(at, products, alpha, beta, delta):
+    """(3): Gamma, K."""
+    x, dx, q = at
+    A, B, C, rho = products
+    Gamma = plus(q, minus(times(beta, B), times(alpha, A)))
+    K = plus(times(alpha, dx), minus(times(delta * rho, x), times(beta, C)))
+    return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), K
 
 
 @small_kernel
 def strains_of(at):
-    """(3): Gamma, K."""
-    _, w, u = quotients(at)
-    Gamma = plus(at[2], w)
-    return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), u
+    """Gamma, K at one time."""
+    u = dot(at[0], at[0])
+    alpha, beta, delta = complex_turn_differences(u, u)
+    return strains_by(at, products_of(at), alpha[0], beta[0], delta[0])
 
 
 @small_kernel
 def strain_rates(at, rate):
-    """Rates of Gamma and K where c, c', q have these rates."""
-    (c, dc, q), (c1, dc1, q1) = at, rate
-    s, w, u = quotients(at)
-    fall = 0.5 * dot(c, c1) / s
-    cq, cq1 = cross(c, q), plus(cross(c1, q), cross(c, q1))
-    w1 = minus(times(0.5, plus(cross(c1, cq), cross(c, cq1))), cq1)
-    u1 = minus(dc1, times(0.5, plus(cross(c1, dc), cross(c, dc1))))
-    return plus(q1, minus(times(1.0 / s, w1), times(fall, w))), minus(times(1.0 / s, u1), times(fall, u))
+    """Rates of Gamma and K where x, x', q have these rates."""
+    (x, dx, q), (x1, dx1, q1) = at, rate
+    A, B, C, rho = products_of(at)
+    u = dot(x, x)
+    alpha, beta, delta = complex_turn_differences(u, u)
+    fall = 2.0 * dot(x, x1)
+    A1 = plus(cross(x1, q), cross(x, q1))
+    B1, C1 = plus(cross(x1, A), cross(x, A1)), plus(cross(x1, dx), cross(x, dx1))
+    rho1 = dot(x1, dx) + dot(x, dx1)
+    Gamma = plus(q1, minus(times(beta[0], B1), times(alpha[0], A1)))
+    Gamma = plus(Gamma, times(fall, minus(times(beta[2], B), times(alpha[2], A))))
+    K = plus(times(alpha[0], dx1), times(delta[0], plus(times(rho1, x), times(rho, x1))))
+    K = minus(K, times(beta[0], C1))
+    by_u = plus(times(alpha[2], dx), minus(times(delta[2] * rho, x), times(beta[2], C)))
+    return Gamma, plus(K, times(fall, by_u))
 
 
 @small_kernel
-def on_relative(start, end, n, m):
-    """(4), (5): on c, on c', on q."""
-    s0, w0, u0 = quotients(start)
-    s1, w1, u1 = quotients(end)
-    c, dc, q = average(start[0], end[0]), average(start[1], end[1]), average(start[2], end[2])
-    s = 0.5 * (s0 + s1)
-    z = average(cross(start[0], start[2]), cross(end[0], end[2]))
-    a, b = times(1.0 / s, n), times(1.0 / s, m)
-    ac, bc = cross(a, c), cross(b, c)
-    on_q = plus(minus(n, ac), times(0.5, cross(ac, c)))
-    on_dc = minus(b, times(0.5, bc))
-    turned = plus(cross(z, a), minus(cross(q, ac), cross(dc, b)))
-    fall = (dot(n, average(w0, w1)) + dot(m, average(u0, u1))) / (2.0 * s)
-    return minus(minus(times(0.5, turned), cross(q, a)), times(fall, c)), on_dc, on_q
+def on_relative(start, end, of_start, of_end, functions, n, m):
+    """(4), (5): on x, on x', on q."""
+    (A0, B0, C0, rho0), (A1, B1, C1, rho1) = of_start, of_end
+    x, dx, q = average(start[0], end[0]), average(start[1], end[1]), average(start[2], end[2])
+    A, B, C, rho = average(A0, A1), average(B0, B1), average(C0, C1), 0.5 * (rho0 + rho1)
+    w = average(times(rho0, start[0]), times(rho1, end[0]))
+    alpha, beta, delta = functions
+    a, b, d = 0.5 * (alpha[0] + alpha[1]), 0.5 * (beta[0] + beta[1]), 0.5 * (delta[0] + delta[1])
+    g, mx = minus(times(b, cross(n, x)), times(a, n)), d * dot(m, x)
+    on_q = plus(n, cross(g, x))
+    on_dx = plus(times(a, m), minus(times(mx, x), times(b, cross(m, x))))
+    phi = alpha[3] * (dot(m, dx) - dot(n, A)) + beta[3] * (dot(n, B) - dot(m, C)) + delta[3] * dot(m, w)
+    on_x = plus(cross(q, g), times(b, minus(cross(A, n), cross(dx, m))))
+    on_x = plus(on_x, plus(times(d * rho, m), times(mx, dx)))
+    return plus(on_x, times(2.0 * phi, x)), on_dx, on_q
 
 
 @small_kernel
 def add_on_nodes(start, end, n, m, p, g, length, out):
-    """(6): out[a, 0] += Y_a, out[a, 1] += C_a of one point."""
-    on_c, on_dc, on_q = on_relative(start, end, n, m)
+    """(6): out[a, 0] += Y_a, out[a, 1] += X_a of one point."""
+    functions = complex_turn_differences(dot(start[0], start[0]), dot(end[0], end[0]))
+    on_x, on_dx, on_q = on_relative(start, end, products_of(start), products_of(end), functions, n, m)
     for a in range(p + 1):
         l, dl = VALUES[p, g, a], SLOPES[p, g, a] / length
         add(on_q, dl, out[a, 0])
-        add(on_c, l, out[a, 1])
-        add(on_dc, dl, out[a, 1])
+        add(on_x, l, out[a, 1])
+        add(on_dx, dl, out[a, 1])
 
 
 @small_kernel
-def turned_columns(h, d, f1, f2, f3):
-    """Columns of F (hat(h) + d I), F = (f1, f2, f3)."""
-    return (
-        plus(times(d, f1), minus(times(h[2], f2), times(h[1], f3))),
-        plus(times(d, f2), minus(times(h[0], f3), times(h[2], f1))),
-        plus(times(d, f3), minus(times(h[1], f1), times(h[0], f2))),
-    )
-
-
-@small_kernel
-def bring_to_frames(y0, y1, p, out):
-    """(7) in the place of C_a and Y_a."""
+def bring_turns_to_frames(y0, y1, p, out):
+    """(6), (7) in the place of X_a and Y_a."""
     k = p // 2
     m0, m1 = frame(y0, k), frame(y1, k)
-    m = mean_pose(m0, m1)
-    for i in range(4):
-        for j in range(3):
-            out[k, i, j] = 0.0
-    for node in range(p + 1):
-        if node == k:
-            continue
-        a0, a1 = frame(y0, node), frame(y1, node)
-        a = mean_pose(a0, a1)
-        (c0, _, T0), (c1, _, T1) = seen_from(m0, a0), seen_from(m1, a1)
-        Y, C = vector(out[node, 0], 0), vector(out[node, 1], 0)
-        T = 0.5 * (T0 + T1)
-        h, d = times(2.0 / T, C), -dot(C, average(c0, c1)) / T
-        force = plus(times(Y[0], m[1]), plus(times(Y[1], m[2]), times(Y[2], m[3])))
-        on_a, on_m = (
-            turned_columns(h, d, m[1], m[2], m[3]),
-            turned_columns(times(-1.0, h), d, a[1], a[2], a[3]),
-        )
-        e = minus(a[0], m[0])
-        for j in range(3):
-            out[node, 0, j] = force[j]
-            out[k, 0, j] -= force[j]
-            for i in range(3):
-                out[node, 1 + i, j] = on_a[i][j]
-                out[k, 1 + i, j] += on_m[i][j] + Y[i] * e[j]
+    for a in range(p + 1):
+        if a != k:
+            (c0, _, _), (c1, _, _) = seen_from(m0, frame(y0, a)), seen_from(m1, frame(y1, a))
+            f0, f1, F, _, _, _ = complex_differences(0.25 * dot(c0, c0), 0.25 * dot(c1, c1))
+            X, c = vector(out[a, 1], 0), average(c0, c1)
+            C = plus(times(0.5 * (f0 + f1), X), times(0.5 * F * dot(c, X), c))
+            for j in range(3):
+                out[a, 1, j] = C[j]
+    bring_to_frames(y0, y1, p, out)
 
 
 @value_function
@@ -230,7 +209,7 @@ def dual(y0, y1, X, lam, out):
         N, M = stress_between(Gamma0, K0, Gamma1, K1, X, g)
         w = lam[0] * weight_of(X, g)
         add_on_nodes(start, end, times(w, N), times(w, M), p, g, L, out)
-    bring_to_frames(y0, y1, p, out)
+    bring_turns_to_frames(y0, y1, p, out)
 
 
 @dual_function
@@ -244,7 +223,7 @@ def step_dual(y0, y1, X, lam, out):
         N, M = viscous_between(Gamma0, K0, Gamma1, K1, X, g)
         w = lam[0] * weight_of(X, g)
         add_on_nodes(start, end, times(w, N), times(w, M), p, g, L, out)
-    bring_to_frames(y0, y1, p, out)
+    bring_turns_to_frames(y0, y1, p, out)
 
 
 @dual_function
@@ -258,7 +237,7 @@ def rate_dual(y, z, X, lam, out):
         N, M = viscous_of_rates(Gamma, K, X, g)
         w = lam[0] * weight_of(X, g)
         add_on_nodes(at, at, times(w, N), times(w, M), p, g, L, out)
-    bring_to_frames(y, y, p, out)
+    bring_turns_to_frames(y, y, p, out)
 
 
 @value_function

@@ -5,11 +5,13 @@
     force on a:  f_a = Rbar_m Y_a,  the opposite on m                                                                  (1)
     torque on a: t_a = T_a C_a,  T_a C = (2/Tbar_a) 2 axial(Rbar_m (hat(C) - (cbar_a . C)/2 I) Rbar_a^T)               (2)
     torque on m: sum_a f_a x (rbar_a - rbar_m) - t_a                                                                   (3)
+    C_a = F_a X_a,  F_a = fbar I + f[] cbar_a cbar_a^T/2                                                               (4)
 
 Derivatives are taken to the ends of the step, dr and eta of every frame. Those of a point (`relative_tangent`), summed over the
-points, are a matrix of (C, Y) to (c, y) of the outer frames, which (1) to (3) and
+points, are a matrix of (X, Y) to (x, y) of the outer frames, which (1) to (4) and
 
-    dc_a = T(c_a)^-1 R_m1^T (eta_a - eta_m),   dy_a = R_m1^T (dr_a - dr_m + e_a1 x eta_m)                              (4)
+    dc_a = T(c_a)^-1 R_m1^T (eta_a - eta_m),   dx_a = (f I + f' c_a1 c_a1^T/2) dc_a                                    (5)
+    dy_a = R_m1^T (dr_a - dr_m + e_a1 x eta_m)
 
 bring to the frames.
 """
@@ -17,6 +19,7 @@ bring to the frames.
 from discretization.space.closed_spans import (
     FORCE,
     FORCES,
+    MORE,
     NODES,
     STRAINS_END,
     STRAINS_START,
@@ -29,9 +32,20 @@ from discretization.space.closed_spans import (
     vector_at,
 )
 from discretization.space.interpolation import SLOPES, VALUES
-from discretization.space.relative_element import on_relative, quotients
-from discretization.space.relative_tangent import point_tangent, spreads_of, strain_slopes
+from discretization.space.relative_element import on_relative, products_of, strains_by
+from discretization.space.relative_tangent import (
+    FIRST,
+    SECOND,
+    SLOPE1,
+    VALUE0,
+    VALUE1,
+    point_tangent,
+    spreads_of,
+    strain_slopes,
+)
 from discretization.space.rod_points import LENGTH, order_of, weight_of
+from discretization.space.strain_functions import strain_function_differences
+from discretization.space.turn_series import turn_differences
 from rigid.compilation.decorators import compiled, small_kernel
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import (
@@ -62,8 +76,9 @@ from rigid.linear_algebra import (
     twice_axial,
 )
 
-# of a node, in its row: c, y at start and end, 1 + tr B at both, then C and Y, and T_a
-C0, Y0, C1, Y1, T0, T1, C_SUM, Y_SUM, TURNING, NODE = 0, 3, 6, 9, 12, 13, 14, 17, 20, 29
+# of a node, in its row: x, y at start and end, 1 + tr B at both, then X and Y, and T_a; in another: c at start and end, C, f of both
+X0, Y0, X1, Y1, T0, T1, X_SUM, Y_SUM, TURNING, NODE = 0, 3, 6, 9, 12, 13, 14, 17, 20, 29
+C0, C1, C_SUM, OF_TURN = 0, 3, 6, 9
 
 
 @small_kernel
@@ -75,54 +90,91 @@ def _seen_from(M, A, e):
 
 
 @small_kernel
-def _at_point(K, p, g, length, c, y):
-    """c, c', q at point g, from columns c, y of the nodes."""
+def _store_turns(K, a, c0, c1):
+    """(1) of `relative_element` at start and end: x, and how f changes."""
+    row, more = K[NODES + a], K[MORE + a]
+    functions = strain_function_differences(0.25 * dot(c0, c0), 0.25 * dot(c1, c1))
+    store3(times(functions[VALUE0], c0), row[X0 : X0 + 3])
+    store3(times(functions[VALUE1], c1), row[X1 : X1 + 3])
+    store3(c0, more[C0 : C0 + 3])
+    store3(c1, more[C1 : C1 + 3])
+    for i in range(5):
+        more[OF_TURN + i] = functions[i]
+
+
+@small_kernel
+def _mean_turn(K, a):
+    """F_a of (4)."""
+    more = K[MORE + a]
+    c = average(load3(more[C0 : C0 + 3]), load3(more[C1 : C1 + 3]))
+    mean = 0.5 * (more[OF_TURN + VALUE0] + more[OF_TURN + VALUE1])
+    return plus_identity(outer(times(0.5 * more[OF_TURN + FIRST], c), c), mean)
+
+
+@small_kernel
+def _end_turn(K, a, M1):
+    """dx_a by eta_a - eta_m, of (5), and dc_a by it."""
+    more = K[MORE + a]
+    c = load3(more[C1 : C1 + 3])
+    to_c = product_transposed(inverse_tangent(c), M1)
+    slope = plus_identity(outer(times(0.5 * more[OF_TURN + SLOPE1], c), c), more[OF_TURN + VALUE1])
+    return product(slope, to_c), to_c
+
+
+@small_kernel
+def _turn_spread(K, a):
+    """How F_a X changes with c_a1 where X is held."""
+    more, X = K[MORE + a], vector_at(K, NODES + a, X_SUM)
+    c1 = load3(more[C1 : C1 + 3])
+    c = average(load3(more[C0 : C0 + 3]), c1)
+    cX = dot(c, X)
+    by_f = plus(times(0.25 * more[OF_TURN + SLOPE1], X), times(0.25 * more[OF_TURN + SECOND] * cX, c))
+    quarter = 0.25 * more[OF_TURN + FIRST]
+    return plus_identity(matrix_plus(outer(by_f, c1), outer(times(quarter, c), X)), quarter * cX)
+
+
+@small_kernel
+def _at_point(K, p, g, length, x, y):
+    """x, x', q at point g, from columns x, y of the nodes."""
     at, rate, q, s = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0 / length
     for a in range(p + 1):
         if a != p // 2:
-            own, place = vector_at(K, NODES + a, c), vector_at(K, NODES + a, y)
+            own, place = vector_at(K, NODES + a, x), vector_at(K, NODES + a, y)
             l, dl = VALUES[p, g, a], s * SLOPES[p, g, a]
             at, rate, q = plus(at, times(l, own)), plus(rate, times(dl, own)), plus(q, times(dl, place))
     return at, rate, q
 
 
 @small_kernel
-def _strains_of(at, of_quotients):
-    """Gamma, K."""
-    Gamma = plus(at[2], of_quotients[1])
-    return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), of_quotients[2]
-
-
-@small_kernel
 def _in_space(blocks, M, M1):
     """With q in inertial axes: forces on it by M, its change by M1^T."""
-    cc, cd, cq, dc, dd, dq, qc, qd, qq = blocks
+    xx, xd, xq, dx, dd, dq, qx, qd, qq = blocks
     return (
-        cc, cd, product_transposed(cq, M1), dc, dd, product_transposed(dq, M1),
-        product(M, qc), product(M, qd), product(M, product_transposed(qq, M1)),
+        xx, xd, product_transposed(xq, M1), dx, dd, product_transposed(dq, M1),
+        product(M, qx), product(M, qd), product(M, product_transposed(qq, M1)),
     )  # fmt: skip
 
 
 @small_kernel
 def _add_point(K, p, g, length, blocks):
-    """The matrix of (C, M Y) to (c, M1 y): l_a, l_a' on both sides of the derivatives at a point."""
-    cc, cd, cq, dc, dd, dq, qc, qd, qq = blocks
+    """The matrix of (X, M Y) to (x, M1 y): l_a, l_a' on both sides of the derivatives at a point."""
+    xx, xd, xq, dx, dd, dq, qx, qd, qq = blocks
     s, k = 1.0 / length, p // 2
     for b in range(p + 1):
         if b == k:
             continue
         l, dl = VALUES[p, g, b], s * SLOPES[p, g, b]
-        to_c = matrix_plus(matrix_times(l, cc), matrix_times(dl, cd))
-        to_dc = matrix_plus(matrix_times(l, dc), matrix_times(dl, dd))
-        to_q = matrix_plus(matrix_times(l, qc), matrix_times(dl, qd))
-        c_by_q, dc_by_q, q_by_q = matrix_times(dl, cq), matrix_times(dl, dq), matrix_times(dl, qq)
+        to_x = matrix_plus(matrix_times(l, xx), matrix_times(dl, xd))
+        to_dx = matrix_plus(matrix_times(l, dx), matrix_times(dl, dd))
+        to_q = matrix_plus(matrix_times(l, qx), matrix_times(dl, qd))
+        x_by_q, dx_by_q, q_by_q = matrix_times(dl, xq), matrix_times(dl, dq), matrix_times(dl, qq)
         for a in range(p + 1):
             if a == k:
                 continue
             l, dl = VALUES[p, g, a], s * SLOPES[p, g, a]
-            add_block_to(K, SUMS + 6 * b, 6 * a, matrix_plus(matrix_times(l, to_c), matrix_times(dl, to_dc)))
+            add_block_to(K, SUMS + 6 * b, 6 * a, matrix_plus(matrix_times(l, to_x), matrix_times(dl, to_dx)))
             add_block_to(
-                K, SUMS + 6 * b + 3, 6 * a, matrix_plus(matrix_times(l, c_by_q), matrix_times(dl, dc_by_q))
+                K, SUMS + 6 * b + 3, 6 * a, matrix_plus(matrix_times(l, x_by_q), matrix_times(dl, dx_by_q))
             )
             add_block_to(K, SUMS + 6 * b, 6 * a + 3, matrix_times(dl, to_q))
             add_block_to(K, SUMS + 6 * b + 3, 6 * a + 3, matrix_times(dl, q_by_q))
@@ -170,7 +222,7 @@ def _lever(r, dr, frames, a, m, share):
 
 @small_kernel
 def _forces_on_frames(r, dr, R0, R1, frames, p, K):
-    """(1) to (3) from C and Y; T_a goes into the rows of the nodes."""
+    """(1) to (4) from X and Y; T_a goes into the rows of the nodes."""
     k = p // 2
     m = frames[k]
     M = matrix_average(matrix_at(R0, m), matrix_at(R1, m))
@@ -180,12 +232,15 @@ def _forces_on_frames(r, dr, R0, R1, frames, p, K):
             continue
         f, row = frames[a], K[NODES + a]
         A = matrix_average(matrix_at(R0, f), matrix_at(R1, f))
-        c = average(load3(row[C0 : C0 + 3]), load3(row[C1 : C1 + 3]))
+        more = K[MORE + a]
+        c = average(load3(more[C0 : C0 + 3]), load3(more[C1 : C1 + 3]))
         turning = _turn_matrix(M, A, c, 0.5 * (row[T0] + row[T1]))
+        C = apply(_mean_turn(K, a), vector_at(K, NODES + a, X_SUM))
+        store3(C, more[C_SUM : C_SUM + 3])
         for i in range(9):
             row[TURNING + i] = turning[i]
         force = apply(M, vector_at(K, NODES + a, Y_SUM))
-        turn = apply(turning, vector_at(K, NODES + a, C_SUM))
+        turn = apply(turning, C)
         store3(force, K[FORCE, 6 * a : 6 * a + 3])
         store3(turn, K[FORCE, 6 * a + 3 : 6 * a + 6])
         on_m = minus(on_m, force)
@@ -196,7 +251,7 @@ def _forces_on_frames(r, dr, R0, R1, frames, p, K):
 
 @small_kernel
 def _bring_to_frames(r, dr, R0, R1, frames, p, K):
-    """Derivatives of (1) to (3) from the sums: (4) from the right, (1) and (2) from the left, then what these change
+    """Derivatives of (1) to (4) from the sums: (5) from the right, (1), (2), (4) from the left, then what these change
     themselves; rows of the middle frame are sums of those of the others.
     """
     k = p // 2
@@ -207,14 +262,14 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
         if b == k:
             continue
         e = _lever(r, dr, frames, b, k, 1.0)
-        to_c = product_transposed(inverse_tangent(vector_at(K, NODES + b, C1)), M1)
+        to_x, _ = _end_turn(K, b, M1)
         for a in range(p + 1):
             if a == k:
                 continue
-            turning, column, row = _turning_of(K, a), SUMS + 6 * b, 6 * a
-            f_e, f_c = _block(K, column + 3, row + 3), product(_block(K, column, row + 3), to_c)
+            turning, column, row = product(_turning_of(K, a), _mean_turn(K, a)), SUMS + 6 * b, 6 * a
+            f_e, f_c = _block(K, column + 3, row + 3), product(_block(K, column, row + 3), to_x)
             t_e = product(turning, _block(K, column + 3, row))
-            t_c = product(turning, product(_block(K, column, row), to_c))
+            t_c = product(turning, product(_block(K, column, row), to_x))
             add_block_to(K, 6 * b, row, f_e)
             add_block_to(K, 6 * b, row + 3, t_e)
             add_block_to(K, 6 * b + 3, row, f_c)
@@ -229,18 +284,20 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
         f, row = frames[a], K[NODES + a]
         A1 = matrix_at(R1, f)
         A = matrix_average(matrix_at(R0, f), A1)
-        c, C = average(load3(row[C0 : C0 + 3]), load3(row[C1 : C1 + 3])), vector_at(K, NODES + a, C_SUM)
+        c = average(vector_at(K, MORE + a, C0), vector_at(K, MORE + a, C1))
+        C = vector_at(K, MORE + a, C_SUM)
         T, turn = 0.5 * (row[T0] + row[T1]), vector_at(K, FORCE, 6 * a + 3)
         half = matrix_times(-0.5, hat(apply(M1, vector_at(K, NODES + a, Y_SUM))))
         Z = plus_identity(hat(C), -0.5 * dot(c, C))
         X_m, X_a = product(M1, product_transposed(Z, A)), product_transposed(product(M, Z), A1)
         t = times(-1.0 / T, twice_axial(product_transposed(M, A)))
         t1 = times(-0.5 / T, twice_axial(product_transposed(M1, A1)))
-        to_c = product_transposed(inverse_tangent(load3(row[C1 : C1 + 3])), M1)
+        _, to_c = _end_turn(K, a, M1)
         both = matrix_plus(outer(t, apply_transposed(to_c, times(0.5, C))), outer(turn, t1))
         by_m = plus_identity(matrix_times(-1.0 / T, X_m), trace(X_m) / T)
         by_a = plus_identity(matrix_times(1.0 / T, transpose(X_a)), -trace(X_a) / T)
         add_block_to(K, 6 * k + 3, 6 * a, half)
+        both = matrix_plus(both, product(_turning_of(K, a), product(_turn_spread(K, a), to_c)))
         add_block_to(K, 6 * k + 3, 6 * a + 3, matrix_minus(by_m, both))
         add_block_to(K, 6 * a + 3, 6 * a + 3, matrix_plus(by_a, both))
     for a in range(p + 1):
@@ -274,9 +331,8 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
         e = plus(e, minus(load3(dr[f]), load3(dr[m])))
         c1, y1, t1 = _seen_from(M1, matrix_at(R1, f), e)
         row = K[NODES + a]
-        store3(c0, row[C0 : C0 + 3])
+        _store_turns(K, a, c0, c1)
         store3(y0, row[Y0 : Y0 + 3])
-        store3(c1, row[C1 : C1 + 3])
         store3(y1, row[Y1 : Y1 + 3])
         row[T0], row[T1] = t0, t1
     if tangent:
@@ -284,9 +340,12 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
             for j in range(6 * (p + 1)):
                 K[i, j], K[SUMS + i, j] = 0.0, 0.0
     for g in range(p):
-        start, end = _at_point(K, p, g, L, C0, Y0), _at_point(K, p, g, L, C1, Y1)
-        of_start, of_end = quotients(start), quotients(end)
-        (Gamma0, K0), (Gamma1, K1) = _strains_of(start, of_start), _strains_of(end, of_end)
+        start, end = _at_point(K, p, g, L, X0, Y0), _at_point(K, p, g, L, X1, Y1)
+        of_start, of_end = products_of(start), products_of(end)
+        functions = turn_differences(dot(start[0], start[0]), dot(end[0], end[0]))
+        alpha, beta, delta = functions
+        Gamma0, K0 = strains_by(start, of_start, alpha[VALUE0], beta[VALUE0], delta[VALUE0])
+        Gamma1, K1 = strains_by(end, of_end, alpha[VALUE1], beta[VALUE1], delta[VALUE1])
         store3(Gamma0, K[STRAINS_START, 6 * g : 6 * g + 3])
         store3(K0, K[STRAINS_START, 6 * g + 3 : 6 * g + 6])
         store3(Gamma1, K[STRAINS_END, 6 * g : 6 * g + 3])
@@ -294,16 +353,16 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
         w = weight_of(X, g)
         N, M = stress_at(X, D, ratio, g, Gamma0, K0, Gamma1, K1)
         n, m_ = times(w, N), times(w, M)
-        on_c, on_dc, on_q = on_relative(start, end, n, m_)
+        on_x, on_dx, on_q = on_relative(start, end, of_start, of_end, functions, n, m_)
         for a in range(p + 1):
             if a != k:
                 l, dl = VALUES[p, g, a], SLOPES[p, g, a] / L
-                add_to(K, NODES + a, C_SUM, plus(times(l, on_c), times(dl, on_dc)))
+                add_to(K, NODES + a, X_SUM, plus(times(l, on_x), times(dl, on_dx)))
                 add_to(K, NODES + a, Y_SUM, times(dl, on_q))
         if tangent:
             stiffness = blocks_at(X, D, ratio, w, g, Gamma0, K0, Gamma1, K1)
-            spreads = spreads_of(start, end, of_start, of_end, n, m_)
-            blocks = point_tangent(spreads, strain_slopes(end, of_end), stiffness)
+            spreads = spreads_of(start, end, of_start, of_end, functions, n, m_)
+            blocks = point_tangent(spreads, strain_slopes(end, of_end, functions), stiffness)
             _add_point(K, p, g, L, _in_space(blocks, matrix_average(M0, M1), M1))
     _forces_on_frames(r, dr, R0, R1, frames, p, K)
     if tangent:

@@ -1,10 +1,11 @@
 """The relative rod element in `em`: how stresses at a point, and what they do, change with the end of the step.
 
-The strains change with
+The strains at the end change with
 
-    dGamma = G_q dq + G_c dc,   dK = K_c dc + K_d dc'                                                                  (1)
+    dGamma = G_q dq + G_x dx,   dK = K_x dx + K_d dx'                                                                  (1)
 
-and (4), (5) of `relative_element` are P n, Q m, N n + M m with the matrices below, which change themselves.
+and (4), (5) of `relative_element` are P n, Q m, N n + M m with the matrices below, which change themselves: averages by half the
+change of the end, the functions of `turn_series` and their divided differences by 2 x . dx.
 """
 
 from discretization.space.closed_spans import coupled
@@ -26,6 +27,8 @@ from rigid.linear_algebra import (
     times,
 )
 
+VALUE0, VALUE1, SLOPE1, FIRST, SECOND = range(5)  # of a function: F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1]
+
 
 @small_kernel
 def _hats(a, b):
@@ -34,95 +37,111 @@ def _hats(a, b):
 
 
 @small_kernel
-def strain_slopes(end, of_end):
-    """(1): G_q, G_c, K_c, K_d."""
-    c, dc, q = end
-    s, w, u = of_end
-    hc, scale = hat(c), 1.0 / s
-    G_q = plus_identity(matrix_times(scale, matrix_minus(matrix_times(0.5, _hats(c, c)), hc)), 1.0)
-    G_c = matrix_minus(hat(minus(q, times(0.5, cross(c, q)))), matrix_times(0.5, _hats(c, q)))
-    G_c = matrix_times(scale, matrix_minus(G_c, outer(times(0.5, w), c)))
-    K_c = matrix_times(0.5 * scale, matrix_minus(hat(dc), outer(u, c)))
-    K_d = matrix_times(scale, plus_identity(matrix_times(-0.5, hc), 1.0))
-    return G_q, G_c, K_c, K_d
+def _sum(alpha, a, beta, b, delta, d):
+    """Of three vectors."""
+    return plus(times(alpha, a), plus(times(beta, b), times(delta, d)))
 
 
 @small_kernel
-def spreads_of(start, end, of_start, of_end, n, m):
-    """P, Q, N, M of `relative_element` (4), (5), what brings stresses to q, c', c, and how they change: (c to q), (c to c'),
-    (q to c), (c' to c), (c to c).
+def strain_slopes(end, of_end, functions):
+    """(1): G_q, G_x, K_x, K_d."""
+    x, dx, q = end
+    A, B, C, rho = of_end
+    alpha, beta, delta = functions
+    a, b, d = alpha[VALUE1], beta[VALUE1], delta[VALUE1]
+    a1, b1, d1 = 2.0 * alpha[SLOPE1], 2.0 * beta[SLOPE1], 2.0 * delta[SLOPE1]
+    hx = hat(x)
+    G_q = plus_identity(matrix_minus(matrix_times(b, _hats(x, x)), matrix_times(a, hx)), 1.0)
+    G_x = matrix_minus(hat(minus(times(a, q), times(b, A))), matrix_times(b, _hats(x, q)))
+    G_x = matrix_plus(G_x, outer(minus(times(b1, B), times(a1, A)), x))
+    K_x = plus_identity(matrix_plus(outer(times(d, x), dx), hat(times(b, dx))), d * rho)
+    K_x = matrix_plus(K_x, outer(_sum(a1, dx, -b1, C, d1 * rho, x), x))
+    K_d = plus_identity(matrix_minus(outer(times(d, x), x), matrix_times(b, hx)), a)
+    return G_q, G_x, K_x, K_d
+
+
+@small_kernel
+def spreads_of(start, end, of_start, of_end, functions, n, m):
+    """P, Q, N, M of `relative_element` (4), (5), what brings stresses to q, x', x, and how they change: (x to q), (x to x'),
+    (q to x), (x' to x), (x to x).
     """
-    s0, w0, u0 = of_start
-    s1, w1, u1 = of_end
-    c, dc, q = average(start[0], end[0]), average(start[1], end[1]), average(start[2], end[2])
-    c1, dc1, q1 = end
-    scale = 2.0 / (s0 + s1)
-    z = average(cross(start[0], start[2]), cross(c1, q1))
-    w, u = average(w0, w1), average(u0, u1)
-    a, b = times(scale, n), times(scale, m)
-    P = matrix_times(scale, matrix_plus(hat(c), matrix_times(0.5, _hats(c, c))))
-    Q = matrix_times(scale, plus_identity(matrix_times(0.5, hat(c)), 1.0))
-    N = matrix_minus(hat(minus(times(0.5, z), q)), matrix_times(0.5, _hats(q, c)))
-    N = matrix_times(scale, matrix_minus(N, outer(c, times(0.5, w))))
-    M = matrix_times(-0.5 * scale, matrix_plus(hat(dc), outer(c, u)))
-    quarter, ca, cb = 0.25 * scale, cross(c, a), cross(c, b)
-    half = hat(plus(times(0.5, a), times(0.25, ca)))
-    on_q = times(quarter, plus(ca, times(0.5, cross(c, ca))))
-    c_q = matrix_plus(matrix_plus(half, matrix_times(0.25, _hats(c, a))), outer(on_q, c1))
-    on_dc = times(quarter, plus(b, times(0.5, cb)))
-    c_dc = matrix_plus(matrix_times(0.25, hat(b)), outer(on_dc, c1))
-    # G_q^T n - n and K_d^T m, with hat(c1)^T = -hat(c1)
-    cn = cross(c1, n)
-    pulled = times(1.0 / s1, plus(cn, times(0.5, cross(c1, cn))))
-    q_c = matrix_minus(matrix_minus(half, matrix_times(0.25, _hats(a, c1))), outer(times(quarter, c), pulled))
-    pulled = times(1.0 / s1, plus(m, times(0.5, cross(c1, m))))
-    dc_c = matrix_minus(matrix_times(0.25, hat(b)), outer(times(quarter, c), pulled))
-    fall = dot(n, w) + dot(m, u)
-    turned = minus(times(0.5, cross(z, a)), plus(cross(q, a), times(0.5, plus(cross(q, ca), cross(dc, b)))))
-    # less G_c^T n + K_c^T m
-    row = plus(times(0.5, cross(q1, cn)), cross(minus(q1, times(0.5, cross(c1, q1))), n))
-    row = plus(row, plus(times(0.5, cross(dc1, m)), times(0.5 * (dot(w1, n) + dot(u1, m)), c1)))
-    row = plus(times(0.5 * scale * fall, c1), times(1.0 / s1, row))
-    c_c = matrix_times(0.25, matrix_plus(_hats(a, q1), _hats(q, a)))
-    c_c = plus_identity(matrix_plus(c_c, outer(times(quarter, c), row)), -quarter * fall)
-    c_c = matrix_minus(c_c, outer(times(quarter, turned), c1))
-    changes = matrix_times(-1.0, c_q), matrix_times(-1.0, c_dc), q_c, dc_c, c_c
-    return (plus_identity(P, 1.0), Q, N, M), changes
+    (A0, B0, C0, rho0), (A1, B1, C1, rho1) = of_start, of_end
+    x, dx, q = average(start[0], end[0]), average(start[1], end[1]), average(start[2], end[2])
+    A, B, C, rho = average(A0, A1), average(B0, B1), average(C0, C1), 0.5 * (rho0 + rho1)
+    w = average(times(rho0, start[0]), times(rho1, end[0]))
+    x1, dx1, q1 = end
+    alpha, beta, delta = functions
+    a, b, d = 0.5 * (alpha[0] + alpha[1]), 0.5 * (beta[0] + beta[1]), 0.5 * (delta[0] + delta[1])
+    a1, b1, d1 = alpha[SLOPE1], beta[SLOPE1], delta[SLOPE1]
+    aF, bF, dF = alpha[FIRST], beta[FIRST], delta[FIRST]
+
+    P = plus_identity(matrix_plus(matrix_times(a, hat(x)), matrix_times(b, _hats(x, x))), 1.0)
+    Q = plus_identity(matrix_plus(outer(times(d, x), x), matrix_times(b, hat(x))), a)
+    N = matrix_minus(hat(minus(times(b, A), times(a, q))), matrix_times(b, _hats(q, x)))
+    N = matrix_plus(N, outer(times(2.0, x), minus(times(bF, B), times(aF, A))))
+    M = plus_identity(matrix_minus(outer(times(d, dx), x), hat(times(b, dx))), d * rho)
+    M = matrix_plus(M, outer(times(2.0, x), _sum(aF, dx, -bF, C, dF, w)))
+
+    xn, xm, mx, nx1 = cross(x, n), cross(x, m), dot(m, x), cross(n, x1)
+    xxn = cross(x, xn)
+    g = minus(times(-a, n), times(b, xn))
+    x_q = matrix_plus(hat(plus(times(0.5 * a, n), times(0.5 * b, xn))), matrix_times(0.5 * b, _hats(x, n)))
+    x_q = matrix_minus(outer(plus(times(a1, xn), times(b1, xxn)), x1), x_q)
+    x_dx = plus_identity(matrix_minus(outer(times(0.5 * d, x), m), hat(times(0.5 * b, m))), 0.5 * d * mx)
+    x_dx = matrix_plus(x_dx, outer(_sum(a1, m, b1, xm, d1 * mx, x), x1))
+    q_x = matrix_plus(hat(times(-0.5, g)), matrix_times(-0.5 * b, _hats(n, x1)))
+    q_x = matrix_plus(q_x, outer(x, minus(times(bF, cross(nx1, x1)), times(aF, nx1))))
+    dx_x = plus_identity(matrix_plus(outer(times(0.5 * d, m), x1), hat(times(0.5 * b, m))), 0.5 * d * mx)
+    dx_x = matrix_plus(dx_x, outer(x, _sum(aF, m, -bF, cross(m, x1), dF * dot(m, x1), x1)))
+
+    pulled, bent, twisted = dot(m, dx) - dot(n, A), dot(n, B) - dot(m, C), dot(m, w)
+    phi = aF * pulled + bF * bent + dF * twisted
+    x_x = matrix_times(0.5 * b, matrix_plus(_hats(q, n), _hats(n, q1)))
+    x_x = matrix_plus(x_x, matrix_times(0.5 * d, matrix_plus(outer(m, dx1), outer(dx, m))))
+    by_u = minus(cross(A, n), cross(dx, m))
+    by_u = _sum(b1, minus(by_u, cross(q, xn)), -a1, cross(q, n), d1, plus(times(rho, m), times(mx, dx)))
+    x_x = plus_identity(matrix_plus(x_x, outer(by_u, x1)), phi)
+    row = times(4.0 * (alpha[SECOND] * pulled + beta[SECOND] * bent + delta[SECOND] * twisted), x1)
+    bends = minus(plus(cross(A1, n), cross(q1, nx1)), cross(dx1, m))
+    twists = plus(times(dot(m, x1), dx1), times(rho1, m))
+    row = plus(row, _sum(-aF, cross(q1, n), bF, bends, dF, twists))
+    x_x = matrix_plus(x_x, outer(x, row))
+    return (P, Q, N, M), (x_q, x_dx, q_x, dx_x, x_x)
 
 
 @small_kernel
 def point_tangent(spreads, slopes, stiffness):
-    """Derivatives of (on c, on c', on q) to (c, c', q) at the end; rows and columns in this order."""
-    (P, Q, N, M), (c_q, c_dc, q_c, dc_c, c_c) = spreads
-    G_q, G_c, K_c, K_d = slopes
+    """Derivatives of (on x, on x', on q) to (x, x', q) at the end; rows and columns in this order."""
+    (P, Q, N, M), (x_q, x_dx, q_x, dx_x, x_x) = spreads
+    G_q, G_x, K_x, K_d = slopes
     SNN, SNM, SMN, SMM = stiffness
     if not coupled(stiffness):
         none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        Nq, Nc = scaled_rows(SNN, G_q), scaled_rows(SNN, G_c)
-        Mc, Md = scaled_rows(SMM, K_c), scaled_rows(SMM, K_d)
+        Nq, Nx = scaled_rows(SNN, G_q), scaled_rows(SNN, G_x)
+        Mx, Md = scaled_rows(SMM, K_x), scaled_rows(SMM, K_d)
         return (
-            matrix_plus(matrix_plus(product(N, Nc), product(M, Mc)), c_c),
-            matrix_plus(product(M, Md), dc_c),
-            matrix_plus(product(N, Nq), q_c),
-            matrix_plus(product(Q, Mc), c_dc),
+            matrix_plus(matrix_plus(product(N, Nx), product(M, Mx)), x_x),
+            matrix_plus(product(M, Md), dx_x),
+            matrix_plus(product(N, Nq), q_x),
+            matrix_plus(product(Q, Mx), x_dx),
             product(Q, Md),
             none,
-            matrix_plus(product(P, Nc), c_q),
+            matrix_plus(product(P, Nx), x_q),
             none,
             product(P, Nq),
         )
     Nq, Mq = product(SNN, G_q), product(SMN, G_q)
-    Nc = matrix_plus(product(SNN, G_c), product(SNM, K_c))
-    Mc = matrix_plus(product(SMN, G_c), product(SMM, K_c))
+    Nx = matrix_plus(product(SNN, G_x), product(SNM, K_x))
+    Mx = matrix_plus(product(SMN, G_x), product(SMM, K_x))
     Nd, Md = product(SNM, K_d), product(SMM, K_d)
     return (
-        matrix_plus(matrix_plus(product(N, Nc), product(M, Mc)), c_c),
-        matrix_plus(matrix_plus(product(N, Nd), product(M, Md)), dc_c),
-        matrix_plus(matrix_plus(product(N, Nq), product(M, Mq)), q_c),
-        matrix_plus(product(Q, Mc), c_dc),
+        matrix_plus(matrix_plus(product(N, Nx), product(M, Mx)), x_x),
+        matrix_plus(matrix_plus(product(N, Nd), product(M, Md)), dx_x),
+        matrix_plus(matrix_plus(product(N, Nq), product(M, Mq)), q_x),
+        matrix_plus(product(Q, Mx), x_dx),
         product(Q, Md),
         product(Q, Mq),
-        matrix_plus(product(P, Nc), c_q),
+        matrix_plus(product(P, Nx), x_q),
         product(P, Nd),
         product(P, Nq),
     )

@@ -4,7 +4,8 @@
 |---|---|---|
 | se3 | 2 | constant strain, the logarithm of the relative pose: `se3_element`; where its material is beyond linear: `se3_span` |
 | lagrange(p), p = 1 to 4 | p + 1 | positions and directors: `lagrange_element` |
-| relative(p), p = 2, 4 | p + 1 | positions and rotations seen from the middle frame: `relative_element` |
+| relative(p), p = 2, 4 | p + 1 | positions and rotation vectors seen from the middle frame: `relative_element` |
+| cayley(p), p = 2, 4 | p + 1 | the same with Cayley vectors: `cayley_element`; what relative(p) was, for files |
 | midpoint | 2 | positions and quaternions, strains in the middle: `midpoint_element` |
 
 Kernels are imported where they are needed: those that a model does not use are not compiled.
@@ -41,9 +42,10 @@ class RodElement(NamedTuple):
 # by the number that models and files know them by: only ever add at the end
 BY_NUMBER = (
     *(RodElement(f"lagrange({p})", p, "lagrange_element", "lagrange_forces") for p in (1, 2, 3, 4)),
-    *(RodElement(f"relative({p})", p, "relative_element", "relative_forces") for p in (2, 4)),
+    *(RodElement(f"cayley({p})", p, "cayley_element", "") for p in (2, 4)),
     RodElement(SE3, 1, "se3_span", "se3_forces"),
     RodElement("midpoint", 1, "midpoint_element", ""),
+    *(RodElement(f"relative({p})", p, "relative_element", "relative_forces") for p in (2, 4)),
 )
 SE3_SPAN = next(k for k, element in enumerate(BY_NUMBER) if element.word == SE3)
 _NUMBERS = {SE3: -1} | {element.word: k for k, element in enumerate(BY_NUMBER) if element.word != SE3}

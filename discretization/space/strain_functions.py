@@ -48,7 +48,7 @@ def _polynomial(a, n, u):
 
 
 @small_kernel
-def _polynomial_differences(a, n, u0, u1):
+def polynomial_differences(a, n, u0, u1):
     """F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1] of F = sum_k a_k u^k, k <= n."""
     f0, f1, slope, first, second = a[n], a[n], 0.0, 0.0, 0.0
     for k in range(n - 1, -1, -1):
@@ -103,8 +103,8 @@ def strain_function_differences(u0, u1):
     """f0, f1, f1', f[u0,u1], f[u0,u1,u1] and p0, p1, p1', p[u0,u1], p[u0,u1,u1] for u0, u1 >= 0."""
     if u0 <= _SERIES_LIMIT and u1 <= _SERIES_LIMIT:
         n = _terms(max(u0, u1))
-        f0, f1, df1, F, F1 = _polynomial_differences(F_SERIES, n, u0, u1)
-        p0, p1, dp1, P, P1 = _polynomial_differences(P_SERIES, n, u0, u1)
+        f0, f1, df1, F, F1 = polynomial_differences(F_SERIES, n, u0, u1)
+        p0, p1, dp1, P, P1 = polynomial_differences(P_SERIES, n, u0, u1)
         return f0, f1, df1, F, F1, p0, p1, dp1, P, P1
     f0, _, p0, _ = strain_functions(u0)
     f1, df1, p1, dp1 = strain_functions(u1)
