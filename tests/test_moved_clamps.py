@@ -13,7 +13,7 @@ def test_a_clamp_that_moves_far_leads_past_what_load_steps_do_not_follow():
         EA=1e6, GA=1e6, GJ=2.0, EI=2.0, mass_per_length=1.0, inertia_per_length=1e-3
     )
     model = Model("beam")
-    beam = model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], section, 24, element="relative(2)")
+    beam = model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], section, 24, element="se3")
     model.add_joint("left", "clamp", beam.start)
     model.add_joint("right", "clamp", beam.end)
     motion = {"displacement": lambda f: (-0.5 * f, 0, 0), "rotation": lambda f: (0, 2 * np.pi * f, 0)}
