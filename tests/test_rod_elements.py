@@ -1,5 +1,6 @@
 """Rod elements between several frames: what each must satisfy as an interaction, and what it says of a rod."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -7,7 +8,9 @@ from test_interactions import EPS, turn
 
 from discretization.space import cayley_element, lagrange_element, midpoint_element, relative_element
 from discretization.space.interpolation import MOST, ORDERS, SLOPES, VALUES, leading, nodes, points, shares
+from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.rod_points import POINT
+from discretization.space.turn_series import turn_differences
 from rigid import quaternions
 from rigid.mechanics.mechanical import call
 
@@ -258,3 +261,47 @@ def test_a_common_rigid_motion_is_not_resisted(kind):
     z[:, 0] += velocity
     size = np.abs(dual(kind, y, rng.normal(size=y.shape), X, 1.0, "bend")).max()
     assert np.abs(dual(kind, y, z, X, 1.0, "bend")).max() < 1e-14 * size
+
+
+@pytest.mark.parametrize("p", relative_element.ORDERS)
+def test_a_constant_curvature_is_constant_in_relative_elements(p):
+    """However far it turns the ends; with Cayley vectors it is not."""
+    K = np.array([1.0, 4.0, -2.0])
+    s = LENGTH * (nodes(p) - 0.5)
+    angle = s[:, None] * K
+    theta = np.linalg.norm(angle, axis=1, keepdims=True)
+    half = 0.5 * theta
+    quat = np.concatenate([np.cos(half), np.sinc(half / np.pi) * 0.5 * angle], axis=1)
+    y = np.concatenate([np.zeros((p + 1, 1, 3)), np.swapaxes(quaternions.to_matrix(quat), 1, 2)], axis=1)
+    assert strains(relative_element.ENERGIES[p], y)[:, 3:] == pytest.approx(np.tile(K, (p, 1)), abs=1e-13)
+    assert np.abs(strains(cayley_element.ENERGIES[p], y)[:, 3:] - K).max() > (1e-2 if p == 2 else 1e-5)
+
+
+@pytest.mark.parametrize("u0", [0.0, 1e-9, 0.03, 0.9, 4.0, 9.8])
+@pytest.mark.parametrize("u1", [1e-12, 0.2, 1.9, 9.0])
+def test_functions_of_a_turn_and_their_divided_differences(u0, u1):
+    with mpmath.workdps(150):
+
+        def exact(k, u):
+            t = mpmath.sqrt(mpmath.mpf(u))
+            return (
+                (mpmath.sin(t) / t, (1 - mpmath.cos(t)) / t**2, (t - mpmath.sin(t)) / t**3)[k]
+                if u
+                else (mpmath.mpf(1) / (1, 2, 6)[k])
+            )
+
+        for k, found in enumerate(turn_differences(u0, u1)):
+            f0, f1 = exact(k, u0), exact(k, u1)
+            slope = mpmath.diff(lambda u, k=k: exact(k, u), u1)
+            first = (f1 - f0) / (mpmath.mpf(u1) - u0)
+            second = (slope - first) / (mpmath.mpf(u1) - u0)
+            assert np.allclose(
+                found, [float(x) for x in (f0, f1, slope, first, second)], rtol=2e-14, atol=2e-16
+            )
+
+
+def test_numbers_of_elements_in_files_keep_their_meaning():
+    """Numbers 4 and 5 interpolate Cayley vectors, as relative(p) once did: such results are recomputed as they ran."""
+    assert [element.word for element in BY_NUMBER[4:6]] == ["cayley(2)", "cayley(4)"]
+    assert [element.kernels() for element in BY_NUMBER[4:6]] == [cayley_element] * 2
+    assert [element.kernels() for element in BY_NUMBER[8:10]] == [relative_element] * 2

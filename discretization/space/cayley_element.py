@@ -1,4 +1,4 @@
-"""What `relative_element` was: the same with Cayley vectors in the place of rotation vectors; for files that were written with it.
+"""What `relative_element` was, with Cayley vectors in the place of rotation vectors: for files that were written with it.
 
 With m the middle of the p + 1 frames and B_a = R_m^T R_a, T_a = 1 + tr B_a,
 

@@ -27,7 +27,8 @@ F[] divided differences, g = -alpha n + beta n x x:
 as reference the element would know its two ends apart.
 """
 
-from discretization.space.cayley_element import bring_to_frames, rates_seen_from as cayley_rates, seen_from
+from discretization.space.cayley_element import bring_to_frames, seen_from
+from discretization.space.cayley_element import rates_seen_from as cayley_rates
 from discretization.space.interpolation import SLOPES, VALUES
 from discretization.space.rod_points import (
     LENGTH,

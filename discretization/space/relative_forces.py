@@ -76,7 +76,7 @@ from rigid.linear_algebra import (
     twice_axial,
 )
 
-# of a node, in its row: x, y at start and end, 1 + tr B at both, then X and Y, and T_a; in another: c at start and end, C, f of both
+# of a node, in its row: x, y at start and end, 1 + tr B at both, then X and Y, and T_a; in another: c at both, C, f of both
 X0, Y0, X1, Y1, T0, T1, X_SUM, Y_SUM, TURNING, NODE = 0, 3, 6, 9, 12, 13, 14, 17, 20, 29
 C0, C1, C_SUM, OF_TURN = 0, 3, 6, 9
 

@@ -16,7 +16,9 @@ from discretization.space.strain_functions import polynomial_differences
 from rigid.compilation.decorators import small_kernel
 
 TERMS = 16  # of the highest power: 1e-17 at u = 10
-SINE, COSINE, CUBIC = (np.array([(-1.0) ** k / factorial(2 * k + i) for k in range(TERMS + 1)]) for i in (1, 2, 3))
+SINE, COSINE, CUBIC = (
+    np.array([(-1.0) ** k / factorial(2 * k + i) for k in range(TERMS + 1)]) for i in (1, 2, 3)
+)
 
 
 @small_kernel
