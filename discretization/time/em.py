@@ -54,7 +54,7 @@ STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 
 
 @inner_kernel
-def _predict(system, numbering, state, work, h):
+def predict(system, numbering, state, work, h):
     """Start of Newton: motion with the acceleration of the last step, multipliers of the last step."""
     frames, memory = system.frames, state.memory
     for f in range(frames.mass.shape[0]):
@@ -80,7 +80,7 @@ def _has_drives(work):
 
 
 @inner_kernel
-def _account(system, numbering, hidden, state, work, h, load_values):
+def account(system, numbering, hidden, state, work, h, load_values):
     """Add the work of the loads and drives and the dissipation of the step to state.totals; let branches relax."""
     done, lost = 0.0, 0.0
     for l in range(system.loads.kind.shape[0]):
@@ -132,7 +132,7 @@ def _changes(numbering, hidden, state, work, h, f):
 
 
 @inner_kernel
-def _commit(system, numbering, hidden, plain, state, work, h):
+def commit(system, numbering, hidden, plain, state, work, h):
     """Take the end of the step over into the state: (1), (2) or (4), multipliers, accelerations."""
     frames = system.frames
     for f in range(frames.mass.shape[0]):
@@ -168,7 +168,7 @@ def copy(x, y):
 
 
 @inner_kernel
-def _copy(source, target):
+def copy_state(source, target):
     """Values of one state into another."""
     for f in range(source.r.shape[0]):
         for i in range(3):
@@ -209,7 +209,7 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
     for k in range(load_values.shape[0]):
         h = substeps[k % n_substeps]
         if n_substeps > 1 and k % n_substeps == 0:
-            _copy(state, kept)
+            copy_state(state, kept)
         count[0] = 0
         if plain is not None:
             begin_stresses(system, plain, state, work, h)
@@ -222,7 +222,7 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
         if _has_drives(work):
             begin_drives(system, hidden, state, work, h, load_values[k])
         begin_counted(numbering, state, work)
-        _predict(system, numbering, state, work, h)
+        predict(system, numbering, state, work, h)
         status = newton(
             equations, system, numbering, hidden, state, work, h, load_values[k], max_iterations, count
         )
@@ -234,16 +234,16 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
         counts[FACTORISATIONS] = count[1]
         if status != 0:
             if k % n_substeps != 0:
-                _copy(kept, state)
+                copy_state(kept, state)
             return status
         if plain is not None:
             end_dissipation(system, state, work, h)
             if work.accounts:
-                _account(plain, numbering, hidden, state, work, h, load_values[k])
+                account(plain, numbering, hidden, state, work, h, load_values[k])
         elif work.accounts:
-            _account(system, numbering, hidden, state, work, h, load_values[k])
+            account(system, numbering, hidden, state, work, h, load_values[k])
         end_counted(state, work)
-        _commit(system, numbering, hidden, plain, state, work, h)
+        commit(system, numbering, hidden, plain, state, work, h)
         if _has_drives(work):
             end_drives(system, state, work, load_values[k])
         counts[STEPS] = (k + 1) // n_substeps

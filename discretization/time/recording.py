@@ -7,7 +7,7 @@ from rigid.compilation.decorators import allocating_kernel, inner_kernel
 
 
 @inner_kernel
-def _keep(state, kept, k):
+def keep(state, kept, k):
     """The state as row k."""
     for f in range(state.r.shape[0]):
         copy(state.r[f], kept.r[k, f])
@@ -38,5 +38,5 @@ def march_and_keep(
         )
         if status != 0:
             return status
-        _keep(advancing.state, kept, k)
+        keep(advancing.state, kept, k)
     return 0

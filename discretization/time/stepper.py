@@ -36,6 +36,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 
 MAX_ITERATIONS = 30
+GENERAL = "general"  # solver of what has no special shape
 
 LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
 DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed as `discretization.drives` says
@@ -54,6 +55,8 @@ class Stepper(StepperBase):
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
 
+    solver = GENERAL  # in words
+
     def __init__(
         self,
         system: System,
@@ -70,10 +73,9 @@ class Stepper(StepperBase):
         spared: Sequence[int] = (),
         loop_of: Callable[[str], str] | None = None,
     ):
-        if not (np.isfinite(h) and h > 0.0):
-            raise ModelError(f"the time step dt = {h} s must be a positive number")
+        check_step(h)
         if order > 2:
-            _check_conservative(system, order, "-ggl" if hidden else "")
+            check_conservative(system, order, "-ggl" if hidden else "")
         if rho is not None:
             check_elements(system)
         self.system, self.h, self.order, self._joint_names, self._loop_of = (
@@ -231,7 +233,14 @@ def _report(counts: np.ndarray) -> Report:
     return Report(int(counts[ITERATIONS]), int(counts[MOST_ITERATIONS]), int(counts[SOLVES]))
 
 
-def _check_conservative(system: System, order: int, kin: str) -> None:
+def check_step(h: float) -> None:
+    """Raise ModelError unless h is a step."""
+    if not (np.isfinite(h) and h > 0.0):
+        raise ModelError(f"the time step dt = {h} s must be a positive number")
+
+
+def check_conservative(system: System, order: int, kin: str) -> None:
+    """Raise ModelError where the order needs negative substeps and something dissipates."""
     found = [f"the {own.group.kind.name}" for own in groups_of(system, None, Role.DISSIPATION)]
     if np.any(system.spans.relaxation):
         found.insert(0, "a rod with a branch that relaxes")

@@ -134,6 +134,8 @@ def _result_words(result: Result) -> list[str]:
     if layout.joints:
         joints = _some([f"{joint.name} ({joint.kind})" for joint in layout.joints])
         lines.append(f"  {len(layout.joints)} joints: {joints}")
+    if solver := description.get("run", {}).get("solver"):
+        lines.append(f"  solver: {solver}")
     lines += [f"  {line}" for line in start_words(description)]
     for part, (v, omega) in description.get("initial_velocity_change", {}).items():
         lines.append(

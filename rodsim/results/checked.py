@@ -232,6 +232,7 @@ _RUN: dict[str, Callable[[Any], bool]] = {
     "t_end": _positive,
     "integrator": _text,
     "chart": _text,
+    "solver": _text,
     "output_every": lambda value: isinstance(value, int) and value >= 1,
     "tolerance": lambda value: _number(value) and value >= 0,
 }

@@ -17,6 +17,7 @@ from discretization.own_variables import part, without_lists
 from discretization.system import System
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import em_integrator
+from discretization.time.shortcuts import em_stepper
 from discretization.time.stepper import DriveValues, LoadValues, Stepper
 from rigid.motions import STEP
 from rigid.system import Floats, State
@@ -63,6 +64,7 @@ class GoingOn:
             self.drives = self._by_functions
         elif self._read:
             self.drives = self._given
+        self._shortcut = "solver" in settings
         self._tolerance, self._spared = tolerance_of(result), result.description.get("without_inertia", [])
         self._stepper: StepperBase
         if self.own is not None:
@@ -88,7 +90,7 @@ class GoingOn:
     def stepper(self, h: float, order: int, system: System | None = None) -> Stepper:
         """Of `em` and its kin, for what the steps of a list of contacts are taken with."""
         assert self.own is not None
-        return Stepper(
+        return em_stepper(
             self.system if system is None else system,
             h,
             order,
@@ -98,6 +100,7 @@ class GoingOn:
             drive_values=self.drives,
             rho=self.own.rho,
             spared=self._spared,
+            shortcut=self._shortcut,
         )
 
     def end(self, start: State, first: int, count: int, stored: State, halvings: int) -> State:

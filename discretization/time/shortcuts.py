@@ -1,0 +1,33 @@
+"""Which solver takes the steps of `em` and its kin: the quickest that fits a model. All solve the same equations to round-off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discretization.system import System
+from discretization.time.stepper import LoadValues, Stepper
+from discretization.time.tree_stepper import TreeStepper
+from discretization.trees.shape import Tree, tree_of
+
+
+def em_stepper(
+    system: System,
+    h: float,
+    order: int = 2,
+    load_values: LoadValues | None = None,
+    hidden: bool = False,
+    tolerance: float = 0.0,
+    *,
+    rho: float | None = None,
+    shortcut: bool = True,
+    **others: Any,
+) -> Stepper:
+    """The stepper of `em` and its kin that is quickest for this system; arguments as of `Stepper`.
+
+    shortcut: False: the general one whatever the system is.
+    """
+    if shortcut and not hidden and rho is None:
+        tree = tree_of(system)
+        if isinstance(tree, Tree):
+            return TreeStepper(system, tree, h, order, load_values, tolerance)
+    return Stepper(system, h, order, load_values, hidden=hidden, tolerance=tolerance, rho=rho, **others)

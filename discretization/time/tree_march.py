@@ -1,0 +1,263 @@
+"""`em` of trees of bodies: the same step, its linearised joints eliminated from the tips to the root (`discretization.trees`).
+
+dr, psi and the forces of joints are iterates, as in `discretization.time.newton`; no matrix of the whole is made. Newton's method
+converges quadratically: with corrections c_k as turns in rad, c_k^3/c_{k-1}^2 is what the next one would be. The iteration ends
+where that is nothing, with c_k not added: the step takes it over unrounded, as it does with the last correction there.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import typeof, types
+from numba._dispatcher import compute_fingerprint
+
+from discretization.assembly.by_duals import begin_counted, end_counted
+from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.step_equations import add_forces, add_load_noise, begin_step, move
+from discretization.assembly.workspace import EPS, norm
+from discretization.time.em import (
+    FACTORISATIONS,
+    ITERATIONS,
+    MOST_ITERATIONS,
+    SOLVES,
+    STEPS,
+    account,
+    commit,
+    copy_state,
+    predict,
+)
+from discretization.time.newton import (
+    CONVERGED,
+    FOLDED,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    SINGULAR,
+    correct,
+    rests,
+)
+from discretization.time.recording import keep
+from discretization.trees.bodies import (
+    assemble_bodies,
+    begin_joints,
+    begin_tree,
+    end_joints,
+    put,
+    scale_rows,
+    vector_at,
+)
+from discretization.trees.elimination import eliminate, expand
+from discretization.trees.places import BLOCK, LEVER, NEW_COUPLE, NEW_FORCE, PARENT_LEVER
+from discretization.trees.shape import OTHER
+from discretization.turning import turned_over
+from rigid.compilation.decorators import allocating_inner_kernel, allocating_kernel, compiled, inner_kernel
+from rigid.linear_algebra import add3, cross, load3, minus, plus, store3, times
+
+NOTHING = 2e-17  # rad, of a correction that need not be made
+_STALLED, _SAFE = (
+    0.3,
+    1e-7,
+)  # contraction that counts as none, and corrections that may then be left: round-off
+_FIRST = 1e-9  # rad, of a first correction that is the last
+# what `more` is asked for
+BEGIN, ASSEMBLE, NOISE, END = range(4)
+
+
+class Advancing(NamedTuple):
+    """What a march reads and writes, by reference."""
+
+    system: Any
+    numbering: Any
+    tree: Any
+    state: Any  # advanced in place
+    work: Any
+
+
+def _more(what, system, numbering, state, work, h, load_values):
+    """All but bodies, their weights and joints of closed form: 0 or FOLDED."""
+    if what == BEGIN:
+        begin_counted(numbering, state, work)
+    elif what == ASSEMBLE:
+        for i in range(BLOCK * system_bodies(numbering), work.values.shape[0]):
+            work.values[i] = 0.0
+        for i in range(6 * system_bodies(numbering), work.residual.shape[0]):
+            work.residual[i] = 0.0
+        if add_forces(system, numbering, state, work, h, load_values, True) != 0:
+            return FOLDED
+    elif what == NOISE:
+        begin_step(system, numbering, state, work, h)
+        add_load_noise(system, numbering, work, h, load_values)
+    else:
+        if work.turns.frames.shape[0] > 0:
+            move(system, state, work)
+            if turned_over(state, work):
+                return FOLDED
+        if work.accounts:
+            account(system, numbering, None, state, work, h, load_values)
+        end_counted(state, work)
+    return 0
+
+
+def _no_more(what, system, numbering, state, work, h, load_values):
+    """Of a tree that has nothing else."""
+    return 0
+
+
+@inner_kernel
+def system_bodies(numbering):
+    """How many have unknowns."""
+    rows = 0
+    for c in range(numbering.rows.shape[0]):
+        rows += numbering.rows[c]
+    return (numbering.size - rows) // 6
+
+
+def more_of(system: Any, numbering: Any, tree: Any, state: Any, work: Any) -> Any:
+    """What `march` is handed for the rest of a model: compiled where there is one."""
+    plain = not (len(system.loads.kind) or len(system.others.kind) or np.any(tree.rows))
+    models = system, numbering, state, work
+    known = plain, *map(compute_fingerprint, models)
+    if known not in _known:
+        _known[known] = _compiled(_no_more if plain else _more, *map(typeof, models))
+    return _known[known]
+
+
+_known: dict[Any, Any] = {}
+
+
+@functools.cache
+def _compiled(function: Any, *models: Any) -> Any:
+    return compiled(types.int64(types.int64, *models, types.float64, types.float64[:, ::1]))(function)
+
+
+@inner_kernel
+def _take_forces(tree, share):
+    """New forces and couples of joints, or this share of the way to them."""
+    for i in range(tree.frame.shape[0]):
+        if tree.kind[i] != OTHER:
+            w = tree.each[i]
+            f, k = load3(tree.force[i]), load3(tree.couple[i])
+            store3(plus(f, times(share, minus(vector_at(w, NEW_FORCE), f))), tree.force[i])
+            store3(plus(k, times(share, minus(vector_at(w, NEW_COUPLE), k))), tree.couple[i])
+
+
+@inner_kernel
+def _is_balanced(more, advancing, h, load_values):
+    """Whether the predicted forces hold bodies that rest, to their rounding."""
+    system, numbering, tree, state, work = advancing
+    left, noise = work.rhs, work.noise
+    n, weight = tree.frame.shape[0], norm(load3(system.gravity))
+    for i in range(noise.shape[0]):
+        noise[i] = 0.0
+    more(NOISE, system, numbering, state, work, h, load_values)
+    scale_rows(tree, work, h)
+    add_constraint_noise(numbering, work)
+    for i in range(6 * n):
+        left[i] = work.residual[i]
+    for i in range(n):
+        w, p, f, k = tree.each[i], tree.parent[i], load3(tree.force[i]), load3(tree.couple[i])
+        size = EPS * abs(h) * system.frames.mass[tree.frame[i]] * weight
+        for j in range(3):
+            noise[6 * i + j] += size
+            noise[6 * i + 3 + j] += size * tree.reach[i]
+        if tree.kind[i] == OTHER:
+            continue
+        put(left, 6 * i, minus(vector_at(left, 6 * i), f))
+        moment = plus(cross(vector_at(w, LEVER), f), k)
+        put(left, 6 * i + 3, minus(vector_at(left, 6 * i + 3), moment))
+        if p >= 0:
+            add3(f, left[6 * p : 6 * p + 3])
+            add3(plus(cross(vector_at(w, PARENT_LEVER), f), k), left[6 * p + 3 : 6 * p + 6])
+    worst = 0.0
+    for i in range(6 * n):
+        worst = max(worst, abs(left[i]) / (noise[i] + 1e-300))
+        left[i] = 0.0
+    for i in range(n):
+        for r in range(tree.rows[i]):
+            row = tree.row[i, r]
+            worst = max(worst, abs(work.residual[row]) / (noise[row] + 1e-300))
+    return worst <= work.solved
+
+
+@inner_kernel
+def _newton(more, advancing, h, load_values, max_iterations, count):
+    """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
+    system, numbering, tree, state, work = advancing
+    at_rest = rests(work)
+    before = 0.0
+    while True:
+        assemble_bodies(system, tree, state, work, h)
+        if more(ASSEMBLE, system, numbering, state, work, h, load_values) != 0:
+            return FOLDED
+        if at_rest and _is_balanced(more, advancing, h, load_values):
+            return CONVERGED
+        at_rest = False
+        eliminate(tree, work)
+        size = expand(tree, work)
+        count[0] += 1
+        if not size < 1e300:
+            for i in range(6 * tree.frame.shape[0]):
+                if not abs(work.residual[i]) < 1e300:
+                    return NOT_FINITE
+            return SINGULAR
+        shrunk = size / before if before > 0.0 else 1.0
+        done = (
+            size * shrunk * shrunk <= max(NOTHING, 0.1 * work.solved * EPS)
+            if before > 0.0
+            else size <= _FIRST
+        )
+        if done or (count[0] > 3 and shrunk > _STALLED and size <= _SAFE):
+            _take_forces(tree, 1.0)
+            return CONVERGED
+        if count[0] > max_iterations:
+            return NOT_CONVERGED
+        _take_forces(tree, correct(system, numbering, work))
+        before = size
+
+
+@allocating_inner_kernel
+def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
+    """As `discretization.time.em.march`; more: `more_of` these models."""
+    system, numbering, tree, state, work = advancing
+    count = np.zeros(1, dtype=np.int64)
+    n_substeps = substeps.shape[0]
+    counts[:] = 0
+    for k in range(load_values.shape[0]):
+        h = substeps[k % n_substeps]
+        if n_substeps > 1 and k % n_substeps == 0:
+            copy_state(state, kept)
+        count[0] = 0
+        begin_tree(system, tree, state, work, h)
+        more(BEGIN, system, numbering, state, work, h, load_values[k])
+        predict(system, numbering, state, work, h)
+        begin_joints(tree, work)
+        status = _newton(more, advancing, h, load_values[k], max_iterations, count)
+        if status == CONVERGED:
+            status = more(END, system, numbering, state, work, h, load_values[k])
+        counts[SOLVES] += 1
+        counts[ITERATIONS] += count[0]
+        counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
+        counts[FACTORISATIONS] = count[0]
+        if status != CONVERGED:
+            if k % n_substeps != 0:
+                copy_state(kept, state)
+            return status
+        end_joints(tree, work)
+        commit(system, numbering, None, None, state, work, h)
+        counts[STEPS] = (k + 1) // n_substeps
+    return 0
+
+
+@allocating_kernel
+def march_trees_and_keep(more, advancing, before, substeps, load_values, max_iterations, kept, counts):
+    """As `discretization.time.recording.march_and_keep`."""
+    share = load_values.shape[0] // counts.shape[0]
+    for k in range(counts.shape[0]):
+        values = load_values[k * share : (k + 1) * share]
+        status = march(more, advancing, before, substeps, values, max_iterations, counts[k])
+        if status != 0:
+            return status
+        keep(advancing.state, kept, k)
+    return 0

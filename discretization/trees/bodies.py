@@ -1,0 +1,210 @@
+"""Bodies of a tree and the closed forms of its hinges and ball joints: what a Newton iteration begins with.
+
+With f, k the force and the couple, times the step, that pass through a joint from a body to its parent at the joint's mean
+lever xbar, the equations of `discretization.assembly.step_equations` are
+
+    2 m (dr/h - v0) - h m g + ... - f + sum over children f = 0                                         (1)
+    R1 J Omega1 - R0 J Omega0 + ... - xbar x f - k + sum over children (xbar_p x f + k) = 0             (2)
+    p(1) = p_p(1),   k = 0 of a ball joint;   axes parallel, k . nbar = 0 of a hinge                    (3)
+
+nbar: the mean of the axis on frame b, across which the two multipliers of its rows of directions act.
+"""
+
+from __future__ import annotations
+
+from discretization.assembly.workspace import rotation_of, store_rotation
+from discretization.trees.places import (
+    AXIS1,
+    BLOCK,
+    GAP,
+    LEVER,
+    LEVER1,
+    MEAN_AXIS,
+    PARENT_LEVER,
+    PARENT_LEVER1,
+    TILT,
+    TURNS1,
+)
+from discretization.trees.shape import HINGE, OTHER
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.kinematics.rotations import inverse_tangent, load4, rotation_matrix
+from rigid.linear_algebra import (
+    apply,
+    apply_transposed,
+    average,
+    cross,
+    dot,
+    hat,
+    load3,
+    load9,
+    matrix_minus,
+    matrix_times,
+    minus,
+    plus,
+    product,
+    store3,
+    times,
+    transposed_product,
+)
+
+
+@small_kernel
+def turned_by(psi, R):
+    """cay(psi) R."""
+    s = 1.0 / (1.0 + 0.25 * dot(psi, psi))
+    a, b, c = (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8])
+    a = plus(a, times(s, cross(psi, plus(a, times(0.5, cross(psi, a))))))
+    b = plus(b, times(s, cross(psi, plus(b, times(0.5, cross(psi, b))))))
+    c = plus(c, times(s, cross(psi, plus(c, times(0.5, cross(psi, c))))))
+    return a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2]
+
+
+@small_kernel
+def vector_at(x, i):
+    """x[i:i + 3]."""
+    return x[i], x[i + 1], x[i + 2]
+
+
+@small_kernel
+def put(x, i, a):
+    """x[i:i + 3] = a."""
+    x[i], x[i + 1], x[i + 2] = a
+
+
+@small_kernel
+def put_block(values, at, A):
+    """values[at + i + 6 j] = A_ij."""
+    values[at], values[at + 1], values[at + 2] = A[0], A[3], A[6]
+    values[at + 6], values[at + 7], values[at + 8] = A[1], A[4], A[7]
+    values[at + 12], values[at + 13], values[at + 14] = A[2], A[5], A[8]
+
+
+@inner_kernel
+def scale_rows(tree, work, h):
+    """As `discretization.assembly.constraint_rows` does; multipliers of joints of closed form are impulses as they are."""
+    for c in range(tree.scaled.shape[0]):
+        work.scale[c] = 2.0 / abs(h) * work.facts.lightest[c] if tree.scaled[c] else 1.0
+
+
+@inner_kernel
+def begin_tree(system, tree, state, work, h):
+    """What the iterations of a step share."""
+    frames = system.frames
+    for f in range(frames.mass.shape[0]):
+        store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
+        if frames.fixed[f] != 0:
+            store_rotation(work.R1, f, rotation_of(work.R0, f))
+            store3(load3(state.r[f]), work.r1[f])
+    for i in range(tree.frame.shape[0]):
+        f = tree.frame[i]
+        spin = apply(load9(frames.inertia[f]), load3(state.Omega[f]))
+        store3(apply(rotation_of(work.R0, f), spin), tree.spin0[i])
+    scale_rows(tree, work, h)
+
+
+@small_kernel
+def across(tree, work, i):
+    """The directions of the couples of both rows of a hinge on its frame b, for mean directions of the step."""
+    f, partner = tree.frame[i], tree.partner[i]
+    of_b = tree.side[i] > 0.0
+    a, b = (partner, f) if of_b else (f, partner)
+    U = load3(tree.U[i, 0]) if of_b else load3(tree.U[i, 1])
+    A0, A1 = rotation_of(work.R0, a), rotation_of(work.R1, a)
+    u = average(apply(rotation_of(work.R0, b), U), apply(rotation_of(work.R1, b), U))
+    first, second = load3(tree.Ua[i, 0]), load3(tree.Ua[i, 1])
+    return (
+        cross(average(apply(A0, first), apply(A1, first)), u),
+        cross(average(apply(A0, second), apply(A1, second)), u),
+    )
+
+
+@inner_kernel
+def begin_joints(tree, work):
+    """f and k of the predicted multipliers, at the predicted ends of the step."""
+    for i in range(tree.frame.shape[0]):
+        f = tree.frame[i]
+        store_rotation(work.R1, f, turned_by(load3(work.psi[f]), rotation_of(work.R0, f)))
+        if tree.kind[i] == OTHER:
+            continue
+        first, side = tree.lam[i], tree.side[i]
+        store3(times(-side, vector_at(work.lam, first)), tree.force[i])
+        couple = (0.0, 0.0, 0.0)
+        if tree.kind[i] == HINGE:
+            one, two = across(tree, work, i)
+            couple = plus(times(side * work.lam[first + 3], one), times(side * work.lam[first + 4], two))
+        store3(couple, tree.couple[i])
+
+
+@inner_kernel
+def end_joints(tree, work):
+    """The multipliers of f and k, with directions as the last correction leaves them."""
+    for i in range(tree.frame.shape[0]):
+        if tree.kind[i] == OTHER:
+            continue
+        first, side = tree.lam[i], tree.side[i]
+        for j in range(3):
+            work.lam[first + j] = -side * tree.force[i, j]
+        if tree.kind[i] == HINGE:
+            one, two = across(tree, work, i)
+            k = times(side, load3(tree.couple[i]))
+            # k = a one + b two, both across nbar
+            p, q, r = dot(one, one), dot(one, two), dot(two, two)
+            x, y, d = dot(one, k), dot(two, k), 1.0 / (p * r - q * q)
+            work.lam[first + 3], work.lam[first + 4] = d * (r * x - q * y), d * (p * y - q * x)
+
+
+@inner_kernel
+def assemble_bodies(system, tree, state, work, h):
+    """Inertia and weight of (1), (2) with their tangents, and what the joints of closed form need of the poses."""
+    frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
+    for i in range(tree.frame.shape[0]):
+        f = tree.frame[i]
+        R0, psi, mass, J = (
+            rotation_of(work.R0, f),
+            load3(work.psi[f]),
+            frames.mass[f],
+            load9(frames.inertia[f]),
+        )
+        R1 = turned_by(psi, R0)
+        store_rotation(work.R1, f, R1)
+        Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), load3(state.Omega[f]))
+        RJ = product(R1, J)
+        L1 = apply(RJ, Omega1)
+        momentum = minus(times(1.0 / h, load3(work.dr[f])), load3(state.v[f]))
+        put(residual, 6 * i, minus(times(2.0 * mass, momentum), times(h * mass, gravity)))
+        put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
+        K = product(RJ, transposed_product(R0, inverse_tangent(psi)))
+        at, none, m = BLOCK * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
+        put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
+        put_block(values, at + 3, none)
+        put_block(values, at + 18, none)
+        put_block(values, at + 21, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
+        for j in range(3):
+            work.r1[f, j] = state.r[f, j] + work.dr[f, j]
+        if tree.kind[i] != OTHER:
+            _place(tree, work, i, f, R0, R1)
+
+
+@small_kernel
+def _place(tree, work, i, f, R0, R1):
+    """Levers, axes and gaps of a joint of closed form."""
+    w, partner = tree.each[i], tree.partner[i]
+    P0, P1 = rotation_of(work.R0, partner), rotation_of(work.R1, partner)
+    X, Xp = load3(tree.X[i, 0]), load3(tree.X[i, 1])
+    x1, y1 = apply(R1, X), apply(P1, Xp)
+    put(w, LEVER1, x1)
+    put(w, LEVER, average(apply(R0, X), x1))
+    put(w, PARENT_LEVER1, y1)
+    put(w, PARENT_LEVER, average(apply(P0, Xp), y1))
+    put(w, GAP, plus(minus(load3(work.r1[f]), load3(work.r1[partner])), minus(x1, y1)))
+    if tree.kind[i] == HINGE:
+        U, Up = load3(tree.U[i, 0]), load3(tree.U[i, 1])
+        u1, w1 = apply(R1, U), apply(P1, Up)
+        put(w, AXIS1, u1)
+        put(w, TILT, cross(u1, w1))
+        if tree.side[i] > 0.0:
+            put(w, MEAN_AXIS, average(apply(R0, U), u1))
+            put(w, TURNS1, u1)
+        else:
+            put(w, MEAN_AXIS, average(apply(P0, Up), w1))
+            put(w, TURNS1, w1)

@@ -1,0 +1,262 @@
+"""Linearised joints eliminated from the tips of a tree to its root, corrections on the way back: O(n), Newton's iterates those of
+the whole system of equations.
+
+Of a body with all that hangs on it the force and moment F = F0 + K (o, eta) are linear in its correction. With y that of the
+joint's point on the parent, o = y - gap - eta x x1, a ball joint leaves eta = E y + e0 of k = 0, a hinge
+
+    eta = eta_p + tilt + d a1,   d = row_y . y + row_e . eta_p + row_0   of   k . nbar = 0              (1)
+
+one unknown each. Of a joint of another kind the body's six unknowns and the joint's multipliers are eliminated together, with row
+exchanges. Iterates may leave the joints: their gaps and tilts are among the right-hand sides.
+"""
+
+from __future__ import annotations
+
+from discretization.trees.bodies import put, vector_at
+from discretization.trees.places import (
+    AXIS1,
+    BALL_0,
+    BALL_Y,
+    BLOCK,
+    GAP,
+    LEVER,
+    LEVER1,
+    MEAN_AXIS,
+    NEW_COUPLE,
+    NEW_FORCE,
+    PARENT_LEVER,
+    PARENT_LEVER1,
+    ROW_0,
+    ROW_E,
+    ROW_Y,
+    TILT,
+    TURNS1,
+)
+from discretization.trees.shape import HINGE, OTHER
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.linear_algebra import (
+    add3,
+    add_block,
+    apply,
+    apply_transposed,
+    cross,
+    dot,
+    hat_times,
+    load3,
+    matrix_minus,
+    matrix_plus,
+    matrix_times,
+    minus,
+    outer,
+    plus,
+    plus_identity,
+    product,
+    times,
+    times_hat,
+)
+
+
+@small_kernel
+def block_at(values, at):
+    """A_ij = values[at + i + 6 j]."""
+    return (
+        values[at], values[at + 6], values[at + 12],
+        values[at + 1], values[at + 7], values[at + 13],
+        values[at + 2], values[at + 8], values[at + 14],
+    )  # fmt: skip
+
+
+@small_kernel
+def matrix_of(w, k):
+    """w[k:k + 9]."""
+    return w[k], w[k + 1], w[k + 2], w[k + 3], w[k + 4], w[k + 5], w[k + 6], w[k + 7], w[k + 8]
+
+
+@small_kernel
+def inverse(A):
+    """A^-1."""
+    a, b, c = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
+    d = 1.0 / (A[0] * a + A[1] * b + A[2] * c)
+    return (
+        d * a, d * (A[2] * A[7] - A[1] * A[8]), d * (A[1] * A[5] - A[2] * A[4]),
+        d * b, d * (A[0] * A[8] - A[2] * A[6]), d * (A[2] * A[3] - A[0] * A[5]),
+        d * c, d * (A[1] * A[6] - A[0] * A[7]), d * (A[0] * A[4] - A[1] * A[3]),
+    )  # fmt: skip
+
+
+@small_kernel
+def _half_dyad(x, f):
+    """(x f^T - x . f I)/2, of eta -> (eta x x)/2 x f."""
+    return plus_identity(matrix_times(0.5, outer(x, f)), -0.5 * dot(x, f))
+
+
+@inner_kernel
+def eliminate(tree, work):
+    """All bodies, tips first."""
+    for i in range(tree.frame.shape[0] - 1, -1, -1):
+        if tree.kind[i] == OTHER:
+            _eliminate_other(tree, work, i)
+        else:
+            _eliminate_joint(tree, work, i)
+
+
+@inner_kernel
+def _eliminate_joint(tree, work, i):
+    values, residual, w, p = work.values, work.residual, tree.each[i], tree.parent[i]
+    at, f = BLOCK * i, load3(tree.force[i])
+    x1, x, gap = vector_at(w, LEVER1), vector_at(w, LEVER), vector_at(w, GAP)
+    rr, re = block_at(values, at), block_at(values, at + 18)
+    tr, te = block_at(values, at + 3), block_at(values, at + 21)
+    F, M = vector_at(residual, 6 * i), vector_at(residual, 6 * i + 3)
+    # by y and eta in place of o and eta, the couple at the joint in place of the moment
+    fe, te = matrix_plus(re, times_hat(rr, x1)), matrix_plus(te, times_hat(tr, x1))
+    ky = matrix_minus(tr, hat_times(x, rr))
+    ke = matrix_minus(matrix_minus(te, hat_times(x, fe)), _half_dyad(x1, f))
+    k0 = minus(minus(M, cross(x, F)), apply(ky, gap))
+    F = minus(F, apply(rr, gap))
+    if tree.kind[i] == HINGE:
+        a1, n, tilt = vector_at(w, AXIS1), vector_at(w, MEAN_AXIS), vector_at(w, TILT)
+        k0, F = plus(k0, apply(ke, tilt)), plus(F, apply(fe, tilt))
+        fd, kd = apply(fe, a1), apply(ke, a1)
+        turning = times(0.5, cross(vector_at(w, TURNS1), load3(tree.couple[i])))
+        d = -1.0 / dot(n, kd)
+        row_y = times(d, apply_transposed(ky, n))
+        row_e = times(d, plus(apply_transposed(ke, n), turning))
+        row_0 = d * (dot(n, k0) + (dot(turning, tilt) if tree.side[i] > 0.0 else 0.0))
+        put(w, ROW_Y, row_y)
+        put(w, ROW_E, row_e)
+        w[ROW_0] = row_0
+        if p < 0:
+            return
+        fy, fe = matrix_plus(rr, outer(fd, row_y)), matrix_plus(fe, outer(fd, row_e))
+        ky, ke = matrix_plus(ky, outer(kd, row_y)), matrix_plus(ke, outer(kd, row_e))
+        F, k0 = plus(F, times(row_0, fd)), plus(k0, times(row_0, kd))
+    else:
+        E = matrix_times(-1.0, inverse(ke))
+        e0, E = apply(E, k0), product(E, ky)
+        for j in range(9):
+            w[BALL_Y + j] = E[j]
+        put(w, BALL_0, e0)
+        if p < 0:
+            return
+        none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        fy, F = matrix_plus(rr, product(fe, E)), plus(F, apply(fe, e0))
+        fe, ky, ke, k0 = none, none, none, (0.0, 0.0, 0.0)
+    # the same on the parent, y = o_p + eta_p x y1
+    y1, y = vector_at(w, PARENT_LEVER1), vector_at(w, PARENT_LEVER)
+    fe, ke = matrix_minus(fe, times_hat(fy, y1)), matrix_minus(ke, times_hat(ky, y1))
+    at = BLOCK * p
+    add_block(fy, values, at, 6)
+    add_block(fe, values, at + 18, 6)
+    add_block(matrix_plus(ky, hat_times(y, fy)), values, at + 3, 6)
+    add_block(matrix_plus(matrix_plus(ke, hat_times(y, fe)), _half_dyad(y1, f)), values, at + 21, 6)
+    add3(F, residual[6 * p : 6 * p + 3])
+    add3(plus(k0, cross(y, F)), residual[6 * p + 3 : 6 * p + 6])
+
+
+@inner_kernel
+def _eliminate_other(tree, work, i):
+    """By LU of the body's unknowns and the joint's multipliers, with the motion of the parent as right-hand sides."""
+    values, residual, D, p = work.values, work.residual, tree.dense, tree.parent[i]
+    rows, first, X = tree.rows[i], tree.block[i], tree.solved[tree.own[i]]
+    n = 6 + rows
+    last = n + 6
+    for r in range(6):
+        for c in range(6):
+            D[r, c] = values[BLOCK * i + r + 6 * c]
+            D[r, n + c] = values[first + r + 6 * c]
+        D[r, last] = -residual[6 * i + r]
+        for c in range(rows):
+            D[r, 6 + c] = values[first + 2 * BLOCK + r + 6 * c]
+    for r in range(rows):
+        for c in range(6):
+            D[6 + r, c] = values[first + 4 * BLOCK + r + 6 * c]
+            D[6 + r, n + c] = values[first + 5 * BLOCK + r + 6 * c]
+        for c in range(rows):
+            D[6 + r, 6 + c] = 0.0
+        D[6 + r, last] = -residual[tree.row[i, r]]
+    begin = n if p >= 0 else last  # what is fixed does not move
+    for j in range(n):
+        pivot, most = j, abs(D[j, j])
+        for r in range(j + 1, n):
+            if abs(D[r, j]) > most:
+                pivot, most = r, abs(D[r, j])
+        if pivot != j:
+            for c in range(j, last + 1):
+                D[j, c], D[pivot, c] = D[pivot, c], D[j, c]
+        scale = 1.0 / D[j, j]
+        for r in range(j + 1, n):
+            factor = D[r, j] * scale
+            if factor != 0.0:
+                for c in range(j + 1, last + 1):
+                    D[r, c] -= factor * D[j, c]
+    for j in range(n - 1, -1, -1):
+        scale = 1.0 / D[j, j]
+        for c in range(begin, last + 1):
+            x = D[j, c]
+            for k in range(j + 1, n):
+                x -= D[j, k] * X[k, c - n]
+            X[j, c - n] = x * scale
+    if p < 0:
+        return
+    for r in range(6):
+        for c in range(7):
+            x = 0.0
+            for k in range(6):
+                x += values[first + BLOCK + r + 6 * k] * X[k, c]
+            for k in range(rows):
+                x += values[first + 3 * BLOCK + r + 6 * k] * X[6 + k, c]
+            if c < 6:
+                values[BLOCK * p + r + 6 * c] -= x
+            else:
+                residual[6 * p + r] += x
+
+
+@inner_kernel
+def expand(tree, work):
+    """Corrections, root first, into work.rhs, new f and k; the largest as a turn, in rad."""
+    rhs, largest = work.rhs, 0.0
+    for i in range(tree.frame.shape[0]):
+        p, o, e = tree.parent[i], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if p >= 0:
+            o, e = vector_at(rhs, 6 * p), vector_at(rhs, 6 * p + 3)
+        if tree.kind[i] == OTHER:
+            X = tree.solved[tree.own[i]]
+            for j in range(6 + tree.rows[i]):
+                x = X[j, 6]
+                for c in range(3 if p >= 0 else 0):
+                    x -= X[j, c] * o[c] + X[j, 3 + c] * e[c]
+                rhs[6 * i + j if j < 6 else tree.row[i, j - 6]] = x
+            o, e = vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3)
+        else:
+            o, e = _expand_joint(tree, work, i, o, e)
+        size = abs(o[0]) + abs(o[1]) + abs(o[2])
+        turn = abs(e[0]) + abs(e[1]) + abs(e[2])
+        largest = max(largest, turn + size / tree.reach[i])
+        if not largest < 1e300:
+            return 1e300
+    return largest
+
+
+@small_kernel
+def _expand_joint(tree, work, i, o, e):
+    values, w, rhs, at = work.values, tree.each[i], work.rhs, BLOCK * i
+    y = plus(o, cross(e, vector_at(w, PARENT_LEVER1))) if tree.parent[i] >= 0 else o
+    if tree.kind[i] == HINGE:
+        d = dot(vector_at(w, ROW_Y), y) + dot(vector_at(w, ROW_E), e) + w[ROW_0]
+        e = plus(plus(e, vector_at(w, TILT)), times(d, vector_at(w, AXIS1)))
+    else:
+        e = plus(apply(matrix_of(w, BALL_Y), y), vector_at(w, BALL_0))
+    turned = cross(e, vector_at(w, LEVER1))
+    o = minus(minus(y, vector_at(w, GAP)), turned)
+    put(rhs, 6 * i, o)
+    put(rhs, 6 * i + 3, e)
+    moved = plus(apply(block_at(values, at), o), apply(block_at(values, at + 18), e))
+    f = plus(vector_at(work.residual, 6 * i), moved)
+    put(w, NEW_FORCE, f)
+    if tree.kind[i] == HINGE:
+        k = plus(apply(block_at(values, at + 3), o), apply(block_at(values, at + 21), e))
+        k = plus(vector_at(work.residual, 6 * i + 3), k)
+        old = times(0.5, cross(turned, load3(tree.force[i])))
+        put(w, NEW_COUPLE, minus(k, plus(cross(vector_at(w, LEVER), f), old)))
+    return o, e

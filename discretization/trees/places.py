@@ -1,0 +1,223 @@
+"""Where the blocks of a tree stand, and its arrays: what assembly writes of any interaction, the elimination reads.
+
+Six unknowns (dr, eta) a body in the order of the tree, multipliers behind them. All blocks are 6 x 6, column by column: first the
+diagonal ones of the bodies, then for each joint without a closed form
+
+    body-parent   parent-body   body-lam   parent-lam   lam-body   lam-parent
+
+where those of fixed parents lie behind all others: assembly needs no branches. This is a `Numbering`, so that loads, springs,
+bushings and constraints of any kind are assembled by the loops that there are.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.assembly.numbering import Numbering
+from discretization.assembly.workspace import Workspace, workspace
+from discretization.linear.coupled import no_far
+from discretization.linear.fronts import no_fronts
+from discretization.linear.substructures import no_substructures
+from discretization.multipliers import multipliers_of
+from discretization.space.spans import MOST_FRAMES
+from discretization.system import System
+from discretization.trees.shape import HINGE, MOST_ROWS, OTHER, Tree, axes_of
+from rigid.interactions.constraints import first_rows, rows_of
+from rigid.references import by_reference
+from rigid.system import Floats, Ints
+
+BLOCK, BLOCKS = 36, 6  # numbers of a block, blocks of a joint
+WIDTH = MOST_ROWS + 6  # most unknowns that are eliminated with a body
+_handles = count()
+
+# numbers of a body in `TreeArrays.each`
+LEVER1, LEVER, PARENT_LEVER1, PARENT_LEVER, GAP = 0, 3, 6, 9, 12
+AXIS1, MEAN_AXIS, TILT, TURNS1, ROW_Y, ROW_E, ROW_0 = 15, 18, 21, 24, 27, 30, 33
+BALL_Y, BALL_0, NEW_FORCE, NEW_COUPLE, SIZE = 34, 43, 46, 49, 52
+
+
+@by_reference
+class TreeArrays(NamedTuple):
+    """What the elimination reads of a tree of n bodies, and its scratch."""
+
+    frame: Ints  # (n,)
+    parent: Ints  # (n,) -1: fixed or free
+    kind: Ints  # (n,)
+    partner: Ints  # (n,) frame of the parent, fixed or not
+    side: Floats  # (n,) 1: the body is frame b of its joint; -1: frame a
+    X: Floats  # (n, 2, 3) points of BALL and HINGE on the body and on its parent
+    U: Floats  # (n, 2, 3) and their axes
+    Ua: Floats  # (n, 2, 3) of HINGE: the two directions across, on frame a
+    lam: Ints  # (n,) first multiplier
+    rows: Ints  # (n,) of OTHER: how many
+    row: Ints  # (n, MOST_ROWS) of OTHER: unknowns of its multipliers
+    block: Ints  # (n,) of OTHER: first entry of its blocks
+    own: Ints  # (n,) and of its solution in `solved`
+    reach: Floats  # (n,) m, size of a body: what a displacement counts as a turn by
+    scaled: np.ndarray  # (c,) bool: rows of OTHER, which are scaled
+    each: Floats  # (n, SIZE)
+    force: Floats  # (n, 3) that passes from the body to its parent, times the step, of BALL and HINGE
+    couple: Floats  # (n, 3)
+    spin0: Floats  # (n, 3) angular momenta at the start of the step
+    solved: Floats  # (k, WIDTH, 7) what is eliminated with a body, by the motion of its parent
+    dense: Floats  # (WIDTH, WIDTH + 7)
+
+
+def numbering_of(system: System, tree: Tree) -> Numbering:
+    """Places of all blocks."""
+    n, c = len(tree.frame), len(system.constraints.kind)
+    held = multipliers_of(system)
+    rows, ends = rows_of(system.constraints), system.constraints.frames
+    moving = BLOCK * n
+    block = _joint_blocks(tree)
+    dump = moving + BLOCK * BLOCKS * int((tree.kind == OTHER).sum())
+    size = 6 * n + int(rows.sum())
+    frame = np.full(len(system.frames.mass), size, np.int64)
+    frame[tree.frame] = 6 * np.arange(n)
+    diagonal = np.full(len(frame), dump, np.int64)
+    diagonal[tree.frame] = BLOCK * np.arange(n)
+    places = np.full((c, 8), dump, np.int64)
+    at_row = np.zeros(c, np.int64)
+    for place in np.flatnonzero(tree.kind == OTHER).tolist():
+        own = np.flatnonzero(tree.place == place)
+        at_row[own] = np.cumsum(rows[own]) - rows[own]
+    use = np.flatnonzero(tree.kind[tree.place] == OTHER)
+    body = ends[use] == tree.frame[tree.place[use]][:, None]  # which of both ends it is
+    free = tree.parent[tree.place[use]] < 0
+    first, by_row = block[tree.place[use]], at_row[use]
+    for side in (0, 1):
+        own = body[:, side]
+        places[use, 3 * side] = diagonal[ends[use, side]]
+        places[use, 1 + side] = np.where(free, dump, first + BLOCK * ~own)
+        places[use, 4 + side] = np.where(
+            own, first + 2 * BLOCK, np.where(free, dump, first + 3 * BLOCK)
+        ) + 6 * np.where(free & ~own, 0, by_row)
+        places[use, 6 + side] = np.where(
+            own, first + 4 * BLOCK, np.where(free, dump, first + 5 * BLOCK)
+        ) + np.where(free & ~own, 0, by_row)
+    none = np.zeros(0, np.int64)
+    return Numbering(
+        size=size,
+        banded=0,
+        band=-1,
+        n_values=dump,
+        n_dump=2 * BLOCK + 16,
+        handle=-1 - next(_handles),
+        frame=frame,
+        frame_stride=np.full(len(frame), 6, np.int64),
+        frame_base=diagonal,
+        rows=held.rows,
+        row=6 * n + held.first,
+        row_stride=np.full(len(held.rows), 6, np.int64),
+        lam=held.first,
+        row_frames=held.frames,
+        constraint_base=places,
+        row_base=np.zeros((0, held.frames.shape[1], 2), np.int64),
+        repeating=none,
+        repeating_base=none,
+        element_base=np.zeros((0, 4), np.int64),
+        span_base=np.zeros((0, MOST_FRAMES, MOST_FRAMES), np.int64),
+        span_stride=np.zeros((0, MOST_FRAMES), np.int64),
+        substructures=no_substructures(),
+        other_base=_of_others(system, tree, diagonal, block, dump),
+        indptr=none,
+        indices=none,
+        fronts=no_fronts(),
+        far=no_far(),
+    )
+
+
+def _joint_blocks(tree: Tree) -> Ints:
+    """(n,) first entry of the blocks of a joint."""
+    other = tree.kind == OTHER
+    return BLOCK * (len(tree.frame) + BLOCKS * (np.cumsum(other) - other))
+
+
+def _of_others(system: System, tree: Tree, diagonal: Ints, block: Ints, dump: int) -> Ints:
+    """(e, f, f) blocks of the frames of other interactions."""
+    frames = system.others.frames
+    e, most = frames.shape
+    base = np.full((e, most, most), dump, np.int64)
+    place = np.full(len(diagonal) + 1, -1, np.int64)
+    place[tree.frame] = np.arange(len(tree.frame))
+    at = place[frames]
+    for i in range(most):
+        for j in range(most):
+            both = (at[:, i] >= 0) & (at[:, j] >= 0)
+            same = both & (at[:, i] == at[:, j])
+            base[same, i, j] = diagonal[frames[same, i]]
+            apart = both & ~same
+            child = np.maximum(at[apart, i], at[apart, j])
+            base[apart, i, j] = block[child] + BLOCK * (at[apart, i] != child)
+    return base
+
+
+def arrays_of(system: System, tree: Tree) -> TreeArrays:
+    """Of a tree."""
+    constraints, n = system.constraints, len(tree.frame)
+    frames = system.frames
+    first_row, rows_each = first_rows(constraints), rows_of(constraints)
+    joined = np.flatnonzero(tree.kind != OTHER)
+    first = tree.first[joined]
+    ends = constraints.frames[first] if len(first) else np.zeros((0, 2), np.int64)
+    is_b = ends[:, 1] == tree.frame[joined]
+    side, partner = np.ones(n), np.zeros(n, np.int64)
+    side[joined] = np.where(is_b, 1.0, -1.0)
+    partner[joined] = np.where(is_b, ends[:, 0], ends[:, 1])
+    X, U, Ua = np.zeros((3, n, 2, 3))
+    Xa, Xb = constraints.Xa[first], constraints.Xb[first]
+    X[joined] = np.where(is_b[:, None, None], np.stack([Xb, Xa], axis=1), np.stack([Xa, Xb], axis=1))
+    hinges = np.flatnonzero(tree.kind == HINGE)
+    first = tree.first[hinges]
+    if len(hinges):
+        on_b, on_a = constraints.Ub[first + 1], axes_of(constraints, first)
+        of_b = side[hinges, None, None] > 0.0
+        U[hinges] = np.where(of_b, np.stack([on_b, on_a], axis=1), np.stack([on_a, on_b], axis=1))
+        Ua[hinges] = np.stack([constraints.Ua[first + 1], constraints.Ua[first + 2]], axis=1)
+    lam = np.zeros(n, np.int64)
+    lam[joined] = first_row[tree.first[joined]]
+    others = np.flatnonzero(tree.kind == OTHER)
+    rows, row = np.zeros(n, np.int64), np.zeros((n, MOST_ROWS), np.int64)
+    for place in others.tolist():
+        own = np.flatnonzero(tree.place == place)
+        of = [6 * n + first_row[c] + k for c in own.tolist() for k in range(rows_each[c])]
+        rows[place], row[place, : len(of)] = len(of), of
+    number = np.zeros(n, np.int64)
+    number[others] = np.arange(len(others))
+    mass = np.maximum(frames.mass[tree.frame], 1e-300)
+    gyration = np.sqrt(np.trace(frames.inertia[tree.frame], axis1=1, axis2=2) / mass)
+    return TreeArrays(
+        frame=tree.frame,
+        parent=tree.parent,
+        kind=tree.kind,
+        partner=partner,
+        side=side,
+        X=X,
+        U=U,
+        Ua=Ua,
+        lam=lam,
+        rows=rows,
+        row=row,
+        block=_joint_blocks(tree),
+        own=number,
+        reach=np.maximum(gyration, np.linalg.norm(X[:, 0], axis=1)) + 1e-300,
+        scaled=tree.kind[tree.place] == OTHER,
+        each=np.zeros((n, SIZE)),
+        force=np.zeros((n, 3)),
+        couple=np.zeros((n, 3)),
+        spin0=np.zeros((n, 3)),
+        solved=np.zeros((len(others), WIDTH, 7)),
+        dense=np.zeros((WIDTH, WIDTH + 7)),
+    )
+
+
+def workspace_of(system: System, tree: Tree, numbering: Numbering, tolerance: float) -> Workspace:
+    """That of assembly, which passes by the joints that the elimination has closed forms of."""
+    work = workspace(system, numbering, tolerance=tolerance)
+    facts = work.facts
+    other = tree.kind[tree.place[facts.closed]] == OTHER
+    before = np.concatenate([[0], np.cumsum(other)])
+    return work._replace(facts=facts._replace(closed=facts.closed[other], first=before[facts.first]))
