@@ -18,10 +18,11 @@ import numpy as np
 from discretization.memory import Memory
 from discretization.own_variables import without_lists
 from discretization.system import System
+from discretization.time.advance import GENERAL
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import NAMES, em_integrator
 from discretization.time.shortcuts import em_stepper
-from discretization.time.stepper import GENERAL, Stepper
+from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
@@ -195,7 +196,7 @@ def simulate(
         "output_every": every,
         "t_end": t_end,
     }
-    if getattr(stepper, "solver", GENERAL) != GENERAL:
+    if stepper.solver != GENERAL:
         settings["solver"] = stepper.solver
     if tolerance > 0.0:
         settings["tolerance"] = tolerance

@@ -21,6 +21,7 @@ from rigid.errors import ConvergenceError, Reached
 from rigid.system import Floats, State
 
 MAX_HALVINGS = 10
+GENERAL = "general"  # solver of what has no special shape
 
 
 class Report(NamedTuple):
@@ -79,6 +80,7 @@ class StepperBase(ABC):
     """Advances states of one system by steps of one length `h`."""
 
     h: float
+    solver: str = GENERAL  # of the equations of a step, in words
     sizes: Sizes  # of the states it takes
     shapes: Shapes
     # of a state, and whether an element of a rod is known to have passed pi: what of it is turned too far, in words, or nothing

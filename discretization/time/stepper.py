@@ -36,7 +36,6 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 
 MAX_ITERATIONS = 30
-GENERAL = "general"  # solver of what has no special shape
 
 LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
 DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed as `discretization.drives` says
@@ -54,8 +53,6 @@ class Stepper(StepperBase):
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
-
-    solver = GENERAL  # in words
 
     def __init__(
         self,

@@ -46,6 +46,7 @@ from discretization.trees.bodies import (
     end_joints,
     put,
     scale_rows,
+    take_last,
     vector_at,
 )
 from discretization.trees.elimination import eliminate, expand
@@ -235,6 +236,7 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
         begin_joints(tree, work)
         status = _newton(more, advancing, h, load_values[k], max_iterations, count)
         if status == CONVERGED:
+            take_last(tree, state, work)
             status = more(END, system, numbering, state, work, h, load_values[k])
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]

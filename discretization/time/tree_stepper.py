@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from discretization.state_shapes import sizes_of, state_shapes
-from discretization.state_checks import checked
 from discretization.multipliers import count_multipliers
+from discretization.state_checks import checked
+from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from discretization.time.advance import copy_of
 from discretization.time.composition import fractions_of

@@ -136,8 +136,25 @@ def begin_joints(tree, work):
 
 
 @inner_kernel
+def take_last(tree, state, work):
+    """The ends of the step with the last correction; what sums round off of it stays in work.rhs, to be taken over unrounded."""
+    rhs = work.rhs
+    for i in range(tree.frame.shape[0]):
+        f, more, eta = tree.frame[i], vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3)
+        dr, psi = load3(work.dr[f]), load3(work.psi[f])
+        turn = apply(inverse_tangent(psi), eta)
+        dr1, psi1 = plus(dr, more), plus(psi, turn)
+        put(rhs, 6 * i, minus(more, minus(dr1, dr)))
+        put(rhs, 6 * i + 3, minus(turn, minus(psi1, psi)))
+        store3(dr1, work.dr[f])
+        store3(psi1, work.psi[f])
+        store3(plus(load3(state.r[f]), dr1), work.r1[f])
+        store_rotation(work.R1, f, turned_by(psi1, rotation_of(work.R0, f)))
+
+
+@inner_kernel
 def end_joints(tree, work):
-    """The multipliers of f and k, with directions as the last correction leaves them."""
+    """The multipliers of f and k, with directions as they are at the end."""
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] == OTHER:
             continue

@@ -1,4 +1,4 @@
-"""Which models are trees: bodies, each joined to one other body or to what is fixed, and what acts on one of them or along a joint.
+"""Which models are trees: bodies, each joined to one other or to what is fixed, and what acts on one of them or along a joint.
 
 `tree_of` gives the tree or, in words, why there is none; whoever chooses a solver asks nothing else. Parents come before their
 children. What joins a body to its parent is one of
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.multipliers import multipliers_of
-from discretization.others import holding, settled_of
+from discretization.others import OTHERS, holding, settled_of
 from discretization.system import System
 from rigid.interactions.constraints import facts
 from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, Floats, Ints
@@ -53,6 +53,8 @@ def tree_of(system: System) -> Tree | str:
         return "joints repeat each other"
     if len(holding(others)):
         return "an interaction of several bodies holds them like a joint"
+    if any(OTHERS[number].one_sided for number in set(others.kind.tolist())):
+        return "surfaces may touch"
     if np.any(settled_of(others) > 0):
         return "friction sticks and slides"
     found = _ordered(frames.fixed != 0, constraints.frames)
