@@ -1,0 +1,93 @@
+"""A step of `em` of trees of bodies, solved from the tips to the root and by the general solver: python -m benchmarks.trees
+
+Microseconds of processor time a step of h = 10 ms, the fastest of several interleaved runs from the same state, and iterations.
+"""
+
+from __future__ import annotations
+
+import sys
+from time import process_time
+
+import numpy as np
+
+from discretization.time.shortcuts import em_stepper
+from rodsim import Box, Model
+
+H, RUNS, GRAVITY = 0.01, 7, (1.0, 2.0, -9.0)
+KINDS = ("revolute", "spherical", "universal", "prismatic", "cylindrical", "revolute", "weld")
+
+
+def chain(n: int, kind: str) -> Model:
+    """Bars of 1 m in a line, held at one end; hinges about axes that differ from joint to joint."""
+    rng = np.random.default_rng(1)
+    model = Model("chain", gravity=GRAVITY)
+    last = model.ground.at((0.0, 0.0, 0.0))
+    for k in range(n):
+        bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), position=(k + 0.5, 0.0, 0.0))
+        axis = rng.standard_normal(3) if kind == "revolute" else None
+        model.add_joint(f"joint {k}", kind, last, bar.at((-0.5, 0.0, 0.0)), axis=axis)
+        last = bar.at((0.5, 0.0, 0.0))
+    return model
+
+
+def branched(n: int) -> Model:
+    """Bodies of different shapes on joints of several kinds, beside their middles, each on one of the three before it."""
+    rng = np.random.default_rng(3)
+    model = Model("branched", gravity=GRAVITY)
+    places: list[np.ndarray] = []
+    bodies = []
+    for k in range(n):
+        kind, parent = KINDS[k % len(KINDS)], -1 if k == 0 else int(rng.integers(max(0, k - 3), k))
+        at = np.zeros(3) if k == 0 else places[parent] + (0.3, 0.2, 0.1)
+        places.append(np.add(at, (0.4, -0.1, 0.2)))
+        body = model.add_body(f"body {k}", Box(0.5 + 0.1 * k, 0.3, 0.2, density=100.0), position=places[k])
+        if kind == "universal":
+            more = {"axis": (1.0, 0.0, 0.0), "second_axis": (0.0, 1.0, 0.0)}
+        else:
+            more = {} if kind in ("spherical", "weld") else {"axis": rng.standard_normal(3)}
+        held = model.ground if parent < 0 else bodies[parent]
+        model.add_joint(f"joint {k}", kind, held, body, at=at, **more)
+        bodies.append(body)
+    return model
+
+
+def measured(model: Model, steps: int, order: int) -> list[tuple[float, float]]:
+    """Of the general solver and of the tree: microseconds a step, iterations a solve."""
+    built = model.build()
+    steppers = [em_stepper(built.system, H, order, built.load_values, shortcut=own) for own in (False, True)]
+    state = steppers[0].start(built.state)
+    found = [(np.inf, 0.0)] * 2
+    for run in range(RUNS + 1):
+        for k, stepper in enumerate(steppers):
+            began = process_time()
+            _, report = stepper.advance(state, 0, steps)
+            spent = process_time() - began
+            if run > 0:  # the first one compiles
+                found[k] = min(found[k][0], 1e6 * spent / steps), report.iterations / report.solves
+    return found
+
+
+def main(most: int = 500) -> None:
+    """One line a model."""
+    cases = [
+        (f"{n} {words}", chain(n, kind))
+        for words, kind in (("oblique hinges", "revolute"), ("ball joints", "spherical"))
+        for n in (5, 20, 100, 500)
+        if n <= most
+    ]
+    cases.append(("15 mixed, branched", branched(15)))
+    print("| model | | general, us | iterations | tree, us | iterations | times quicker |")
+    for words, model in cases:
+        n = len(model.bodies)
+        for order in (2, 4):
+            steps = max(10, (2000 if order == 2 else 250) // n)
+            (us, its), (own, own_its) = measured(model, steps, order)
+            name = "em" if order == 2 else f"em{order}"
+            print(
+                f"| {words} | {name} | {us:.1f} | {its:.2f} | {own:.1f} | {own_its:.2f} | {us / own:.1f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
