@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"| {element}, {mass} | {' | '.join(columns)} |", flush=True)
     print("\nsteps a period for 1 %, 0.1 % error of the frequency\n")
     print("| integrator | steps | solves |\n|---|---|---|")
-    for integrator, solves in (("em", 1), ("em4", 5), ("em6", 9)):
+    for integrator, solves in (("em", 1), ("em4", 5), ("em6", 9), ("em8", 17)):
         steps = [steps_needed(error, integrator) for error in ERRORS]
         columns = [", ".join(f"{x * many:.1f}" for x in steps) for many in (1, solves)]
         print(f"| {integrator} | {' | '.join(columns)} |")

@@ -7,6 +7,8 @@
     in charts         chart       (c,)    coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
     all, with what    reference   (k, 3)  the points of surfaces where the list of pairs was made
     may touch         skin        (1,)    m, of that list (`discretization.time.contact_stepper`)
+    all whose steps   control     (5,)    the next step, s, and how steps were chosen (`discretization.time.adaptive`)
+    choose themselves
 
 Part stands behind part, row behind row, in this order. Rows of six are all of one width, so that compiled code counts them
 through: those of frames, then what is remembered.
@@ -31,10 +33,12 @@ class Memory(NamedTuple):
     rows: int = 0  # that `em-d` remembers
     chart: int = 0  # numbers that an integrator of mechanical systems keeps
     points: int = 0  # of surfaces that may touch
+    control: int = 0  # numbers of steps that choose themselves
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of its parts."""
         listed = {"reference": (self.points, 3), "skin": (1,)} if self.points else {}
+        listed |= {"control": (self.control,)} if self.control else {}
         if self.chart:
             return {"chart": (self.chart,), **listed}
         more = {"remembered": (self.rows, WIDTH), "algorithmic": (2,)} if self.rows else {}

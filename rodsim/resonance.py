@@ -1,7 +1,7 @@
 """Steps of compositions that turn the lengthwise vibration of a rod by whole turns: told before a run.
 
 A rod that is stretched at once, or by turning, rings lengthwise: omega = pi c/(2 L) with one end held, pi c/L with both or
-none, c = sqrt(EA/rho A). Where omega h is one of `waves.resonances`, what a step of em4 or em6 does wrong to it adds up.
+none, c = sqrt(EA/rho A). Where omega h is one of `waves.resonances`, what a step of em4, em6 or em8 does wrong to it adds up.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import numpy as np
 
 from rigid.errors import ModelError
 from rodsim.model import Model
-from rodsim.parts.model_parts import Anchor, Rod
+from rodsim.parts.joint_entries import JointEntry
+from rodsim.parts.model_parts import Anchor, Ground, Rod
 from rodsim.waves import resonances
 
 NEAR = 0.05  # of the step: how far off it still shows
@@ -19,7 +20,7 @@ NEAR = 0.05  # of the step: how far off it still shows
 def resonant_steps(model: Model, integrator: str, dt: float) -> list[str]:
     """A line for each rod whose lengthwise vibration is near a resonance of steps `dt` (s) of this integrator."""
     try:
-        turns = resonances(integrator, joined=bool(model.joints))
+        turns = resonances(integrator, joined=any(map(_moves, model.joints.values())))
     except ModelError:  # no composition of `em`
         return []
     told = []
@@ -32,6 +33,12 @@ def resonant_steps(model: Model, integrator: str, dt: float) -> list[str]:
                     f"(omega dt near {x:.3g}), so that errors add up; keep dt off {x / omega:.3g} s by {NEAR:.0%} and more"
                 )
     return told
+
+
+def _moves(joint: JointEntry) -> bool:
+    """Whether it joins what moves; a clamp to the ground does not."""
+    parts = [end.part if isinstance(end, Anchor) else end for end in (joint.a, joint.b)]
+    return joint.kind not in ("clamp", "weld") or not any(isinstance(part, Ground) for part in parts)
 
 
 def _lengthwise(model: Model, rod: Rod) -> float:

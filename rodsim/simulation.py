@@ -18,9 +18,11 @@ import numpy as np
 from discretization.memory import Memory
 from discretization.own_variables import without_lists
 from discretization.system import System
-from discretization.time.advance import GENERAL
+from discretization.time.adaptive import FIRST, AdaptiveStepper
+from discretization.time.advance import GENERAL, StepperBase
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import NAMES, em_integrator
+from discretization.time.reversing import reverses
 from discretization.time.shortcuts import em_stepper
 from discretization.time.stepper import Stepper
 from rigid import checks
@@ -34,6 +36,7 @@ from rodsim.building.joint_rows import holding_names, loop_in_words
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.restart import restarted
 from rodsim.building.turn_limits import turned_in_words
+from rodsim.chosen_steps import adaptive, asked_steps
 from rodsim.model import Model
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.provenance import provenance
@@ -62,7 +65,7 @@ _PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the p
 def simulate(
     model: Model,
     t_end: float,
-    dt: float,
+    dt: float | None = None,
     integrator: str = "em",
     output: str | Path | None = None,
     output_every: int | None = None,
@@ -74,14 +77,17 @@ def simulate(
     start: Result | None = None,
     at: float | None = None,
     until: Until | None = None,
+    *,
     shortcut: bool = True,
+    error: float | None = None,
+    output_dt: float | None = None,
 ) -> Result:
-    """Simulate `model` from t = 0 to `t_end` with steps of `dt` (s) and return the result.
+    """Simulate `model` from t = 0 to `t_end` with steps of `dt` (s), or of lengths that `error` chooses, and return the result.
 
     Parameters
     ----------
-    integrator: "em" (order 2), "em4", "em6" (its compositions, conservative models only); "em-ggl", "em4-ggl",
-    "em6-ggl", the same with velocities that satisfy the joints to round-off; "em-d(0.8)", which dissipates what a step does
+    integrator: "em" (order 2), "em4", "em6", "em8" (its compositions, conservative models only); "em-ggl", "em4-ggl" ...
+    "em8-ggl", the same with velocities that satisfy the joints to round-off; "em-d(0.8)", which dissipates what a step does
     not resolve, momenta exact (rho from 0, at once, to 1, not at all); or any
     integrator of mechanical systems: "EML", "EML-kappa", "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
     chart: coordinates of the latter, "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; by default
@@ -106,6 +112,11 @@ def simulate(
     six times quicker. The description says under "run", "solver" what was taken. False: always the general solver. A run that
     is resumed goes on with what it began with.
     progress: show a progress line on stderr; by default where that is a terminal.
+    error: in place of dt: steps are as long as an error of the motion allows, relative to the size of the model, over the whole
+    run (`discretization.time.adaptive`): with 1e-4 a model of 1 m ends some 0.1 mm off where errors only add
+    up. For "em" and its kin. `Result.steps` has their lengths and the error estimated.
+    output_dt: with error, time between outputs (s), which steps hit; at least two lie between. By default 1/100 of t_end, of
+    compositions 1/50 ("em4") and 1/25. `until` is asked of outputs then.
 
     Raises
     ------
@@ -114,17 +125,21 @@ def simulate(
     OSError: the file cannot be written, exists, or is being written by another process; what was stored before stays.
     ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file keeps it.
     """
-    n_steps = steps_of(t_end, dt, output_every)
-    t_end, dt = float(t_end), float(dt)
+    if error is None and dt is not None:
+        steps_of(t_end, dt, output_every)
     _check_options(model, output, resume, progress, chart, overwrite)
     checks.flag("simulate", "shortcut", shortcut)
     check_integrator(integrator)
+    asked = asked_steps(t_end, dt, error, output_dt, output_every, integrator)
     tolerance = _check_tolerance(tolerance, integrator)
     if output is not None:
         check_output(Path(output), resume, overwrite)
     # an earlier end may lie between the outputs of this run
     n_stored, last, stored_run = stored_outputs(output) if resume and output is not None else (0, -1, {})
-    every = _output_every(output_every, stored_run, n_steps)
+    dt = float(asked.between(stored_run))
+    n_steps = steps_of(t_end, dt, output_every)
+    t_end, h = float(t_end), dt if error is None else FIRST * dt
+    every = 1 if error is not None else _output_every(output_every, stored_run, n_steps)
     most = n_stored + _outputs_after(last, n_steps, every) + 2 * (until is not None)
     if output is not None and most > MOST_OUTPUTS:
         raise ModelError(
@@ -134,7 +149,7 @@ def simulate(
     announce()
     built = model.build()
     check_mass(built, "simulate")
-    if model.contacts:
+    if model.contacts and error is None:
         warn_of_coarse_steps(model, Placement(model), dt)
     state, change, changed_parts = fit_velocities(built) if start is None else Fitted(built.state, 0.0, {})
     if start is not None:
@@ -154,7 +169,7 @@ def simulate(
             built.layout.description["without_inertia"] = spared
         make = partial(
             em_stepper,
-            h=dt,
+            h=h,
             order=own.order,
             load_values=built.load_values,
             hidden=own.hidden,
@@ -178,28 +193,31 @@ def simulate(
             begun = initial if system is built.system else without_lists(system, built.system, initial)
             return MechanicalStepper(model.name, system, begun, dt, integrator, chart, *values)
 
-    stepper = ContactStepper(built.system, dt, make) if touching else make(built.system)
-    state = stepper.start(state)
-    watch = None if until is None else Watch(until, built.layout)
-    if watch is not None and not (resume and n_stored):
-        watch.check_start(state)
-    memory = stepper.sizes.memory
-    built.layout.n_memory, built.layout.n_chart, built.layout.n_points = (
-        memory.rows,
-        memory.chart,
-        memory.points,
-    )
-    stepper.turned_in_words = partial(turned_in_words, built)
     settings: dict[str, float | str] = {
         "dt": dt,
         "integrator": integrator,
         "output_every": every,
         "t_end": t_end,
     }
+    stepper: Stepper | MechanicalStepper | ContactStepper | AdaptiveStepper
+    stepper = ContactStepper(built.system, h, make) if touching else make(built.system)
     if stepper.solver != GENERAL:
         settings["solver"] = stepper.solver
+    if error is not None and not isinstance(stepper, AdaptiveStepper):
+        settings |= asked.settings(built.system, state, stored_run)
+        stepper = adaptive(stepper, dt, settings)
+    state = stepper.start(state)
+    watch = None if until is None else Watch(until, built.layout)
+    if watch is not None and not (resume and n_stored):
+        watch.check_start(state)
+    memory = stepper.sizes.memory
+    built.layout.n_memory, built.layout.n_chart = memory.rows, memory.chart
+    built.layout.n_points, built.layout.n_control = memory.points, memory.control
+    stepper.turned_in_words = partial(turned_in_words, built)
     if tolerance > 0.0:
         settings["tolerance"] = tolerance
+    if own is not None and own.order > 2 and not reverses(built.system):
+        settings["halves"] = False
     if until is not None:
         settings["until"] = str(until)
     if not isinstance(stepper, Stepper) and stepper.chart is not None:
@@ -228,12 +246,12 @@ def simulate(
                     _march(stepper, state, step, n_steps, every, recorder, line)
                 else:
                     march_until(watch, stepper, state, step, n_steps, every, recorder, line)
-            except ConvergenceError as error:
-                if error.reached is not None and error.reached.step > recorder.last:
-                    recorder.took(error.report)
-                    recorder.add_last(error.reached.step, error.reached.state)
+            except ConvergenceError as failed:
+                if failed.reached is not None and failed.reached.step > recorder.last:
+                    recorder.took(failed.report)
+                    recorder.add_last(failed.reached.step, failed.reached.state)
                 recorder.flush()
-                error.result = _finish(writer, output)
+                failed.result = _finish(writer, output)
                 raise
             except OSError:
                 with contextlib.suppress(OSError):  # of a full disk, once more
@@ -249,7 +267,7 @@ def simulate(
 
 
 def _march(
-    stepper: Stepper | MechanicalStepper | ContactStepper,
+    stepper: StepperBase,
     state: State,
     step: int,
     n_steps: int,

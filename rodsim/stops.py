@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discretization.time.advance import StepperBase
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
 from rigid import checks
@@ -24,7 +25,6 @@ from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 
 if TYPE_CHECKING:
-    from discretization.time.mechanical_stepper import MechanicalStepper
     from rodsim.results.recorder import Recorder
 
 AT_ONCE = 64  # steps whose ends are asked together
@@ -129,7 +129,7 @@ class Watch:
 
 def march_until(
     watch: Watch,
-    stepper: Stepper | MechanicalStepper | ContactStepper,
+    stepper: StepperBase,
     state: State,
     step: int,
     n_steps: int,

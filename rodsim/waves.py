@@ -31,7 +31,7 @@ from scipy.linalg import eigh
 from discretization.linearised import mass_matrix, stiffness_matrix
 from discretization.space.rod_elements import order_of
 from discretization.time.composition import FRACTIONS, fractions_of
-from discretization.time.em_names import em_integrator
+from discretization.time.em_names import NAMES, em_integrator
 from rigid.checks import number, word
 from rigid.errors import ModelError
 from rigid.system import Floats
@@ -43,7 +43,7 @@ LONGITUDINAL, TORSIONAL, BENDING, SHEAR = BRANCHES = ("longitudinal", "torsional
 # of (u, theta): what moves; bending is in the plane of d1 and d2. Which of the frequencies, from the lowest
 _MOVES = {LONGITUDINAL: ((0,), 0), TORSIONAL: ((3,), 0), BENDING: ((1, 5), 0), SHEAR: ((1, 5), 1)}
 MOST_NODES = 400.0  # a wave length
-_ORDERS = {"em": 2, "em4": 4, "em6": 6}
+_ORDERS = {"em": 2, "em4": 4, "em6": 6, "em8": 8}
 _HAT_E1 = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
@@ -132,25 +132,23 @@ def _branch(section: Section, branch: str) -> tuple[tuple[int, ...], int]:
 
 
 def frequency_in_time(omega: ArrayLike, h: float, integrator: str = "em") -> Floats:
-    """(3): what a step h of `em`, `em4` or `em6` makes of an angular frequency."""
+    """(3): what a step h of `em`, `em4`, `em6` or `em8` makes of an angular frequency."""
     word("wave", "integrator", integrator, _ORDERS)
     x = np.multiply.outer(np.asarray(omega, float), FRACTIONS[_ORDERS[integrator]]) * (0.5 * h)
     return np.asarray(2.0 / h * np.arctan(x).sum(axis=-1))
 
 
 def resonances(integrator: str, joined: bool = True) -> Floats:
-    """omega h, ascending, at which a step of em4, em6, em4-ggl or em6-ggl turns a vibration by m whole turns: (3) is 2 pi m/h.
+    """omega h, ascending, at which a step of em4, em6, em8 or their -ggl turns a vibration by m whole turns: (3) is 2 pi m/h.
 
     What a step does wrong to such a vibration it does again in the next one, in phase. None of `em`, whose step turns by less
-    than pi. joined: there are joints, for which em4 and em6 halve their substeps.
+    than pi. joined: there are joints, for which em4, em6 and em8 halve their substeps.
 
     Raises ModelError for other integrators.
     """
     own = em_integrator(integrator)
     if own is None or own.rho is not None:
-        raise ModelError(
-            f"resonances: integrator '{integrator}'; give em, em4, em6, em-ggl, em4-ggl or em6-ggl"
-        )
+        raise ModelError(f"resonances: integrator '{integrator}'; give {', '.join(NAMES[:-1])}")
     fractions = fractions_of(own.order, joined and not own.hidden)
 
     def turns(x: ArrayLike) -> Floats:

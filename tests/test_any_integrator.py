@@ -135,7 +135,9 @@ REFUSED = {
     "chart 'euler' is not known": lambda: simulate(arms(), T_END, H, "EML", chart="euler"),
     "has its own chart": lambda: simulate(arms(), T_END, H, "em", chart="director"),
     "needs a regular mass": lambda: simulate(arms(), T_END, H, "GGL-EM", chart="quaternion"),
-    "choose one of em, em4, em6, em-ggl, em4-ggl, em6-ggl, em-d": lambda: simulate(arms(), T_END, H, "RK4"),
+    "choose one of em, em4, em6, em8, em-ggl, em4-ggl, em6-ggl, em8-ggl, em-d": lambda: simulate(
+        arms(), T_END, H, "RK4"
+    ),
 }
 
 

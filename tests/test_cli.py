@@ -211,7 +211,7 @@ def test_integrator_and_chart_are_chosen_by_a_word_and_resumed_to_the_bit(tmp_pa
     assert first.description["run"]["integrator"] == "VI-B(0.5, 0.5)"
     assert run("chain", tmp_path / "no.vtkhdf", "--integrator", "RK4") == 2
     assert (
-        "integrator 'RK4' is not known; choose one of em, em4, em6, em-ggl, em4-ggl, em6-ggl, em-d(rho), EML"
+        "integrator 'RK4' is not known; choose one of em, em4, em6, em8, em-ggl, em4-ggl, em6-ggl, em8-ggl, em-d(rho), EML"
         in capsys.readouterr().err
     )
     assert not (tmp_path / "no.vtkhdf").exists()

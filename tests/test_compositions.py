@@ -1,5 +1,6 @@
-"""Compositions: their order conditions, and the orders of `em`, `em4` and `em6` where bodies are joined."""
+"""Compositions: their order conditions, and the orders of `em`, `em4`, `em6` and `em8` where bodies are joined."""
 
+import math
 from functools import cache
 
 import numpy as np
@@ -11,14 +12,16 @@ from scipy.linalg import expm
 from discretization.consistent import project_velocities
 from discretization.state_measures import energies, momenta, velocity_residual
 from discretization.time.composition import FRACTIONS, fractions_of, midpoints, suzuki
+from discretization.time.reversing import reverses
 from discretization.time.stepper import Stepper
 from rigid.system import State
-from rodsim import simulate
+from rodsim import Box, Material, Model, Section, simulate
+from rodsim.results.retaking import take_again
 
 T_END = 0.5
 MODELS = {"hinge": hinge, "chain": chain}
-INTEGRATORS = {2: "em", 4: "em4", 6: "em6"}
-STEPS = {2: (16, 32), 4: (8, 16), 6: (6, 12)}
+INTEGRATORS = {2: "em", 4: "em4", 6: "em6", 8: "em8"}
+STEPS = {2: (16, 32), 4: (8, 16), 6: (6, 12), 8: (4, 8)}
 
 
 def leapfrog(h):
@@ -39,18 +42,30 @@ def composed_error(fractions, h):
 def test_fractions_raise_a_symmetric_step_to_their_order(order, reversing):
     """The error of one step has one order more; the matrices do not commute."""
     fractions = fractions_of(order, reversing)
-    coarse, fine = (composed_error(fractions, h) for h in (0.2, 0.1))
-    assert np.log2(coarse / fine) == pytest.approx(order + 1, abs=0.1)
+    coarse, fine = (composed_error(fractions, h * (1 if order < 8 else 4)) for h in (0.2, 0.1))
+    assert np.log2(coarse / fine) == pytest.approx(order + 1, abs=0.1 if order < 8 else 0.25)
 
 
 @pytest.mark.parametrize("fractions", [*FRACTIONS.values(), suzuki(4)])
 def test_fractions_are_symmetric_and_sum_to_one(fractions):
     assert fractions.sum() == pytest.approx(1.0, abs=1e-15)
     assert np.array_equal(fractions, fractions[::-1])
+
+
+@pytest.mark.parametrize("order", FRACTIONS)
+def test_odd_powers_of_the_fractions_below_the_order_sum_to_zero(order):
+    """To the rounding of the fractions; they are not all zero one power further."""
+    sums = [math.fsum(FRACTIONS[order] ** power) for power in range(3, order + 2, 2)]
+    assert np.abs(sums[:-1]).max(initial=0.0) < 5e-16
+    assert abs(sums[-1]) > 5e-4
+
+
+@pytest.mark.parametrize("fractions", [*FRACTIONS.values(), suzuki(4)])
+def test_middles_of_the_substeps_are_symmetric(fractions):
     assert midpoints(fractions) + midpoints(fractions)[::-1] == pytest.approx(np.ones(len(fractions)))
 
 
-@pytest.mark.parametrize("order", [4, 6])
+@pytest.mark.parametrize("order", [4, 6, 8])
 def test_a_composition_restores_what_its_step_reverses_after_every_two_equal_substeps(order):
     assert np.array_equal(*fractions_of(order, reversing=True).reshape(-1, 2).T)
     assert len(fractions_of(2, reversing=True)) == 1  # `em` itself is not composed
@@ -72,15 +87,16 @@ def end_of(name, order, n):
 @pytest.mark.parametrize("order", INTEGRATORS)
 @pytest.mark.parametrize("name", MODELS)
 def test_joined_bodies_are_integrated_to_the_declared_order(name, order):
-    """Positions and velocities against steps four times as small of order 6; G v at the ends of the steps against 0."""
-    exact = end_of(name, 6, 48)
+    """Positions and velocities against small steps of the highest order; G v at the ends of the steps against 0."""
+    exact = end_of(name, 8, 24)
     errors = [
         [np.abs(of - to).max() for of, to in zip(end_of(name, order, n), (*exact[:2], 0.0), strict=True)]
         for n in STEPS[order]
     ]
     orders = np.log2(np.divide(*errors))
-    assert orders[:2] == pytest.approx([order, order], abs=0.1)
-    assert orders[2] > order - 0.1
+    # velocities end at 1e-11, so that steps of order 8 are large: 7.9, 7.8 and 8.5, 7.7
+    assert orders[:2] == pytest.approx([order, order], abs=0.1 if order < 8 else 0.5)
+    assert orders[2] > order - (0.1 if order < 8 else 0.5)
 
 
 @pytest.mark.parametrize("order", INTEGRATORS)
@@ -95,7 +111,7 @@ def test_a_chain_keeps_its_invariants_under_compositions(order):
     assert np.abs(lost).max() < 1e-10
 
 
-@pytest.mark.parametrize("order", [4, 6])
+@pytest.mark.parametrize("order", [4, 8])
 def test_a_chain_in_two_parts_is_the_same_to_the_bit(order):
     system, state = start_of("chain")
     stepper = Stepper(system, 0.02, order)
@@ -105,7 +121,7 @@ def test_a_chain_in_two_parts_is_the_same_to_the_bit(order):
     assert all(np.array_equal(a, b) for a, b in zip(whole, rest, strict=True))
 
 
-@pytest.mark.parametrize("integrator", ["em4", "em6"])
+@pytest.mark.parametrize("integrator", ["em4", "em8"])
 def test_a_resumed_composition_is_the_uninterrupted_one_to_the_bit(integrator, tmp_path):
     settings = {"dt": 0.02, "integrator": integrator, "output_every": 4}
     whole = simulate(chain(), 0.24, output=tmp_path / "whole.vtkhdf", **settings)
@@ -115,7 +131,68 @@ def test_a_resumed_composition_is_the_uninterrupted_one_to_the_bit(integrator, t
         assert np.array_equal(one, other)
 
 
-@pytest.mark.parametrize(("order", "substeps"), [(2, 1), (4, 5), (6, 9)])
+def rooted(how):
+    """A soft rod under gravity, from its root, which cannot move, or can."""
+    model = Model("rooted rod", gravity=(0.0, 1.0, -9.81))
+    section = Section.circular(0.02, Material(E=1e5, nu=0.3, density=1000.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0, 0.1)], section, 4)
+    if how == "driven":
+        hub = model.add_driven("hub", turn=lambda t: t * t, axis=(0, 0, 1))
+        model.add_joint("root", "weld", hub, rod.start, at=(0, 0, 0))
+    elif how == "weld":
+        model.add_joint("root", "weld", model.ground, rod.start, at=(0, 0, 0))
+    else:
+        model.add_joint(
+            "root",
+            "revolute" if how == "turned" else "clamp",
+            rod.start,
+            *([model.ground] if how == "turned" else []),
+            at=(0, 0, 0),
+            axis=(0, 1, 0) if how == "turned" else None,
+        )
+    if how == "turned":
+        model.add_drive("turn", model.joints["root"], lambda t: t * t)
+    if how == "tip":
+        tip = model.add_body("tip", Box(0.1, 0.1, 0.1, density=500), (0.6, 0, 0.1))
+        model.add_joint("pin", "spherical", rod.end, tip, at=(0.6, 0, 0.1))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("how", "moves"), [("clamp", False), ("weld", False), ("driven", True), ("turned", True), ("tip", True)]
+)
+def test_what_is_clamped_to_the_ground_reverses_nothing(how, moves):
+    """It stands still; what a drive moves, or another joint holds, does not."""
+    built = rooted(how).build()
+    assert reverses(built.system) is moves
+    drives = {"drive_values": built.drive_values, "load_values": built.load_values}
+    assert len(Stepper(built.system, 0.01, 4, **drives).fractions) == (10 if moves else 5)
+
+
+@pytest.mark.parametrize("order", [4, 6, 8])
+def test_a_clamped_rod_has_the_full_order_without_halves(order):
+    built = rooted("clamp").build()
+
+    def end(order, n):
+        state, _ = Stepper(built.system, 0.05 / n, order).advance(built.state, 0, n)
+        return np.hstack([state.r, state.v / 100.0])
+
+    exact = end(8, 100)
+    errors = [np.abs(end(order, n) - exact).max() for n in (20, 40)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.4)
+
+
+def test_a_run_that_took_halves_at_a_clamp_is_retaken_with_them():
+    """Files of older versions do not say that there are none."""
+    model = rooted("clamp")
+    run = simulate(model, 0.04, 0.02, "em4", output_every=1, progress=False)
+    assert take_again(run).steps == 2
+    assert not take_again(run).differences
+    assert run.description["run"].pop("halves") is False
+    assert take_again(run).differences
+
+
+@pytest.mark.parametrize(("order", "substeps"), [(2, 1), (4, 5), (6, 9), (8, 17)])
 def test_only_joints_cost_a_composition_twice_the_substeps(order, substeps):
     system, state = free_rod()
     assert Stepper(system, 0.02, order).advance(state, 0, 3)[1].solves == 3 * substeps

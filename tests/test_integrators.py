@@ -237,7 +237,7 @@ REFUSED = {
     "at most 11": lambda: parse("GL-SPARK(12)"),
     "cannot be composed": lambda: parse("VI-S(order=4)"),
     "of order 4 cannot be composed to 8; choose 6": lambda: parse("GL-SPARK(2, order=8)"),
-    "choose 4 or 6": lambda: parse("EML(order=8)"),
+    "choose 4, 6 or 8": lambda: parse("EML(order=10)"),
     "cannot be read": lambda: parse("mG(three)"),
     "no parameter theta; it has order": lambda: parse("EML(theta=0.5)"),
 }

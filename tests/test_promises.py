@@ -95,7 +95,9 @@ def test_a_quadrature_does_not_keep_a_screw(integrator):
 
 
 @pytest.mark.parametrize("kind", JOINTS)
-@pytest.mark.parametrize("integrator", ["em", "em4", "em6", "em-ggl", "em4-ggl", "em6-ggl", "em-d(0.5)"])
+@pytest.mark.parametrize(
+    "integrator", ["em", "em4", "em6", "em8", "em-ggl", "em4-ggl", "em8-ggl", "em-d(0.5)"]
+)
 def test_em_and_its_kin_keep_what_they_promise_with_every_joint(integrator, kind):
     found = audit(simulate(held(kind), STEPS * H, H, integrator, output_every=1, progress=False))
     assert set(found.promises) == promises_of(integrator)

@@ -262,7 +262,7 @@ def test_standing_waves_of_runs_have_the_predicted_frequencies(element, mass, pl
         assert abs(measured / omega - 1) > 1e-3  # the step is seen
 
 
-@pytest.mark.parametrize(("integrator", "order"), [("em", 2), ("em4", 4), ("em6", 6)])
+@pytest.mark.parametrize(("integrator", "order"), [("em", 2), ("em4", 4), ("em6", 6), ("em8", 8)])
 def test_frequencies_in_time_have_the_order_of_the_integrator(integrator, order):
     h = np.array([0.1, 0.05, 0.025])
     errors = [abs(float(frequency_in_time(1.0, x, integrator)) - 1.0) for x in h * (1 if order < 6 else 4)]

@@ -1,9 +1,9 @@
 """Symmetric compositions of a symmetric step: substep fractions that sum to 1.
 
 From order p to p + 2: Suzuki 1990, five substeps, 1/(4 - 4^(1/(p + 1))) twice, the negative one, twice again.
-From order 2 to 6: Kahan and Li 1997, nine substeps, (3.11) in Hairer, Lubich, Wanner, Geometric Numerical Integration,
-V.3.2. Measured against Yoshida's seven with as many substeps altogether: as exact on joined bodies, four to seven times
-more exact on rods, since the longest substep is 0.8 h, not 1.3 h.
+From order 2 to 6 and to 8: Kahan and Li 1997, nine and seventeen substeps, (3.11) and the next in Hairer, Lubich, Wanner,
+Geometric Numerical Integration, V.3.2. Those of order 6 measured against Yoshida's seven with as many substeps
+altogether: as exact on joined bodies, four to seven times more exact on rods, since the longest substep is 0.8 h, not 1.3 h.
 
 The order conditions hold for steps that tend to the identity with h. Where a step reverses something even with h = 0
 two equal halves in place of every substep do not: `halved`.
@@ -15,7 +15,20 @@ import numpy as np
 
 from rigid.system import Floats
 
-_KAHAN_LI = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.08221359629355080023)
+# the first of each half; the middle one is what is left to 1
+_KAHAN_LI = {
+    6: (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.08221359629355080023),
+    8: (
+        0.13020248308889008087881763,
+        0.56116298177510838456196441,
+        -0.38947496264484728640807860,
+        0.15884190655515560089621075,
+        -0.39590389413323757733623154,
+        0.18453964097831570709183254,
+        0.25837438768632204729397911,
+        0.29501172360931029887096624,
+    ),
+}
 
 
 def suzuki(order: int) -> Floats:
@@ -24,12 +37,13 @@ def suzuki(order: int) -> Floats:
     return np.array([w, w, 1.0 - 4.0 * w, w, w])
 
 
+def _kahan_li(order: int) -> Floats:
+    first = _KAHAN_LI[order]
+    return np.array([*first, 1.0 - 2.0 * sum(first), *first[::-1]])
+
+
 # of a step of order 2
-FRACTIONS: dict[int, Floats] = {
-    2: np.array([1.0]),
-    4: suzuki(2),
-    6: np.array([*_KAHAN_LI, 1.0 - 2.0 * sum(_KAHAN_LI), *_KAHAN_LI[::-1]]),
-}
+FRACTIONS: dict[int, Floats] = {2: np.array([1.0]), 4: suzuki(2), 6: _kahan_li(6), 8: _kahan_li(8)}
 
 
 def halved(fractions: Floats) -> Floats:
@@ -38,7 +52,7 @@ def halved(fractions: Floats) -> Floats:
 
 
 def fractions_of(order: int, reversing: bool) -> Floats:
-    """Fractions of the substeps of one step from a step of order 2; `order` is 2, 4 or 6.
+    """Fractions of the substeps of one step from a step of order 2; `order` is one of `FRACTIONS`.
 
     reversing: the step reverses something even with h = 0; a composition then takes halves, order 2 is the step itself.
     """

@@ -1,4 +1,4 @@
-"""The names of `em` and its kin: `em`, `em4`, `em6`, each also with `-ggl`, and `em-d(rho)`; what they promise."""
+"""The names of `em` and its kin: `em`, `em4`, `em6`, `em8`, each also with `-ggl`, and `em-d(rho)`; what they promise."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from rigid.errors import ModelError
 
-NAMES = ("em", "em4", "em6", "em-ggl", "em4-ggl", "em6-ggl", "em-d(rho)")
-_DISSIPATING = re.compile(r"\s*em([46]?)(-ggl)?-d\s*(?:\(\s*(?:rho\s*=)?([^()]*)\))?\s*")
+NAMES = ("em", "em4", "em6", "em8", "em-ggl", "em4-ggl", "em6-ggl", "em8-ggl", "em-d(rho)")
+_DISSIPATING = re.compile(r"\s*em([468]?)(-ggl)?-d\s*(?:\(\s*(?:rho\s*=)?([^()]*)\))?\s*")
 
 
 class EmIntegrator(NamedTuple):
@@ -30,7 +30,7 @@ def em_integrator(name: str) -> EmIntegrator | None:
 
     Raises ModelError where what `em-d` is asked for does not exist.
     """
-    if name in NAMES[:6]:
+    if name in NAMES[:-1]:
         return EmIntegrator(int(name[2]) if name[2:3].isdigit() else 2, name.endswith("-ggl"))
     match = _DISSIPATING.fullmatch(name)
     if match is None:

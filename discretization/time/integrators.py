@@ -97,7 +97,7 @@ def parse(text: str, **more: Any) -> Scheme:
 
 
 def compose(made: Scheme, order: int) -> Scheme:
-    """Symmetric composition of a symmetric scheme: from order 2 to 4 and 6, from any order by 2."""
+    """Symmetric composition of a symmetric scheme: from order 2 to 4, 6 and 8, from any order by 2."""
     if not made.symmetric:
         raise ModelError(
             f"integrator {made.name} of order {made.order} is not symmetric and cannot be composed"
@@ -107,7 +107,7 @@ def compose(made: Scheme, order: int) -> Scheme:
     elif order == made.order + 2:
         fractions = composition.suzuki(made.order)
     else:
-        choice = "4 or 6" if made.order == 2 else str(made.order + 2)
+        choice = "4, 6 or 8" if made.order == 2 else str(made.order + 2)
         raise ModelError(
             f"integrator {made.name} of order {made.order} cannot be composed to {order}; choose {choice}"
         )

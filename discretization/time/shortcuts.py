@@ -20,6 +20,7 @@ def em_stepper(
     *,
     rho: float | None = None,
     shortcut: bool = True,
+    halves: bool | None = None,
     **others: Any,
 ) -> Stepper:
     """The stepper of `em` and its kin that is quickest for this system; arguments as of `Stepper`.
@@ -29,5 +30,7 @@ def em_stepper(
     if shortcut and not hidden and rho is None:
         tree = tree_of(system)
         if isinstance(tree, Tree):
-            return TreeStepper(system, tree, h, order, load_values, tolerance)
-    return Stepper(system, h, order, load_values, hidden=hidden, tolerance=tolerance, rho=rho, **others)
+            return TreeStepper(system, tree, h, order, load_values, tolerance, halves)
+    return Stepper(
+        system, h, order, load_values, hidden=hidden, tolerance=tolerance, rho=rho, halves=halves, **others
+    )

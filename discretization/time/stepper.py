@@ -32,6 +32,7 @@ from discretization.time.newton import (
     equations_of,
 )
 from discretization.time.recording import march_and_keep
+from discretization.time.reversing import reverses
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 
@@ -42,14 +43,15 @@ DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed a
 
 
 class Stepper(StepperBase):
-    """Advances states of one system by steps of one length with `em`, `em-ggl`, composed to order 2, 4 or 6, or `em-d`.
+    """Advances states of one system by steps of one length with `em`, `em-ggl`, composed to order 4, 6 or 8, or `em-d`.
 
     Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`:
     bandwidth above which the linear solver is sparse; `hidden`: with `em-ggl`, for states whose velocities satisfy the
     joints; `tolerance`: relative, of the equations of a step, and so of what it keeps; 0: round-off;
     `drive_values(times)`: of prescribed motion; `joint_names`: by number, for what is said where joints repeat each other
     and do not agree, with `loop_of`, a joint's loop in words; `rho`: with `em-d`, its spectral radius at infinity; `spared`:
-    frames whose velocities it leaves alone.
+    frames whose velocities it leaves alone; `halves`: whether a composition takes its substeps in halves, by default where
+    `discretization.time.reversing.reverses`.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -69,6 +71,7 @@ class Stepper(StepperBase):
         rho: float | None = None,
         spared: Sequence[int] = (),
         loop_of: Callable[[str], str] | None = None,
+        halves: bool | None = None,
     ):
         check_step(h)
         if order > 2:
@@ -82,10 +85,10 @@ class Stepper(StepperBase):
             joint_names,
             loop_of,
         )
-        jointed = count_multipliers(system) > 0
-        hidden = hidden and jointed
+        hidden = hidden and count_multipliers(system) > 0
         # `em` reverses what of the velocities the joints do not allow
-        self.fractions = fractions_of(order, reversing=jointed and not hidden)
+        halves = reverses(system) if halves is None else halves
+        self.fractions = fractions_of(order, reversing=halves and not hidden)
         self.numbering = number_for_steps(system, band_limit, hidden)
         self.work = workspace(system, self.numbering, tolerance=tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None

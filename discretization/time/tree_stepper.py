@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from discretization.multipliers import count_multipliers
 from discretization.state_checks import checked
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
@@ -14,6 +13,7 @@ from discretization.time.advance import copy_of
 from discretization.time.composition import fractions_of
 from discretization.time.em import N_COUNTS
 from discretization.time.newton import CURES
+from discretization.time.reversing import reverses
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues, Stepper, check_conservative, check_step
 from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
 from discretization.trees.places import arrays_of, numbering_of, workspace_of
@@ -32,12 +32,13 @@ class TreeStepper(Stepper):
         order: int = 2,
         load_values: LoadValues | None = None,
         tolerance: float = 0.0,
+        halves: bool | None = None,
     ):
         check_step(h)
         if order > 2:
             check_conservative(system, order, "")
         self.system, self.h, self.order, self.tree = system, h, order, tree
-        self.fractions = fractions_of(order, reversing=count_multipliers(system) > 0)
+        self.fractions = fractions_of(order, reversing=reverses(system) if halves is None else halves)
         self.numbering = numbering_of(system, tree)
         self.work = workspace_of(system, tree, self.numbering, tolerance)
         self._arrays = arrays_of(system, tree)

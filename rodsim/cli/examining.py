@@ -59,9 +59,11 @@ def check(options: argparse.Namespace) -> int:
     loaded = load(options.scene)
     print(_scene_words(loaded))
     run = loaded.scene.run
-    for line in resonant_steps(loaded.model, run.integrator, run.dt) if run else ():
+    if run is None or run.dt is None:  # no steps, or they choose themselves
+        return OK
+    for line in resonant_steps(loaded.model, run.integrator, run.dt):
         print(f"advice: {line}")
-    if run and loaded.model.contacts:
+    if loaded.model.contacts:
         for line in expectations(loaded.model, Placement(loaded.model), run.dt):
             print(f"advice: {line}")
     return OK
@@ -92,7 +94,10 @@ def _scene_words(loaded: Loaded) -> str:
             one, many = _NAMED.get(key, (key[:-1], key))
             counts.append(f"{len(items)} {(one if len(items) == 1 else many).replace('_', ' ')}")
     run = scene.run
-    how = f"{run.integrator}, dt = {run.dt:g} s to t = {run.t_end:g} s" if run else "equilibrium"
+    how = "equilibrium"
+    if run:
+        steps = f"error = {run.error:g}" if run.dt is None else f"dt = {run.dt:g} s"
+        how = f"{run.integrator}, {steps} to t = {run.t_end:g} s"
     return f"scene '{scene.name}': {', '.join(counts)}; {how}"
 
 
@@ -136,6 +141,7 @@ def _result_words(result: Result) -> list[str]:
         lines.append(f"  {len(layout.joints)} joints: {joints}")
     if solver := description.get("run", {}).get("solver"):
         lines.append(f"  solver: {solver}")
+    lines += [f"  {result.steps.text()}"] if result.steps is not None else []
     lines += [f"  {line}" for line in start_words(description)]
     for part, (v, omega) in description.get("initial_velocity_change", {}).items():
         lines.append(

@@ -24,8 +24,12 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument("--t-end", type=float, help="s, instead of the scene's")
     parser.add_argument("--dt", type=float, help="s, instead of the scene's")
     parser.add_argument(
+        "--error", type=float, help="in place of dt: of the motion, relative to the model's size; em and kin"
+    )
+    parser.add_argument("--output-dt", type=float, help="s, with error: time between outputs")
+    parser.add_argument(
         "--integrator",
-        help="em, em4, em6, em-ggl, em4-ggl, em6-ggl, em-d(0.8), EML, mG(3) ..., instead of the scene's",
+        help="em, em4, em6, em8, each also with -ggl, em-d(0.8), EML, mG(3) ..., instead of the scene's",
     )
     parser.add_argument(
         "--chart", help="quaternion, quaternion-alpha, quaternion-gamma, director; not for em"
@@ -79,6 +83,9 @@ def run(options: argparse.Namespace) -> int:
     print(report.text())
     every = result.description["run"]["output_every"]
     steps = "every step" if every == 1 else f"every {every} steps"
+    if result.steps is not None:
+        print(result.steps.text())
+        steps = f"every {result.description['run']['dt']:g} s"
     if settings["until"] is not None and result.t[-1] < settings["t_end"] * (1.0 - 1e-9):
         print(f"ended at t = {result.t[-1]:.6g} s: {settings['until']}")
     print(f"written to {output}: {result.n_outputs} outputs, one {steps}")
@@ -94,7 +101,7 @@ def _going_on(options: argparse.Namespace, output: Path, before: object) -> tupl
         kept = f"what was computed is in {output}"
     elif options.force:
         again.append("--force")
-    for name in ("t_end", "dt", "integrator", "output_every", "chart", "tolerance"):
+    for name in ("t_end", "dt", "error", "output_dt", "integrator", "output_every", "chart", "tolerance"):
         if getattr(options, name) is not None:
             again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
     return again, kept
@@ -114,11 +121,17 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
     run_scene = loaded.scene.run
     if run_scene is None:
         raise ModelError(f"scene '{loaded.scene.name}' has no `run`; add one, or use `rodsim static`")
+    # steps of one length, or by an error: what is said here of the one leaves out what the scene says of the other
+    dt = run_scene.dt if options.dt is None and options.error is None else options.dt
+    error = run_scene.error if options.dt is None and options.error is None else options.error
+    of_dt, of_error = (None, run_scene.output_dt) if dt is None else (run_scene.output_every, None)
     return {
         "t_end": run_scene.t_end if options.t_end is None else options.t_end,
-        "dt": run_scene.dt if options.dt is None else options.dt,
+        "dt": dt,
+        "error": error,
+        "output_dt": of_error if options.output_dt is None else options.output_dt,
         "integrator": run_scene.integrator if options.integrator is None else options.integrator,
-        "output_every": run_scene.output_every if options.output_every is None else options.output_every,
+        "output_every": of_dt if options.output_every is None else options.output_every,
         "chart": run_scene.chart if options.chart is None else options.chart,
         "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
         "until": of_scene(run_scene),

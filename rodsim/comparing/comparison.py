@@ -209,7 +209,9 @@ def _short(name: str) -> str:
 
 def _name_of(result: Result, otherwise: str) -> str:
     run = result.description.get("run", {})
-    how = ", ".join(f"{key} = {run[key]}" for key in ("integrator", "dt") if key in run)
+    how = ", ".join(
+        f"{key} = {run[key]}" for key in ("integrator", "error" if "error" in run else "dt") if key in run
+    )
     how = f"rigid twin, {how}" if "rigid_twin" in result.description else how
     where = str(result.path) if result.path else f"{result.layout.name} ({otherwise})"
     return f"{where}: {how}" if how else where

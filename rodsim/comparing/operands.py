@@ -41,7 +41,7 @@ def result_of(
     if scene is None:
         raise ModelError(f"'{path}': the scene says not how long to run it; give it a `run`")
     every = scene.output_every
-    if dt is not None and every is not None:
+    if dt is not None and every is not None and scene.dt is not None:
         every = max(1, round(every * scene.dt / dt))
     try:
         return simulate(
@@ -53,6 +53,8 @@ def result_of(
             chart=scene.chart if integrator is None else None,  # it belongs to the integrator of the scene
             tolerance=scene.tolerance if integrator is None else 0.0,
             progress=progress,
+            error=scene.error if dt is None else None,
+            output_dt=scene.output_dt if dt is None else None,
         )
     except ModelError as error:
         raise translate(loaded.source, error) from None
@@ -97,12 +99,15 @@ def _run_as(result: Result, model: Model) -> Result:
         raise ResultError(
             f"compare: {result!r} says not how to run model '{model.name}', {why}; give a result of that model too"
         )
+    chosen = "error" in run  # dt is then the time between outputs
     return simulate(
         model,
         run["t_end"],
-        run["dt"],
-        run["integrator"],
-        output_every=run.get("output_every"),
+        dt=None if chosen else run["dt"],
+        integrator=run["integrator"],
+        output_every=None if chosen else run.get("output_every"),
+        error=run.get("error"),
+        output_dt=run["dt"] if chosen else None,
         chart=run.get("chart"),
         tolerance=run.get("tolerance", 0.0),
         progress=False,

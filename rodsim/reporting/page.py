@@ -183,7 +183,8 @@ def _span(parts: _Parts) -> str:
             f"{len(parts.result.description.get('modes', []))} modes of small motions, one after the other."
         )
     run = parts.result.description.get("run", {})
-    how = f", {run['integrator']} with h = {run['dt']:g} s" if "dt" in run and "integrator" in run else ""
+    h = f"error = {run['error']:g}" if "error" in run else f"h = {run.get('dt', 0.0):g} s"
+    how = f", {run['integrator']} with {h}" if "dt" in run and "integrator" in run else ""
     return f"Simulated from t = {t[0]:g} to {t[-1]:g} s{how}; {n:,} outputs."
 
 

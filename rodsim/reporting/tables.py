@@ -133,7 +133,11 @@ def _integration(described: dict[str, Any]) -> list[tuple[str, object]]:
     return [
         ("integrator", run.get("integrator")),
         ("chart", run.get("chart")),
-        ("step h", f"{number(run['dt'])} s" if "dt" in run else None),
+        (
+            "time between outputs" if "error" in run else "step h",
+            f"{number(run['dt'])} s" if "dt" in run else None,
+        ),
+        ("error asked", number(run["error"]) if "error" in run else None),
         ("end", f"{number(run['t_end'])} s" if "t_end" in run else None),
         ("steps between outputs", run.get("output_every")),
         ("tolerance", number(run["tolerance"]) if "tolerance" in run else None),

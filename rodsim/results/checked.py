@@ -235,6 +235,10 @@ _RUN: dict[str, Callable[[Any], bool]] = {
     "solver": _text,
     "output_every": lambda value: isinstance(value, int) and value >= 1,
     "tolerance": lambda value: _number(value) and value >= 0,
+    "halves": lambda value: isinstance(value, bool),
+    "error": _positive,
+    "error_size": _positive,
+    "error_time": _positive,
 }
 _STATICS: dict[str, Callable[[Any], bool]] = {
     "method": _text,

@@ -13,14 +13,17 @@ import numpy as np
 
 from discretization.contact.table import contacts_of
 from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
+from discretization.multipliers import count_multipliers
 from discretization.own_variables import part, without_lists
 from discretization.system import System
+from discretization.time.adaptive import FIRST
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import em_integrator
 from discretization.time.shortcuts import em_stepper
 from discretization.time.stepper import DriveValues, LoadValues, Stepper
 from rigid.motions import STEP
 from rigid.system import Floats, State
+from rodsim.chosen_steps import adaptive
 from rodsim.results.layout import Layout
 from rodsim.results.node_loads import node_loads
 from rodsim.results.recomputed import tolerance_of
@@ -66,11 +69,18 @@ class GoingOn:
             self.drives = self._given
         self._shortcut = "solver" in settings
         self._tolerance, self._spared = tolerance_of(result), result.description.get("without_inertia", [])
+        # older versions took halves of what is clamped, too, and say nothing
+        self._halves = bool(settings.get("halves", count_multipliers(self.system) > 0))
+        self._chosen = False  # steps chose themselves: h is the time between outputs
         self._stepper: StepperBase
         if self.own is not None:
-            make_em = partial(self.stepper, self.h, self.own.order)
+            self._chosen = "error" in settings
+            h = FIRST * self.h if self._chosen else self.h
+            make_em = partial(self.stepper, h, self.own.order)
             touching = len(self.system.contacts.pairs) > 0
-            self._stepper = ContactStepper(self.system, self.h, make_em) if touching else make_em(self.system)
+            self._stepper = ContactStepper(self.system, h, make_em) if touching else make_em(self.system)
+            if self._chosen:
+                self._stepper = adaptive(self._stepper, self.h, settings)
             return
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
@@ -101,6 +111,7 @@ class GoingOn:
             rho=self.own.rho,
             spared=self._spared,
             shortcut=self._shortcut,
+            halves=self._halves,
         )
 
     def end(self, start: State, first: int, count: int, stored: State, halvings: int) -> State:
@@ -108,7 +119,7 @@ class GoingOn:
 
         Raises Unknown where what drives did in between is not known.
         """
-        if self._read and (count > 1 or self.own is None or self.own.order > 2 or halvings):
+        if self._read and (count > 1 or self.own is None or self.own.order > 2 or halvings or self._chosen):
             raise Unknown(_DRIVES)
         self._end = stored
         return self._stepper.advance(start, first, count)[0]

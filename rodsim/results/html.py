@@ -40,7 +40,8 @@ def _words(source: Source) -> list[str]:
         factors = told["statics"]["load_factor"]
         words.append(f"{len(t)} equilibria, load factor {text(factors[0])} to {text(factors[-1])}")
     else:
-        by = f", {run['integrator']}, dt = {text(run['dt'])} s" if {"integrator", "dt"} <= set(run) else ""
+        dt = f"error = {text(run['error'])}" if "error" in run else f"dt = {text(run.get('dt', 0.0))} s"
+        by = f", {run['integrator']}, {dt}" if {"integrator", "dt"} <= set(run) else ""
         words.append(f"{len(t)} outputs, t = {text(t[0])} to {text(t[-1])} s{by}")
     return words
 

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.drives import WORK
+from discretization.time.adaptive import ERROR, LARGEST, SMALLEST, STEPS
 from rigid.checks import number, shown
 from rigid.system import Floats, Ints, State
+from rodsim.chosen_steps import StepHistory
 from rodsim.html_tables import some
 from rodsim.results import native, stored_states
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
@@ -206,6 +208,17 @@ class Result:
         for name in ENERGIES:
             energy[name] = self.audit_column(name)
         return energy
+
+    @property
+    def steps(self) -> StepHistory | None:
+        """Steps that chose themselves, by outputs: (T,) their number, smallest and largest, the error estimated; None of a run
+        with dt.
+        """
+        if not self.layout.n_control:
+            return None
+        control = self._source.read("control")
+        number, smallest, largest, error = (control[:, k].copy() for k in (STEPS, SMALLEST, LARGEST, ERROR))
+        return StepHistory(number.astype(np.int64), smallest, largest, error)
 
     @property
     def work(self) -> Floats:

@@ -16,7 +16,7 @@ from rigid.system import State
 from rodsim.results.layout import Layout
 
 _BEHIND = "remembered"  # stands behind the own variables
-_LAST = ("chart", "algorithmic", "reference", "skin")  # behind all others, as they came
+_LAST = ("chart", "algorithmic", "reference", "skin", "control")  # behind all others, as they came
 
 
 def shapes(layout: Layout) -> dict[str, tuple[int, ...]]:

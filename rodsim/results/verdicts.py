@@ -97,7 +97,7 @@ def _of_places(a: Audit) -> list[Verdict]:
         return verdicts
     # `em` keeps g = 0 at its ends; G v = 0 holds for its mean velocity, at the ends to its order
     if not a.chart:
-        found += "; with em, em4, em6 it falls with dt to order 2, 4, 6, with em-ggl it is round-off"
+        found += "; with em, em4, em6, em8 it falls with dt to order 2, 4, 6, 8, with em-ggl it is round-off"
     verdicts.append(Verdict(law, found, None))
     return verdicts
 

@@ -228,8 +228,12 @@ class RunScene(Part):
 
     t_end: Positive
     """how long [s]"""
-    dt: Positive
-    """step [s]"""
+    dt: Positive | None = None
+    """step; give it or error [s]"""
+    error: Annotated[float, Field(ge=1e-12, le=0.1)] | None = None
+    """in place of dt: of the motion, relative to the size of the model; em and its kin choose their steps by it [1]"""
+    output_dt: Positive | None = None
+    """with error, time between outputs; left out: t_end/100, of em4 1/50, of em6 and em8 1/25 of it [s]"""
     integrator: Integrator = "em"
     """em, em-ggl, their compositions, or any other by its name: EML-kappa, mG(3) ..."""
     output_every: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
@@ -240,6 +244,12 @@ class RunScene(Part):
     """of the equations of a step, relative; 0: round-off [1]"""
     until: UntilScene | None = None
     """what ends it before t_end; left out: nothing"""
+
+    @model_validator(mode="after")
+    def _has_steps(self) -> RunScene:
+        if (self.dt is None) == (self.error is None):
+            raise ValueError("give one of dt and error")
+        return self
 
 
 class Parts(Part):

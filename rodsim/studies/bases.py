@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     from rodsim.scenes.model_from_scene import Loaded
 
 Values = Mapping[str, Any]
-SETTINGS = ("t_end", "dt", "integrator", "chart", "tolerance", "output_every")  # of `simulate`
+SETTINGS = (
+    "t_end",
+    "dt",
+    "error",
+    "output_dt",
+    "integrator",
+    "chart",
+    "tolerance",
+    "output_every",
+)  # of `simulate`
 
 
 class Base(Protocol):
@@ -298,7 +307,7 @@ def _simulate(model: Model, settings: Mapping[str, Any], output: Path | None) ->
 
     given = {name: value for name, value in settings.items() if value is not None}
     missing = [name for name in ("t_end", "dt") if name not in given]
-    if missing:
+    if missing and not ("t_end" in given and "error" in given):
         raise StudyError(f"study: how long to run and with which steps? give {' and '.join(missing)}")
     return simulate(model, **given, output=output, progress=False)
 

@@ -107,6 +107,10 @@ def plan_of(base: SceneBase, levels: int, motion: bool) -> Plan:
         raise StudyError(
             f"converge: '{base.file}' has `until`, but runs are compared that are as long as each other; leave it out"
         )
+    if run.dt is None:
+        raise StudyError(
+            f"converge: '{base.file}' has `error`, by which steps choose themselves; give dt, the step to refine from"
+        )
     n_steps = round(run.t_end / run.dt)
     between = _between_samples(n_steps)
     usual = run.output_every or max(1, round(n_steps / USUAL_OUTPUTS))

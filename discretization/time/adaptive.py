@@ -1,0 +1,189 @@
+"""Steps that choose themselves: of any stepper's steps, as long as an error of the motion allows.
+
+From one output to the next steps are taken in windows: `steps_of_window` of length h, and beside them half as many of 2 h from
+the same state, which are thrown away. Where both end at r, R and r', R', the window errs, of order p, by about
+
+    E = max_f (|r - r'| + k_f |angle(R, R')|)/(2^p - 1),   k_f^2 = tr J_f/(2 m_f)                                 (1)
+
+over all frames f. A window of length W of a run of length T may err by its share
+
+    a = error L W/T,   L: the size of the model                                                                  (2)
+
+so that what all windows add up to, if nothing cancels and nothing grows, is `error` L. Positions alone are compared: fast
+vibrations that no step resolves have large velocities and small amplitudes, and err by these at most, however long the window.
+
+    h <- h sqrt((a/2E)^(1/p)),   a factor of 1/2 to 2                                                            (3)
+
+is half of the way to where E = a/2, so that steps change smoothly; a window with E > 2 a, or one that cannot be solved, is
+taken again with less. Steps of a window are equal and their number is even, since `em` reverses what violates G v = 0 and the
+next one restores it. Outputs are hit: what is left to the next one is divided into an even number of steps of h at most.
+
+The step of the next window is part of the state (`discretization.memory`), so that who goes on from any output takes the same
+steps to the bit. Invariants are those of the steps, whatever their lengths.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.state_checks import OF_SYSTEMS, checked
+from discretization.state_shapes import state_shapes
+from discretization.system import System
+from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
+from rigid import quaternions
+from rigid.errors import ConvergenceError, Reached
+from rigid.system import Floats, State
+
+STEP, SMALLEST, LARGEST, STEPS, ERROR, N_CONTROL = range(6)  # of `State.memory`, see `Memory`
+FIRST = 1 / 32  # of the time between outputs: the first step that is tried
+LEAST = 2.0**-20  # of it: a step that counts as none
+MOST = 2.0  # of what a window may err by: beyond it is taken again
+NOISE = 1e-14  # of L: what E is not asked to be less than
+_WINDOWS = {2: 8, 4: 4}  # steps
+_TOO_EXACT = Failure(
+    "the motion errs by more than it may", "give a larger error, or look for what is far too stiff"
+)
+
+
+class Tried(NamedTuple):
+    """A window."""
+
+    state: State  # at its end
+    error: float  # m
+    report: Report
+    failure: Failure | None
+
+
+def model_size(system: System, state: State) -> float:
+    """L (m): the diagonal of the box around all that moves and what holds it, or twice the largest k where that is more."""
+    frames, held = system.frames, system.constraints
+    points = [state.r[frames.fixed == 0]]
+    for column, X in enumerate((held.Xa, held.Xb)):
+        f = held.frames[:, column]
+        points.append(state.r[f] + quaternions.rotate(state.quat[f], X))
+    box = np.ptp(np.concatenate(points), axis=0) if len(points[0]) else np.zeros(3)
+    return max(float(np.linalg.norm(box)), 2.0 * float(gyration(system).max(initial=0.0)))
+
+
+def gyration(system: System) -> Floats:
+    """k (n,) of all frames, m; 0 of those that do not move by forces, or have no mass."""
+    frames = system.frames
+    free = (frames.fixed == 0) & (frames.mass > 0.0)
+    k: Floats = np.zeros(len(frames.mass))
+    k[free] = np.sqrt(np.trace(frames.inertia[free], axis1=1, axis2=2) / (2.0 * frames.mass[free]))
+    return k
+
+
+class AdaptiveStepper(StepperBase):
+    """Advances states from output to output: its `h` is the time between them.
+
+    taken: what takes the steps, of order `order`; error: relative to `size` (m), of a run of `duration` (s).
+    """
+
+    def __init__(
+        self, taken: StepperBase, h: float, order: int, error: float, size: float, duration: float
+    ) -> None:
+        self.taken, self.h, self.order = taken, h, order
+        self._rate = error * size / duration  # m/s
+        self._noise = NOISE * size
+        self.error, self.size = error, size
+        self._gyration = gyration(taken.system)
+        self._window = _WINDOWS.get(order, 2)
+        self.sizes = taken.sizes._replace(memory=taken.sizes.memory._replace(control=N_CONTROL))
+        self.shapes = state_shapes(self.sizes)
+
+    @property
+    def chart(self) -> None:
+        """`em` and its kin have their own."""
+
+    def start(self, state: State) -> State:
+        """The state with the memory of this integrator and the first step; one that has them stays as it is."""
+        checked(state, self.shapes, *OF_SYSTEMS)
+        if np.shape(state.memory) == (self.sizes.memory.size,):
+            return checked(state, self.shapes)
+        begun, control = self.taken.start(state), np.zeros(N_CONTROL)
+        control[STEP] = FIRST * self.h
+        return checked(begun._replace(memory=np.concatenate([begun.memory, control])), self.shapes)
+
+    def march(self, state: State, h: float, starts: Floats) -> Marched:
+        """From output to output, h apart; the state is not changed."""
+        report = Report()
+        for done, t in enumerate(starts.tolist()):
+            state, _, cost, failure = self._to_output(state, t, h)
+            report = report.plus(cost)
+            if failure is not None:
+                return Marched(state, done, report, failure)
+        return Marched(state, len(starts), report, None)
+
+    def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
+        """As of `StepperBase`, whose steps are here from output to output: they are not halved once more."""
+        starts: Floats = self.h * np.arange(first_step, first_step + n_steps)
+        state, done, report, failure = self.march(checked(state, self.shapes), self.h, starts)
+        if failure is not None:
+            t, least = float(starts[done]), self.h * LEAST
+            message = (
+                f"after t = {t:.6g} s: {failure.reason}, even with steps of {least:.3g} s; {failure.cure}"
+            )
+            reached = Reached(first_step + done, state)
+            raise ConvergenceError(
+                t,
+                least,
+                report.most_iterations,
+                failure.residual,
+                message,
+                reached,
+                report,
+                singular=failure.singular,
+            )
+        return state, report
+
+    def _to_output(self, state: State, start: float, length: float) -> Marched:
+        """From an output to the next one; where it fails, the state as it was."""
+        control = state.memory[-N_CONTROL:].copy()
+        now, report = state._replace(memory=state.memory[:-N_CONTROL].copy()), Report()
+        control[SMALLEST : STEPS + 1] = np.inf, 0.0, 0.0
+        t, end = start, start + length
+        while True:
+            parts = 2 * max(1, math.ceil((end - t) / (2.0 * control[STEP]) - 1e-9))
+            h, count = (end - t) / parts, min(self._window, parts)
+            then, E, cost, failure = self._tried(now, t, h, count)
+            report = report.plus(cost)
+            ratio = E / max(self._rate * h * count, self._noise)
+            aim = h * (0.5 / max(ratio, 1e-12)) ** (1.0 / self.order)
+            if ratio > MOST:
+                report = report.plus(Report(halvings=1))
+                control[STEP] = h * min(max(aim / h, 0.1), 0.7)
+                if control[STEP] < LEAST * length:
+                    return Marched(state, 0, report, failure or _TOO_EXACT)
+                continue
+            control[STEP] = min(
+                max(math.sqrt(control[STEP] * aim), 0.5 * control[STEP]), 2.0 * control[STEP], self.h
+            )
+            control[SMALLEST], control[LARGEST] = min(control[SMALLEST], h), max(control[LARGEST], h)
+            control[STEPS] += count
+            control[ERROR] += E / self.size
+            now, t = then, t + h * count
+            if count == parts:
+                return Marched(now._replace(memory=np.concatenate([now.memory, control])), 1, report, None)
+
+    def _tried(self, state: State, t: float, h: float, count: int) -> Tried:
+        """A window, and (1); of one that cannot be solved, or not with steps of 2 h, it is infinite."""
+        fine, _, report, failure = self.taken.march(copy_of(state), h, t + h * np.arange(count))
+        if failure is not None:
+            return Tried(state, math.inf, report, failure)
+        starts = t + 2.0 * h * np.arange(count // 2)
+        coarse, _, cost, failure = self.taken.march(copy_of(state), 2.0 * h, starts)
+        if failure is not None:
+            return Tried(state, math.inf, report.plus(cost), failure)
+        E = self._apart(fine, coarse) / (2.0**self.order - 1.0)
+        return Tried(fine, E, report.plus(cost), None)
+
+    def _apart(self, a: State, b: State) -> float:
+        """m, largest of all frames."""
+        moved = np.linalg.norm(a.r - b.r, axis=1)
+        # |q - q'| = 2 sin(angle/4)
+        turned = np.minimum(*(np.linalg.norm(a.quat + sign * b.quat, axis=1) for sign in (-1.0, 1.0)))
+        return float(np.max(moved + 2.0 * self._gyration * turned))

@@ -1,0 +1,29 @@
+"""Where a step of `em` reverses velocities even with h = 0, so that its compositions take halves.
+
+Joints hold the mean velocity of a step, and v1 = 2 dr/h - v0 reverses what violates G v = 0. What is clamped to the ground, or
+to a frame that is fixed, does not move at all: its velocities are zero at the ends of all steps, and there is nothing to reverse.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.multipliers import multipliers_of
+from discretization.system import System
+from rigid.interactions.constraints import facts
+
+FIXED = 1  # in `Frames.fixed`; a driven frame is none
+_WHOLE = 6  # rows of a joint that leaves nothing free
+
+
+def reverses(system: System) -> bool:
+    """Whether something holds frames that move: any constraint but clamps of frames to fixed ones."""
+    held = multipliers_of(system)
+    if not len(held.rows):
+        return False
+    fixed = (held.frames < 0) | (system.frames.fixed[held.frames] == FIXED)
+    clamps = (held.of_joint == _WHOLE) & ((~fixed).sum(axis=1) <= 1)
+    kinds = system.constraints.kind
+    clamps[len(kinds) :] = False  # gears and the like
+    clamps[: len(kinds)] &= ~np.asarray(facts(kinds, "driven"), bool)
+    return not bool(clamps.all())
