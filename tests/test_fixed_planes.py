@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from benchmarks.heaps import RADIUS, heap
-from discretization.contact.fixed_planes import far_away, fixed_planes
+from discretization.contact.fixed_planes import FixedPlanes, far_away, fixed_planes
 from discretization.contact.table import points_of
 from discretization.others import OTHERS, groups_of
 from discretization.own_variables import first_settled
 from discretization.state_measures import energies
+from discretization.system import System
 from discretization.time import contact_stepper
 from rigid.interactions.contact.friction import OWN, SIZE, STIFFNESS
 from rigid.interactions.contact.losses import PLANE_ROD_LOSS
@@ -43,10 +44,14 @@ def model() -> Model:
     return found
 
 
+def planes_of(system: System) -> FixedPlanes:
+    return fixed_planes(system.contacts, system.others, system.frames.fixed == 1)
+
+
 def test_what_is_left_out_acts_nowhere_within_half_the_skin_and_what_is_not_could() -> None:
     built = model().build()
     system, state = built.system, built.state
-    planes, others = fixed_planes(system), system.others
+    planes, others = planes_of(system), system.others
     kinds = [OTHERS.index(kind) for kind in (PLANE_ROD, PLANE_SPHERE)]
     assert len(planes.use) == 5  # of the floor; the wall moves
     points = points_of(system.contacts, state.r, state.quat)
@@ -69,7 +74,7 @@ def test_what_no_list_limits_the_way_of_is_never_left_out() -> None:
     """The ball has no contact with the rod here, so that no list looks where it goes."""
     own = model()
     del own.contacts["both"]
-    assert len(fixed_planes(own.build().system).use) == 0
+    assert len(planes_of(own.build().system).use) == 0
 
 
 @pytest.mark.parametrize("rubbing", [False, True])

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.contact.table import BARRIER, LAW, Contacts
-from discretization.others import OTHERS
-from discretization.system import System
+from discretization.others import OTHERS, Others
 from rigid import quaternions
 from rigid.interactions.contact.friction import SIZE, STIFFNESS
 from rigid.interactions.contact.gaps import RHO
@@ -34,15 +33,13 @@ class FixedPlanes(NamedTuple):
     near: Floats  # (k,) m, radius and reach
 
 
-def fixed_planes(system: System) -> FixedPlanes:
-    """Of a system, those whose points are among the points of its surfaces."""
-    contacts, others = system.contacts, system.others
+def fixed_planes(contacts: Contacts, others: Others, held: NDArray[np.bool_]) -> FixedPlanes:
+    """Those whose points are among the points of surfaces; held (n,): frames that do not move."""
     number = _points_by_place(contacts)
     use: list[int] = []
     points: list[tuple[int, int]] = []
-    fixed = system.frames.fixed == 1
     for kind, ends in ((PLANE_SPHERE, 1), (PLANE_SPHERE_LOSS, 1), (PLANE_ROD, 2), (PLANE_ROD_LOSS, 2)):
-        these = np.flatnonzero((others.kind == OTHERS.index(kind)) & fixed[others.frames[:, 0]])
+        these = np.flatnonzero((others.kind == OTHERS.index(kind)) & held[others.frames[:, 0]])
         X = np.zeros((len(these), 3))
         if ends == 1:
             X = others.numbers[others.first[these][:, None] + CENTRE + np.arange(3)] + 0.0  # no -0.0
@@ -92,9 +89,9 @@ def far_away(
     return found
 
 
-def kept_in_bristles(system: System, which: NDArray[np.bool_], settled: Floats, first: Ints) -> float:
+def kept_in_bristles(others: Others, which: NDArray[np.bool_], settled: Floats, first: Ints) -> float:
     """J, in the bristles of interactions with planes of this mask (e,); settled: own variables, from `first` on of each."""
-    others, total = system.others, 0.0
+    total = 0.0
     for kind in (PLANE_SPHERE_LOSS, PLANE_ROD_LOSS):
         use = np.flatnonzero(which & (others.kind == OTHERS.index(kind)))
         stiffness = others.numbers[others.first[use + 1] - SIZE + STIFFNESS]

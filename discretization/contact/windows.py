@@ -128,7 +128,8 @@ def _numbers_of(contacts: Contacts, windows: list[Window]) -> tuple[Floats, Floa
     part, row = (np.array([own[k] for own in windows], np.int64) for k in (2, 3))
     surfaces = np.take_along_axis(contacts.pairs[pair], np.stack([side, 1 - side], axis=1), 1)
     law, loss, radii = contacts.law[pair], contacts.loss[pair], contacts.radius[surfaces]
-    rho, count = radii.sum(axis=1), np.ones(len(windows))
+    rho = radii.sum(axis=1)
+    count: Floats = np.ones(len(windows))
     if part.shape[1] == 2:
         twice = (contacts.side[pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
         share, count = np.where(twice, 0.5, 1.0), contacts.length[part[:, 0]]

@@ -84,7 +84,7 @@ class ContactStepper(StepperBase):
         self._before_bristles = self.sizes.own.first("bristle")
         self.shapes = state_shapes(self.sizes)
         self._searched = searched(self.contacts)
-        self._planes = fixed_planes(system)
+        self._planes = fixed_planes(self.contacts, system.others, system.frames.fixed == 1)
         self._reach = float(self._searched.reach.max(initial=0.0))
         self._lists: OrderedDict[bytes, Listed] = OrderedDict()
         self._last: tuple[bytes, Listed] | None = None  # by where it was made
@@ -255,7 +255,7 @@ class ContactStepper(StepperBase):
         if not settled.any():
             return state
         far, first = self._list_of(state).far, first_settled(self.system)
-        lost = kept_in_bristles(self.system, far, state.own, first)
+        lost = kept_in_bristles(self.system.others, far, state.own, first)
         if lost == 0.0:
             return state
         own, totals = state.own.copy(), state.totals.copy()
