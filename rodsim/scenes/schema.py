@@ -136,6 +136,8 @@ class RodScene(Part):
         "relative(2)",
         "relative(4)",
         "midpoint",
+        "cayley(2)",
+        "cayley(4)",
     ] = DEFAULT
     """kind of element; the number is the order p of one that spans p intervals"""
     rest_strains: StrainRows | Strains | None = None
