@@ -29,7 +29,7 @@ from discretization.statics.rest import Rest
 from discretization.system import System
 from rigid.system import Floats, State
 
-SKIN = 0.1  # of the model's length; at least twice the largest reach
+SKIN, REACHES = 0.1, 5.0  # of the model's length, but no more reaches than that and no less than two
 
 
 def rest_of(
@@ -69,7 +69,8 @@ class TouchingRest(Rest):
         system, contacts = self._of_model, self._of_model.contacts
         self._reference = points_of(contacts, state.r, state.quat)
         length = float(np.ptp(state.r, axis=0).max(initial=0.0))
-        self._skin = max(SKIN * length, 2.0 * float(reaches(contacts).max()))
+        reach = float(reaches(contacts).max())
+        self._skin = max(min(SKIN * length, REACHES * reach), 2.0 * reach)
         pairs = candidates(contacts, np.ascontiguousarray(self._reference), self._skin)
         self._ends = np.ascontiguousarray(np.unique(pairs.ends, axis=0))
         listed = system._replace(

@@ -1,0 +1,37 @@
+"""An overhand knot: the constants of its braid, the pull of its loop, and what surfaces without friction leave the same."""
+
+import numpy as np
+import pytest
+
+from benchmarks.knots import along, braid, curve_of, knot, measured
+from examples.contact import knot as example
+from rodsim import equilibrium
+
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+
+
+def test_a_braid_has_the_published_factor_of_friction():
+    """0.492 by Audoly, Clauvelin and Neukirch, 2007."""
+    found = braid(200)
+    assert found.sigma == pytest.approx(0.492, abs=2e-3)
+    assert found.slope == pytest.approx(1.477, abs=0.01)
+
+
+def test_a_loose_knot_pulls_by_the_law_of_a_circle_and_its_next_term():
+    """T/(B/(2 R^2)) - 1 over epsilon, from two knots to the limit: 4 a/pi, 1.88; and the same beyond the braid as at the end."""
+    wide = equilibrium(knot(along(example.path(40 * example.RADIUS, tail=7.0)), example.RADIUS, 3.0, 7.0))
+    narrow = equilibrium(knot(curve_of(wide), 0.4 * example.RADIUS, 4.0, 5.5))
+    two = measured(wide, example.RADIUS), measured(narrow, 0.4 * example.RADIUS)
+    for each in two:
+        assert each.pull == pytest.approx(each.inside, rel=0.015)
+    slopes = [(each.inside - 1.0) / each.epsilon for each in two]
+    at = [each.epsilon for each in two]
+    limit = slopes[1] - at[1] * (slopes[0] - slopes[1]) / (at[0] - at[1])
+    assert limit == pytest.approx(4.0 * braid(200).slope / np.pi, rel=0.12)
+
+
+def test_a_knot_that_is_pulled_without_friction_pulls_as_much_beyond_its_braid():
+    """To 5 percent of the force, from elements of 1.5 radii; with friction of 0.1 it is 40 percent (gallery)."""
+    found = example.pull(example.run(friction=0.0, t_end=0.4, progress=False))
+    assert np.abs(found.end / found.loop - 1.0).max() < 0.08
+    assert found.epsilon[-1] > found.epsilon[0]
