@@ -58,12 +58,12 @@ class Asked:
         return {"error": self.error, "error_size": size, "error_time": stored.get("error_time", self.t_end)}
 
 
-def adaptive(inner: StepperBase, h: float, settings: Mapping[str, Any]) -> AdaptiveStepper:
+def adaptive(inner: StepperBase, system: System, h: float, settings: Mapping[str, Any]) -> AdaptiveStepper:
     """As the settings of a run say."""
     own = em_integrator(settings["integrator"])
     assert own is not None
     return AdaptiveStepper(
-        inner, h, own.order, settings["error"], settings["error_size"], settings["error_time"]
+        inner, system, h, own.order, settings["error"], settings["error_size"], settings["error_time"]
     )
 
 

@@ -205,7 +205,7 @@ def simulate(
         settings["solver"] = stepper.solver
     if error is not None and not isinstance(stepper, AdaptiveStepper):
         settings |= asked.settings(built.system, state, stored_run)
-        stepper = adaptive(stepper, dt, settings)
+        stepper = adaptive(stepper, built.system, dt, settings)
     state = stepper.start(state)
     watch = None if until is None else Watch(until, built.layout)
     if watch is not None and not (resume and n_stored):

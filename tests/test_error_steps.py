@@ -196,7 +196,7 @@ def test_what_cannot_be_solved_is_taken_again_with_less():
     """Also where only the steps of twice the length cannot; what can never be solved is said."""
     built = pendulum().build()
     state = built.state
-    stepper = AdaptiveStepper(Grudging(built.system, 1e-3), 0.1, 2, 0.1, 1.0, 1.0)
+    stepper = AdaptiveStepper(Grudging(built.system, 1e-3), built.system, 0.1, 2, 0.1, 1.0, 1.0)
     end, report = stepper.advance(stepper.start(state), 0, 2)
     assert report.halvings > 0
     assert end.memory[-N_CONTROL + STEP] <= 2e-3

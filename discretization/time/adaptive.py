@@ -84,13 +84,20 @@ class AdaptiveStepper(StepperBase):
     """
 
     def __init__(
-        self, taken: StepperBase, h: float, order: int, error: float, size: float, duration: float
+        self,
+        taken: StepperBase,
+        system: System,
+        h: float,
+        order: int,
+        error: float,
+        size: float,
+        duration: float,
     ) -> None:
         self.taken, self.h, self.order = taken, h, order
         self._rate = error * size / duration  # m/s
         self._noise = NOISE * size
         self.error, self.size = error, size
-        self._gyration = gyration(taken.system)
+        self._gyration = gyration(system)
         self._window = _WINDOWS.get(order, 2)
         self.sizes = taken.sizes._replace(memory=taken.sizes.memory._replace(control=N_CONTROL))
         self.shapes = state_shapes(self.sizes)

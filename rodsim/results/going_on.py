@@ -80,7 +80,7 @@ class GoingOn:
             touching = len(self.system.contacts.pairs) > 0
             self._stepper = ContactStepper(self.system, h, make_em) if touching else make_em(self.system)
             if self._chosen:
-                self._stepper = adaptive(self._stepper, self.h, settings)
+                self._stepper = adaptive(self._stepper, self.system, self.h, settings)
             return
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
