@@ -55,7 +55,7 @@ def test_the_joints_of_readme_are_all_joints():
 
 def test_the_integrators_of_readme_are_known():
     named = re.findall(r"`(em[\w-]*)(?:\((?:rho)\))?`", row("integrators"))
-    assert len(named) == 7
+    assert len(named) == 9
     for name in named:
         assert em_integrator("em-d(0.8)" if name == "em-d" else name) is not None
     others = row("and, in quaternions or directors")
