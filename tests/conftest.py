@@ -13,7 +13,7 @@ import pytest
 COMPILED_FIRST = (
     {
         "em": "recording.march_and_keep",
-        "em-ggl": "hidden_groups.add_hidden_groups",
+        "em-ggl": "hidden_rows.add_hidden",
         "equilibrium": "iteration.at_rest",
     },
     {
