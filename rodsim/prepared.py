@@ -72,7 +72,7 @@ class Prepared:
         changes: as of `model`. settings: of `simulate`, such as t_end, dt, start; those of `prepare` hold where they are left
         out.
 
-        Raises what `simulate` raises, and ModelError for a path that is none.
+        Raises ModelError for a path that is none; else as `simulate`.
         """
         _check_settings("prepared run", self._simulate, settings)
         given = {**self._settings, **settings}
@@ -84,7 +84,7 @@ class Prepared:
     def equilibrium(self, changes: Mapping[str, Any] | None = None, **settings: Any) -> Equilibrium:
         """`equilibrium` of the model with other numbers.
 
-        changes: as of `model`. settings: of `equilibrium`. Raises what it raises, and ModelError for a path that is none.
+        changes: as of `model`. settings: of `equilibrium`. Raises ModelError for a path that is none; else as that.
         """
         from rodsim.statics.equilibria import equilibrium
 
