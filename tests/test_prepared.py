@@ -1,5 +1,6 @@
 """Models that are prepared: every number that may change, to the bit as a model that was made with it."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -192,7 +193,7 @@ def test_what_is_added_later_is_no_part_of_what_was_prepared():
         ({}, {"dtt": 0.003}, "prepared run: there is no setting 'dtt'"),
         (3, {}, "changes"),
     ],
-    ids=str,
+    ids=lambda given: re.sub(" at 0x[0-9a-f]+", "", str(given)),
 )  # fmt: skip
 def test_what_cannot_change_is_refused_by_name(changes, settings, words):
     prepared = _beam().prepare(t_end=0.01, dt=0.01)
