@@ -100,8 +100,8 @@ def rods() -> Model:
 
 
 def midpoints() -> Model:
-    """The element that does not tell its strains."""
-    return _clamped("midpoints", ["midpoint"])
+    """The elements that do not tell their strains."""
+    return _clamped("midpoints", ["midpoint", "cayley(2)", "cayley(4)"])
 
 
 def _clamped(name: str, words: list[str]) -> Model:

@@ -136,6 +136,15 @@ def test_what_hangs_at_rest_stays_there_to_the_bit():
     assert np.array_equal(after.lam, start.lam)
 
 
+def test_what_is_clamped_pulls_as_much_in_each_step():
+    """What the first step finds is not added again by those that find nothing to do."""
+    model = Model("clamped", gravity=(0.0, 0.0, -10.0))
+    body = model.add_body("body", Box(1.0, 1.0, 1.0, density=2.0))
+    model.add_joint("clamp", "clamp", body, at=(0.5, 0, 0))
+    force = simulate(model, 4 * H, H, progress=False).joint("clamp").force
+    assert np.abs(force[1:] - (0.0, 0.0, -20.0)).max() < 1e-9
+
+
 def test_a_tree_keeps_its_energy_over_ten_thousand_steps():
     """A hinge, a ball and a slider under oblique gravity: what is left of a step must not add up."""
     built = branched(("revolute", "spherical", "revolute")).build()

@@ -174,6 +174,7 @@ def _is_balanced(more, advancing, h, load_values):
     worst = 0.0
     for i in range(6 * n):
         worst = max(worst, abs(left[i]) / (noise[i] + 1e-300))
+    for i in range(left.shape[0]):  # the last correction is none, of multipliers neither
         left[i] = 0.0
     for i in range(n):
         for r in range(tree.rows[i]):
