@@ -42,7 +42,7 @@ REFUSED: dict[tuple[str, str], str] = {
         ("relaxing", what): _RELAXES
         for what in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
     },
-    ("midpoints", "em-d"): "the rod element 'midpoint' does not tell its strains",
+    ("midpoints", "em-d"): "the rod element '(midpoint|cayley\(2\))' does not tell its strains",
     **{
         (name, "GGL-EM"): f"the inverse of the mass, which couples all nodes of the rods of '{name}'"
         for name in ("loaded", "pressed", "relaxing", "on_planes", "touching")
