@@ -78,7 +78,7 @@ def simulate(
     at: float | None = None,
     until: Until | None = None,
     *,
-    shortcut: bool = True,
+    shortcut: bool = False,
     error: float | None = None,
     output_dt: float | None = None,
 ) -> Result:
@@ -107,7 +107,7 @@ def simulate(
     its joint has; where it begins with another rate, velocities jump to it, which is told.
     until: end before `t_end` with the first step after which a condition holds: `first_touch("contact")`, `nearer("a", "b",
     0.01)`. That state and the one before are stored. A run that is resumed without it goes on.
-    shortcut: with "em" and its compositions let models with a special shape be solved by their shape: bodies joined to trees
+    shortcut: True: with "em" and its compositions models with a special shape are solved by their shape: bodies joined to trees
     without loops, what acts on one of them alone or along a joint; the same equations, the same results to round-off, up to
     six times quicker. The description says under "run", "solver" what was taken. False: always the general solver. A run that
     is resumed goes on with what it began with.

@@ -22,6 +22,7 @@ NAMED = {
     "discretization/state_measures.py:energies": "the energies' columns are those of tables",
     "rodsim/results/recomputed.py:noise_power": "rounding, of which kinds do not tell yet",
     "rodsim/results/layout.py:_take_from": "counts",
+    "discretization/trees/shape.py:tree_of": "which tables a tree may have",
 }
 
 

@@ -141,7 +141,7 @@ def test_what_is_clamped_pulls_as_much_in_each_step():
     model = Model("clamped", gravity=(0.0, 0.0, -10.0))
     body = model.add_body("body", Box(1.0, 1.0, 1.0, density=2.0))
     model.add_joint("clamp", "clamp", body, at=(0.5, 0, 0))
-    force = simulate(model, 4 * H, H, progress=False).joint("clamp").force
+    force = simulate(model, 4 * H, H, shortcut=True, progress=False).joint("clamp").force
     assert np.abs(force[1:] - (0.0, 0.0, -20.0)).max() < 1e-9
 
 
@@ -165,9 +165,11 @@ def test_a_tree_keeps_its_energy_over_ten_thousand_steps():
 @pytest.mark.parametrize("order", [2, 4])
 def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, order):
     name = "em" if order == 2 else f"em{order}"
-    whole = simulate(branched(), 0.2, H, name, output=tmp_path / "whole.vtkhdf", output_every=2)
+    whole = simulate(
+        branched(), 0.2, H, name, output=tmp_path / "whole.vtkhdf", output_every=2, shortcut=True
+    )
     part = tmp_path / "part.vtkhdf"
-    simulate(branched(), 0.1, H, name, output=part, output_every=2)
+    simulate(branched(), 0.1, H, name, output=part, output_every=2, shortcut=True)
     again = simulate(branched(), 0.2, H, name, output=part, output_every=2, resume=True, shortcut=False)
     for result in (whole, again, Result.open(part)):
         assert result.description["run"]["solver"] == "tree, 8 bodies"
@@ -180,16 +182,16 @@ def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, order):
 def test_a_run_of_the_general_solver_goes_on_with_it(tmp_path):
     """As do runs of older files, which do not say how they were solved."""
     part = tmp_path / "part.vtkhdf"
-    whole = simulate(branched(), 0.1, H, shortcut=False)
-    simulate(branched(), 0.05, H, output=part, output_every=1, shortcut=False)
-    again = simulate(branched(), 0.1, H, output=part, output_every=1, resume=True)
+    whole = simulate(branched(), 0.1, H)
+    simulate(branched(), 0.05, H, output=part, output_every=1)
+    again = simulate(branched(), 0.1, H, output=part, output_every=1, resume=True, shortcut=True)
     assert "solver" not in again.description["run"]
     one, other = (each.state(each.n_outputs - 1) for each in (whole, again))
     assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
 
 
 def test_reports_and_results_of_loads_and_springs_pass_the_audit():
-    result = simulate(loaded(), 0.2, H, output_every=1)
+    result = simulate(loaded(), 0.2, H, output_every=1, shortcut=True)
     assert result.description["run"]["solver"] == "tree, 8 bodies"
     found = audit(result)
     assert found.ok, found.text()
@@ -254,7 +256,7 @@ def test_other_integrators_and_shortcut_false_take_the_general_solver():
     assert em_stepper(system, H).solver == "tree, 8 bodies"
     for settings in ({"shortcut": False}, {"hidden": True}, {"rho": 0.8}):
         assert em_stepper(system, H, **settings).solver == GENERAL
-    run = simulate(touching(), 0.02, H).description["run"]
+    run = simulate(touching(), 0.02, H, shortcut=True).description["run"]
     assert "solver" not in run
 
 

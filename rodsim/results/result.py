@@ -211,9 +211,7 @@ class Result:
 
     @property
     def steps(self) -> StepHistory | None:
-        """Steps that chose themselves, by outputs: (T,) their number, smallest and largest, the error estimated; None of a run
-        with dt.
-        """
+        """(T,) each, of steps that chose themselves: their number, smallest and largest, the error estimated; None with dt."""
         if not self.layout.n_control:
             return None
         control = self._source.read("control")
