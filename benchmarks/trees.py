@@ -10,7 +10,7 @@ from time import process_time
 
 import numpy as np
 
-from discretization.time.shortcuts import em_stepper
+from discretization.shortcuts import em_stepper
 from rodsim import Box, Model
 
 H, RUNS, GRAVITY = 0.01, 7, (1.0, 2.0, -9.0)

@@ -17,13 +17,14 @@ import numpy as np
 
 from discretization.memory import Memory
 from discretization.own_variables import without_lists
+from discretization.planar.symmetry import Symmetry
+from discretization.shortcuts import em_stepper
 from discretization.system import System
 from discretization.time.adaptive import FIRST, AdaptiveStepper
 from discretization.time.advance import GENERAL, StepperBase
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import NAMES, em_integrator
 from discretization.time.reversing import reverses
-from discretization.time.shortcuts import em_stepper
 from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.compilation.first_compilation import announce
@@ -107,10 +108,11 @@ def simulate(
     its joint has; where it begins with another rate, velocities jump to it, which is told.
     until: end before `t_end` with the first step after which a condition holds: `first_touch("contact")`, `nearer("a", "b",
     0.01)`. That state and the one before are stored. A run that is resumed without it goes on.
-    shortcut: True: with "em" and its compositions models with a special shape are solved by their shape: bodies joined to trees
-    without loops, what acts on one of them alone or along a joint; the same equations, the same results to round-off, up to
-    six times quicker. The description says under "run", "solver" what was taken. False: always the general solver. A run that
-    is resumed goes on with what it began with.
+    shortcut: True: with "em" and its compositions models with a special shape are solved by their shape: those that are symmetric
+    about a plane and move in it, with three unknowns a frame; bodies joined to trees without loops, what acts on one of them
+    alone or along a joint; the same equations, the same results to round-off, several times quicker. The description says
+    under "run", "solver" what was taken. False: always the general solver. A run that is resumed goes on with what it began
+    with.
     progress: show a progress line on stderr; by default where that is a terminal.
     error: in place of dt: steps are as long as an error of the motion allows, relative to the size of the model, over the whole
     run (`discretization.time.adaptive`): with 1e-4 a model of 1 m ends some 0.1 mm off where errors only add
@@ -182,6 +184,9 @@ def simulate(
             spared=spared,
             loop_of=partial(loop_in_words, model),
             shortcut=not touching and (shortcut if n_stored == 0 else "solver" in stored_run),
+            symmetry=Symmetry(state, built.load_directions)
+            if n_stored == 0 or "plane" in stored_run
+            else None,
         )
     else:
         # imported where needed: its kernels take half a second to load
@@ -193,7 +198,7 @@ def simulate(
             begun = initial if system is built.system else without_lists(system, built.system, initial)
             return MechanicalStepper(model.name, system, begun, dt, integrator, chart, *values)
 
-    settings: dict[str, float | str] = {
+    settings: dict[str, float | str | list[float]] = {
         "dt": dt,
         "integrator": integrator,
         "output_every": every,
@@ -203,6 +208,7 @@ def simulate(
     stepper = ContactStepper(built.system, h, make) if touching else make(built.system)
     if stepper.solver != GENERAL:
         settings["solver"] = stepper.solver
+        settings |= stepper.solver_settings
     if error is not None and not isinstance(stepper, AdaptiveStepper):
         settings |= asked.settings(built.system, state, stored_run)
         stepper = adaptive(stepper, built.system, dt, settings)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from test_joints import joined
 
+from discretization.shortcuts import em_stepper
 from discretization.state_measures import constraint_residual, energies, momenta
 from discretization.time.advance import GENERAL
-from discretization.time.shortcuts import em_stepper
 from discretization.time.stepper import Stepper
 from discretization.time.tree_stepper import TreeStepper
 from discretization.trees.shape import BALL, HINGE, OTHER, Tree, tree_of

@@ -10,7 +10,8 @@ of the scheme alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +82,7 @@ class StepperBase(ABC):
 
     h: float
     solver: str = GENERAL  # of the equations of a step, in words
+    solver_settings: Mapping[str, list[float]] = MappingProxyType({})  # with which a run that goes on begins
     sizes: Sizes  # of the states it takes
     shapes: Shapes
     # of a state, and whether an element of a rod is known to have passed pi: what of it is turned too far, in words, or nothing

@@ -27,7 +27,7 @@ from rodsim.building.contact_surfaces import surfaces_of
 from rodsim.building.contact_tables import contact_table, plane_contacts
 from rodsim.building.drive_values import DriveValues, check_drives
 from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
-from rodsim.building.load_arrays import line_loads, load_arrays, load_values, speaking_of
+from rodsim.building.load_arrays import line_loads, load_arrays, load_directions, load_values, speaking_of
 from rodsim.building.meshing import RodMesh, joined, mesh_rod
 from rodsim.building.plausibility import warn_of_doubts
 from rodsim.building.point_masses import check_rotations, idle_axes
@@ -50,6 +50,7 @@ class Built(NamedTuple):
     held: Held  # which of its velocities were given
     drive_values: DriveValues | None = None  # of prescribed motion, see `discretization.drives`
     idle: Mapping[int, Floats] = MappingProxyType({})  # frame -> (3, 3) on its axes without inertia
+    load_directions: Floats = np.zeros((0, 3))  # (loads, 3) along which they act at all times; nan: not known
     other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: of the rows of `system.others`
 
 
@@ -212,6 +213,7 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
         placement.held,
         drives,
         idle_axes(model, placement),
+        load_directions(model, lines),
         other_names,
     )
 

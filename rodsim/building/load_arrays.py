@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rigid.errors import ModelError, PartName
-from rigid.signals import VectorFunction
+from rigid.signals import VectorFunction, VectorSignal
 from rigid.system import FORCE, Floats, Ints, Loads
 from rodsim.building.distributed_loads import nodal_values, spread_of
 from rodsim.building.meshing import RodMesh
@@ -87,6 +87,18 @@ def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
         X,
         np.repeat(np.array([entry.following for entry in every], dtype=np.uint8), counts),
     )
+
+
+def load_directions(model: Contents, lines: list[Line]) -> Floats:
+    """Directions (loads, 3) along which the loads act at all times, in the order of `load_values`; nan: not known."""
+    values = [(1, entry.value) for entry in model.loads.values()]
+    values += [(len(line.frames), getattr(line.entry, "value", None)) for line in lines]
+    found = [np.empty((0, 3))]
+    for count, value in values:
+        known = value.direction if isinstance(value, VectorSignal) else value
+        unknown = known is None or callable(known)
+        found.append(np.tile(np.full(3, np.nan) if unknown else np.asarray(known, float), (count, 1)))
+    return np.concatenate(found)
 
 
 def load_values(model: Contents, lines: list[Line]) -> Callable[[Floats], Floats]:

@@ -234,6 +234,7 @@ _RUN: dict[str, Callable[[Any], bool]] = {
     "chart": _text,
     "solver": _text,
     "output_every": lambda value: isinstance(value, int) and value >= 1,
+    "plane": lambda value: _numbers(value) and len(value) == 3,
     "tolerance": lambda value: _number(value) and value >= 0,
     "halves": lambda value: isinstance(value, bool),
     "error": _positive,

@@ -15,11 +15,12 @@ from discretization.contact.table import contacts_of
 from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
 from discretization.multipliers import count_multipliers
 from discretization.own_variables import part, without_lists
+from discretization.planar.symmetry import Symmetry
+from discretization.shortcuts import em_stepper
 from discretization.system import System
 from discretization.time.adaptive import FIRST
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import em_integrator
-from discretization.time.shortcuts import em_stepper
 from discretization.time.stepper import DriveValues, LoadValues, Stepper
 from rigid.motions import STEP
 from rigid.system import Floats, State
@@ -67,7 +68,10 @@ class GoingOn:
             self.drives = self._by_functions
         elif self._read:
             self.drives = self._given
-        self._shortcut = "solver" in settings
+        self._shortcut, self._symmetry = "solver" in settings, None
+        if "plane" in settings:  # the run has looked at its loads
+            none = np.zeros((len(self.system.loads.kind), 3))
+            self._symmetry = Symmetry(result.state(0), none, np.array(settings["plane"]))
         self._tolerance, self._spared = tolerance_of(result), result.description.get("without_inertia", [])
         # older versions took halves of what is clamped, too, and say nothing
         self._halves = bool(settings.get("halves", count_multipliers(self.system) > 0))
@@ -112,6 +116,7 @@ class GoingOn:
             spared=self._spared,
             shortcut=self._shortcut,
             halves=self._halves,
+            symmetry=self._symmetry,
         )
 
     def end(self, start: State, first: int, count: int, stored: State, halvings: int) -> State:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from discretization.planar.symmetry import Symmetry
 from discretization.system import System
 from discretization.time.stepper import LoadValues, Stepper
-from discretization.time.tree_stepper import TreeStepper
-from discretization.trees.shape import Tree, tree_of
 
 
 def em_stepper(
@@ -21,13 +20,23 @@ def em_stepper(
     rho: float | None = None,
     shortcut: bool = True,
     halves: bool | None = None,
+    symmetry: Symmetry | None = None,
     **others: Any,
 ) -> Stepper:
     """The stepper of `em` and its kin that is quickest for this system; arguments as of `Stepper`.
 
     shortcut: False: the general one whatever the system is.
+    symmetry: what tells whether it moves in a plane; None: it is not asked.
     """
     if shortcut and not hidden and rho is None:
+        # imported where asked for: their kernels take time to load
+        from discretization.planar.stepper import PlanarStepper, planar_of
+        from discretization.time.tree_stepper import TreeStepper
+        from discretization.trees.shape import Tree, tree_of
+
+        planar = "" if symmetry is None else planar_of(system, symmetry, tolerance)
+        if not isinstance(planar, str):
+            return PlanarStepper(system, planar, h, order, load_values, halves)
         tree = tree_of(system)
         if isinstance(tree, Tree):
             return TreeStepper(system, tree, h, order, load_values, tolerance, halves)

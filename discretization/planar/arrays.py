@@ -1,0 +1,125 @@
+"""A planar model as arrays for the compiled step, in the order in which its frames are eliminated: from the tips to the roots.
+
+A place is the number of a moving frame in this order; behind the last one stands the ground. What joins a frame to the next
+one towards the root decides how it is eliminated (`discretization.planar.elimination`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.planar.element import START
+from rigid.references import by_reference
+from rigid.system import Floats, Ints
+
+BLOCK, HINGE, ROWS = (
+    0,
+    1,
+    2,
+)  # by a rod element or nothing, by points in one place alone, by other rows or more than these
+COINCIDENT, ANGLE, ALONG, DISTANCE = 0, 1, 2, 3  # rows of joints that are left in the plane
+
+# columns of `Work.frames`
+C0, S0, C1, S1, PSI, DX, DY, RX, RY, VX, VY, OM, W0, Z0 = range(14)
+R1, R2, R3, N1, N2 = range(14, 19)  # residual of the forces and of the moment, their round-off levels
+D11, D12, D21, D22, D13, D23, D31, D32, D33 = range(19, 28)  # its block of the matrix
+MX, MY, MPSI = range(28, 31)  # the correction: dx, dy and the angle
+N_FRAME = 31
+
+# columns of `Work.hinges`: lever at the end and in the mean, of the frame and of the next; what is left of the rows
+XC1, YC1, XC, YC, XP1, YP1, XP, YP, G1, G2, NG = range(11)
+E13, E23, K1, K2, K0, F1, F2, FACTOR = range(11, 19)  # of the elimination
+N_HINGE = 19
+
+
+@by_reference
+class Tables(NamedTuple):
+    """Of k moving frames, m elements, j items that bring rows, l loads; vectors have components in the plane."""
+
+    basis: Floats  # (3, 3) two directions of the plane and its normal
+    frame: Ints  # (k + 1,) numbers of the frames in the system
+    parent: Ints  # (k,) place of the next frame towards the root; k: the ground or nothing
+    kind: Ints  # (k,) BLOCK, HINGE or ROWS
+    mass: Floats  # (k,)
+    inertia: Floats  # (k,) about the normal
+    gyration: Floats  # (k,) m
+    half: Floats  # (k + 1, 8) w and z of half the turn in the plane are these by the quaternion
+    normal: Floats  # (k + 1, 3) of the plane, body-fixed
+    across: (
+        Floats  # (k + 1, 2, 3) body-fixed, the directions that the components of vectors on a frame are along
+    )
+    gravity: Floats  # (2,)
+    offset: float  # m, of the plane from the origin
+    ends: Ints  # (m, 2) places of both ends of the elements
+    element: Ints  # (m,) number in the system
+    above: Ints  # (m,) place of the end that is eliminated first
+    length: Floats  # (m,)
+    stiffness: Floats  # (m, 3, 3)
+    damping: Floats  # (m, 3, 3)
+    strain0: Floats  # (m, 3)
+    coupling: Floats  # (m,)
+    scale: Floats  # (m, 2) largest stiffness of force and of moment
+    hinge: Ints  # (k,) item of a frame that hangs on a hinge
+    first: Ints  # (k + 1,) where the items of a frame that hangs on rows begin in `items`
+    items: Ints  # items of these
+    sort: Ints  # (j,) COINCIDENT ...
+    joined: Ints  # (j, 2) places of a and b
+    lam: Ints  # (j, 3) places in `State.lam` of its multipliers, of points in one place of the first
+    share: Floats  # (j, 3) of the multiplier of a row that each of these is
+    Xa: Floats  # (j, 2)
+    Xb: Floats  # (j, 2)
+    Ua: Floats  # (j, 2)
+    Ub: Floats  # (j, 2)
+    value: Floats  # (j,)
+    reach: Floats  # (j,) m
+    arm: Floats  # (j,) m
+    size: Floats  # (j,)
+    load: Ints  # (l,) number in the system
+    on: Ints  # (l,) place
+    at: Floats  # (l, 2)
+    moment: Ints  # (l,) 1: a moment
+    following: Ints  # (l,) 1: turns with its frame
+    viscous: bool
+    accounts: bool
+    solved: float  # residual/noise
+
+
+@by_reference
+class Work(NamedTuple):
+    """Arrays of a step, allocated once; the last row of frames is the ground's."""
+
+    frames: Floats  # (k + 1, N_FRAME)
+    up: Floats  # (k, 3, 3) rows of the next frame, columns of this one; after the factors these by its inverse
+    down: Floats  # (k, 3, 3) rows of this one, columns of the next; after the factors the inverse by these
+    starts: Floats  # (m, START) of elements
+    strain1: Floats  # (m, 3)
+    K: Floats  # (4, 4)
+    hinges: Floats  # (k, N_HINGE)
+    rows: Floats  # (j, 2, 14) of items: gradients at the end (a, b), in the mean (a, b), residual, noise
+    lam: Floats  # (j, 2) impulses
+    more: Floats  # (j, 2) their correction
+    solution: Floats  # (k, 6, 4) of frames that hang on rows
+    matrix: Floats  # (6, 10)
+    counted: Ints  # (2,) iterations, factorisations
+
+
+def work_of(tables: Tables) -> Work:
+    """Room for a step."""
+    k, m, j = len(tables.parent), len(tables.element), len(tables.sort)
+    shapes: dict[str, Any] = {
+        "frames": (k + 1, N_FRAME),
+        "up": (k, 3, 3),
+        "down": (k, 3, 3),
+        "starts": (m, START),
+        "strain1": (m, 3),
+        "K": (4, 4),
+        "hinges": (k, N_HINGE),
+        "rows": (j, 2, 14),
+        "lam": (j, 2),
+        "more": (j, 2),
+        "solution": (k, 6, 4),
+        "matrix": (6, 10),
+    }
+    return Work(**{name: np.zeros(shape) for name, shape in shapes.items()}, counted=np.zeros(2, np.int64))

@@ -1,0 +1,360 @@
+"""The linear equations of a step of a planar model, frame by frame from the tips to the roots and back: O(n).
+
+A frame's correction is z = (o, e), o of its position and e its angle. With the corrections of the next frame towards the root, P:
+
+    by an element   D z + C z_P = -R                                                                        (1)
+    by a hinge      o + e J x = y - g,   y = o_P + e_P J x_P:   e is the one unknown, the impulse follows    (2)
+    by other rows   (1) bordered by them, with their multipliers; rows to the ground are the frame's own     (3)
+
+Blocks D are inertias and what hangs on the frame, which is eliminated before. x are levers at the end of the step; forces act
+with those of the mean, so that the blocks are not symmetric.
+"""
+
+import numpy as np
+
+from discretization.planar.arrays import (
+    BLOCK,
+    COINCIDENT,
+    D11,
+    D12,
+    D13,
+    D21,
+    D22,
+    D23,
+    D31,
+    D32,
+    D33,
+    E13,
+    E23,
+    F1,
+    F2,
+    FACTOR,
+    G1,
+    G2,
+    HINGE,
+    K0,
+    K1,
+    K2,
+    MPSI,
+    MX,
+    MY,
+    R1,
+    R2,
+    R3,
+    ROWS,
+    XC,
+    XC1,
+    XP,
+    XP1,
+    YC,
+    YC1,
+    YP,
+    YP1,
+)
+from rigid.compilation.decorators import inner_kernel, small_kernel
+
+_COLUMNS = np.array([[D11, D12, D13], [D21, D22, D23], [D31, D32, D33]])
+SMALLEST = 1e-14  # pivot over the largest number of its column, below which rows depend on each other
+
+
+@small_kernel
+def inverse(b11, b12, b13, b21, b22, b23, b31, b32, b33):
+    """Of a 3 x 3 matrix, row by row, and its determinant over the product of its diagonal."""
+    c11, c12, c13 = b22 * b33 - b23 * b32, b23 * b31 - b21 * b33, b21 * b32 - b22 * b31
+    det = b11 * c11 + b12 * c12 + b13 * c13
+    d = 1.0 / det
+    return (
+        d * c11, d * (b13 * b32 - b12 * b33), d * (b12 * b23 - b13 * b22),
+        d * c12, d * (b11 * b33 - b13 * b31), d * (b13 * b21 - b11 * b23),
+        d * c13, d * (b12 * b31 - b11 * b32), d * (b11 * b22 - b12 * b21),
+    ), det / (b11 * b22 * b33)  # fmt: skip
+
+
+@inner_kernel
+def _eliminate_block(tables, work, s):
+    """(1), with the inverse in the place of the block; 0, or 1 where it is singular."""
+    own, p = work.frames[s], tables.parent[s]
+    i, size = inverse(
+        own[D11], own[D12], own[D13], own[D21], own[D22], own[D23], own[D31], own[D32], own[D33]
+    )
+    if not abs(size) > SMALLEST:
+        return 1
+    r1, r2, r3 = own[R1], own[R2], own[R3]
+    z1, z2, z3 = (
+        i[0] * r1 + i[1] * r2 + i[2] * r3,
+        i[3] * r1 + i[4] * r2 + i[5] * r3,
+        i[6] * r1 + i[7] * r2 + i[8] * r3,
+    )
+    own[MX], own[MY], own[MPSI] = z1, z2, z3
+    own[D11], own[D12], own[D13] = i[0], i[1], i[2]
+    own[D21], own[D22], own[D23] = i[3], i[4], i[5]
+    own[D31], own[D32], own[D33] = i[6], i[7], i[8]
+    if p == work.up.shape[0]:
+        return 0
+    next_, up, down = work.frames[p], work.up[s], work.down[s]
+    for c in range(3):
+        d1, d2, d3 = down[0, c], down[1, c], down[2, c]
+        down[0, c] = i[0] * d1 + i[1] * d2 + i[2] * d3
+        down[1, c] = i[3] * d1 + i[4] * d2 + i[5] * d3
+        down[2, c] = i[6] * d1 + i[7] * d2 + i[8] * d3
+    a, b, c = up[0, 0], up[0, 1], up[0, 2]
+    next_[R1] -= a * z1 + b * z2 + c * z3
+    next_[D11] -= a * down[0, 0] + b * down[1, 0] + c * down[2, 0]
+    next_[D12] -= a * down[0, 1] + b * down[1, 1] + c * down[2, 1]
+    next_[D13] -= a * down[0, 2] + b * down[1, 2] + c * down[2, 2]
+    a, b, c = up[1, 0], up[1, 1], up[1, 2]
+    next_[R2] -= a * z1 + b * z2 + c * z3
+    next_[D21] -= a * down[0, 0] + b * down[1, 0] + c * down[2, 0]
+    next_[D22] -= a * down[0, 1] + b * down[1, 1] + c * down[2, 1]
+    next_[D23] -= a * down[0, 2] + b * down[1, 2] + c * down[2, 2]
+    a, b, c = up[2, 0], up[2, 1], up[2, 2]
+    next_[R3] -= a * z1 + b * z2 + c * z3
+    next_[D31] -= a * down[0, 0] + b * down[1, 0] + c * down[2, 0]
+    next_[D32] -= a * down[0, 1] + b * down[1, 1] + c * down[2, 1]
+    next_[D33] -= a * down[0, 2] + b * down[1, 2] + c * down[2, 2]
+    return 0
+
+
+@inner_kernel
+def _eliminate_hinge(tables, work, s):
+    """(2); 0, or 1 where nothing resists the turn."""
+    own, w, p = work.frames[s], work.hinges[s], tables.parent[s]
+    a11, a12, a21, a22 = own[D11], own[D12], own[D21], own[D22]
+    x1, y1, x, y, g1, g2 = w[XC1], w[YC1], w[XC], w[YC], w[G1], w[G2]
+    # columns of e once o is put in, the impulse at e = 0 and y = 0 with its sign reversed
+    e1, e2 = own[D13] + a11 * y1 - a12 * x1, own[D23] + a21 * y1 - a22 * x1
+    f1, f2 = own[R1] - a11 * g1 - a12 * g2, own[R2] - a21 * g1 - a22 * g2
+    k1, k2 = own[D31] - (x * a21 - y * a11), own[D32] - (x * a22 - y * a12)
+    ke = own[D33] + own[D31] * y1 - own[D32] * x1 - (x * e2 - y * e1)
+    if ke == 0.0:
+        return 1
+    k0 = own[R3] - own[D31] * g1 - own[D32] * g2 - (x * f2 - y * f1)
+    d = -1.0 / ke
+    k1, k2, k0 = d * k1, d * k2, d * k0
+    w[FACTOR] = d
+    w[E13], w[E23], w[K1], w[K2], w[K0], w[F1], w[F2] = e1, e2, k1, k2, k0, f1, f2
+    if p == work.up.shape[0]:
+        return 0
+    next_, u1, v1, u, v = work.frames[p], w[XP1], w[YP1], w[XP], w[YP]
+    b11, b12, b21, b22 = a11 + e1 * k1, a12 + e1 * k2, a21 + e2 * k1, a22 + e2 * k2
+    b1, b2 = f1 + e1 * k0, f2 + e2 * k0
+    t1, t2 = b12 * u1 - b11 * v1, b22 * u1 - b21 * v1
+    next_[D11] += b11
+    next_[D12] += b12
+    next_[D21] += b21
+    next_[D22] += b22
+    next_[D13] += t1
+    next_[D23] += t2
+    next_[D31] += u * b21 - v * b11
+    next_[D32] += u * b22 - v * b12
+    next_[D33] += u * t2 - v * t1
+    next_[R1] += b1
+    next_[R2] += b2
+    next_[R3] += u * b2 - v * b1
+    return 0
+
+
+@inner_kernel
+def _back_to_hinge(tables, work, s):
+    """Correction of the frame and of its impulse, from that of the next one."""
+    own, w, next_ = work.frames[s], work.hinges[s], work.frames[tables.parent[s]]
+    e, item = next_[MPSI], tables.hinge[s]
+    y1, y2 = next_[MX] - e * w[YP1], next_[MY] + e * w[XP1]
+    e = w[K1] * y1 + w[K2] * y2 + w[K0]
+    own[MX], own[MY], own[MPSI] = y1 - w[G1] + e * w[YC1], y2 - w[G2] - e * w[XC1], e
+    sign = 1.0 if tables.joined[item, 1] == s else -1.0
+    more = work.more[item]
+    more[0] = -sign * (w[F1] + own[D11] * y1 + own[D12] * y2 + w[E13] * e)
+    more[1] = -sign * (w[F2] + own[D21] * y1 + own[D22] * y2 + w[E23] * e)
+
+
+@inner_kernel
+def _reduced(matrix, n, width):
+    """Gauss elimination with exchange of rows of n equations with right sides behind them, in place; 0, or 1: singular."""
+    size = 0.0
+    for r in range(n):
+        for c in range(n):
+            size = max(size, abs(matrix[r, c]))
+    for c in range(n):
+        best, largest = c, abs(matrix[c, c])
+        for r in range(c + 1, n):
+            if abs(matrix[r, c]) > largest:
+                best, largest = r, abs(matrix[r, c])
+        if not largest > SMALLEST * size:
+            return 1
+        if best != c:
+            for k in range(width):
+                matrix[c, k], matrix[best, k] = matrix[best, k], matrix[c, k]
+        pivot = 1.0 / matrix[c, c]
+        for k in range(c, width):
+            matrix[c, k] *= pivot
+        for r in range(n):
+            if r != c and matrix[r, c] != 0.0:
+                factor = matrix[r, c]
+                for k in range(c, width):
+                    matrix[r, k] -= factor * matrix[c, k]
+    return 0
+
+
+@inner_kernel
+def _eliminate_rows(tables, work, s, again):
+    """(3); again: with other right sides; 0, or 1 where the rows depend on each other."""
+    own, p, matrix, down = work.frames[s], tables.parent[s], work.matrix, work.down[s]
+    ground = work.up.shape[0]
+    balance, n = abs(own[D11]), 3
+    for r in range(6):
+        for c in range(10):
+            matrix[r, c] = 0.0
+    for c in range(3):
+        matrix[0, c], matrix[1, c] = own[_COLUMNS[0, c]], own[_COLUMNS[1, c]]
+        matrix[2, c] = own[_COLUMNS[2, c]]
+    for k in range(tables.first[s], tables.first[s + 1]):
+        item = tables.items[k]
+        side = 0 if tables.joined[item, 0] == s else 1
+        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+            row = work.rows[item, i]
+            for c in range(3):
+                matrix[n, c], matrix[c, n] = balance * row[3 * side + c], balance * row[6 + 3 * side + c]
+            n += 1
+    at, width = n, n + 4
+    m = 3
+    for k in range(tables.first[s], tables.first[s + 1]):
+        item = tables.items[k]
+        side = 0 if tables.joined[item, 0] == s else 1
+        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+            row = work.rows[item, i]
+            if tables.joined[item, 1 - side] != ground:
+                for c in range(3):
+                    matrix[m, at + c] = -balance * row[3 * (1 - side) + c]
+            matrix[m, at + 3] = -balance * row[12]
+            m += 1
+    if p != ground:
+        for r in range(3):
+            for c in range(3):
+                matrix[r, at + c] = -down[r, c]
+    matrix[0, at + 3], matrix[1, at + 3], matrix[2, at + 3] = -own[R1], -own[R2], -own[R3]
+    if _reduced(matrix, n, width) != 0:
+        return 1
+    solution = work.solution[s]
+    for r in range(n):
+        factor = 1.0 if r < 3 else balance
+        for c in range(4):
+            solution[r, c] = factor * matrix[r, at + c]
+    if p != ground:
+        _pass_on(tables, work, s, p, again)
+    return 0
+
+
+@inner_kernel
+def _pass_on(tables, work, s, p, again):
+    """What a frame that hangs on rows leaves on the next one; again: on its right side alone."""
+    next_, up, solution, n = work.frames[p], work.up[s], work.solution[s], 3
+    for r in range(3):
+        for c in range(0 if again else 3):
+            next_[_COLUMNS[r, c]] += (
+                up[r, 0] * solution[0, c] + up[r, 1] * solution[1, c] + up[r, 2] * solution[2, c]
+            )
+        next_[R1 + r] += up[r, 0] * solution[0, 3] + up[r, 1] * solution[1, 3] + up[r, 2] * solution[2, 3]
+    for k in range(tables.first[s], tables.first[s + 1]):
+        item = tables.items[k]
+        side = 0 if tables.joined[item, 0] == s else 1
+        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+            if tables.joined[item, 1 - side] == p:
+                row = work.rows[item, i]
+                for r in range(3):
+                    lever = row[6 + 3 * (1 - side) + r]
+                    for c in range(0 if again else 3):
+                        next_[_COLUMNS[r, c]] += lever * solution[n, c]
+                    next_[R1 + r] += lever * solution[n, 3]
+            n += 1
+
+
+@inner_kernel
+def _back_to_rows(tables, work, s):
+    own, solution, n = work.frames[s], work.solution[s], 3
+    next_ = work.frames[tables.parent[s]]
+    x, y, e = next_[MX], next_[MY], next_[MPSI]
+    for r in range(3):
+        own[MX + r] = solution[r, 0] * x + solution[r, 1] * y + solution[r, 2] * e + solution[r, 3]
+    for k in range(tables.first[s], tables.first[s + 1]):
+        item = tables.items[k]
+        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+            part = solution[n]
+            work.more[item, i] = part[0] * x + part[1] * y + part[2] * e + part[3]
+            n += 1
+
+
+@inner_kernel
+def _again_by_hinge(tables, work, s):
+    own, w, p = work.frames[s], work.hinges[s], tables.parent[s]
+    x, y, g1, g2 = w[XC], w[YC], w[G1], w[G2]
+    f1, f2 = own[R1] - own[D11] * g1 - own[D12] * g2, own[R2] - own[D21] * g1 - own[D22] * g2
+    k0 = w[FACTOR] * (own[R3] - own[D31] * g1 - own[D32] * g2 - (x * f2 - y * f1))
+    w[K0], w[F1], w[F2] = k0, f1, f2
+    if p != work.up.shape[0]:
+        next_, b1, b2 = work.frames[p], f1 + w[E13] * k0, f2 + w[E23] * k0
+        next_[R1] += b1
+        next_[R2] += b2
+        next_[R3] += w[XP] * b2 - w[YP] * b1
+
+
+@inner_kernel
+def _again_by_block(tables, work, s):
+    own, up, p = work.frames[s], work.up[s], tables.parent[s]
+    r1, r2, r3 = own[R1], own[R2], own[R3]
+    z1 = own[D11] * r1 + own[D12] * r2 + own[D13] * r3
+    z2 = own[D21] * r1 + own[D22] * r2 + own[D23] * r3
+    z3 = own[D31] * r1 + own[D32] * r2 + own[D33] * r3
+    own[MX], own[MY], own[MPSI] = z1, z2, z3
+    if p != work.up.shape[0]:
+        next_ = work.frames[p]
+        next_[R1] -= up[0, 0] * z1 + up[0, 1] * z2 + up[0, 2] * z3
+        next_[R2] -= up[1, 0] * z1 + up[1, 1] * z2 + up[1, 2] * z3
+        next_[R3] -= up[2, 0] * z1 + up[2, 1] * z2 + up[2, 2] * z3
+
+
+@inner_kernel
+def solve(tables, work, again):
+    """Corrections of all frames and impulses from residuals and blocks, which it overwrites; again: from other residuals by the
+    factors that it left there; 0, or 1: singular.
+    """
+    failed = 0
+    for s in range(work.up.shape[0]):
+        kind = tables.kind[s]
+        if kind == ROWS:
+            failed += _eliminate_rows(tables, work, s, again)
+        elif kind == HINGE:
+            if again:
+                _again_by_hinge(tables, work, s)
+            else:
+                failed += _eliminate_hinge(tables, work, s)
+        elif again:
+            _again_by_block(tables, work, s)
+        else:
+            failed += _eliminate_block(tables, work, s)
+    if failed != 0:
+        return 1
+    _back(tables, work)
+    return 0
+
+
+@inner_kernel
+def _back(tables, work):
+    """From the roots to the tips."""
+    ground = work.up.shape[0]
+    for s in range(ground - 1, -1, -1):
+        kind = tables.kind[s]
+        if kind == HINGE:
+            _back_to_hinge(tables, work, s)
+        elif kind == BLOCK:
+            own, p, down = work.frames[s], tables.parent[s], work.down[s]
+            if p == ground:
+                own[MX], own[MY], own[MPSI] = -own[MX], -own[MY], -own[MPSI]
+                continue
+            next_ = work.frames[p]
+            x, y, e = next_[MX], next_[MY], next_[MPSI]
+            own[MX] = -own[MX] - (down[0, 0] * x + down[0, 1] * y + down[0, 2] * e)
+            own[MY] = -own[MY] - (down[1, 0] * x + down[1, 1] * y + down[1, 2] * e)
+            own[MPSI] = -own[MPSI] - (down[2, 0] * x + down[2, 1] * y + down[2, 2] * e)
+        else:
+            _back_to_rows(tables, work, s)

@@ -1,0 +1,166 @@
+"""What of the joints of a symmetric model is left in its plane: rows that are their own mirror images.
+
+The mirror takes rows of a joint to rows of it. Those that it reverses have no multiplier: nothing of the model pulls that way. A
+direction across an axis in the plane may stand at any angle to it: of two rows of a joint that are linear in it,
+
+    lam_1 g(u_1) + lam_2 g(u_2) = mu g(u),   u = c_1 u_1 + c_2 u_2 in the plane, c . c = 1,   lam = mu c     (1)
+
+the other combination is reversed. Of three rows that keep triads aligned, e_1 . e_2 = e_2 . e_3 = e_3 . e_1 = 0 across the
+joint, the torque of lam lies along the normal n where lam_i = mu (e_k . n), i, j, k in turn: that of one row between two
+directions of the plane.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.planar import arrays
+from discretization.system import System
+from rigid import quaternions
+from rigid.interactions.constraints import first_rows
+from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats, State
+
+CLOSE = 1e-12
+_NONE = np.zeros(3)
+_NEITHER = "an axis of a joint is neither in the plane nor along its normal"
+
+
+class Row(NamedTuple):
+    """One row, or two of points in one place."""
+
+    sort: int  # arrays.COINCIDENT ...
+    constraint: int  # whose frames and points it has
+    Ua: Floats  # (3,) body-fixed
+    Ub: Floats
+    value: float
+    lam: tuple[int, ...]  # multipliers of the system that it has
+    share: tuple[float, ...]  # of it, each
+
+
+class Asymmetric(Exception):
+    """Says why a joint is not its own mirror image."""
+
+
+class _Joints(NamedTuple):
+    """Everything at hand, in space."""
+
+    system: System
+    state: State
+    basis: Floats
+    a: Floats  # (c, 3) directions on a
+    b: Floats
+    lam: list[int]
+    reach: float  # m
+
+
+def rows_in_plane(system: System, state: State, basis: Floats, offset: float, reach: float) -> list[Row]:
+    """Rows of all joints; reach: m, of the model.
+
+    Raises Asymmetric where some are not their own mirror images.
+    """
+    c, n = system.constraints, basis[2]
+    pointed = np.flatnonzero(c.kind != PERPENDICULAR)
+    for X, side in ((c.Xa, 0), (c.Xb, 1)):
+        f = c.frames[pointed, side]
+        points = state.r[f] + quaternions.rotate(state.quat[f], X[pointed])
+        if (np.abs(points @ n - offset) > 10.0 * CLOSE * reach).any():
+            raise Asymmetric("a joint does not lie in the plane")
+    a, b = (quaternions.rotate(state.quat[c.frames[:, side]], U) for U, side in ((c.Ua, 0), (c.Ub, 1)))
+    joints = _Joints(system, state, basis, a, b, first_rows(c).tolist(), reach)
+    found: list[Row] = []
+    sorts: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for k, (number, kind) in enumerate(zip(c.joint.tolist(), c.kind.tolist(), strict=True)):
+        sorts[number][kind].append(k)
+    for of_kind in sorts.values():
+        for kind, rows in of_kind.items():
+            if kind == COINCIDENT:
+                found += [
+                    Row(arrays.COINCIDENT, k, _NONE, _NONE, 0.0, (joints.lam[k],), (1.0,)) for k in rows
+                ]
+            elif kind == DISTANCE:
+                found += [_single(joints, arrays.DISTANCE, k) for k in rows]
+            elif kind == ALONG:
+                found += _linear(joints, arrays.ALONG, rows)
+            elif _aligned(joints, rows):
+                found.append(_held(joints, rows))
+            else:
+                for same in _with_one_end(joints, rows):
+                    found += _directed(joints, same)
+    return found
+
+
+def _single(joints: _Joints, sort: int, k: int) -> Row:
+    c = joints.system.constraints
+    return Row(sort, k, c.Ua[k], c.Ub[k], float(c.value[k]), (joints.lam[k],), (1.0,))
+
+
+def _linear(joints: _Joints, sort: int, rows: Sequence[int]) -> Iterable[Row]:
+    """Of rows linear in a direction on a, whose other factor lies in the plane."""
+    c = joints.system.constraints
+    up = [float(joints.a[k] @ joints.basis[2]) for k in rows]
+    values = [float(c.value[k]) for k in rows]
+    if all(abs(x) <= CLOSE for x in up):
+        return [_single(joints, sort, k) for k in rows]
+    if any(abs(x) > CLOSE * max(joints.reach, 1.0) for x in values):
+        raise Asymmetric("a joint holds its parts at an angle to the plane, or beside it")
+    size = float(np.hypot.reduce(up))
+    if abs(size - 1.0) > CLOSE:
+        raise Asymmetric(_NEITHER)
+    if len(rows) == 1:
+        return []
+    if len(rows) > 2:
+        raise Asymmetric(_NEITHER)
+    share = -up[1] / size, up[0] / size
+    U = share[0] * c.Ua[rows[0]] + share[1] * c.Ua[rows[1]]
+    return [Row(sort, rows[0], U, c.Ub[rows[0]], 0.0, (joints.lam[rows[0]], joints.lam[rows[1]]), share)]
+
+
+def _with_one_end(joints: _Joints, rows: Sequence[int]) -> Iterable[list[int]]:
+    """Rows that have the same direction on b."""
+    found: dict[bytes, list[int]] = defaultdict(list)
+    for k in rows:
+        found[joints.system.constraints.Ub[k].tobytes()].append(k)
+    return found.values()
+
+
+def _directed(joints: _Joints, rows: Sequence[int]) -> Iterable[Row]:
+    """Of directions at an angle."""
+    n = joints.basis[2]
+    up = abs(float(joints.b[rows[0]] @ n))
+    if up <= CLOSE:
+        return _linear(joints, arrays.ANGLE, rows)
+    if abs(up - 1.0) > CLOSE:
+        raise Asymmetric(_NEITHER)
+    for k in rows:
+        if abs(float(joints.a[k] @ n)) > CLOSE:
+            raise Asymmetric(_NEITHER)
+        if abs(float(joints.system.constraints.value[k])) > CLOSE:
+            raise Asymmetric("a joint holds its parts at an angle to the plane, or beside it")
+    return []
+
+
+def _aligned(joints: _Joints, rows: Sequence[int]) -> bool:
+    """Whether these rows keep triads aligned."""
+    if len(rows) != 3 or joints.system.constraints.value[list(rows)].any():
+        return False
+    a, b = joints.a[list(rows)], joints.b[list(rows)]
+    return bool(
+        np.abs(b - np.roll(a, -1, axis=0)).max() < CLOSE and np.abs(a @ a.T - np.eye(3)).max() < CLOSE
+    )
+
+
+def _held(joints: _Joints, rows: Sequence[int]) -> Row:
+    """The one row of triads that are kept aligned."""
+    k, quat, n = rows[0], joints.state.quat, joints.basis[2]
+    a, b = joints.system.constraints.frames[k]
+    triad = joints.a[list(rows)]
+    # triads may be left-handed
+    side = float(np.sign(np.linalg.det(triad)))
+    share = side * np.roll(triad, -2, axis=0) @ n
+    Ua = quaternions.rotate(quaternions.conjugate(quat[a]), joints.basis[0])
+    Ub = quaternions.rotate(quaternions.conjugate(quat[b]), joints.basis[1])
+    return Row(arrays.ANGLE, k, Ua, Ub, 0.0, tuple(joints.lam[i] for i in rows), tuple(share.tolist()))

@@ -1,0 +1,260 @@
+"""Joints in the plane: their rows g(1) = 0 with gradients, impulses, and what these add to the matrix.
+
+With d = p_b - p_a, u = R U, bars for means over the step, as `rigid.interactions`:
+
+    COINCIDENT   g = d                        ANGLE      g = u_a . u_b - value
+    ALONG        g = u_a . d - value          DISTANCE   g = d . d/2 - value
+"""
+
+from discretization.assembly.workspace import EPS
+from discretization.planar.arrays import (
+    ALONG,
+    ANGLE,
+    C0,
+    C1,
+    COINCIDENT,
+    D11,
+    D13,
+    D31,
+    D33,
+    DX,
+    DY,
+    G1,
+    G2,
+    HINGE,
+    N1,
+    N2,
+    R1,
+    R2,
+    R3,
+    RX,
+    RY,
+    S0,
+    S1,
+    XC,
+    XC1,
+    XP,
+    XP1,
+    YC,
+    YC1,
+    YP,
+    YP1,
+)
+from rigid.compilation.decorators import inner_kernel, small_kernel
+
+
+@small_kernel
+def levers(own, X, Y):
+    """R1 X and the mean of R0 X and R1 X."""
+    x1, y1 = own[C1] * X - own[S1] * Y, own[S1] * X + own[C1] * Y
+    x0, y0 = own[C0] * X - own[S0] * Y, own[S0] * X + own[C0] * Y
+    return x1, y1, 0.5 * (x0 + x1), 0.5 * (y0 + y1)
+
+
+@inner_kernel
+def begin_joints(tables, state, work, h, extent):
+    """Impulses to begin with, and noise levels of the rows."""
+    basis = tables.basis
+    for j in range(tables.sort.shape[0]):
+        first, sort = tables.lam[j, 0], tables.sort[j]
+        if sort == COINCIDENT:
+            x, y, z = state.lam[first], state.lam[first + 1], state.lam[first + 2]
+            work.lam[j, 0] = h * (basis[0, 0] * x + basis[0, 1] * y + basis[0, 2] * z)
+            work.lam[j, 1] = h * (basis[1, 0] * x + basis[1, 1] * y + basis[1, 2] * z)
+        else:
+            found = size = 0.0
+            for i in range(3):
+                found += tables.share[j, i] * state.lam[tables.lam[j, i]]
+                size += tables.share[j, i] * tables.share[j, i]
+            work.lam[j, 0] = h * found / size
+        reach = 1.0
+        if sort != ANGLE:
+            reach = 0.1 * extent + tables.reach[j]
+            for k in range(2):
+                f = tables.frame[tables.joined[j, k]]
+                x, y, z = state.r[f, 0], state.r[f, 1], state.r[f, 2]
+                reach += (x * x + y * y + z * z) ** 0.5
+        work.rows[j, 0, 13] = work.rows[j, 1, 13] = 2.0 * EPS * reach * tables.size[j]
+
+
+@inner_kernel
+def add_joint_noise(tables, work):
+    """Raise the noise levels by the rounding of the present impulses."""
+    for j in range(tables.sort.shape[0]):
+        impulse = EPS * tables.size[j] * (abs(work.lam[j, 0]) + abs(work.lam[j, 1]))
+        for k in range(2):
+            own = work.frames[tables.joined[j, k]]
+            own[N1] += impulse
+            own[N2] += tables.arm[j] * impulse
+
+
+@inner_kernel
+def add_joints(tables, work, tangent):
+    """Residual and, on demand, matrix of all joints."""
+    for s in range(tables.kind.shape[0]):
+        if tables.kind[s] == HINGE:
+            _add_hinge(tables, work, s, tangent)
+    for k in range(tables.items.shape[0]):
+        j = tables.items[k]
+        if tables.sort[j] == ANGLE:
+            _add_angle(tables, work, j, tangent)
+        else:
+            _add_force(tables, work, j, tangent)
+
+
+@inner_kernel
+def _add_hinge(tables, work, s, tangent):
+    """Of the frame s, towards the root; the impulse is that on the frame."""
+    j, p = tables.hinge[s], tables.parent[s]
+    own, next_, w = work.frames[s], work.frames[p], work.hinges[s]
+    if tables.joined[j, 1] == s:
+        sign, X, Xp = 1.0, tables.Xb[j], tables.Xa[j]
+    else:
+        sign, X, Xp = -1.0, tables.Xa[j], tables.Xb[j]
+    x1, y1, x, y = levers(own, X[0], X[1])
+    u1, v1, u, v = levers(next_, Xp[0], Xp[1])
+    fx, fy = sign * work.lam[j, 0], sign * work.lam[j, 1]
+    w[XC1], w[YC1], w[XC], w[YC], w[XP1], w[YP1], w[XP], w[YP] = x1, y1, x, y, u1, v1, u, v
+    # differences first: far from the origin they keep the digits
+    w[G1] = (own[RX] - next_[RX]) + (own[DX] - next_[DX]) + (x1 - u1)
+    w[G2] = (own[RY] - next_[RY]) + (own[DY] - next_[DY]) + (y1 - v1)
+    own[R1] += fx
+    own[R2] += fy
+    own[R3] += x * fy - y * fx
+    next_[R1] -= fx
+    next_[R2] -= fy
+    next_[R3] -= u * fy - v * fx
+    if tangent:
+        own[D33] -= 0.5 * (x1 * fx + y1 * fy)
+        next_[D33] += 0.5 * (u1 * fx + v1 * fy)
+
+
+@inner_kernel
+def _add_angle(tables, work, j, tangent):
+    """Turns against each other are held."""
+    a, b = tables.joined[j, 0], tables.joined[j, 1]
+    own_a, own_b, row, lam = work.frames[a], work.frames[b], work.rows[j, 0], work.lam[j, 0]
+    ax1, ay1, ax, ay = levers(own_a, tables.Ua[j, 0], tables.Ua[j, 1])
+    bx1, by1, bx, by = levers(own_b, tables.Ub[j, 0], tables.Ub[j, 1])
+    for c in range(12):
+        row[c] = 0.0
+    row[2], row[8] = ax1 * by1 - ay1 * bx1, ax * by - ay * bx
+    row[5], row[11] = -row[2], -row[8]
+    row[12] = ax1 * bx1 + ay1 * by1 - tables.value[j]
+    own_a[R3] += lam * row[8]
+    own_b[R3] -= lam * row[8]
+    if not tangent:
+        return
+    of_a, of_b = -0.5 * lam * (ax1 * bx + ay1 * by), 0.5 * lam * (ax * bx1 + ay * by1)
+    own_a[D33] += of_a
+    own_b[D33] -= of_b
+    _add_between(tables, work, a, b, 2, 2, of_b, -of_a)
+
+
+@inner_kernel
+def _add_between(tables, work, a, b, i, c, ab, ba):
+    """Entries of rows i of a and columns c of b, and of rows i of b and columns c of a."""
+    k = work.up.shape[0]
+    if a == k or b == k:
+        return
+    if tables.parent[a] == b:
+        work.down[a][i, c] += ab
+        work.up[a][i, c] += ba
+    else:
+        work.up[b][i, c] += ab
+        work.down[b][i, c] += ba
+
+
+@inner_kernel
+def _add_force(tables, work, j, tangent):
+    """A force f on b at p_b, its opposite on a."""
+    a, b, sort = tables.joined[j, 0], tables.joined[j, 1], tables.sort[j]
+    own_a, own_b, row, lam = work.frames[a], work.frames[b], work.rows[j, 0], work.lam[j]
+    ax1, ay1, ax, ay = levers(own_a, tables.Xa[j, 0], tables.Xa[j, 1])
+    bx1, by1, bx, by = levers(own_b, tables.Xb[j, 0], tables.Xb[j, 1])
+    ex, ey = own_b[RX] - own_a[RX], own_b[RY] - own_a[RY]
+    dx1, dy1 = ex + (own_b[DX] - own_a[DX]) + (bx1 - ax1), ey + (own_b[DY] - own_a[DY]) + (by1 - ay1)
+    ux1 = uy1 = fx = fy = ux = uy = 0.0
+    if sort == COINCIDENT:
+        second = work.rows[j, 1]
+        for own, lever_x, lever_y in ((row, 1.0, 0.0), (second, 0.0, 1.0)):
+            own[0], own[1], own[2] = -lever_x, -lever_y, lever_x * ay1 - lever_y * ax1
+            own[3], own[4], own[5] = lever_x, lever_y, lever_y * bx1 - lever_x * by1
+            own[6], own[7], own[8] = -lever_x, -lever_y, lever_x * ay - lever_y * ax
+            own[9], own[10], own[11] = lever_x, lever_y, lever_y * bx - lever_x * by
+        row[12], second[12] = dx1, dy1
+        fx, fy = lam[0], lam[1]
+    else:
+        # d at the start, for its mean
+        dx0 = ex + (own_b[C0] * tables.Xb[j, 0] - own_b[S0] * tables.Xb[j, 1])
+        dy0 = ey + (own_b[S0] * tables.Xb[j, 0] + own_b[C0] * tables.Xb[j, 1])
+        dx0 -= own_a[C0] * tables.Xa[j, 0] - own_a[S0] * tables.Xa[j, 1]
+        dy0 -= own_a[S0] * tables.Xa[j, 0] + own_a[C0] * tables.Xa[j, 1]
+        dx, dy = 0.5 * (dx0 + dx1), 0.5 * (dy0 + dy1)
+        wx1, wy1 = ax1, ay1
+        if sort == ALONG:
+            ux1, uy1, ux, uy = levers(own_a, tables.Ua[j, 0], tables.Ua[j, 1])
+            ax, ay, wx1, wy1 = ax + dx, ay + dy, ax1 + dx1, ay1 + dy1  # the force on a acts at p_b
+            row[12] = ux1 * dx1 + uy1 * dy1 - tables.value[j]
+        else:
+            ux1, uy1, ux, uy = dx1, dy1, dx, dy
+            row[12] = 0.5 * (dx1 * dx1 + dy1 * dy1) - tables.value[j]
+        row[0], row[1], row[2] = -ux1, -uy1, ux1 * wy1 - uy1 * wx1
+        row[3], row[4], row[5] = ux1, uy1, bx1 * uy1 - by1 * ux1
+        row[6], row[7], row[8] = -ux, -uy, ux * ay - uy * ax
+        row[9], row[10], row[11] = ux, uy, bx * uy - by * ux
+        fx, fy = lam[0] * ux, lam[0] * uy
+    own_a[R1] -= fx
+    own_a[R2] -= fy
+    own_a[R3] += fx * ay - fy * ax
+    own_b[R1] += fx
+    own_b[R2] += fy
+    own_b[R3] += bx * fy - by * fx
+    if not tangent:
+        return
+    half = 0.5 * lam[0]
+    for column in range(6):  # of a, then of b: how both move at the end
+        oxa, oya, ea = 1.0 * (column == 0), 1.0 * (column == 1), 1.0 * (column == 2)
+        oxb, oyb, eb = 1.0 * (column == 3), 1.0 * (column == 4), 1.0 * (column == 5)
+        # of the force, of the levers of both
+        dfx = dfy = dax = day = 0.0
+        dbx, dby = -0.5 * eb * by1, 0.5 * eb * bx1
+        if sort == ALONG:
+            dfx, dfy = -half * ea * uy1, half * ea * ux1
+            dax, day = 0.5 * (oxb - eb * by1 - oxa), 0.5 * (oyb + eb * bx1 - oya)
+        else:
+            dax, day = -0.5 * ea * ay1, 0.5 * ea * ax1
+            if sort != COINCIDENT:
+                dfx = half * (oxb - eb * by1 - oxa + ea * ay1)
+                dfy = half * (oyb + eb * bx1 - oya - ea * ax1)
+        ta = dfx * ay - dfy * ax + fx * day - fy * dax
+        tb = bx * dfy - by * dfx + dbx * fy - dby * fx
+        _add_column(tables, work, a, b, column, dfx, dfy, ta, tb)
+
+
+@inner_kernel
+def _add_column(tables, work, a, b, column, dfx, dfy, ta, tb):
+    """One column of the matrix of a force and its torques."""
+    if column < 3:
+        _add_to_own(work.frames[a], column, -dfx, -dfy, ta)
+        _add_between(tables, work, a, b, 0, column, 0.0, dfx)
+        _add_between(tables, work, a, b, 1, column, 0.0, dfy)
+        _add_between(tables, work, a, b, 2, column, 0.0, tb)
+    else:
+        _add_to_own(work.frames[b], column - 3, dfx, dfy, tb)
+        _add_between(tables, work, a, b, 0, column - 3, -dfx, 0.0)
+        _add_between(tables, work, a, b, 1, column - 3, -dfy, 0.0)
+        _add_between(tables, work, a, b, 2, column - 3, ta, 0.0)
+
+
+@inner_kernel
+def _add_to_own(own, column, x, y, turn):
+    """To a column of the block of a frame."""
+    if column < 2:
+        own[D11 + column] += x
+        own[D11 + 2 + column] += y
+        own[D31 + column] += turn
+    else:
+        own[D13] += x
+        own[D13 + 1] += y
+        own[D33] += turn

@@ -1,0 +1,258 @@
+"""The compiled march of a planar model: steps of `em`, each from the state in space and back to it.
+
+A step begins with what of the state lies in the plane and ends by adding to it what the step changed, so that it follows from the
+state alone, to the bit, wherever runs are divided. The matrix is renewed in each iteration. It costs little more than the
+residual, and Newton's method then squares what is left: where the last two residuals say that the next correction will leave
+less than a hundredth of round-off, it is the last one (`discretization.time.newton`): the step takes it over unrounded.
+"""
+
+from discretization.planar.arrays import (
+    COINCIDENT,
+    DX,
+    DY,
+    G1,
+    G2,
+    HINGE,
+    MPSI,
+    MX,
+    MY,
+    N1,
+    N2,
+    OM,
+    PSI,
+    R1,
+    R2,
+    R3,
+    VX,
+    VY,
+)
+from discretization.planar.element import E1
+from discretization.planar.elimination import solve
+from discretization.planar.joints import add_joint_noise
+from discretization.planar.step import add_load_noise, begin_step, evaluate, load_step, turn
+from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS, copy_state
+from discretization.time.newton import (
+    CONVERGED,
+    FOLDED,
+    MAX_TURN,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    SINGULAR,
+    STALLED,
+)
+from discretization.time.recording import keep
+from rigid.compilation.decorators import inner_kernel, kernel
+from rigid.kinematics.rotations import cayley_turn, load4
+
+_NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
+_SAFE = 1e5  # the same where the iteration has stalled
+_LEFT = 0.01  # residual/noise after the last correction, foreseen
+_QUADRATIC = 0.01  # contraction from which it is
+
+
+@inner_kernel
+def _level(tables, work):
+    """Largest residual in units of its round-off level; -1 where it is not finite."""
+    worst, ground = 0.0, work.up.shape[0]
+    for s in range(ground):
+        own = work.frames[s]
+        force, moment = 1.0 / (own[N1] + 1e-300), 1.0 / (own[N2] + 1e-300)
+        found = max(max(abs(own[R1]), abs(own[R2])) * force, abs(own[R3]) * moment)
+        if not abs(own[R1]) + abs(own[R2]) + abs(own[R3]) < 1e300:
+            return -1.0
+        worst = max(worst, found)
+        if tables.kind[s] == HINGE:
+            w = work.hinges[s]
+            left = max(abs(w[G1]), abs(w[G2]))
+            if not left < 1e300:
+                return -1.0
+            worst = max(worst, left / work.rows[tables.hinge[s], 0, 13])
+    for k in range(tables.items.shape[0]):
+        item = tables.items[k]
+        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+            ratio = abs(work.rows[item, i, 12]) / work.rows[item, i, 13]
+            if not ratio < 1e300:
+                return -1.0
+            worst = max(worst, ratio)
+    return worst if worst < 1e300 else -1.0
+
+
+@inner_kernel
+def _correct(work):
+    """Add the corrections."""
+    largest = 0.0
+    for s in range(work.up.shape[0]):
+        largest = max(largest, abs(work.frames[s, MPSI]))
+    damping = 1.0 if largest <= MAX_TURN else MAX_TURN / largest
+    for s in range(work.up.shape[0]):
+        own = work.frames[s]
+        own[DX] += damping * own[MX]
+        own[DY] += damping * own[MY]
+        own[PSI] += damping * (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
+    for j in range(work.lam.shape[0]):
+        work.lam[j, 0] += damping * work.more[j, 0]
+        work.lam[j, 1] += damping * work.more[j, 1]
+    return damping
+
+
+@inner_kernel
+def _no_correction(work):
+    """Nothing for the step to take over; CONVERGED."""
+    for s in range(work.up.shape[0]):
+        own = work.frames[s]
+        own[MX] = own[MY] = own[MPSI] = 0.0
+    for j in range(work.more.shape[0]):
+        work.more[j, 0] = work.more[j, 1] = 0.0
+    return CONVERGED
+
+
+@inner_kernel
+def newton(tables, work, h, values, most, count):
+    """Solve the step's equations from the present increments; count: (2,) iterations, factorisations added."""
+    before, iteration = 1e300, 0
+    tangent, known = (
+        True,
+        False,
+    )  # whether the matrix is wanted; whether the residual is known to be too large for old factors
+    while True:
+        if evaluate(tables, work, h, values, tangent) != 0:
+            return FOLDED
+        if iteration < 2 and not known:
+            add_joint_noise(tables, work)
+        level = _level(tables, work)
+        if level < 0.0:
+            return NOT_FINITE
+        if level <= _NEGLIGIBLE:
+            return _no_correction(work)
+        contraction = level / before
+        if (
+            not tangent
+            and level > tables.solved
+            and (contraction > _QUADRATIC or level * contraction > _LEFT)
+        ):
+            tangent = known = True
+            continue
+        if level > tables.solved:
+            if iteration > 2 and contraction > STALLED and level <= _SAFE:
+                return _no_correction(work)
+            if iteration == most:
+                return NOT_CONVERGED
+        foreseen = level * contraction * (contraction if tangent else 1.0)
+        last = level <= tables.solved or (
+            not tables.viscous  # strains at the end say what is lost
+            and iteration > 0
+            and contraction <= _QUADRATIC
+            and foreseen <= _LEFT
+        )
+        count[1] += tangent
+        if solve(tables, work, not tangent) != 0:
+            return _no_correction(work) if level <= tables.solved else SINGULAR
+        if last:
+            return CONVERGED
+        _correct(work)
+        # where the factors at hand will do next time no matrix is made: they leave what is left times the contraction
+        tangent = iteration == 0 or contraction > _QUADRATIC or foreseen * contraction * contraction > _LEFT
+        before, known = level, False
+        iteration += 1
+        count[0] += 1
+
+
+@inner_kernel
+def _account(tables, state, work, h, values):
+    """Add the work of the loads and the dissipation of the step to state.totals: the former with the last correction."""
+    for l in range(tables.load.shape[0]):
+        own = work.frames[tables.on[l]]
+        psi = own[PSI] + (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
+        turn(own, psi)
+        fx, fy, torque, _, _, _ = load_step(tables, work, values, l)
+        state.totals[0] += fx * (own[DX] + own[MX]) + fy * (own[DY] + own[MY]) + torque * psi
+    if tables.viscous:
+        for m in range(tables.element.shape[0]):
+            for i in range(3):
+                for j in range(3):
+                    rates = (
+                        work.strain1[m, i] - work.starts[m, E1 + i],
+                        work.strain1[m, j] - work.starts[m, E1 + j],
+                    )
+                    state.totals[1] += tables.length[m] / h * rates[0] * tables.damping[m, i, j] * rates[1]
+
+
+@inner_kernel
+def _commit(tables, state, work, h):
+    """Take the end of the step over into the state."""
+    basis = tables.basis
+    e, g, n = basis[0], basis[1], basis[2]
+    for s in range(work.up.shape[0]):
+        own, f, normal = work.frames[s], tables.frame[s], tables.normal[s]
+        at, more = 6 * f, (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
+        dvx = 2.0 * ((own[DX] / h - own[VX]) + own[MX] / h)
+        dvy = 2.0 * ((own[DY] / h - own[VY]) + own[MY] / h)
+        dom = 2.0 * ((own[PSI] / h - own[OM]) + more / h)
+        dx, dy, psi, ax, ay, aom = (
+            own[DX] + own[MX],
+            own[DY] + own[MY],
+            own[PSI] + more,
+            dvx / h,
+            dvy / h,
+            dom / h,
+        )
+        for i in range(3):
+            state.r[f, i] += e[i] * dx + g[i] * dy
+            state.v[f, i] += e[i] * dvx + g[i] * dvy
+            state.Omega[f, i] += normal[i] * dom
+            state.memory[at + i] = e[i] * ax + g[i] * ay
+            state.memory[at + 3 + i] = n[i] * aom
+        q1 = cayley_turn((psi * n[0], psi * n[1], psi * n[2]), load4(state.quat[f]))
+        state.quat[f, 0], state.quat[f, 1], state.quat[f, 2], state.quat[f, 3] = q1
+    for i in range(state.lam.shape[0]):  # those of rows that the mirror reverses are zero
+        state.lam[i] = 0.0
+    for j in range(tables.sort.shape[0]):
+        first, x, y = (
+            tables.lam[j, 0],
+            (work.lam[j, 0] + work.more[j, 0]) / h,
+            (work.lam[j, 1] + work.more[j, 1]) / h,
+        )
+        if tables.sort[j] == COINCIDENT:
+            for i in range(3):
+                state.lam[first + i] = e[i] * x + g[i] * y
+        else:
+            for i in range(3):
+                state.lam[tables.lam[j, i]] += tables.share[j, i] * x
+
+
+@kernel
+def march_and_keep(tables, state, work, before, substeps, load_values, most, kept, counts):
+    """As `discretization.time.recording.march_and_keep`, in the plane.
+
+    Steps of the lengths `substeps` in as many equal parts as `counts` has rows, in place; the state after each part into `kept`.
+    Returns the first status that is not 0; the state is then that at the end of the last whole step.
+    """
+    count, n_substeps = work.counted, substeps.shape[0]
+    share = load_values.shape[0] // counts.shape[0]
+    for part in range(counts.shape[0]):
+        counted = counts[part]
+        for i in range(counted.shape[0]):
+            counted[i] = 0
+        count[1] = 0
+        for k in range(share):
+            h, values = substeps[k % n_substeps], load_values[part * share + k]
+            if n_substeps > 1 and k % n_substeps == 0:
+                copy_state(state, before)
+            count[0] = 0
+            begin_step(tables, state, work, h)
+            add_load_noise(tables, work, h, values)
+            status = newton(tables, work, h, values, most, count)
+            counted[SOLVES] += 1
+            counted[ITERATIONS] += count[0]
+            counted[MOST_ITERATIONS] = max(counted[MOST_ITERATIONS], count[0])
+            counted[FACTORISATIONS] = count[1]
+            if status != 0:
+                if k % n_substeps != 0:
+                    copy_state(before, state)
+                return status
+            if tables.accounts:
+                _account(tables, state, work, h, values)
+            _commit(tables, state, work, h)
+            counted[STEPS] = (k + 1) // n_substeps
+        keep(state, kept, part)
+    return 0

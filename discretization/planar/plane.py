@@ -1,0 +1,264 @@
+"""Whether a model is its own mirror image about a plane, found from everything that acts: the plane, or why there is none.
+
+Of a mirrored model the motion is the mirrored motion; where both are the same, nothing ever leaves the plane. So it is asked of
+
+    positions, velocities, gravity    that they lie in the plane; spins that they are along its normal
+    inertia                           that the normal is a principal axis
+    rods                              that sections are mirror-symmetric: stiffness, damping and strains at rest do not couple
+                                      what happens in the plane (stretch, shear, bending about the normal) with the rest
+    joints                            that the mirror takes them to themselves: `discretization.planar.joint_rows`
+    loads                             that they act in the plane at all times: their directions are given, or they are not known
+
+Up to `CLOSE` of what is largest of its sort. What is not looked at here has no plane: the model is taken in space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.others import OTHERS
+from discretization.own_variables import own_variables
+from discretization.planar.joint_rows import CLOSE, Asymmetric, Row, rows_in_plane
+from discretization.planar.symmetry import Symmetry
+from discretization.system import System
+from rigid import quaternions
+from rigid.interactions.constraints import CONSTRAINTS
+from rigid.system import ALONG, COINCIDENT, DISTANCE, FORCE, PERPENDICULAR, Floats, State
+
+_KNOWN = (COINCIDENT, PERPENDICULAR, ALONG, DISTANCE)
+_AXES = np.eye(3)
+
+
+class Plane(NamedTuple):
+    """Where a model moves."""
+
+    basis: Floats  # (3, 3) two directions in it, and the normal, their cross product
+    offset: float  # m, from the origin along the normal
+    rows: Sequence[Row] = ()  # of its joints there
+
+    @property
+    def normal(self) -> Floats:
+        """Unit vector."""
+        return np.asarray(self.basis[2])
+
+
+def plane_of(system: System, symmetry: Symmetry) -> Plane | str:
+    """The plane about which a model and its state are symmetric; else the reason why it is taken in space, in words."""
+    state, directions, given = symmetry
+    for reason in _beyond(system):
+        return reason
+    if not np.isfinite(directions).all():
+        return "a load is a function of time whose direction is not known"
+    reasons = []
+    for normal in _candidates(system, state, directions) if given is None else [given]:
+        plane = Plane(_basis(normal), float(normal @ state.r[_moving(system)[0]]))
+        reach = _reach(system, state, plane)
+        found = next(_asymmetries(system, state, directions, plane, reach), None)
+        if found is None:
+            try:
+                return plane._replace(rows=rows_in_plane(system, state, *plane[:2], reach))
+            except Asymmetric as asymmetric:
+                found = str(asymmetric)
+        reasons.append(found)
+    return reasons[0]
+
+
+def _moving(system: System) -> Any:
+    return np.flatnonzero(system.frames.fixed == 0)
+
+
+def _beyond(system: System) -> Iterator[str]:
+    """What the plane has no form for."""
+    if not len(_moving(system)):
+        yield "nothing moves"
+    if (system.frames.fixed > 1).any():
+        yield "parts move as they are told"
+    if np.flatnonzero(system.frames.fixed).tolist() != [0]:
+        yield "frames other than the ground are fixed"
+    if len(system.spans.kind):
+        yield "its rods have other elements than those of two frames"
+    if len(system.others.kind):
+        yield f"{OTHERS[int(system.others.kind[0])].name}s act, which have no plane form"
+    if len(system.contacts.pairs):
+        yield "surfaces may touch"
+    if len(system.constraints.repeats) and system.constraints.repeats.any():
+        yield "joints repeat each other"
+    other = np.setdiff1d(system.constraints.kind, _KNOWN)
+    if len(other):
+        yield f"joints hold {CONSTRAINTS[int(other[0])].name}, which have no plane form"
+    if (system.frames.fixed[system.elements.frames] != 0).any():
+        yield "a rod ends in a fixed frame"
+    if own_variables(system).size:
+        yield "what acts has variables of its own"
+
+
+def _basis(normal: Floats) -> Floats:
+    """Two directions across the normal and the normal itself; those of the axes where it is one of them."""
+    k = int(np.argmin(np.abs(normal)))
+    first = _AXES[k] - normal[k] * normal
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(normal, first), normal])
+
+
+def _in_space(system: System, state: State, vectors: Floats, frames: np.ndarray) -> Floats:
+    return np.asarray(quaternions.rotate(state.quat[frames], vectors))
+
+
+def _across(system: System, state: State, directions: Floats) -> Iterator[Floats]:
+    """Vectors (k, 3) that lie in the plane, whichever it is, sort by sort."""
+    moving, c, loads = _moving(system), system.constraints, system.loads
+    yield state.r[moving] - state.r[moving[0]]
+    yield system.gravity[None]
+    yield state.v[moving]
+    yield _in_space(
+        system, state, np.tile(_AXES[0], (len(system.elements.frames), 1)), system.elements.frames[:, 0]
+    )
+    pointed = c.kind != PERPENDICULAR
+    for X, side in ((c.Xa, 0), (c.Xb, 1)):
+        f = c.frames[pointed, side]
+        yield state.r[f] + _in_space(system, state, X[pointed], f) - state.r[moving[0]]
+    following, force = loads.following != 0, loads.kind == FORCE
+    world = directions.copy()
+    world[following] = _in_space(system, state, directions[following], loads.frame[following])
+    yield world[force]
+    yield _in_space(system, state, loads.X[force], loads.frame[force])
+
+
+def _candidates(system: System, state: State, directions: Floats) -> list[Floats]:
+    """Normals that may be: across all that lies in the plane; where this is along one line or none, along spins, axes of joints,
+    of sections and of inertia.
+    """
+    known, total = _AXES[:0], np.zeros((3, 3))
+    for vectors in _across(system, state, directions):
+        size = np.linalg.norm(vectors, axis=1).max(initial=0.0)
+        if size > 0.0:
+            _, sizes, V = np.linalg.svd(np.concatenate([total, vectors / size]), full_matrices=False)
+            known, total = V[sizes > 1e-8], sizes[:, None] * V
+        if len(known) >= 2:  # what comes after them has to fit, or is the reason why nothing does
+            return [_snapped(np.cross(known[0], known[1]))]
+    moving, c = _moving(system), system.constraints
+    use = c.kind != COINCIDENT
+    f = system.elements.frames[:, 0]
+    given = np.concatenate(
+        [
+            _in_space(system, state, state.Omega[moving], moving),
+            _in_space(system, state, c.Ub[use], c.frames[use, 1]),
+            _in_space(system, state, c.Ua[use], c.frames[use, 0]),
+            *(_in_space(system, state, np.tile(axis, (len(f), 1)), f) for axis in _AXES[1:]),
+            _AXES,
+            np.swapaxes(np.linalg.eigh(system.frames.inertia[moving])[1], 1, 2)[:1].reshape(-1, 3)
+            @ quaternions.to_matrix(state.quat[moving[0]]).T,
+        ]
+    )
+    given = given - (given @ known.T) @ known if len(known) else given
+    sizes = np.linalg.norm(given, axis=1)
+    found = np.unique(np.round([_snapped(x) for x in given[sizes > 1e-3 * sizes.max()]], 13), axis=0)
+    return [x / np.linalg.norm(x) for x in found]
+
+
+def _snapped(x: Floats) -> Floats:
+    """The unit vector along x, its largest component positive; zeros where they are but for round-off."""
+    x = x / np.linalg.norm(x)
+    x = np.where(np.abs(x) < 1e-14, 0.0, x)
+    x = x / np.linalg.norm(x)
+    return np.asarray(x * np.sign(x[np.argmax(np.abs(x))]) + 0.0)
+
+
+def _leaves(vectors: Floats, normal: Floats) -> bool:
+    """Whether vectors (k, 3) have a part along the normal."""
+    size = np.linalg.norm(vectors, axis=1).max(initial=0.0)
+    return bool((np.abs(vectors @ normal) > CLOSE * size).any())
+
+
+def _turns_off(vectors: Floats, normal: Floats) -> bool:
+    """Whether vectors have a part across it."""
+    size = np.linalg.norm(vectors, axis=1).max(initial=0.0)
+    return bool((np.abs(vectors - np.outer(vectors @ normal, normal)) > CLOSE * size).any())
+
+
+def _reach(system: System, state: State, plane: Plane) -> float:
+    """m, of the model, and of how far it is from the origin in so far as places are rounded there."""
+    r = state.r[_moving(system)]
+    return max(float(np.abs(r - r[0]).max()), 1e-3 * float(np.abs(r).max()), 1e-9)
+
+
+def _asymmetries(
+    system: System, state: State, directions: Floats, plane: Plane, extent: float
+) -> Iterator[str]:
+    """What of all but the joints is not its own mirror image, in words."""
+    moving, n, frames = _moving(system), plane.normal, system.frames
+    if (np.abs(state.r[moving] @ n - plane.offset) > CLOSE * extent).any():
+        yield "its parts do not lie in one plane"
+    if _leaves(system.gravity[None], n):
+        yield "gravity is not in the plane"
+    if _turns_off(_in_space(system, state, state.Omega[moving], moving), n):
+        yield "an angular velocity is not about the normal of the plane"
+    if _leaves(state.v[moving], n):
+        yield "a velocity leaves the plane"
+    normals = quaternions.rotate(quaternions.conjugate(state.quat), n)
+    spin = np.einsum("nij,nj->ni", frames.inertia[moving], normals[moving])
+    across = spin - np.einsum("ni,ni->n", spin, normals[moving])[:, None] * normals[moving]
+    if (np.linalg.norm(across, axis=1) > CLOSE * np.trace(frames.inertia[moving], axis1=1, axis2=2)).any():
+        yield "the normal of the plane is no principal axis of inertia of a part"
+    yield from _of_elements(system, normals)
+    yield from _of_loads(system, state, directions, n)
+
+
+def _of_elements(system: System, normals: Floats) -> Iterator[str]:
+    elements = system.elements
+    if not len(elements.length):
+        return
+    of_a, of_b = (normals[elements.frames[:, k]] for k in (0, 1))
+    if (np.abs(of_a - of_b) > CLOSE).any() or (np.abs(of_a[:, 0]) > CLOSE).any():
+        yield "a rod does not lie in the plane"
+    T = axes_of(of_a)
+    for name, matrices in (("stiffness", elements.stiffness), ("damping", elements.damping)):
+        turned = turned_matrices(matrices, T)
+        size = np.sqrt(np.abs(np.einsum("mii->mi", turned))) + 1e-300
+        size = size[:, :, None] * size[:, None, :]
+        mixed = np.ix_(range(len(turned)), (0, 1, 5), (2, 3, 4))
+        if (np.abs(turned[mixed]) > CLOSE * size[mixed]).any():
+            yield f"the {name} of a section couples the plane with the rest"
+    strains = np.concatenate(
+        [np.einsum("mij,mj->mi", T, x) for x in (elements.strain0[:, :3], elements.strain0[:, 3:])], 1
+    )
+    size = max(1.0, float(np.abs(strains[:, 3:] * elements.length[:, None]).max()))
+    out = np.abs(strains[:, (2, 3, 4)]) * np.stack(
+        [np.ones_like(elements.length), elements.length, elements.length], 1
+    )
+    if (out > CLOSE * size).any():
+        yield "the stress-free shape of a rod leaves the plane"
+
+
+def axes_of(normals: Floats) -> Floats:
+    """(m, 3, 3) the section's axis 1, that across it in the plane and the normal, in the frame's axes."""
+    first = _AXES[0] - normals[:, :1] * normals
+    first = first / np.linalg.norm(first, axis=1, keepdims=True)
+    return np.stack([first, np.cross(normals, first), normals], axis=1)
+
+
+def turned_matrices(matrices: Floats, T: Floats) -> Floats:
+    """Of sections (m, 6, 6), in the axes T (m, 3, 3)."""
+    both = np.zeros((len(T), 6, 6))
+    both[:, :3, :3] = both[:, 3:, 3:] = T
+    return np.asarray(both @ matrices @ both.transpose(0, 2, 1))
+
+
+def _of_loads(system: System, state: State, directions: Floats, n: Floats) -> Iterator[str]:
+    loads = system.loads
+    following, force = loads.following != 0, loads.kind == FORCE
+    world = directions.copy()
+    world[following] = _in_space(system, state, directions[following], loads.frame[following])
+    size = np.linalg.norm(world, axis=1)
+    along = np.abs(world @ n)
+    across = np.linalg.norm(world - np.outer(world @ n, n), axis=1)
+    if (np.where(force, along, across) > CLOSE * size).any():
+        yield "a load leaves the plane"
+    acting = force & (size > 0.0)
+    points = _in_space(system, state, loads.X[acting], loads.frame[acting])
+    reach = np.linalg.norm(points, axis=1)
+    if (np.abs(points @ n) > CLOSE * np.maximum(reach, 1.0)).any():
+        yield "a load does not act in the plane"

@@ -1,0 +1,269 @@
+"""The equations of a step of `em` in the plane, those of `discretization.assembly.step_equations`: two forces, a moment a frame.
+
+    2 m (dr/h - v0) + h f + impulses = 0,   2 J (psi/h - omega0) + h tau + torques of impulses = 0           (1)
+
+psi = 2 tan(angle/2) of the turn. Corrections of turns are angles e: psi changes by (1 + psi^2/4) e.
+"""
+
+import math
+
+from discretization.assembly.workspace import EPS
+from discretization.planar.arrays import (
+    C0,
+    C1,
+    D11,
+    D12,
+    D13,
+    D21,
+    D22,
+    D23,
+    D31,
+    D32,
+    D33,
+    DX,
+    DY,
+    N1,
+    N2,
+    OM,
+    PSI,
+    R1,
+    R2,
+    R3,
+    RX,
+    RY,
+    S0,
+    S1,
+    VX,
+    VY,
+    W0,
+    Z0,
+)
+from discretization.planar.element import forces, start_of_step
+from discretization.planar.joints import add_joints, begin_joints
+from rigid.compilation.decorators import inner_kernel, small_kernel
+
+
+@small_kernel
+def along(basis, i, x):
+    """Component of a vector along direction i."""
+    return basis[i, 0] * x[0] + basis[i, 1] * x[1] + basis[i, 2] * x[2]
+
+
+@inner_kernel
+def _place(tables, state, own, s):
+    """Where a frame is at the start of the step."""
+    f, half, basis = tables.frame[s], tables.half[s], tables.basis
+    q, r = state.quat[f], state.r[f]
+    w = half[0] * q[0] + half[1] * q[1] + half[2] * q[2] + half[3] * q[3]
+    z = half[4] * q[0] + half[5] * q[1] + half[6] * q[2] + half[7] * q[3]
+    own[W0], own[Z0] = w, z
+    own[C0], own[S0] = 1.0 - 2.0 * z * z, 2.0 * w * z
+    own[RX], own[RY] = along(basis, 0, r), along(basis, 1, r)
+
+
+@inner_kernel
+def begin_step(tables, state, work, h):
+    """What the iterations of a step share, where they begin, and noise levels."""
+    basis, ground, extent = tables.basis, work.up.shape[0], 0.0
+    gravity = abs(h) * math.sqrt(tables.gravity[0] ** 2 + tables.gravity[1] ** 2)
+    for s in range(ground):
+        own, f = work.frames[s], tables.frame[s]
+        _place(tables, state, own, s)
+        v, n, spin, at = state.v[f], tables.normal[s], state.Omega[f], 6 * f
+        vx, vy = along(basis, 0, v), along(basis, 1, v)
+        om = n[0] * spin[0] + n[1] * spin[1] + n[2] * spin[2]
+        own[VX], own[VY], own[OM] = vx, vy, om
+        extent = max(extent, own[RX] * own[RX] + own[RY] * own[RY])
+        force = EPS * tables.mass[s] * (4.0 * math.sqrt(vx * vx + vy * vy) + gravity)
+        own[N1] = force
+        own[N2] = 2.0 * EPS * tables.inertia[s] * abs(om) + force * tables.gyration[s]
+        # begin with the acceleration of the last step
+        acc = state.memory[at : at + 6]
+        own[DX] = h * (vx + 0.5 * h * along(basis, 0, acc))
+        own[DY] = h * (vy + 0.5 * h * along(basis, 1, acc))
+        turn = h * (om + 0.5 * h * (basis[2, 0] * acc[3] + basis[2, 1] * acc[4] + basis[2, 2] * acc[5]))
+        u = 0.25 * turn * turn
+        if u < 0.01:
+            own[PSI] = turn * (1.0 + u * (1.0 / 3.0 + u * (2.0 / 15.0 + u * 17.0 / 315.0)))
+        else:
+            own[PSI] = 2.0 * math.tan(0.5 * turn) if abs(turn) < 3.0 else turn
+    own = work.frames[ground]
+    _place(tables, state, own, ground)
+    own[C1], own[S1] = own[C0], own[S0]
+    extent = math.sqrt(extent + tables.offset * tables.offset)
+    size = abs(h)
+    for m in range(tables.element.shape[0]):
+        a, b = tables.ends[m, 0], tables.ends[m, 1]
+        A, B, L = work.frames[a], work.frames[b], tables.length[m]
+        start_of_step(
+            (A[W0], A[Z0], A[C0], A[S0]),
+            (B[W0], B[Z0], B[C0], B[S0]),
+            (B[RX] - A[RX], B[RY] - A[RY]),
+            L,
+            tables.stiffness[m],
+            tables.damping[m],
+            tables.strain0[m],
+            h,
+            work.starts[m],
+        )
+        force = EPS * size * tables.scale[m, 0]
+        moment = force * L + EPS * size * tables.scale[m, 1] / L
+        A[N1] += force
+        B[N1] += force
+        A[N2] += moment
+        B[N2] += moment
+    begin_joints(tables, state, work, h, extent)
+
+
+@inner_kernel
+def add_load_noise(tables, work, h, values):
+    """Raise the noise levels by the rounding of the loads."""
+    for l in range(tables.load.shape[0]):
+        own, value = work.frames[tables.on[l]], values[tables.load[l]]
+        size = EPS * abs(h) * math.sqrt(value[0] * value[0] + value[1] * value[1] + value[2] * value[2])
+        if tables.moment[l] == 0:
+            own[N1] += size
+            size *= math.sqrt(tables.at[l, 0] ** 2 + tables.at[l, 1] ** 2)
+        own[N2] += size
+
+
+@inner_kernel
+def turn(own, psi):
+    """The turn at the end of a frame whose Cayley number is psi; psi^2/4."""
+    u = 0.25 * psi * psi
+    scale = 1.0 / (1.0 + u)
+    c, z = (1.0 - u) * scale, psi * scale
+    own[C1], own[S1] = c * own[C0] - z * own[S0], z * own[C0] + c * own[S0]
+    return u
+
+
+@inner_kernel
+def evaluate(tables, work, h, values, tangent):
+    """Residual and, on demand, matrix at the present increments; 0, or 1 where an element passed pi."""
+    ground, gx, gy, rate = work.up.shape[0], h * tables.gravity[0], h * tables.gravity[1], 1.0 / h
+    for s in range(ground):
+        own, mass, J = work.frames[s], tables.mass[s], tables.inertia[s]
+        q = own[PSI]
+        u = turn(own, q)
+        own[R1] = 2.0 * mass * (own[DX] * rate - own[VX]) - mass * gx
+        own[R2] = 2.0 * mass * (own[DY] * rate - own[VY]) - mass * gy
+        own[R3] = 2.0 * J * (q * rate - own[OM])
+        if tangent:
+            own[D11] = own[D22] = 2.0 * mass * rate
+            own[D33] = 2.0 * J * rate * (1.0 + u)
+            own[D12] = own[D21] = own[D13] = own[D23] = own[D31] = own[D32] = 0.0
+    if tangent and tables.items.shape[0] > 0:
+        for s in range(ground):
+            for i in range(3):
+                for j in range(3):
+                    work.up[s, i, j] = work.down[s, i, j] = 0.0
+    for m in range(tables.element.shape[0]):
+        if _add_element(tables, work, h, m, tangent) != 0:
+            return 1
+    add_joints(tables, work, tangent)
+    for l in range(tables.load.shape[0]):
+        _add_load(tables, work, h, values, l, tangent)
+    return 0
+
+
+@inner_kernel
+def _add_element(tables, work, h, m, tangent):
+    """Forces of an element and their blocks; 1 where it passed pi."""
+    a, b, K = tables.ends[m, 0], tables.ends[m, 1], work.K
+    A, B = work.frames[a], work.frames[b]
+    e0 = B[RX] - A[RX], B[RY] - A[RY]
+    d = B[DX] - A[DX], B[DY] - A[DY]
+    status, n1, n2, ta, tb = forces(
+        work.starts[m],
+        (A[C0], A[S0], A[C1], A[S1], A[PSI]),
+        (B[C0], B[S0], B[C1], B[S1], B[PSI]),
+        e0,
+        (e0[0] + d[0], e0[1] + d[1]),
+        tables.length[m],
+        work.strain1[m],
+        tangent,
+        K,
+    )
+    if status != 0:
+        return 1
+    coupling = tables.coupling[m]
+    if coupling != 0.0:
+        factor = 2.0 * coupling / h
+        n1 -= factor * (d[0] / h - (B[VX] - A[VX]))
+        n2 -= factor * (d[1] / h - (B[VY] - A[VY]))
+        K[0, 0] -= factor / h
+        K[1, 1] -= factor / h
+    A[R1] -= h * n1
+    A[R2] -= h * n2
+    A[R3] += h * ta
+    B[R1] += h * n1
+    B[R2] += h * n2
+    B[R3] += h * tb
+    if not tangent:
+        return 0
+    k11, k12, k21, k22 = h * K[0, 0], h * K[0, 1], h * K[1, 0], h * K[1, 1]
+    A[D11] += k11
+    A[D12] += k12
+    A[D21] += k21
+    A[D22] += k22
+    B[D11] += k11
+    B[D12] += k12
+    B[D21] += k21
+    B[D22] += k22
+    A[D13] -= h * K[0, 2]
+    A[D23] -= h * K[1, 2]
+    B[D13] += h * K[0, 3]
+    B[D23] += h * K[1, 3]
+    A[D31] -= h * K[2, 0]
+    A[D32] -= h * K[2, 1]
+    A[D33] += h * K[2, 2]
+    B[D31] += h * K[3, 0]
+    B[D32] += h * K[3, 1]
+    B[D33] += h * K[3, 3]
+    if tables.above[m] == a:  # rows of a, columns of b; then rows of b, columns of a
+        ab, ba = work.down[a], work.up[a]
+    else:
+        ab, ba = work.up[b], work.down[b]
+    ab[0, 0], ab[0, 1], ab[0, 2] = -k11, -k12, -h * K[0, 3]
+    ab[1, 0], ab[1, 1], ab[1, 2] = -k21, -k22, -h * K[1, 3]
+    ab[2, 0], ab[2, 1], ab[2, 2] = h * K[2, 0], h * K[2, 1], h * K[2, 3]
+    ba[0, 0], ba[0, 1], ba[0, 2] = -k11, -k12, h * K[0, 2]
+    ba[1, 0], ba[1, 1], ba[1, 2] = -k21, -k22, h * K[1, 2]
+    ba[2, 0], ba[2, 1], ba[2, 2] = -h * K[3, 0], -h * K[3, 1], h * K[3, 2]
+    return 0
+
+
+@inner_kernel
+def load_step(tables, work, values, l):
+    """Force, torque in the mean of a load; then its derivatives to the angle at the end: of the force, of the torque."""
+    s = tables.on[l]
+    own, value = work.frames[s], values[tables.load[l]]
+    if tables.moment[l] != 0:
+        n = tables.normal[s] if tables.following[l] != 0 else tables.basis[2]
+        return 0.0, 0.0, n[0] * value[0] + n[1] * value[1] + n[2] * value[2], 0.0, 0.0, 0.0
+    X, Y = tables.at[l, 0], tables.at[l, 1]
+    x1, y1 = own[C1] * X - own[S1] * Y, own[S1] * X + own[C1] * Y
+    x = 0.5 * (x1 + own[C0] * X - own[S0] * Y)
+    y = 0.5 * (y1 + own[S0] * X + own[C0] * Y)
+    if tables.following[l] == 0:
+        fx, fy = along(tables.basis, 0, value), along(tables.basis, 1, value)
+        return fx, fy, x * fy - y * fx, 0.0, 0.0, -0.5 * (x1 * fx + y1 * fy)
+    F, G = along(tables.across[s], 0, value), along(tables.across[s], 1, value)
+    fx1, fy1 = own[C1] * F - own[S1] * G, own[S1] * F + own[C1] * G
+    fx = 0.5 * (fx1 + own[C0] * F - own[S0] * G)
+    fy = 0.5 * (fy1 + own[S0] * F + own[C0] * G)
+    dx, dy = -0.5 * fy1, 0.5 * fx1
+    return fx, fy, x * fy - y * fx, dx, dy, -0.5 * (x1 * fx + y1 * fy) + x * dy - y * dx
+
+
+@inner_kernel
+def _add_load(tables, work, h, values, l, tangent):
+    own = work.frames[tables.on[l]]
+    fx, fy, torque, dx, dy, dt = load_step(tables, work, values, l)
+    own[R1] -= h * fx
+    own[R2] -= h * fy
+    own[R3] -= h * torque
+    if tangent:
+        own[D13] -= h * dx
+        own[D23] -= h * dy
+        own[D33] -= h * dt

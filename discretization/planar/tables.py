@@ -1,0 +1,211 @@
+"""The arrays of a planar model: its frames ordered from the tips to the roots, what acts on them with components in the plane."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.assembly.workspace import AT_NOISE, EPS, NEAREST
+from discretization.planar import arrays
+from discretization.planar.arrays import Tables
+from discretization.planar.plane import Plane, axes_of, turned_matrices
+from discretization.system import System
+from rigid import quaternions
+from rigid.system import MOMENT, Floats, Ints, State
+
+LOOPS = "rods and joints close a loop"
+
+
+def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0) -> Tables | str:
+    """The arrays, or why the elimination from the tips does not take the model."""
+    frames, elements, c, own = system.frames, system.elements, system.constraints, plane.rows
+    even = np.array([row.constraint for row in own], np.int64)
+    sort = np.array([row.sort for row in own], np.int64)
+    rows = np.where(sort == arrays.COINCIDENT, 2, 1)
+    found = _order(len(frames.mass), elements.frames, c.frames[even], rows)
+    if isinstance(found, str):
+        return found
+    frame, parent = found
+    k = len(frame)
+    place = np.full(len(frames.mass), k)
+    place[frame] = np.arange(k)
+    joined = place[c.frames[even]]
+    kind, hinge, first, items = _sorted(k, parent, joined, sort)
+    frame = np.append(frame, 0)
+    across = _across(system, state, plane, elements.frames)[frame]
+    half = _halves(plane, across)
+    in_plane = across[:, :2]
+    vectors = {"Xa": c.Xa[even], "Xb": c.Xb[even]}
+    vectors |= {name: np.array([getattr(row, name) for row in own]).reshape(-1, 3) for name in ("Ua", "Ub")}
+    X = {
+        name: np.einsum("jab,jb->ja", in_plane[joined[:, int(name[1] == "b")]], x)
+        for name, x in vectors.items()
+    }
+    lam, share = np.zeros((len(own), 3), np.int64), np.zeros((len(own), 3))
+    for j, row in enumerate(own):
+        lam[j], share[j] = row.lam[0], 0.0
+        lam[j, : len(row.lam)], share[j, : len(row.lam)] = row.lam, row.share
+    ends = place[elements.frames]
+    T = axes_of(across[ends[:, 0], 2])
+    kept = np.ix_(range(len(ends)), (0, 1, 5), (0, 1, 5))
+    stiffness = turned_matrices(elements.stiffness, T)[kept]
+    damping = turned_matrices(elements.damping, T)[kept]
+    strain0 = np.concatenate(
+        [np.einsum("mij,mj->mi", T, x) for x in (elements.strain0[:, :3], elements.strain0[:, 3:])], 1
+    )
+    reach = np.linalg.norm(c.Xa[even], axis=1) + np.linalg.norm(c.Xb[even], axis=1)
+    loads, moving = system.loads, frame[:k]
+    J = np.einsum("ni,nij,nj->n", across[:k, 2], frames.inertia[moving], across[:k, 2])
+    magnitude = np.abs(elements.stiffness)
+    return Tables(
+        basis=plane.basis,
+        frame=frame,
+        parent=parent,
+        kind=kind,
+        mass=frames.mass[moving],
+        inertia=J,
+        gyration=np.sqrt(np.trace(frames.inertia[moving], axis1=1, axis2=2) / frames.mass[moving]),
+        half=half,
+        normal=np.ascontiguousarray(across[:, 2]),
+        across=np.ascontiguousarray(in_plane),
+        gravity=plane.basis[:2] @ system.gravity,
+        offset=plane.offset,
+        ends=ends,
+        element=np.arange(len(ends)),
+        above=ends.min(axis=1, initial=k),
+        length=elements.length,
+        stiffness=np.ascontiguousarray(stiffness),
+        damping=np.ascontiguousarray(damping),
+        strain0=np.ascontiguousarray(strain0[:, (0, 1, 5)]),
+        coupling=elements.coupling,
+        scale=np.stack([magnitude[:, :3].max(axis=(1, 2)), magnitude[:, 3:].max(axis=(1, 2))], 1)
+        if len(ends)
+        else np.zeros((0, 2)),
+        hinge=hinge,
+        first=first,
+        items=items,
+        sort=sort,
+        joined=joined,
+        lam=lam,
+        share=share,
+        **X,
+        value=np.array([row.value for row in own]),
+        reach=np.maximum(reach, NEAREST),
+        arm=reach + np.where(sort == arrays.COINCIDENT, 0.0, 1.0),
+        size=np.where(sort == arrays.DISTANCE, np.sqrt(2.0 * np.abs(c.value[even])), 1.0),
+        load=np.arange(len(loads.kind)),
+        on=place[loads.frame],
+        at=np.einsum("lab,lb->la", in_plane[place[loads.frame]], loads.X),
+        moment=(loads.kind == MOMENT).astype(np.int64),
+        following=loads.following.astype(np.int64),
+        viscous=bool(elements.damping.any()),
+        accounts=bool(elements.damping.any() or len(loads.kind)),
+        solved=max(AT_NOISE, tolerance / EPS),
+    )
+
+
+def _across(system: System, state: State, plane: Plane, pairs: Ints) -> Floats:
+    """(n, 3, 3) body-fixed directions that the components of vectors on each frame are along, and the normal.
+
+    Frames of one rod have the same, so that the turn from one to the next is that of its elements.
+    """
+    normals = quaternions.rotate(quaternions.conjugate(state.quat), plane.normal)
+    normals = np.where(np.abs(normals) < 1e-14, 0.0, normals)
+    normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    for a, b in pairs.tolist():
+        normals[b] = normals[a]
+    leaning = np.abs(normals[:, 0]) > 0.9  # not of frames of rods
+    first = np.where(leaning[:, None], np.eye(3)[1], np.eye(3)[0])
+    first = first - np.einsum("ni,ni->n", first, normals)[:, None] * normals
+    first = first / np.linalg.norm(first, axis=1, keepdims=True)
+    return np.stack([first, np.cross(normals, first), normals], axis=1)
+
+
+def _halves(plane: Plane, across: Floats) -> Floats:
+    """(k, 8): w and z of p, where quat = p o that of the turn from `across` to the plane's own directions."""
+    base = quaternions.from_matrix(np.einsum("ai,naj->nij", plane.basis, across))
+    base = quaternions.normalize(base)
+    turned = quaternions.multiply(np.append(0.0, plane.normal), base)
+    return np.concatenate([base, turned], axis=1)
+
+
+def _order(n: int, elements: Ints, joints: Ints, rows: Ints) -> tuple[Ints, Ints] | str:
+    """Frames from the tips to the roots, the place of the next one of each, and rows between them; or that there is a loop."""
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    seen: set[tuple[int, int]] = set()
+    held: dict[int, int] = dict.fromkeys(range(n), 0)
+    between: dict[tuple[int, int], int] = {}
+    for a, b in elements.tolist():
+        if (min(a, b), max(a, b)) in seen:
+            return LOOPS
+        seen.add((min(a, b), max(a, b)))
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    for (a, b), count in zip(joints.tolist(), rows.tolist(), strict=True):
+        if min(a, b) == 0:
+            held[max(a, b)] += count
+            continue
+        pair = min(a, b), max(a, b)
+        if pair in seen:
+            return LOOPS
+        if pair not in between:
+            neighbours[a].append(b)
+            neighbours[b].append(a)
+        between[pair] = between.get(pair, 0) + count
+    order, parents = _from_roots(n, neighbours, held)
+    if isinstance(parents, str):
+        return parents
+    own: dict[int, int] = {}
+    for f in order:
+        pair = min(f, parents[f]), max(f, parents[f])
+        own[f] = held[f] + between.get(pair, 0)
+        if own[f] > 3:
+            return LOOPS
+    frame = np.array(order[::-1], np.int64)
+    place = {f: i for i, f in enumerate(frame.tolist())} | {0: len(frame)}
+    return frame, np.array([place[parents[f]] for f in frame.tolist()], np.int64)
+
+
+def _from_roots(
+    n: int, neighbours: list[list[int]], held: dict[int, int]
+) -> tuple[list[int], dict[int, int] | str]:
+    """Frames with those before them that are nearer to a root: frames on the ground, most held first, then any; and the next
+    one of each towards it, 0: none.
+    """
+    order: list[int] = []
+    parents: dict[int, int] = {}
+    for root in sorted(range(1, n), key=lambda f: -held[f]):
+        if root in parents:
+            continue
+        parents[root] = 0
+        waiting = [root]
+        while waiting:
+            f = waiting.pop()
+            order.append(f)
+            for other in neighbours[f]:
+                if other == parents[f]:
+                    continue
+                if other in parents:
+                    return order, LOOPS
+                parents[other] = f
+                waiting.append(other)
+    return order, parents
+
+
+def _sorted(k: int, parent: Ints, joined: Ints, sort: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """How each frame is eliminated, its hinge, and the items of those that hang on rows."""
+    mine: list[list[int]] = [[] for _ in range(k)]
+    for j, (a, b) in enumerate(joined.tolist()):
+        s = a if b == k or (a != k and parent[a] == b) else b
+        mine[s].append(j)
+    kind, hinge = np.full(k, arrays.BLOCK), np.zeros(k, np.int64)
+    items: list[int] = []
+    first = [0]
+    for s, own in enumerate(mine):
+        single = len(own) == 1 and sort[own[0]] == arrays.COINCIDENT
+        if single and parent[s] in (*joined[own[0]].tolist(),):
+            kind[s], hinge[s] = arrays.HINGE, own[0]
+        elif own:
+            kind[s] = arrays.ROWS
+            items += own
+        first.append(len(items))
+    return kind, hinge, np.array(first, np.int64), np.array(items, np.int64)

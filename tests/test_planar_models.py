@@ -1,0 +1,312 @@
+"""Models that are symmetric about a plane: the step with three unknowns a frame is that of `em`, and the rest is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discretization.planar.plane import plane_of
+from discretization.planar.stepper import PlanarStepper, planar_of
+from discretization.planar.symmetry import Symmetry
+from discretization.state_measures import constraint_residual
+from discretization.time.stepper import Stepper
+from rigid import quaternions
+from rigid.joints import JOINTS
+from rodsim import Box, MassProperties, Model, Result, Section, audit, signals, simulate
+
+TURN = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.45]))
+SHIFT = np.array([0.3, -0.2, 0.5])
+
+
+def world(x, y, z=0.0):
+    """A vector of the plane, z along its normal, as the model has it."""
+    return quaternions.rotate(TURN, np.array([x, y, z], float))
+
+
+def section(D=0.0, mixed=0.0):
+    """With a matrix that couples stretch, shear and bending in the plane, and twist and the rest out of it."""
+    full = np.diag([3e3, 1e3, 9e2, 5.0, 8.0, 6.0])
+    inside, outside = [0, 1, 5], [2, 3, 4]  # d3 is along the normal
+    full[np.ix_(inside, inside)] += np.array([[0, 50, 9], [50, 0, -7], [9, -7, 0]])
+    full[np.ix_(outside, outside)] += np.array([[0, 6, 3], [6, 0, 1], [3, 1, 0]])
+    full[3, 5] = full[5, 3] = mixed
+    return Section.from_stiffness(
+        C=full, D=D * full, mass_per_length=1.3, inertia_per_length=(0.02, 0.012, 0.008)
+    )
+
+
+def body(model, name, x, y, turn=0.3, **motion):
+    """Of no symmetry but that about the plane; its axes stand at no right angle to it."""
+    own = quaternions.normalize(np.array([0.7, 0.4, 0.3, -0.5]))
+    J = quaternions.to_matrix(quaternions.conjugate(own))
+    inertia = J @ np.array([[0.3, 0.05, 0], [0.05, 0.4, 0], [0, 0, 0.6]]) @ J.T
+    center = quaternions.rotate(quaternions.conjugate(own), np.array([0.05, -0.1, 0.0]))
+    about = quaternions.from_rotation_vector(world(0, 0, turn))
+    quat = quaternions.multiply(about, quaternions.multiply(TURN, own))
+    return model.add_body(name, MassProperties(1.7, inertia, center), SHIFT + world(x, y), quat, **motion)
+
+
+def spun(kind="", rate=1.0):
+    """Two bodies in flight, joined."""
+    model = Model(kind or "spun", gravity=world(3, -9))
+    spins = rate * world(0, 0, 1)
+    a = body(model, "a", 0.2, 0.1, angular_velocity=spins, velocity=world(0.3, 0.2))
+    b = body(model, "b", 0.9, 0.4, 1.1)
+    return model, a, b
+
+
+def three(z=0.0):
+    """The same, and two more beside them, one off the plane by z."""
+    model, a, b = spun()
+    body(model, "c", 0.5, 1.0)
+    body(model, "d", -0.5, 0.2).position[:] += world(0, 0, z)
+    return model, a, b
+
+
+TOLD = {
+    "universal": {"axis": world(0, 0, 1), "second_axis": world(0.6, 0.8)},
+    "revolute": {"axis": world(0, 0, 1)},
+    "planar": {"axis": world(0, 0, 1)},
+    "point_on_plane": {"axis": world(0.6, 0.8)},
+    "generic": {"locked": ("x", "rx", "ry", "rz")},
+}
+TOLD |= {kind: {"axis": world(0.6, 0.8)} for kind in ("prismatic", "cylindrical", "point_on_line")}
+IN_SPACE = {"screw": "screw", "constant_velocity": "crossed"}
+MORE = {"screw": {"axis": world(0, 0, 1), "pitch": 0.3}}
+MORE["constant_velocity"] = {"axis": world(1, 0), "second_axis": world(0.6, 0.8)}
+
+
+def joined(kind):
+    """Two bodies with this joint, or a body and the ground."""
+    model, a, b = spun(kind)
+    told, at = TOLD.get(kind, {}) | MORE.get(kind, {}), SHIFT + world(0.5, 0.3)
+    if kind == "clamp":
+        model.add_joint("hinge", "revolute", a, b, at=at, axis=world(0, 0, 1))
+        model.add_joint("joint", kind, a, at=at)
+    elif kind == "distance":
+        model.add_joint("joint", kind, a.at_world(at), b.at_world(SHIFT + world(0.8, 0.5)))
+    elif kind == "generic":  # locked axes are those of a, which stand askew: of a body that stands straight
+        model = Model(kind, gravity=world(3, -9))
+        straight = quaternions.multiply(TURN, quaternions.from_rotation_vector([0, 0, 0.4]))
+        a = model.add_body(
+            "a", Box(1, 0.3, 0.2, density=20), SHIFT, straight, angular_velocity=world(0, 0, 1)
+        )
+        b = body(model, "b", 0.9, 0.4, 1.1)
+        model.add_joint("joint", kind, a, b, at=at, **told)
+    else:
+        model.add_joint("joint", kind, a, b, at=at, **told)
+    return model
+
+
+def rod(D=0.0, mass="mean", element="se3"):
+    """A bent rod with a body at its end, clamped; loads of all sorts in the plane."""
+    model = Model("rod", gravity=world(1, -5))
+    curve = [SHIFT + world(np.sin(s), 1 - np.cos(s)) for s in np.linspace(0, 1, 9)]
+    own = model.add_rod("rod", curve, section(D), 6, up=world(0, 0, 1), mass=mass, element=element)
+    model.add_joint("clamp", "clamp", own.start)
+    tip = body(model, "tip", 0.9, 0.5)
+    model.add_joint("weld", "weld", own.end, tip)
+    model.add_force("push", own.at(0.5), signals.Sine(30.0, 0.7).along(world(0.3, 1)))
+    model.add_moment("turn", own.end, world(0, 0, 2.0))
+    model.add_distributed_load("wind", own, world(0, 4))
+    return model
+
+
+def followed():
+    """A hinged rod that hangs between bodies, a force and a moment that follow."""
+    model = Model("followed", gravity=world(1, -5))
+    own = model.add_rod("rod", [SHIFT, SHIFT + world(1, 0.3)], section(1e-3), 4, up=world(0, 0, 1))
+    model.add_joint("pin", "revolute", model.ground, own.start, at=SHIFT, axis=world(0, 0, 1))
+    a, b = body(model, "a", 1.4, 0.2), body(model, "b", 1.2, 0.8)
+    model.add_joint("hinge", "spherical", own.end, a, at=SHIFT + world(1, 0.3))
+    model.add_joint("branch", "revolute", own.end, b, at=SHIFT + world(1, 0.3), axis=world(0, 0, 1))
+    model.add_force("follower", own.at(0.5), (0.5, 9.0, 0.0), following=True)
+    straight = quaternions.rotate(quaternions.conjugate(b.orientation), world(0, 0, 3.0))
+    model.add_moment("spin", b.at((0, 0, 0)), straight, following=True)
+    return model
+
+
+def steppers(model, h=0.01, order=2):
+    built = model.build()
+    planar = planar_of(built.system, Symmetry(built.state, built.load_directions))
+    assert not isinstance(planar, str), planar
+    plane = PlanarStepper(built.system, planar, h, order, built.load_values)
+    return built, plane, Stepper(built.system, h, order, built.load_values)
+
+
+MODELS = {
+    **{kind: (lambda kind=kind: joined(kind)) for kind in JOINTS if kind not in IN_SPACE},
+    "free": lambda: spun()[0],
+    "rod": rod,
+    "consistent damped rod": lambda: rod(2e-3, "consistent"),
+    "lumped rod": lambda: rod(0.0, "lumped"),
+    "followed": followed,
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_motion_is_that_in_space(name):
+    built, plane, space = steppers(MODELS[name]())
+    ends = [own.advance(own.start(built.state), 0, 100)[0] for own in (plane, space)]
+    moved = np.abs(ends[1].r - built.state.r).max()
+    assert moved > 0.05 or name == "clamp"
+    for field, close in (("r", 1e-13), ("quat", 1e-13), ("v", 1e-11), ("Omega", 1e-11), ("totals", 1e-12)):
+        a, b = (getattr(end, field) for end in ends)
+        assert np.abs(a - b).max() < close * max(1.0, np.abs(b).max()), field
+    # impulses by the step: places are rounded, and multipliers are their second differences
+    assert np.abs(ends[0].lam - ends[1].lam).max(initial=0.0) < 1e-8 * max(
+        1.0, np.abs(ends[1].lam).max(initial=0.0)
+    )
+    assert np.abs(constraint_residual(built.system, ends[0])).max(initial=0.0) < 1e-14
+
+
+@pytest.mark.parametrize("kind", IN_SPACE)
+def test_joints_without_a_plane_form_are_taken_in_space(kind):
+    built = joined(kind).build()
+    assert IN_SPACE[kind] in plane_of(built.system, Symmetry(built.state, built.load_directions))
+
+
+def asymmetric():
+    """Models that differ from planar ones by one thing, with what is said of it."""
+    model, a, b = spun()
+    a.velocity[:] += world(0, 0, 1e-6)
+    yield model, "a velocity leaves the plane"
+    model, a, b = spun()
+    a.angular_velocity[:] += world(0, 1e-6)
+    yield model, "an angular velocity is not about the normal"
+    model, a, b = three()
+    model.gravity[:] += world(0, 0, 1e-6)
+    yield model, "gravity is not in the plane"
+    model, a, b = spun()
+    model.add_body(
+        "plate", MassProperties(1.0, [[1, 0, 1e-5], [0, 1, 0], [1e-5, 0, 1.5]]), SHIFT + world(2, 1), TURN
+    )
+    yield model, "no principal axis of inertia"
+    yield three(z=1e-6)[0], "do not lie in one plane"
+    model, a, b = spun()
+    model.add_force("aside", a.at((0, 0, 0)), world(1, 0, 1e-6))
+    yield model, "a load leaves the plane"
+    model, a, b = spun()
+    model.add_force("lever", a.at_world(SHIFT + world(0.3, 0, 1e-6)), world(1, 0))
+    yield model, "a load does not act in the plane"
+    model, a, b = spun()
+    model.add_moment("torque", a.at((0, 0, 0)), world(1, 0))
+    yield model, "a load leaves the plane"
+    model, a, b = spun()
+    model.add_force("free", a.at((0, 0, 0)), lambda t: world(t, 0))
+    yield model, "direction is not known"
+    model, a, b = spun()
+    model.add_joint("hinge", "revolute", a, b, at=SHIFT + world(0.5, 0.3), axis=world(0, 1e-6, 1))
+    yield model, "neither in the plane nor along"
+    model, a, b = spun()
+    model.add_joint("hinge", "revolute", a, b, at=SHIFT + world(0.5, 0.3, 1e-6), axis=world(0, 0, 1))
+    yield model, "a joint does not lie in the plane"
+    for number, model in enumerate((Model("twist"), Model("shape"))):
+        curve = [SHIFT, SHIFT + world(0.5, 0.2), SHIFT + world(1, 0)]
+        bent = {"rest_strains": (0, 0, 0, 0.1, 0, 0)} if number else {}
+        model.add_rod("rod", curve, section(mixed=0.0 if number else 0.1), 4, up=world(0, 0, 1), **bent)
+        yield model, ("stiffness of a section couples", "stress-free shape of a rod leaves")[number]
+    model = Model("damped")
+    own = Section.from_stiffness(
+        EA=1, GA=1, GJ=1, EI=1, mass_per_length=1, inertia_per_length=1, D=section(1, 1).stiffness
+    )
+    model.add_rod("rod", [SHIFT, SHIFT + world(0.5, 0.2), SHIFT + world(1, 0)], own, 4, up=world(0, 0, 1))
+    yield model, "damping of a section couples"
+    model, a, b = spun()
+    model.add_spring("cord", a.at((0, 0, 0)), b.at((0, 0, 0)), stiffness=3.0)
+    yield model, "springs act"
+    model = rod(element="relative(2)")
+    yield model, "other elements"
+    model = Model("loop")
+    corners = [
+        body(model, name, *place) for name, place in zip("abc", ((0, 0), (1, 0), (0.5, 1)), strict=True)
+    ]
+    for k, x in enumerate((0.4, 0.7, 0.2)):
+        model.add_joint(
+            f"ball {k}", "spherical", corners[k], corners[k - 1], at=SHIFT + world(x, 0.2 + 0.3 * k)
+        )
+    yield model, "close a loop"
+
+
+@pytest.mark.parametrize(("model", "reason"), [pytest.param(*each, id=each[1]) for each in asymmetric()])
+def test_what_is_not_symmetric_is_taken_in_space_and_why_is_said(model, reason):
+    built = model.build()
+    found = planar_of(built.system, Symmetry(built.state, built.load_directions))
+    assert isinstance(found, str)
+    assert reason in found
+
+
+def test_all_sorts_of_axes_in_space_are_taken_as_they_are():
+    """A plane across an axis of space has no digits that round."""
+    model = Model("straight", gravity=(0, 0, -9.81))
+    model.add_body("bar", Box(1, 0.1, 0.1, density=10), (0.5, 0, 0), angular_velocity=(0, 2, 0))
+    built = model.build()
+    plane = plane_of(built.system, Symmetry(built.state, built.load_directions))
+    np.testing.assert_array_equal(np.abs(plane.basis), [[1, 0, 0], [0, 0, 1], [0, 1, 0]])
+
+
+@pytest.mark.parametrize("order", [2, 4, 6])
+def test_runs_go_on_to_the_bit_and_keep_the_order(order):
+    """Also where they are divided in the middle, and by halves of steps that fail."""
+    built, plane, space = steppers(followed() if order == 2 else joined("revolute"), order=order)
+    state = plane.start(built.state)
+    before = [array.copy() for array in state]
+    whole, _ = plane.advance(state, 0, 12)
+    part, _ = plane.advance(plane.advance(state, 0, 5)[0], 5, 7)
+    kept, _ = plane.record(state, 0, 4, 3)
+    assert all(np.array_equal(a, b) for a, b in zip(state, before, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(whole, part, strict=True))
+    assert all(np.array_equal(a, b[-1]) for a, b in zip(whole, kept, strict=True))
+    other, _ = space.advance(space.start(built.state), 0, 12)
+    assert np.abs(whole.r - other.r).max() < 1e-13
+
+
+def test_energy_does_not_drift():
+    """A chain of hinged bodies and a rod over thousands of steps: as in space at round-off, with a sign that does not repeat."""
+    model = Model("chain", gravity=world(3, -9))
+    a, b = body(model, "a", 0.2, 0.1), body(model, "b", 0.9, 0.4, 1.1)
+    model.add_joint("pin", "revolute", model.ground, a, at=SHIFT, axis=world(0, 0, 1))
+    model.add_joint("hinge", "revolute", a, b, at=SHIFT + world(0.5, 0.3), axis=world(0, 0, 1))
+    own = model.add_rod(
+        "rod", [SHIFT + world(1, 0.5), SHIFT + world(1.5, 1)], section(), 4, up=world(0, 0, 1)
+    )
+    model.add_joint("weld", "weld", own.start, b)
+    result = simulate(model, 40.0, 0.01, shortcut=True, progress=False)
+    assert result.description["run"]["solver"] == "planar"
+    energy = result.energy["total"]
+    size = np.abs(result.energy["kinetic"]).max()
+    assert np.abs(energy - energy[0]).max() < 3e-12 * size
+    assert audit(result).ok
+
+
+def test_steps_that_fail_are_halved():
+    built, plane, space = steppers(followed(), h=0.4)
+    ends = [own.advance(own.start(built.state), 0, 3) for own in (plane, space)]
+    assert ends[0][1].halvings > 0
+    assert np.abs(ends[0][0].r - ends[1][0].r).max() < 1e-11
+
+
+def test_results_are_audited_and_resumed_to_the_bit(tmp_path):
+    """By themselves, and as they began: a run in space stays in space."""
+    for shortcut in (True, False):
+        whole, parts = (tmp_path / f"{name} {shortcut}.vtkhdf" for name in ("whole", "parts"))
+        first = simulate(rod(), 0.3, 0.01, output=whole, output_every=3, shortcut=shortcut, progress=False)
+        simulate(rod(), 0.12, 0.01, output=parts, output_every=3, shortcut=shortcut, progress=False)
+        then = simulate(rod(), 0.3, 0.01, output=parts, output_every=3, resume=True, progress=False)
+        assert ("solver" in first.description["run"]) == shortcut
+        assert then.description["run"] == first.description["run"]
+        for a, b in zip(first.state(-1), then.state(-1), strict=True):
+            assert np.array_equal(a, b)
+        found = audit(Result.open(parts))
+        assert found.ok, str(found)
+
+
+def test_the_order_is_that_of_the_integrator():
+    def end(n, order):
+        built, plane, _ = steppers(joined("revolute"), 2.0 / n, order)
+        return plane.advance(plane.start(built.state), 0, n)[0].r
+
+    exact = end(80, 6)
+    for order, n in ((2, 80), (4, 16), (6, 5)):
+        coarse, fine = (np.abs(end(k * n, order) - exact).max() for k in (1, 2))
+        assert abs(np.log2(coarse / fine) - order) < 0.25
