@@ -1,4 +1,6 @@
-"""A step of `em` of trees of bodies, solved from the tips to the root and by the general solver: python -m benchmarks.trees
+"""A step of `em` of models with a special shape, solved by that shape and by the general solver: python -m benchmarks.shortcuts
+
+Trees of bodies from the tips to the root, planar models with three unknowns a frame.
 
 Microseconds of processor time a step of h = 10 ms, the fastest of several interleaved runs from the same state, and iterations.
 """
@@ -10,8 +12,9 @@ from time import process_time
 
 import numpy as np
 
+from discretization.planar.symmetry import Symmetry
 from discretization.shortcuts import em_stepper
-from rodsim import Box, Model
+from rodsim import Box, Model, Section
 
 H, RUNS, GRAVITY = 0.01, 7, (1.0, 2.0, -9.0)
 KINDS = ("revolute", "spherical", "universal", "prismatic", "cylindrical", "revolute", "weld")
@@ -27,6 +30,28 @@ def chain(n: int, kind: str) -> Model:
         axis = rng.standard_normal(3) if kind == "revolute" else None
         model.add_joint(f"joint {k}", kind, last, bar.at((-0.5, 0.0, 0.0)), axis=axis)
         last = bar.at((0.5, 0.0, 0.0))
+    return model
+
+
+def planar_chain(n: int, kind: str = "revolute") -> Model:
+    """Bars of 1 m in a line, held at one end, falling in their plane."""
+    model = Model("planar chain", gravity=(0.0, 0.0, -9.81))
+    last = model.ground.at((0.0, 0.0, 0.0))
+    for k in range(n):
+        bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), position=(k + 0.5, 0.0, 0.0))
+        model.add_joint(f"joint {k}", kind, last, bar.at((-0.5, 0.0, 0.0)), axis=(0.0, 1.0, 0.0))
+        last = bar.at((0.5, 0.0, 0.0))
+    return model
+
+
+def cantilever(n: int) -> Model:
+    """A rod of 1 m, clamped at one end, falling in its plane; soft enough to hang down."""
+    model = Model("cantilever", gravity=(0.0, 0.0, -9.81))
+    section = Section.from_stiffness(
+        EA=1e5, GA=4e4, GJ=1.0, EI=(1.0, 1.5), mass_per_length=1.0, inertia_per_length=(2e-4, 1e-4, 1e-4)
+    )
+    rod = model.add_rod("rod", [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], section, n)
+    model.add_joint("clamp", "clamp", rod.start)
     return model
 
 
@@ -51,10 +76,14 @@ def branched(n: int) -> Model:
     return model
 
 
-def measured(model: Model, steps: int, order: int) -> list[tuple[float, float]]:
-    """Of the general solver and of the tree: microseconds a step, iterations a solve."""
+def measured(model: Model, steps: int, order: int, planar: bool) -> list[tuple[float, float]]:
+    """Of the general solver and of the shape's: microseconds a step, iterations a solve."""
     built = model.build()
-    steppers = [em_stepper(built.system, H, order, built.load_values, shortcut=own) for own in (False, True)]
+    symmetry = Symmetry(built.state, built.load_directions) if planar else None
+    steppers = [
+        em_stepper(built.system, H, order, built.load_values, shortcut=own, symmetry=symmetry)
+        for own in (False, True)
+    ]
     state = steppers[0].start(built.state)
     found = [(np.inf, 0.0)] * 2
     for run in range(RUNS + 1):
@@ -76,12 +105,14 @@ def main(most: int = 500) -> None:
         if n <= most
     ]
     cases.append(("15 mixed, branched", branched(15)))
-    print("| model | | general, us | iterations | tree, us | iterations | times quicker |")
+    cases += [(f"{n} planar hinges", planar_chain(n)) for n in (5, 20, 100, 500) if n <= most]
+    cases += [(f"planar cantilever, {n} elements", cantilever(n)) for n in (10, 20, 100, 500) if n <= most]
+    print("| model | | general, us | iterations | by its shape, us | iterations | times quicker |")
     for words, model in cases:
-        n = len(model.bodies)
+        n = len(model.bodies) or int(words.split()[2])
         for order in (2, 4):
             steps = max(10, (2000 if order == 2 else 250) // n)
-            (us, its), (own, own_its) = measured(model, steps, order)
+            (us, its), (own, own_its) = measured(model, steps, order, "planar" in words)
             name = "em" if order == 2 else f"em{order}"
             print(
                 f"| {words} | {name} | {us:.1f} | {its:.2f} | {own:.1f} | {own_its:.2f} | {us / own:.1f} |",
