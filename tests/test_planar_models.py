@@ -9,10 +9,12 @@ from discretization.planar.plane import plane_of
 from discretization.planar.stepper import PlanarStepper, planar_of
 from discretization.planar.symmetry import Symmetry
 from discretization.state_measures import constraint_residual
+from discretization.time.advance import GENERAL
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.joints import JOINTS
 from rodsim import Box, MassProperties, Model, Result, Section, audit, signals, simulate
+from rodsim.results.going_on import GoingOn
 
 TURN = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.45]))
 SHIFT = np.array([0.3, -0.2, 0.5])
@@ -160,6 +162,14 @@ def test_the_motion_is_that_in_space(name):
     assert np.abs(constraint_residual(built.system, ends[0])).max(initial=0.0) < 1e-14
 
 
+def test_newton_converges_quadratically_under_forces_that_follow():
+    model = followed()
+    model.loads["follower"].value[:] *= 40.0
+    built, plane, _ = steppers(model, h=0.02)
+    report = plane.advance(plane.start(built.state), 0, 20)[1]
+    assert report.iterations < 3.5 * report.solves  # 3; with a wrong sign in the tangent 4
+
+
 @pytest.mark.parametrize("kind", IN_SPACE)
 def test_joints_without_a_plane_form_are_taken_in_space(kind):
     built = joined(kind).build()
@@ -299,6 +309,7 @@ def test_results_are_audited_and_resumed_to_the_bit(tmp_path):
             assert np.array_equal(a, b)
         found = audit(Result.open(parts))
         assert found.ok, str(found)
+        assert GoingOn(then).solver == first.description["run"].get("solver", GENERAL)
 
 
 def test_the_order_is_that_of_the_integrator():

@@ -101,6 +101,11 @@ class GoingOn:
         if len(self.system.contacts.pairs):
             self._stepper = ContactStepper(self.system, self.h, make)
 
+    @property
+    def solver(self) -> str:
+        """In words, of the equations of its steps."""
+        return self._stepper.solver
+
     def stepper(self, h: float, order: int, system: System | None = None) -> Stepper:
         """Of `em` and its kin, for what the steps of a list of contacts are taken with."""
         assert self.own is not None
