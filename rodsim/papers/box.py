@@ -36,9 +36,9 @@ EXACT = {
     2.0: np.array([0.046900230201381378, -0.23493761392624066, -0.049669638602144921, -0.96960693735700676]),
 }
 
-# elements over the time of the study of convergence
-STEPS_MG = {1: (200, 400, 800), 2: (100, 200, 400), 3: (50, 100, 200)}
-ELEMENTS_BG = {1: (200, 400), 2: (200, 400), 3: (100, 200)}  # even: odd numbers have other constants
+# steps and lengths of elements in the study of convergence, the same h = 0.025 in all of them
+STEPS_MG = {1: (0.025, 0.0125, 0.00625), 2: (0.05, 0.025, 0.0125), 3: (0.1, 0.05, 0.025)}
+LENGTHS_BG = {1: (0.025, 0.0125), 2: (0.025, 0.0125), 3: (0.05, 0.025)}
 
 
 @cache
@@ -100,7 +100,7 @@ def error(run: Trajectory, chart: str) -> float:
 @cache
 def mg_errors(chart: str, k: int, t_end: float = T_END) -> tuple[Floats, Floats]:
     """Steps of mG(k), and their errors at t_end."""
-    steps = t_end / np.array(STEPS_MG[k])
+    steps = np.array(STEPS_MG[k])
     return steps, np.array([error(integrate(spinning_box(chart), "mG", h, t_end, k=k), chart) for h in steps])
 
 
@@ -114,6 +114,11 @@ def solve(
     return solve_global(
         system, h, t_end, k=k, multipliers=multipliers, guess=(first.q, first.p), condition=condition
     )
+
+
+def elements_bg(k: int, t_end: float = T_END) -> tuple[int, ...]:
+    """Numbers of elements of the study of convergence; even ones: odd numbers have other constants."""
+    return tuple(2 * round(t_end / (2 * h)) for h in LENGTHS_BG[k])
 
 
 def largest_error(run: Trajectory, chart: str, k: int) -> float:

@@ -17,6 +17,7 @@ from rodsim.papers.claims import Line, Panel, Study, drift, listed, observed_ord
 NAME = "physical-pendulum"
 H = 0.1
 T_END = 10.0
+T_ORDERS = 5.0  # of the study of convergence
 CHARTS = ("quaternion", "director")
 DEGREES = (1, 2, 3)
 POINTS = (1, 2, 3, 4, 5)
@@ -101,7 +102,8 @@ def angle_error(run: Trajectory, t: float) -> float:
 @cache
 def angle_errors(name: str, chart: str, k: int, t: float) -> tuple[Floats, Floats]:
     """Steps of mG(k) or lengths of the elements of BG(k), and the errors of the angle at t."""
-    counts = (20, 40) if name == "BG" else (25, 50, 100) if k == 3 else (50, 100, 200)
+    lengths = (0.1, 0.05) if name == "BG" else (0.2, 0.1, 0.05) if k == 3 else (0.1, 0.05, 0.025)
+    counts = [round(t / h) for h in lengths]
     runs = [solve(chart, k, n, t) if name == "BG" else march(chart, k, h=t / n, t_end=t) for n in counts]
     return t / np.array(counts), np.array([angle_error(run, t) for run in runs])
 
@@ -247,9 +249,9 @@ def _constraints(result: Study) -> None:
 
 def _means(result: Study) -> None:
     """001 Fig. 12."""
-    elements = (50, 100, 200)
-    steps = 5.0 / np.array(elements)
-    runs = [solve("quaternion", 1, n, 5.0) for n in elements]
+    steps = np.array([0.1, 0.05, 0.025])
+    elements = [round(T_ORDERS / h) for h in steps]
+    runs = [solve("quaternion", 1, n, T_ORDERS) for n in elements]
     sizes = np.array([[np.abs(x).max() for x in constraints(run)] for run in runs])
     orders = [observed_order(steps, size) for size in sizes.T]
     averaged = max(float(means(run).max()) for run in runs)
@@ -267,7 +269,7 @@ def _means(result: Study) -> None:
         f"external {listed(sizes[:, 1])} (order {orders[1]:.2f})",
         max(abs(order - 2.0) for order in orders) < 0.1,
     )
-    linear = solve("director", 1, 50, 5.0)
+    linear = solve("director", 1, elements[0], T_ORDERS)
     inside, outside = (float(np.abs(x).max()) for x in constraints(linear))
     result.claim(
         "rodsim",
@@ -298,7 +300,7 @@ def _orders(result: Study) -> None:
     lines: dict[str, list[Line]] = {"mG": [], "BG": []}
     orders: dict[str, list[float]] = {}
     for chart in CHARTS:
-        for name, t in (("mG", 5.0), ("BG", 2.0)):
+        for name, t in (("mG", T_ORDERS), ("BG", 2.0)):
             orders[name] = []
             for k in DEGREES:
                 steps, errors = angle_errors(name, chart, k, t)
@@ -308,7 +310,7 @@ def _orders(result: Study) -> None:
         result.claim(
             "001 sec. 5.1",
             f"mG(k) in {chart}s has order 2k with external constraints, too",
-            f"orders {', '.join(f'{x:.2f}' for x in orders['mG'])} for k = 1, 2, 3 against the exact angle at t = 5",
+            f"orders {', '.join(f'{x:.2f}' for x in orders['mG'])} for k = 1, 2, 3 against the exact angle at t = {T_ORDERS:g}",
             max(abs(x - 2 * k) for x, k in zip(orders["mG"], DEGREES, strict=True)) < 0.1,
         )
         result.claim(
@@ -327,7 +329,7 @@ def _orders(result: Study) -> None:
         max(map(max, worst.values())) < 1e-10,
     )
     result.panels += [
-        Panel("mG(k), t = 5", "h", "error of the angle", lines["mG"], "log"),
+        Panel(f"mG(k), t = {T_ORDERS:g}", "h", "error of the angle", lines["mG"], "log"),
         Panel("BG(k), t = 2", "h", "error of the angle", lines["BG"], "log"),
     ]
 

@@ -9,9 +9,9 @@ from rigid.system import Floats
 from rodsim.papers.box import (
     CHARTS,
     DEGREES,
-    ELEMENTS_BG,
     EXACT,
     EXACT_ZERO,
+    LENGTHS_BG,
     MULTIPLIERS,
     POINTS,
     STEPS_MG,
@@ -19,6 +19,7 @@ from rodsim.papers.box import (
     H,
     bg_condition,
     bg_errors,
+    elements_bg,
     energy_drift,
     error,
     in_chart,
@@ -34,6 +35,7 @@ from rodsim.papers.box import (
 from rodsim.papers.claims import Line, Panel, Study, listed, observed_order
 
 NAME = "spinning-box"
+T_ORDERS = T_END  # of the study of convergence
 
 
 def study() -> Study:
@@ -168,7 +170,7 @@ def _convergence(result: Study) -> None:
     for chart in CHARTS:
         orders = []
         for k in DEGREES:
-            steps, errors = mg_errors(chart, k)
+            steps, errors = mg_errors(chart, k, T_ORDERS)
             orders.append(observed_order(steps, errors))
             lines.append(
                 Line(
@@ -181,10 +183,10 @@ def _convergence(result: Study) -> None:
         result.claim(
             "001 Fig. 6",
             f"mG(k) in {chart}s converges with order 2k, k = 1, 2, 3",
-            f"orders {', '.join(f'{order:.2f}' for order in orders)} at t = 5",
+            f"orders {', '.join(f'{order:.2f}' for order in orders)} at t = {T_ORDERS:g}",
             max(abs(order - 2 * k) for order, k in zip(orders, DEGREES, strict=True)) < 0.1,
         )
-    result.panels.append(Panel("mG(k), t = 5", "h", "relative error of q", lines, "log"))
+    result.panels.append(Panel(f"mG(k), t = {T_ORDERS:g}", "h", "relative error of q", lines, "log"))
     worst = {}
     for chart, h in (("quaternion", 0.0125), ("director", 0.01)):
         run = march(chart, 3, 6, h, 2.0)
@@ -205,25 +207,29 @@ def _global_convergence(result: Study) -> None:
     lines = []
     for k in DEGREES:
         for what in MULTIPLIERS:
-            steps, ends[what, k], largest[what, k] = bg_errors("quaternion", k, what, T_END, ELEMENTS_BG[k])
+            steps, ends[what, k], largest[what, k] = bg_errors(
+                "quaternion", k, what, T_ORDERS, elements_bg(k, T_ORDERS)
+            )
             orders[what, k] = observed_order(steps, largest[what, k])
             style = "o-" if what == "continuous" else "s--"
             lines.append(Line(f"BG({k}), {what}", steps, ends[what, k], style))
-    result.panels.append(Panel("BG(k), quaternions, t = 5", "h", "relative error of q", lines, "log"))
+    result.panels.append(
+        Panel(f"BG(k), quaternions, t = {T_ORDERS:g}", "h", "relative error of q", lines, "log")
+    )
     shown = "; ".join(
         f"{what} {', '.join(f'{orders[what, k]:.2f}' for k in DEGREES)}" for what in MULTIPLIERS
     )
     # the same h = 0.025 in all of them
     gain = min(
-        ends[what, 1][ELEMENTS_BG[1].index(200)] / ends[what, 3][ELEMENTS_BG[3].index(200)]
+        ends[what, 1][LENGTHS_BG[1].index(0.025)] / ends[what, 3][LENGTHS_BG[3].index(0.025)]
         for what in MULTIPLIERS
     )
-    mg = {k: mg_errors("quaternion", k)[1][STEPS_MG[k].index(200)] for k in (1, 3)}
+    mg = {k: mg_errors("quaternion", k, T_ORDERS)[1][STEPS_MG[k].index(0.025)] for k in (1, 3)}
     result.claim(
         "001 Fig. 7",
         "BG(k) converges, and the degree improves it less than mG(k)",
-        f"orders of the largest error to t = 5, k = 1, 2, 3: {shown}; from k = 1 to 3 the error at t = 5 with h = 0.025 falls "
-        f"by a factor of {gain:.1e}, of mG {mg[1] / mg[3]:.1e}",
+        f"orders of the largest error to t = {T_ORDERS:g}, k = 1, 2, 3: {shown}; from k = 1 to 3 the error there with h = 0.025 "
+        f"falls by a factor of {gain:.1e}, of mG {mg[1] / mg[3]:.1e}",
         min(orders.values()) > 0.0 and gain < mg[1] / mg[3],
     )
     result.claim(
@@ -238,20 +244,21 @@ def _global_convergence(result: Study) -> None:
     )
     apart = max(abs(orders["continuous", k] - orders["discontinuous", k]) for k in DEGREES)
     same = apart < 0.15 and all(0.5 < factor < 2.0 for factor in (*factors, *at_end))
+    even = elements_bg(3, T_ORDERS)[0]
     parity = [
-        error(solve("quaternion", 3, n, T_END, "continuous"), "quaternion")
-        / error(solve("quaternion", 3, n, T_END, "discontinuous"), "quaternion")
-        for n in (100, 101)
+        error(solve("quaternion", 3, n, T_ORDERS, "continuous"), "quaternion")
+        / error(solve("quaternion", 3, n, T_ORDERS, "discontinuous"), "quaternion")
+        for n in (even, even + 1)
     ]
     result.claim(
         "001 Fig. 7",
         "continuous and discontinuous multipliers give nearly the same",
         f"orders differ by at most {apart:.2f}; errors with continuous over those with discontinuous ones, k = 1, 2, 3: "
-        f"{', '.join(f'{x:.2f}' for x in at_end)} at t = 5, {', '.join(f'{x:.2f}' for x in factors)} of the largest",
+        f"{', '.join(f'{x:.2f}' for x in at_end)} at t = {T_ORDERS:g}, {', '.join(f'{x:.2f}' for x in factors)} of the largest",
         same,
         reason="the orders are the same, the constants are not: they depend on the multipliers and, the one against the other, "
-        "on whether the number of elements is even: with k = 3 the error at t = 5 with continuous over that with discontinuous "
-        f"ones is {parity[0]:.2f} with 100 and {parity[1]:.2f} with 101 elements.",
+        f"on whether the number of elements is even: with k = 3 the error at t = {T_ORDERS:g} with continuous over that with "
+        f"discontinuous ones is {parity[0]:.2f} with {even} and {parity[1]:.2f} with {even + 1} elements.",
     )
     _charts(result)
 
