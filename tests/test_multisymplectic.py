@@ -51,7 +51,7 @@ def test_newton_matrix_is_the_derivative_of_the_residual(name, ends):
     x = scheme.guess(start, H) + 0.1 * rng.standard_normal(scheme.size)
     whole = gradient(lambda y: np.moveaxis([scheme.residual(z, start, H) for z in y], -1, 0), x[None])
     found = scheme.matrix(x, start, H).toarray()
-    assert found == pytest.approx(whole.reshape(found.shape), abs=1e-10 * np.abs(found).max())
+    assert np.abs(found - whole.reshape(found.shape)).max() < 1e-10 * np.abs(found).max()
 
 
 @pytest.mark.parametrize("name", SCHEMES)
@@ -112,8 +112,8 @@ def test_ends_may_be_exchanged(name, ends):
 
 
 def test_the_euler_box_prefers_a_direction_with_order_1():
-    gaps = [gap_of_directions("Euler box", n, ("free", "pinned")) for n in (16, 32, 64)]
-    assert np.log2(gaps[1] / gaps[2]) == pytest.approx(1, abs=0.2)
+    gaps = [gap_of_directions("Euler box", n, ("free", "pinned")) for n in (16, 32)]
+    assert np.log2(gaps[0] / gaps[1]) == pytest.approx(1, abs=0.2)
 
 
 def test_gradients_of_the_discrete_lagrangian_are_exact():

@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 Array = NDArray[Any]  # float64, or complex128 for a complex step
 
 CONJUGATION = np.array([1.0, -1.0, -1.0, -1.0])
+# entries of the matrices of x, (..., n): which of (x, -x), of `hat` of (x, -x, 0)
+_HAT = np.array([[6, 5, 1], [2, 6, 3], [4, 0, 6]])
+_LEFT = np.array([[0, 5, 6, 7], [1, 0, 7, 2], [2, 3, 0, 5], [3, 6, 1, 0]])
+_RIGHT = np.array([[0, 5, 6, 7], [1, 0, 3, 6], [2, 7, 0, 1], [3, 2, 5, 0]])
 
 
 def apply(A: Array, x: Array) -> Array:
@@ -24,21 +28,20 @@ def inner(x: Array, y: Array) -> Array:
 
 def hat(v: Array) -> Array:
     """The matrix of v x, (..., 3, 3)."""
-    x, y, z = np.moveaxis(v, -1, 0)
-    o = np.zeros_like(x)
-    return _matrix([[o, -z, y], [z, o, -x], [-y, x, o]])
+    v = np.asarray(v)
+    return np.concatenate([v, -v, np.zeros_like(v[..., :1])], axis=-1)[..., _HAT]
 
 
 def L(p: Array) -> Array:
     """L(p) q = p q (14)."""
-    a, b, c, d = np.moveaxis(p, -1, 0)
-    return _matrix([[a, -b, -c, -d], [b, a, -d, c], [c, d, a, -b], [d, -c, b, a]])
+    p = np.asarray(p)
+    return np.concatenate([p, -p], axis=-1)[..., _LEFT]
 
 
 def R(q: Array) -> Array:
     """R(q) p = p q (14)."""
-    a, b, c, d = np.moveaxis(q, -1, 0)
-    return _matrix([[a, -b, -c, -d], [b, a, d, -c], [c, -d, a, b], [d, c, -b, a]])
+    q = np.asarray(q)
+    return np.concatenate([q, -q], axis=-1)[..., _RIGHT]
 
 
 def E(q: Array) -> Array:
@@ -65,7 +68,3 @@ def pure(v: Array) -> Array:
 def vector(q: Array) -> Array:
     """The three last components."""
     return q[..., 1:]
-
-
-def _matrix(rows: list[list[Array]]) -> Array:
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
