@@ -16,7 +16,8 @@ from rigid.joints import JOINTS
 from rodsim import Box, audit, simulate
 from rodsim.papers import joined_bodies
 
-H, STEPS = 0.005, 20  # variational schemes have no solution beyond some step
+H = 0.005  # variational schemes have no solution beyond some step
+STEPS = 6  # what a scheme does not keep it loses in each of them
 KEPT = 5e-12  # round-off of so many steps, which EML's reductions divide by the step
 SLOW = ("order=", "mG(2", "GL-SPARK(3)", "GL-SPARK(2)", "Lobatto-IIIA-B")
 CHARTS = joined_bodies.CHARTS
@@ -41,11 +42,11 @@ def system_of(kind, chart):
     return system_in_chart(kind, system, project_velocities(system, state)[0], CHARTS.get(chart, chart))
 
 
-def measured(kind, integrator, chart):
+def measured(kind, integrator, chart, steps=STEPS):
     """By promise: relative changes of energies and momenta, the two-form, what is left of g (m) and of G v (m/s)."""
     system, scheme = system_of(kind, chart), parse(integrator)
-    run = integrate(system, scheme, H, STEPS * H)
-    assert np.abs(run.q[-1] - run.q[0]).max() > 0.05
+    run = integrate(system, scheme, H, steps * H)
+    assert np.abs(run.q[-1] - run.q[0]).max() > 0.005
     size = run.kinetic()[0]
 
     def drift(values, size):
@@ -88,9 +89,9 @@ def test_what_is_promised_is_kept_with_every_joint(integrator, chart, kind):
 
 @pytest.mark.parametrize("integrator", ["mG(1)", "mG(2, 2)"])
 def test_a_quadrature_does_not_keep_a_screw(integrator):
-    """Its g is no polynomial: of the same scheme a slider is kept."""
-    of_screw, _ = measured("screw", integrator, "director")
-    of_slider, _ = measured("cylindrical", integrator, "director")
+    """Its g is no polynomial: of the same scheme a slider is kept. What is lost is little, and grows with the motion."""
+    of_screw, _ = measured("screw", integrator, "director", steps=20)
+    of_slider, _ = measured("cylindrical", integrator, "director", steps=20)
     assert of_screw["velocity"] > 10 * KEPT > 10 * of_slider["velocity"]
 
 
@@ -110,7 +111,7 @@ def test_em_and_its_kin_keep_what_they_promise_with_every_joint(integrator, kind
 
 def test_the_audit_of_a_screw_judges_what_is_promised_of_screws():
     found = {
-        kind: audit(simulate(held(kind), 0.4, 0.02, "mG(1)", chart="director", output_every=1))
+        kind: audit(simulate(held(kind), 0.1, 0.02, "mG(1)", chart="director", output_every=1))
         for kind in ("screw", "cylindrical")
     }
     assert found["screw"].ok, found["screw"].text()
