@@ -189,7 +189,7 @@ def test_global_elements_close_the_balance_too():
     system = limb().mechanical_system("director")
     defects = []
     for h in (0.01, 0.005):
-        run = solve_global(system, h, 0.02, k=2)
+        run = solve_global(system, h, 0.01, k=2)
         ends = slice(None, None, 2)
         assert np.all(np.isnan(run.totals[1::2]))
         balance = (run.hamiltonian() - run.work + run.dissipation)[ends]

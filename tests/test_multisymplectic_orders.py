@@ -55,16 +55,16 @@ def stretch_wave(n, ends=("periodic", "periodic")):
 
 @pytest.mark.parametrize("name", ORDER)
 def test_a_travelling_wave_arrives_with_the_order_of_the_scheme(name):
-    errors = []
-    for n in (9, 17, 33):
+    sizes, errors = (17, 33), []
+    for n in sizes:
         scheme = SCHEMES[name](stretch_wave(n))
         h = 0.2 / n
         run = march(scheme, scheme.start(), h, n)
         s, t = np.arange(n) / n, run.t[-1]
         exact = s + 0.05 * np.cos(2 * np.pi * (s - 2.0 * t))
         errors.append(np.abs(scheme.parts(run.states[-1])[0][:, 0] - exact).max())
-    orders = np.diff(np.log(errors)) / -np.diff(np.log([9, 17, 33]))
-    assert orders[-1] == pytest.approx(ORDER[name], abs=0.2)
+    order = np.log(errors[0] / errors[1]) / np.log(sizes[1] / sizes[0])
+    assert order == pytest.approx(ORDER[name], abs=0.2)
 
 
 def test_rates_of_a_run_are_those_of_its_motion():
