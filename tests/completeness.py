@@ -12,7 +12,7 @@ from rodsim import Box, Law, Model, Section, signals
 from tests.own_kinds import kinds, texts
 from tests.sliding import JENKINS
 
-T_END, DT = 0.1, 0.01  # s, of a run; a driven frame is back where it began then
+T_END, DT = 0.06, 0.01  # s, of a run; a driven frame is back where it began then
 NUMBERS: dict = {
     "EA": 60.0,
     "GA": 40.0,
