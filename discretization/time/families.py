@@ -321,7 +321,7 @@ def _spark(name: str, s: int = 2) -> Scheme:
         promises=frozenset({"symplectic", "momentum", "position", "velocity"}),
         joined=_joined("symplectic", "position", "velocity", *_MOMENTA),
         options=table.options(),
-        energies=Energies(False, np.ones(s), table.A, np.eye(s, 2 * s, s), of_power=1, into_power=0),
+        energies=Energies(False, np.ones(s), table.A.copy(), np.eye(s, 2 * s, s), of_power=1, into_power=0),
     )
 
 

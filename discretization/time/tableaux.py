@@ -8,6 +8,7 @@ Ctilde(s - 2) of (A.16) holds for k = 1..s - 1, by (A.11).
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,13 @@ class Tableau(NamedTuple):
         return np.concatenate([[s, constraint_stages], *flat])
 
 
+def _kept(*arrays: Floats) -> Tableau:
+    """One that many runs share: nobody may change it."""
+    for array in arrays:
+        array.setflags(write=False)
+    return Tableau(*arrays)
+
+
 def collocation(c: Floats, at: Floats) -> Floats:
     """a_ij with sum_j a_ij c_j^(k-1) = at_i^k/k for k = 1..len(c)."""
     k = np.arange(1, len(c) + 1)
@@ -54,6 +62,7 @@ def with_ends(c: Floats, at: Floats, first: float) -> Floats:
     return A
 
 
+@cache
 def gauss_lobatto(s: int) -> Tableau:
     """s Gauss stages, constraints at s + 1 Lobatto nodes: (A.15), (A.16). Order 2s."""
     if s < 1:
@@ -61,9 +70,10 @@ def gauss_lobatto(s: int) -> Tableau:
     c, b = gauss(s)
     ct, bt = lobatto(s + 1)
     A = collocation(c, c)
-    return Tableau(A, A, with_ends(ct, c, bt[0]), collocation(c, ct), b, bt, c)
+    return _kept(A, A, with_ends(ct, c, bt[0]), collocation(c, ct), b, bt, c)
 
 
+@cache
 def lobatto_3a_3b(s: int) -> Tableau:
     """s stages at the Lobatto nodes: (A.13), (A.14). Order 2s - 2."""
     if s < 2:
@@ -71,4 +81,4 @@ def lobatto_3a_3b(s: int) -> Tableau:
     c, b = lobatto(s)
     A = collocation(c, c)
     A_hat = with_ends(c, c, b[0])
-    return Tableau(A, A_hat, A_hat, A, b, b, c)
+    return _kept(A, A_hat, A_hat, A, b, b, c)
