@@ -72,14 +72,14 @@ def test_audits_of_contacts_take_the_steps_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.8)", "em4"])
 def test_a_run_does_not_depend_on_its_outputs_nor_on_being_stopped(integrator: str, tmp_path: Path) -> None:
     file = tmp_path / "balls.vtkhdf"
-    whole = run(balls(), 0.3, 1e-3, integrator, output_every=10)
+    whole = run(balls(), 0.2, 1e-3, integrator, output_every=10)
     run(balls(), 0.11, 1e-3, integrator, output_every=10, output=file)
-    resumed = run(balls(), 0.3, 1e-3, integrator, output_every=10, output=file, resume=True)
+    resumed = run(balls(), 0.2, 1e-3, integrator, output_every=10, output=file, resume=True)
     assert same(whole, resumed)
     assert np.array_equal(whole.newton_iterations, resumed.newton_iterations)
-    every = run(balls(), 0.3, 1e-3, integrator)
+    every = run(balls(), 0.2, 1e-3, integrator)
     assert same(whole, every)
-    assert same(whole, run(balls(), 0.3, 1e-3, integrator, output_every=7))
+    assert same(whole, run(balls(), 0.2, 1e-3, integrator, output_every=7))
     # lists were made anew on the way
     parts = [every.layout.memory.parts(every.state(k).memory)["reference"] for k in range(every.n_outputs)]
     assert len(np.unique(parts, axis=0)) > 3
