@@ -156,6 +156,7 @@ def _through_callable(
     is left at that. Finer samples would only raise the slope of the noise.
     """
     n, before = _SAMPLES, np.inf
+    points: Floats | None = None
     if isinstance(curve, Helix):  # steep ones would be taken for their axis: they are followed turn by turn
         turns = abs(curve.angle) / (2 * np.pi)
         if turns * _A_TURN > _MOST_SAMPLES:
@@ -166,7 +167,9 @@ def _through_callable(
         n = max(n, int(turns * _A_TURN))
     while True:
         s = np.linspace(0.0, 1.0, n + 1)
-        points = _sampled(owner, curve, s)
+        known, points = points, np.empty((n + 1, 3))
+        points[::2] = _sampled(owner, curve, s[::2]) if known is None else known  # every other one is there
+        points[1::2] = _sampled(owner, curve, s[1::2])
         extent = np.ptp(points, axis=0).max()
         if extent == 0.0:
             raise ModelError(
