@@ -33,7 +33,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("turns", [0.25, 5, 50, 1000])
+@pytest.mark.parametrize("turns", [0.25, 5, 50, 500])
 def test_length_of_a_helix_however_many_turns(turns):
     curve, length = helix(turns)
     assert Curve("helix", curve).length == pytest.approx(length, rel=1e-10)
