@@ -23,18 +23,43 @@ INDENTED = re.compile(r"^ {4}(rodsim \w.*)$", re.MULTILINE)
 INTERPRETED = "<!-- interpreted"  # on pages that would compile much for one use: run without the compiler
 
 
+# each script in its folder; the process ends with the first that fails
+ONE_AFTER_THE_OTHER = """
+import os, runpy, sys
+for script in sys.argv[1:]:
+    os.chdir(os.path.dirname(script))
+    sys.path[0] = os.path.dirname(script)
+    runpy.run_path(script, run_name="__main__")
+    print("done", script, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def interpreted(tmp_path_factory):
+    """Page -> "done", or what was said; all in one process without the compiler, which loads everything once."""
+    scripts = {}
+    for page in WITH_PYTHON:
+        if INTERPRETED in page.read_text(encoding="utf-8"):
+            scripts[page] = tmp_path_factory.mktemp("page") / f"{page.stem}.py"
+            text = "\n".join(block.code for block in blocks(page, "python"))
+            scripts[page].write_text(text, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-c", ONE_AFTER_THE_OTHER, *map(str, scripts.values())],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    done = run.stdout.splitlines()
+    return {page: "done" if f"done {script}" in done else run.stderr for page, script in scripts.items()}
+
+
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
 @pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
-def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
+def test_python_of_a_page_runs(page, tmp_path, monkeypatch, request):
     """One namespace a page, from top to bottom; a failure names the line of the page."""
     if INTERPRETED in page.read_text(encoding="utf-8"):
-        script = tmp_path / "page.py"
-        script.write_text("\n".join(block.code for block in blocks(page, "python")), encoding="utf-8")
-        where = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)}
-        run = subprocess.run(
-            [sys.executable, script], cwd=tmp_path, env=where, capture_output=True, text=True
-        )
-        assert run.returncode == 0, run.stderr
+        found = request.getfixturevalue("interpreted")[page]
+        assert found == "done", found
         return
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(ROOT))
