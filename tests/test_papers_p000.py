@@ -188,7 +188,7 @@ def test_free_body_keeps_generalised_energy_and_angular_momentum(name):
 
 
 def test_free_body_converges_to_the_exact_rotation_with_order_2():
-    steps = [0.1 / 2**k for k in range(5, 9)]
+    steps = [0.1 / 2**k for k in (5, 7)]
     assert observed_order(steps, [free_body.angle_error(h) for h in steps]) == pytest.approx(2, abs=0.02)
 
 
