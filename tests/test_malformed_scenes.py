@@ -98,7 +98,8 @@ def test_at_least_200_malformed_scenes_are_refused_with_place_and_cure(tmp_path,
         file.write_text(text)
         code = main(["check", str(file)])
         said = capsys.readouterr().err
-        if code == 0 and not label.endswith("misspelt"):  # a wrong value that is right there: an empty list of joints, no closing spring
+        # a wrong value that is right there: an empty list of joints, no closing spring
+        if code == 0 and not label.endswith("misspelt"):
             continue
         refused += 1
         if code != 2 or not re.search(rf"{re.escape(str(file))}:\d+: \S", said) or "Traceback" in said:
