@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from functools import cache
 
 from rodsim.cli import (
     comparing,
@@ -59,7 +58,6 @@ examples:
   rodsim render scene.vtkhdf -o a.mp4   make a movie"""
 
 
-@cache  # for those who call `main` many times: its 130 options take 10 ms
 def parser() -> argparse.ArgumentParser:
     """All commands and their options; imports nothing heavy."""
     top = argparse.ArgumentParser(
