@@ -94,8 +94,8 @@ def test_whatever_is_changed_in_a_result_is_found(integrator):
     assert there >= {"r", "quat", "v", "Omega", "lam", "totals"}
     assert ("acc" in arrays) == (integrator in BY_VELOCITIES)
     missed = []
-    for name, array in arrays.items():
-        for change in (twice, pushed):
+    for name, array in arrays.items():  # what stands twice as large throughout: of one of each sort
+        for change in (pushed, twice) if integrator in ("em", "EML-kappa", "GL-SPARK(2)") else (pushed,):
             if array.size == 0 or (change is twice and not np.any(array)):
                 continue
             if audit(changed(result, name, change)).ok:
@@ -129,14 +129,14 @@ def test_whatever_is_changed_in_a_file_is_found(stored, tmp_path):
         of_model = [f"rodsim/layout/system/{a}/{b}" for a in native.TABLES if a in system for b in system[a]]
     assert len(of_model) > 40
     for name in (*grown(stored), *of_model, "rodsim/layout/system/gravity"):
+        with h5py.File(stored) as file:
+            array = file[name][...]
+        if (
+            array.size == 0 or array.dtype.kind != "f"
+        ):  # what a number of a frame must not be is refused earlier
+            continue
         shutil.copy(stored, path)
         with h5py.File(path, "r+") as file:
-            array = file[name][...]
-            if array.size == 0 or array.dtype.kind not in "fiu":
-                continue
-            numbers = name in of_model and "frames" in name.split("/")[-1]
-            if numbers or array.dtype.kind != "f":  # what a number of a frame must not be is refused earlier
-                continue
             without_digests(file)
             array.reshape(len(array), -1)[-1, 0] += 1e-3 if name.startswith("VTKHDF") else 1e-6
             file[name][...] = array

@@ -65,7 +65,7 @@ def relative_norms(element, closed, integrator, chart, n):
     return {law.law: law.relative for law in local_audit(result).rod("rod").laws}
 
 
-def orders(element, closed, integrator="em", chart=None, sizes=(8, 16, 32)):
+def orders(element, closed, integrator="em", chart=None, sizes=(12, 24)):
     found = [relative_norms(element, closed, integrator, chart, n) for n in sizes]
     return {law: observed_order([1 / n for n in sizes], [x[law] for x in found]) for law in found[0]}
 

@@ -39,13 +39,13 @@ def deadly(x, folder):
 
 @pytest.mark.slow
 def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_are_recorded(tmp_path):
-    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):  # a worker takes long to start
         found = sweep(deadly, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False)
     table = found.frame
     assert len(list(tmp_path.glob("death*"))) == 1
     assert list(found.failed) == [5, 7]
     assert found.failed[7] == "ValueError: seven"
-    assert "died 2 times" in found.failed[5]
+    assert "died 1 times" in found.failed[5]
     done = table[table.error == ""]
     assert list(done.y) == [float(x * x) for x in range(12) if x not in (5, 7)]
 
@@ -66,10 +66,10 @@ def troubled(x, folder):
 def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(tmp_path, monkeypatch, capfd):
     """The first case of a structure is sent to one worker, whose address never comes back."""
     monkeypatch.setattr(dispatch, "QUIET", 1.0)
-    found = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=2.0)
+    found = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=3.0)
     assert (tmp_path / "died").exists()
     assert list(found.failed) == [1, 2]
-    assert found.failed[1] == "it took longer than the limit of 2 s"
+    assert found.failed[1] == "it took longer than the limit of 3 s"
     assert "leave sys.exit out" in found.failed[2]
     assert [found.outcomes[k].measures["y"] for k in (0, 3, 4)] == [0.0, 3.0, 4.0]
     told = capfd.readouterr().err.splitlines()
@@ -102,7 +102,7 @@ def test_a_scene_is_swept_kept_and_not_done_again(tmp_path, capsys):
     assert again.dataset["far"].attrs["units"] == "m"
 
     one_more = {**PARAMETERS, "sections.spaghetti.EI": [100.0, 400.0, 800.0]}
-    wider = sweep(SCENE, one_more, MEASURES, **more)
+    wider = sweep(SCENE, one_more, MEASURES, **{**more, "workers": 0})
     assert len((folder / "cases.jsonl").read_text().splitlines()) == len(journal) + 2
     both = wider.frame.merge(first.frame, on=list(PARAMETERS))
     assert len(both) == 4
@@ -130,14 +130,14 @@ def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_pat
         "sweep",
         str(tmp_path / "study.yaml"),
         "--quiet",
-        "--workers",
-        "1",
     ]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     where = {**os.environ, "PYTHONPATH": str(SCENE.parents[2]), "TMPDIR": str(scratch)}
     killed = tmp_path / "killed"
-    study = subprocess.Popen([*command, "-o", str(killed)], env=where, stderr=subprocess.DEVNULL)
+    study = subprocess.Popen(
+        [*command, "--workers", "1", "-o", str(killed)], env=where, stderr=subprocess.DEVNULL
+    )
     journal = killed / "cases.jsonl"
     while not (journal.exists() and len(journal.read_text().splitlines()) > 3):
         assert study.poll() is None
@@ -145,17 +145,17 @@ def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_pat
     study.kill()
     study.wait()
     done = journal.read_text().splitlines()
-    assert len(done) < 30
+    assert len(done) < 16
     assert not (killed / "table.csv").exists()
     for _ in range(100):
         if not list(scratch.glob("*")):
             break
         time.sleep(0.1)
     assert not list(scratch.glob("*"))  # its workers have ended, and its temporary files are gone
-    assert main([*command[3:], "-o", str(killed), "--plot", "EI", "far"]) == 0
+    assert main([*command[3:], "--workers", "0", "-o", str(killed), "--plot", "EI", "far"]) == 0
     assert (killed / "EI-far.png").exists()
     assert journal.read_text().splitlines()[: len(done)] == done
-    assert "30 cases, 0 failed" in capsys.readouterr().out
+    assert "16 cases, 0 failed" in capsys.readouterr().out
     whole = read_study(tmp_path / "study.yaml")
     here = Sweep(
         whole, run_batch(Recipe(whole.base, whole.measures, program()), whole.cases)
