@@ -31,7 +31,7 @@ ROUND_OFF = 5e-13
 @pytest.fixture(scope="module", params=ROWS, ids=lambda row: f"{row[0]} {row[1]}")
 def measured(request):
     integrator, chart, steps = request.param
-    return parse(integrator), properties.measure(integrator, chart, steps, timed=False)
+    return parse(integrator), properties.measure(integrator, chart, steps[:2], timed=False)
 
 
 def test_observed_order_is_the_declared_one(measured):

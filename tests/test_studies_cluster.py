@@ -66,10 +66,10 @@ def troubled(x, folder):
 def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(tmp_path, monkeypatch, capfd):
     """The first case of a structure is sent to one worker, whose address never comes back."""
     monkeypatch.setattr(dispatch, "QUIET", 1.0)
-    found = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=3.0)
+    found = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=1.5)
     assert (tmp_path / "died").exists()
     assert list(found.failed) == [1, 2]
-    assert found.failed[1] == "it took longer than the limit of 3 s"
+    assert found.failed[1] == "it took longer than the limit of 1.5 s"
     assert "leave sys.exit out" in found.failed[2]
     assert [found.outcomes[k].measures["y"] for k in (0, 3, 4)] == [0.0, 3.0, 4.0]
     told = capfd.readouterr().err.splitlines()

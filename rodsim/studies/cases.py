@@ -69,8 +69,10 @@ def run_batch(
     kept: numbers of those whose results come back. give_up: called with the outcome of a case that does not end at its limit; it
     ends the process.
     """
+    import rodsim.simulation  # here: a worker that is started again imports it, and no case pays for that by its limit
     from rodsim.studies.keys import program
 
+    assert rodsim.simulation is not None
     if program() != recipe.program:
         raise OtherProgram(
             f"a worker has rodsim {program()}, the study was started with {recipe.program}; install the same there"
