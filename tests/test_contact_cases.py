@@ -179,7 +179,7 @@ def test_a_rod_that_is_lifted_leaves_the_floor_where_the_closed_form_says():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
 
 
-def rail(bend: float, h: float, friction: float = 0.0, n: int = 10):
+def rail(bend: float, h: float, friction: float = 0.0, t_end: float = 0.4, n: int = 10):
     """A ball that is pressed on a rod, held at all nodes, and moves along it; behind its middle the rod goes up by `bend`."""
     model, force, stiffness = Model("rail"), 5.0, 1e4
     angle = bend * (np.arange(n) >= n // 2)
@@ -193,7 +193,7 @@ def rail(bend: float, h: float, friction: float = 0.0, n: int = 10):
     model.add_force("press", ball.at((0.0, 0.0, 0.0)), (0.0, 0.0, -force))
     surface = model.add_sphere("surface", ball, 0.02)
     model.add_contact("rides", rod, surface, stiffness, friction=friction)
-    return simulate(model, 0.4, h, output_every=1, progress=False)
+    return simulate(model, t_end, h, output_every=1, progress=False)
 
 
 @quiet
@@ -217,10 +217,9 @@ def test_a_ball_keeps_its_energy_where_a_rod_bends(bend):
 @quiet
 def test_friction_is_the_same_along_a_rod_whether_there_is_a_node():
     """mu times the force that presses, to the change of depth of what rides without friction."""
-    run = rail(0.0, 5e-4, friction=0.02)
+    run = rail(0.0, 5e-4, friction=0.02, t_end=0.2)
     v, mass = run.body("ball").v[:, 0], 3000.0 * 4.0 / 3.0 * np.pi * 0.02**3
-    slides = run.t[1:] < 0.2
-    force = mass * np.diff(v)[slides][2:] / 5e-4
+    force = mass * np.diff(v)[2:] / 5e-4
     assert force == pytest.approx(-0.02 * 5.0, rel=1e-6)
     assert np.count_nonzero(np.diff(np.floor(10.0 * run.body("ball").r[: len(force), 0]))) >= 1
 

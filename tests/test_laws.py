@@ -47,7 +47,8 @@ def test_the_quotient_of_a_short_step_is_the_force(name):
     """Without loss of digits, across knots as well."""
     law = laws()[name]
     numbers = law_numbers(name, law.pieces)
-    for x in (*law.pieces.x, 0.123, -7.0, 7.0):
+    knots = law.pieces.x[:: 1 + len(law.pieces.x) // 40]  # of a function sampled finely not all
+    for x in (*knots, law.pieces.x[-1], 0.123, -7.0, 7.0):
         for step in (0.0, 1e-15, -1e-13, 1e-9):
             force = law_quotient(numbers, 0, x + 0j, x + step + 0j).real
             size = 1.0 + abs(law(x))

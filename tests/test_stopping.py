@@ -57,7 +57,6 @@ def wait_for(path, process):
 @pytest.mark.parametrize(
     ("number", "times", "word", "code"),
     [
-        (signal.SIGTERM, 1, "terminated", TERMINATED),
         (signal.SIGTERM, 20, "terminated", TERMINATED),  # `timeout` sends two, a queue may send more
         (signal.SIGINT, 1, "interrupted", INTERRUPTED),
     ],
