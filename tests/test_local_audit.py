@@ -297,7 +297,11 @@ def test_one_output_is_refused(tmp_path):
         local_audit(Result.open(path))
 
 
-def test_pictures_of_rods_whose_names_are_alike_have_names_of_their_own(tmp_path):
+def test_pictures_of_rods_whose_names_are_alike_have_names_of_their_own(tmp_path, monkeypatch):
+    """Whose content is drawn above."""
+    from matplotlib.figure import Figure
+
+    monkeypatch.setattr("rodsim.results.local_plot.picture", lambda rod: Figure())
     model = Model("two")
     for k, name in enumerate(("a/b", "a b")):
         model.add_rod(name, [(0, k, 0), (1, k, 0)], SECTION, 4, velocity=push)
