@@ -13,6 +13,7 @@ import hashlib
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -53,13 +54,36 @@ class _Pointer(models.PrimitiveModel):
 def by_reference(named_tuple: C) -> C:
     """Class decorator: numba takes arguments of this class by reference."""
 
+    found: dict[tuple[int, ...], tuple[list[Any], Reference]] = {}
+
     @typeof_impl.register(named_tuple)
     def type_of(value: Any, context: Any) -> Reference:
-        fields = [typeof_impl(field, context) for field in value]
-        plain = [field.pointee if isinstance(field, Reference) else field for field in fields]
-        return Reference(types.BaseTuple.from_types(plain, type(value)))
+        fields = [_type_of(field, context) for field in value]
+        # numba has one object for each type, and those of the fields live as long as their entry
+        key = tuple(map(id, fields))
+        if type(value) is not named_tuple or key not in found:
+            plain = [field.pointee if isinstance(field, Reference) else field for field in fields]
+            made = Reference(types.BaseTuple.from_types(plain, type(value)))
+            if type(value) is not named_tuple:
+                return made
+            found[key] = fields, made
+        return found[key][1]
 
     return named_tuple
+
+
+_ARRAYS: dict[Any, Any] = {}
+
+
+def _type_of(field: Any, context: Any) -> Any:
+    """numba's type, which it makes anew at every call of a kernel; of plain arrays it is kept."""
+    if type(field) is not np.ndarray:
+        return typeof_impl(field, context)
+    flags = field.flags
+    key = field.dtype, field.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    if key not in _ARRAYS:
+        _ARRAYS[key] = typeof_impl(field, context)
+    return _ARRAYS[key]
 
 
 @unbox(Reference)
