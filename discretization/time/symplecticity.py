@@ -16,7 +16,7 @@ from numba import types
 
 from discretization.time import implicit, marching
 from discretization.time.integrate import check_fit, method_of, signals_at, solver_for
-from discretization.time.scheme import RESIDUAL, STEP, WORK, Scheme, Step
+from discretization.time.scheme import RESIDUAL, STEP, WORK, Scheme, Step, Work
 from rigid.compilation.decorators import explicit_kernel
 from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.mechanics.mechanical import C1, DATA, F2, FUNCTIONS, MechanicalSystem, call
@@ -75,12 +75,13 @@ def symplectic_defect(
     before = two_form(dq, dp)
     q, v = system.q0.copy(), system.v0.copy()
     p = system.momentum(q, v)
-    t = 0.0
+    t, own = 0.0, solver_for(scheme, marched)
     for _ in range(steps):
         for fraction, signal in zip(
             scheme.fractions, signals_at(marched, scheme, np.array([t]), h)[0], strict=True
         ):
-            q, p, v, dq, dp, dv = _carry(marched, scheme, fraction * h, signal, (q, p, v), (dq, dp, dv))
+            one = OneStep(marched, scheme, fraction * h, signal, own)
+            q, p, v, dq, dp, dv = _carry(one, (q, p, v), (dq, dp, dv))
         t += h
     system.drive_to(system.drives)
     return float(np.abs(two_form(dq, dp) - before).max() / np.abs(before).max())
@@ -98,10 +99,18 @@ def newton_matrix(system: MechanicalSystem, scheme: Scheme, h: float) -> Floats:
 class OneStep:
     """One step as a function of unknowns and of the state before it."""
 
-    def __init__(self, system: MechanicalSystem, scheme: Scheme, h: float, signal: Floats):
+    def __init__(
+        self,
+        system: MechanicalSystem,
+        scheme: Scheme,
+        h: float,
+        signal: Floats,
+        own: tuple[implicit.Solver, Work] | None = None,
+    ):
+        """own: what `solver_for` gives, where several steps share it."""
         self.system, self.scheme, self.h = system, scheme, h
         self.signal = np.ascontiguousarray(signal, float)
-        self.solver, self.work = solver_for(scheme, system)
+        self.solver, self.work = own or solver_for(scheme, system)
 
     def solve(self, q: Floats, p: Floats, v: Floats) -> Floats:
         """Unknowns of the step from a state, by the march itself."""
@@ -155,15 +164,9 @@ class OneStep:
 
 
 def _carry(
-    system: MechanicalSystem,
-    scheme: Scheme,
-    h: float,
-    signal: Floats,
-    state: tuple[Floats, Floats, Floats],
-    tangents: tuple[Floats, Floats, Floats],
+    one: OneStep, state: tuple[Floats, Floats, Floats], tangents: tuple[Floats, Floats, Floats]
 ) -> tuple[Floats, ...]:
     """State and tangent vectors after one step."""
-    one = OneStep(system, scheme, h, signal)
     x = one.solve(*state)
     inverse = np.linalg.inv(one.derivative(x, state))
     new_state = tuple(part.real for part in one.update(x, state))
