@@ -49,7 +49,7 @@ def test_of_joined_bodies_a_scheme_keeps_what_it_promises_and_loses_the_rest(int
 @pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "chart", "steps"), joined_bodies.ROWS)
 def test_order_of_positions_of_joined_bodies_is_the_declared_one(integrator, chart, steps):
-    order = joined_bodies.order_of_positions(integrator, chart, steps)
+    order = joined_bodies.order_of_positions(integrator, chart, steps[:2])
     assert order == pytest.approx(parse(integrator).order, abs=0.1)
 
 
