@@ -122,8 +122,9 @@ class ContactHistory:
         for k in range(0, T, batch):
             states = stored_states.read(self._source, slice(k, min(k + batch, T)))
             least[k : k + batch] = self._gaps.of_planes(states)
-        for k in range(T if self._told[PAIRS] else 0):
-            least[k] = min(least[k], self._gaps.of_pairs(stored_states.read(self._source, k)))
+        if self._told[PAIRS]:
+            for k, state in enumerate(stored_states.one_by_one(self._source)):
+                least[k] = min(least[k], self._gaps.of_pairs(state))
         return least
 
     @property
@@ -200,8 +201,7 @@ class ContactHistory:
         if self._told[PAIRS]:
             lists = Lists(system, self._source.layout.memory)
             itself = system.contacts.pairs[:, 0] == system.contacts.pairs[:, 1]
-            for k in range(T):
-                state = stored_states.read(self._source, k)
+            for k, state in enumerate(stored_states.one_by_one(self._source)):
                 listed = lists.of(state).of(self._gaps.pairs)
                 patches = listed.patches(system, state)
                 found = touching(listed.rows, patches, state)

@@ -5,7 +5,7 @@ What `em-d` remembers of velocities and strains stands behind the own variables,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from rodsim.results.layout import Layout
 
 _BEHIND = "remembered"  # stands behind the own variables
 _LAST = ("chart", "algorithmic", "reference", "skin", "control")  # behind all others, as they came
+_AT_ONCE = 64  # outputs that are read together
 
 
 def shapes(layout: Layout) -> dict[str, tuple[int, ...]]:
@@ -51,3 +52,11 @@ def joined(layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> State:
 def read(source: Any, outputs: Any) -> State:
     """Some outputs, an int or a slice, of a `rodsim.results.sources.Source`."""
     return joined(source.layout, source.read_all(shapes(source.layout), outputs))
+
+
+def one_by_one(source: Any) -> Iterator[State]:
+    """All outputs of a source, of which some are read at once: to open a file takes longer than to read a row of it."""
+    for k in range(0, source.n_outputs, _AT_ONCE):
+        some = read(source, slice(k, min(k + _AT_ONCE, source.n_outputs)))
+        for i in range(len(some.r)):
+            yield State(*(array[i] for array in some))
