@@ -45,7 +45,7 @@ def test_a_scheme_keeps_of_rods_what_it_promises_and_loses_the_rest(model, integ
 @pytest.mark.slow
 @pytest.mark.parametrize("k", rods.GLOBAL)
 def test_bg_keeps_of_rods_the_linear_momentum_alone_and_converges(k):
-    measured = rods.measure_global("spaghetti", k)
+    measured = rods.measure_global("spaghetti", k, (1 / 100, 1 / 200))
     assert measured.linear < KEPT
     assert min(measured.hamiltonian, measured.angular, measured.position) > LOST
     assert measured.order == pytest.approx(2.0, abs=0.3)
@@ -57,7 +57,7 @@ def test_bg_keeps_of_rods_the_linear_momentum_alone_and_converges(k):
 )
 def test_all_converge_to_one_motion_at_their_order(integrator, chart, steps):
     """In positions and velocities."""
-    orders = rods.observed_orders("chain", integrator, chart, steps)
+    orders = rods.observed_orders("chain", integrator, chart, steps[1:])
     assert orders == pytest.approx([rods.declared_order(integrator)] * 2, abs=0.12)
 
 
