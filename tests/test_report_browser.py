@@ -104,7 +104,7 @@ def test_the_slider_moves_the_rod(opened):
 
 def test_play_advances_to_the_end_and_stops(opened):
     page, result, *_ = opened
-    slide(page, 3)
+    slide(page, 20)
     page.locator("#speed").select_option("4")
     page.locator("#play").click()
     page.get_by_role("button", name="Pause").wait_for()
