@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import types
 from pathlib import Path
 
 import pytest
@@ -150,16 +151,27 @@ def run(tmp_path, end):
     )
 
 
-@pytest.mark.parametrize("end", ["go()", "for k in range(2):\n    go()", "class A:\n    x = go()"])
-def test_a_script_without_a_guard_is_told_so_at_once(tmp_path, end):
+def test_a_script_without_a_guard_is_told_so_at_once(tmp_path):
     pytest.importorskip("distributed")
-    done = run(tmp_path, end)
+    done = run(tmp_path, "for k in range(2):\n    go()")
     assert done.returncode == 1
     told = done.stderr.strip().splitlines()[-1]
     assert told.startswith("rodsim.studies.errors.StudyError: ")
     assert "script.py', line " in told
     assert told.endswith('put what the script does under `if __name__ == "__main__":`')
     assert "Nanny" not in done.stderr
+
+
+@pytest.mark.parametrize("end", ["go()", "for k in range(2):\n    go()", "class A:\n    x = go()"])
+def test_wherever_it_stands_outside_of_a_function_it_is_told_so(tmp_path, monkeypatch, end):
+    """As the script of a process of its own, in this one."""
+    pytest.importorskip("distributed")
+    script, main = tmp_path / "script.py", types.ModuleType("__main__")
+    script.write_text(SCRIPT + end)
+    main.__file__ = str(script)
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    with pytest.raises(StudyError, match=r"script\.py', line \d+: workers import this script"):
+        exec(compile(script.read_text(), script, "exec"), vars(main))
 
 
 @pytest.mark.parametrize(
