@@ -92,7 +92,7 @@ def test_between_two_walls_each_speed_is_e_of_the_one_before():
         each += [Other(WITHOUT_OWN, (0, 1), np.concatenate([own, loss]), (0.0, 0.0)) for own in walls]
         system = make_system([m], 0.01 * np.eye(3)[None], more=others_of(each))
         states = history(system, state_of([(0, 0, 0.06)], [(0, 0, -10.0)]), 2e-5, 1600)
-        energy = np.array([energies(system, own).total for own in states])
+        energy = np.array([energies(system, own).total for own in states[::8]])
     z, v = (np.array([getattr(own, name)[1, 2] for own in states]) for name in ("r", "v"))
     flies = (z > R) & (z < 0.13 - R)
     speeds = np.unique(np.round(np.abs(v[flies]), 3))[::-1]
@@ -100,7 +100,7 @@ def test_between_two_walls_each_speed_is_e_of_the_one_before():
     assert len(speeds) == 4
     lost = np.array([own.totals[1] for own in states])
     assert np.diff(lost).min() >= 0.0
-    assert energy + lost == pytest.approx(energy[0], rel=1e-12)
+    assert energy + lost[::8] == pytest.approx(energy[0], rel=1e-12)
     assert lost[-1] == pytest.approx(0.5 * m * (100.0 - speeds[-1] ** 2), rel=1e-4)
 
 
