@@ -73,14 +73,23 @@ def by_reference(named_tuple: C) -> C:
 
 
 _ARRAYS: dict[Any, Any] = {}
+_TUPLES: dict[Any, Any] = {}
 
 
 def _type_of(field: Any, context: Any) -> Any:
-    """numba's type, which it makes anew at every call of a kernel; of plain arrays it is kept."""
-    if type(field) is not np.ndarray:
+    """numba's type, which it makes anew at every call of a kernel; of arrays and tuples of them it is kept."""
+    kind = type(field)
+    if issubclass(kind, tuple) and typeof_impl.dispatch(kind) is typeof_impl.dispatch(tuple):
+        fields = [_type_of(own, context) for own in field]
+        place = (kind, *map(id, fields))
+        if place not in _TUPLES:
+            _TUPLES[place] = fields, typeof_impl(field, context)
+        return _TUPLES[place][1]
+    if kind is not np.ndarray and kind is not np.recarray:
         return typeof_impl(field, context)
     flags = field.flags
-    key = field.dtype, field.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    order = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    key = kind, field.dtype, field.ndim, order
     if key not in _ARRAYS:
         _ARRAYS[key] = typeof_impl(field, context)
     return _ARRAYS[key]
