@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 import time
 import warnings
@@ -69,10 +70,11 @@ def run_batch(
     kept: numbers of those whose results come back. give_up: called with the outcome of a case that does not end at its limit; it
     ends the process.
     """
-    import rodsim.simulation  # here: a worker that is started again imports it, and no case pays for that by its limit
     from rodsim.studies.keys import program
 
-    assert rodsim.simulation is not None
+    importlib.import_module(
+        "rodsim.simulation"
+    )  # by a worker that is started again: no case pays for that by its limit
     if program() != recipe.program:
         raise OtherProgram(
             f"a worker has rodsim {program()}, the study was started with {recipe.program}; install the same there"
