@@ -47,7 +47,8 @@ def structure(system: System, asked: Any) -> bytes:
     digest = hashlib.blake2b(
         repr((asked, [(own.name, own.arity, own.rows, own.own) for own in kinds])).encode()
     )
-    for table in (system.frames, system.elements, system.constraints, system.spans, system.others):
+    tables: tuple[Any, ...] = system.frames, system.elements, system.constraints, system.spans, system.others
+    for table in tables:
         for name, column in zip(table._fields, table, strict=True):
             if column.dtype.kind in "iub" or name in _NUMBERS_TOO:
                 digest.update(str(column.shape).encode())
