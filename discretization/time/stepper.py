@@ -197,23 +197,31 @@ class Stepper(StepperBase):
         checked(state, self.shapes, in_place=True)
         kept = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts, N_COUNTS), dtype=np.int64)
+        before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
+        values = self._values(starts, h)
+        return self._march(state, before, h * self.fractions, values, kept, counts), counts, kept
+
+    def _march(
+        self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
+    ) -> int:
+        """The compiled march: status."""
         if self._equations is None:
             self._equations = equations_of(self.system, self.numbering, self._hidden, state, self.work)
         advancing = Advancing(self.system, self.numbering, state, self.work)
-        before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
-        status = march_and_keep(
-            self._equations,
-            advancing,
-            self._hidden,
-            self._plain,
-            before,
-            h * self.fractions,
-            self._values(starts, h),
-            MAX_ITERATIONS,
-            kept,
-            counts,
+        return int(
+            march_and_keep(
+                self._equations,
+                advancing,
+                self._hidden,
+                self._plain,
+                before,
+                substeps,
+                values,
+                MAX_ITERATIONS,
+                kept,
+                counts,
+            )
         )
-        return status, counts, kept
 
     def _values(self, starts: Floats, h: float) -> Floats:
         """Of the loads at the middle of each substep of steps from `starts` on, and of the drives at its end."""

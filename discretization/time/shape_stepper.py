@@ -1,0 +1,31 @@
+"""What steppers have in common that solve the step of `em` by a special shape of the system."""
+
+from __future__ import annotations
+
+from discretization.state_shapes import sizes_of, state_shapes
+from discretization.system import System
+from discretization.time.composition import fractions_of
+from discretization.time.newton import CURES
+from discretization.time.reversing import reverses
+from discretization.time.stepper import LoadValues, Stepper, check_conservative, check_step
+
+
+class ShapeStepper(Stepper):
+    """Advances states of systems of one shape by steps of `em`, composed to order 2 to 8: states, memory, reports and failures
+    are those of `Stepper`, as are the parameters.
+    """
+
+    def __init__(
+        self, system: System, h: float, order: int, load_values: LoadValues | None, halves: bool | None
+    ):
+        check_step(h)
+        if order > 2:
+            check_conservative(system, order, "")
+        self.system, self.h, self.order = system, h, order
+        self.fractions = fractions_of(order, reversing=reverses(system) if halves is None else halves)
+        self._hidden, self._load_values, self._drive_values = None, load_values, None
+        self.sizes = sizes_of(system)
+        self.shapes = state_shapes(self.sizes)
+
+    def _cure(self, status: int) -> str:
+        return CURES[status]
