@@ -79,7 +79,7 @@ def simulate(
     at: float | None = None,
     until: Until | None = None,
     *,
-    shortcut: bool = False,
+    shortcut: bool = True,
     error: float | None = None,
     output_dt: float | None = None,
 ) -> Result:
@@ -108,8 +108,8 @@ def simulate(
     its joint has; where it begins with another rate, velocities jump to it, which is told.
     until: end before `t_end` with the first step after which a condition holds: `first_touch("contact")`, `nearer("a", "b",
     0.01)`. That state and the one before are stored. A run that is resumed without it goes on.
-    shortcut: True: with "em" and its compositions models with a special shape are solved by their shape: those that are symmetric
-    about a plane and move in it, with three unknowns a frame; bodies joined to trees without loops, what acts on one of them
+    shortcut: with "em" and its compositions models with a special shape are solved by their shape: those that are symmetric about
+    a plane and move in it, with three unknowns a frame; bodies joined to trees without loops, what acts on one of them
     alone or along a joint; the same equations, the same results to round-off, several times quicker. The description says
     under "run", "solver" what was taken. False: always the general solver. A run that is resumed goes on with what it began
     with.

@@ -6,19 +6,19 @@ import pytest
 from rodsim import Model, Sphere, audit, simulate
 
 
-def thrown(rest, miss, stiffness=1e3, damping=0.0, integrator="em", t_end=0.3):
+def thrown(rest, miss, stiffness=1e3, damping=0.0, integrator="em", t_end=0.3, **more):
     """A ball of 1 kg at (1, miss, 0), thrown at the other end of its spring with 20 m/s."""
     model = Model("thrown")
     ball = model.add_body("ball", Sphere(0.1, mass=1.0), (1.0, miss, 0.0), velocity=(-20.0, 0.0, 0.0))
     model.add_spring("spring", model.ground.at((0, 0, 0)), ball.at((0, 0, 0)), stiffness, rest, damping)
-    return simulate(model, t_end, 0.01, integrator, output_every=1)
+    return simulate(model, t_end, 0.01, integrator, output_every=1, **more)
 
 
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 @pytest.mark.parametrize("miss", [0.0, 1e-12, 1e-3])
 def test_a_spring_without_length_is_linear_through_its_end(miss, integrator):
     """x'' + w^2 x = 0 by the midpoint rule, whose frequency is (2/h) atan(w h/2): one iteration a step."""
-    run = thrown(0.0, miss, integrator=integrator)
+    run = thrown(0.0, miss, integrator=integrator, shortcut=False)  # a tree counts the last correction, too
     assert run.newton_iterations.max() <= 1.5
     assert run.body("ball").r[:, 0].min() < -0.1
     if integrator == "em":

@@ -24,8 +24,8 @@ from discretization.space.strain_functions import strain_function_differences
 from rigid.compilation.decorators import small_kernel
 
 # What an element remembers of the start of a step: y, tau, g, constant part of w (2), strains, dw/d(strains at the end) (2),
-# 1/(2 L).
-Y1, Y2, TAU, G0, W1, W2, W3, E1, E2, E3, C11, C12, C13, C22, C23, C33, SCALE, START = range(18)
+# 1/(2 L), e.
+Y1, Y2, TAU, G0, W1, W2, W3, E1, E2, E3, C11, C12, C13, C22, C23, C33, SCALE, EX, EY, START = range(20)
 
 _SERIES_LIMIT = 0.02  # of u, to which so many terms are exact
 _N = np.arange(10.0)
@@ -100,6 +100,7 @@ def start_of_step(frame_a, frame_b, e, length, C, D, strain0, h, out):
         0.5 * C[2, 2] + D[2, 2] / h,
     )
     out[SCALE] = scale
+    out[EX], out[EY] = e
 
 
 @small_kernel
@@ -114,7 +115,7 @@ def _turning(x):
 
 
 @small_kernel
-def forces(start, frame_a, frame_b, e0, e1, length, strain1, tangent, K):
+def forces(start, frame_a, frame_b, e1, length, strain1, tangent, K):
     """n of (3), torques (5) on a and b and, with `tangent`, their derivatives K (4, 4) to (e1, angle of a, angle of b), rows n,
     torques.
 
@@ -149,7 +150,7 @@ def forces(start, frame_a, frame_b, e0, e1, length, strain1, tangent, K):
     cy1, cy2 = gL * w1, gL * w2
     A1, A2 = 0.5 * (ca0 + ca), 0.5 * (sa0 + sa)
     S1, S2 = 0.5 * scale * (ca0 + ca + cb0 + cb), 0.5 * scale * (sa0 + sa + sb0 + sb)
-    ex, ey = 0.5 * (e0[0] + e1x), 0.5 * (e0[1] + e1y)
+    ex, ey = 0.5 * (start[EX] + e1x), 0.5 * (start[EY] + e1y)
     n1, n2 = S1 * cy1 - S2 * cy2, S2 * cy1 + S1 * cy2
     a1, a2 = A1 * cy1 - A2 * cy2, A2 * cy1 + A1 * cy2
     wy, LGT = w1 * yb1 + w2 * yb2, length * G * T

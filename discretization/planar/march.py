@@ -181,13 +181,14 @@ def _account(tables, state, work, h, values):
 def _commit(tables, state, work, h):
     """Take the end of the step over into the state."""
     basis = tables.basis
-    e, g, n = basis[0], basis[1], basis[2]
+    e, g, n, rate = basis[0], basis[1], basis[2], 1.0 / h
     for s in range(work.up.shape[0]):
         own, f, normal = work.frames[s], tables.frame[s], tables.normal[s]
         at, more = 6 * f, (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
-        dvx = 2.0 * ((own[DX] / h - own[VX]) + own[MX] / h)
-        dvy = 2.0 * ((own[DY] / h - own[VY]) + own[MY] / h)
-        dom = 2.0 * ((own[PSI] / h - own[OM]) + more / h)
+        # rounded as in the residual: the last correction is of what it has left, and a difference would add up
+        dvx = 2.0 * ((own[DX] * rate - own[VX]) + own[MX] * rate)
+        dvy = 2.0 * ((own[DY] * rate - own[VY]) + own[MY] * rate)
+        dom = 2.0 * ((own[PSI] * rate - own[OM]) + more * rate)
         dx, dy, psi, ax, ay, aom = (
             own[DX] + own[MX],
             own[DY] + own[MY],

@@ -38,7 +38,7 @@ from discretization.planar.arrays import (
     W0,
     Z0,
 )
-from discretization.planar.element import forces, start_of_step
+from discretization.planar.element import EX, EY, forces, start_of_step
 from discretization.planar.joints import add_joints, begin_joints
 from rigid.compilation.decorators import inner_kernel, small_kernel
 
@@ -95,10 +95,12 @@ def begin_step(tables, state, work, h):
     for m in range(tables.element.shape[0]):
         a, b = tables.ends[m, 0], tables.ends[m, 1]
         A, B, L = work.frames[a], work.frames[b], tables.length[m]
+        ra, rb = state.r[tables.frame[a]], state.r[tables.frame[b]]
+        e = rb[0] - ra[0], rb[1] - ra[1], rb[2] - ra[2]  # before it is turned: places are rounded by more
         start_of_step(
             (A[W0], A[Z0], A[C0], A[S0]),
             (B[W0], B[Z0], B[C0], B[S0]),
-            (B[RX] - A[RX], B[RY] - A[RY]),
+            (along(basis, 0, e), along(basis, 1, e)),
             L,
             tables.stiffness[m],
             tables.damping[m],
@@ -171,14 +173,13 @@ def _add_element(tables, work, h, m, tangent):
     """Forces of an element and their blocks; 1 where it passed pi."""
     a, b, K = tables.ends[m, 0], tables.ends[m, 1], work.K
     A, B = work.frames[a], work.frames[b]
-    e0 = B[RX] - A[RX], B[RY] - A[RY]
+    start = work.starts[m]
     d = B[DX] - A[DX], B[DY] - A[DY]
     status, n1, n2, ta, tb = forces(
-        work.starts[m],
+        start,
         (A[C0], A[S0], A[C1], A[S1], A[PSI]),
         (B[C0], B[S0], B[C1], B[S1], B[PSI]),
-        e0,
-        (e0[0] + d[0], e0[1] + d[1]),
+        (start[EX] + d[0], start[EY] + d[1]),
         tables.length[m],
         work.strain1[m],
         tangent,

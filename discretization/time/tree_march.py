@@ -205,11 +205,9 @@ def _newton(more, advancing, h, load_values, max_iterations, count):
                     return NOT_FINITE
             return SINGULAR
         shrunk = size / before if before > 0.0 else 1.0
-        done = (
-            size * shrunk * shrunk <= max(NOTHING, 0.1 * work.solved * EPS)
-            if before > 0.0
-            else size <= _FIRST
-        )
+        # as from the last to this one, but not better than a turn's square: the one before may have been far from the solution
+        foreseen = size * max(shrunk * shrunk, size)
+        done = foreseen <= max(NOTHING, 0.1 * work.solved * EPS) if before > 0.0 else size <= _FIRST
         if done or (count[0] > 3 and shrunk > _STALLED and size <= _SAFE):
             _take_forces(tree, 1.0)
             return CONVERGED

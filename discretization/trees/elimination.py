@@ -232,9 +232,10 @@ def expand(tree, work):
             o, e = _expand_joint(tree, work, i, o, e)
         size = abs(o[0]) + abs(o[1]) + abs(o[2])
         turn = abs(e[0]) + abs(e[1]) + abs(e[2])
-        largest = max(largest, turn + size / tree.reach[i])
-        if not largest < 1e300:
+        both = turn + size / tree.reach[i]
+        if not both < 1e300:  # what is no number is larger than nothing
             return 1e300
+        largest = max(largest, both)
     return largest
 
 

@@ -44,6 +44,11 @@ def add_parsers(commands: Any) -> None:
         type=float,
         help="of the equations of a step, relative: fewer iterations, invariants to that part; 0: round-off",
     )
+    parser.add_argument(
+        "--shortcut",
+        action=argparse.BooleanOptionalAction,
+        help="whether trees of bodies and models that move in a plane are solved as such, instead of the scene's",
+    )
     parser.add_argument("--resume", action="store_true", help="go on where the result file stops")
     parser.add_argument("--force", action="store_true", help="overwrite an existing result")
     parser.add_argument("--quiet", action="store_true", help="no progress line, no audit")
@@ -104,6 +109,8 @@ def _going_on(options: argparse.Namespace, output: Path, before: object) -> tupl
     for name in ("t_end", "dt", "error", "output_dt", "integrator", "output_every", "chart", "tolerance"):
         if getattr(options, name) is not None:
             again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
+    if options.shortcut is not None:
+        again.append("--shortcut" if options.shortcut else "--no-shortcut")
     return again, kept
 
 
@@ -134,6 +141,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
         "output_every": of_dt if options.output_every is None else options.output_every,
         "chart": run_scene.chart if options.chart is None else options.chart,
         "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
+        "shortcut": run_scene.shortcut if options.shortcut is None else options.shortcut,
         "until": of_scene(run_scene),
     }
 

@@ -55,6 +55,7 @@ def result_of(
             progress=progress,
             error=scene.error if dt is None else None,
             output_dt=scene.output_dt if dt is None else None,
+            shortcut=scene.shortcut,
         )
     except ModelError as error:
         raise translate(loaded.source, error) from None
@@ -110,5 +111,6 @@ def _run_as(result: Result, model: Model) -> Result:
         output_dt=run["dt"] if chosen else None,
         chart=run.get("chart"),
         tolerance=run.get("tolerance", 0.0),
+        shortcut="solver" in run,
         progress=False,
     )

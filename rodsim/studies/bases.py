@@ -37,6 +37,7 @@ SETTINGS = (
     "integrator",
     "chart",
     "tolerance",
+    "shortcut",
     "output_every",
 )  # of `simulate`
 
