@@ -61,7 +61,7 @@ def test_bodies_of_two_speeds_part_with_the_difference():
     found = compare(flying((1.0, 0.0, 0.0)), flying((1.0, 0.3, 0.4)))
     row = row_of(found, "stone")
     # |A - B| = t/2: its largest at the end, its root of the mean square by the trapezia of 20 intervals
-    assert row.largest == row.final == pytest.approx(0.1, abs=1e-14)
+    assert row.largest == row.final == pytest.approx(0.1, abs=1e-13)
     assert row.at == pytest.approx(0.2)
     assert row.rms == pytest.approx(0.1 * np.sqrt(1 / 3 + 1 / (6 * 20**2)), rel=1e-12)
     assert (row.scale, row.relative) == pytest.approx((0.2, 0.5))

@@ -23,6 +23,9 @@ NAMED = {
     "rodsim/results/recomputed.py:noise_power": "rounding, of which kinds do not tell yet",
     "rodsim/results/layout.py:_take_from": "counts",
     "discretization/trees/shape.py:tree_of": "which tables a tree may have",
+    "discretization/planar/plane.py:_beyond": "which tables a planar model may have",
+    "discretization/planar/plane.py:_across": "vectors of those that it may have",
+    "discretization/planar/tables.py:tables_of": "those that it may have, in the plane",
 }
 
 

@@ -182,8 +182,8 @@ def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, order):
 def test_a_run_of_the_general_solver_goes_on_with_it(tmp_path):
     """As do runs of older files, which do not say how they were solved."""
     part = tmp_path / "part.vtkhdf"
-    whole = simulate(branched(), 0.1, H)
-    simulate(branched(), 0.05, H, output=part, output_every=1)
+    whole = simulate(branched(), 0.1, H, shortcut=False)
+    simulate(branched(), 0.05, H, output=part, output_every=1, shortcut=False)
     again = simulate(branched(), 0.1, H, output=part, output_every=1, resume=True, shortcut=True)
     assert "solver" not in again.description["run"]
     one, other = (each.state(each.n_outputs - 1) for each in (whole, again))

@@ -48,6 +48,7 @@ _NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
 _SAFE = 1e5  # the same where the iteration has stalled
 _LEFT = 0.01  # residual/noise after the last correction, foreseen
 _QUADRATIC = 0.01  # contraction from which it is
+_SMALL = 1e-8  # rad, or part of an element, of a last correction: what its square does to stretched rods is round-off then
 
 
 @inner_kernel
@@ -96,6 +97,19 @@ def _correct(work):
 
 
 @inner_kernel
+def _is_small(tables, work):
+    """Whether the correction turns frames and shifts those of an element against each other by next to nothing."""
+    largest = 0.0
+    for s in range(work.up.shape[0]):
+        largest = max(largest, abs(work.frames[s, MPSI]))
+    for m in range(tables.element.shape[0]):
+        A, B = work.frames[tables.ends[m, 0]], work.frames[tables.ends[m, 1]]
+        shift = max(abs(B[MX] - A[MX]), abs(B[MY] - A[MY]))
+        largest = max(largest, shift / tables.length[m])
+    return largest <= _SMALL
+
+
+@inner_kernel
 def _no_correction(work):
     """Nothing for the step to take over; CONVERGED."""
     for s in range(work.up.shape[0]):
@@ -109,7 +123,7 @@ def _no_correction(work):
 @inner_kernel
 def newton(tables, work, h, values, most, count):
     """Solve the step's equations from the present increments; count: (2,) iterations, factorisations added."""
-    before, iteration = 1e300, 0
+    before, iteration, fresh = 1e300, 0, False  # whether the last correction was by a matrix of its own
     tangent, known = (
         True,
         False,
@@ -133,7 +147,7 @@ def newton(tables, work, h, values, most, count):
             tangent = known = True
             continue
         if level > tables.solved:
-            if iteration > 2 and contraction > STALLED and level <= _SAFE:
+            if fresh and iteration > 2 and contraction > STALLED and level <= _SAFE:
                 return _no_correction(work)
             if iteration == most:
                 return NOT_CONVERGED
@@ -147,8 +161,9 @@ def newton(tables, work, h, values, most, count):
         count[1] += tangent
         if solve(tables, work, not tangent) != 0:
             return _no_correction(work) if level <= tables.solved else SINGULAR
-        if last:
+        if last and (level <= tables.solved or _is_small(tables, work)):
             return CONVERGED
+        fresh = tangent
         _correct(work)
         # where the factors at hand will do next time no matrix is made: they leave what is left times the contraction
         tangent = iteration == 0 or contraction > _QUADRATIC or foreseen * contraction * contraction > _LEFT
