@@ -65,5 +65,6 @@ def test_small_tests_that_fail_beside_the_others_fail_the_script(what, tmp_path)
 
 @pytest.mark.parametrize("what", ["demo", "docs"])
 def test_a_check_that_fails_ends_the_script(what, tmp_path):
-    code, calls = run(tmp_path, make=f'[ "$1" != {what} ]')
+    begun = f'until [[ "$(<{tmp_path}/log)" == *"{BESIDE}"* ]]; do :; done'  # else it may be ended before it is called
+    code, calls = run(tmp_path, make=f'[ "$1" != {what} ] || {{ {begun}; exit 1; }}')
     assert (code, calls) == (1, CHECKS[:3])
