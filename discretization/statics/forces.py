@@ -15,17 +15,24 @@ eta is the spatial turn. All physics, all elements, the numbering and the linear
 
 from __future__ import annotations
 
-import numpy as np
+import functools
+from typing import Any
 
-from discretization.assembly.by_duals import begin_counted, end_counted
+import numpy as np
+from numba import typeof, types
+from numba._dispatcher import compute_fingerprint
+
+from discretization.assembly.by_duals import begin_counted, end_counted, in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.rod_spans import folded
 from discretization.assembly.step_equations import add_forces, add_load_noise, begin_step, load_step, move
-from discretization.assembly.workspace import rotation_of, store_rotation
+from discretization.assembly.workspace import Workspace, rotation_of, store_rotation
+from discretization.system import System
 from discretization.time.newton import factor, residual_over_noise, solve
-from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel
+from rigid.compilation.decorators import allocating_inner_kernel, compiled, inner_kernel
 from rigid.kinematics.rotations import load4, relative_half, rotation_matrix
 from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times
+from rigid.system import State
 
 SOLVED, FOLDED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 
@@ -67,6 +74,36 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
         return -2.0
     add_constraint_noise(numbering, work)
     return residual_over_noise(numbering, work)
+
+
+def _forces(system, numbering, state, work, load_values, tangent):
+    """Those of any model."""
+    return forces_at_rest(system, numbering, state, work, load_values, tangent, True)
+
+
+def _common_forces(system, numbering, state, work, load_values, tangent):
+    """Those of models without spans and constraints by duals."""
+    return forces_at_rest(system, numbering, state, work, load_values, tangent, None)
+
+
+def forces_of(system: System, numbering: Any, state: State, work: Workspace) -> Any:
+    """`forces_at_rest` of such a model, as a function that `discretization.statics.iteration.at_rest` is handed: behind a
+    pointer it is compiled once, and what iterates once for all models.
+    """
+    general = system.spans.kind.size or not in_loops(work.by_duals)
+    which, models = _forces if general else _common_forces, (system, numbering, state, work)
+    known = which, *map(compute_fingerprint, models)  # in a fraction of the time that types take
+    if known not in _known:
+        _known[known] = _compiled(which, *map(typeof, models))
+    return _known[known]
+
+
+_known: dict[Any, Any] = {}
+
+
+@functools.cache
+def _compiled(forces: Any, *models: Any) -> Any:
+    return compiled(types.float64(*models, types.float64[:, ::1], types.boolean))(forces)
 
 
 @inner_kernel

@@ -19,7 +19,6 @@ from discretization.statics.forces import (
     advanced,
     external_forces,
     factored,
-    forces_at_rest,
     solved,
 )
 from discretization.statics.strains import Prediction, exceed, foresee, shift
@@ -78,9 +77,9 @@ class Standing(NamedTuple):
 
 
 @inner_kernel
-def balance(system, numbering, state, work, load_values, tangent, general, own):
-    """`forces_at_rest` less what holds the model."""
-    level = forces_at_rest(system, numbering, state, work, load_values, tangent, general)
+def balance(system, numbering, state, work, load_values, tangent, forces, own):
+    """`forces_at_rest`, behind the pointer `forces`, less what holds the model."""
+    level = forces(system, numbering, state, work, load_values, tangent)
     if level < 0.0:
         return level
     if tangent:
@@ -101,12 +100,12 @@ def _hold_idle(numbering, work, own):
 
 
 @inner_kernel
-def tangent_foreseen(system, numbering, state, work, load_values, general, own, true):
+def tangent_foreseen(system, numbering, state, work, load_values, forces, own):
     """Assemble the tangent alone, with the stresses that were foreseen; the residual is left as it is."""
     for i in range(work.residual.shape[0]):
         own.residual[i] = work.residual[i]
     shift(system, work, own.strains, 1.0)
-    forces_at_rest(system, numbering, state, work, load_values, true, general)
+    forces(system, numbering, state, work, load_values, True)
     _hold_idle(numbering, work, own)
     shift(system, work, own.strains, 0.0)
     for i in range(work.residual.shape[0]):
@@ -139,15 +138,13 @@ def take(system, numbering, state, work, own):
 
 
 @allocating_inner_kernel
-def newton(system, numbering, state, work, load_values, general, own, true):
+def newton(system, numbering, state, work, load_values, forces, own):
     """Move the state to the equilibrium under these loads; own.found receives iterations, level, factorisations, and
     the sum of the largest turns of the corrections: no frame has turned further, rad.
-
-    true: of run time; for a True that it knows the compiler makes all forces once more, and again for a False.
     """
     found = own.found
     found[FACTORISATIONS] = found[TURNED] = 0.0
-    level = balance(system, numbering, state, work, load_values, true, general, own)
+    level = balance(system, numbering, state, work, load_values, True, forces, own)
     before, smallest, worse, renewed = np.inf, np.inf, 0, True
     for iteration in range(MOST):
         found[ITERATIONS], found[LEVEL] = iteration, level
@@ -175,11 +172,11 @@ def newton(system, numbering, state, work, load_values, general, own, true):
         status = take(system, numbering, state, work, own)
         if status != SOLVED:
             return status
-        level = balance(system, numbering, state, work, load_values, not true, general, own)
+        level = balance(system, numbering, state, work, load_values, False, forces, own)
         # what is left of so small a residual the factors at hand take away as well
         renewed = level > SAFE or level > RENEWED * before
         if level > AT_NOISE and renewed:
-            tangent_foreseen(system, numbering, state, work, load_values, general, own, true)
+            tangent_foreseen(system, numbering, state, work, load_values, forces, own)
     found[ITERATIONS], found[LEVEL] = MOST, level
     return NOT_CONVERGED
 
@@ -195,8 +192,8 @@ def load_at(model, factor):
 
 
 @allocating_kernel
-def at_rest(kept, general, task, factor):
-    """One of the tasks, all in one kernel, so that the forces are compiled once: FORCES, or with the TANGENT: `balance`;
+def at_rest(kept, forces, task, factor):
+    """One of the tasks, all in one kernel, with `forces_of` the model: FORCES, or with the TANGENT: `balance`;
     FORESEEN: `tangent_foreseen`; NEWTON: status of `newton`; TAKE, ADVANCE: statuses of `take` and `advanced`, by own.x;
     FACTOR: status; SOLVE: own.x from own.residual; MASS: factor M onto the matrix; LOADS: those at a load factor; RATES: of
     loads and weights, into own.residual.
@@ -205,9 +202,9 @@ def at_rest(kept, general, task, factor):
     system, numbering, state, work = model.system, model.numbering, model.state, model.work
     values, own = model.values, model.own
     if task == FORESEEN:
-        tangent_foreseen(system, numbering, state, work, values, general, own, task == FORESEEN)
+        tangent_foreseen(system, numbering, state, work, values, forces, own)
     elif task == NEWTON:
-        return float(newton(system, numbering, state, work, values, general, own, task == NEWTON))
+        return float(newton(system, numbering, state, work, values, forces, own))
     elif task == TAKE:
         return float(take(system, numbering, state, work, own))
     elif task == ADVANCE:
@@ -223,5 +220,5 @@ def at_rest(kept, general, task, factor):
     elif task == RATES:
         external_forces(system, numbering, work, model.rates, model.gravity_rate, own.residual)
     else:
-        return balance(system, numbering, state, work, values, task == TANGENT, general, own)
+        return balance(system, numbering, state, work, values, task == TANGENT, forces, own)
     return 0.0

@@ -9,7 +9,6 @@ from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.csgraph import connected_components
 
 from discretization import others
-from discretization.assembly.by_duals import in_loops
 from discretization.assembly.kept_numberings import keeping
 from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.assembly.workspace import AT_NOISE, balanced, workspace
@@ -20,7 +19,7 @@ from discretization.linear.narrow import NARROW
 from discretization.own_variables import part
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import Shapes, sizes_of, state_shapes
-from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED
+from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED, forces_of
 from discretization.statics.iteration import (
     ADVANCE,
     FACTOR,
@@ -116,7 +115,7 @@ class Rest:
             0.0  # bristles of friction, which rest does not know, are let go
         )
         self.work = workspace(self.system, self.numbering)
-        self._general = True if self.system.spans.kind.size or not in_loops(self.work.by_duals) else None
+        self._forces = forces_of(self.system, self.numbering, self.state, self.work)
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
         if len(self.numbering.row):
@@ -156,7 +155,7 @@ class Rest:
         )
         self._kept = Kept(self._standing)
         self.idle = idle or {}
-        self._at_rest = bound(at_rest, self._kept, self._general, FORCES, 1.0)
+        self._at_rest = bound(at_rest, self._kept, self._forces, FORCES, 1.0)
         self.held: Floats | None = None  # of which 1 - load factor is the offset: see `hold`
         self.factor = 0.0
         self.n_factorisations = 0
@@ -254,7 +253,7 @@ class Rest:
         return self._do(TANGENT if tangent else FORCES)
 
     def _do(self, task: int, factor: float = 1.0) -> float:
-        return float(self._at_rest(self._kept, self._general, task, float(factor)))
+        return float(self._at_rest(self._kept, self._forces, task, float(factor)))
 
     def newton(self) -> tuple[int, int, float]:
         """Newton's method: status, iterations, residual over its round-off."""
