@@ -190,6 +190,16 @@ def test_importing_compiles_nothing_and_leaves_the_cache_of_other_peoples_functi
 
 
 @compiled_only
+def test_machine_code_is_kept_for_types_that_every_script_has():
+    """Of all parts of the program, or its pictures would be compiled in each process; of those of a script it is not."""
+    from rigid.compilation.decorators import _of_all
+    from rodsim.results.raster import Samples
+
+    ours, a_scripts = Samples(*[np.ones((1, 1))] * 3), Pair(*[np.ones((1, 1))] * 2)
+    assert [_of_all((numba.typeof(each),)) for each in (ours, a_scripts)] == [True, False]
+
+
+@compiled_only
 def test_kernels_that_check_their_indices_are_kept_apart(tmp_path):
     """Or they would be found in the place of those that do not, and the other way round."""
 

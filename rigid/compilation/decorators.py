@@ -163,7 +163,7 @@ class _CollectingRarely(event.Listener):
 event.register("numba:compile", _CollectingRarely())
 
 # modules whose classes every script has
-_EVERYWHERE = {"builtins", "collections", "copyreg", "discretization", "numba", "numpy", "rigid"}
+_EVERYWHERE = {"builtins", "collections", "copyreg", "discretization", "numba", "numpy", "rigid", "rodsim"}
 
 
 class _Reader(pickle.Unpickler):
