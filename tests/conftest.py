@@ -1,6 +1,8 @@
 """Where the tests run in several processes (`make test`): who compiles, and which files come first; what all tests share."""
 
+import contextlib
 import gc
+import importlib
 import os
 import subprocess
 import sys
@@ -27,14 +29,29 @@ COMPILED_FIRST = (
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session):
     """Without a collection of garbage, which would take a fifth of the time; what is there then stays to the end."""
     gc.disable()
     try:
+        _import_in_turns(session.config)
         return (yield)
     finally:
         gc.enable()
         gc.freeze()
+
+
+def _import_in_turns(config):
+    """Of all tests each worker first imports its share of the files, and finds those of the others in Python's cache afterwards.
+
+    In a fresh clone pytest rewrites the assertions of each file, which takes longer than all else before the first test.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker is None or config.args != config.getini("testpaths"):
+        return
+    files = sorted(Path(__file__).parent.glob("test_*.py"))
+    for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # the collection tells what fails
+            importlib.import_module(file.stem)
 
 
 def pytest_configure(config):
@@ -77,12 +94,18 @@ def pytest_sessionstart(session):
         ]
         for each in COMPILED_FIRST
     )
-    with subprocess.Popen([sys.executable, __file__, *other], stderr=subprocess.DEVNULL):
+    with subprocess.Popen([sys.executable, __file__, "kinds", *other], stderr=subprocess.DEVNULL):
         _compile(mine)
 
 
 def _compile(tasks):
-    """A step of a model that has everything, by the two ways of stepping, and its rest; what it leaves out a worker compiles."""
+    """A step of a model that has everything, by the two ways of stepping, and its rest, or kinds that many files of tests import;
+    what it leaves out a worker compiles.
+    """
+    if "kinds" in tasks:
+        sys.path.append(str(Path(__file__).parents[1]))
+        importlib.import_module("tests.own_kinds")
+    tasks = [task for task in tasks if task != "kinds"]
     if not tasks:
         return
     from rodsim import Box, Model, Section, equilibrium, simulate
