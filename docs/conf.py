@@ -28,6 +28,7 @@ extensions = [
     "repository",
     "scene_reference",
     "gallery",
+    "navigation",
 ]
 exclude_patterns = ["extensions"]
 nitpicky = True
