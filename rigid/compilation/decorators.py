@@ -230,6 +230,11 @@ def small_kernel(function: F) -> F:
     return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS)(function), kernel, function)
 
 
+def flat_kernel(function: F) -> F:
+    """The same, always taken in by what calls it: for formulas on lanes, whose many numbers would go through memory otherwise."""
+    return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS, forceinline=True)(function), kernel, function)
+
+
 def inner_kernel(function: F) -> F:
     """Compile a function that takes models, by reference, and that other kernels call."""
     return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS)(function), kernel, function)

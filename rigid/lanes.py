@@ -1,0 +1,420 @@
+"""Lanes: numbers of eight items side by side, on which the kernels' formulas run as on one.
+
+`Lanes` is a type of the compiler for eight doubles in a vector register (or in two or four of a machine with shorter ones). Sums,
+products, quotients and roots go lane by lane, with plain numbers spread over all; nothing is contracted or reordered, so that
+each lane has the bits that the same formula has for its item alone. A kernel on tuples of numbers is compiled for tuples of lanes
+as it stands, provided that it has no branch: what decides for all lanes together asks `largest`.
+
+Two ways lead to memory: `load` and `store` where the lanes of a number lie side by side, `rows*` and `add_rows*` where each item
+has a row of numbers of its own, by transposing 8 x 8. Places are not checked.
+
+Without the compiler (NUMBA_DISABLE_JIT) lanes are arrays of numpy.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, models, register_model
+
+COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
+WIDTH = 8
+
+_DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
+_VECTOR = ir.VectorType(_DOUBLE, 8)
+_UNDEFINED = ir.Constant(_VECTOR, ir.Undefined)
+
+
+class Lanes(types.Type):
+    """Eight doubles."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Lanes")
+
+
+LANES = Lanes()
+
+
+@register_model(Lanes)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager: Any, of: Any) -> None:
+        super().__init__(manager, of, _VECTOR)
+
+
+def _spread(context: Any, builder: Any, x: Any, of: Any) -> Any:
+    """A number in all lanes; lanes as they are."""
+    if isinstance(of, Lanes):
+        return x
+    x = context.cast(builder, x, of, types.float64)
+    if isinstance(x, ir.Constant):
+        return ir.Constant(_VECTOR, [x] * 8)
+    first = builder.insert_element(_UNDEFINED, x, _I32(0))
+    return builder.shuffle_vector(first, _UNDEFINED, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
+
+
+def _operation(function: Any, instruction: str) -> None:
+    """Lane by lane, of lanes and lanes or of lanes and numbers."""
+
+    @infer_global(function)
+    class _(AbstractTemplate):
+        def generic(self, arguments: Any, named: Any) -> Any:
+            known = all(isinstance(each, Lanes | types.Float | types.Integer) for each in arguments)
+            if known and len(arguments) == 2 and LANES in arguments:
+                return signature(LANES, *arguments)
+            return None
+
+    def lower(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        both = (_spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
+        return getattr(builder, instruction)(*both)
+
+    numbers = (types.Float, types.Integer)
+    for of in ((Lanes, Lanes), *((Lanes, own) for own in numbers), *((own, Lanes) for own in numbers)):
+        lower_builtin(function, *of)(lower)
+
+
+for _function, _instruction in (
+    (operator.add, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
+    (operator.iadd, "fadd"),
+    (operator.isub, "fsub"),
+    (operator.imul, "fmul"),
+    (operator.itruediv, "fdiv"),
+):
+    _operation(_function, _instruction)
+
+
+@infer_global(operator.neg)
+class _Negative(AbstractTemplate):
+    def generic(self, arguments: Any, named: Any) -> Any:
+        return signature(LANES, LANES) if arguments == (LANES,) else None
+
+
+@lower_builtin(operator.neg, Lanes)
+def _negative(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    return builder.fneg(arguments[0])
+
+
+@intrinsic
+def _root(typing: Any, x: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        of = context.get_value_type(called.return_type)
+        name = "llvm.sqrt.v8f64" if isinstance(called.return_type, Lanes) else "llvm.sqrt.f64"
+        known = builder.module.globals.get(name)
+        return builder.call(known or ir.Function(builder.module, ir.FunctionType(of, [of]), name), arguments)
+
+    return x(x), generate
+
+
+@intrinsic
+def _largest(typing: Any, x: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        vector = arguments[0]
+        if not isinstance(called.args[0], Lanes):
+            return vector
+        for half in (4, 2, 1):
+            low, high = (_part(builder, vector, first, half, half) for first in (0, half))
+            vector = builder.select(builder.fcmp_ordered(">", low, high), low, high)
+        return builder.extract_element(vector, _I32(0))
+
+    return types.float64(x), generate
+
+
+@intrinsic
+def _spread_lane(typing: Any, x: Any, lane: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        one = builder.extract_element(arguments[0], builder.trunc(arguments[1], _I32))
+        return _spread(context, builder, one, types.float64)
+
+    return LANES(x, types.intp), generate
+
+
+@intrinsic
+def _lane(typing: Any, x: Any, lane: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        return builder.extract_element(arguments[0], builder.trunc(arguments[1], _I32))
+
+    return types.float64(x, types.intp), generate
+
+
+@intrinsic
+def _choose(typing: Any, inside: Any, outside: Any, first: Any, end: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        inside, outside = (
+            _spread(context, builder, x, of) for x, of in zip(arguments[:2], called.args[:2], strict=True)
+        )
+        number = ir.Constant(ir.VectorType(_I32, 8), list(range(8)))
+        empty = ir.Constant(number.type, ir.Undefined)
+        low, high = (
+            builder.shuffle_vector(
+                builder.insert_element(empty, builder.trunc(x, _I32), _I32(0)),
+                empty,
+                ir.Constant(number.type, [0] * 8),
+            )
+            for x in arguments[2:]
+        )
+        within = builder.and_(builder.icmp_signed(">=", number, low), builder.icmp_signed("<", number, high))
+        return builder.select(within, inside, outside)
+
+    return LANES(inside, outside, types.intp, types.intp), generate
+
+
+@intrinsic
+def _larger(typing: Any, x: Any, y: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        of = ir.FunctionType(_VECTOR, [_VECTOR])
+        known = builder.module.globals.get("llvm.fabs.v8f64")
+        size = known or ir.Function(builder.module, of, "llvm.fabs.v8f64")
+        x, y = (_spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
+        x, y = builder.call(size, [x]), builder.call(size, [y])
+        return builder.select(builder.fcmp_ordered(">", x, y), x, y)
+
+    return LANES(x, y), generate
+
+
+def _pointer(context: Any, builder: Any, of: Any, array: Any, place: Any, kind: Any) -> Any:
+    """To `kind` at a place of an array, counted through all of its axes."""
+    data = context.make_array(of)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [place]), kind.as_pointer())
+
+
+def _is_plain(*arrays: Any) -> bool:
+    return all(isinstance(each, types.Array) and each.layout == "C" for each in arrays)
+
+
+@intrinsic
+def _load(typing: Any, array: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        array, place = arguments
+        return builder.load(_pointer(context, builder, called.args[0], array, place, _VECTOR), align=8)
+
+    return (LANES(array, types.intp), generate) if _is_plain(array) else None
+
+
+@intrinsic
+def _store(typing: Any, x: Any, array: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        x, array, place = arguments
+        x = _spread(context, builder, x, called.args[0])
+        builder.store(x, _pointer(context, builder, called.args[1], array, place, _VECTOR), align=8)
+        return context.get_dummy_value()
+
+    return (types.void(x, array, types.intp), generate) if _is_plain(array) else None
+
+
+@intrinsic
+def _load6(typing: Any, array: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        array, place = arguments
+        parts = []
+        for at, count in ((0, 4), (4, 2)):
+            kind = ir.VectorType(_DOUBLE, count)
+            pointer = _pointer(context, builder, called.args[0], array, builder.add(place, _I64(at)), kind)
+            parts.append(_part(builder, builder.load(pointer, align=8), 0, count, 8))
+        mask = ir.Constant(ir.VectorType(_I32, 8), [0, 1, 2, 3, 8, 9, 8, 9])
+        return builder.shuffle_vector(*parts, mask)
+
+    return (LANES(array, types.intp), generate) if _is_plain(array) else None
+
+
+@intrinsic
+def _store6(typing: Any, x: Any, array: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        x, array, place = arguments
+        for at, count in ((0, 4), (4, 2)):
+            kind = ir.VectorType(_DOUBLE, count)
+            pointer = _pointer(context, builder, called.args[1], array, builder.add(place, _I64(at)), kind)
+            builder.store(_part(builder, x, at, count, count), pointer, align=8)
+        return context.get_dummy_value()
+
+    return (types.void(x, array, types.intp), generate) if _is_plain(array) else None
+
+
+def _transposed(builder: Any, vectors: list[Any]) -> list[Any]:
+    """Eight vectors of lanes -> the vector of each lane, or back."""
+    for step in (1, 2, 4):
+        low, high = [], []
+        for i in range(8):
+            odd = bool(i & step)
+            low.append(8 + i - step if odd else i)
+            high.append(8 + i if odd else i + step)
+        mixed = list(vectors)
+        for i in (k for k in range(8) if not k & step):
+            both = vectors[i], vectors[i | step]
+            mixed[i] = builder.shuffle_vector(*both, ir.Constant(ir.VectorType(_I32, 8), low))
+            mixed[i | step] = builder.shuffle_vector(*both, ir.Constant(ir.VectorType(_I32, 8), high))
+        vectors = mixed
+    return vectors
+
+
+def _part(builder: Any, vector: Any, first: int, count: int, of: int) -> Any:
+    """Entries first .. first + count - 1, and whatever behind them, up to `of` entries."""
+    mask = [first + k if k < count else 0 for k in range(of)]
+    return builder.shuffle_vector(
+        vector, ir.Constant(vector.type, ir.Undefined), ir.Constant(ir.VectorType(_I32, of), mask)
+    )
+
+
+def _integers(context: Any, builder: Any, of: Any, array: Any, place: Any) -> Any:
+    return builder.load(_pointer(context, builder, of, array, place, ir.VectorType(_I64, 8)), align=8)
+
+
+def _rows(width: int) -> Any:
+    """Intrinsic: numbers of the rows items[first], items[first + 1], ... of an array with `width` numbers in a row."""
+
+    @intrinsic
+    def rows(typing: Any, array: Any, items: Any, first: Any) -> Any:
+        def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+            array, items, first = arguments
+            which = _integers(context, builder, called.args[1], items, first)
+            found: list[Any] = []
+            for at in range(0, width, 8):
+                count = min(8, width - at)
+                kind = ir.VectorType(_DOUBLE, count) if count > 1 else _DOUBLE
+                vectors = []
+                for lane in range(8):
+                    item = builder.mul(builder.extract_element(which, _I32(lane)), _I64(width))
+                    place = builder.add(item, _I64(at))
+                    vectors.append(
+                        builder.load(_pointer(context, builder, called.args[0], array, place, kind), align=8)
+                    )
+                if count == 1:
+                    vector = _UNDEFINED
+                    for lane, x in enumerate(vectors):
+                        vector = builder.insert_element(vector, x, _I32(lane))
+                    found.append(vector)
+                    continue
+                full = vectors if count == 8 else [_part(builder, x, 0, count, 8) for x in vectors]
+                found += _transposed(builder, full)[:count]
+            return context.make_tuple(builder, called.return_type, found)
+
+        if not _is_plain(array, items):
+            return None
+        return types.UniTuple(LANES, width)(array, items, types.intp), generate
+
+    return rows
+
+
+def _parts(width: int) -> list[tuple[int, int]]:
+    """First numbers and lengths of the pieces, each of a power of two, of a row."""
+    parts, at = [], 0
+    for count in (8, 4, 2, 1):
+        while width - at >= count:
+            parts.append((at, count))
+            at += count
+    return parts
+
+
+def _add_rows(width: int) -> Any:
+    """Intrinsic: array[places[first + l] + column strides[second + l] + k] += x[k] of lane l, k < width."""
+
+    @intrinsic
+    def add(
+        typing: Any, x: Any, array: Any, places: Any, strides: Any, first: Any, second: Any, column: Any
+    ) -> Any:
+        def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+            x, array, places, strides, first, second, column = arguments
+            base = _integers(context, builder, called.args[2], places, first)
+            stride = _integers(context, builder, called.args[3], strides, second)
+            numbers = [
+                _spread(context, builder, builder.extract_value(x, k), called.args[0].types[k])
+                for k in range(width)
+            ]
+            rows = [
+                _transposed(builder, numbers[at : at + 8] + [_UNDEFINED] * (at + 8 - width))
+                for at in range(0, width, 8)
+            ]
+            for lane in range(8):
+                place = builder.add(
+                    builder.extract_element(base, _I32(lane)),
+                    builder.mul(builder.extract_element(stride, _I32(lane)), column),
+                )
+                for at, count in _parts(width):
+                    kind = ir.VectorType(_DOUBLE, count)
+                    there = builder.add(place, _I64(at))
+                    pointer = _pointer(context, builder, called.args[1], array, there, kind)
+                    more = _part(builder, rows[at // 8][lane], at % 8, count, count)
+                    builder.store(builder.fadd(builder.load(pointer, align=8), more), pointer, align=8)
+            return context.get_dummy_value()
+
+        if not _is_plain(array, places, strides):
+            return None
+        return types.void(x, array, places, strides, types.intp, types.intp, types.intp), generate
+
+    return add
+
+
+# Without the compiler: arrays of numpy.
+
+
+def _load_array(array: Any, place: int) -> Any:
+    return array.reshape(-1)[place : place + WIDTH].copy()
+
+
+def _store_array(x: Any, array: Any, place: int) -> None:
+    array.reshape(-1)[place : place + WIDTH] = x
+
+
+def _load6_array(array: Any, place: int) -> Any:
+    return np.concatenate([array.reshape(-1)[place : place + 6], array.reshape(-1)[place + 4 : place + 6]])
+
+
+def _store6_array(x: Any, array: Any, place: int) -> None:
+    array.reshape(-1)[place : place + 6] = x[:6]
+
+
+def _choose_array(inside: Any, outside: Any, first: int, end: int) -> Any:
+    number = np.arange(WIDTH)
+    return np.where((number >= first) & (number < end), inside, outside)
+
+
+def _rows_of_array(width: int) -> Callable[..., Any]:
+    def rows(array: Any, items: Any, first: int) -> Any:
+        return tuple(array.reshape(-1, width)[items.reshape(-1)[first : first + WIDTH]].T.astype(float))
+
+    return rows
+
+
+def _add_rows_of_array(width: int) -> Callable[..., Any]:
+    def add(x: Any, array: Any, places: Any, strides: Any, first: int, second: int, column: int) -> None:
+        for number in range(WIDTH):
+            place = places.reshape(-1)[first + number] + column * strides.reshape(-1)[second + number]
+            array.reshape(-1)[place : place + width] += [float(np.broadcast_to(k, WIDTH)[number]) for k in x]
+
+    return add
+
+
+def _either(compiled: Any, function: Any) -> Any:
+    return compiled if COMPILED else function
+
+
+# (array, place), (x, array, place): lanes side by side, from a place of an array on, counted through all of its axes
+load, store = _either(_load, _load_array), _either(_store, _store_array)
+# the same of the first six lanes; what is then in the last two is not said
+load6, store6 = _either(_load6, _load6_array), _either(_store6, _store6_array)
+# (x): square root, of a number or of lanes
+root = _either(_root, np.sqrt)
+# (x): the largest number of all lanes; which one where some are not numbers, is not said
+largest = _either(_largest, lambda x: float(np.max(x)))
+# (x, y): the larger size, lane by lane
+larger = _either(_larger, lambda x, y: np.maximum(np.abs(x), np.abs(y)))
+# (x, k): the number of lane k; the same in all lanes
+lane = _either(_lane, lambda x, k: float(x[k]))
+spread_lane = _either(_spread_lane, lambda x, k: np.full(WIDTH, x[k]))
+# (inside, outside, first, end): `inside` in lanes first .. end - 1, `outside` in the others
+choose = _either(_choose, _choose_array)
+# (array, items, i): of the items items[i], items[i + 1], ... the numbers of their rows, with so many in a row
+_of_rows = _either(_rows, _rows_of_array)
+rows1, rows3, rows4, rows6, rows9, rows36 = (_of_rows(width) for width in (1, 3, 4, 6, 9, 36))
+# (x, array, places, strides, i, j, column): array[places[i + l] + column strides[j + l] + k] += x[k] of lane l
+_to_rows = _either(_add_rows, _add_rows_of_array)
+add_rows6, add_rows12 = (_to_rows(width) for width in (6, 12))
