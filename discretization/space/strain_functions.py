@@ -1,4 +1,4 @@
-"""Scalar functions of the SE(3) strains and their divided differences, without cancellation.
+"""Scalar functions of the SE(3) strains and their divided differences, without cancellation and without branches.
 
 With u = |k|^2/4 = tan^2(theta/2), the three functions of design are
 
@@ -10,16 +10,22 @@ smooth at u = 0. A discrete derivative needs F[u0, u1] = (F(u1) - F(u0))/(u1 - u
 u1]. By the product rule of averages g[u0, u1] = (1 + ubar) f[u0, u1] + fbar, so only f and p are evaluated:
 
 - u0, u1 <= 0.1: power series (radius 1), the divided differences by Horner's rule on the quotients;
-- else, u0 and u1 apart: the quotient itself (at most one digit is lost);
-- else: Taylor series of f about the middle, coefficients from 2 (n+1) u a_{n+1} + (2n+1) a_n =
-(-1)^n/(1+u)^{n+1}.
+- else from those of half the angle, w = tan^2(theta/4), which are at most 0.04 after three halvings. With
+  c = sqrt(1 + u), q = 1/(1 + c):
+
+    w = u q^2,   f(u) = 2 q f(w),   p(u) = q/4 + c q^2 p(w)                           (4)
+
+  by the product and chain rules of divided differences. No number is taken from one of its size.
+
+They take numbers or lanes (`rigid.lanes`): what is decided is decided for all lanes together, by the largest.
 """
 
 import math
 
 import numpy as np
 
-from rigid.compilation.decorators import kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, small_kernel
+from rigid.lanes import largest, root
 
 _SERIES_LIMIT = 0.1
 _TERMS = 18
@@ -38,19 +44,10 @@ def _terms(u):
 
 
 @small_kernel
-def _polynomial(a, n, u):
-    """Value and derivative of sum_k a_k u^k, k <= n."""
-    value, slope = a[n], 0.0
-    for k in range(n - 1, -1, -1):
-        slope = slope * u + value
-        value = value * u + a[k]
-    return value, slope
-
-
-@small_kernel
 def polynomial_differences(a, n, u0, u1):
     """F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1] of F = sum_k a_k u^k, k <= n."""
-    f0, f1, slope, first, second = a[n], a[n], 0.0, 0.0, 0.0
+    none = 0.0 * u0
+    f0, f1, slope, first, second = a[n] + none, a[n] + none, none, none, none
     for k in range(n - 1, -1, -1):
         second = second * u1 + first
         first = first * u1 + f0
@@ -60,62 +57,79 @@ def polynomial_differences(a, n, u0, u1):
     return f0, f1, slope, first, second
 
 
-@kernel
-def strain_functions(u):
-    """f, f', p, p' at u >= 0."""
-    if u <= _SERIES_LIMIT:
-        n = _terms(u)
-        f, df = _polynomial(F_SERIES, n, u)
-        p, dp = _polynomial(P_SERIES, n, u)
-        return f, df, p, dp
-    root = math.sqrt(u)
-    f = math.atan(root) / root
-    df = 0.5 * (1.0 / (1.0 + u) - f) / u
-    p = 0.25 * ((1.0 + u) * f - 1.0) / u
-    dp = (0.25 * (f + (1.0 + u) * df) - p) / u
-    return f, df, p, dp
+# Divided differences of a function x of u: x(u0), x(u1), x'(u1), x[u0, u1], x[u0, u1, u1].
 
 
-@kernel
-def _middle_taylor(u0, u1):
-    """f[u0,u1] and f[u0,u1,u1] from the Taylor series of f about (u0 + u1)/2."""
-    u, t = 0.5 * (u0 + u1), 0.5 * (u1 - u0)
-    root = math.sqrt(u)
-    a = math.atan(root) / root
-    power = 1.0 / (1.0 + u)
-    ratio = -power
-    first, second = 0.0, 0.0
-    t_before, t_now = 0.0, 1.0  # t^{n-2}, t^{n-1}
-    for n in range(1, 16):
-        a = (power - (2 * n - 1) * a) / (2 * n * u)
-        power *= ratio
-        if n % 2 == 1:
-            first += a * t_now
-            second += 0.5 * (n - 1) * a * t_before
-        else:
-            second += 0.5 * n * a * t_before
-        t_before, t_now = t_now, t_now * t
-    return first, second
+@small_kernel
+def _times(a, b):
+    """Those of a b."""
+    return (
+        a[0] * b[0],
+        a[1] * b[1],
+        a[2] * b[1] + a[1] * b[2],
+        a[0] * b[3] + a[3] * b[1],
+        a[0] * b[4] + a[3] * b[2] + a[4] * b[1],
+    )
 
 
-@kernel
+@small_kernel
+def _of(f, w):
+    """Those of f(w(u)) from those of f of w and of w of u."""
+    return f[0], f[1], f[2] * w[2], f[3] * w[3], f[4] * w[2] * w[3] + f[3] * w[4]
+
+
+@small_kernel
+def _half(u0, u1):
+    """Those of w, q and c of (4)."""
+    c0, c1 = root(1.0 + u0), root(1.0 + u1)
+    slope, first = 0.5 / c1, 1.0 / (c0 + c1)
+    c = c0, c1, slope, first, -slope * first * first
+    q0, q1 = 1.0 / (1.0 + c0), 1.0 / (1.0 + c1)
+    both = q0 * q1
+    q = q0, q1, -slope * q1 * q1, -first * both, (first * slope * q1 - c[4]) * both
+    # w = 1 - 2 q; itself without that difference
+    w = u0 * q0 * q0, u1 * q1 * q1, -2.0 * q[2], -2.0 * q[3], -2.0 * q[4]
+    return w, q, c
+
+
+@small_kernel
+def _doubled(f, p, half):
+    """(4): those of f and p of u from those of w."""
+    w, q, c = half
+    more = _times(c, _times(q, _times(q, _of(p, w))))
+    p = (
+        0.25 * q[0] + more[0],
+        0.25 * q[1] + more[1],
+        0.25 * q[2] + more[2],
+        0.25 * q[3] + more[3],
+        0.25 * q[4] + more[4],
+    )
+    return _times((2.0 * q[0], 2.0 * q[1], 2.0 * q[2], 2.0 * q[3], 2.0 * q[4]), _of(f, w)), p
+
+
+@flat_kernel
 def strain_function_differences(u0, u1):
     """f0, f1, f1', f[u0,u1], f[u0,u1,u1] and p0, p1, p1', p[u0,u1], p[u0,u1,u1] for u0, u1 >= 0."""
-    if u0 <= _SERIES_LIMIT and u1 <= _SERIES_LIMIT:
-        n = _terms(max(u0, u1))
-        f0, f1, df1, F, F1 = polynomial_differences(F_SERIES, n, u0, u1)
-        p0, p1, dp1, P, P1 = polynomial_differences(P_SERIES, n, u0, u1)
-        return f0, f1, df1, F, F1, p0, p1, dp1, P, P1
-    f0, _, p0, _ = strain_functions(u0)
-    f1, df1, p1, dp1 = strain_functions(u1)
-    du = u1 - u0
-    if abs(du) > 0.1 * max(u0, u1):
-        F = (f1 - f0) / du
-        P = (p1 - p0) / du
-        return f0, f1, df1, F, (df1 - F) / du, p0, p1, dp1, P, (dp1 - P) / du
-    F, F1 = _middle_taylor(u0, u1)
-    u, f, p = 0.5 * (u0 + u1), 0.5 * (f0 + f1), 0.5 * (p0 + p1)
-    # 4 (u p) = g - 1 and the product rule of averages: 4 (ubar P + pbar) = G
-    P = (0.25 * ((1.0 + u) * F + f) - p) / u
-    P1 = (0.25 * (0.5 * F + (1.0 + u) * F1 + 0.5 * df1) - 0.5 * dp1 - 0.5 * P) / u
-    return f0, f1, df1, F, F1, p0, p1, dp1, P, P1
+    most = max(largest(u0), largest(u1))
+    if most <= _SERIES_LIMIT:
+        n = _terms(most)
+        f = polynomial_differences(F_SERIES, n, u0, u1)
+        p = polynomial_differences(P_SERIES, n, u0, u1)
+    else:
+        once = _half(u0, u1)
+        twice = _half(once[0][0], once[0][1])
+        thrice = _half(twice[0][0], twice[0][1])
+        w0, w1 = thrice[0][0], thrice[0][1]
+        f = polynomial_differences(F_SERIES, _TERMS, w0, w1)
+        p = polynomial_differences(P_SERIES, _TERMS, w0, w1)
+        f, p = _doubled(f, p, thrice)
+        f, p = _doubled(f, p, twice)
+        f, p = _doubled(f, p, once)
+    return f[0], f[1], f[2], f[3], f[4], p[0], p[1], p[2], p[3], p[4]
+
+
+@small_kernel
+def strain_functions(u):
+    """f, f', p, p' at u >= 0."""
+    f, _, slope_f, _, _, p, _, slope_p, _, _ = strain_function_differences(u, u)
+    return f, slope_f, p, slope_p
