@@ -34,6 +34,7 @@ from discretization.assembly.vertices import (
     vertices_of,
 )
 from discretization.drives import driven_frames
+from discretization.linear import block_band
 from discretization.linear.coupled import Far, no_far
 from discretization.linear.fronts import Fronts, no_fronts
 from discretization.linear.substructures import Substructures, no_substructures
@@ -59,6 +60,7 @@ class Numbering(NamedTuple):
     size: int  # number of unknowns N
     banded: int  # the first of them, which are in the band
     band: int  # half bandwidth, or -1: compressed columns
+    blocks: int  # of six unknowns, each coupled to its neighbours alone, of which the band consists; 0: it does not
     n_values: int  # entries of the matrix; the dump begins there
     n_dump: int
     handle: int  # names the sparse factorisation
@@ -135,6 +137,7 @@ def number(
         size=ordered.size,
         banded=ordered.banded,
         band=ordered.band if narrow else -1,
+        blocks=_blocks(ordered, vertices),
         n_values=n_values,
         n_dump=12 * int(max(storage.stride.max(initial=1), substructures.height.max(initial=0))) + 64,
         handle=new_handle(),
@@ -189,6 +192,13 @@ def _ordered(system: System, vertices: Vertices, pairs: Ints, condense: bool, me
     reach = start[pairs[:, 1]] + weight[pairs[:, 1]] - 1 - start[pairs[:, 0]]
     band = int(reach[in_band[pairs].all(axis=1)].max(initial=0))
     return _Ordered(int(weight.sum()), int(weight[in_band].sum()), band, start, condensed, is_inner)
+
+
+def _blocks(ordered: _Ordered, vertices: Vertices) -> int:
+    """Number of blocks of a band that `discretization.linear.block_band` takes, or 0."""
+    in_band = ordered.start < ordered.banded
+    alike = bool(np.all(vertices.weight[in_band] == block_band.SIZE))
+    return ordered.banded // block_band.SIZE if alike and ordered.band == block_band.BAND else 0
 
 
 def _vertices_of_spans(system: System, vertices: Vertices) -> Ints:

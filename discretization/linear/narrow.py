@@ -59,15 +59,16 @@ def update4(values, multipliers, diagonal, i, stride, columns):
 
 
 @inner_kernel
-def narrow_factor(values, size, band, pivots, first, multipliers):
+def narrow_factor(values, size, band, pivots, first, multipliers, start=0, reached=0):
     """LU factors in place; pivots (size,) int32, first (size,) int32 receives the first row of every column
     of U.
 
-    multipliers: scratch (band + 8,). Returns 0, or the number of the column without a pivot.
+    multipliers: scratch (band + 8,); start: columns that are eliminated already, whose rows are not zero in `reached` columns at
+    most. Returns 0, or the number of the column without a pivot.
     """
     width, top = 3 * band + 1, 2 * band
-    filled = -1  # last column reached by the rows so far
-    for j in range(size):
+    filled = reached - 1  # last column reached by the rows so far
+    for j in range(start, size):
         diagonal = j * width + top
         below = min(band, size - 1 - j)
         pivot, largest = 0, abs(values[diagonal])

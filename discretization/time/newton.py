@@ -29,8 +29,9 @@ from discretization.assembly.step_dissipation import add_damped_inertia
 from discretization.assembly.step_equations import add_forces, assemble, move
 from discretization.assembly.stress_dissipation import add_stresses
 from discretization.assembly.workspace import Workspace
-from discretization.linear import sparse
+from discretization.linear import block_band, sparse
 from discretization.linear.banded import band_factor, band_solve, band_solve_transposed
+from discretization.linear.block_band import block_factor, block_solve
 from discretization.linear.coupled import acting_blocks, solved_coupled, solved_whole
 from discretization.linear.fronts import fronts_factor, fronts_solve, fronts_solve_transposed
 from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve, narrow_solve_transposed
@@ -86,7 +87,12 @@ def factor(numbering, work):
                 work.panels[i] = values[i]
             acting_blocks(values, numbering.far, work.blocks, work.rows, work.counts)
         if band <= NARROW:
-            failed = narrow_factor(values, banded, band, work.pivots, work.first, work.multipliers)
+            done = block_factor(values, numbering.blocks, work.pivots, work.first) if numbering.blocks else 0
+            work.integers[0] = done
+            start, reached = block_band.SIZE * done, block_band.SIZE * (done + 1) if done > 0 else 0
+            failed = narrow_factor(
+                values, banded, band, work.pivots, work.first, work.multipliers, start, reached
+            )
         else:
             failed = band_factor(values, banded, band, work.pivots, work.integers)
         return SINGULAR if failed else 0
@@ -119,6 +125,8 @@ def solve(numbering, work):
                 work.solved,
                 work.rhs[:banded],
             )
+        elif numbering.blocks > 0 and work.integers[0] == numbering.blocks:
+            block_solve(values, numbering.blocks, work.rhs)
         elif band <= NARROW:
             narrow_solve(values, banded, band, work.pivots, work.first, work.rhs)
         else:

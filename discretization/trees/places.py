@@ -103,6 +103,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         size=size,
         banded=0,
         band=-1,
+        blocks=0,
         n_values=dump,
         n_dump=2 * BLOCK + 16,
         handle=-1 - next(_handles),

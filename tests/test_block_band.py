@@ -1,0 +1,92 @@
+"""Block tridiagonal bands: factors of blocks are those of Gaussian elimination, and what they cannot do is left to it."""
+
+import numpy as np
+import pytest
+
+from discretization.linear.block_band import BAND, SIZE, block_factor, block_solve
+from discretization.linear.narrow import narrow_factor, narrow_solve
+
+WIDTH = 3 * BAND + 1
+
+
+def block_tridiagonal(blocks, seed=0):
+    """A matrix with large diagonal blocks."""
+    rng, n = np.random.default_rng(seed), SIZE * blocks
+    A = rng.standard_normal((n, n)) + 8.0 * np.eye(n)
+    block = np.arange(n) // SIZE
+    A[np.abs(block[:, None] - block) > 1] = 0.0
+    return A
+
+
+def stored(A):
+    """In the storage of `narrow_factor`, with slack behind."""
+    n = len(A)
+    values = np.zeros((n + 2 * SIZE) * WIDTH)
+    for j in range(n):
+        for i in range(max(0, j - BAND), min(n, j + BAND + 1)):
+            values[j * WIDTH + 2 * BAND + i - j] = A[i, j]
+    return values
+
+
+def factored(A):
+    """Number of blocks done, whether it is singular, and all that is needed for a solution."""
+    n, values = len(A), stored(A)
+    pivots, first = np.zeros((2, n), np.int32)
+    done = block_factor(values, n // SIZE, pivots, first)
+    start, reached = (SIZE * done, SIZE * (done + 1)) if done else (0, 0)
+    failed = narrow_factor(values, n, BAND, pivots, first, np.zeros(BAND + 8), start, reached)
+    return done, failed, (values, pivots, first)
+
+
+def solution(A, b, by_blocks):
+    done, failed, (values, pivots, first) = factored(A)
+    assert failed == 0
+    x = b.copy()
+    if by_blocks:
+        assert done == len(A) // SIZE
+        block_solve(values, done, x)
+    else:
+        narrow_solve(values, len(A), BAND, pivots, first, x)
+    return done, x
+
+
+@pytest.mark.parametrize("by_blocks", [True, False])
+@pytest.mark.parametrize("blocks", [1, 2, 3, 9])
+def test_solutions_are_those_of_the_dense_matrix(blocks, by_blocks):
+    A, b = block_tridiagonal(blocks), np.random.default_rng(1).standard_normal(SIZE * blocks)
+    done, x = solution(A, b, by_blocks)
+    assert done == blocks
+    assert np.abs(x - np.linalg.solve(A, b)).max() < 1e-14
+
+
+def test_factors_are_those_of_narrow_bands_to_the_bit():
+    A = block_tridiagonal(7)
+    n, wanted = len(A), stored(A)
+    pivots, first = np.zeros((2, n), np.int32)
+    assert narrow_factor(wanted, n, BAND, pivots, first, np.zeros(BAND + 8)) == 0
+    assert not pivots.any()
+    found = factored(A)[2][0]
+    assert np.array_equal(found[: n * WIDTH], wanted[: n * WIDTH])
+
+
+@pytest.mark.parametrize("row", [0, 5, 13, 17, 35, 36, 41])
+@pytest.mark.parametrize("size", [0.0, 1e-3])
+def test_where_a_pivot_is_small_rows_are_exchanged_from_its_block_on(row, size):
+    A, b = block_tridiagonal(7, seed=3), np.random.default_rng(2).standard_normal(SIZE * 7)
+    # the pivot that elimination leaves in this row
+    before = np.linalg.solve(A[:row, :row], A[:row, row]) if row else np.zeros(0)
+    A[row, row] = A[row, :row] @ before + size
+    has_others = row < len(A) - 1  # under it; the last one stands alone
+    if not has_others and size == 0.0:
+        return
+    done, x = solution(A, b, by_blocks=not has_others)
+    assert done == (row // SIZE if has_others else 7)
+    assert np.abs(x - np.linalg.solve(A, b)).max() < 1e-9
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan])
+@pytest.mark.parametrize("column", [0, 20])
+def test_a_column_of_nothing_is_told(column, value):
+    A = block_tridiagonal(4)
+    A[:, column] = np.where(A[:, column] != 0.0, value, 0.0)
+    assert factored(A)[1] > 0
