@@ -229,6 +229,12 @@ def times_hat(X, a):
 
 
 @small_kernel
+def scaled(C, x):
+    """C x of a diagonal C."""
+    return C[0] * x[0], C[4] * x[1], C[8] * x[2]
+
+
+@small_kernel
 def scaled_rows(C, X):
     """C X of a diagonal C."""
     return (

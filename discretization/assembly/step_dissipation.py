@@ -29,6 +29,7 @@ is; that of the step has in the place of damping and stress-free strains what ma
 
 from __future__ import annotations
 
+from discretization.assembly.element_lanes import strain_change
 from discretization.assembly.spring_forces import begin_remembered, end_remembered
 from discretization.assembly.step_equations import load_step
 from discretization.assembly.stress_dissipation import begin_strains, end_stresses
@@ -38,7 +39,6 @@ from discretization.own_variables import BRANCH
 from discretization.space.closed_spans import STRAINS_END, STRAINS_START, forces_at
 from discretization.space.relaxing_branch import begin_branch
 from discretization.space.rod_points import BEHIND, FIRST, POINT
-from discretization.space.se3_element import E0
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import (
@@ -374,13 +374,11 @@ def _end_strains(system, state, work, h):
     (gamma, nu), K = (work.dissipation.law[0], work.dissipation.law[1]), own.K
     lost, kept, row = 0.0, 0.0, state.r.shape[0]
     for m in range(elements.length.shape[0]):
-        change = work.strain1[m]  # is found anew in the next step
+        change = K[STRAINS_END, 0:6]  # scratch
         for i in range(6):
-            change[i] -= work.start[m, E0 + i]
+            change[i] = strain_change(work.elements, m, i)
         at = memory_at(state, row + m)
         one = _remember(gamma, nu, elements.stiffness[m], change, state.memory[at : at + WIDTH])
-        for i in range(6):
-            change[i] += work.start[m, E0 + i]
         lost, kept = lost + elements.length[m] * one[0], kept + elements.length[m] * one[1]
     row += elements.length.shape[0]
     for m in range(spans.kind.size):

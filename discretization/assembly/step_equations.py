@@ -18,10 +18,10 @@ import numpy as np
 
 from discretization.assembly.by_duals import add_by_duals, add_noise_by_duals
 from discretization.assembly.constraint_rows import add_constraints, begin_constraints, soften
+from discretization.assembly.element_lanes import add_elements, begin_elements
 from discretization.assembly.rod_spans import add_span_noise, add_spans, begin_spans
 from discretization.assembly.spring_forces import add_loops
-from discretization.assembly.workspace import EPS, add_noise, norm, rotation_of, store_rotation, turned
-from discretization.space import se3_element
+from discretization.assembly.workspace import EPS, norm, rotation_of, store_rotation, turned
 from rigid.compilation.decorators import inner_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4, rotation_matrix
 from rigid.linear_algebra import (
@@ -35,12 +35,9 @@ from rigid.linear_algebra import (
     hat,
     load3,
     load9,
-    load_block,
     matrix_minus,
     matrix_times,
     minus,
-    plus,
-    plus_identity,
     product,
     times,
     trace,
@@ -55,8 +52,7 @@ def begin_step(system, numbering, state, work, h):
     """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints,
     noise levels.
     """
-    frames, elements = system.frames, system.elements
-    noise = work.noise
+    frames, noise = system.frames, work.noise
     extent = 0.0
     gravity = np.sqrt(dot(load3(system.gravity), load3(system.gravity)))
     for f in range(frames.mass.shape[0]):
@@ -70,21 +66,7 @@ def begin_step(system, numbering, state, work, h):
         for i in range(3):
             noise[at + i] = force
             noise[at + 3 + i] = moment
-    for m in range(elements.length.shape[0]):
-        a, b = elements.frames[m, 0], elements.frames[m, 1]
-        L = elements.length[m]
-        poses = (
-            rotation_of(work.R0, a),
-            rotation_of(work.R0, b),
-            load4(state.quat[a]),
-            load4(state.quat[b]),
-            minus(load3(state.r[b]), load3(state.r[a])),
-        )
-        material = L, elements.stiffness[m], elements.damping[m], work.diagonal[m]
-        se3_element.start_of_step(poses, material, elements.strain0[m], h, work.start[m])
-        force = EPS * abs(h) * work.element_scale[m, 0]
-        moment = force * L + EPS * abs(h) * work.element_scale[m, 1] / L
-        add_noise(noise, numbering.frame[a], numbering.frame[b], force, moment)
+    begin_elements(system, state, work, h)
     if system.spans.kind.size > 0:
         add_span_noise(system, numbering, work, h)
         begin_spans(system, state, work, h)
@@ -136,7 +118,7 @@ def assemble(system, numbering, state, work, h, load_values, tangent, general=Tr
 @inner_kernel
 def add_forces(system, numbering, state, work, h, load_values, tangent, general=True):
     """What is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`, `general` as there."""
-    status = _elements(system, numbering, state, work, h, tangent)
+    status = add_elements(work, h, tangent)
     if status != 0:
         return status
     if general is not None:
@@ -177,68 +159,6 @@ def _inertia(system, numbering, state, work, h, tangent):
                 work.values[base + j + j * stride] += 2.0 * mass / h
             K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
             add_at(work.values, base, stride, 1, 1, 1.0, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
-
-
-@inner_kernel
-def _elements(system, numbering, state, work, h, tangent):
-    elements, K, values = system.elements, work.K, work.values
-    for m in range(elements.length.shape[0]):
-        a, b = elements.frames[m, 0], elements.frames[m, 1]
-        e0 = minus(load3(state.r[b]), load3(state.r[a]))
-        # not r1_b - r1_a: far from the origin that would lose the digits Newton needs
-        e1 = plus(e0, minus(load3(work.dr[b]), load3(work.dr[a])))
-        poses0 = rotation_of(work.R0, a), rotation_of(work.R0, b), e0
-        poses1 = (
-            rotation_of(work.R1, a),
-            rotation_of(work.R1, b),
-            load4(work.q1[a]),
-            load4(work.q1[b]),
-            e1,
-        )
-        material = elements.length[m], elements.stiffness[m], elements.damping[m], work.diagonal[m]
-        status, n, torque_a, torque_b = se3_element.discrete_forces(
-            poses0, poses1, work.start[m], material, h, tangent, work.strain1[m], K
-        )
-        if status != 0:
-            return status
-        at, bt = numbering.frame[a], numbering.frame[b]
-        coupling = elements.coupling[m]
-        if coupling != 0.0:
-            # momentum -coupling (v_b - v_a) of b and its opposite of a, as in (1)
-            dv0 = minus(load3(state.v[b]), load3(state.v[a]))
-            rate = minus(times(1.0 / h, minus(load3(work.dr[b]), load3(work.dr[a]))), dv0)
-            n = minus(n, times(2.0 * coupling / h, rate))
-        add3(times(-h, n), work.residual[at : at + 3])
-        add3(times(h, torque_a), work.residual[at + 3 : at + 6])
-        add3(times(h, n), work.residual[bt : bt + 3])
-        add3(times(h, torque_b), work.residual[bt + 3 : bt + 6])
-        if not tangent:
-            continue
-        # columns e1 = r_b - r_a, eta_a, eta_b; rows n (minus that on a), torques
-        base = numbering.element_base[m]
-        aa, ab, ba, bb = base[0], base[1], base[2], base[3]
-        sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
-        ne, na, nb = load_block(K, 0, 0), load_block(K, 0, 3), load_block(K, 0, 6)
-        ne = plus_identity(ne, -2.0 * coupling / (h * h))
-        add_at(values, aa, sa, 0, 0, h, ne)
-        add_at(values, ba, sa, 0, 0, -h, ne)
-        add_at(values, ab, sb, 0, 0, -h, ne)
-        add_at(values, bb, sb, 0, 0, h, ne)
-        add_at(values, aa, sa, 0, 1, -h, na)
-        add_at(values, ba, sa, 0, 1, h, na)
-        add_at(values, ab, sb, 0, 1, -h, nb)
-        add_at(values, bb, sb, 0, 1, h, nb)
-        te, ta, tb = load_block(K, 3, 0), load_block(K, 3, 3), load_block(K, 3, 6)
-        add_at(values, aa, sa, 1, 0, -h, te)
-        add_at(values, ab, sb, 1, 0, h, te)
-        add_at(values, aa, sa, 1, 1, h, ta)
-        add_at(values, ab, sb, 1, 1, h, tb)
-        te, ta, tb = load_block(K, 6, 0), load_block(K, 6, 3), load_block(K, 6, 6)
-        add_at(values, ba, sa, 1, 0, -h, te)
-        add_at(values, bb, sb, 1, 0, h, te)
-        add_at(values, ba, sa, 1, 1, h, ta)
-        add_at(values, bb, sb, 1, 1, h, tb)
-    return 0
 
 
 @inner_kernel

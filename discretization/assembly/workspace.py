@@ -9,13 +9,13 @@ import numpy as np
 from discretization.assembly.by_duals import ByDuals, by_duals
 from discretization.assembly.dissipation_arrays import Dissipation, no_dissipation
 from discretization.assembly.drive_arrays import DriveWork, drive_work
+from discretization.assembly.element_lanes import ElementLanes, element_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.drives import DRIVEN, count_drives
 from discretization.linear.fronts import scratch_length
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import OwnPlaces, own_places
-from discretization.space import se3_element
 from discretization.system import System
 from discretization.turning import TurnWork, turn_work
 from rigid.compilation.decorators import inner_kernel, small_kernel
@@ -53,13 +53,10 @@ class Workspace(NamedTuple):
     q1: Floats  # (n, 4)
     R0: Floats  # (n, 3, 3)
     R1: Floats  # (n, 3, 3)
-    start: Floats  # (elements, START)
-    strain1: Floats  # (elements, 6) strains at the end of the step
-    diagonal: np.ndarray  # (elements,) bool: stiffness and damping are diagonal
+    elements: ElementLanes
     viscous: bool  # some element dissipates
     accounts: bool  # something does work, dissipates or counts its angle
     solved: float  # residual/noise that counts as solved
-    element_scale: Floats  # (elements, 2) largest stiffness of force and of moment, for the noise
     scale: Floats  # (c + e,) scale of constraint rows
     facts: ConstraintFacts
     own: OwnPlaces
@@ -79,25 +76,19 @@ class Workspace(NamedTuple):
     pivots: np.ndarray  # (N,) int32
     integers: (
         np.ndarray
-    )  # (8,) int32, arguments of LAPACK; without a band the first: 1 where fronts have the factors
+    )  # (8,) int32, arguments of LAPACK; the first: blocks eliminated, or 1: fronts have the factors
     first: np.ndarray  # (N,) int32 first rows of the columns of U
     multipliers: Floats  # (band + 8,) or, where it is larger, what panels or fronts need
-    K: Floats  # (9, 9) tangent of one element
 
 
 def workspace(system: System, numbering: Numbering, closed: bool = True, tolerance: float = 0.0) -> Workspace:
     """Allocate the arrays of a step for `system`; closed: use closed forms where a constraint has them; tolerance:
     relative, of the step's equations, 0: round-off.
     """
-    n, m, constraints = len(system.frames.mass), len(system.elements.length), system.constraints
-    stiffness = np.abs(system.elements.stiffness)
+    n, constraints = len(system.frames.mass), system.constraints
     viscous = bool(
         np.any(system.elements.damping) or np.any(system.spans.damping) or np.any(system.spans.relaxation)
     )
-    scale = np.zeros((m, 2))
-    if m:
-        scale[:, 0] = stiffness[:, :3, :].max(axis=(1, 2))
-        scale[:, 1] = stiffness[:, 3:, :].max(axis=(1, 2))
     of_kinds = [closed and has_closed_forms(kind) and not kind.driven for kind in CONSTRAINTS]
     has_forms = np.array(of_kinds)[constraints.kind]
     duals = by_duals(system, numbering, ~has_forms)
@@ -110,13 +101,10 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
         q1=np.zeros((n, 4)),
         R0=np.zeros((n, 3, 3)),
         R1=np.zeros((n, 3, 3)),
-        start=np.zeros((m, se3_element.START)),
-        strain1=np.zeros((m, 6)),
-        diagonal=_diagonal(system.elements.stiffness) & _diagonal(system.elements.damping),
+        elements=element_lanes(system.elements, numbering),
         viscous=viscous,
         accounts=viscous or bool(duals.takes.any() or count_drives(system) or len(system.loads.kind)),
         solved=max(AT_NOISE, tolerance / EPS),
-        element_scale=scale,
         scale=np.ones(len(numbering.row)),
         facts=_facts(system, has_forms),
         own=own_places(system),
@@ -144,7 +132,6 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
             )
             + 8
         ),
-        K=np.zeros((9, 9)),
     )
 
 
@@ -197,11 +184,6 @@ def balanced(system: System, sizes: Floats) -> Floats:
     to_place, to_turn = system.others.size[other].T
     gradient = np.where(to_place == 0.0, to_turn, to_place)
     return np.concatenate([sizes[:c], sizes[c:] / gradient**2])
-
-
-def _diagonal(matrices: Floats) -> np.ndarray:
-    """Which of the matrices (m, 6, 6) are."""
-    return ~np.any(matrices * (1.0 - np.eye(6)), axis=(1, 2))
 
 
 @small_kernel

@@ -29,12 +29,14 @@ hat(eta_b) B1.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from discretization.space.strain_functions import strain_function_differences, strain_functions
 from rigid import quaternions
-from rigid.compilation.decorators import kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent, load4, relative_half, rotation_matrix
 from rigid.linear_algebra import (
     apply,
@@ -57,6 +59,7 @@ from rigid.linear_algebra import (
     plus_identity,
     product,
     product_transposed,
+    scaled,
     scaled_rows,
     store3,
     store_block,
@@ -121,6 +124,32 @@ def strains(ra: ArrayLike, qa: ArrayLike, rb: ArrayLike, qb: ArrayLike, length: 
     return out
 
 
+class AtStart(NamedTuple):
+    """What stays the same in all Newton iterations of a step."""
+
+    y: Any
+    k: Any
+    s: Any
+    u: Any
+    half: Any  # scalar part of the half rotation
+    wN: Any  # the constant part of w (4)
+    wM: Any
+
+
+class Averages(NamedTuple):
+    """What forces (4)-(9) and their derivatives share."""
+
+    y1: Any
+    k1: Any
+    s1: Any
+    functions: Any  # strain functions at the end, their divided differences and averages
+    stresses: Any  # wN, wM, their products with k, y and alpha
+    averages: Any  # y, k, s, e, avg(s k)
+    rotations: Any  # A, B, S
+    pulls: Any  # cy, ck, s wN + (wN . k) y, n
+    turns: Any  # Abar cy, Dk ck, T, Z, Z Bbar^T
+
+
 @small_kernel
 def start_of_step(poses, material, strain0, h, out):
     """What stays the same in all Newton iterations of a step, into out (START,).
@@ -159,26 +188,58 @@ def discrete_forces(poses0, poses1, start, material, h, tangent, strain1, K):
     `strain1` (6,) receives the strains at the end. Returns (status, n, torque_a, torque_b), status 1 where
     the relative rotation of the two frames passed pi.
     """
-    (A0, B0, e0), (A1, B1, qa1, qb1, e1), (length, stiffness, damping, diagonal) = poses0, poses1, material
+    length, stiffness, damping, diagonal = material
+    at_start = AtStart(
+        load3(start[Y0 : Y0 + 3]), load3(start[K0 : K0 + 3]), start[S0], start[U0], start[HALF0],
+        load3(start[STRESS0 : STRESS0 + 3]), load3(start[STRESS0 + 3 : STRESS0 + 6]),
+    )  # fmt: skip
+    C = (
+        _end_stiffness(stiffness, damping, h, 0, 0), _end_stiffness(stiffness, damping, h, 0, 3),
+        _end_stiffness(stiffness, damping, h, 3, 0), _end_stiffness(stiffness, damping, h, 3, 3),
+    )  # fmt: skip
+    half1, strains1, forces, found = forces_over_step(poses0, poses1, at_start, length, C, diagonal)
+    if start[HALF0] * half1 <= 0.0:
+        return 1, forces[0], forces[1], forces[2]
+    store3(strains1[0], strain1[0:3])
+    store3(strains1[1], strain1[3:6])
+    if tangent:
+        ne, na, nb, te, ta, tb, ue, ua, ub = tangent_over_step(poses1, found, length, C, diagonal)
+        store_block(ne, K, 0, 0)
+        store_block(na, K, 0, 3)
+        store_block(nb, K, 0, 6)
+        store_block(te, K, 3, 0)
+        store_block(ta, K, 3, 3)
+        store_block(tb, K, 3, 6)
+        store_block(ue, K, 6, 0)
+        store_block(ua, K, 6, 3)
+        store_block(ub, K, 6, 6)
+    return 0, forces[0], forces[1], forces[2]
+
+
+@flat_kernel
+def forces_over_step(poses0, poses1, start, length, C, diagonal):
+    """Scalar part of the half rotation at the end, whose sign changes where the relative rotation passes pi; Gamma and K
+    there; n of (7) and the torques (9) on a and b; what `tangent_over_step` needs of it.
+
+    poses0, poses1 as in `discrete_forces`; C: blocks of dw/d(strains at the end) of (4); diagonal: whether C is. All numbers, or
+    all lanes.
+    """
+    (A0, B0, e0), (A1, B1, qa1, qb1, e1) = poses0, poses1
+    CNN, CNM, CMN, CMM = C
     y1, k1, s1, u1, half1 = invariants(A1, B1, qa1, qb1, e1, length)
-    half0, s0, u0 = start[HALF0], start[S0], start[U0]
-    if half0 * half1 <= 0.0:
-        return 1, e1, e1, e1
-    y0, k0 = load3(start[Y0 : Y0 + 3]), load3(start[K0 : K0 + 3])
-    f0, f1, df1, F, F1, p0, p1, dp1, P, P1 = strain_function_differences(u0, u1)
-    u = 0.5 * (u0 + u1)
-    g0, g1 = (1.0 + u0) * f0, (1.0 + u1) * f1
+    f0, f1, df1, F, F1, p0, p1, dp1, P, P1 = strain_function_differences(start.u, u1)
+    u = 0.5 * (start.u + u1)
+    g0, g1 = (1.0 + start.u) * f0, (1.0 + u1) * f1
     f, g, p = 0.5 * (f0 + f1), 0.5 * (g0 + g1), 0.5 * (p0 + p1)
     G = (1.0 + u) * F + f
     Gamma1, K1 = strains_of(y1, k1, s1, u1, f1, p1, length)
-    store3(Gamma1, strain1[0:3])
-    store3(K1, strain1[3:6])
-    CNN, CNM = _end_stiffness(stiffness, damping, h, 0, 0), _end_stiffness(stiffness, damping, h, 0, 3)
-    CMN, CMM = _end_stiffness(stiffness, damping, h, 3, 0), _end_stiffness(stiffness, damping, h, 3, 3)
-    wN = plus(load3(start[STRESS0 : STRESS0 + 3]), plus(apply(CNN, Gamma1), apply(CNM, K1)))  # (4)
-    wM = plus(load3(start[STRESS0 + 3 : STRESS0 + 6]), plus(apply(CMN, Gamma1), apply(CMM, K1)))
-    y, k, e, s = average(y0, y1), average(k0, k1), average(e0, e1), 0.5 * (s0 + s1)
-    sk = average(times(s0, k0), times(s1, k1))
+    if diagonal:  # (4)
+        wN, wM = plus(start.wN, scaled(CNN, Gamma1)), plus(start.wM, scaled(CMM, K1))
+    else:
+        wN = plus(start.wN, plus(apply(CNN, Gamma1), apply(CNM, K1)))
+        wM = plus(start.wM, plus(apply(CMN, Gamma1), apply(CMM, K1)))
+    y, k, e, s = average(start.y, y1), average(start.k, k1), average(e0, e1), 0.5 * (start.s + s1)
+    sk = average(times(start.s, start.k), times(s1, k1))
     A, B = matrix_average(A0, A1), matrix_average(B0, B1)
     S = matrix_times(1.0 / length, matrix_average(A, B))
     wNk, wMk, wNy, wNz = dot(wN, k), dot(wM, k), dot(wN, y), dot(wN, sk)
@@ -188,17 +249,43 @@ def discrete_forces(poses0, poses1, start, material, h, tangent, strain1, K):
     ck = plus(times(f, wM), times(0.5 * F * wMk + 0.5 * length * alpha, k))  # (6)
     ck = minus(ck, times(length * p, bent))
     n = apply(S, cy)  # (7)
-    T = 2.0 * (half0 * half0 + half1 * half1)  # (8), 1 + tr = 4 half^2
+    T = 2.0 * (start.half * start.half + half1 * half1)  # (8), 1 + tr = 4 half^2
     Z = plus_identity(hat(ck), -0.5 * dot(k, ck))
     ZB = product_transposed(Z, B)
     turn = times(2.0 / T, twice_axial(product(A, ZB)))
-    scale = 0.5 / length
     Ac = apply(A, cy)
-    torque_a = minus(times(scale, cross(Ac, e)), turn)  # (9)
+    torque_a = minus(times(0.5 / length, cross(Ac, e)), turn)  # (9)
     torque_b = minus(cross(n, e), torque_a)
-    if not tangent:
-        return 0, n, torque_a, torque_b
+    found = Averages(
+        y1,
+        k1,
+        s1,
+        (u1, f1, df1, F, F1, p1, dp1, P, P1, u, f, g, p, G, g1),
+        (wN, wM, wNk, wMk, wNy, wNz, alpha),
+        (y, k, s, e, sk),
+        (A, B, S),
+        (cy, ck, bent, n),
+        (Ac, turn, T, Z, ZB),
+    )
+    return half1, (Gamma1, K1), (n, torque_a, torque_b), found
 
+
+@flat_kernel
+def tangent_over_step(poses1, found, length, C, diagonal):
+    """Derivatives of n, torque_a, torque_b to (e1, eta_a, eta_b), row by row, from what `forces_over_step` found.
+
+    C, diagonal as there.
+    """
+    A1, B1, _, _, e1 = poses1
+    CNN, CNM, CMN, CMM = C
+    y1, k1, s1 = found.y1, found.k1, found.s1
+    u1, f1, df1, F, F1, p1, dp1, P, P1, u, f, g, p, G, g1 = found.functions
+    wN, wM, wNk, wMk, wNy, wNz, alpha = found.stresses
+    y, k, s, e, sk = found.averages
+    A, B, S = found.rotations
+    cy, ck, bent, n = found.pulls
+    Ac, turn, T, Z, ZB = found.turns
+    scale = 0.5 / length
     # d(Gamma1, K1) to (y1, k1)
     dg1 = f1 + (1.0 + u1) * df1
     Gy = plus_identity(matrix_times(-p1, outer(k1, k1)), g1)
@@ -265,19 +352,11 @@ def discrete_forces(poses0, poses1, start, material, h, tangent, strain1, K):
     tb = matrix_minus(matrix_minus(times_hat(te, e1), ta), turn_b)  # (10)
     te = matrix_minus(matrix_plus(te, matrix_times(quarter, hat(Ac))), turn_e)
     ta = matrix_minus(matrix_plus(ta, matrix_times(quarter, dyad(apply(A1, cy), e))), turn_a)
-    store_block(ne, K, 0, 0)
-    store_block(na, K, 0, 3)
-    store_block(nb, K, 0, 6)
-    store_block(te, K, 3, 0)
-    store_block(ta, K, 3, 3)
-    store_block(tb, K, 3, 6)
     # rows of the torque on b, n x ebar - torque_a
     minus_e = times(-1.0, e)
     he = matrix_plus(hat_times(minus_e, ne), matrix_times(0.5, hat(n)))
-    store_block(matrix_minus(he, te), K, 6, 0)
-    store_block(matrix_minus(hat_times(minus_e, na), ta), K, 6, 3)
-    store_block(matrix_minus(hat_times(minus_e, nb), tb), K, 6, 6)
-    return 0, n, torque_a, torque_b
+    ha, hb = hat_times(minus_e, na), hat_times(minus_e, nb)
+    return ne, na, nb, te, ta, tb, matrix_minus(he, te), matrix_minus(ha, ta), matrix_minus(hb, tb)
 
 
 @small_kernel

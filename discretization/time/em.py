@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.assembly.by_duals import DISSIPATES, WORKS, begin_counted, end_counted, taken_by_duals
+from discretization.assembly.element_lanes import strain_change
 from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
 from discretization.assembly.rod_spans import spans_dissipate
@@ -42,7 +43,6 @@ from discretization.assembly.step_dissipation import begin_dissipation, begin_st
 from discretization.assembly.step_equations import add_load_noise, begin_step, load_step
 from discretization.assembly.workspace import rotation_of
 from discretization.memory import WIDTH
-from discretization.space.se3_element import E0
 from discretization.time.newton import CONVERGED, FOLDED, newton
 from discretization.turning import turned_over
 from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel
@@ -92,8 +92,7 @@ def account(system, numbering, hidden, state, work, h, load_values):
         for m in range(elements.length.shape[0]):
             for i in range(6):
                 for j in range(6):
-                    rate_i = work.strain1[m, i] - work.start[m, E0 + i]
-                    rate_j = work.strain1[m, j] - work.start[m, E0 + j]
+                    rate_i, rate_j = strain_change(work.elements, m, i), strain_change(work.elements, m, j)
                     lost += elements.length[m] / h * rate_i * elements.damping[m, i, j] * rate_j
         lost += spans_dissipate(system, state, work, h)
     if work.by_duals.interacting.each.size > 0:

@@ -1,0 +1,385 @@
+"""SE(3) elements of a step of `em`, eight at a time in the lanes of `rigid.lanes`: forces, tangent, residual and matrix.
+
+An element's numbers are read where those of its frames stand, and its blocks are added where `discretization.assembly.numbering`
+puts them, by 8 x 8 transposes: neither the order of the elements nor that of the frames matters. What stays the same in a step is
+kept number by number, eight elements side by side. The lanes of a last group that has fewer elements repeat the last one and add
+to the dump.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.space.se3_element import (
+    AtStart,
+    forces_over_step,
+    invariants,
+    strains_of,
+    tangent_over_step,
+)
+from discretization.space.strain_functions import strain_functions
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from rigid.lanes import (
+    WIDTH,
+    add_rows6,
+    add_rows12,
+    largest,
+    load,
+    rows1,
+    rows3,
+    rows4,
+    rows6,
+    rows9,
+    rows36,
+    store,
+)
+from rigid.linear_algebra import (
+    apply,
+    matrix_plus,
+    matrix_times,
+    minus,
+    plus,
+    plus_identity,
+    times,
+)
+from rigid.system import Floats, Ints
+
+EPS = 2.220446049250313e-16
+
+# Of an element in a step: y, k, s, u, scalar of the half rotation, constant part of w (4), strains, e, A, B at the start, length,
+# blocks of dw/d(strains at the end), 2 coupling/h, v_b - v_a.
+Y0, K0, S0, U0, HALF0, STRESS0, E0, POSITION0, A0, B0, LENGTH, C = 0, 3, 6, 7, 8, 9, 15, 21, 24, 33, 42, 43
+COUPLING, RATE0, START = 79, 80, 83
+# rows of `ElementLanes.places`
+FRAME_A, FRAME_B, ITEM, FORCES_A, FORCES_B = range(5)
+AA, AB, BA, BB, STRIDE_A, STRIDE_B, NO_STRIDE, N_PLACES = range(5, 13)
+
+APART, A_FIRST, B_FIRST = range(3)
+
+
+class ElementLanes(NamedTuple):
+    """Eight elements after eight."""
+
+    places: Ints  # (N_PLACES, 8 groups) of frames, elements, forces and blocks, and strides of columns
+    diagonal: np.ndarray  # (groups,) bool: stiffness and damping of all are diagonal
+    rows: Ints  # (groups,) A_FIRST, B_FIRST where the rows of both frames of each element are one block, or APART
+    couples: bool  # some element has coupling inertia
+    length: Floats  # (8 groups,) m
+    scale: Floats  # (groups, 2, 8) largest stiffness of force and of moment
+    start: Floats  # (groups, START, 8)
+    strain1: Floats  # (groups, 6, 8) strains at the end of the step
+    columns: Floats  # (12, 12, 8) scratch: those of the tangent, of frames a and b
+
+
+def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
+    """Of `discretization.space.elements`, with arrays for a step."""
+    n = len(elements.length)
+    groups = -(-n // WIDTH)
+    item = np.minimum(np.arange(groups * WIDTH), max(n - 1, 0))
+    places = np.zeros((N_PLACES, groups * WIDTH), np.int64)
+    scale, rows = np.zeros((2, groups * WIDTH)), np.full(groups, APART)
+    if n:
+        a, b = elements.frames[item].T
+        places[FRAME_A], places[FRAME_B], places[ITEM] = a, b, item
+        places[FORCES_A], places[FORCES_B] = numbering.frame[a], numbering.frame[b]
+        places[AA : BB + 1] = numbering.element_base[item].T
+        places[STRIDE_A], places[STRIDE_B] = numbering.frame_stride[a], numbering.frame_stride[b]
+        places[FORCES_A : FORCES_B + 1, n:] = numbering.size
+        places[AA : BB + 1, n:] = numbering.n_values
+        for low, high, wanted in ((AA, BA, A_FIRST), (BA, AA, B_FIRST)):
+            beside = (places[high] == places[low] + 6) & (places[high + 1] == places[low + 1] + 6)
+            beside[n:] = True  # in the dump
+            rows[beside.reshape(groups, WIDTH).all(axis=1)] = wanted
+        places[STRIDE_A : STRIDE_B + 1, n:] = 0
+        stiffness = np.abs(elements.stiffness[item])
+        scale = np.stack([stiffness[:, :3].max(axis=(1, 2)), stiffness[:, 3:].max(axis=(1, 2))])
+    diagonal = _diagonal(elements.stiffness[item]) & _diagonal(elements.damping[item])
+    return ElementLanes(
+        places=places,
+        diagonal=diagonal.reshape(groups, WIDTH).all(axis=1),
+        rows=rows,
+        couples=bool(np.any(elements.coupling)),
+        length=elements.length[item],
+        scale=_side_by_side(scale.T),
+        start=np.zeros((groups, START, WIDTH)),
+        strain1=np.zeros((groups, 6, WIDTH)),
+        columns=np.zeros((12, 12, WIDTH)),
+    )
+
+
+def _side_by_side(numbers: Floats) -> Floats:
+    """(8 groups, k) -> (groups, k, 8)."""
+    return np.ascontiguousarray(numbers.reshape(-1, WIDTH, numbers.shape[1]).transpose(0, 2, 1))
+
+
+def _diagonal(matrices: Floats) -> np.ndarray:
+    """Which of the matrices (m, 6, 6) are."""
+    return ~np.any(matrices * (1.0 - np.eye(6)), axis=(1, 2))
+
+
+@small_kernel
+def _load3(x, place):
+    return load(x, place), load(x, place + WIDTH), load(x, place + 2 * WIDTH)
+
+
+@small_kernel
+def _load9(x, place):
+    a, b, c = _load3(x, place), _load3(x, place + 3 * WIDTH), _load3(x, place + 6 * WIDTH)
+    return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
+
+
+@small_kernel
+def _store3(v, x, place):
+    store(v[0], x, place)
+    store(v[1], x, place + WIDTH)
+    store(v[2], x, place + 2 * WIDTH)
+
+
+@small_kernel
+def _store9(A, x, place):
+    _store3((A[0], A[1], A[2]), x, place)
+    _store3((A[3], A[4], A[5]), x, place + 3 * WIDTH)
+    _store3((A[6], A[7], A[8]), x, place + 6 * WIDTH)
+
+
+@small_kernel
+def _store_diagonal(A, x, place):
+    store(A[0], x, place)
+    store(A[4], x, place + 4 * WIDTH)
+    store(A[8], x, place + 8 * WIDTH)
+
+
+@small_kernel
+def _load_diagonal(x, place):
+    """A diagonal matrix, of which nothing else is read."""
+    a, b, c = load(x, place), load(x, place + 4 * WIDTH), load(x, place + 8 * WIDTH)
+    none = 0.0 * a
+    return a, none, none, none, b, none, none, none, c
+
+
+@small_kernel
+def _corner(S, i):
+    """3 x 3 block of a matrix (36,) with its first number at i."""
+    return S[i], S[i + 1], S[i + 2], S[i + 6], S[i + 7], S[i + 8], S[i + 12], S[i + 13], S[i + 14]
+
+
+@inner_kernel
+def begin_elements(system, state, work, h):
+    """What the Newton iterations of a step share, and the round-off of the forces into `work.noise`."""
+    own, elements = work.elements, system.elements
+    places, start = own.places, own.start
+    lanes, viscous = places.shape[1], work.viscous or work.dissipation.law.size > 0
+    for group in range(own.diagonal.shape[0]):
+        first, s = group * WIDTH, group * START * WIDTH
+        a, b, item = FRAME_A * lanes + first, FRAME_B * lanes + first, ITEM * lanes + first
+        A, B = rows9(work.R0, places, a), rows9(work.R0, places, b)
+        e = minus(rows3(state.r, places, b), rows3(state.r, places, a))
+        L = load(own.length, first)
+        y, k, along, u, half = invariants(
+            A, B, rows4(state.quat, places, a), rows4(state.quat, places, b), e, L
+        )
+        f, _, p, _ = strain_functions(u)
+        Gamma, K = strains_of(y, k, along, u, f, p, L)
+        stiffness = rows36(elements.stiffness, places, item)
+        NN, NM, MN, MM = (
+            _corner(stiffness, 0),
+            _corner(stiffness, 3),
+            _corner(stiffness, 18),
+            _corner(stiffness, 21),
+        )
+        strain0 = rows6(elements.strain0, places, item)
+        less_N = minus(times(0.5, Gamma), (strain0[0], strain0[1], strain0[2]))
+        less_M = minus(times(0.5, K), (strain0[3], strain0[4], strain0[5]))
+        w_N = plus(apply(NN, less_N), apply(NM, less_M))
+        w_M = plus(apply(MN, less_N), apply(MM, less_M))
+        NN, NM, MN, MM = (
+            matrix_times(0.5, NN),
+            matrix_times(0.5, NM),
+            matrix_times(0.5, MN),
+            matrix_times(0.5, MM),
+        )
+        if viscous:
+            damping = rows36(elements.damping, places, item)
+            D_NN, D_NM = (
+                matrix_times(1.0 / h, _corner(damping, 0)),
+                matrix_times(1.0 / h, _corner(damping, 3)),
+            )
+            D_MN, D_MM = (
+                matrix_times(1.0 / h, _corner(damping, 18)),
+                matrix_times(1.0 / h, _corner(damping, 21)),
+            )
+            w_N = minus(w_N, plus(apply(D_NN, Gamma), apply(D_NM, K)))
+            w_M = minus(w_M, plus(apply(D_MN, Gamma), apply(D_MM, K)))
+            NN, NM, MN, MM = (
+                matrix_plus(NN, D_NN),
+                matrix_plus(NM, D_NM),
+                matrix_plus(MN, D_MN),
+                matrix_plus(MM, D_MM),
+            )
+        _store3(y, start, s + Y0 * WIDTH)
+        _store3(k, start, s + K0 * WIDTH)
+        store(along, start, s + S0 * WIDTH)
+        store(u, start, s + U0 * WIDTH)
+        store(half, start, s + HALF0 * WIDTH)
+        _store3(w_N, start, s + STRESS0 * WIDTH)
+        _store3(w_M, start, s + (STRESS0 + 3) * WIDTH)
+        _store3(Gamma, start, s + E0 * WIDTH)
+        _store3(K, start, s + (E0 + 3) * WIDTH)
+        _store3(e, start, s + POSITION0 * WIDTH)
+        _store9(A, start, s + A0 * WIDTH)
+        _store9(B, start, s + B0 * WIDTH)
+        store(L, start, s + LENGTH * WIDTH)
+        if own.diagonal[group]:
+            _store_diagonal(NN, start, s + C * WIDTH)
+            _store_diagonal(MM, start, s + (C + 27) * WIDTH)
+        else:
+            _store9(NN, start, s + C * WIDTH)
+            _store9(NM, start, s + (C + 9) * WIDTH)
+            _store9(MN, start, s + (C + 18) * WIDTH)
+            _store9(MM, start, s + (C + 27) * WIDTH)
+        if own.couples:
+            store(2.0 / h * rows1(elements.coupling, places, item)[0], start, s + COUPLING * WIDTH)
+            dv0 = minus(rows3(state.v, places, b), rows3(state.v, places, a))
+            _store3(dv0, start, s + RATE0 * WIDTH)
+        scale = group * 2 * WIDTH
+        force = EPS * abs(h) * load(own.scale, scale)
+        moment = force * L + EPS * abs(h) * load(own.scale, scale + WIDTH) / L
+        noise = (force, force, force, moment, moment, moment)
+        add_rows6(noise, work.noise, places, places, FORCES_A * lanes + first, NO_STRIDE * lanes + first, 0)
+        add_rows6(noise, work.noise, places, places, FORCES_B * lanes + first, NO_STRIDE * lanes + first, 0)
+
+
+@flat_kernel
+def _put(columns, column, row, factor, A):
+    """3 x 3 part of the tangent with its corner in this column and row."""
+    at, step = (12 * column + row) * WIDTH, 12 * WIDTH
+    _store3((factor * A[0], factor * A[3], factor * A[6]), columns, at)
+    _store3((factor * A[1], factor * A[4], factor * A[7]), columns, at + step)
+    _store3((factor * A[2], factor * A[5], factor * A[8]), columns, at + 2 * step)
+
+
+@small_kernel
+def _stiffness(start, s):
+    """dw/d(strains at the end), block by block."""
+    return (
+        _load9(start, s + C * WIDTH),
+        _load9(start, s + (C + 9) * WIDTH),
+        _load9(start, s + (C + 18) * WIDTH),
+        _load9(start, s + (C + 27) * WIDTH),
+    )
+
+
+@small_kernel
+def _diagonal_stiffness(start, s):
+    """The same where it is diagonal."""
+    none = 0.0 * load(start, s + C * WIDTH)
+    nothing = (none, none, none, none, none, none, none, none, none)
+    first, last = _load_diagonal(start, s + C * WIDTH), _load_diagonal(start, s + (C + 27) * WIDTH)
+    return first, nothing, nothing, last
+
+
+@inner_kernel
+def add_elements(work, h, tangent):
+    """Residual and, on demand, matrix; 0, or 1 where the relative rotation of two frames passed pi."""
+    own = work.elements
+    places, start, columns = own.places, own.start, own.columns
+    residual, values = work.residual, work.values
+    lanes = places.shape[1]
+    for group in range(own.diagonal.shape[0]):
+        first, s = group * WIDTH, group * START * WIDTH
+        a, b = FRAME_A * lanes + first, FRAME_B * lanes + first
+        e0 = _load3(start, s + POSITION0 * WIDTH)
+        # not r1_b - r1_a: far from the origin that would lose the digits Newton needs
+        moved = minus(rows3(work.dr, places, b), rows3(work.dr, places, a))
+        e1 = plus(e0, moved)
+        poses0 = _load9(start, s + A0 * WIDTH), _load9(start, s + B0 * WIDTH), e0
+        poses1 = (
+            rows9(work.R1, places, a),
+            rows9(work.R1, places, b),
+            rows4(work.q1, places, a),
+            rows4(work.q1, places, b),
+            e1,
+        )
+        half0, L = load(start, s + HALF0 * WIDTH), load(start, s + LENGTH * WIDTH)
+        at_start = AtStart(
+            _load3(start, s + Y0 * WIDTH),
+            _load3(start, s + K0 * WIDTH),
+            load(start, s + S0 * WIDTH),
+            load(start, s + U0 * WIDTH),
+            half0,
+            _load3(start, s + STRESS0 * WIDTH),
+            _load3(start, s + (STRESS0 + 3) * WIDTH),
+        )
+        diagonal = own.diagonal[group]
+        stiffness = _diagonal_stiffness(start, s) if diagonal else _stiffness(start, s)
+        half1, strains1, forces, found = forces_over_step(poses0, poses1, at_start, L, stiffness, diagonal)
+        if largest(-half0 * half1) >= 0.0:
+            return 1
+        _store3(strains1[0], own.strain1, group * 6 * WIDTH)
+        _store3(strains1[1], own.strain1, (group * 6 + 3) * WIDTH)
+        n, torque_a, torque_b = forces
+        if own.couples:
+            # momentum -coupling (v_b - v_a) of b and its opposite of a, as in (1)
+            rate = minus(times(1.0 / h, moved), _load3(start, s + RATE0 * WIDTH))
+            n = minus(n, times(load(start, s + COUPLING * WIDTH), rate))
+        on_a = (-h * n[0], -h * n[1], -h * n[2], h * torque_a[0], h * torque_a[1], h * torque_a[2])
+        on_b = (h * n[0], h * n[1], h * n[2], h * torque_b[0], h * torque_b[1], h * torque_b[2])
+        none = NO_STRIDE * lanes + first
+        add_rows6(on_a, residual, places, places, FORCES_A * lanes + first, none, 0)
+        add_rows6(on_b, residual, places, places, FORCES_B * lanes + first, none, 0)
+        if not tangent:
+            continue
+        # columns e1 = r_b - r_a, eta_a, eta_b; rows n (minus that on a), torques
+        ne, na, nb, te, ta, tb, ue, ua, ub = tangent_over_step(poses1, found, L, stiffness, diagonal)
+        if own.couples:
+            ne = plus_identity(ne, load(start, s + COUPLING * WIDTH) * (-1.0 / h))
+        row_a = 6 if own.rows[group] == B_FIRST else 0
+        row_b = 6 - row_a
+        _put(columns, 0, row_a, h, ne)
+        _put(columns, 0, row_a + 3, -h, te)
+        _put(columns, 0, row_b, -h, ne)
+        _put(columns, 0, row_b + 3, -h, ue)
+        _put(columns, 3, row_a, -h, na)
+        _put(columns, 3, row_a + 3, h, ta)
+        _put(columns, 3, row_b, h, na)
+        _put(columns, 3, row_b + 3, h, ua)
+        _put(columns, 6, row_a, -h, ne)
+        _put(columns, 6, row_a + 3, h, te)
+        _put(columns, 6, row_b, h, ne)
+        _put(columns, 6, row_b + 3, h, ue)
+        _put(columns, 9, row_a, -h, nb)
+        _put(columns, 9, row_a + 3, h, tb)
+        _put(columns, 9, row_b, h, nb)
+        _put(columns, 9, row_b + 3, h, ub)
+        _add_columns(own, group, values)
+    return 0
+
+
+@small_kernel
+def _add_columns(own, group, values):
+    """Columns of the tangents of eight elements, to where their blocks stand."""
+    places, columns, rows = own.places, own.columns, own.rows[group]
+    lanes, first = places.shape[1], group * WIDTH
+    for column in range(12):
+        at, side = 12 * column * WIDTH, column // 6
+        x, y = _load3(columns, at), _load3(columns, at + 3 * WIDTH)
+        z, w = _load3(columns, at + 6 * WIDTH), _load3(columns, at + 9 * WIDTH)
+        stride, upper, lower = (STRIDE_A + side) * lanes + first, AA + side, BA + side
+        low = (x[0], x[1], x[2], y[0], y[1], y[2])
+        high = (z[0], z[1], z[2], w[0], w[1], w[2])
+        if rows == APART:
+            add_rows6(low, values, places, places, upper * lanes + first, stride, column % 6)
+            add_rows6(high, values, places, places, lower * lanes + first, stride, column % 6)
+        else:
+            both = (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2], w[0], w[1], w[2])
+            base = (upper if rows == A_FIRST else lower) * lanes + first
+            add_rows12(both, values, places, places, base, stride, column % 6)
+
+
+@inner_kernel
+def strain_change(own, m, i):
+    """Of strain i of element m over the step."""
+    group, lane = m // WIDTH, m % WIDTH
+    return own.strain1[group, i, lane] - own.start[group, E0 + i, lane]
