@@ -10,9 +10,9 @@ import numpy as np
 
 from benchmarks.cases import ChainCase, Floats, RodCase, TopCase, steps_a_part
 from benchmarks.measurement import Measurement
+from benchmarks.rodsim_stepper import stepper_of
 from discretization.space.rod_elements import SE3
 from discretization.state_measures import energies
-from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.system import State
 from rodsim import Box, Cone, Model, Section, signals, simulate
@@ -37,7 +37,7 @@ def run(case: Case, resolution: int, h: float, order: int = 2, element: str = SE
     whole = process_time() - begin
     built = build(case, resolution, element)
     system, state = built.system, built.state
-    stepper = Stepper(system, h, order, built.load_values)
+    stepper = stepper_of(built, h, order)
     steps = steps_a_part(case.t_end, h, case.instants)
     unloaded = round(case.t_energy / case.t_end * case.instants) if isinstance(case, RodCase) else 0
 

@@ -9,10 +9,10 @@ import numpy as np
 from benchmarks.frames import Frame
 from benchmarks.measurement import Measurement
 from benchmarks.mechanisms import Triple
+from benchmarks.rodsim_stepper import stepper_of
 from discretization.state_measures import energies
 from discretization.statics.path import settle, walk
 from discretization.statics.rest import Rest
-from discretization.time.stepper import Stepper
 from rigid.system import State
 from rodsim import Model, Section, equilibrium, simulate
 from rodsim.building.build import Built
@@ -39,9 +39,8 @@ def run(case: Frame, resolution: int, h: float, element: str = "se3", order: int
         wall, steps, state = at_rest(model, built, h)
         error = case.error(state.r[_node(built, case.watched)])
         return Measurement(name, case.name, resolution, h, steps, wall, error, float("nan"), whole)
-    stepper = Stepper(built.system, h, order, built.load_values)
+    stepper = stepper_of(built, h, order)
     steps = round(case.t_end / h)
-    stepper.advance(built.state, 0, 1)  # looks at the model: part of no step
     begin = process_time()
     state, _ = stepper.advance(built.state, 0, steps)
     wall = process_time() - begin

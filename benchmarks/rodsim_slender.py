@@ -8,9 +8,9 @@ import numpy as np
 
 from benchmarks.measurement import Measurement
 from benchmarks.rodsim_frames import NAME, at_rest
+from benchmarks.rodsim_stepper import stepper_of
 from benchmarks.slender import Slender
 from discretization.state_measures import energies
-from discretization.time.stepper import Stepper
 from rodsim import Model, Section, equilibrium, simulate
 
 
@@ -30,10 +30,9 @@ def run(case: Slender, resolution: int, h: float, element: str = "se3", order: i
         wall, steps, state = at_rest(model, built, h)
         error = case.error(state.r[-1])
         return Measurement(name, case.name, resolution, h, steps, wall, error, float("nan"), whole)
-    stepper = Stepper(built.system, h, order, built.load_values)
+    stepper = stepper_of(built, h, order)
     steps = round(case.t_end / h)
     before = energies(built.system, built.state).total
-    stepper.advance(built.state, 0, 1)  # looks at the model: part of no step
     begin = process_time()
     state, _ = stepper.advance(built.state, 0, steps)
     wall = process_time() - begin
