@@ -244,7 +244,7 @@ def simulate(
         writer = ResultWriter.create(output, built.layout, most)
     try:
         with _Progress(n_steps, step, dt, every, progress, built.layout.memory) as line:
-            recorder = Recorder(built.system, dt, writer, line.audit)
+            recorder = Recorder(built.system, dt, writer, line.audit if line.shown else None)
             try:
                 if fresh:
                     recorder.add_last(0, state)
@@ -427,6 +427,11 @@ class _Progress:
 
             self._bar = tqdm(total=n_steps, initial=step, unit="step", dynamic_ncols=True, leave=True)
 
+    @property
+    def shown(self) -> bool:
+        """Whether somebody sees it."""
+        return self._bar is not None
+
     def __enter__(self) -> _Progress:
         return self
 
@@ -446,8 +451,7 @@ class _Progress:
 
     def audit(self, outputs: Outputs) -> None:
         """Show the energy error and the Newton iterations of the last output."""
-        if self._bar is None:
-            return
+        assert self._bar is not None
         rows = outputs.audit[[0, -1]]
         none = np.zeros((len(rows), 2))
         taken = self._memory.parts(outputs.state.memory[[0, -1]]).get("algorithmic", none).sum(axis=-1)

@@ -10,6 +10,7 @@ import numpy as np
 from discretization.system import System
 from discretization.time.advance import Report
 from rigid.system import State
+from rodsim.results.late_columns import LateColumns
 from rodsim.results.outputs import Outputs, joined, stacked
 from rodsim.results.tabulate import newton_columns, tabulate
 from rodsim.results.writer import MemoryWriter, ResultWriter
@@ -26,9 +27,9 @@ class Recorder:
         system: System,
         dt: float,
         writer: ResultWriter | MemoryWriter,
-        listener: Callable[[Outputs], None] = lambda outputs: None,
+        listener: Callable[[Outputs], None] | None = None,
     ) -> None:
-        """`listener` is called with each batch."""
+        """`listener` is called with each batch; in memory, where none listens, columns of outputs are found when they are read."""
         self._system = system
         self._dt = dt
         self._writer = writer
@@ -75,9 +76,14 @@ class Recorder:
             for start in range(0, len(steps), self.most):
                 part = slice(start, start + self.most)
                 batch = State(*(array[part] for array in states))
+                if isinstance(self._writer, MemoryWriter) and self._listener is None:
+                    late = LateColumns(self._system, self._dt, at_once=self.most)
+                    self._writer.extend_late(steps[part] * self._dt, steps[part], batch, newton[part], late)
+                    continue
                 outputs = tabulate(self._system, self._dt, steps[part], batch, newton[part])
                 self._writer.extend(outputs)
-                self._listener(outputs)
+                if self._listener is not None:
+                    self._listener(outputs)
         self._clear()
 
     def _clear(self) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rodsim.results import digests, native, older_files
 from rodsim.results.drawing import OF_RODS
 from rodsim.results.errors import ResultError
+from rodsim.results.late_columns import LateColumns
 from rodsim.results.layout import Layout
 from rodsim.results.storage import open_file
 
@@ -75,16 +76,26 @@ class Source(Protocol):
 
 
 class MemorySource:
-    """Arrays in memory."""
+    """Arrays in memory; late: those that are found, with the Newton columns given, where one of them is first read."""
 
     path: Path | None = None
 
-    def __init__(self, layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        arrays: Mapping[str, NDArray[Any]],
+        late: tuple[LateColumns, NDArray[Any]] | None = None,
+    ) -> None:
         self.layout = layout
-        self._arrays = arrays
+        self._arrays = dict(arrays)
+        self._late = late
         self.n_outputs = len(arrays[native.TIME])
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
+        if name not in self._arrays and self._late is not None:
+            columns, newton = self._late
+            self._arrays |= columns.found(self.layout, self._arrays, newton)
+            self._late = None
         return self._arrays[name][key]
 
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> None:

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rigid.system import Floats, State
+from rigid.system import Floats, Ints, State
 from rodsim.results import digests, native, stored_states, vtkhdf
 from rodsim.results.distances import SURFACES
 from rodsim.results.drawing import Drawing
+from rodsim.results.late_columns import NAMES as LATE
+from rodsim.results.late_columns import LateColumns
 from rodsim.results.layout import Layout
 from rodsim.results.lock import Lock
 from rodsim.results.new_file import all_series, build, check_rows, extend, room_for, row_series
@@ -36,9 +38,12 @@ class MemoryWriter:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.output_bytes = sum(item.nbytes for item in native.series(layout))
         self.n_outputs = 0
-        self._batches: dict[str, list[NDArray[Any]]] = {_name(item): [] for item in native.series(layout)}
+        self._items = native.series(layout)
+        self.output_bytes = sum(item.nbytes for item in self._items)
+        self._batches: dict[str, list[NDArray[Any]]] = {_name(item): [] for item in self._items}
+        self._late: LateColumns | None = None
+        self._newton: list[Floats] = []  # of the outputs whose other columns are late
 
     def append(
         self, t: float, step: int, state: State, strains: Floats, stresses: Floats, audit: Mapping[str, float]
@@ -48,9 +53,25 @@ class MemoryWriter:
 
     def extend(self, outputs: Outputs) -> None:
         """Keep several outputs."""
+        if self._late is not None:
+            raise ValueError("outputs behind some whose columns are late; give these by `extend_late` as well")
+        self._keep(outputs, _native_values(self.layout, outputs))
+
+    def extend_late(self, t: Floats, steps: Ints, states: State, newton: Floats, late: LateColumns) -> None:
+        """Keep states (k, ...), all of a result in this way; the rest of them is found where it is read."""
+        if self.n_outputs and self._late is None:
+            raise ValueError("late columns behind outputs that have theirs; give these by `extend` as well")
+        self._late = late
+        self._newton.append(np.array(newton, copy=True))
+        none = np.zeros((len(t), 0))
+        outputs = Outputs(t, steps, states, none, none, none)
+        values = _native_values(self.layout, outputs)
+        self._keep(outputs, {name: value for name, value in values.items() if name not in LATE})
+
+    def _keep(self, outputs: Outputs, values: Mapping[str, NDArray[Any]]) -> None:
         self.layout.check_state(outputs.state, len(outputs.t))
-        for name, values in _native_values(self.layout, outputs).items():
-            self._batches[name].append(np.array(values, copy=True))
+        for name, of_outputs in values.items():
+            self._batches[name].append(np.array(of_outputs, copy=True))
         self.n_outputs += len(outputs.t)
 
     def close(self) -> None:
@@ -58,11 +79,14 @@ class MemoryWriter:
 
     def result(self) -> Result:
         """What was kept so far."""
+        late = None if self._late is None else (self._late, np.concatenate(self._newton))
         arrays = {}
-        for item in native.series(self.layout):
-            none = np.zeros((0, *item.shape), item.dtype)
-            arrays[_name(item)] = np.concatenate([none, *self._batches[_name(item)]])
-        return Result(MemorySource(self.layout, arrays))
+        for item in self._items:
+            name = _name(item)
+            if late is None or name not in LATE:
+                none = np.zeros((0, *item.shape), item.dtype)
+                arrays[name] = np.concatenate([none, *self._batches[name]])
+        return Result(MemorySource(self.layout, arrays, late))
 
 
 class ResultWriter:

@@ -16,6 +16,7 @@ from rigid.system import Floats, State
 from rodsim.building.build import Built
 from rodsim.building.plausibility import warn_of_strains
 from rodsim.results.errors import UnknownName
+from rodsim.results.late_columns import LateColumns
 from rodsim.results.outputs import stacked
 from rodsim.results.result import Result
 from rodsim.results.standing import Standing
@@ -123,8 +124,13 @@ class Record:
         if n:
             newton = np.zeros((n, 3))
             newton[:, 0] = newton[:, 1] = self.iterations
-            outputs = tabulate(system, 1.0, np.arange(n), stacked(self.states), newton, Standing(layout))
-            writer.extend(outputs._replace(t=self._times()))
+            steps, states, standing = np.arange(n), stacked(self.states), Standing(layout)
+            if isinstance(writer, MemoryWriter):
+                late = LateColumns(system, 1.0, standing)
+                writer.extend_late(self._times(), steps, states, newton, late)
+            else:
+                outputs = tabulate(system, 1.0, steps, states, newton, standing)
+                writer.extend(outputs._replace(t=self._times()))
         writer.close()
         result = writer.result()
         return Equilibrium(result._source)
