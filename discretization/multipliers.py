@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization import others
+from discretization.known_facts import known
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
 from rigid.system import Ints
@@ -41,6 +42,7 @@ class Multipliers(NamedTuple):
         return totals[self.joint]
 
 
+@known
 def multipliers_of(system: System) -> Multipliers:
     """Of a system."""
     constraints, more = system.constraints, system.others
@@ -64,6 +66,7 @@ def multipliers_of(system: System) -> Multipliers:
     )
 
 
+@known
 def count_multipliers(system: System) -> int:
     """Rows of g, of `State.lam`."""
     return int(rows_of(system.constraints).sum() + others.rows_of(system.others).sum())

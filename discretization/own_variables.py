@@ -23,6 +23,7 @@ import numpy as np
 
 from discretization.contact.windows import most_bristles
 from discretization.drives import NUMBERS, count_drives
+from discretization.known_facts import known
 from discretization.others import counting, groups_of, own_of, settled_of
 from discretization.space.spans import dissipations_of, points_between
 from discretization.system import System
@@ -66,6 +67,7 @@ class OwnVariables(NamedTuple):
         return own
 
 
+@known
 def own_variables(system: System) -> OwnVariables:
     """Of a system."""
     relaxation = system.spans.relaxation

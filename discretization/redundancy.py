@@ -25,6 +25,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import SuperLU, splu
 
 from discretization import others
+from discretization.components import components
 from discretization.drives import as_driven
 from discretization.multipliers import Multipliers, count_multipliers, multipliers_of
 from discretization.own_variables import part
@@ -41,7 +42,6 @@ PROJECTIONS = 8  # by (2); each shrinks what does not vanish by delta/sigma^2
 LEFT = 1e-6  # of a random y, in a row that depends on others
 PROBES = 4
 _SMALL = 20_000  # entries of a G whose singular values are quicker than sparse factors
-_FEW = 200  # edges that Python follows quicker than scipy
 AWAY, _CLOSINGS = 1e-2, 8  # of `_nearby`: rad, and iterations
 
 
@@ -135,22 +135,7 @@ def _is_forest(edges: Ints, nodes: int) -> bool:
     k = edges.shape[1]
     if k >= nodes:
         return False
-    if k > _FEW:
-        graph = coo_matrix((np.ones(k), edges), shape=(nodes, nodes))
-        return k <= nodes - int(connected_components(graph, directed=False)[0])
-    above = list(range(nodes))
-
-    def root(node: int) -> int:
-        while above[node] != node:
-            above[node] = node = above[above[node]]
-        return node
-
-    for a, b in edges.T.tolist():
-        one, other = root(a), root(b)
-        if one == other:
-            return False
-        above[one] = other
-    return True
+    return k <= nodes - len(set(components(edges, nodes).tolist()))
 
 
 def surplus_rows(system: System, state: State) -> Ints:

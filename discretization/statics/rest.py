@@ -378,6 +378,19 @@ class Rest:
         row = column + place - 2 * band
         return csc_matrix((table[column, place], (row, column)), shape=(self.size, self.size))
 
+    def dense(self) -> Floats:
+        """The same as a full matrix."""
+        numbering, values = self.numbering, self.work.values
+        if numbering.band < 0:
+            found: Floats = self.matrix().toarray()
+            return found
+        band, width = numbering.band, 3 * numbering.band + 1
+        table = values[: numbering.n_values].reshape(self.size, width)
+        column, place = np.nonzero(table)
+        found = np.zeros((self.size, self.size))
+        found[column + place - 2 * band, column] = table[column, place]
+        return found
+
     def solved_at(self) -> float:
         """Residual over round-off that counts as solved."""
         return AT_NOISE

@@ -11,25 +11,30 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dsytrf
 from scipy.sparse import csc_matrix, diags
 from scipy.sparse.linalg import splu
 
 from discretization.statics.rest import Rest
+from rigid.system import Floats
 
 _EPS = 1e-7  # of the stiffness
+SMALL = 120  # unknowns, up to which a full matrix is quicker
 
 
 def negative_count(rest: Rest) -> int:
     """Of the assembled tangent, before it is factored; -1: it cannot be told."""
-    matrix = rest.matrix()
+    matrix = rest.dense() if rest.size <= SMALL else rest.matrix()
     return negative_pivots(0.5 * (matrix + matrix.T), rest.is_row)
 
 
-def negative_pivots(matrix: csc_matrix, is_row: NDArray[np.bool_]) -> int:
+def negative_pivots(matrix: csc_matrix | Floats, is_row: NDArray[np.bool_]) -> int:
     """The same of a symmetric [K G^T; G 0], its rows of G told, which are scaled by a stiffness; -1: it cannot be told."""
     diagonal = np.abs(matrix.diagonal())
     stiffness = float(np.median(diagonal[~is_row])) or 1.0
     shift = np.where(is_row, -_EPS * stiffness, 0.0)
+    if isinstance(matrix, np.ndarray):
+        return _negative_of_dense(matrix + np.diag(shift)) - int(is_row.sum())
     try:
         factors = splu(
             (matrix + diags(shift)).tocsc(),
@@ -42,6 +47,13 @@ def negative_pivots(matrix: csc_matrix, is_row: NDArray[np.bool_]) -> int:
     if np.any(factors.perm_r != factors.perm_c):
         return -1
     return int(np.count_nonzero(factors.U.diagonal() < 0.0)) - int(is_row.sum())
+
+
+def _negative_of_dense(matrix: Floats) -> int:
+    """Negative eigenvalues of a symmetric matrix, by Sylvester's law from P^T A P = L D L^T of Bunch and Kaufman."""
+    factors, pivots, _ = dsytrf(matrix, lower=1)
+    pairs = pivots < 0  # two rows each: a block of D, whose eigenvalues have different signs
+    return int(np.count_nonzero(factors.diagonal()[~pairs] < 0.0)) + int(pairs.sum()) // 2
 
 
 def smallest_stiffness(rest: Rest) -> float:

@@ -369,6 +369,9 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
 
 def _grounded(system: System) -> bool:
     """Whether something holds the model from outside: the ground, a given motion, the air, a pressure."""
-    acting, fixed = groups_of(system), system.frames.fixed != 0
+    fixed = system.frames.fixed != 0
+    if fixed[system.constraints.frames].any():
+        return True
+    acting = groups_of(system)
     held = any(fixed[own.group.frames].any() or own.role is Role.WORK for own in acting)
     return bool(held or len(held_from_outside(acting)))

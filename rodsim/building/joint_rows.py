@@ -32,6 +32,7 @@ from rodsim.results.layout import JointLayout
 ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
 DRIVE = "drive"  # the kind of a drive in results
 _TOLD = 12  # names in a message
+_AXES = np.eye(3)
 
 
 class Placed(Poses, Protocol):
@@ -60,13 +61,12 @@ class Holding(NamedTuple):
 def constraints_of(model: Contents, placement: Placed) -> Holding:
     """Of a model."""
     rows: list[tuple[int, Marker, Marker, Row]] = []
-    joined: list[Joined] = []
-    of_joint: dict[str, Joined] = {}
+    joined = _joined(model, placement)
+    of_joint: dict[str, Joined] = dict(zip(model.joints, joined, strict=True))
     for number, entry in enumerate(model.joints.values()):
+        own = joined[number]
         with speaking_of("joint", entry.name):
-            own = of_joint[entry.name] = _markers(entry, placement, model)
-        joined.append(own)
-        rows += [(number, own.a, own.b, row) for row in JOINTS[entry.kind].rows(*own)]
+            rows += [(number, own.a, own.b, row) for row in JOINTS[entry.kind].rows(*own)]
     driven = []
     for number, drive in enumerate(model.drives.values(), start=len(model.joints)):
         own = of_joint[drive.joint.name]
@@ -121,10 +121,41 @@ def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
     return layouts
 
 
-def _markers(entry: JointEntry, placement: Placed, model: Contents) -> Joined:
-    """The two markers and what the joint is told."""
+class Placing(NamedTuple):
+    """Where the two sides of a joint are."""
+
+    frames: tuple[int, int]
+    points: tuple[Floats, Floats]  # (3,) m, in the world
+    axes: tuple[Floats, Floats]  # (3, 3) in the world, columns e1, e2, e3
+    given: Given
+
+
+def _joined(model: Contents, placement: Placed) -> list[Joined]:
+    """The two markers of each joint and what it is told, those of all joints at once."""
+    each = []
+    for entry in model.joints.values():
+        with speaking_of("joint", entry.name):
+            each.append(_placing(entry, placement, model))
+    if not each:
+        return []
+    frames = np.array([own.frames for own in each])
+    points, triads = (np.array([getattr(own, name) for own in each]) for name in ("points", "axes"))
+    back = quaternions.conjugate(placement.quat[frames])
+    X = quaternions.rotate(back, points - placement.r[frames])
+    # rows of the transposed triads are the axes
+    axes = quaternions.rotate(back[:, :, None], triads.swapaxes(2, 3)).swapaxes(2, 3)
+    return [
+        Joined(*(Marker(int(f), x, e) for f, x, e in zip(*of_sides, strict=True)), own.given)
+        for own, *of_sides in zip(each, frames, X, axes, strict=True)
+    ]
+
+
+def _placing(entry: JointEntry, placement: Placed, model: Contents) -> Placing:
+    """Of one joint."""
     owner = f"{entry.kind} joint '{entry.name}'"
-    points = [(str(x), placement.place(x).world) for x in (entry.a, entry.b) if isinstance(x, Anchor)]
+    sides = entry.a, entry.b
+    placed = [placement.place(x) if isinstance(x, Anchor) else None for x in sides]
+    points = [(str(x), found.world) for x, found in zip(sides, placed, strict=True) if found is not None]
     if entry.at is not None:
         points.insert(0, ("at", entry.at))
     if not points:
@@ -136,32 +167,32 @@ def _markers(entry: JointEntry, placement: Placed, model: Contents) -> Joined:
         # a lone body at the origin has no size of its own here: count how far out the points are as well
         if gap > ASSEMBLED * max(placement.size, np.abs(point).max(), np.abs(points[0][1]).max()):
             raise ModelError(_not_met(owner, model, entry, points[0], (name, point)))
-    frames = [placement.frame_of(x) for x in (entry.a, entry.b)]
-    if frames[0] == frames[1]:
+    a, b = (
+        placement.frame_of(x) if found is None else found.frame
+        for x, found in zip(sides, placed, strict=True)
+    )
+    if a == b:
         raise ModelError(
             f"{owner}: joins {entry.a} to {entry.b}, which is the same node; give two points apart"
         )
-    r, quat = placement.r, placement.quat
-    axes = _triads(entry, quaternions.to_matrix(quat[frames[0]]))
     # both levers from one world point: the joint begins with g = 0 to the last digits
-    ends = [point for _, point in points] if apart else [points[0][1]] * 2
-    a, b = (
-        Marker.at(f, r[f], quat[f], point, triad) for f, point, triad in zip(frames, ends, axes, strict=True)
-    )
-    return Joined(a, b, Given(length, entry.pitch or 0.0, entry.locked))
+    ends = (points[0][1], points[1][1] if apart else points[0][1])
+    given = Given(length, entry.pitch or 0.0, entry.locked)
+    return Placing((a, b), ends, _triads(entry, placement.quat[a]), given)
 
 
-def _triads(entry: JointEntry, of_a: Floats) -> tuple[Floats, Floats]:
-    """World axes e1, e2, e3 of both markers as columns, `of_a` those of the frame a."""
+def _triads(entry: JointEntry, quat: Floats) -> tuple[Floats, Floats]:
+    """World axes e1, e2, e3 of both markers as columns, `quat` of the frame a."""
     if entry.axis is None:
-        return (of_a, of_a) if "locked" in JOINTS[entry.kind].takes else (np.eye(3), np.eye(3))
+        own = quaternions.to_matrix(quat) if "locked" in JOINTS[entry.kind].takes else np.eye(3)
+        return own, own
     e3 = entry.axis
     if entry.second_axis is not None and JOINTS[entry.kind].second_axis == "perpendicular":
         e1 = entry.second_axis
     else:
-        e1 = cross(np.eye(3)[np.argmin(np.abs(e3))], e3)
+        e1 = cross(_AXES[np.abs(e3).argmin()], e3)
         e1 /= np.linalg.norm(e1)
-    first = np.stack([e1, cross(e3, e1), e3], axis=1)
+    first = np.array([e1, cross(e3, e1), e3]).T
     if entry.second_axis is None or JOINTS[entry.kind].second_axis == "perpendicular":
         return first, first
     # the shortest turn from one shaft to the other

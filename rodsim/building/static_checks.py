@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
+from discretization.components import components
 from discretization.groups import Role, groups_of, pairs_of
 from rigid.errors import ModelError, PartName
 from rodsim.building.build import Built
@@ -45,8 +44,8 @@ def check_held(built: Built) -> None:
     driven = np.flatnonzero(system.frames.fixed)
     standing = np.stack([np.zeros_like(driven), driven], axis=1)  # what stands where it is told is ground
     meeting = contacts.frames[contacts.first[contacts.pairs]]
-    a, b = np.concatenate([pairs_of(acting), standing, meeting]).T
-    group = connected_components(coo_matrix((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)[1]
+    joined = np.concatenate([pairs_of(acting), standing, meeting])
+    group = components(joined.T, n)
     free = np.flatnonzero((group != group[0]) & (system.frames.fixed == 0))
     if not len(free):
         return

@@ -53,8 +53,9 @@ def frames_along(
     stops = np.append(fractions, 1.0) if curve.closed and fractions[-1] < 1.0 else fractions
     bent = np.diff(curve.turned(parameter(stops)))
     _check_turn(owner, "curve turns", bent)
-    # at least 256 steps on the whole, so that few nodes do not make the carried frame coarse
-    per = int(np.ceil(max(1, 256 / max(len(stops) - 1, 1), bent.max(initial=0.0) / _STEP)))
+    # at least 256 steps on the whole, so that few nodes do not make the carried frame coarse; a straight line carries it as it is
+    least = 1 if curve.straight and not callable(up) else 256 / max(len(stops) - 1, 1)
+    per = int(np.ceil(max(1, least, bent.max(initial=0.0) / _STEP)))
     before = np.full(len(stops), np.inf)
     while True:
         s = (stops[:-1, None] + np.diff(stops)[:, None] * np.arange(per) / per).ravel()

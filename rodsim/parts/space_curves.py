@@ -97,6 +97,11 @@ class Curve:
                 break
         return u
 
+    @property
+    def straight(self) -> bool:
+        """Whether it is one line between two points."""
+        return isinstance(self._spline, StraightLine)
+
     def points(self, u: Floats) -> Floats:
         """Points (n, 3) at parameters u (n,) of the spline; of a callable that is its own s."""
         return self._spline(u)
