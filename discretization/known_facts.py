@@ -2,15 +2,19 @@
 
 What they are made of, kinds, frames and counts of the tables, nobody changes in place: who marks joints that repeat each other,
 lists what touches or puts other numbers there makes another table. Tables are told apart by their identity and kept as long as
-what is known of them; those of large systems, where asking again is a small part of what is done, are not.
+what is known of them. What takes longer to find is told apart by all numbers it is made of: a model that is built again, or run
+again, has the same. Large systems, where asking again is a small part of what is done, are not kept.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+import numpy as np
 
 from discretization.system import System
 
@@ -18,6 +22,7 @@ MOST = 8  # systems
 LARGEST = 3000  # frames
 
 Fact = TypeVar("Fact")
+Finding = TypeVar("Finding", bound=Callable[..., Any])
 
 
 def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
@@ -39,3 +44,41 @@ def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
         return fact
 
     return found
+
+
+def known_of_numbers(find: Finding) -> Finding:
+    """`find(system, ...)` of arrays, or tuples of them, and numbers: what it found of the same ones, to the bit, is given again."""
+    kept: OrderedDict[bytes, Any] = OrderedDict()
+
+    @functools.wraps(find)
+    def found(system: System, *more: Any) -> Any:
+        if len(system.frames.mass) > LARGEST:
+            return find(system, *more)
+        key = _digest((system, *more))
+        if key not in kept:
+            kept[key] = find(system, *more)
+            while len(kept) > MOST:
+                kept.popitem(last=False)
+        return kept[key]
+
+    return found  # type: ignore[return-value]
+
+
+def _digest(things: tuple[Any, ...]) -> bytes:
+    """Of all arrays in nested tuples, their shapes and types, and of all else that stands there, in words."""
+    digest = hashlib.blake2b()
+    words: list[object] = []
+    waiting: list[Any] = list(things)
+    while waiting:
+        thing = waiting.pop()
+        if isinstance(thing, tuple):
+            words.append(len(thing))
+            waiting += thing
+        elif isinstance(thing, np.ndarray):
+            words.append((thing.shape, thing.dtype.str))
+            if thing.size:
+                digest.update(thing.tobytes())
+        else:
+            words.append(thing)
+    digest.update(repr(words).encode())
+    return digest.digest()

@@ -27,6 +27,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.system import ALONG, COINCIDENT, DISTANCE, FORCE, PERPENDICULAR, Floats, State
+from rigid.vectors import cross
 
 _KNOWN = (COINCIDENT, PERPENDICULAR, ALONG, DISTANCE)
 _AXES = np.eye(3)
@@ -100,7 +101,7 @@ def _basis(normal: Floats) -> Floats:
     k = int(np.argmin(np.abs(normal)))
     first = _AXES[k] - normal[k] * normal
     first /= np.linalg.norm(first)
-    return np.stack([first, np.cross(normal, first), normal])
+    return np.stack([first, cross(normal, first), normal])
 
 
 def _in_space(system: System, state: State, vectors: Floats, frames: np.ndarray) -> Floats:
@@ -138,7 +139,7 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
             _, sizes, V = np.linalg.svd(np.concatenate([total, vectors / size]), full_matrices=False)
             known, total = V[sizes > 1e-8], sizes[:, None] * V
         if len(known) >= 2:  # what comes after them has to fit, or is the reason why nothing does
-            return [_snapped(np.cross(known[0], known[1]))]
+            return [_snapped(cross(known[0], known[1]))]
     moving, c = _moving(system), system.constraints
     use = c.kind != COINCIDENT
     f = system.elements.frames[:, 0]
@@ -237,7 +238,7 @@ def axes_of(normals: Floats) -> Floats:
     """(m, 3, 3) the section's axis 1, that across it in the plane and the normal, in the frame's axes."""
     first = _AXES[0] - normals[:, :1] * normals
     first = first / np.linalg.norm(first, axis=1, keepdims=True)
-    return np.stack([first, np.cross(normals, first), normals], axis=1)
+    return np.stack([first, cross(normals, first), normals], axis=1)
 
 
 def turned_matrices(matrices: Floats, T: Floats) -> Floats:

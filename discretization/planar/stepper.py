@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.known_facts import known_of_numbers
 from discretization.planar.arrays import Tables, work_of
 from discretization.planar.march import march_and_keep
 from discretization.planar.plane import Plane, plane_of
@@ -23,6 +24,7 @@ class Planar(tuple[Plane, Tables]):
     __slots__ = ()
 
 
+@known_of_numbers
 def planar_of(system: System, symmetry: Symmetry, tolerance: float = 0.0) -> Planar | str:
     """The model in its plane; else the reason why it is taken in space, in words. tolerance: as of `Stepper`."""
     plane = plane_of(system, symmetry)

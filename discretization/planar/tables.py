@@ -11,6 +11,7 @@ from discretization.planar.plane import Plane, axes_of, turned_matrices
 from discretization.system import System
 from rigid import quaternions
 from rigid.system import MOMENT, Floats, Ints, State
+from rigid.vectors import cross
 
 LOOPS = "rods and joints close a loop"
 
@@ -117,7 +118,7 @@ def _across(system: System, state: State, plane: Plane, pairs: Ints) -> Floats:
     first = np.where(leaning[:, None], np.eye(3)[1], np.eye(3)[0])
     first = first - np.einsum("ni,ni->n", first, normals)[:, None] * normals
     first = first / np.linalg.norm(first, axis=1, keepdims=True)
-    return np.stack([first, np.cross(normals, first), normals], axis=1)
+    return np.stack([first, cross(normals, first), normals], axis=1)
 
 
 def _halves(plane: Plane, across: Floats) -> Floats:

@@ -142,6 +142,8 @@ def _of_others(system: System, tree: Tree, diagonal: Ints, block: Ints, dump: in
     frames = system.others.frames
     e, most = frames.shape
     base = np.full((e, most, most), dump, np.int64)
+    if not e:
+        return base
     place = np.full(len(diagonal) + 1, -1, np.int64)
     place[tree.frame] = np.arange(len(tree.frame))
     at = place[frames]

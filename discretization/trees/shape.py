@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.known_facts import known_of_numbers
 from discretization.multipliers import multipliers_of
 from discretization.others import OTHERS, holding, settled_of
 from discretization.system import System
@@ -38,6 +39,7 @@ class Tree(NamedTuple):
         return f"tree, {n} {'body' if n == 1 else 'bodies'}"
 
 
+@known_of_numbers
 def tree_of(system: System) -> Tree | str:
     """The tree, or what of the model does not belong to one."""
     frames, constraints, others = system.frames, system.constraints, system.others
