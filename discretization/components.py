@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
+import scipy  # its parts are loaded when they are asked for
 
 from rigid.system import Ints
 
@@ -15,8 +14,8 @@ def components(edges: Ints, nodes: int) -> Ints:
     """(nodes,) a number for each, the same for those that edges (2, k) connect; edges may be there more than once."""
     k = edges.shape[1]
     if k > _FEW:
-        graph = coo_matrix((np.ones(k), edges), shape=(nodes, nodes))
-        found: Ints = connected_components(graph, directed=False)[1]
+        graph = scipy.sparse.coo_matrix((np.ones(k), edges), shape=(nodes, nodes))
+        found: Ints = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
         return found
     above = list(range(nodes))
 

@@ -34,9 +34,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
-from scipy.sparse import bmat, bsr_matrix, coo_matrix, csr_matrix, diags
-from scipy.sparse.linalg import splu
 
 from discretization.drives import count_drives
 from discretization.multipliers import multipliers_of
@@ -62,12 +61,12 @@ class Held(NamedTuple):
     together: tuple[Ints, ...] = ()  # frames of rods that nothing was given of, rod by rod
 
 
-def _shared_mass(system: System, size: int) -> coo_matrix:
+def _shared_mass(system: System, size: int) -> scipy.sparse.coo_matrix:
     """Off-diagonal and diagonal parts of consistent rod masses: -coupling |v_b - v_a|^2/2 as a matrix."""
     pairs, coupling = shared_masses(system.elements, system.spans)
     a, b = (6 * pairs.T[:, :, None] + np.arange(3)).reshape(2, -1)
     c = np.repeat(coupling, 3)
-    return coo_matrix(
+    return scipy.sparse.coo_matrix(
         (np.concatenate([-c, -c, c, c]), (np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a]))),
         shape=(size, size),
     )
@@ -105,7 +104,7 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     omega = quaternions.rotate(state.quat, state.Omega)
     velocity = np.concatenate([state.v + np.cross(omega, arm), omega], axis=1).ravel()
     free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
-    weight = diags(np.where(free, WEIGHT, 1.0) ** 0.5)
+    weight = scipy.sparse.diags(np.where(free, WEIGHT, 1.0) ** 0.5)
     mass = weight @ (_block_diagonal(blocks) + _shared_mass(system, 6 * n)) @ weight
     # what the drives, whose motion is none of the unknowns, do to the joints
     given = (
@@ -132,11 +131,13 @@ def _least_change(mass: Any, G: Any, misfit: Floats, free: NDArray[np.bool_], so
     light = mass.diagonal()
     inverse = np.divide(1.0, light, out=np.zeros_like(light), where=light > 0.0)
     delta = SOFT * (G.multiply(G) @ inverse) if soft else None
-    matrix = bmat([[mass, G.T], [G, None if delta is None else -diags(delta)]], format="csc")
+    matrix = scipy.sparse.bmat(
+        [[mass, G.T], [G, None if delta is None else -scipy.sparse.diags(delta)]], format="csc"
+    )
     k = len(free)
     change, size, mu = np.zeros(k), np.inf, np.zeros(len(misfit))
     try:
-        factors = splu(matrix)
+        factors = scipy.sparse.linalg.splu(matrix)
         for _ in range(ITERATIONS if free.any() or soft else 1):
             pull = np.where(free, 0.0, mass @ change)
             rate = misfit + G @ change
@@ -153,7 +154,7 @@ def _least_change(mass: Any, G: Any, misfit: Floats, free: NDArray[np.bool_], so
     return change
 
 
-def _rigidly(r: Floats, together: tuple[Ints, ...]) -> csr_matrix:
+def _rigidly(r: Floats, together: tuple[Ints, ...]) -> scipy.sparse.csr_matrix:
     """(6 n, k): velocities and turns of all frames at r (n, 3), those of a rod from the six of a rigid body."""
     n = len(r)
     own = np.ones(n, bool)
@@ -171,7 +172,7 @@ def _rigidly(r: Floats, together: tuple[Ints, ...]) -> csr_matrix:
         values.append(blocks.ravel())
         first += 6
     entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-    return csr_matrix(entries, shape=(6 * n, first))
+    return scipy.sparse.csr_matrix(entries, shape=(6 * n, first))
 
 
 def held_changes(held: Held, before: State, after: State) -> Floats:
@@ -187,6 +188,6 @@ def _hat(x: Floats) -> Floats:
     return np.cross(x[:, None, :], np.eye(3)).swapaxes(1, 2)
 
 
-def _block_diagonal(blocks: Floats) -> bsr_matrix:
+def _block_diagonal(blocks: Floats) -> scipy.sparse.bsr_matrix:
     n = len(blocks)
-    return bsr_matrix((blocks, np.arange(n), np.arange(n + 1)))
+    return scipy.sparse.bsr_matrix((blocks, np.arange(n), np.arange(n + 1)))

@@ -31,7 +31,14 @@ def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
 
     @functools.wraps(find)
     def found(system: System) -> Fact:
-        tables = system.frames, system.elements, system.constraints, system.spans, system.others, system.contacts
+        tables = (
+            system.frames,
+            system.elements,
+            system.constraints,
+            system.spans,
+            system.others,
+            system.contacts,
+        )
         key = tuple(map(id, tables))
         there = kept.get(key)
         if there is not None:
@@ -47,7 +54,7 @@ def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
 
 
 def known_of_numbers(find: Finding) -> Finding:
-    """`find(system, ...)` of arrays, or tuples of them, and numbers: what it found of the same ones, to the bit, is given again."""
+    """`find(system, ...)` of arrays, or tuples of them, and numbers: what it found of the same ones, to the bit."""
     kept: OrderedDict[bytes, Any] = OrderedDict()
 
     @functools.wraps(find)

@@ -18,11 +18,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
-from scipy.sparse import bmat, coo_matrix, csr_matrix, diags, identity
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import SuperLU, splu
 
 from discretization import others
 from discretization.components import components
@@ -60,7 +57,7 @@ class Redundancy(NamedTuple):
         return sorted(number for loop in self.loops for number in loop)
 
 
-def constraint_jacobian(system: System, state: State) -> coo_matrix:
+def constraint_jacobian(system: System, state: State) -> scipy.sparse.coo_matrix:
     """G (m, 6 n): derivatives of all constraints, driven ones as they stand in the state, to (r, turn) of all frames, spatial;
     zero columns for fixed frames.
     """
@@ -80,7 +77,7 @@ def constraint_jacobian(system: System, state: State) -> coo_matrix:
         entries.append(np.stack([np.repeat(at, 6), columns.ravel(), gradients[moving].ravel()]))
     at, columns, values = np.concatenate(entries, axis=1)
     shape = (count_multipliers(system), 6 * len(system.frames.mass))
-    return coo_matrix((values, (at.astype(np.int64), columns.astype(np.int64))), shape=shape)
+    return scipy.sparse.coo_matrix((values, (at.astype(np.int64), columns.astype(np.int64))), shape=shape)
 
 
 def redundancy(system: System, state: State) -> Redundancy | None:
@@ -102,7 +99,7 @@ def redundancy(system: System, state: State) -> Redundancy | None:
     return Redundancy(_loops(held, system, np.unique(held.joint[held.per_row[rows]])), excess, rows)
 
 
-def _by_factors(jacobian: coo_matrix, system: System, state: State) -> tuple[int, Floats]:
+def _by_factors(jacobian: scipy.sparse.coo_matrix, system: System, state: State) -> tuple[int, Floats]:
     """The slope of (1), and what (2) leaves of random y (m, PROBES)."""
     G = _balanced(jacobian.tocsr(), system.constraints, state)
     first, second = (_factors(G, delta) for delta in DELTAS)
@@ -113,7 +110,7 @@ def _by_factors(jacobian: coo_matrix, system: System, state: State) -> tuple[int
     return round(slope), y
 
 
-def _by_values(jacobian: coo_matrix, system: System, state: State) -> tuple[int, Floats]:
+def _by_values(jacobian: scipy.sparse.coo_matrix, system: System, state: State) -> tuple[int, Floats]:
     """The same of a small G, by its singular values themselves."""
     G = jacobian.toarray() * _levers(system.constraints, state)
     U, found, _ = np.linalg.svd(G / np.maximum(np.linalg.norm(G, axis=1), 1e-300)[:, None])
@@ -161,9 +158,9 @@ def _nearby(system: System, state: State) -> State:
     x = np.random.default_rng(1).normal(size=levers.size)
     there, way = state, np.zeros(0)
     for k in range(_CLOSINGS):
-        G = constraint_jacobian(system, there).tocsr() @ diags(levers)
+        G = constraint_jacobian(system, there).tocsr() @ scipy.sparse.diags(levers)
         size = 1.0 / np.maximum(np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel()), 1e-300)
-        G = csr_matrix(diags(size) @ G)
+        G = scipy.sparse.csr_matrix(scipy.sparse.diags(size) @ G)
         n, factors = G.shape[1], _factors(G, DELTAS[0])
         if k == 0:  # x less what the joints do not allow of it
             x[np.diff(G.tocsc().indptr) == 0] = 0.0
@@ -193,23 +190,25 @@ def _levers(constraints: Constraints, state: State) -> Floats:
     return columns.ravel()
 
 
-def _balanced(G: csr_matrix, constraints: Constraints, state: State) -> csr_matrix:
+def _balanced(G: scipy.sparse.csr_matrix, constraints: Constraints, state: State) -> scipy.sparse.csr_matrix:
     """Turns in lengths of the frame's own levers, rows of unit length, only columns that are used."""
-    G = (G @ diags(_levers(constraints, state))).tocsr()
+    G = (G @ scipy.sparse.diags(_levers(constraints, state))).tocsr()
     used = np.flatnonzero(np.diff(G.tocsc().indptr))
     size = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
-    return csr_matrix(diags(1.0 / np.maximum(size, 1e-300)) @ G[:, used])
+    return scipy.sparse.csr_matrix(scipy.sparse.diags(1.0 / np.maximum(size, 1e-300)) @ G[:, used])
 
 
-def _factors(G: csr_matrix, delta: float) -> SuperLU:
+def _factors(G: scipy.sparse.csr_matrix, delta: float) -> scipy.sparse.linalg.SuperLU:
     """Of K in (1): quasi-definite, so that diagonal pivots will do."""
     m, n = G.shape
-    K = bmat([[identity(n), G.T], [G, -delta * identity(m)]], format="csc")
+    K = scipy.sparse.bmat(
+        [[scipy.sparse.identity(n), G.T], [G, -delta * scipy.sparse.identity(m)]], format="csc"
+    )
     options = {"SymmetricMode": True}
-    return splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+    return scipy.sparse.linalg.splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
 
 
-def _log_determinant(factors: SuperLU) -> float:
+def _log_determinant(factors: scipy.sparse.linalg.SuperLU) -> float:
     return float(np.log(np.abs(factors.U.diagonal())).sum())
 
 
@@ -221,8 +220,8 @@ def _loops(held: Multipliers, system: System, joints: Ints) -> list[list[int]]:
     k, n = len(joints), len(system.frames.mass)
     item, side = np.nonzero((frames >= 0) & (system.frames.fixed[frames] == 0))
     pairs = np.stack([number[item], k + frames[item, side]])
-    graph = coo_matrix((np.ones(pairs.shape[1]), pairs), shape=(k + n, k + n))
-    _, label = connected_components(graph, directed=False)
+    graph = scipy.sparse.coo_matrix((np.ones(pairs.shape[1]), pairs), shape=(k + n, k + n))
+    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     return [[int(j) for j in joints[label[:k] == which]] for which in dict.fromkeys(label[:k].tolist())]
 
 

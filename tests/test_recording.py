@@ -286,21 +286,39 @@ def test_no_more_is_kept_in_memory_than_a_batch(monkeypatch):
 
 def test_interrupted_batch_is_stored_once(monkeypatch):
     kept, writer, step = collecting(monkeypatch, REPORT)
-    extend = writer.extend
+    extend = writer.extend_late
 
-    def interrupted(outputs):
-        extend(outputs.part(slice(0, 2)))
+    def interrupted(t, steps, states, newton, late):
+        extend(t[:2], steps[:2], State(*(array[:2] for array in states)), newton[:2], late)
         raise KeyboardInterrupt
 
     for k in range(1, 6):
         step(k, 0.001)
-    monkeypatch.setattr(writer, "extend", interrupted)
+    monkeypatch.setattr(writer, "extend_late", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kept.flush()
-    monkeypatch.setattr(writer, "extend", extend)
+    monkeypatch.setattr(writer, "extend_late", extend)
     kept.flush()
     kept.flush()
     assert list(writer.result().step) == [1, 2, 3, 4, 5]
+
+
+def test_columns_found_late_are_those_found_at_once():
+    built, state = started(arms())
+    at_once, late = MemoryWriter(built.layout), MemoryWriter(built.layout)
+    heard = []
+    for writer, listener in ((at_once, heard.append), (late, None)):
+        kept = Recorder(built.system, 0.01, writer, listener)
+        kept.most = 2  # outputs a batch
+        for k in range(5):
+            kept.add([k], stacked([state._replace(v=(1.0 + k) * state.v)]), [[Report(6 + k, 4, 2, 1)]])
+        kept.flush()
+    one, other = (writer.result() for writer in (at_once, late))
+    assert len(heard) == 3
+    for name in ("strains", "stresses", "audit", "step", "time"):
+        np.testing.assert_array_equal(other._source.read(name), one._source.read(name))
+    with pytest.raises(ValueError, match="late"):
+        late.extend(heard[0])
 
 
 def test_iterations_are_counted_since_the_output_before():

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.assembly.stress_dissipation import StrainWork, strain_work, strained_of
 from discretization.groups import groups_of, held_from_outside, pairs_of
@@ -110,8 +109,8 @@ def _groups(system: Any) -> Ints:
     """Which frames hang together by anything (n,), -1 for those that hang on the ground, a given motion or the air."""
     n, acting = len(system.frames.mass), groups_of(system)
     pairs = pairs_of(acting)
-    joined = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n))
-    _, group = connected_components(joined, directed=False)
+    joined = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n))
+    _, group = scipy.sparse.csgraph.connected_components(joined, directed=False)
     held = system.frames.fixed != 0
     held[held_from_outside(acting)] = True
     free = ~np.isin(group, group[held])

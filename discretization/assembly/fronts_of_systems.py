@@ -8,8 +8,7 @@ where a band takes about as few operations, the matrix stays a band.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.assembly.kept_numberings import keeping
 from discretization.assembly.numbering import BAND_LIMIT, Numbering, number
@@ -58,8 +57,8 @@ def parts_that_meet(system: System) -> int:
     vertices = vertices_of(system, False)
     met = joined_by_contact(system, vertices)
     pairs, count = joined(system, vertices, loose=True), len(vertices.weight)
-    graph = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(count, count))
-    part = connected_components(graph, directed=False)[1][met]
+    graph = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(count, count))
+    part = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][met]
     return len(np.unique(part[part[:, 0] != part[:, 1]]))
 
 
@@ -87,9 +86,9 @@ def _companions(system: System, numbering: Numbering) -> Ints | None:
     edges = np.stack([np.searchsorted(joints, held.joint[each]), held.frames[each, side]])
     edges = np.unique(edges, axis=1)
     degree = 1.0 + np.bincount(_all_frames(system), minlength=len(frames.mass))
-    graph = coo_matrix((degree[edges[1]], edges), shape=(len(joints), len(frames.mass))).tocsr()
+    graph = scipy.sparse.coo_matrix((degree[edges[1]], edges), shape=(len(joints), len(frames.mass))).tocsr()
     try:
-        of, found = min_weight_full_bipartite_matching(graph)
+        of, found = scipy.sparse.csgraph.min_weight_full_bipartite_matching(graph)
     except ValueError:  # there is none
         return None
     return found[np.argsort(of)] if len(of) == len(joints) else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import reverse_cuthill_mckee
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.multipliers import multipliers_of
 from discretization.others import chosen, one_sided, pairs_of
@@ -132,8 +131,8 @@ def narrow_order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
     a, b = place[pairs].T
     both = (a >= 0) & (b >= 0)
     shape = (len(kept), len(kept))
-    graph = coo_matrix((np.ones(both.sum()), (a[both], b[both])), shape=shape).tocsr()
-    order = np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
+    graph = scipy.sparse.coo_matrix((np.ones(both.sum()), (a[both], b[both])), shape=shape).tocsr()
+    order = np.asarray(scipy.sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
     position = np.full(n_vertices + 1, -1.0)  # the last entry: of fixed frames
     position[kept[order]] = np.arange(len(kept))
     position[inner[:, 0]] = position[inner[:, 1:]].max(axis=1, initial=0.0) - 0.5

@@ -14,9 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numba import objmode
-from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import splu
 
 from discretization.linear.narrow import narrow_solve
 from discretization.linear.sparse import sparse_keep, sparse_solve, sparse_solve_transposed
@@ -132,7 +131,10 @@ def factor_whole(handle: int, band: Floats, half: int, far: Far, values: Floats,
     columns = np.concatenate([column, (far.column[:, None] + j).ravel()])
     entries = np.concatenate([band[each], values[far.place[:, None] + i + j * far.stride].ravel()])
     try:
-        sparse_keep(handle, splu(csc_matrix((entries, (rows, columns)), shape=(n, n))))
+        sparse_keep(
+            handle,
+            scipy.sparse.linalg.splu(scipy.sparse.csc_matrix((entries, (rows, columns)), shape=(n, n))),
+        )
     except RuntimeError:  # SuperLU's word for a singular matrix
         return 1
     return 0

@@ -20,8 +20,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.linalg import splu
+import scipy  # its parts are loaded when they are asked for
 
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.system import Ints
@@ -118,9 +117,13 @@ def _places(keys: Ints, first: Ints) -> Callable[[Ints], Ints]:
 
 def _minimum_degree(pairs: Ints, count: int) -> Ints:
     """Groups in an order of small degree: that of SuperLU for a matrix with this graph."""
-    graph = coo_matrix((-np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count)).tocsc()
-    dominant = coo_matrix((1.0 - graph.sum(axis=0).A1, (np.arange(count), np.arange(count)))).tocsc()
-    factors = splu(
+    graph = scipy.sparse.coo_matrix(
+        (-np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count)
+    ).tocsc()
+    dominant = scipy.sparse.coo_matrix(
+        (1.0 - graph.sum(axis=0).A1, (np.arange(count), np.arange(count)))
+    ).tocsc()
+    factors = scipy.sparse.linalg.splu(
         graph + dominant,
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,

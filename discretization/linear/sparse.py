@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numba import objmode
-from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import SuperLU, splu
 
 from rigid.compilation.decorators import allocating_kernel
 from rigid.system import Floats, Ints
 
-_factors: dict[int, SuperLU] = {}
+_factors: dict[int, scipy.sparse.linalg.SuperLU] = {}
 
 
 def sparse_factor(handle: int, values: Floats, indptr: Ints, indices: Ints) -> int:
@@ -18,15 +17,15 @@ def sparse_factor(handle: int, values: Floats, indptr: Ints, indices: Ints) -> i
     singular.
     """
     n = len(indptr) - 1
-    matrix = csc_matrix((values[: indptr[-1]], indices, indptr), shape=(n, n))
+    matrix = scipy.sparse.csc_matrix((values[: indptr[-1]], indices, indptr), shape=(n, n))
     try:
-        _factors[handle] = splu(matrix)
+        _factors[handle] = scipy.sparse.linalg.splu(matrix)
     except RuntimeError:  # SuperLU's word for a singular matrix
         return 1
     return 0
 
 
-def sparse_keep(handle: int, factors: SuperLU) -> None:
+def sparse_keep(handle: int, factors: scipy.sparse.linalg.SuperLU) -> None:
     """Remember these factors under `handle`."""
     _factors[handle] = factors
 
@@ -74,6 +73,6 @@ def solved_transposed(handle, rhs, x):
         x[i] = solution[i]
 
 
-def factors_of(handle: int) -> SuperLU:
+def factors_of(handle: int) -> scipy.sparse.linalg.SuperLU:
     """The factors of `handle`."""
     return _factors[handle]

@@ -29,7 +29,7 @@ class Recorder:
         writer: ResultWriter | MemoryWriter,
         listener: Callable[[Outputs], None] | None = None,
     ) -> None:
-        """`listener` is called with each batch; in memory, where none listens, columns of outputs are found when they are read."""
+        """`listener` is called with each batch; in memory, where none does, columns are found when they are read."""
         self._system = system
         self._dt = dt
         self._writer = writer

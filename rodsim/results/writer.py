@@ -54,13 +54,17 @@ class MemoryWriter:
     def extend(self, outputs: Outputs) -> None:
         """Keep several outputs."""
         if self._late is not None:
-            raise ValueError("outputs behind some whose columns are late; give these by `extend_late` as well")
+            raise ValueError(
+                "outputs behind some whose columns are late; give these by `extend_late` as well"
+            )
+        self.layout.check_state(outputs.state, len(outputs.t))
         self._keep(outputs, _native_values(self.layout, outputs))
 
     def extend_late(self, t: Floats, steps: Ints, states: State, newton: Floats, late: LateColumns) -> None:
         """Keep states (k, ...), all of a result in this way; the rest of them is found where it is read."""
         if self.n_outputs and self._late is None:
             raise ValueError("late columns behind outputs that have theirs; give these by `extend` as well")
+        self.layout.check_state(states, len(t))
         self._late = late
         self._newton.append(np.array(newton, copy=True))
         none = np.zeros((len(t), 0))
@@ -69,7 +73,6 @@ class MemoryWriter:
         self._keep(outputs, {name: value for name, value in values.items() if name not in LATE})
 
     def _keep(self, outputs: Outputs, values: Mapping[str, NDArray[Any]]) -> None:
-        self.layout.check_state(outputs.state, len(outputs.t))
         for name, of_outputs in values.items():
             self._batches[name].append(np.array(of_outputs, copy=True))
         self.n_outputs += len(outputs.t)
