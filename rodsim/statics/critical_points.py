@@ -33,6 +33,7 @@ from rigid.system import Floats, State
 from rodsim.small_motions.modal_analysis import model_size, rounding
 from rodsim.statics.growing_loads import (
     CONVERGED,
+    HOVERING,
     IDLE,
     ITERATIONS,
     STALLED,
@@ -162,14 +163,18 @@ def _bifurcation(
 
 def _reached(loaded: Loaded, here: Held, start: float, factor: float, M: csr_matrix) -> Held:
     """The equilibrium at a factor from that at another, in as many parts of the way as it takes."""
-    done, part = 0.0, 1.0
+    done, part, left = 0.0, 1.0, np.inf
+    hovering = HOVERING * model_size(here.state)
     while done < 1.0:
         try:
             then = start + (factor - start) * min(done + part, 1.0)
             here = loaded.settled(here.state, then, here.shapes, M)
-        except ConvergenceError:
+        except ConvergenceError as error:
             part *= 0.5
-            if part < 0.5**HALVINGS:
+            # corrections that do not follow the step are not cured by a shorter one
+            in_vain = 0.5 * left < error.residual < hovering
+            left = error.residual
+            if part < 0.5**HALVINGS or in_vain:
                 raise
         else:
             done += part

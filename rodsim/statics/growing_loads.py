@@ -35,6 +35,7 @@ from rodsim.small_motions.modal_analysis import model_size
 ITERATIONS = 30
 CONVERGED = 1e-12  # of the model's size: last correction of an equilibrium; of a factor: its last change
 STALLED = 1e-5  # of the model's size: a correction below that is no smaller than half of the one before is round-off
+HOVERING, RISES = 1e-2, 6  # of that size: corrections below it that grow so often in a row lead nowhere, from however near
 EPS = 2.220446049250313e-16
 ROUNDED = 4.0  # times the round-off of an entry's share, in eigenvalues
 IDLE = 1e-9  # of load times displacement: work below is none
@@ -97,16 +98,17 @@ class Loaded(NamedTuple):
 
     def settled(self, state: State, factor: float, shapes: Floats, M: csr_matrix) -> Held:
         """The equilibrium next to a state, the amplitudes of the shapes (k, size), k may be 0, held."""
-        size, change = model_size(state), np.inf
+        size, change, rises = model_size(state), np.inf, 0
         for _ in range(ITERATIONS):
             here = self.held(state, factor, shapes, M)
             by_frame, shapes = here.lin.of_frames(here.x), here.shapes
             before, change = change, largest(by_frame, size)
+            rises = rises + 1 if change > before else 0
             state = moved(self.built.system, state, by_frame)
             # quadratic: what follows would be below CONVERGED; or rounding of what is stiff along what is soft
             if change <= 1e3 * CONVERGED * size or 0.5 * before < change <= STALLED * size:
                 return self.held(state, factor, shapes, M)
-            if not np.isfinite(change) or change > 10 * size:
+            if not np.isfinite(change) or change > 10 * size or (rises == RISES and change < HOVERING * size):
                 break
         raise ConvergenceError(
             t=factor,
