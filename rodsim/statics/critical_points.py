@@ -53,6 +53,7 @@ DOUBLE = 1e-6  # of an eigenvalue without loads: nearer ones are one
 ZERO = 1e-4  # of the same: no more is left of it at a critical point
 CLOSE = 0.3  # of the same: so near to a limit point (2) starts
 STEPS = 100  # of a walk to a limit point
+BEYOND = 10.0  # of the model's size: so far along the linear path that it says nothing of the real one
 LEAST, FAR = 0.01, 3.0  # times the linear factor: where no point is looked for any more
 STRAIGHT = 0.8  # least cosine between tangents that follow each other
 STEP = 1e-4  # of the model's size, or of the factor: displacements of the differences of K
@@ -91,6 +92,13 @@ def critical_point(loaded: Loaded, state: State, factors: Floats, shapes: Floats
     first = loaded.held(state, 0.0, unit, M)
     alike = DOUBLE * float(np.abs(first.squares).max())
     phi, factor = _along(unit[0], first, M, alike)[0], float(factors[which])
+    size = model_size(state)
+    moves = factor * largest(lin.of_frames(first.saddle.solve(load)), size)
+    if moves > BEYOND * size:  # as of a rod that is pulled to a multiple of its length
+        raise NoCriticalPoint(
+            f"on the path from load factor zero no critical point is near there, where the linear path has moved by {moves / size:.3g} "
+            "times the size of the model"
+        )
     # coarse, for linear shapes have the round-off of K'; where the path goes along what is held shows at its end
     if abs(phi @ load) <= SCARCELY * work_scale(phi[None], load)[0]:
         idle = np.abs(first.shapes @ load) <= SCARCELY * work_scale(first.shapes, load)
