@@ -6,8 +6,10 @@ lever xbar, the equations of `discretization.assembly.step_equations` are
     2 m (dr/h - v0) - h m g + ... - f + sum over children f = 0                                         (1)
     R1 J Omega1 - R0 J Omega0 + ... - xbar x f - k + sum over children (xbar_p x f + k) = 0             (2)
     p(1) = p_p(1),   k = 0 of a ball joint;   axes parallel, k . nbar = 0 of a hinge                    (3)
+    axes u . w = 0, k . ubar = k . wbar = 0 of a universal joint;   triads aligned of a weld
 
-nbar: the mean of the axis on frame b, across which the two multipliers of its rows of directions act.
+nbar: the mean of the axis on frame b, across which the two multipliers of its rows of directions act; u, w: axes of a universal
+joint on the body and its parent.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ from discretization.trees.places import (
     LEVER,
     LEVER1,
     MEAN_AXIS,
+    MEAN_PARENT_AXIS,
     PARENT_LEVER,
     PARENT_LEVER1,
     TILT,
     TURNS1,
 )
-from discretization.trees.shape import HINGE, OTHER
+from discretization.trees.shape import HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent, load4, rotation_matrix
 from rigid.linear_algebra import (
@@ -103,19 +106,17 @@ def begin_tree(system, tree, state, work, h):
 
 
 @small_kernel
-def across(tree, work, i):
-    """The directions of the couples of both rows of a hinge on its frame b, for mean directions of the step."""
+def _mean(work, f, U):
+    """Of a direction on a frame, over the step."""
+    return average(apply(rotation_of(work.R0, f), U), apply(rotation_of(work.R1, f), U))
+
+
+@small_kernel
+def couple_of(tree, work, i, j):
+    """The direction of the couple of row j of directions on its frame b, for mean directions of the step."""
     f, partner = tree.frame[i], tree.partner[i]
-    of_b = tree.side[i] > 0.0
-    a, b = (partner, f) if of_b else (f, partner)
-    U = load3(tree.U[i, 0]) if of_b else load3(tree.U[i, 1])
-    A0, A1 = rotation_of(work.R0, a), rotation_of(work.R1, a)
-    u = average(apply(rotation_of(work.R0, b), U), apply(rotation_of(work.R1, b), U))
-    first, second = load3(tree.Ua[i, 0]), load3(tree.Ua[i, 1])
-    return (
-        cross(average(apply(A0, first), apply(A1, first)), u),
-        cross(average(apply(A0, second), apply(A1, second)), u),
-    )
+    a, b = (partner, f) if tree.side[i] > 0.0 else (f, partner)
+    return cross(_mean(work, a, load3(tree.D[i, j, 0])), _mean(work, b, load3(tree.D[i, j, 1])))
 
 
 @inner_kernel
@@ -129,9 +130,8 @@ def begin_joints(tree, work):
         first, side = tree.lam[i], tree.side[i]
         store3(times(-side, vector_at(work.lam, first)), tree.force[i])
         couple = (0.0, 0.0, 0.0)
-        if tree.kind[i] == HINGE:
-            one, two = across(tree, work, i)
-            couple = plus(times(side * work.lam[first + 3], one), times(side * work.lam[first + 4], two))
+        for j in range(tree.turning[i]):
+            couple = plus(couple, times(side * work.lam[first + 3 + j], couple_of(tree, work, i, j)))
         store3(couple, tree.couple[i])
 
 
@@ -161,13 +161,26 @@ def end_joints(tree, work):
         first, side = tree.lam[i], tree.side[i]
         for j in range(3):
             work.lam[first + j] = -side * tree.force[i, j]
+        k = times(side, load3(tree.couple[i]))
         if tree.kind[i] == HINGE:
-            one, two = across(tree, work, i)
-            k = times(side, load3(tree.couple[i]))
+            one, two = couple_of(tree, work, i, 0), couple_of(tree, work, i, 1)
             # k = a one + b two, both across nbar
             p, q, r = dot(one, one), dot(one, two), dot(two, two)
             x, y, d = dot(one, k), dot(two, k), 1.0 / (p * r - q * q)
             work.lam[first + 3], work.lam[first + 4] = d * (r * x - q * y), d * (p * y - q * x)
+        elif tree.kind[i] == UNIVERSAL:
+            one = couple_of(tree, work, i, 0)
+            work.lam[first + 3] = dot(one, k) / dot(one, one)
+        elif tree.kind[i] == WELD:
+            one, two, three = (
+                couple_of(tree, work, i, 0),
+                couple_of(tree, work, i, 1),
+                couple_of(tree, work, i, 2),
+            )
+            d = 1.0 / dot(one, cross(two, three))
+            work.lam[first + 3] = d * dot(k, cross(two, three))
+            work.lam[first + 4] = d * dot(k, cross(three, one))
+            work.lam[first + 5] = d * dot(k, cross(one, two))
 
 
 @inner_kernel
@@ -214,8 +227,23 @@ def _place(tree, work, i, f, R0, R1):
     put(w, PARENT_LEVER1, y1)
     put(w, PARENT_LEVER, average(apply(P0, Xp), y1))
     put(w, GAP, plus(minus(load3(work.r1[f]), load3(work.r1[partner])), minus(x1, y1)))
-    if tree.kind[i] == HINGE:
-        U, Up = load3(tree.U[i, 0]), load3(tree.U[i, 1])
+    if tree.kind[i] == WELD:
+        tilt = (0.0, 0.0, 0.0)
+        for j in range(3):
+            u1, w1 = apply(R1, load3(tree.U[i, j, 0])), apply(P1, load3(tree.U[i, j, 1]))
+            tilt = plus(tilt, times(0.5, cross(u1, w1)))
+        put(w, TILT, tilt)
+    elif tree.kind[i] == UNIVERSAL:
+        U, Up = load3(tree.U[i, 0, 0]), load3(tree.U[i, 0, 1])
+        u1, w1 = apply(R1, U), apply(P1, Up)
+        n = cross(u1, w1)
+        put(w, AXIS1, u1)
+        put(w, TURNS1, w1)
+        put(w, TILT, times(-dot(u1, w1) / dot(n, n), n))
+        put(w, MEAN_AXIS, average(apply(R0, U), u1))
+        put(w, MEAN_PARENT_AXIS, average(apply(P0, Up), w1))
+    elif tree.kind[i] == HINGE:
+        U, Up = load3(tree.U[i, 0, 0]), load3(tree.U[i, 0, 1])
         u1, w1 = apply(R1, U), apply(P1, Up)
         put(w, AXIS1, u1)
         put(w, TILT, cross(u1, w1))

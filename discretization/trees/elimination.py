@@ -6,8 +6,12 @@ joint's point on the parent, o = y - gap - eta x x1, a ball joint leaves eta = E
 
     eta = eta_p + tilt + d a1,   d = row_y . y + row_e . eta_p + row_0   of   k . nbar = 0              (1)
 
-one unknown each. Of a joint of another kind the body's six unknowns and the joint's multipliers are eliminated together, with row
-exchanges. Iterates may leave the joints: their gaps and tilts are among the right-hand sides.
+one unknown each. A universal joint between axes u of the body and w of its parent leaves two,
+
+    eta = eta_p + tilt + d u + e w   of   k . ubar = k . wbar = 0                                       (2)
+
+and a weld none, eta = eta_p + tilt. Of a joint of another kind the body's six unknowns and the joint's multipliers are eliminated
+together, with row exchanges. Iterates may leave the joints: their gaps and tilts are among the right-hand sides.
 """
 
 from __future__ import annotations
@@ -22,17 +26,21 @@ from discretization.trees.places import (
     LEVER,
     LEVER1,
     MEAN_AXIS,
+    MEAN_PARENT_AXIS,
     NEW_COUPLE,
     NEW_FORCE,
     PARENT_LEVER,
     PARENT_LEVER1,
+    ROW2_0,
+    ROW2_E,
+    ROW2_Y,
     ROW_0,
     ROW_E,
     ROW_Y,
     TILT,
     TURNS1,
 )
-from discretization.trees.shape import HINGE, OTHER
+from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.linear_algebra import (
     add3,
@@ -131,6 +139,46 @@ def _eliminate_joint(tree, work, i):
         fy, fe = matrix_plus(rr, outer(fd, row_y)), matrix_plus(fe, outer(fd, row_e))
         ky, ke = matrix_plus(ky, outer(kd, row_y)), matrix_plus(ke, outer(kd, row_e))
         F, k0 = plus(F, times(row_0, fd)), plus(k0, times(row_0, kd))
+    elif tree.kind[i] == UNIVERSAL:
+        # the first condition turns with the body, the second with its parent
+        u, v, tilt = vector_at(w, AXIS1), vector_at(w, TURNS1), vector_at(w, TILT)
+        n, m, couple = vector_at(w, MEAN_AXIS), vector_at(w, MEAN_PARENT_AXIS), load3(tree.couple[i])
+        k0, F = plus(k0, apply(ke, tilt)), plus(F, apply(fe, tilt))
+        of_body, of_parent = times(0.5, cross(u, couple)), times(0.5, cross(v, couple))
+        r1, r2 = plus(apply_transposed(ke, n), of_body), apply_transposed(ke, m)
+        a, b, c, d = dot(r1, u), dot(r1, v), dot(r2, u), dot(r2, v)
+        s = -1.0 / (a * d - b * c)
+        y1, y2 = apply_transposed(ky, n), apply_transposed(ky, m)
+        e1, e2 = r1, plus(r2, of_parent)
+        g1, g2 = dot(n, k0) + dot(of_body, tilt), dot(m, k0)
+        row_y, row2_y = (
+            times(s, minus(times(d, y1), times(b, y2))),
+            times(s, minus(times(a, y2), times(c, y1))),
+        )
+        row_e, row2_e = (
+            times(s, minus(times(d, e1), times(b, e2))),
+            times(s, minus(times(a, e2), times(c, e1))),
+        )
+        row_0, row2_0 = s * (d * g1 - b * g2), s * (a * g2 - c * g1)
+        put(w, ROW_Y, row_y)
+        put(w, ROW_E, row_e)
+        put(w, ROW2_Y, row2_y)
+        put(w, ROW2_E, row2_e)
+        w[ROW_0], w[ROW2_0] = row_0, row2_0
+        if p < 0:
+            return
+        fu, fv, ku, kv = apply(fe, u), apply(fe, v), apply(ke, u), apply(ke, v)
+        fy = matrix_plus(rr, matrix_plus(outer(fu, row_y), outer(fv, row2_y)))
+        fe = matrix_plus(fe, matrix_plus(outer(fu, row_e), outer(fv, row2_e)))
+        ky = matrix_plus(ky, matrix_plus(outer(ku, row_y), outer(kv, row2_y)))
+        ke = matrix_plus(ke, matrix_plus(outer(ku, row_e), outer(kv, row2_e)))
+        F = plus(F, plus(times(row_0, fu), times(row2_0, fv)))
+        k0 = plus(k0, plus(times(row_0, ku), times(row2_0, kv)))
+    elif tree.kind[i] == WELD:
+        if p < 0:
+            return
+        tilt = vector_at(w, TILT)
+        k0, F, fy = plus(k0, apply(ke, tilt)), plus(F, apply(fe, tilt)), rr
     else:
         E = matrix_times(-1.0, inverse(ke))
         e0, E = apply(E, k0), product(E, ky)
@@ -246,6 +294,13 @@ def _expand_joint(tree, work, i, o, e):
     if tree.kind[i] == HINGE:
         d = dot(vector_at(w, ROW_Y), y) + dot(vector_at(w, ROW_E), e) + w[ROW_0]
         e = plus(plus(e, vector_at(w, TILT)), times(d, vector_at(w, AXIS1)))
+    elif tree.kind[i] == UNIVERSAL:
+        d = dot(vector_at(w, ROW_Y), y) + dot(vector_at(w, ROW_E), e) + w[ROW_0]
+        c = dot(vector_at(w, ROW2_Y), y) + dot(vector_at(w, ROW2_E), e) + w[ROW2_0]
+        turned = plus(times(d, vector_at(w, AXIS1)), times(c, vector_at(w, TURNS1)))
+        e = plus(plus(e, vector_at(w, TILT)), turned)
+    elif tree.kind[i] == WELD:
+        e = plus(e, vector_at(w, TILT))
     else:
         e = plus(apply(matrix_of(w, BALL_Y), y), vector_at(w, BALL_0))
     turned = cross(e, vector_at(w, LEVER1))
@@ -255,7 +310,7 @@ def _expand_joint(tree, work, i, o, e):
     moved = plus(apply(block_at(values, at), o), apply(block_at(values, at + 18), e))
     f = plus(vector_at(work.residual, 6 * i), moved)
     put(w, NEW_FORCE, f)
-    if tree.kind[i] == HINGE:
+    if tree.kind[i] != BALL:
         k = plus(apply(block_at(values, at + 3), o), apply(block_at(values, at + 21), e))
         k = plus(vector_at(work.residual, 6 * i + 3), k)
         old = times(0.5, cross(turned, load3(tree.force[i])))

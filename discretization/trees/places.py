@@ -24,19 +24,31 @@ from discretization.linear.substructures import no_substructures
 from discretization.multipliers import multipliers_of
 from discretization.space.spans import MOST_FRAMES
 from discretization.system import System
-from discretization.trees.shape import HINGE, MOST_ROWS, OTHER, Tree, axes_of
+from discretization.trees.shape import (
+    HINGE,
+    MOST_ROWS,
+    OTHER,
+    UNIVERSAL,
+    WELD,
+    Tree,
+    axes_of,
+    triads_of,
+)
 from rigid.interactions.constraints import first_rows, rows_of
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
 BLOCK, BLOCKS = 36, 6  # numbers of a block, blocks of a joint
 WIDTH = MOST_ROWS + 6  # most unknowns that are eliminated with a body
+TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions
 _handles = count()
 
 # numbers of a body in `TreeArrays.each`
 LEVER1, LEVER, PARENT_LEVER1, PARENT_LEVER, GAP = 0, 3, 6, 9, 12
 AXIS1, MEAN_AXIS, TILT, TURNS1, ROW_Y, ROW_E, ROW_0 = 15, 18, 21, 24, 27, 30, 33
 BALL_Y, BALL_0, NEW_FORCE, NEW_COUPLE, SIZE = 34, 43, 46, 49, 52
+# of a universal joint: its second unknown, and the mean of the parent's axis, which turns with TURNS1
+ROW2_Y, ROW2_E, ROW2_0, MEAN_PARENT_AXIS = 34, 37, 40, 43
 
 
 @by_reference
@@ -48,9 +60,10 @@ class TreeArrays(NamedTuple):
     kind: Ints  # (n,)
     partner: Ints  # (n,) frame of the parent, fixed or not
     side: Floats  # (n,) 1: the body is frame b of its joint; -1: frame a
-    X: Floats  # (n, 2, 3) points of BALL and HINGE on the body and on its parent
-    U: Floats  # (n, 2, 3) and their axes
-    Ua: Floats  # (n, 2, 3) of HINGE: the two directions across, on frame a
+    X: Floats  # (n, 2, 3) points of all but OTHER on the body and on its parent
+    U: Floats  # (n, 3, 2, 3) and their axes: one of HINGE and UNIVERSAL, three of WELD
+    turning: Ints  # (n,) rows of directions
+    D: Floats  # (n, 3, 2, 3) of these: directions on frames a and b
     lam: Ints  # (n,) first multiplier
     rows: Ints  # (n,) of OTHER: how many
     row: Ints  # (n, MOST_ROWS) of OTHER: unknowns of its multipliers
@@ -59,7 +72,7 @@ class TreeArrays(NamedTuple):
     reach: Floats  # (n,) m, size of a body: what a displacement counts as a turn by
     scaled: np.ndarray  # (c,) bool: rows of OTHER, which are scaled
     each: Floats  # (n, SIZE)
-    force: Floats  # (n, 3) that passes from the body to its parent, times the step, of BALL and HINGE
+    force: Floats  # (n, 3) that passes from the body to its parent, times the step, of all but OTHER
     couple: Floats  # (n, 3)
     spin0: Floats  # (n, 3) angular momenta at the start of the step
     solved: Floats  # (k, WIDTH, 7) what is eliminated with a body, by the motion of its parent
@@ -170,16 +183,23 @@ def arrays_of(system: System, tree: Tree) -> TreeArrays:
     side, partner = np.ones(n), np.zeros(n, np.int64)
     side[joined] = np.where(is_b, 1.0, -1.0)
     partner[joined] = np.where(is_b, ends[:, 0], ends[:, 1])
-    X, U, Ua = np.zeros((3, n, 2, 3))
+    X, U, D = np.zeros((n, 2, 3)), np.zeros((n, 3, 2, 3)), np.zeros((n, 3, 2, 3))
     Xa, Xb = constraints.Xa[first], constraints.Xb[first]
     X[joined] = np.where(is_b[:, None, None], np.stack([Xb, Xa], axis=1), np.stack([Xa, Xb], axis=1))
-    hinges = np.flatnonzero(tree.kind == HINGE)
-    first = tree.first[hinges]
+    turning = np.zeros(n, np.int64)
+    for name, many in TURNING.items():
+        these = np.flatnonzero(tree.kind == name)
+        turning[these] = many
+        for k in range(many):
+            row = tree.first[these] + 1 + k
+            D[these, k] = np.stack([constraints.Ua[row], constraints.Ub[row]], axis=1)
+    hinges, crosses = (np.flatnonzero(tree.kind == name) for name in (HINGE, UNIVERSAL))
     if len(hinges):
-        on_b, on_a = constraints.Ub[first + 1], axes_of(constraints, first)
-        of_b = side[hinges, None, None] > 0.0
-        U[hinges] = np.where(of_b, np.stack([on_b, on_a], axis=1), np.stack([on_a, on_b], axis=1))
-        Ua[hinges] = np.stack([constraints.Ua[first + 1], constraints.Ua[first + 2]], axis=1)
+        U[hinges, 0] = np.stack([axes_of(constraints, tree.first[hinges]), D[hinges, 0, 1]], axis=1)
+    U[crosses, 0] = D[crosses, 0]
+    for k in np.flatnonzero(tree.kind == WELD).tolist():
+        U[k] = np.stack(triads_of(constraints, int(tree.first[k])), axis=1)
+    U[side > 0.0] = U[side > 0.0, :, ::-1]  # of the body, of its parent
     lam = np.zeros(n, np.int64)
     lam[joined] = first_row[tree.first[joined]]
     others = np.flatnonzero(tree.kind == OTHER)
@@ -200,7 +220,8 @@ def arrays_of(system: System, tree: Tree) -> TreeArrays:
         side=side,
         X=X,
         U=U,
-        Ua=Ua,
+        turning=turning,
+        D=D,
         lam=lam,
         rows=rows,
         row=row,

@@ -3,9 +3,11 @@
 `tree_of` gives the tree or, in words, why there is none; whoever chooses a solver asks nothing else. Parents come before their
 children. What joins a body to its parent is one of
 
-    BALL     two points in one place
-    HINGE    that, and an axis in common: two rows of directions with the same U_b
-    OTHER    up to six rows of any kind, none where the body is free
+    BALL       two points in one place
+    HINGE      that, and an axis in common: two rows of directions with the same U_b
+    UNIVERSAL  that, and an axis of each across the other: one row of directions
+    WELD       that, and triads in common: three rows of directions, a_1 . b_2 = a_2 . b_3 = a_3 . b_1 = 0
+    OTHER      up to six rows of any kind, none where the body is free
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ from discretization.system import System
 from rigid.interactions.constraints import facts
 from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, Floats, Ints
 
-OTHER, BALL, HINGE = 0, 1, 2
+OTHER, BALL, HINGE, UNIVERSAL, WELD = 0, 1, 2, 3, 4
 MOST_ROWS = 6  # of a body's joint
+_SQUARE = 1e-12  # of axes that are across each other
 
 
 class Tree(NamedTuple):
@@ -31,7 +34,7 @@ class Tree(NamedTuple):
     frame: Ints  # (n,)
     parent: Ints  # (n,) place of it in this order; -1: fixed, or free
     kind: Ints  # (n,)
-    first: Ints  # (n,) of BALL and HINGE: number of the first of their constraints, which follow each other
+    first: Ints  # (n,) of all but OTHER: number of the first of their constraints, which follow each other
     place: Ints  # (c,) of each constraint: that of the body it holds
 
     def __str__(self) -> str:
@@ -148,8 +151,37 @@ def _kinds(constraints: Constraints, place: Ints, n: int) -> tuple[Ints, Ints]:
     same &= (of[head] == COINCIDENT) & (of[one] == PERPENDICULAR) & (of[two] == PERPENDICULAR)
     kind[place[start[ball]]] = BALL
     kind[place[head[same]]] = HINGE
+    for many, name, fits in ((2, UNIVERSAL, _is_universal), (4, WELD, _is_weld)):
+        head = start[whole & (end - start == many) & (of[start] == COINCIDENT)]
+        kind[place[[k for k in head.tolist() if fits(constraints, slice(k, k + many))]]] = name
     first[place[start]] = start
     return kind, first
+
+
+def _directed(constraints: Constraints, own: slice) -> bool:
+    """Whether all behind the first are rows of directions across each other, between the same frames."""
+    frames, rows = constraints.frames[own], slice(own.start + 1, own.stop)
+    directed = (constraints.kind[rows] == PERPENDICULAR) & (constraints.value[rows] == 0.0)
+    return bool(directed.all() and (frames == frames[0]).all())
+
+
+def _is_universal(constraints: Constraints, own: slice) -> bool:
+    return _directed(constraints, own)
+
+
+def _is_weld(constraints: Constraints, own: slice) -> bool:
+    """Whether the rows keep triads aligned, of one hand."""
+    if not _directed(constraints, own):
+        return False
+    a, b = triads_of(constraints, own.start)
+    square = np.abs(a @ a.T - np.eye(3)).max() < _SQUARE and np.abs(b @ b.T - np.eye(3)).max() < _SQUARE
+    return bool(square and np.linalg.det(a) * np.linalg.det(b) > 0.0)
+
+
+def triads_of(constraints: Constraints, first: int) -> tuple[Floats, Floats]:
+    """(3, 3) each, rows: axes on frames a and b that a WELD keeps aligned, whose constraints begin at `first`."""
+    rows = slice(first + 1, first + 4)
+    return constraints.Ua[rows], np.roll(constraints.Ub[rows], 1, axis=0)
 
 
 def axes_of(constraints: Constraints, first: Ints) -> Floats:

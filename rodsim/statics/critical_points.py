@@ -96,8 +96,8 @@ def critical_point(loaded: Loaded, state: State, factors: Floats, shapes: Floats
     moves = factor * largest(lin.of_frames(first.saddle.solve(load)), size)
     if moves > BEYOND * size:  # as of a rod that is pulled to a multiple of its length
         raise NoCriticalPoint(
-            f"on the path from load factor zero no critical point is near there, where the linear path has moved by {moves / size:.3g} "
-            "times the size of the model"
+            "on the path from load factor zero no critical point is near there, where the linear path has moved by "
+            f"{moves / size:.3g} times the size of the model"
         )
     # coarse, for linear shapes have the round-off of K'; where the path goes along what is held shows at its end
     if abs(phi @ load) <= SCARCELY * work_scale(phi[None], load)[0]:

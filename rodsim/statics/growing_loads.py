@@ -35,7 +35,10 @@ from rodsim.small_motions.modal_analysis import model_size
 ITERATIONS = 30
 CONVERGED = 1e-12  # of the model's size: last correction of an equilibrium; of a factor: its last change
 STALLED = 1e-5  # of the model's size: a correction below that is no smaller than half of the one before is round-off
-HOVERING, RISES = 1e-2, 6  # of that size: corrections below it that grow so often in a row lead nowhere, from however near
+HOVERING, RISES = (
+    1e-2,
+    6,
+)  # of that size: corrections below it that grow so often in a row lead nowhere, from however near
 EPS = 2.220446049250313e-16
 ROUNDED = 4.0  # times the round-off of an entry's share, in eigenvalues
 IDLE = 1e-9  # of load times displacement: work below is none
