@@ -11,7 +11,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rigid import quaternions
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats
 
 
@@ -21,12 +20,6 @@ class Marker(NamedTuple):
     frame: int
     X: Floats  # (3,) from the frame's origin, frame axes
     axes: Floats  # (3, 3) columns e1, e2, e3 in frame axes
-
-    @classmethod
-    def at(cls, frame: int, r: Floats, quat: Floats, point: Floats, axes: Floats) -> Marker:
-        """Marker on the frame with pose (r, quat) at a world point with world axes (columns)."""
-        back = quaternions.conjugate(quat)
-        return cls(frame, quaternions.rotate(back, point - r), quaternions.rotate(back, axes.T).T)
 
 
 _NONE = np.zeros(3)

@@ -145,8 +145,8 @@ def _joined(model: Contents, placement: Placed) -> list[Joined]:
     # rows of the transposed triads are the axes
     axes = quaternions.rotate(back[:, :, None], triads.swapaxes(2, 3)).swapaxes(2, 3)
     return [
-        Joined(*(Marker(int(f), x, e) for f, x, e in zip(*of_sides, strict=True)), own.given)
-        for own, *of_sides in zip(each, frames, X, axes, strict=True)
+        Joined(Marker(int(f[0]), x[0], e[0]), Marker(int(f[1]), x[1], e[1]), own.given)
+        for own, f, x, e in zip(each, frames, X, axes, strict=True)
     ]
 
 
