@@ -7,7 +7,16 @@ import pytest
 from joined_bodies import chain
 
 from discretization.state_measures import energies
-from discretization.time.adaptive import N_CONTROL, STEP, AdaptiveStepper, gyration, model_size
+from discretization.time.adaptive import (
+    LARGEST,
+    N_CONTROL,
+    SMALLEST,
+    STEP,
+    STEPS,
+    AdaptiveStepper,
+    gyration,
+    model_size,
+)
 from discretization.time.advance import Failure, Marched, Report
 from discretization.time.stepper import Stepper
 from rigid.errors import ConvergenceError, ModelError
@@ -208,6 +217,72 @@ def test_what_cannot_be_solved_is_taken_again_with_less():
         stepper.advance(end, 2, 1)
     assert told.value.reached.step == 2
     assert np.array_equal(told.value.reached.state.r, end.r)
+
+
+class Erring(Stepper):
+    """Moves a body by K(t) h^p a second, and so errs by that; tells of its calls: t, h and steps."""
+
+    def told(self, p, K):
+        self.p, self.K, self.calls = p, K, []
+        return self
+
+    def march(self, state, h, starts):
+        self.calls.append((starts[0], h, len(starts)))
+        r = state.r.copy()
+        r[1, 0] += self.K(starts[0]) * h**self.p * h * len(starts)
+        return Marched(state._replace(r=r), len(starts), Report(), None)
+
+    @property
+    def windows(self):
+        """Lengths and numbers of steps, without those of twice the length, as they were tried."""
+        return [(h, count) for _, h, count in self.calls[::2]]
+
+
+def erring(p, K, step):
+    """From one output to the next, 1 s on, with 1 m/s of error allowed: who took the steps, and the memory."""
+    built = pendulum().build()
+    taken = Erring(built.system, 1.0, p).told(p, K)
+    stepper = AdaptiveStepper(taken, built.system, 1.0, p, 1.0, 1.0, 1.0)
+    state = stepper.start(built.state)
+    state.memory[-N_CONTROL + STEP] = step
+    end, _ = stepper.advance(state, 0, 1)
+    return taken, end.memory[-N_CONTROL:]
+
+
+def test_a_step_goes_half_of_the_way_to_the_one_that_errs_by_half():
+    step = 1 / 160
+    taken, _ = erring(2, lambda t: 0.5 / (0.7 * step) ** 2, step)
+    assert taken.windows[0] == (step, 8)
+    assert taken.windows[1][0] == pytest.approx(np.sqrt(0.7) * step, rel=0.01)
+
+
+def test_a_window_that_errs_too_much_is_taken_again_with_seven_tenths_at_most():
+    step = 1 / 160
+    taken, _ = erring(8, lambda t: 2.1 / step**8 if t == 0.0 else 0.0, step)
+    assert taken.windows[1][0] == pytest.approx(0.7 * step, rel=0.01)
+
+
+def test_round_off_in_a_step_takes_no_more_of_them():
+    taken, control = erring(2, lambda t: 0.0, 0.5 * (1.0 - 1e-12))
+    assert taken.windows == [(0.5, 2)]
+    assert control[STEPS] == 2
+
+
+def test_the_smallest_and_the_largest_step_are_those_taken():
+    taken, control = erring(2, lambda t: 500.0 if t < 0.4 else 50000.0 if t < 0.6 else 5000.0, 1 / 40)
+    last = {
+        t: (h, count) for t, h, count in taken.calls[::2]
+    }  # those before at the same time were thrown away
+    steps = [h for h, _ in last.values()]
+    assert min(steps) < steps[-1] < max(steps)
+    assert control[[SMALLEST, LARGEST]].tolist() == [min(steps), max(steps)]
+    assert control[STEPS] == sum(count for _, count in last.values())
+
+
+def test_quaternions_of_both_signs_are_one_orientation():
+    built = pendulum().build()
+    stepper = AdaptiveStepper(Stepper(built.system, 0.1), built.system, 0.1, 2, 0.1, 1.0, 1.0)
+    assert stepper._apart(built.state, built.state._replace(quat=-built.state.quat)) == 0.0
 
 
 def test_the_size_of_a_model_is_that_of_what_moves_and_what_holds_it():
