@@ -11,6 +11,8 @@ from rigid.interactions.contact.losses import (
     SPHERES_LOSS,
 )
 from rigid.interactions.contact.planes import PLANE_SPHERE
+from rigid.interactions.kinds import MOST_FRAMES
+from rigid.mechanics.mechanical import call
 from tests.contacts import (
     LINEAR,
     PLANE_ROD,
@@ -18,6 +20,7 @@ from tests.contacts import (
     SPHERE_ROD,
     SPHERES,
     Touch,
+    all_poses,
     dual,
     energy_kept,
     moved,
@@ -61,11 +64,11 @@ ALL |= {"ways": (0.5, 1.7, 0.8)}
 
 
 def numbers(kind, of_energy, of_loss):
-    """Of the loss, from those of the energy, with the radius of a where there is one."""
+    """Of the loss, from those of the energy, with the number of nodes and the radius of a where there are any."""
     if kind is SPHERES_LOSS:
         of_energy = np.concatenate([of_energy, [0.1]])
     elif kind in (SPHERE, ELEMENT):
-        of_energy = np.concatenate([of_energy[:-1], [0.1]])
+        of_energy = np.concatenate([of_energy[:-1], [2.0, 0.1]])
     return np.concatenate([of_energy, of_loss])
 
 
@@ -153,6 +156,54 @@ def test_duals_of_losses_take_complex_steps(kind, step, sliding):
 
         found, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
         assert np.abs(found - difference).max() < 1e-5 * np.abs(difference).max()
+
+
+def _tangent_by_columns(t, lam):
+    """(6 arity, 6 arity) of forces and torques to (dr, eta): complex steps of the dual."""
+    found = []
+    for k in range(t.kind.arity):
+        for j in range(6):
+            y1 = np.array(t.y1, complex)
+            if j < 3:
+                y1[k, 0, j] += 1j * EPS
+            else:
+                y1[k, 1:] += 1j * EPS * np.cross(np.eye(3)[j - 3], t.y1[k, 1:])
+            f = dual(t.kind, t.y0, y1, t.X, lam)
+            torque = np.cross(0.5 * (t.y0 + y1)[:, 1:], f[:, 1:]).sum(axis=1)
+            found.append(np.concatenate([f[:, 0], torque], axis=1).imag.ravel() / EPS)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("sliding", [0.0, 1.0])
+@pytest.mark.parametrize("options", [ALL, {"mu": (0.5, 0.3)}, {"b": 0.4}], ids=["all", "friction", "normal"])
+def test_the_tangent_of_a_window_is_that_of_the_columns_of_its_dual(options, sliding):
+    """Four nodes, between two of which it touches; sticking, sliding, and where nothing touches."""
+    kind, moments = ROD_LOSSES[2, 4], []
+    for seed in range(4):
+        for step in (1e-4, 0.02):
+            own = {**options, "own": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
+            t, _ = lossy(ELEMENT, "hertz", seed, step, **own)
+            along = t.y0[3, 0] - t.y0[2, 0]
+            rows = [np.insert(y, [2, 4], y[[2, 3]], axis=0) for y in (t.y0, t.y1)]
+            for y in rows:
+                y[2, 0], y[5, 0] = y[3, 0] - along, y[4, 0] + along
+            X = t.X.copy()
+            X[-17] = 4.0  # nodes
+            window = Touch(kind, X, *rows)
+            exact, n = _tangent_by_columns(window, 1 / H), 6 * kind.arity
+            out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((6 * MOST_FRAMES,) * 2, np.nan)
+            y0, y1 = map(all_poses, rows)
+            call(kind.tangent, (y0, y1, X, np.array([1 / H], complex), out, K))
+            assert np.abs(K[:n, :n] - exact).max() <= 1e-12 * np.abs(exact).max()
+            idle = np.repeat(out[: kind.arity, 3, 0] == 0.0, 6)
+            assert idle.sum() >= 12  # two nodes that nothing touches
+            assert not K[:n, :n][idle].any() and not K[:n, :n][:, idle].any()
+            assert not y1.imag.any()
+            moments.append(np.abs(exact[3::6, 3::6]).max())
+            y0[:2, 0, 2] += 9.0
+            call(kind.tangent, (y0, y0, X, np.array([1 / H], complex), out, K))
+            assert not K[:n, :n].any() and not out[: kind.arity, 3, 0].any()
+    assert max(moments) > 0.0 or options == {"b": 0.4}
 
 
 @KINDS
@@ -367,7 +418,7 @@ def test_an_element_bends_on_the_ground_without_sliding():
 def test_stations_on_a_rod_have_the_same_factors():
     """Over one long segment across it, whose own direction does not matter."""
     y = posed([(-0.3, 0, 0.28), (0.3, 0, 0.28), (0, -1, 0), (0, 1, 0)], np.random.default_rng(0), 0.0)
-    X = [*LINEAR, 0.3, 6.0, 0.6, 0.15]
+    X = [*LINEAR, 0.3, 6.0, 0.6, 2.0, 0.15]
     f = []
     for ways in ((1.0, 1.0, 1.0), (0.5, 0.8, 2.0)):
         own = np.concatenate([X, loss(mu=(0.4, 0.4), kt=1e7, ways=ways)])
@@ -489,7 +540,7 @@ def row(kind, s, nodes, mu=(0.4, 0.4), moves=(0.004, 0.003, 0.0)):
     y0 = np.array([np.vstack([p, np.eye(3)]) for p in (*(np.array([(s, 0, 0.28)]) + d), *on_line)])
     y1 = y0.copy()
     y1[: kind[0], 0] += moves
-    X = [*LINEAR, 0.3, *([3.0, 0.1] if kind[0] == 2 else np.zeros(3)), 0.1]
+    X = [*LINEAR, 0.3, *([3.0, 0.1] if kind[0] == 2 else np.zeros(3)), kind[1], 0.1]
     return y0, y1, np.concatenate([X, loss(mu=mu, kt=50.0, rest=0.0)])
 
 
@@ -535,12 +586,13 @@ def test_friction_is_the_same_in_a_step_past_nodes(frames, mu, move):
     assert end == pytest.approx(first, rel=1e-11, abs=1e-17)
 
 
-def test_windows_come_in_all_sizes_and_have_names_of_their_own():
+def test_windows_come_in_all_sizes_have_names_of_their_own_and_are_compiled_once():
     names = [kind.name for kind in OTHERS]
     assert len(set(names)) == len(names)
     for (frames, nodes), kind in ROD_LOSSES.items():
         assert kind.arity == frames + nodes
         assert kind in OTHERS
+        assert kind.dual is ROD_LOSSES[frames, 2].dual
 
 
 def test_a_longer_window_finds_the_same():
@@ -558,7 +610,7 @@ def test_the_lever_of_friction_is_the_radius_of_a():
     y0 = posed([(0, 0, 0.28), (-1, 0, 0), (1, 0, 0)], np.random.default_rng(0), 0.0)
     y1 = moved(y0, np.random.default_rng(0), 0.0, 0.0)
     y1[0, 0, 1] += 0.02
-    X = np.concatenate([LINEAR, [0.3], np.zeros(3), [0.27], loss(mu=(0.4, 0.4), kt=1e5)])
+    X = np.concatenate([LINEAR, [0.3], np.zeros(3), [2.0, 0.27], loss(mu=(0.4, 0.4), kt=1e5)])
     f = dual(SPHERE, y0, y1, X, 1 / H).real
     moment = np.cross(y0[0, 1:], f[0, 1:]).sum(axis=0)
     lever = np.linalg.norm(moment) / np.linalg.norm(f[0, 0])

@@ -64,7 +64,7 @@ class ByDuals(NamedTuple):
     dual: np.ndarray
     lam: np.ndarray  # (MOST_ROWS,) complex
     g: np.ndarray  # (MOST_OWN,) complex, more than there are rows
-    block: np.ndarray  # (3 MOST_FRAMES, 3 MOST_FRAMES), of a tangent of places
+    block: np.ndarray  # (6 MOST_FRAMES, 6 MOST_FRAMES), of a tangent
 
 
 def table_groups(constraints: Constraints, which: np.ndarray) -> list[Group]:
@@ -107,7 +107,7 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
     at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
     start, end, dual = (np.zeros((most, 4, 3), complex) for _ in range(3))
     lam, g = np.zeros(MOST_ROWS, complex), np.zeros(MOST_OWN, complex)
-    kinds, block = np.array(takes, np.uint8), np.zeros((3 * MOST_FRAMES, 3 * MOST_FRAMES))
+    kinds, block = np.array(takes, np.uint8), np.zeros((6 * MOST_FRAMES, 6 * MOST_FRAMES))
     loop = np.array([own.kind.loop for own in groups for _ in own.row], np.int64)
     return ByDuals(
         interacting,
@@ -371,17 +371,20 @@ def _add_rows_of(own, kind, functions, e, numbering, work, tangent):
 
 
 @inner_kernel
-def _add_block_of(own, base, entry, arity, numbering, h, values):
-    """The derivative of forces to places that `block` has."""
-    for k in range(arity):
-        if numbering.frame[entry.frames[k]] >= numbering.size:
-            continue  # it has no unknowns
+def _add_block_of(own, base, entry, kind, numbering, h, values):
+    """The derivative that `block` has: of forces to places, and of torques and to turns where these count."""
+    each = 3 if kind.turning == 0 else 6
+    for k in range(kind.arity):
+        if own.dual[k, 3, 0] == 0.0 or numbering.frame[entry.frames[k]] >= numbering.size:
+            continue  # it has no part in it, or no unknowns
         stride = numbering.frame_stride[entry.frames[k]]
-        for l in range(arity):
-            for j in range(3):
+        for l in range(kind.arity):
+            if own.dual[l, 3, 0] == 0.0:
+                continue
+            for j in range(each):
                 at = base[l, k] + j * stride
-                for i in range(3):
-                    values[at + i] += h * own.block[3 * k + j, 3 * l + i]
+                for i in range(each):
+                    values[at + i] += h * own.block[each * k + j, each * l + i]
 
 
 @inner_kernel
@@ -407,7 +410,7 @@ def add_by_duals(numbering, state, work, h, tangent):
             if tangent and kind.tangent != 0:
                 tangent_of_kind = tangent_at(kind.tangent)
                 tangent_of_kind(y0, y1, X, lam, dual, own.block)
-                _add_block_of(own, base, entry, kind.arity, numbering, factor, work.values)
+                _add_block_of(own, base, entry, kind, numbering, factor, work.values)
                 continue
             for k in range(kind.arity if tangent else 0):
                 if numbering.frame[entry.frames[k]] >= numbering.size:

@@ -1,8 +1,7 @@
 """What is lost where surfaces touch: one interaction for a part with its stations and a window of its partner.
 
 A window is a row of consecutive nodes of a rod, those of the listed segments, so that friction acts once on what lies across
-its nodes; a partner that is a sphere is a window of one point. Rows of more nodes than an interaction has frames are cut. Short
-ones take nodes besides, where nothing touches, so that there are few kinds to compile.
+its nodes; a partner that is a sphere is a window of one point. Rows of more nodes than an interaction has frames are cut.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
 from rigid.interactions.kinds import MOST_FRAMES
 from rigid.system import Floats, Ints
 
-_ROWS = (3, 6)  # nodes of short rows
 LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
 
 
@@ -46,49 +44,27 @@ def windows_of(contacts: Contacts, listed: Candidates) -> list[Window]:
     found: list[Window] = []
     rows: list[list[int]] = []
     before: tuple[int, ...] = ()
-    use, held = losing[listed.pair], set(contacts.apart.ravel().tolist())
+    use = losing[listed.pair]
     columns = np.column_stack([listed.pair, listed.side, listed.ends])[use].tolist()
     for *own, b0, b1 in columns:
         key = tuple(own)
         if key != before:
-            found += _cut(contacts, before, rows, held)
+            found += _cut(before, rows)
             before, rows = key, []
         if rows and rows[-1][-1] == b0 != b1:
             rows[-1].append(b1)
         else:
             rows.append([b0, b1] if b0 != b1 else [b0])
-    return found + _cut(contacts, before, rows, held)
+    return found + _cut(before, rows)
 
 
-def _padded(contacts: Contacts, row: list[int], others: set[int]) -> list[int]:
-    """With nodes besides that no other row has, as many as to be one of `_ROWS`; else as it is."""
-    size = next((n for n in _ROWS if n >= len(row) > 1), 0)
-    if len(row) == size or not size or row != list(range(row[0], row[-1] + 1)):
-        return row
-    rod = int(np.searchsorted(contacts.first, row[0], side="right")) - 1
-    first, last = int(contacts.first[rod]), int(contacts.first[rod + 1]) - 1
-    low, high = row[0], row[-1]
-    while high - low + 1 < size:
-        if high < last and high + 1 not in others:
-            high += 1
-        elif low > first and low - 1 not in others:
-            low -= 1
-        else:
-            return row
-    return list(range(low, high + 1))
-
-
-def _cut(contacts: Contacts, key: tuple[int, ...], rows: list[list[int]], held: set[int]) -> list[Window]:
+def _cut(key: tuple[int, ...], rows: list[list[int]]) -> list[Window]:
     """Rows of one part; around the end of a closed rod two of them are one."""
     if len(rows) > 1 and rows[-1][-1] == rows[0][0]:
         rows = [*rows[1:-1], rows[-1] + rows[0][1:]]
     found = []
-    every = {point for row in rows for point in row}
     for row in rows:
         pair, side, a0, a1 = key
-        # not to where a rod cannot touch itself, or a joint holds what would
-        if contacts.pairs[pair, 0] != contacts.pairs[pair, 1] and a0 not in held:
-            row = _padded(contacts, row, every - set(row))
         part = (a0,) if a0 == a1 else (a0, a1)
         most = MOST_FRAMES - len(part)
         pieces = max(1, -(-(len(row) - 1) // (most - 1)))
@@ -140,6 +116,8 @@ def _numbers_of(contacts: Contacts, windows: list[Window]) -> tuple[Floats, Floa
         place = contacts.X[part[:, 0]]
         if row.shape[1] == 1:
             place = np.column_stack([place, contacts.X[row[:, 0]]])
+    if row.shape[1] > 1:
+        place = np.column_stack([place, np.full(len(row), float(row.shape[1]))])
     numbers = np.column_stack([law, rho, place, radii[:, 0], loss, np.zeros((len(windows), OWN))])
     stiffness = np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0)
     steepest = np.where(law[:, 0] == POLYNOMIAL, slopes(law, rho), law[:, 1])

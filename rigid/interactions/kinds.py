@@ -214,8 +214,10 @@ class Kind(NamedTuple):
     condensed: Condensed = Condensed()
     one_sided: bool = False  # where its dual is zero, so is its tangent: it acts on contact alone
     turning: int = MOST_FRAMES  # its first frames, whose turns count: of those behind them their places alone
-    # of an energy of places alone, where columns of the dual cost more, a tangent function: (y0, y1, X, lam, out, K), K (3 arity,
-    # 3 arity): row 3 k + j has the change of all forces with the place of frame k along j at the end; `out` is scratch
+    # where columns of the dual cost more, a tangent function: (y0, y1, X, lam, out, K). Where places alone count (turning = 0)
+    # row 3 k + j of K (3 arity, 3 arity) has the change of all forces with the place of frame k along j at the end; else row
+    # 6 k + j of K (6 arity, 6 arity) that of forces and torques with (dr, eta). `out` is scratch; out[k, 3, 0] is zero on return
+    # where frame k has nothing in K
     tangent: Any = None
 
     @property

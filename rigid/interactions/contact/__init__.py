@@ -9,8 +9,8 @@
     PLANE_SPHERE_LOSS    plane, sphere                   those of PLANE_SPHERE, loss (11), own (4)
     PLANE_ROD_LOSS       plane, nodes a, b               those of PLANE_ROD, loss (11), own (4)
     SPHERES_LOSS         a, b                            those of SPHERES, radius of a, loss (11), own (4)
-    rod_loss(1, M)       sphere, M nodes in a row        law (4), rho, Xa (3), radius of a, loss (11), own (4)
-    rod_loss(2, M)       nodes a1, a2, M nodes in a row  law (4), rho, m, L, radius of a, loss (11), own (4)
+    rod_loss(1, M)       sphere, M nodes in a row        law (4), rho, Xa (3), M, radius of a, loss (11), own (4)
+    rod_loss(2, M)       nodes a1, a2, M nodes in a row  law (4), rho, m, L, M, radius of a, loss (11), own (4)
 
 law: `normal_laws`; rho: radius, or the sum of both; N, P: normal and a point of a plane in its frame; X: centre in the frame
 of its sphere; m, L: an element of length L has the stations i/m, i = 0 .. m, each for a length L/m, those at the ends for

@@ -34,10 +34,13 @@ Crossley, Journal of Applied Mechanics 42 (1975) 440; bristles: Cundall and Stra
 import cmath
 
 from rigid.compilation.decorators import small_kernel
+from rigid.interactions.blocks import move_along, move_back
 from rigid.interactions.contact.gaps import size_of
-from rigid.interactions.kinds import add_dual, frame, value_function, vector
+from rigid.interactions.contact.touching import origin
+from rigid.interactions.kinds import COMPLEX_STEP, add_dual, frame, value_function, vector
 from rigid.kinematics.poses import ZERO, direction, mean_pose, on_point, point
-from rigid.linear_algebra import cross, dot, minus, plus, times
+from rigid.kinematics.rotations import inverse_tangent
+from rigid.linear_algebra import apply, average, cross, dot, minus, plus, times
 
 # places behind the numbers of the energy: (1), (2), (3), factors of mu
 B, C, REST, STATIC, KINETIC, STIFFNESS, DRILL, ROLL, FORTH, BACK, SIDE, ZETA = range(12)
@@ -186,6 +189,49 @@ def resisted(theta, l, N, lam):
 
 
 @small_kernel
+def arms(y0, y1, of_one, arity, found, out):
+    """Of both sides, from the weighted mean of their places to c."""
+    one, other, total = ZERO, ZERO, 0j
+    for k in range(arity):
+        weight = out[k, 1, 0] / found[0]
+        if weight != 0.0:
+            r = average(origin(y0, k), origin(y1, k))
+            if k < of_one:
+                one, total = plus(one, times(weight, r)), total + weight
+            else:
+                other = plus(other, times(weight, r))
+    c = times(1.0 / found[0], found[2])
+    return minus(c, times(1.0 / total, one)), plus(c, times(1.0 / total, other))
+
+
+@small_kernel
+def answer(X, at, lam, first, found, s, theta, tangent):
+    """To a slip and a turn: phi, T, the moment, z1 of the bristle and whether it slides. first: mean pose of frame 0."""
+    Q, force, _, power = found
+    size = size_of(force)
+    phi = normal_factor(X, at, lam * power / Q)
+    n, N = times(1.0 / size, force), size * (1.0 + phi)
+    T, end, slides, M = ZERO, ZERO, False, ZERO
+    if X[at + STATIC].real > 0.0:
+        T, end, slides = bristle(first, X, at, n, across(s, n), N, ways(tangent, n, X, at), lam)
+    if _resists_turns(X, at):
+        M = resisted(times(dot(theta, n), n), X[at + DRILL], N, lam)
+        M = plus(M, resisted(across(theta, n), X[at + ROLL], N, lam))
+    return phi, T, M, end, slides
+
+
+@small_kernel
+def _resists_turns(X, at):
+    return X[at + DRILL].real > 0.0 or X[at + ROLL].real > 0.0
+
+
+@small_kernel
+def acts(found):
+    """Whether one may divide by the sums."""
+    return found[0].real > LEAST and size_of(found[1]).real > LEAST
+
+
+@small_kernel
 def resist(y0, y1, X, lam, sides, found, tangent, out):
     """All that resists, into `out`, which has weights and forces of frames as `touching` says; phi, z1 of the bristle in
     components of the first frame, whether it slides. sides: how many frames are of the one, and how many there are; the point c
@@ -194,42 +240,28 @@ def resist(y0, y1, X, lam, sides, found, tangent, out):
     """
     of_one, arity = sides
     at = X.shape[0] - SIZE
-    Q, force, place, power = found
-    size = size_of(force)
-    if not (Q.real > LEAST and size.real > LEAST):
+    if not acts(found):
         out[:] = 0.0
         return NONE
-    phi = normal_factor(X, at, lam * power / Q)
-    n, c, N = times(1.0 / size, force), times(1.0 / Q, place), size * (1.0 + phi)
-    rubs, turns = X[at + STATIC].real > 0.0, X[at + DRILL].real > 0.0 or X[at + ROLL].real > 0.0
-    s, theta, one, other, total = ZERO, ZERO, ZERO, ZERO, 0j
-    if rubs or turns:
-        for k in range(arity):
-            weight, r = out[k, 1, 0] / Q, mean(y0, y1, k)[0]
-            if k < of_one:
-                one, total = plus(one, times(weight, r)), total + weight
-            else:
-                other = plus(other, times(weight, r))
-        one, other = minus(c, times(1.0 / total, one)), plus(c, times(1.0 / total, other))
+    carries = X[at + STATIC].real > 0.0 or _resists_turns(X, at)
+    s, theta, one, other = ZERO, ZERO, ZERO, ZERO
+    if carries:
+        one, other = arms(y0, y1, of_one, arity, found, out)
     for k in range(arity):
-        weight = out[k, 1, 0] / Q
-        if weight != 0.0 and (rubs or turns):
+        weight = out[k, 1, 0] / found[0]
+        if weight != 0.0 and carries:
             y, z = mean(y0, y1, k), change(y0, y1, k)
             arm = one if k < of_one else other
             s = plus(s, times(weight, point(z, lever(y, plus(y[0], arm)))))
             theta = plus(theta, times(weight, turned_by(y, z)))
-    first, T, end, slides, M = mean(y0, y1, 0), ZERO, ZERO, False, ZERO
-    if rubs:
-        T, end, slides = bristle(first, X, at, n, across(s, n), N, ways(tangent, n, X, at), lam)
-    if turns:
-        M = resisted(times(dot(theta, n), n), X[at + DRILL], N, lam)
-        M = plus(M, resisted(across(theta, n), X[at + ROLL], N, lam))
+    first = mean(y0, y1, 0)
+    phi, T, M, end, slides = answer(X, at, lam, first, found, s, theta, tangent)
     for k in range(arity):
-        weight, normal = out[k, 1, 0] / Q, times(phi, frame(out, k)[0])
+        weight, normal = out[k, 1, 0] / found[0], times(phi, frame(out, k)[0])
         out[k] = 0.0
         for i in range(3):
             out[k, 0, i] = normal[i]
-        if weight != 0.0 and (rubs or turns):
+        if weight != 0.0 and carries:
             y = mean(y0, y1, k)
             arm = one if k < of_one else other
             add_dual(on_point(times(weight, T), lever(y, plus(y[0], arm))), out, k)
@@ -239,6 +271,56 @@ def resist(y0, y1, X, lam, sides, found, tangent, out):
     if left.real > 0.0:
         zeta = times(cmath.sqrt(kept / left), zeta)
     return phi, zeta, slides
+
+
+@small_kernel
+def put_turns(y0, y1, arity, out):
+    """For `add_row`: out[k, 2] is the Cayley vector of the turn of a frame that has a part."""
+    for k in range(arity):
+        psi = turned_by(mean(y0, y1, k), change(y0, y1, k)) if out[k, 3, 0] != 0.0 else ZERO
+        for i in range(3):
+            out[k, 2, i] = psi[i]
+
+
+@small_kernel
+def turn_along(y1, j, k, step, out):
+    """An imaginary step of frame k along the axis j of its turn: of its Cayley vector, and of the pose that has the bristle."""
+    psi = out[k, 2, 0].real, out[k, 2, 1].real, out[k, 2, 2].real
+    by = step * 1j
+    eta = by if j == 0 else 0j, by if j == 1 else 0j, by if j == 2 else 0j
+    moved = apply(inverse_tangent(psi), eta)
+    for i in range(3):
+        out[k, 2, i] = psi[i] + moved[i]
+    if k == 0 and step > 0.0:
+        move_along(y1, 0, 3 + j)
+    elif k == 0:
+        move_back(y1, 0)
+
+
+@small_kernel
+def add_row(y0, y1, X, lam, sides, found, tangent, out, K, row):
+    """Imaginary parts of forces and torques of all frames into a row of K, as `resist` has them of poses that turn as rotations
+    do: with the Cayley vectors psi of `put_turns` the change of what has the arm a is dr + psi x a, its torque a x T + M.
+    """
+    of_one, arity = sides
+    at = X.shape[0] - SIZE
+    one, other = arms(y0, y1, of_one, arity, found, out)
+    s, theta = ZERO, ZERO
+    for k in range(arity):
+        weight = out[k, 1, 0] / found[0]
+        if weight != 0.0:
+            psi = out[k, 2, 0], out[k, 2, 1], out[k, 2, 2]
+            moved = plus(minus(origin(y1, k), origin(y0, k)), cross(psi, one if k < of_one else other))
+            s, theta = plus(s, times(weight, moved)), plus(theta, times(weight, psi))
+    phi, T, M, _, _ = answer(X, at, lam, mean(y0, y1, 0), found, s, theta, tangent)
+    for k in range(arity):
+        weight = out[k, 1, 0] / found[0]
+        if weight != 0.0:
+            force = plus(times(phi, origin(out, k)), times(weight, T))
+            torque = times(weight, plus(cross(one if k < of_one else other, T), M))
+            for i in range(3):
+                K[row, 6 * k + i] = force[i].imag / COMPLEX_STEP
+                K[row, 6 * k + 3 + i] = torque[i].imag / COMPLEX_STEP
 
 
 @small_kernel

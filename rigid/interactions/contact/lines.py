@@ -187,6 +187,7 @@ def tangent_of_rods(y0, y1, X, lam, out, K):
             y1[3, 0, j] = y1[3, 0, j].real
             for k in range(2, 4):
                 _add_station(K, 3 * k + j, -1.0 if k == 2 else 1.0, s, force, out)
+    out[:4, 3, 0] = 1.0
 
 
 SPHERES = Kind("contact of spheres", 2, 0, value_of_spheres, dual_of_spheres, no_bend, one_sided=True)

@@ -9,17 +9,30 @@ ends of a step.
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact import lines, planes
-from rigid.interactions.contact.friction import OWN, SIZE, kept, resist, store_own
+from rigid.interactions.contact.friction import (
+    OWN,
+    SIZE,
+    acts,
+    add_row,
+    kept,
+    put_turns,
+    resist,
+    store_own,
+    turn_along,
+)
 from rigid.interactions.contact.gaps import RHO
 from rigid.interactions.contact.touching import along, piece
 from rigid.interactions.kinds import (
+    COMPLEX_STEP,
     MOST_FRAMES,
     Condensed,
     Kind,
     add_dual,
     dissipation,
     dual_function,
+    tangent_function,
     vector,
+    whole,
 )
 from rigid.kinematics.poses import ZERO, on_point
 from rigid.linear_algebra import average, minus, times
@@ -89,9 +102,15 @@ def lost_by_spheres(y0, y1, X, lam, out):
 
 
 @small_kernel
-def lost_by_sphere_on_line(y0, y1, X, lam, out, nodes):
-    """Of a row of so many nodes."""
+def _nodes(X):
+    """Of the row of a partner: their number stands before the radius of a."""
+    return whole(X[X.shape[0] - SIZE - 2])
+
+
+@small_kernel
+def lost_by_sphere_on_line(y0, y1, X, lam, out):
     out[:] = 0.0
+    nodes = _nodes(X)
     found = lines.sphere_on_line(y0, y1, X, (1, nodes, False), 1.0 + 0j, _share(X), out)
     _set_weight(out, 0, found[0])
     end = resist(y0, y1, X, lam, (1, nodes + 1), found, ZERO, out)
@@ -100,11 +119,46 @@ def lost_by_sphere_on_line(y0, y1, X, lam, out, nodes):
 
 
 @small_kernel
-def lost_by_rod_on_line(y0, y1, X, lam, out, nodes):
-    """Of a row of so many nodes."""
+def lost_by_rod_on_line(y0, y1, X, lam, out):
     out[:] = 0.0
+    nodes = _nodes(X)
     found = lines.rod_on_line(y0, y1, X, (2, nodes, False), 1.0 + 0j, _share(X), out)
     return resist(y0, y1, X, lam, (2, nodes + 2), found, _tangent(y0, y1, 0), out)
+
+
+@small_kernel
+def _on_line(y0, y1, X, nodes, out):
+    """The sum of an element's stations, what is beside forces and weights in `out` is left as it is."""
+    for k in range(nodes + 2):
+        for i in range(3):
+            out[k, 0, i] = 0.0
+        out[k, 1, 0] = 0.0
+    return lines.rod_on_line(y0, y1, X, (2, nodes, False), 1.0 + 0j, _share(X), out)
+
+
+@tangent_function
+def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
+    """Along what touches alone, and where a frame turns without the sum anew."""
+    nodes = _nodes(X)
+    sides = 2, nodes + 2
+    K[: 6 * sides[1], : 6 * sides[1]] = 0.0
+    out[:] = 0.0
+    found = _on_line(y0, y1, X, nodes, out)
+    put_turns(y0, y1, sides[1], out)
+    if not acts(found):
+        return
+    along = _tangent(y0, y1, 0)
+    for k in range(sides[1]):
+        for j in range(3 if out[k, 3, 0] != 0.0 else 0):
+            turn_along(y1, j, k, COMPLEX_STEP, out)
+            add_row(y0, y1, X, lam[0], sides, found, along, out, K, 6 * k + 3 + j)
+            turn_along(y1, j, k, 0.0, out)
+    for k in range(sides[1]):
+        for j in range(3 if out[k, 3, 0] != 0.0 else 0):
+            y1[k, 0, j] += COMPLEX_STEP * 1j
+            found = _on_line(y0, y1, X, nodes, out)
+            add_row(y0, y1, X, lam[0], sides, found, _tangent(y0, y1, 0), out, K, 6 * k + j)
+            y1[k, 0, j] = y1[k, 0, j].real
 
 
 @dual_function
@@ -152,46 +206,51 @@ def spheres_settled(y0, y1, X, lam, out):
     store_own(lost_by_spheres(y0, y1, X, lam[0], out), out)
 
 
+@dual_function
+def of_sphere_on_line(y0, y1, X, lam, out):
+    lost_by_sphere_on_line(y0, y1, X, lam[0], out)
+
+
+@dual_function
+def sphere_on_line_held(y, z, X, lam, out):
+    lost_by_sphere_on_line(y, y, X, lam[0], out)
+
+
+@dual_function
+def sphere_on_line_settled(y0, y1, X, lam, out):
+    store_own(lost_by_sphere_on_line(y0, y1, X, lam[0], out), out)
+
+
+@dual_function
+def of_rod_on_line(y0, y1, X, lam, out):
+    lost_by_rod_on_line(y0, y1, X, lam[0], out)
+
+
+@dual_function
+def rod_on_line_held(y, z, X, lam, out):
+    lost_by_rod_on_line(y, y, X, lam[0], out)
+
+
+@dual_function
+def rod_on_line_settled(y0, y1, X, lam, out):
+    store_own(lost_by_rod_on_line(y0, y1, X, lam[0], out), out)
+
+
 def _loss(name: str, arity: int, dual: object, held: object, settle: object) -> Kind:
     kind = dissipation(f"loss of contact of {name}", arity, dual, held)
     return kind._replace(own=OWN, condensed=Condensed(settle=settle, kept=kept), one_sided=True)
 
 
 def rod_loss(station_frames: int, nodes: int) -> Kind:
-    """Of a sphere (1 frame) or of an element's stations (2) against a row of 2 or more nodes of another rod."""
-    return (_loss_of_sphere if station_frames == 1 else _loss_of_element)(nodes)
-
-
-def _loss_of_sphere(nodes: int) -> Kind:
-    @dual_function
-    def dual(y0, y1, X, lam, out):
-        lost_by_sphere_on_line(y0, y1, X, lam[0], out, nodes)
-
-    @dual_function
-    def held(y, z, X, lam, out):
-        lost_by_sphere_on_line(y, y, X, lam[0], out, nodes)
-
-    @dual_function
-    def settle(y0, y1, X, lam, out):
-        store_own(lost_by_sphere_on_line(y0, y1, X, lam[0], out, nodes), out)
-
-    return _loss(f"a sphere and {nodes} nodes", nodes + 1, dual, held, settle)
-
-
-def _loss_of_element(nodes: int) -> Kind:
-    @dual_function
-    def dual(y0, y1, X, lam, out):
-        lost_by_rod_on_line(y0, y1, X, lam[0], out, nodes)
-
-    @dual_function
-    def held(y, z, X, lam, out):
-        lost_by_rod_on_line(y, y, X, lam[0], out, nodes)
-
-    @dual_function
-    def settle(y0, y1, X, lam, out):
-        store_own(lost_by_rod_on_line(y0, y1, X, lam[0], out, nodes), out)
-
-    return _loss(f"an element and {nodes} nodes", nodes + 2, dual, held, settle)
+    """Of a sphere (1 frame) or of an element's stations (2) against a row of 2 or more nodes of another rod. Their number stands
+    among X, so that the functions are compiled once.
+    """
+    name = f"{'a sphere' if station_frames == 1 else 'an element'} and {nodes} nodes"
+    if station_frames == 1:
+        functions = of_sphere_on_line, sphere_on_line_held, sphere_on_line_settled
+        return _loss(name, nodes + 1, *functions)
+    functions = of_rod_on_line, rod_on_line_held, rod_on_line_settled
+    return _loss(name, nodes + 2, *functions)._replace(tangent=tangent_of_rod_on_line)
 
 
 PLANE_SPHERE_LOSS = _loss(

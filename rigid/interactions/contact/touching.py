@@ -1,10 +1,10 @@
 """Sums of contact forces over stations and their partners, for energies and for what is lost beside them.
 
 Into `out` go, frame by frame, the force of the gradient of V, `out[k, 0]`, and a weight `out[k, 1, 0]`: the part of the sum of
-all Q that acts on the frame, positive on the side of the stations, negative on that of their partner. A polyline is all its
-segments less its inner vertices, which two of them share: what touches it there counts once. In a step past the vertex b of the
-segment a b both are prolonged for ever, a b and, for the vertex, what lies behind b: beyond b one takes off the other, so that no
-energy changes, and on a straight line this is what the next segment adds. So, with signs, do
+all Q that acts on the frame, positive on the side of the stations, negative on that of their partner; `out[k, 3, 0]` is 1 where
+any does. A polyline is all its segments less its inner vertices, which two of them share: what touches it there counts once. In a
+step past the vertex b of the segment a b both are prolonged for ever, a b and, for the vertex, what lies behind b: beyond b one
+takes off the other, so that no energy changes, and on a straight line this is what the next segment adds. So, with signs, do
 
     Q, force        sum of the resistances, of the forces on the stations                                             (1)
     place           sum of Q c, c the point between the axes that divides their distance as the radii do
@@ -49,10 +49,11 @@ def share_of(i, X, m):
 
 @small_kernel
 def add_at_frame(out, k, weight, Q, force):
-    """Force and weight of frame k."""
+    """Force and weight of frame k; that it has a part, for a weight that is zero here may have a derivative."""
     for i in range(3):
         out[k, 0, i] += weight * force[i]
     out[k, 1, 0] += weight * Q
+    out[k, 3, 0] = 1.0
 
 
 @small_kernel
