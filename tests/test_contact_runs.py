@@ -25,7 +25,7 @@ from discretization.state_measures import energies
 from discretization.system import fingerprint
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
-from rigid.errors import ModelError
+from rigid.errors import ConvergenceError, ModelError
 from rodsim import Model, Result, audit, simulate
 
 H = 5e-4
@@ -156,6 +156,16 @@ def test_without_the_question_whether_they_passed_yarns_do(monkeypatch: pytest.M
     state, _ = stepper.advance(stepper.start(model.build().state), 0, 6)
     one, other = model.build().layout.rods
     assert (state.r[other.frames, 2] < state.r[one.frames, 2] - 1e-3).all()
+
+
+@pytest.mark.parametrize(("m", "words"), [(1, r"their axes are .* touch at 0.02 m.*`stations`"), (6, "")])
+def test_what_goes_through_between_stations_is_said(m: int, words: str) -> None:
+    """Stations at the nodes alone, of which none is near: shorter steps cure nothing."""
+    if not words:
+        simulate(two_rods(n=9, m=m), 0.02, 1e-3, progress=False)
+        return
+    with pytest.raises(ConvergenceError, match=words):
+        simulate(two_rods(n=9, m=m), 0.02, 1e-3, progress=False)
 
 
 def test_the_batch_changes_nothing() -> None:

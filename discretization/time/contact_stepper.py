@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from discretization.contact.fixed_planes import far_away, fixed_planes, kept_in_bristles
 from discretization.contact.interactions import interactions_of
-from discretization.contact.nearest import passing
+from discretization.contact.nearest import distances, passing
 from discretization.contact.search import candidates, searched
 from discretization.contact.table import contacts_of, points_of
 from discretization.contact.windows import LOSING, Window, carried, losses_of, windows_of
@@ -47,6 +47,7 @@ FASTEST = 6.0  # of what the fastest point moves in a step: a skin has room for 
 
 _SKIN = Failure("a surface moved further than half the skin of its contacts", "give a smaller dt")
 _PASSED = Failure("surfaces in contact could have passed through each other", "give a smaller dt")
+_DEEP = 0.2  # of its reach: two lines as near as that go through each other however short the step is
 
 
 class Listed(NamedTuple):
@@ -159,9 +160,22 @@ class ContactStepper(StepperBase):
                 state, report = self._with_list(state), cost.plus(Report(lists=1))
                 continue
             if problem is _PASSED:
-                cost = cost.plus(Report(passings=1))
+                cost, problem = cost.plus(Report(passings=1)), self._through(state, listed)
             yield Taken(state, cost, problem or failure)
             return
+
+    def _through(self, state: State, listed: Listed) -> Failure:
+        """Why surfaces pass: the step is too long, or what lies between them gives way too far."""
+        apart = np.empty(len(listed.ends))
+        distances(self._points(state), listed.ends, apart)
+        deepest = int(np.argmin(apart / listed.reach))
+        if apart[deepest] > _DEEP * listed.reach[deepest]:
+            return _PASSED
+        return Failure(
+            f"surfaces in contact go through each other: their axes are {apart[deepest]:.2g} m apart, and touch at "
+            f"{listed.reach[deepest]:.2g} m",
+            "give the contact more `stations`, between which a rod is not felt, or more stiffness",
+        )
 
     def _accepted(self, state: State, ends: State, listed: Listed) -> tuple[int, Failure | None]:
         """How many of the first steps to these ends are, and what is wrong with the next one."""
