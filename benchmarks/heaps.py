@@ -37,6 +37,7 @@ RADIUS, LENGTH, ELEMENTS = 0.01, 0.5, 20  # m
 SPACING = 0.04  # m, of rods in a layer of a settled pile
 WIDTH = 0.6  # m, of the box of 50 rods; all of it grows with the number of rods
 STIFFNESS, STATIONS = 1e6, 5  # N/m2; intervals of an element
+SOFT = 2e5  # Pa, of the rods
 LOSS = (0.3, 0.0, 0.02, 0.3, 0.3, 1e5, 0.0, 0.0, 1.0, 1.0, 1.0)
 STEP = 5e-4  # s
 REST = 20  # steps in which a pile comes to rest
@@ -127,12 +128,13 @@ def heap(
     seed: int = 0,
     *,
     in_layers: bool = False,
+    E: float = SOFT,
 ) -> Heap:
-    """As it is laid down; rubbing: with friction and restitution; in_layers: a settled pile."""
+    """As it is laid down; rubbing: with friction and restitution; in_layers: a settled pile; E: Young's modulus, Pa."""
     width = WIDTH * (max(count, 50) / 50.0) ** (1.0 / 3.0)
     ends, widths = packed(count, seed) if in_layers else (laid(count, width, seed), (width, width))
     model = Model("heap", gravity=(0.0, 0.0, -9.81))
-    section = Section.circular(RADIUS, Material(E=2e5, nu=0.45, density=1000.0))
+    section = Section.circular(RADIUS, Material(E=E, nu=0.45, density=1000.0))
     planes = [model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))]
     for name, x, y in (("left", -1, 0), ("right", 1, 0), ("front", 0, -1), ("back", 0, 1)):
         foot = model.ground.at((0.5 * widths[0] * x, 0.5 * widths[1] * y, 0.0))
@@ -253,9 +255,11 @@ def _memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
-def balance(steps: int, rubbing: bool, count: int = 20, elements: int = 4) -> tuple[float, float]:
+def balance(
+    steps: int, rubbing: bool, count: int = 20, elements: int = 4, E: float = SOFT
+) -> tuple[float, float]:
     """Largest change of energy and what was lost together, over the energy at the start, and the least loss of 100 steps, J."""
-    own = heap(count, elements, rubbing)
+    own = heap(count, elements, rubbing, E=E)
     stepper = own.stepper()
     state = stepper.start(own.state)
     total = [energies(own.system, state).total]
@@ -278,10 +282,11 @@ def main(given: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--rubbing", action="store_true", help="with friction and restitution")
     parser.add_argument("--balance", type=int, default=0, help="steps of 20 rods whose balances are shown")
+    parser.add_argument("--modulus", type=float, default=SOFT, help="Pa, of the rods whose balances are shown")
     asked = parser.parse_args(given)
     if asked.balance:
         for rubbing in (False, True):
-            change, least = balance(asked.balance, rubbing)
+            change, least = balance(asked.balance, rubbing, E=asked.modulus)
             name = "friction" if rubbing else "frictionless"
             print(f"{name}: energy {change:.1e}, least loss of 100 steps {least:.1e} J", flush=True)
         return
