@@ -282,7 +282,9 @@ def main(given: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--rubbing", action="store_true", help="with friction and restitution")
     parser.add_argument("--balance", type=int, default=0, help="steps of 20 rods whose balances are shown")
-    parser.add_argument("--modulus", type=float, default=SOFT, help="Pa, of the rods whose balances are shown")
+    parser.add_argument(
+        "--modulus", type=float, default=SOFT, help="Pa, of the rods whose balances are shown"
+    )
     asked = parser.parse_args(given)
     if asked.balance:
         for rubbing in (False, True):
