@@ -86,6 +86,7 @@ WRONG = [
     ((ONE, FLOOR), {"law": "exp(depth) - 1"}, r"is no polynomial of depth"),
     ((ONE, FLOOR), {"law": "1e300*(1e300*depth)"}, r"factor that is no finite number"),
     ((ONE, FLOOR), {"law": "5 + depth"}, r"a force of 5 at depth 0, which would jump there; leave"),
+    ((ONE, FLOOR), {"law": "depth - 5"}, r"a force of -5 at depth 0, which would jump there; leave"),
     ((ONE, FLOOR), {"law": "-depth"}, r"falls at some depth"),
     ((ONE, FLOOR), {"law": "depth - depth**3"}, r"falls at some depth"),
     ((ONE, FLOOR), {"law": "3*depth - 3.001*depth**2 + depth**3"}, r"falls at some depth"),
