@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from discretization.assembly.element_lanes import add_elements, begin_elements, strain_change
+from discretization.assembly import element_lanes
 from discretization.assembly.numbering import number
+from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import workspace
 from discretization.space.se3_element import E0, START, discrete_forces, start_of_step
-from rigid import quaternions
 from rodsim import Model, Section
 
 H = 0.01
@@ -44,16 +44,33 @@ def stirred(n, full=False, viscous=False, consistent=False, turn=0.05):
     work = workspace(system, numbering)
     work.dr[moving] = 0.002 * rng.standard_normal((moving.sum(), 3))
     work.psi[moving] = turn * rng.standard_normal((moving.sum(), 3))
-    work.R0[:], work.q1[:] = quaternions.to_matrix(quat), cayley(work.psi, quat)
-    work.R1[:] = quaternions.to_matrix(work.q1)
-    begin_elements(system, state, work, H)
+    begin_step(system, numbering, state, work, H)
+    move(system, state, work)
     return system, numbering, state, work
 
 
-def cayley(psi, quat):
-    """Quaternions after turns by these Cayley vectors."""
-    turn = np.concatenate([np.ones((len(psi), 1)), 0.5 * psi], axis=1)
-    return quaternions.normalize(quaternions.multiply(turn, quat))
+def assembled(system, numbering, state, work):
+    """Residual and entries of the matrix of a step, and whether an element folds."""
+    loads = np.zeros((len(system.loads.kind), 3))
+    status = assemble(system, numbering, state, work, H, loads, True)
+    return work.residual[: numbering.size].copy(), work.values[: numbering.n_values].copy(), status
+
+
+def of_elements(system, numbering, state, work):
+    """What of residual and matrix is the elements'."""
+    none = system.elements._replace(
+        stiffness=np.zeros_like(system.elements.stiffness),
+        damping=np.zeros_like(system.elements.damping),
+    )
+    empty, couples = system._replace(elements=none), work.elements.couples
+    begin_step(empty, numbering, state, work, H)
+    without = assembled(
+        empty, numbering, state, work._replace(elements=work.elements._replace(couples=False))
+    )
+    begin_step(system, numbering, state, work, H)
+    found = assembled(system, numbering, state, work)
+    assert (found[2], without[2], work.elements.couples) == (0, 0, couples)
+    return found[0] - without[0], found[1] - without[1]
 
 
 def dense(numbering, values):
@@ -119,33 +136,51 @@ def one_by_one(system, numbering, state, work):
 )
 def test_eight_at_a_time_are_the_same_as_one_by_one(n, how):
     system, numbering, state, work = stirred(n, **how)
-    work.residual[:] = 0.0
-    work.values[:] = 0.0
-    assert add_elements(work, H, True) == 0
+    found, entries = of_elements(system, numbering, state, work)
     residual, matrix, changes = one_by_one(system, numbering, state, work)
-    found = [
-        [strain_change(work.elements, m, i) for i in range(6)] for m in range(len(system.elements.length))
-    ]
-    assert np.abs(work.residual[: numbering.size] - residual).max() < 1e-14 * np.abs(residual).max()
-    assert np.abs(dense(numbering, work.values) - matrix).max() < 1e-14 * np.abs(matrix).max()
-    assert np.abs(found - changes).max() < 1e-14
+    assert np.abs(found - residual).max() < 1e-14 * np.abs(work.residual).max()
+    found_matrix = dense(numbering, entries)
+    assert np.abs(found_matrix - matrix).max() < 1e-14 * np.abs(work.values).max()
+    # nothing stands where the matrix has no entries
+    assert np.count_nonzero(entries) == np.count_nonzero(found_matrix)
+    own = work.elements
+    strains = own.strain1 - own.start[:, element_lanes.E0 : element_lanes.E0 + 6]
+    strains = strains.swapaxes(1, 2).reshape(-1, 6)
+    assert np.abs(strains[: len(changes)] - changes).max() < 1e-14
+
+
+def test_round_off_of_forces_is_that_of_the_stiffness():
+    system, numbering, state, work = stirred(9)
+    own = work.elements
+    without = own._replace(scale=np.zeros_like(own.scale))
+    wanted, found = np.zeros((2, *work.noise.shape))
+    for noise, elements in ((found, own), (wanted, without)):
+        begin_step(system, numbering, state, work._replace(elements=elements), H)
+        noise[:] = work.noise
+    epsilon = np.finfo(float).eps
+    for (a, b), L, C in zip(
+        system.elements.frames, system.elements.length, np.abs(system.elements.stiffness), strict=True
+    ):
+        force = H * epsilon * C[:3].max()
+        moment = force * L + H * epsilon * C[3:].max() / L
+        for f in (a, b):
+            wanted[numbering.frame[f] + np.arange(6)] += np.repeat([force, moment], 3)
+    n = numbering.size
+    assert np.allclose(found[:n], wanted[:n], rtol=1e-13)
 
 
 def test_blocks_that_are_not_side_by_side_are_found_too():
-    _, _, _, work = stirred(9)
-    assert work.elements.rows.any()
-    work.residual[:] = work.values[:] = 0.0
-    assert add_elements(work, H, True) == 0
-    beside = work.values.copy()
-    work.values[:] = 0.0
-    work.elements.rows[:] = 0
-    assert add_elements(work, H, True) == 0
-    assert np.array_equal(work.values, beside)
+    model = stirred(9)
+    own = model[3].elements
+    assert own.rows.any()
+    _, beside = of_elements(*model)
+    own.rows[:] = element_lanes.APART
+    assert np.array_equal(of_elements(*model)[1], beside)
 
 
 @pytest.mark.parametrize("which", [0, 7, 8, 10])
 def test_one_element_that_folds_is_told(which):
-    system, _, _, work = stirred(9)
+    system, numbering, state, work = stirred(9)
+    assert assembled(system, numbering, state, work)[2] == 0
     work.q1[system.elements.frames[which, 1]] *= -1.0  # the other of both quaternions of a turn: half + pi
-    work.residual[:] = 0.0
-    assert add_elements(work, H, False) == 1
+    assert assembled(system, numbering, state, work)[2] == 1
