@@ -1,6 +1,13 @@
 """What a derivative of a step needs of every kind that is registered: its ends count alike, its numbers may be complex."""
 
 import functools
+import json
+import os
+import subprocess
+import sys
+import traceback
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,14 +17,15 @@ from discretization.others import dissipates
 from discretization.space import lagrange_element
 from discretization.space.laws.functions import PARAMETERS
 from discretization.space.rod_points import BEHIND, FIRST, LAW
-from discretization.space.se3_dual import SE3_ELEMENT
+from discretization.space.se3_dual import SE3_ELEMENT, VISCOUS_SE3_ELEMENT
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.blocks import blocks, number_blocks, value_numbers
+from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.contact.friction import SIZE
 from rigid.interactions.contact.planes import PLANE_SPHERE
 from rigid.interactions.evaluation import values
-from rigid.interactions.kinds import Group, Kind, group
+from rigid.interactions.kinds import COMPLEX_STEP, MOST_FRAMES, Group, Kind, group
 from rigid.interactions.law_springs import LENGTH_DAMPER
 from rigid.interactions.laws import law_numbers
 from rigid.interactions.spring import DAMPER, SPRING
@@ -26,7 +34,7 @@ from rigid.system import State
 from rodsim import Model, Section
 from rodsim.parts.spring_laws import Law
 from tests.completeness import MODELS, NUMBERS
-from tests.contacts import ENERGIES, touch
+from tests.contacts import ENERGIES, all_poses, touch
 from tests.test_contact_losses import ALL, ENERGY, lossy
 
 KINDS = [(table, kind) for table, kinds in registered().items() for kind in kinds]
@@ -83,6 +91,12 @@ def case(kind: Kind):
     rng = np.random.default_rng(3)
     lam = rng.normal(size=(len(own.frames), kind.rows)) if kind.rows else RATE if dissipates(kind) else 1.0
     return own, shaken(state, 1), shaken(state, 2), lam
+
+
+# of these the machine code is looked at, which has also the branches that no state here takes: what
+# `tests/test_step_derivative.py` compiles of complex numbers too, and a contact, whose laws have most branches
+COMPILED = [COINCIDENT_POINTS, SE3_ELEMENT, VISCOUS_SE3_ELEMENT, SPRING, DAMPER, PLANE_SPHERE]
+COMPILED += [kind for kind, energy in ENERGY.items() if energy is PLANE_SPHERE]
 
 
 def close(one, other, tolerance):
@@ -220,10 +234,79 @@ def number_derivatives_hold(own, start, end, lam):
     return exact
 
 
+@pytest.mark.parametrize("kind", COMPILED, ids=lambda kind: kind.name)
+def test_derivatives_to_numbers_are_those_of_forces_and_values(kind):
+    """By complex steps; whole numbers among them have none."""
+    number_derivatives_hold(*case(kind))
+
+
+def poses(own: Group, start: State, state: State):
+    """Of the first interaction, from where its first frame is at the start."""
+    f, R = own.frames[0], quaternions.to_matrix(state.quat)
+    return all_poses(np.concatenate([(state.r[f] - start.r[f[0]])[:, None], R[f].swapaxes(1, 2)], axis=1))
+
+
+def source_takes_complex_numbers(kind: Kind):
+    """The dual and the value of one interaction, along a way that changes all of its numbers. All it reads are Python's complex
+    numbers, which cannot be compared, as those of compiled code cannot: numpy's can.
+    """
+    own, start, end, lam = case(kind)
+    lam = np.ravel(lam[0] if np.ndim(lam) else lam)
+    y0, y1, lam = (pythons(x) for x in (poses(own, start, start), poses(own, start, end), lam))
+    X = own.numbers[0]
+    way = np.random.default_rng(4).normal(size=X.size)
+
+    def found_at(numbers):
+        on, out = np.zeros((MOST_FRAMES, 4, 3), complex), np.zeros(max(kind.rows, 1), complex)
+        kind.dual(y0, y1, numbers, lam, on)
+        kind.value(y1, numbers, out)
+        return on, out
+
+    ways = pythons(X + 1j * COMPLEX_STEP * way), X + EPS * way, X - EPS * way
+    of_dual, of_value = zip(*map(found_at, ways), strict=True)
+    assert np.any(of_dual[0].imag) or np.any(of_value[0].imag)
+    for exact, more, less in (of_dual, of_value):
+        close((more - less).real / (2 * EPS), exact.imag / COMPLEX_STEP, 1e-6)
+
+
+def pythons(numbers):
+    """Complex numbers of Python in an array."""
+    return np.array(numbers.astype(complex).tolist(), object)
+
+
+def say_whether_sources_take_complex_numbers():
+    """For a process without the compiler: what fails, by the name of the kind."""
+    said = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
+        for _, kind in KINDS:
+            try:
+                source_takes_complex_numbers(kind)
+                said[kind.name] = "yes"
+            except Exception:
+                said[kind.name] = traceback.format_exc()
+    print(json.dumps(said))
+
+
+@pytest.fixture(scope="module")
+def said_of_sources():
+    """All in one process, which loads everything once: to compile every kind of complex numbers takes ten times as long."""
+    root = Path(__file__).parents[1]
+    code = f"from tests.{Path(__file__).stem} import say_whether_sources_take_complex_numbers as say; say()"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
-def test_numbers_may_be_complex(entry):
-    """Derivatives of forces and values to all numbers, by complex steps; whole numbers among them have none."""
-    number_derivatives_hold(*case(entry[1]))
+def test_numbers_may_be_complex(entry, said_of_sources):
+    """Of the source of every kind, by a complex step."""
+    assert said_of_sources[entry[1].name] == "yes"
 
 
 @pytest.mark.parametrize("word", ["stiffening", "thinning", "softening", "own"])
