@@ -1,20 +1,22 @@
 """Facts of a system's structure are found once: a call of `simulate` asks for the same counts twenty times.
 
 What they are made of, kinds, frames and counts of the tables, nobody changes in place: who marks joints that repeat each other,
-lists what touches or puts other numbers there makes another table. Tables are told apart by their identity and kept as long as
-what is known of them. What takes longer to find is told apart by all numbers it is made of: a model that is built again, or run
-again, has the same. Large systems, where asking again is a small part of what is done, are not kept.
+lists what touches or puts other numbers there makes other arrays. Arrays are told apart by their identity, and not kept.
+What takes longer to find is told apart by all numbers it is made of: a model that is built again, or run again, has the same.
+Large systems, where asking again is a small part of what is done, are not kept.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import weakref
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discretization.system import System
 
@@ -26,31 +28,33 @@ Finding = TypeVar("Finding", bound=Callable[..., Any])
 
 
 def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
-    """`find(system)`, or what it found of these very tables; nobody changes what it gives."""
-    kept: OrderedDict[tuple[int, ...], tuple[Any, Fact]] = OrderedDict()
+    """`find(system)`, or what it found of these very arrays in its tables; nobody changes what it gives."""
+    kept: OrderedDict[tuple[int, ...], tuple[list[weakref.ref[Any]], Fact]] = OrderedDict()
 
     @functools.wraps(find)
     def found(system: System) -> Fact:
-        tables = (
-            system.frames,
-            system.elements,
-            system.constraints,
-            system.spans,
-            system.others,
-            system.contacts,
-        )
-        key = tuple(map(id, tables))
+        arrays = list(_arrays(tuple(table for table in system if isinstance(table, tuple))))
+        key = tuple(map(id, arrays))
         there = kept.get(key)
-        if there is not None:
+        if there is not None and all(one() is array for one, array in zip(there[0], arrays, strict=True)):
             return there[1]
         fact = find(system)
         if len(system.frames.mass) <= LARGEST:
-            kept[key] = tables, fact
+            kept[key] = [weakref.ref(array) for array in arrays], fact
             while len(kept) > MOST:
                 kept.popitem(last=False)
         return fact
 
     return found
+
+
+def _arrays(things: tuple[Any, ...]) -> Iterator[NDArray[Any]]:
+    """All that stand in nested tuples."""
+    for thing in things:
+        if isinstance(thing, tuple):
+            yield from _arrays(thing)
+        elif isinstance(thing, np.ndarray):
+            yield thing
 
 
 def known_of_numbers(find: Finding) -> Finding:

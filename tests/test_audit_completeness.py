@@ -62,6 +62,7 @@ def run_of(integrator):
 
 def changed(result, name, change):
     """The result with one of its arrays changed; the rest is shared."""
+    result.strains()  # found where they are first read
     source = type(result._source)(result.layout, {**result._source._arrays})
     source._arrays[name] = change(result._source._arrays[name].copy())
     return Result(source)

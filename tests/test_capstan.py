@@ -31,7 +31,7 @@ def test_bending_lowers_the_ratio_of_a_capstan():
 def test_what_slides_on_a_drum_takes_the_work_of_the_axle():
     """Friction dissipates the torque times the turn; the energy balance is exact."""
     run = found(30)
-    assert np.ptp(run.energy["total"] + run.dissipation - run.work) < 1e-13
+    assert np.ptp(run.energy["total"] + run.dissipation - run.work) < 1e-12 * run.work[-1]
     torque = (capstan.ratio(run) - 1.0) * capstan.REACH
     late = run.t > 0.1
     power = np.polyfit(run.t[late], run.dissipation[late], 1)[0]

@@ -106,13 +106,13 @@ MECHANISMS = (
     "sphericalChain",
 )
 SPEEDS = {
-    "5 pinned bars in their plane": [[("B3-5", "MuJoCo")], [("B3-5", "Exudyn")]],
     "5 pinned bars in space beside MuJoCo": [[("B3-5-space", "MuJoCo")]],
+    "5 pinned bars in their plane": [[("B3-5", "MuJoCo")], [("B3-5", "Exudyn")]],
+    "a welded grid in motion": [[("EX-grid", "")], [("EX-eigenmodes", "")]],
+    "five small frames at rest": [FRAMES],
+    "eight mechanisms": [[(f"EX-{name}", "Exudyn |") for name in MECHANISMS]],
     "100 pinned bars in their plane": [[("B3-100", "MuJoCo")], [("B3-100", "Exudyn")]],
     "heavy top": [[("B4", "MuJoCo")], [("B4", "Exudyn")]],
-    "five small frames at rest": [FRAMES],
-    "a welded grid in motion": [[("EX-grid", "")], [("EX-eigenmodes", "")]],
-    "eight mechanisms": [[(f"EX-{name}", "Exudyn |") for name in MECHANISMS]],
     "falling cantilever in its plane": [[("B2", "Exudyn")]],
     "falling cantilever in space": [[("B2-space", "Exudyn")]],
     "5 pinned bars in space beside Exudyn": [[("B3-5-space", "Exudyn")]],

@@ -41,6 +41,7 @@ METHODS = ("newton", "arc-length")
 MOST_POINTS = 500
 MOST_RELAXATIONS = 20  # on a way of moved ground points
 CREEP = 0.02  # of the way, that such a one goes
+SHORTER = 8  # attempts, each a quarter of the way of that before: next to a limit round-off decides which one leads on
 
 
 def equilibrium(
@@ -228,7 +229,7 @@ def _creep(
     for _ in range(MOST_RELAXATIONS):
         kept = rest.keep()
         part = min(CREEP, 0.25 * rest.loading.longest_step(rest.length), end - kept[1])
-        for _ in range(3):
+        for _ in range(SHORTER):
             rest.load_at(kept[1] + part)
             relaxed = relax(rest)
             if relaxed.status == SOLVED:
