@@ -123,7 +123,8 @@ def _largest(typing: Any, x: Any) -> Any:
             return vector
         for half in (4, 2, 1):
             low, high = (_part(builder, vector, first, half, half) for first in (0, half))
-            vector = builder.select(builder.fcmp_ordered(">", low, high), low, high)
+            kept = builder.select(builder.fcmp_unordered("uno", high, high), low, high)
+            vector = builder.select(builder.fcmp_ordered(">", low, high), low, kept)
         return builder.extract_element(vector, _I32(0))
 
     return types.float64(x), generate
@@ -403,8 +404,8 @@ load, store = _either(_load, _load_array), _either(_store, _store_array)
 load6, store6 = _either(_load6, _load6_array), _either(_store6, _store6_array)
 # (x): square root, of a number or of lanes
 root = _either(_root, np.sqrt)
-# (x): the largest number of all lanes; which one where some are not numbers, is not said
-largest = _either(_largest, lambda x: float(np.max(x)))
+# (x): the largest number of all lanes that have one
+largest = _either(_largest, lambda x: float(np.fmax.reduce(np.atleast_1d(x))))
 # (x, y): the larger size, lane by lane
 larger = _either(_larger, lambda x, y: np.maximum(np.abs(x), np.abs(y)))
 # (x, k): the number of lane k; the same in all lanes

@@ -53,6 +53,18 @@ def test_lanes_are_compared_chosen_and_spread():
 
 
 @kernel
+def largest_of(x):
+    return lanes.largest(load(x, 0))
+
+
+@pytest.mark.parametrize("empty", [[], [0], [7], [0, 1, 2, 3], [1, 3, 5, 7], [0, 1, 2, 4, 5, 6, 7]])
+def test_the_largest_number_is_found_beside_what_is_none(empty):
+    x = numbers(WIDTH)
+    x[empty] = np.nan
+    assert largest_of(x) == np.nanmax(x)
+
+
+@kernel
 def gather(a, items, first, three, nine, many):
     x, y, z = rows3(a, items, first), rows9(a, items, first), rows36(a, items, first)
     store(x[0], three, 0)
