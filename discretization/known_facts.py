@@ -12,11 +12,10 @@ import functools
 import hashlib
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discretization.system import System
 
@@ -33,28 +32,23 @@ def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
 
     @functools.wraps(find)
     def found(system: System) -> Fact:
-        arrays = list(_arrays(tuple(table for table in system if isinstance(table, tuple))))
+        arrays = [array for table in system if isinstance(table, tuple) for array in table]
         key = tuple(map(id, arrays))
         there = kept.get(key)
-        if there is not None and all(one() is array for one, array in zip(there[0], arrays, strict=True)):
+        if there is not None:
             return there[1]
         fact = find(system)
         if len(system.frames.mass) <= LARGEST:
-            kept[key] = [weakref.ref(array) for array in arrays], fact
+
+            def forget(_: object) -> None:  # or another array might take the number of one that is gone
+                kept.pop(key, None)
+
+            kept[key] = [weakref.ref(array, forget) for array in arrays], fact
             while len(kept) > MOST:
                 kept.popitem(last=False)
         return fact
 
     return found
-
-
-def _arrays(things: tuple[Any, ...]) -> Iterator[NDArray[Any]]:
-    """All that stand in nested tuples."""
-    for thing in things:
-        if isinstance(thing, tuple):
-            yield from _arrays(thing)
-        elif isinstance(thing, np.ndarray):
-            yield thing
 
 
 def known_of_numbers(find: Finding) -> Finding:

@@ -142,3 +142,10 @@ REFUSED = {
 def test_curves_without_length_or_tangent_are_refused_with_the_cure(words):
     with pytest.raises(ModelError, match=f"rod 'a'.*{words}"):
         REFUSED[words]()
+
+
+def test_points_whose_distance_is_round_off_of_the_curve_are_named():
+    with pytest.raises(
+        ModelError, match=r"points 1 and 2 of the curve are 1 m apart, which is nothing beside"
+    ):
+        Curve("rod 'far'", [(0, 0, 0), (1e20, 0, 0), (1e20, 1, 0), (1e20, 2e19, 0)])

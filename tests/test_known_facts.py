@@ -27,6 +27,21 @@ def test_facts_of_the_same_tables_are_found_once():
     assert len(calls) == MOST + 4
 
 
+def test_every_part_of_a_table_is_an_array():
+    """Which are told apart by their identity, and whose end is noticed."""
+    for table in arms().build().system:
+        for array in table if isinstance(table, tuple) else ():
+            assert isinstance(array, np.ndarray)
+
+
+def test_facts_of_arrays_that_are_gone_are_not_taken_for_others():
+    fact, calls = asked(known)
+    system = arms().build().system
+    for k in range(20):  # arrays that take the place of those before
+        fact(system._replace(frames=system.frames._replace(mass=system.frames.mass + k)))
+    assert len(calls) == 20
+
+
 def test_facts_of_the_same_numbers_are_found_once():
     system, again = arms().build().system, arms().build().system
     fact, calls = asked(known_of_numbers)

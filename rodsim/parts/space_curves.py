@@ -147,6 +147,12 @@ def _spline_of(
             f"{owner}: points {int(np.argmin(chords))} and {int(np.argmin(chords)) + 1} of the curve are equal"
         )
     u = np.concatenate([[0.0], np.cumsum(chords)])
+    if not np.all(np.diff(u) > 0.0):
+        at = int(np.argmin(np.diff(u)))
+        raise ModelError(
+            f"{owner}: points {at} and {at + 1} of the curve are {chords[at]:.3g} m apart, which is nothing beside the "
+            f"{u[-1]:.3g} m that it has; correct the one that lies too far away, or leave one of them out"
+        )
     if len(points) == 2:
         return StraightLine(points[0], points[1], float(u[1])), u
     return scipy.interpolate.CubicSpline(u, points, bc_type="periodic" if closed else "not-a-knot"), u
