@@ -199,6 +199,54 @@ def test_machine_code_is_kept_for_types_that_every_script_has():
     assert [_of_all((numba.typeof(each),)) for each in (ours, a_scripts)] == [True, False]
 
 
+ASKING_PYTHON = """
+from numba import objmode
+from rigid.compilation.decorators import allocating_inner_kernel, allocating_kernel
+
+def python_says(x):
+    return x + 1
+
+@allocating_kernel
+def asked(x):
+    with objmode(y="int64"):
+        y = python_says(x)
+    return y
+
+@allocating_inner_kernel
+def between(x):
+    return 2 * asked(x)
+
+@allocating_kernel
+def outermost(x):
+    return between(x) + 1
+"""
+
+
+@compiled_only
+def test_a_kernel_that_is_compiled_anew_takes_in_kept_ones_that_call_python(tmp_path):
+    """As the march of another sort of model does with the sparse solver: what it needs to call Python is there."""
+    (tmp_path / "asking_python.py").write_text(ASKING_PYTHON, "utf-8")
+    cache = tmp_path / "kept"
+    cache.mkdir()
+    root = str(Path(__file__).parent.parent)
+    here = os.pathsep.join([str(tmp_path), root])
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": here}
+    said = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", "from asking_python import outermost; print(outermost(20))"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        said.append(done.stdout.strip() or done.stderr)
+        assert list(cache.glob("*/asking_python.between*.nbc"))
+        for file in cache.glob("*/asking_python.outermost*"):
+            file.unlink()
+    assert said == ["43", "43"]
+
+
 @compiled_only
 def test_kernels_that_check_their_indices_are_kept_apart(tmp_path):
     """Or they would be found in the place of those that do not, and the other way round."""

@@ -45,12 +45,32 @@ class _Target(NamedTuple):
     target_context: Any
 
 
+_environments: dict[
+    str, Any
+] = {}  # what compiled code needs to call Python, by the names of kernels without machine code
+
+
+def _machine_code_finds(environments: dict[str, Any]) -> None:
+    """Where numba gives machine code its environment, it is given those of all that it has taken in as well."""
+    codegen = cpu_target.target_context.codegen()
+    set_own = codegen.set_env
+
+    def set_env(name: str, environment: Any) -> None:
+        set_own(name, environment)
+        for each in [one for one in environments if codegen._engine.is_symbol_defined(one)]:
+            set_own(each, environments.pop(each))
+
+    codegen.set_env = set_env
+
+
 @functools.cache
 def _target() -> _Target:
     """numba's for this machine, with that library."""
     codegen = copy.copy(cpu_target.target_context.codegen())
     codegen._library_class = InlinedLibrary
-    codegen.set_env = lambda name, environment: None  # would look it up in the machine code
+    # of what a kept kernel took in before, too: where machine code is made of it, that asks for them
+    codegen.set_env = _environments.__setitem__
+    _machine_code_finds(_environments)
     context = cpu_target.target_context.subtarget(_internal_codegen=codegen)
     return _Target(cpu_target.options, cpu_target.typing_context, context)
 
