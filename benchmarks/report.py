@@ -40,7 +40,7 @@ def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
     print(f"\n{case.name}  {case.title}")
     columns = f"{'h':>10}{'steps':>8}{'time, s':>10}{'whole, s':>10}{'us/step':>10}{'error':>10}{'energy':>10}{'rodsim':>10}"
     print(f"  {'program':<18}{unit:>9}{columns}{'faster':>9}")
-    ours = front(m for m in runs if _is_ours(m))
+    ours = front(m for m in runs if is_ours(m))
     for m in runs:
         numbers = (
             f"{m.h:>10g}{m.steps:>8}{m.wall_s:>10.4f}{m.whole_s:>10.4f}{m.us_per_step:>10.1f}{m.error:>10.1e}"
@@ -56,7 +56,7 @@ def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
 
 def _compared(case: Case, m: Measurement, ours: list[Measurement]) -> str:
     """Rodsim's time at the error of a peer's run, and the ratio; ">" where rodsim is more accurate anyhow."""
-    at = None if _is_ours(m) or not m.error < 1.0 else time_at_error(ours, max(m.error, case.floor))
+    at = None if is_ours(m) or not m.error < 1.0 else time_at_error(ours, max(m.error, case.floor))
     if at is None:
         return ""
     return f"{at.wall_s:>10.4f}{('>' if at.bound else '') + f'{m.wall_s / at.wall_s:.1f}':>9}"
@@ -64,10 +64,10 @@ def _compared(case: Case, m: Measurement, ours: list[Measurement]) -> str:
 
 def _equal_error(case: Case, runs: list[Measurement], what: str) -> None:
     """Least and greatest factor along the front of all models of a peer, where both programs reach the error."""
-    ours = front(m for m in runs if _is_ours(m))
-    for peer in dict.fromkeys(_family(m) for m in runs if not _is_ours(m)):
+    ours = front(m for m in runs if is_ours(m))
+    for peer in dict.fromkeys(family(m) for m in runs if not is_ours(m)):
         factors = []
-        for m in front(x for x in runs if _family(x) == peer):
+        for m in front(x for x in runs if family(x) == peer):
             at = time_at_error(ours, max(m.error, case.floor))
             if at is not None:
                 factors.append((m.wall_s / at.wall_s, at.bound))
@@ -90,13 +90,14 @@ def _per_step(runs: list[Measurement]) -> None:
 
 
 def _peers(runs: list[Measurement]) -> list[str]:
-    return list(dict.fromkeys(m.program for m in runs if not _is_ours(m)))
+    return list(dict.fromkeys(m.program for m in runs if not is_ours(m)))
 
 
-def _family(m: Measurement) -> str:
+def family(m: Measurement) -> str:
     """The program, whatever its model."""
     return m.program.split()[0]
 
 
-def _is_ours(m: Measurement) -> bool:
+def is_ours(m: Measurement) -> bool:
+    """Whether it is a run of rodsim, by whichever scheme."""
     return m.program.startswith("rodsim")

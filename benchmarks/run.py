@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.measure import measure
 from benchmarks.measurement import Measurement
+from benchmarks.picture import draw
 from benchmarks.programs import PROGRAMS
 from benchmarks.registry import CASES
 
@@ -46,6 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         }
         arguments.json.write_text(json.dumps(record, indent=1) + "\n")
         print(f"\nwritten: {arguments.json}")
+    if arguments.picture:
+        print(f"written: {draw(runs, arguments.picture)}")
     return 0
 
 
@@ -63,6 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="one repeat of the first runs of each sweep")
     parser.add_argument("--no-kernels", action="store_true", help="leave out rodsim's own ratios")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all that was measured to FILE")
+    parser.add_argument(
+        "--picture", type=Path, metavar="FILE", help="also draw errors over time, log-log, to FILE"
+    )
     return parser
 
 

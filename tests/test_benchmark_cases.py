@@ -1,12 +1,16 @@
 """The benchmarks' own cases: converged places that others find too, errors over the run, motions that leave the plane."""
 
-from dataclasses import replace
+import json
+import re
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
+from benchmarks import picture
 from benchmarks.cases import steps_a_part
 from benchmarks.measure import measure
+from benchmarks.measurement import Measurement
 from benchmarks.paths import PATHS
 from benchmarks.references import by_angles, by_steps
 from benchmarks.registry import CASES
@@ -93,3 +97,25 @@ def test_what_a_peer_does_best_is_in_its_line(capsys):
     said = capsys.readouterr().out
     assert "time at equal error: rodsim is 0.5 times as fast as Peer" in said
     assert "whole at equal error: rodsim is 0.3 times as fast as Peer" in said
+
+
+def test_a_picture_shows_the_front_of_each_program_in_each_case_that_two_of_them_ran(tmp_path):
+    def ran(program, case, time, error):
+        return Measurement(program, case, 4, 0.1, 10, time, error, 0.0, 2.0 * time)
+
+    runs = [
+        *(ran("rodsim", "B1", t, 0.1 / t) for t in (1.0, 2.0, 4.0)),
+        *(ran("Exudyn beam", "B1", t, 1.0 / t) for t in (2.0, 8.0)),
+        ran("rodsim", "B2", 1.0, 0.1),  # nobody else
+        ran("rodsim em4", "B4", 1.0, 1e-3),
+        ran("MuJoCo", "B4", 1.0, 1e-2),
+        ran("Exudyn", "B4", 1.0, float("nan")),  # diverged
+    ]
+    record, target = tmp_path / "runs.json", tmp_path / "errors.svg"
+    record.write_text(json.dumps({"runs": [asdict(m) for m in runs]}))
+    assert picture.main([str(record), "-o", str(target)]) == 0
+    texts = re.findall(r"<!-- (.*?) -->", target.read_text())
+    assert {"B1", "B4", "rodsim", "Exudyn", "MuJoCo", "loop", "whole call"} <= set(texts)
+    assert "B2" not in texts
+    with pytest.raises(ValueError, match="two programs"):
+        picture.draw(runs[:3], target)

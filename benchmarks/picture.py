@@ -1,0 +1,103 @@
+"""Errors of all programs over their time, one panel a case: `python -m benchmarks.run --picture FILE`.
+
+From a record that `--json` wrote: `python -m benchmarks.picture RECORD [RECORD ...] -o FILE`; of a case that stands in several
+records the last counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.fronts import front
+from benchmarks.measurement import Measurement
+from benchmarks.registry import CASES
+from benchmarks.report import family, is_ours
+from rodsim.results.plot import COLORS
+from rodsim.results.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMNS = 4
+MARKERS = "osD^v"
+
+
+def draw(runs: Sequence[Measurement], path: Path | str) -> Path:
+    """Write the picture (.png, .pdf, .svg) of all cases that more than one program ran.
+
+    Raises ValueError where there is none.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    cases = [name for name in CASES if len(_families(runs, name)) > 1]
+    if not cases:
+        raise ValueError("no case was run by two programs; install a peer (pip install '.[bench]')")
+    columns = min(COLUMNS, len(cases))
+    rows = -(-len(cases) // columns)
+    figure = Figure(figsize=(3.6 * columns, 3.2 * rows + 0.6), layout="constrained", dpi=110)
+    FigureCanvasAgg(figure)
+    all_axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    programs = dict.fromkeys(name for case in cases for name in _families(runs, case))
+    looks = {
+        name: {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
+        for k, name in enumerate(programs)
+    }
+    for ax, name in zip(all_axes, cases, strict=False):
+        _panel(ax, name, [m for m in runs if m.case == name], looks)
+    for ax in all_axes[len(cases) :]:
+        ax.set_axis_off()
+    handles = [all_axes[0].plot([], [], label=name, **look)[0] for name, look in looks.items()]
+    handles += [
+        all_axes[0].plot([], [], color="grey", linestyle=line, label=what)[0]
+        for line, what in (("-", "loop"), (":", "whole call"))
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), frameon=False)
+    figure.supxlabel("time, s")
+    figure.supylabel("relative error")
+    target = Path(path)
+    with whole_file(target) as file:
+        figure.savefig(file, format=target.suffix.lstrip(".") or "png")
+    return target
+
+
+def _families(runs: Iterable[Measurement], case: str) -> dict[str, None]:
+    """The programs that have a run of it with an error."""
+    return dict.fromkeys(family(m) for m in runs if m.case == case and front([m]))
+
+
+def _panel(ax: Axes, name: str, runs: Sequence[Measurement], looks: dict[str, dict[str, Any]]) -> None:
+    for program in sorted(_families(runs, name), key=list(looks).index):
+        own = [m for m in runs if family(m) == program]
+        size = 5.0 if is_ours(own[0]) else 3.5
+        of_loop, of_call = front(own), front(replace(m, wall_s=m.whole_s) for m in own if m.whole_s > 0.0)
+        for best, line in ((of_loop, "-"), (of_call, ":")):
+            where = [m.wall_s for m in best], [m.error for m in best]
+            ax.loglog(*where, linestyle=line, linewidth=1.2, markersize=size, **looks[program])
+    ax.set_title(name, fontsize="medium")
+    ax.grid(True, which="major", linewidth=0.3)
+    ax.tick_params(labelsize="small")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line: 0, or 2 on a wrong argument."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.picture", description=__doc__)
+    parser.add_argument("record", nargs="+", type=Path, help="what `benchmarks.run --json` wrote")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the picture")
+    arguments = parser.parse_args(argv)
+    runs: dict[str, list[Measurement]] = {}
+    for record in arguments.record:
+        found = [Measurement(**run) for run in json.loads(record.read_text())["runs"]]
+        runs |= {name: [m for m in found if m.case == name] for name in {m.case for m in found}}
+    print(f"written: {draw([m for own in runs.values() for m in own], arguments.output)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
